@@ -9,6 +9,7 @@ import { countBy } from './exchange.ts';
 import type { Fault } from './fault.ts';
 import { suffer } from './faults.ts';
 import { FeedReader } from './feed-reader.ts';
+import { InternalReader } from './internal-reader.ts';
 import { ReplicatedPostgres } from './replicated-postgres.ts';
 import { BASE_URL, ProofSite, type Say } from './site.ts';
 
@@ -18,21 +19,27 @@ export interface FailoverOptions {
   say: Say;
 }
 
+const METRICS_TOKEN = 'failover';
+
 /** Events whose records the mixed load writes. */
 const RESOURCES = /^(meeting|meeting_note|photo|photo_folder|photo_report)\./;
 
 /**
- * The primary is killed for good under the load of the fault proof, and its synchronous standby is promoted, again and again: what was
- * acknowledged is there once, and the event log goes on. Then an asynchronous standby that has lost data is promoted: cursors expire.
+ * The primary is killed for good under the load of the fault proof, and its synchronous standby is promoted, again and again, the last time
+ * from a primary that is silent and not dead: what was acknowledged is there once, and the event log goes on. Then an asynchronous
+ * standby that has lost data is promoted: cursors expire. Every server is in the list of standbys, too.
  */
 export async function failover({ rounds, say }: FailoverOptions) {
-  const site = await ProofSite.start({ LOG_LEVEL: 'warn' });
+  const site = await ProofSite.start({ LOG_LEVEL: 'warn', METRICS_TOKEN });
   const wrong: string[] = [];
   try {
     await site.postgres.stop();
     const servers = await ReplicatedPostgres.start(site.postgres.dataDir);
     site.afterwards(() => servers.stop());
-    for (const region of REGIONS) site.env[`DATABASE_URL_${region.toUpperCase()}`] = servers.url(region);
+    for (const region of REGIONS) {
+      const name = `DATABASE_URL_${region.toUpperCase()}`;
+      Object.assign(site.env, { [name]: servers.url(region), [`${name}_REPLICAS`]: servers.url(region) });
+    }
     for (let count = 0; count < 2; count++) await site.addInstance();
     const client = site.demo.clients.find(({ name }) => name === 'A')!;
     const revocations = new Revocations(site, client);
@@ -44,26 +51,32 @@ export async function failover({ rounds, say }: FailoverOptions) {
         .filter(([type, scope]) => RESOURCES.test(type) && client.scopes.includes(scope))
         .map(([type]) => type),
     });
+    const internalClient = site.demo.clients.find(({ name }) => name === 'internal')!;
+    const token = () => signToken(site, internalClient);
+    const internal = new InternalReader({ site, servers, token, metricsToken: METRICS_TOKEN });
     const epoch = await readEpoch(servers);
     const promotions = Array.from(
-      { length: rounds },
+      { length: rounds + 1 },
       (_, round): Fault => ({
-        name: `promotion ${round + 1}`,
+        name: round < rounds ? `promotion ${round + 1}` : 'promotion beside a silent primary',
         prepare: async () => {
-          wrong.push(...(await revocations.check()));
+          wrong.push(...(await revocations.check()), ...(await internal.checkPrimary()));
           await servers.addStandby({ synchronous: true });
           for (const region of REGIONS) await waitForSynchronousLog(servers, region);
+          wrong.push(...(await internal.checkStandby()));
           await revocations.revoke();
         },
         happen: async () => {
-          await servers.killPrimary();
+          if (round < rounds) await servers.killPrimary();
+          else await servers.silencePrimary();
           await servers.promote();
         },
       }),
     );
     const storage = openStorages(loadConfig(site.env), { secrets: [site.env.TOKEN_KEY!], clock: Date }).au1;
     const seen = await suffer(site, 'failover', promotions, storage, say);
-    wrong.push(...seen.wrong, ...(await revocations.check()));
+    wrong.push(...seen.wrong, ...(await revocations.check()), ...(await internal.checkPrimary()));
+    wrong.push(...(await internal.end(seen.windows)));
     if (seen.acknowledged === 0) wrong.push('nothing was acknowledged');
     if ((await readEpoch(servers)) !== epoch) wrong.push('the epoch of the log was renewed although nothing was lost');
     wrong.push(...(await findGaps(servers)));
@@ -76,7 +89,7 @@ export async function failover({ rounds, say }: FailoverOptions) {
     return {
       statuses: countBy(seen.exchanges, ({ status }) => status),
       wrong,
-      figures: `${rounds} primaries killed for good under load, healthy within ${healthyAfter} ms of each promotion; ${seen.exchanges.length} requests, ${seen.acknowledged} acknowledged writes, none lost or doubled; ${readEvents} events read once, in order, in one epoch; ${revocations.count} revocations in force; after a promotion that lost ${lost} changes, a new epoch and 410`,
+      figures: `${rounds} primaries killed for good under load and one silent, healthy within ${healthyAfter} ms of each promotion; ${seen.exchanges.length} requests, ${seen.acknowledged} acknowledged writes, none lost or doubled; ${readEvents} events read once, in order, in one epoch; ${revocations.count} revocations in force; ${internal.count} queries of an internal client, none at a promoted server as a standby; after a promotion that lost ${lost} changes, a new epoch and 410`,
     };
   } finally {
     await site.close(say);

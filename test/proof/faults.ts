@@ -36,7 +36,8 @@ const HEALTHY_MS = 5_000;
 /** Longest that a probe of the health is tried. */
 const PATIENCE_MS = 60_000;
 
-interface Window {
+/** Time in which a fault may be the cause of a failure. */
+export interface Window {
   fault: Fault;
   begun: number;
   ended: number;
@@ -168,14 +169,15 @@ async function untilHealthy(instances: Instance[], like: Application): Promise<n
   return performance.now() - begun;
 }
 
-const overlaps = ({ begun, milliseconds }: Exchange, window: Window) =>
+/** Whether a request overlaps a fault, or the time that the service has to recover. */
+export const isDuring = ({ begun, milliseconds }: Exchange, window: Window) =>
   begun <= window.ended + HEALTHY_MS && begun + milliseconds >= window.begun;
 
 /** Those answers that no fault explains, or that came too late. */
 function wrongExchanges(exchanges: readonly Exchange[], windows: readonly Window[]): string[] {
   return exchanges.flatMap((exchange) => {
     const { operation, status, milliseconds, retryAfter, problem } = exchange;
-    const during = windows.filter((window) => overlaps(exchange, window));
+    const during = windows.filter((window) => isDuring(exchange, window));
     const tell = (what: string) => {
       const when = during.map(({ fault }) => fault.name).join(', ') || 'no fault';
       return `${operation} at ${new Date(exchange.begun).toISOString()} (${when}): ${what}`;
@@ -185,12 +187,14 @@ function wrongExchanges(exchanges: readonly Exchange[], windows: readonly Window
     const isRefusal = status === 503 && retryAfter !== null;
     const isFailedSave = operation === 'report' && status === 500;
     const isExcused = during.some(({ fault }) => isRefusal || isFailedSave || fault.excuses?.(exchange));
-    return isExcused ? [] : [tell(`${status}${status === 503 ? ' without Retry-After' : ''} ${problem}`)];
+    return isExcused
+      ? []
+      : [tell(`${status}${status === 503 && !retryAfter ? ' without Retry-After' : ''} ${problem}`)];
   });
 }
 
 function describe(window: Window, exchanges: readonly Exchange[]): string {
-  const during = exchanges.filter((exchange) => overlaps(exchange, window));
+  const during = exchanges.filter((exchange) => isDuring(exchange, window));
   const statuses = JSON.stringify(countBy(during, ({ status }) => status));
   const times = during.map(({ milliseconds }) => milliseconds);
   const slow = `p99 ${percentile(times, 99)} ms, longest ${percentile(times, 100)} ms`;

@@ -41,6 +41,8 @@ export class ReplicatedPostgres {
   readonly #folders: string[] = [];
   /** Processes that `holdReplication` has stopped. */
   readonly #held: number[] = [];
+  /** Primaries that `silencePrimary` has stopped, with the ids of their processes. */
+  readonly #silenced: { port: number; pids: number[] }[] = [];
 
   private constructor(ports: number[], primary: Server) {
     this.#ports = ports;
@@ -70,6 +72,11 @@ export class ReplicatedPostgres {
     );
   }
 
+  /** Returns the URL of a database with the address of the primary alone. */
+  primaryUrl(database: string): string {
+    return this.#urlOf([this.#primary.port], database);
+  }
+
   #urlOf(ports: number[], database: string): string {
     const addresses = ports.map((port) => `127.0.0.1:${port}`).join();
     return `postgresql://postgres:${this.#primary.context.password}@${addresses}/${database}`;
@@ -96,7 +103,7 @@ export class ReplicatedPostgres {
       await writeFile(join(to, 'standby.signal'), '');
       await promisify(execFile)('chown', ['-R', `--reference=${from}`, to]);
     });
-    const used = [this.#primary, ...this.#standbys].map((server) => server.port);
+    const used = [this.#primary, ...this.#standbys, ...this.#silenced].map((server) => server.port);
     const free = this.#ports.filter((each) => !used.includes(each));
     const standby: Server = { context: await createContext(folder), port: free[0]! };
     this.#standbys.push(standby);
@@ -121,6 +128,11 @@ export class ReplicatedPostgres {
     while (await findRunningServer(folder)) await sleep(5);
   }
 
+  /** SIGSTOP to the primary for good: its connections stay open, new ones are accepted, and nothing is answered. */
+  async silencePrimary(): Promise<void> {
+    this.#silenced.push({ port: this.#primary.port, pids: await signalServer(this.#primary, 'SIGSTOP') });
+  }
+
   /** Makes the first standby the primary. The others do not follow it. */
   async promote(): Promise<void> {
     await rm(toDataPath(this.#primary.context.folder), { recursive: true, force: true });
@@ -140,20 +152,12 @@ export class ReplicatedPostgres {
 
   /** SIGKILL to the senders that were stopped: they do not notice that their server is gone, and would still send what they have. */
   #killHeldSenders(): void {
-    for (const pid of this.#held.splice(0)) {
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch {
-        // It has ended.
-      }
-    }
+    for (const pid of this.#held.splice(0)) signalProcess(pid, 'SIGKILL');
   }
 
   /** SIGSTOP to a standby and its processes, or SIGCONT. */
   async signalStandby(index: number, signal: 'SIGSTOP' | 'SIGCONT'): Promise<void> {
-    const server = await findRunningServer(this.#standbys[index]!.context.folder);
-    const { stdout } = await promisify(execFile)('ps', ['-o', 'pid=', '--ppid', String(server!.pid)]);
-    for (const pid of [server!.pid, ...stdout.trim().split(/\s+/).map(Number)]) process.kill(pid, signal);
+    await signalServer(this.#standbys[index]!, signal);
   }
 
   async restartStandby(index: number): Promise<void> {
@@ -167,13 +171,32 @@ export class ReplicatedPostgres {
   }
 
   async executeOnPrimary<T>(database: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-    return withClient(this.#urlOf([this.#primary.port], database), work);
+    return withClient(this.primaryUrl(database), work);
   }
 
   async stop(): Promise<void> {
     this.#killHeldSenders();
+    for (const pid of this.#silenced.flatMap(({ pids }) => pids)) signalProcess(pid, 'SIGKILL');
     for (const { context } of [...this.#standbys, this.#primary]) await stopServer(context);
     for (const folder of this.#folders) await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Sends a signal to a server and then to its processes, so that it starts no others meanwhile. Returns their ids. */
+async function signalServer({ context }: Server, signal: NodeJS.Signals): Promise<number[]> {
+  const server = await findRunningServer(context.folder);
+  signalProcess(server!.pid, signal);
+  const { stdout } = await promisify(execFile)('ps', ['-o', 'pid=', '--ppid', String(server!.pid)]);
+  const children = stdout.trim().split(/\s+/).map(Number);
+  for (const pid of children) signalProcess(pid, signal);
+  return [server!.pid, ...children];
+}
+
+function signalProcess(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended.
   }
 }
 
