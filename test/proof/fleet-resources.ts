@@ -1,5 +1,6 @@
 import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { databaseProcessorTime, processorTime } from '../bench/processes.ts';
 import type { Exchange } from './exchange.ts';
 import type { Instance } from './instance.ts';
 import type { ReplicatedPostgres } from './replicated-postgres.ts';
@@ -14,6 +15,22 @@ interface ResourceSample {
 const SATURATED = 0.9;
 
 const INTERVAL_MS = 1_000;
+
+/** Milliseconds over which the cost of idle instances is measured. */
+const IDLE_MS = 15_000;
+
+/** Part of the processors that may be in use beyond the idle instances before an hour begins. */
+const SETTLED = 0.1;
+
+/** Milliseconds after which an hour begins in any case. */
+const SETTLE_MS = 60_000;
+
+/** What instances without requests use. */
+interface IdleUse {
+  text: string;
+  /** Part of all processors, from 0 to 1. */
+  processors: number;
+}
 
 /** Measures what requests compete for: processors, connections of PostgreSQL, the limits that callers share, pools and locks. */
 export class ResourceMonitor {
@@ -32,7 +49,7 @@ export class ResourceMonitor {
     for (let before = readProcessors(); Date.now() < until; ) {
       await sleep(INTERVAL_MS);
       const now = readProcessors();
-      const processors = (now.busy - before.busy) / Math.max(1, now.total - before.total);
+      const processors = toUse(before, now);
       before = now;
       // One instance a second: reading all of them would be a load of its own.
       const instance = this.#instances[samples.length % this.#instances.length]!;
@@ -68,8 +85,48 @@ export class ResourceMonitor {
   }
 }
 
+/** Waits until the processors have been idle for two seconds, so that the work of one hour is no load of the next. */
+export async function waitForIdleProcessors(idle: IdleUse): Promise<void> {
+  const until = Date.now() + SETTLE_MS;
+  for (let seconds = 0; seconds < 2 && Date.now() < until; ) {
+    const before = readProcessors();
+    await sleep(INTERVAL_MS);
+    seconds = toUse(before, readProcessors()) < idle.processors + SETTLED ? seconds + 1 : 0;
+  }
+}
+
+/** Measures the processor time that instances without requests cost: their own, and PostgreSQL's for their numbering, polls and jobs. */
+export async function measureIdle(instances: readonly Instance[], dataDir: string): Promise<IdleUse> {
+  // What the requests before have left, garbage collections for example.
+  await sleep(IDLE_MS);
+  const read = async () => ({
+    service: await Promise.all(instances.map(({ pid }) => processorTime(pid))),
+    database: await databaseProcessorTime(dataDir),
+    processors: readProcessors(),
+  });
+  const before = await read();
+  await sleep(IDLE_MS);
+  const after = await read();
+  const service = after.service.reduce((sum, time, index) => sum + time - before.service[index]!, 0);
+  let database = 0;
+  for (const [pid, time] of after.database) database += time - (before.database.get(pid) ?? 0);
+  const toCost = (milliseconds: number) => `${((100 * milliseconds) / IDLE_MS / instances.length).toFixed(1)} %`;
+  return {
+    text: `each idle instance uses ${toCost(service)} of a processor itself and ${toCost(database)} in PostgreSQL`,
+    processors: toUse(before.processors, after.processors),
+  };
+}
+
+interface ProcessorTimes {
+  busy: number;
+  total: number;
+}
+
+const toUse = (before: ProcessorTimes, after: ProcessorTimes) =>
+  (after.busy - before.busy) / Math.max(1, after.total - before.total);
+
 /** Times of all processors. Work of low priority (renditions) counts as idle: it gives way to everything else. */
-function readProcessors(): { busy: number; total: number } {
+function readProcessors(): ProcessorTimes {
   const times = cpus().map((cpu) => cpu.times);
   const total = times.reduce((sum, { user, nice, sys, idle, irq }) => sum + user + nice + sys + idle + irq, 0);
   return { total, busy: total - times.reduce((sum, { idle, nice }) => sum + idle + nice, 0) };
@@ -92,8 +149,9 @@ export function findSaturation(samples: readonly ResourceSample[], exchanges: re
       (name) => parts[name]! >= SATURATED && (samples[index + 1]?.parts[name] ?? 0) >= SATURATED,
     );
     if (saturated.length === 0) continue;
-    const rate = exchanges.filter(({ begun }) => begun > at - INTERVAL_MS && begun <= at).length;
-    return `saturated first: ${saturated.join(' and ')}, at ${rate} requests/s (highest use: ${rest})`;
+    const during = exchanges.filter(({ begun }) => begun > at - INTERVAL_MS && begun <= at);
+    const rejected = during.filter(({ status }) => status === 429).length;
+    return `saturated first: ${saturated.join(' and ')}, at ${during.length - rejected} requests/s and ${rejected} of status 429 (highest use: ${rest})`;
   }
   return `nothing was saturated (highest use: ${rest})`;
 }

@@ -7,7 +7,7 @@ import { picture } from '../support/images.ts';
 import { countBy, type Exchange, Exchanges, percentile } from './exchange.ts';
 import { addIntegrators, type FleetIntegrator } from './fleet-integrators.ts';
 import { ProofReceivers } from './fleet-receivers.ts';
-import { findSaturation, ResourceMonitor } from './fleet-resources.ts';
+import { findSaturation, measureIdle, ResourceMonitor, waitForIdleProcessors } from './fleet-resources.ts';
 import { ReplicatedPostgres } from './replicated-postgres.ts';
 import { BASE_URL, ProofSite, type Say } from './site.ts';
 
@@ -22,6 +22,8 @@ export interface FleetOptions {
 /** An hour of the Monday, and what each integrator does again and again in it. */
 interface Hour {
   name: string;
+  /** Whether every request counts against the rate limit: uploads under signed URLs do not. */
+  isLimited: boolean;
   act(integrator: FleetIntegrator, send: Send, number: number, photo: Buffer): Promise<unknown>;
 }
 
@@ -30,6 +32,9 @@ type Send = (method: string, path: string, body?: object | Buffer) => ReturnType
 
 /** Integrators whose changes are delivered to an endpoint. */
 const ENDPOINTS = 20;
+
+/** Loops without a pause in which the greedy integrator sends. Every other one has a loop with pauses. */
+const GREEDY_LOOPS = 20;
 
 /** Small, so that the greedy integrator exceeds it and the others do not. */
 const LIMIT = { requests: 300, seconds: 10 };
@@ -45,6 +50,7 @@ const FIRST = Date.parse('2026-04-06T06:00:00.000Z');
 const HOURS: Hour[] = [
   {
     name: 'gates, 6 to 7',
+    isLimited: true,
     act: ({ builderId, projectId, workers, name }, send, number) =>
       send('POST', `/builders/${builderId}/projects/${projectId}/sign-on-events`, {
         ...{
@@ -58,9 +64,10 @@ const HOURS: Hour[] = [
   },
   {
     name: 'photos, noon',
+    isLimited: false,
     act: (integrator, send, number, photo) => {
       const { builderId, name } = integrator;
-      if (number % 3 === 0) return addPhoto(integrator, send, `noon-${number}`, photo);
+      if (number % 3 === 0) return addPhoto(integrator, send, `${name}-${number}`, photo);
       if (number % 3 === 1) return send('GET', `/builders/${builderId}/photos?limit=25`);
       return send('POST', `/builders/${builderId}/photo-reports/sync`, {
         ...request({ page: page([blocks.text('text', [{ text: `Walk ${number}. `.repeat(100) }])]) }),
@@ -70,6 +77,7 @@ const HOURS: Hour[] = [
   },
   {
     name: 'timesheets, 17 to 18',
+    isLimited: true,
     act: ({ projectId }, send, number) =>
       send('GET', number % 4 === 3 ? '/subcontractors?limit=25' : `/timesheets?limit=25&projectId=${projectId}`),
   },
@@ -92,7 +100,7 @@ async function addPhoto({ builderId, projectId }: FleetIntegrator, send: Send, n
 
 /**
  * Many instances on one database, and many integrators with the traffic of a Monday, compressed into seconds: what saturates first, and
- * whether a caller starves. One integrator sends ten times as much as the others.
+ * whether a caller starves. One integrator always has 20 requests in flight, which the rate limit and the shares must hold back.
  */
 export async function fleet({ instances, integrators: count, seconds, say }: FleetOptions) {
   const site = await ProofSite.start(
@@ -101,6 +109,7 @@ export async function fleet({ instances, integrators: count, seconds, say }: Fle
       // Production delivers webhooks to https: only.
       NODE_ENV: 'development',
       RATE_LIMIT_API: `${LIMIT.requests}/${LIMIT.seconds}`,
+      RATE_LIMIT_SYNC: '200/10',
     },
     null,
     { timesheets: 2_000 },
@@ -112,7 +121,8 @@ export async function fleet({ instances, integrators: count, seconds, say }: Fle
     site.afterwards(() => servers.stop());
     for (const region of REGIONS) site.env[`DATABASE_URL_${region.toUpperCase()}`] = servers.url(region);
     const client = site.demo.clients.find(({ name }) => name === 'A')!;
-    const fleetIntegrators = await addIntegrators(site.database(), client.clientId, count);
+    const added = await addIntegrators(site.database(), client.clientId, count);
+    const fleetIntegrators = added.map((integrator, index) => toLoops(integrator, index === 0 ? GREEDY_LOOPS : 1));
     // A start takes some seconds of a processor: a few at a time.
     for (let begun = 0; begun < instances; begun += 2) {
       await Promise.all(Array.from({ length: Math.min(2, instances - begun) }, () => site.addInstance()));
@@ -120,7 +130,7 @@ export async function fleet({ instances, integrators: count, seconds, say }: Fle
     say(`${instances} instances and ${count} integrators`);
     const tokens = new AccessTokens({ keys: [site.env.TOKEN_KEY!], issuer: BASE_URL, clock: Date });
     const signed = await Promise.all(
-      fleetIntegrators.map(async ({ clientId }) => {
+      added.map(async ({ clientId }) => {
         const claims = { sub: clientId, client_id: clientId, scope: client.scopes.join(' ') };
         return (await tokens.sign(claims)).token;
       }),
@@ -132,10 +142,18 @@ export async function fleet({ instances, integrators: count, seconds, say }: Fle
     const hours: Awaited<ReturnType<typeof runHour>>[] = [];
     const photo = await picture('jpeg', { width: 1_600, height: 1_200 });
     const run = { site, integrators: fleetIntegrators, tokens: signed, monitor, photo };
+    const finishWork = async () => {
+      await waitForRenditions(servers);
+      await receivers.settle();
+    };
     // Sixteen processes compile the code of each request first.
     for (const hour of HOURS) await runHour(hour, { ...run, seconds: WARM_UP_SECONDS });
+    await finishWork();
+    const idle = await measureIdle(site.instances, site.postgres.dataDir);
+    say(idle.text);
     for (const hour of HOURS) {
-      await waitForRenditions(servers);
+      await finishWork();
+      await waitForIdleProcessors(idle);
       const measured = await runHour(hour, { ...run, seconds });
       wrong.push(...measured.wrong);
       say(measured.text);
@@ -145,14 +163,19 @@ export async function fleet({ instances, integrators: count, seconds, say }: Fle
     if (receivers.received === 0) wrong.push('no event was delivered to an endpoint');
     const requests = hours.reduce((sum, hour) => sum + hour.requests, 0);
     return {
+      idle: idle.text,
       hours: hours.map(({ text }) => text),
       wrong,
-      figures: `${instances} instances, ${count} integrators, ${requests} requests, ${receivers.received} deliveries on ${cpus().length} processors:\n${hours.map(({ text }) => `\n- ${text}`).join('')}`,
+      figures: `${instances} instances, ${count} integrators, ${requests} requests, ${receivers.received} deliveries on ${cpus().length} processors; ${idle.text}:\n${hours.map(({ text }) => `\n- ${text}`).join('')}`,
     };
   } finally {
     await site.close(say);
   }
 }
+
+/** Returns the loops of an integrator. Each has sources of its own, because a sign-off follows its sign-on and a revision the one before. */
+const toLoops = (integrator: FleetIntegrator, count: number): FleetIntegrator[] =>
+  Array.from({ length: count }, (_, loop) => ({ ...integrator, name: `${integrator.name}-${loop}` }));
 
 /** The renditions of one hour's photos would be part of the next. */
 async function waitForRenditions(servers: ReplicatedPostgres): Promise<void> {
@@ -163,7 +186,8 @@ async function waitForRenditions(servers: ReplicatedPostgres): Promise<void> {
 
 interface Run {
   site: ProofSite;
-  integrators: FleetIntegrator[];
+  /** Loops of each integrator. The first integrator is the greedy one. */
+  integrators: FleetIntegrator[][];
   tokens: string[];
   monitor: ResourceMonitor;
   photo: Buffer;
@@ -171,17 +195,18 @@ interface Run {
 }
 
 /** Runs an hour in which every integrator sends faster and faster. */
-async function runHour({ name, act }: Hour, { site, integrators, tokens, monitor, photo, seconds }: Run) {
+async function runHour({ name, isLimited, act }: Hour, { site, integrators, tokens, monitor, photo, seconds }: Run) {
   const began = Date.now();
   const until = began + seconds * 1_000;
   const origins = site.instances.map(({ origin }) => origin);
   const samples = monitor.sampleUntil(until);
   const all = await Promise.all(
-    integrators.map(async (integrator, index) => {
+    integrators.map(async (loops, index) => {
       const exchanges = new Exchanges();
       const isGreedy = index === 0;
+      const { builderId } = loops[0]!;
       const send: Send = (method, path, body) => {
-        const origin = origins[(index + exchanges.all.length) % origins.length]!;
+        const origin = origins[(index + exchanges.all.length + exchanges.inFlight) % origins.length]!;
         const forwarded = { 'x-forwarded-for': `10.1.${index >> 8}.${index & 255}` };
         // A signed URL takes no token.
         if (Buffer.isBuffer(body)) {
@@ -191,18 +216,21 @@ async function runHour({ name, act }: Hour, { site, integrators, tokens, monitor
         const headers = {
           ...forwarded,
           authorization: `Bearer ${tokens[index]}`,
-          'x-service-builder-id': integrator.builderId,
+          'x-service-builder-id': builderId,
           ...(body && { 'content-type': 'application/json' }),
         };
         return exchanges.send(name, `${origin}${path}`, { method, headers, body: body && JSON.stringify(body) });
       };
-      await sleep(Math.random() * FIRST_PAUSE_MS);
-      while (Date.now() < until) {
-        const part = (Date.now() - began) / (until - began);
-        const pause = FIRST_PAUSE_MS * (LAST_PAUSE_MS / FIRST_PAUSE_MS) ** part;
-        await act(integrator, send, integrator.sent++, photo);
-        await sleep(pause * (0.5 + Math.random()) * (isGreedy ? 0.02 : 1));
-      }
+      const work = async (loop: FleetIntegrator) => {
+        if (!isGreedy) await sleep(Math.random() * FIRST_PAUSE_MS);
+        while (Date.now() < until) {
+          const part = (Date.now() - began) / (until - began);
+          const pause = FIRST_PAUSE_MS * (LAST_PAUSE_MS / FIRST_PAUSE_MS) ** part;
+          await act(loop, send, loop.sent++, photo);
+          if (!isGreedy) await sleep(pause * (0.5 + Math.random()));
+        }
+      };
+      await Promise.all(loops.map(work));
       return exchanges.all;
     }),
   );
@@ -211,13 +239,28 @@ async function runHour({ name, act }: Hour, { site, integrators, tokens, monitor
   const [least, median] = [Math.min(...successes), percentile(successes, 50)];
   if (least * 3 < median)
     wrong.push(`${name}: an integrator had ${least} successful requests, and half of them ${median}`);
+  if (isLimited) wrong.push(...findUnlimited(name, all[0]!, seconds));
   const exchanges = all.flat();
-  const times = all.slice(1).flatMap((own) => own.map(({ milliseconds }) => milliseconds));
+  const others = all.slice(1).flat();
+  const times = others.map(({ milliseconds }) => milliseconds);
   const saturation = findSaturation(await samples, exchanges);
+  const count = (list: readonly Exchange[]) => JSON.stringify(countBy(list, ({ status }) => status));
   const text =
-    `${name}: ${exchanges.length} requests ${JSON.stringify(countBy(exchanges, ({ status }) => status))}, ` +
+    `${name}: ${others.length} requests ${count(others)} beside ${all[0]!.length} of the greedy integrator ${count(all[0]!)}, ` +
     `p50 ${percentile(times, 50)} ms, p99 ${percentile(times, 99)} ms, least ${least} and median ${median} requests of an integrator, ${saturation}`;
   return { wrong, text, requests: exchanges.length };
+}
+
+/** Tells whether the greedy integrator was served more than the rate limit of all instances together allows, or was never rejected. */
+function findUnlimited(hour: string, exchanges: readonly Exchange[], seconds: number): string[] {
+  const wrong: string[] = [];
+  const served = exchanges.filter(({ status }) => status < 300).length;
+  // The budgets of the windows that the hour touches.
+  const most = LIMIT.requests * (Math.ceil(seconds / LIMIT.seconds) + 1);
+  if (served > most)
+    wrong.push(`${hour}: the greedy integrator had ${served} successful requests, and at most ${most} were allowed`);
+  if (!exchanges.some(({ status }) => status === 429)) wrong.push(`${hour}: the greedy integrator was never 429`);
+  return wrong;
 }
 
 /** Only the greedy integrator may exceed the rate limit. A full service is 503 with Retry-After. */
