@@ -45,7 +45,9 @@ export class EventResolver {
     wait: number | null,
     @Ctx() context: RequestContext,
   ): Promise<EventPage> {
-    const { region, database, caller } = context;
+    const { region, caller } = context;
+    // The end of the log of a standby may be before the cursor of a page from the primary.
+    const database = context.database.primary;
     if (wait && !context.canWait) throw invalidField('wait', 'must be 0 in GraphQL: wait in REST');
     context.meter.readCost += EVENT_PAGE_COST;
     const head = await readHead(database);

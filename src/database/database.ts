@@ -87,7 +87,13 @@ export class Database implements ReadDatabase {
    * where no standby can. Without standbys it is this database.
    */
   onReplica(): Database {
-    return this.replicaRunners ? Object.create(this, this.replicaRunners) : this;
+    if (!this.replicaRunners) return this;
+    return Object.create(this, { ...this.replicaRunners, primary: { value: this.primary } });
+  }
+
+  /** The same database with every read from the primary. */
+  get primary(): Database {
+    return this;
   }
 
   get orm(): MikroORM {

@@ -79,11 +79,24 @@ const waitForUse = (isUsed: boolean) =>
 
 beforeEach(() => waitForUse(true), 40_000);
 
-const graphql = async (name: string) => {
+const graphql = async (name: string, query = '{ builders { data { id name } } }') => {
   const headers = await bearer(name);
-  const payload = { query: '{ builders { data { id name } } }' };
-  return (await app.inject({ method: 'POST', url: '/graphql', headers, payload })).json();
+  return (await app.inject({ method: 'POST', url: '/graphql', headers, payload: { query } })).json();
 };
+
+const numberAll = async () => {
+  while ((await numberEvents(databases.au1)) !== 0);
+};
+
+/** Runs the work while the standby applies nothing; it remains usable for the first seconds. */
+async function withPausedReplay(work: () => Promise<void>) {
+  await executeOnStandby('select pg_wal_replay_pause()');
+  try {
+    await work();
+  } finally {
+    await executeOnStandby('select pg_wal_replay_resume()');
+  }
+}
 
 const OPERATOR = { actor: { type: 'OPERATOR', id: 'test' }, origin: {} } as const;
 
@@ -107,6 +120,24 @@ describe('a standby', () => {
     expect(countsOf(databases.au1.replicas!.replicas[0]!.name).ok).toBeGreaterThan(before);
   });
 
+  it('does not answer where the log ends, so that no cursor of an internal client expires', async () => {
+    const readFeed = async (after = '') =>
+      (await graphql('internal', `{ events${after && `(after: "${after}")`} { data { type } meta { nextCursor } } }`))
+        .data.events;
+    await numberAll();
+    const first = await readFeed();
+    await withPausedReplay(async () => {
+      await renameProject();
+      await numberAll();
+      const second = await readFeed(first.meta.nextCursor);
+      expect(second.data.map(({ type }: { type: string }) => type)).toContain('project.updated');
+      expect(databases.au1.replicas!.choose()).not.toBeNull();
+      expect((await readFeed(second.meta.nextCursor)).data).toEqual([]);
+    });
+  }, 20_000);
+
+  const renameProject = () =>
+    databases.au1.fork().execute(`update project set name = name || '.' where id = (select min(id) from project)`);
   const renameBuilders = (name: string) =>
     servers.executeOnPrimary('au1', (client) => client.query('update builder set name = $1', [name]));
   const exportedBuilders = () => readFile(join(folder, 'export', 'builders.ndjson'), 'utf8');
@@ -225,10 +256,6 @@ describe('GET /events with a cursor from before the last minute', () => {
   const expectOldEvents = async () =>
     expect((await readEvents(after)).data.map(({ resource }) => resource.id).toSorted()).toEqual(timesheets);
   const standby = () => databases.au1.replicas!.replicas[0]!.name;
-  const numberAll = async () => {
-    while ((await numberEvents(databases.au1)) !== 0);
-  };
-
   beforeAll(async () => {
     await numberAll();
     after = (await readEvents()).meta.nextCursor;
