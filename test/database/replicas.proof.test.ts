@@ -17,6 +17,7 @@ import { exportPerson } from '../../src/domain/privacy/export-person.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
 import { ReplicatedPostgres } from '../proof/replicated-postgres.ts';
+import { addStaff, signInToConsole } from '../support/console.ts';
 import { BASE_URL, TOKEN_KEY, testConfig } from '../support/harness.ts';
 
 let folder: string;
@@ -133,6 +134,32 @@ describe('a standby', () => {
       expect(second.data.map(({ type }: { type: string }) => type)).toContain('project.updated');
       expect(databases.au1.replicas!.choose()).not.toBeNull();
       expect((await readFeed(second.meta.nextCursor)).data).toEqual([]);
+    });
+  }, 20_000);
+
+  it('answers figures over days and usage of the console, and none of its records (CON-17)', async () => {
+    const [project] = await databases.au1
+      .fork()
+      .execute<{ builder: string; id: string }[]>('select id, builder_id as builder from project order by id limit 1');
+    const staff = await signInToConsole(app, await addStaff({ databases, clock: systemClock }, 'OPERATOR'));
+    const readsOfStandby = async (query: string, expected: object) => {
+      const before = countsOf(databases.au1.replicas!.replicas[0]!.name).ok;
+      expect(await staff.query(`{ ${query} }`)).toMatchObject(expected);
+      expect(databases.au1.replicas!.choose()).not.toBeNull();
+      return countsOf(databases.au1.replicas!.replicas[0]!.name).ok - before;
+    };
+    const builder = `builderId: "${project!.builder}"`;
+    const record = `project(${builder}, projectId: "${project!.id}") { name } workersOnSite(${builder}) { onSite }`;
+    const figure = `hoursByWeek(${builder}, startDate: "2026-03-01", endDate: "2026-03-31") { hours }`;
+    const usage = 'usage(since: "2026-03-01", until: "2026-03-31") { date }';
+    await withPausedReplay(async () => {
+      await renameProject();
+      const [{ name }] = await databases.au1
+        .fork()
+        .execute<[{ name: string }]>('select name from project where id = ?', [project!.id]);
+      expect(await readsOfStandby(record, { data: { project: { name } } })).toBe(0);
+      expect(await readsOfStandby(figure, { data: { hoursByWeek: expect.any(Array) } })).toBe(1);
+      expect(await readsOfStandby(usage, { data: { usage: [] } })).toBe(1);
     });
   }, 20_000);
 

@@ -1,10 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { User } from '../../entities/user.entity.ts';
+import type { Databases } from '../../src/database/database.ts';
 import type { StaffRole } from '../../src/domain/access/staff-roles.ts';
+import type { Clock } from '../../src/shared/clock.ts';
 import type { RegionId } from '../../src/shared/regions.ts';
 import { Browser } from '../oauth/browser.ts';
 import { CHEAP_HASH } from '../oauth/fixtures.ts';
-import type { Service } from './harness.ts';
 
 interface GraphqlResult {
   status: number;
@@ -38,7 +39,7 @@ export class ConsoleBrowser extends Browser {
 
 /** Adds a staff user with the password of the fixtures. */
 export async function addStaff(
-  { databases, clock }: Pick<Service, 'databases' | 'clock'>,
+  { databases, clock }: { databases: Databases; clock: Clock },
   role: StaffRole,
   { id = `user_${role.toLowerCase()}`, region = 'au1' as RegionId, name = `Kim ${role}` } = {},
 ): Promise<string> {

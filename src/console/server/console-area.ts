@@ -1,5 +1,4 @@
 import type { RequestContext } from '../../auth/request-context.ts';
-import type { Database } from '../../database/database.ts';
 import type { StaffAction } from '../../domain/access/staff-roles.ts';
 import type { ChangeContext } from '../../domain/change-context.ts';
 import type { RegionId } from '../../shared/regions.ts';
@@ -8,8 +7,6 @@ import type { StaffUser } from './session/console-sessions.ts';
 
 /** Context of the console's resolvers: that of the integrators' resolvers, and the staff user. */
 export interface ConsoleContext extends RequestContext, Pick<ChangeContext, 'source'> {
-  /** Reads that must be of this moment: a query's `database` may be a standby. */
-  readonly primary: Database;
   readonly staff: StaffUser;
   readonly personalReads: PersonalReads;
   readonly session: {

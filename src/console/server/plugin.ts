@@ -99,13 +99,7 @@ function createContextFactory(dependencies: ConsoleDependencies) {
     const context = authenticator.createContext(request, authenticated);
     return {
       ...context,
-      ...{
-        primary: context.database,
-        staff,
-        source,
-        passwordLinks,
-        personalReads: new PersonalReads(recordedReads, source),
-      },
+      ...{ staff, source, passwordLinks, personalReads: new PersonalReads(recordedReads, source) },
       session: {
         findRegions: async () => {
           const signedIn = await Promise.all(REGIONS.map(findIn));

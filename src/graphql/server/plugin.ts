@@ -63,7 +63,7 @@ export async function registerGraphql(
   const { authenticator, production, ...shared } = dependencies;
   await registerGraphqlRoute(app, {
     ...{ url: '/graphql', methods: ['GET', 'POST'], suggestions: !production, ...shared },
-    plugins: [createLandingPage(production)],
+    plugins: [replicaReads, createLandingPage(production)],
     config: { chargesShare: true },
     async createContext(request, reply) {
       if (isPageRequest(request)) {
@@ -101,7 +101,6 @@ export async function registerGraphqlRoute(app: FastifyInstance, route: GraphqlR
       validateVariables(schema),
       createCostLimits(schema),
       logErrors(app.log),
-      replicaReads,
       compiledQueries(schema),
       ...route.plugins,
       largeResponses,

@@ -4,7 +4,7 @@ import { Loaders } from '../../database/read/loaders.ts';
 
 /**
  * Lets the queries of internal clients read from a standby. Integrators read from the primary, so that they read their own writes.
- * Authorization always reads from the primary.
+ * Authorization always reads from the primary. The console chooses by query, because people act on what it shows.
  */
 export const replicaReads: ApolloServerPlugin<RequestContext> = {
   requestDidStart: async () => ({

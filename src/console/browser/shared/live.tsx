@@ -5,6 +5,8 @@ import { isSessionEnded } from './session.ts';
 
 /** Milliseconds between the polls of a visible tab. With the delay of the event log, pages are current within two seconds. */
 const INTERVAL_MS = 1000;
+/** Milliseconds after a change when every server that answers figures has it: a standby is at most five seconds behind. */
+const SETTLE_MS = 6000;
 /** Milliseconds until the poll after one that failed. */
 const RETRY_MS = 5000;
 
@@ -19,6 +21,7 @@ export function LiveProvider({ builderId, children }: { builderId: string | unde
   const [version, setVersion] = useState(0);
   useEffect(() => {
     let cursor: string | null = null;
+    let settlesAt = Number.POSITIVE_INFINITY;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let stopped = false;
     const schedule = (delay: number) => {
@@ -37,7 +40,12 @@ export function LiveProvider({ builderId, children }: { builderId: string | unde
         const { cursor: next, reset, builderIds } = data.changes;
         cursor = next;
         const concerns = builderId === undefined ? builderIds.length > 0 : builderIds.includes(builderId);
-        if (hadCursor && (reset || concerns)) setVersion((current) => current + 1);
+        const changed = hadCursor && (reset || concerns);
+        const now = performance.now();
+        if (changed || now > settlesAt) {
+          setVersion((current) => current + 1);
+          settlesAt = changed ? now + SETTLE_MS : Number.POSITIVE_INFINITY;
+        }
       }
       schedule(data ? INTERVAL_MS : RETRY_MS);
     };

@@ -25,8 +25,7 @@ type Cursor = [events: string, snapshot: string, at: number];
  * that were committed since. CON-8.
  */
 export async function readChanges(
-  // A snapshot of a standby does not name the transactions that are open.
-  { primary: database, region, clock }: ConsoleContext,
+  { database, region, clock }: ConsoleContext,
   { after, projectId }: { after?: string | null; projectId?: string | null },
 ) {
   const now = clock.now();

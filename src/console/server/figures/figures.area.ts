@@ -51,13 +51,13 @@ const figure = (scope: Scope | null, read: Read): ConsoleOperation => ({
   },
 });
 
-/** Returns the query of a figure over a range of days. */
+/** Returns the query of a figure over a range of days, which may be some seconds old (CON-17). */
 const figureOfDays = (scope: Scope, maxDays: number, read: ReadRange) =>
   figure(scope, ({ database }, filter, { startDate, endDate }) => {
     const days = (Date.parse(endDate) - Date.parse(startDate)) / DAY_MS + 1;
     if (days < 1) throw invalidField('endDate', 'must not be before startDate');
     if (days > maxDays) throw invalidField('endDate', `must be at most ${maxDays - 1} days after startDate`);
-    return read(database, filter, { startDate, endDate });
+    return read(database.onReplica(), filter, { startDate, endDate });
   });
 
 const nowOf = ({ clock }: ConsoleContext) => new Date(clock.now()).toISOString();

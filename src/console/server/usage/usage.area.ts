@@ -16,7 +16,7 @@ export const usageArea: ConsoleArea = {
       resolve(_, { since, until, integratorId = null }, { database }) {
         const days = (Date.parse(until) - Date.parse(since)) / 86_400_000 + 1;
         if (days < 1 || days > MAX_DAYS) throw invalidField('until', `must be at most ${MAX_DAYS} days after since`);
-        return readUsage(database, { since, until, integratorId });
+        return readUsage(database.onReplica(), { since, until, integratorId });
       },
     },
     rejections: {
