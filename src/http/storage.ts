@@ -6,9 +6,10 @@ import { renderPlaceholder } from '../images/render.ts';
 import { withReceivedBytesCounted } from '../shared/buffer-collection.ts';
 import { ApiError, conflict, forbidden, invalidField, notFound, unavailable } from '../shared/errors.ts';
 import { createFairShares, type FairShares } from '../shared/fair-shares.ts';
-import { holdUntilClosed, uploadCost } from '../shared/hold-until-closed.ts';
+import { holdUntilClosed } from '../shared/hold-until-closed.ts';
 import { toNetwork } from '../shared/network.ts';
 import { REGIONS, type RegionId } from '../shared/regions.ts';
+import { UploadRoom } from '../shared/upload-room.ts';
 import type { ByteRange } from '../storage/byte-store.ts';
 import { isRenditionKey } from '../storage/keys.ts';
 import { MAX_ATTACHMENT_BYTES, type Storage, type Storages } from '../storage/storage.ts';
@@ -84,7 +85,7 @@ async function admitUpload(
   if (limits.requests) await limits.requests.take(limits.databases![region], `upload:${shareKey}`, reply);
   if (request.headers['content-type'] !== contentType) throw invalidField('Content-Type', `must be ${contentType}`);
   if (request.headers['content-length'] !== String(size)) throw invalidField('Content-Length', `must be ${size}`);
-  await holdUntilClosed(limits.shares.uploads, { shareKey, cost: uploadCost(size!) }, reply);
+  await new UploadRoom(limits.shares.uploads, shareKey, reply).reserve(size!);
 }
 
 async function admitDownload(

@@ -26,6 +26,14 @@ export interface Form {
   files: FormFile[];
 }
 
+export interface FormOptions {
+  maxFiles: number;
+  /** Whether the field of that name has to be a file. */
+  isFile: (name: string) => boolean;
+  /** Waits until another file may be received, after so many bytes of files. */
+  reserveFile: (receivedBytes: number) => Promise<void>;
+}
+
 /** Maximum fields that are not files, and maximum bytes of names and values. */
 const LIMITS = { fields: 60, fieldNameSize: 100, fieldSize: 1_000, headerPairs: 50 };
 const MAX_FILE_NAME = 255;
@@ -44,13 +52,11 @@ export async function installMultipart(scope: FastifyInstance): Promise<void> {
 /**
  * Reads a form with its fields in any order and calls the function with it. Files are streamed to the spool, and deleted afterwards in
  * any case.
- *
- * @param isFile whether the field of that name has to be a file.
  */
 export async function withForm<T>(
   request: FastifyRequest,
   spool: Spool,
-  options: { maxFiles: number; isFile: (name: string) => boolean },
+  options: FormOptions,
   handle: (form: Form) => Promise<T>,
 ): Promise<T> {
   const form: Form = { fields: new Map(), files: [] };
@@ -69,7 +75,7 @@ export async function withForm<T>(
 async function readForm(
   request: FastifyRequest,
   spool: Spool,
-  { maxFiles, isFile }: { maxFiles: number; isFile: (name: string) => boolean },
+  { maxFiles, isFile, reserveFile }: FormOptions,
   form: Form,
 ): Promise<void> {
   const errors: FieldError[] = [];
@@ -82,8 +88,10 @@ async function readForm(
       if (names.has(name)) reject(name, 'must be given once');
       names.add(name);
       if (part.type === 'field') readField(part, name, form, reject);
-      else if (isFile(name)) await readFile(part, name, spool, form, reject);
-      else {
+      else if (isFile(name)) {
+        await reserveFile(form.files.reduce((bytes, { size }) => bytes + size, 0));
+        await readFile(part, name, spool, form, reject);
+      } else {
         reject(name, 'is not a file of this operation');
         part.file.resume();
       }

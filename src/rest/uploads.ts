@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { MAX_ATTACHMENT_BYTES } from '../../schema/scalars.ts';
 import { requireBuilder } from '../auth/authorization.ts';
 import type { RequestAuthenticator } from '../auth/request-authenticator.ts';
@@ -8,10 +8,10 @@ import { requireQuota } from '../domain/uploads/quota.ts';
 import { parseDeclaredType, recordUploads } from '../domain/uploads/uploads.ts';
 import { detectImageType } from '../images/inspect.ts';
 import { ApiError, type FieldError, invalidField, notFound, ValidationError } from '../shared/errors.ts';
-import { holdUntilClosed, uploadCost } from '../shared/hold-until-closed.ts';
 import { idPattern } from '../shared/ids.ts';
+import { UploadRoom } from '../shared/upload-room.ts';
 import { createUploadKey } from '../storage/keys.ts';
-import { type Form, type FormFile, installMultipart, withForm } from './multipart.ts';
+import { type Form, type FormFile, type FormOptions, installMultipart, withForm } from './multipart.ts';
 import { authenticateRequest, registerMethodNotAllowed } from './plugin.ts';
 
 /** Maximum files of one bulk upload (UPL-11). */
@@ -31,11 +31,7 @@ export async function registerUploads(app: FastifyInstance, authenticator: Reque
       const context = await authenticateRequest(authenticator, null, request, reply);
       if (!idPattern('builder').test(builderId)) throw notFound('Builder');
       await requireBuilder(context, builderId, null);
-      const declaredBytes = contentLengthOf(request);
-      await requireQuota(context, declaredBytes);
-      // A body without a length is charged the largest one.
-      const cost = uploadCost(declaredBytes > 0 ? declaredBytes : MAX_BULK_FILES * MAX_ATTACHMENT_BYTES);
-      await holdUntilClosed(context.shares.uploads, { shareKey: context.shareKey, cost }, reply);
+      await requireQuota(context, contentLengthOf(request));
     });
     await installMultipart(scope);
 
@@ -43,7 +39,7 @@ export async function registerUploads(app: FastifyInstance, authenticator: Reque
       const context = request.context!;
       const { builderId } = request.params as { builderId: string };
       const options = { maxFiles: 1, isFile: (name: string) => SINGLE_FILE.includes(name) };
-      const [upload] = await withForm(request, context.storage.spool, options, (form) => {
+      const [upload] = await receiveForm(request, reply, options, (form) => {
         requireFiles(form, [form.files[0]?.fieldName ?? 'file'], () => ['type:0', 'type']);
         return storeFiles(context, builderId, form.files);
       });
@@ -55,7 +51,7 @@ export async function registerUploads(app: FastifyInstance, authenticator: Reque
       const context = request.context!;
       const { builderId } = request.params as { builderId: string };
       const options = { maxFiles: MAX_BULK_FILES, isFile: (name: string) => BULK_FILE.test(name) };
-      const uploads = await withForm(request, context.storage.spool, options, (form) => {
+      const uploads = await receiveForm(request, reply, options, (form) => {
         const names = form.files.map(({ fieldName }) => fieldName);
         requireFiles(form, names.length > 0 ? names : ['file:0'], (name) => ['type', name.replace('file', 'type')]);
         const indexOf = ({ fieldName }: FormFile) => Number(fieldName.split(':')[1]);
@@ -69,6 +65,22 @@ export async function registerUploads(app: FastifyInstance, authenticator: Reque
     });
   });
   for (const url of [UPLOAD, BULK_UPLOAD]) registerMethodNotAllowed(app, url, ['POST'], authenticator);
+}
+
+/** Waits for room for the upload, then reads its form. The room of a body without a length grows before each file. */
+async function receiveForm<T>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  options: Pick<FormOptions, 'maxFiles' | 'isFile'>,
+  handle: (form: Form) => Promise<T>,
+): Promise<T> {
+  const { shares, shareKey, storage } = request.context!;
+  const declaredBytes = contentLengthOf(request);
+  const room = new UploadRoom(shares.uploads, shareKey, reply);
+  await room.reserve(declaredBytes);
+  const reserveFile = (receivedBytes: number) =>
+    declaredBytes > 0 ? Promise.resolve() : room.reserve(receivedBytes + MAX_ATTACHMENT_BYTES);
+  return withForm(request, storage.spool, { ...options, reserveFile }, handle);
 }
 
 /** Returns the Content-Length, 0 where there is none. The overhead of the form's parts is negligible. */

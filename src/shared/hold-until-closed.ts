@@ -1,13 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { FairSemaphore } from './fair-semaphore.ts';
 
-const MIB = 1024 * 1024;
-/** Bounds the concurrent uploads of small files to 128 per share. */
-const MIN_UPLOAD_COST = 8;
-
-/** Returns the cost of an upload in units of `FairShares.uploads`. */
-export const uploadCost = (bytes: number): number => Math.max(MIN_UPLOAD_COST, Math.ceil(bytes / MIB));
-
 /**
  * Acquires the cost until the response is sent or the connection closes. Rejects with 429 or 503 when the wait takes too long.
  */

@@ -72,6 +72,40 @@ async function storedFiles(): Promise<string[]> {
   return names.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
+describe('uploads without a Content-Length', () => {
+  it('hold room for the files that they have begun, not for the largest upload (LIM-26)', async () => {
+    const url = await service.app.listen({ host: '127.0.0.1', port: 0 });
+    const sendChunked = (end: (controller: ReadableStreamDefaultController<Uint8Array>) => void) =>
+      fetch(`${url}/builders/${client.builderId}/attachments/bulk-upload`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${client.token}`,
+          'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
+        },
+        body: new ReadableStream({ start: end }),
+        duplex: 'half',
+      } as RequestInit);
+    const form = formOf([type(), file('file:0'), file('file:1')]);
+    const unfinished: ReadableStreamDefaultController<Uint8Array>[] = [];
+    const pending = Array.from({ length: 5 }, () =>
+      sendChunked((controller) => {
+        controller.enqueue(form.subarray(0, form.length - 100));
+        unfinished.push(controller);
+      }),
+    );
+    const complete = await sendChunked((controller) => {
+      controller.enqueue(form);
+      controller.close();
+    });
+    expect(complete.status).toBe(201);
+    for (const controller of unfinished) {
+      controller.enqueue(form.subarray(form.length - 100));
+      controller.close();
+    }
+    expect((await Promise.all(pending)).map(({ status }) => status)).toEqual([201, 201, 201, 201, 201]);
+  });
+});
+
 describe('POST /builders/{builderId}/attachments/upload', () => {
   it.each([
     ['type first', () => [type(), file()]],
