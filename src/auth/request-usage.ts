@@ -31,8 +31,11 @@ const MAX_PAUSE_MS = 2_000;
 /** Times that the event loop passes over a large value to write it: it is read, compared, escaped, encoded and sent. */
 const WRITE_FACTOR = 4;
 
-/** Time without progress after which the connection of a large response is closed. */
+/** Milliseconds without progress after which the connection of a large response is closed. */
 const STALLED_MS = 30_000;
+
+/** Bytes that a client must receive per millisecond, after `STALLED_MS` of grace: 64 KB in a second. */
+const MIN_BYTES_PER_MS = 64;
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -51,7 +54,7 @@ interface LargeRead {
   release: Release;
 }
 
-/** Use that one request makes of the limits that callers share. All permits are released when its response ends. */
+/** Use that one request makes of the limits that callers share. All permits are released when its response ends, or is ready and small. */
 export class RequestUsage implements DatabaseLimits {
   readonly meter = new ResponseMeter();
   readonly #shares: FairShares;
@@ -169,7 +172,7 @@ export class RequestUsage implements DatabaseLimits {
     return result;
   }
 
-  /** Calls the function when the response has ended, whether or not the client received it; at once where it already has. */
+  /** Calls the function when the permits of the request are released; at once where they already are. */
   onEnd(release: Release): void {
     if (this.#hasEnded) release();
     else this.#releases.push(release);
@@ -177,26 +180,29 @@ export class RequestUsage implements DatabaseLimits {
 
   /** Releases the permits of a response that is ready and charges its bytes; undefined where they need not wait. */
   chargeResponse(bytes: number): Promise<void> | undefined {
+    if (bytes < CHARGED_BYTES) {
+      this.end();
+      return undefined;
+    }
     this.#execution?.();
     this.#endOccupation?.();
     this.#largeRead?.then(
-      ({ end, release }) => {
-        end();
-        if (bytes < CHARGED_BYTES) release();
-      },
+      ({ end }) => end(),
       () => undefined,
     );
-    if (bytes < CHARGED_BYTES) return undefined;
-    const { responseBytes } = this.#shares;
-    const release = responseBytes.tryAcquire(this.#shareKey, bytes);
+    const { smallResponseBytes, responseBytes } = this.#shares;
+    const unsent = bytes < CHUNKED_BYTES ? smallResponseBytes : responseBytes;
+    const release = unsent.tryAcquire(this.#shareKey, bytes);
     if (release) {
       this.#charge(release);
       return undefined;
     }
-    return responseBytes.acquire(this.#shareKey, bytes).then((granted) => this.#charge(granted));
+    return unsent.acquire(this.#shareKey, bytes).then((granted) => this.#charge(granted));
   }
 
+  /** Releases all permits. Further calls have no effect. */
   end(): void {
+    if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#execution?.();
     for (const release of this.#releases) release();
@@ -216,12 +222,17 @@ export class RequestUsage implements DatabaseLimits {
 export function installRequestUsage(app: FastifyInstance): void {
   app.decorateRequest('usage', null);
   app.decorateRequest('caller', null);
-  app.addHook('onSend', ({ usage }, _reply, payload, done) => {
+  app.addHook('onSend', ({ usage }, reply, payload, done) => {
     if (!usage) return done();
     const bytes = typeof payload === 'string' ? payload.length : usage.streamedBytes;
     const waiting = usage.chargeResponse(bytes);
-    if (waiting) waiting.then(() => done(), done);
-    else done();
+    if (bytes < CHARGED_BYTES) return done();
+    const send = () => {
+      limitDelivery(reply, usage, bytes);
+      done();
+    };
+    if (waiting) waiting.then(send, done);
+    else send();
   });
   app.addHook('onResponse', ({ usage }, _reply, done) => {
     usage?.end();
@@ -229,11 +240,22 @@ export function installRequestUsage(app: FastifyInstance): void {
   });
 }
 
+/** Releases the permits when the response has ended, and closes the connection when its client does not receive it in time (LIM-27). */
+function limitDelivery({ raw, request }: FastifyReply, usage: RequestUsage, bytes: number): void {
+  // A response behind another one of its connection has no socket of its own yet.
+  const close = () => request.raw.socket.destroy();
+  if (bytes >= CHUNKED_BYTES) raw.setTimeout(STALLED_MS, close);
+  const timer = setTimeout(close, STALLED_MS + bytes / MIN_BYTES_PER_MS);
+  usage.onEnd(() => clearTimeout(timer));
+  // Fastify calls no hook after a client that went away before the whole response was sent.
+  if (raw.destroyed) usage.end();
+  else raw.once('close', () => usage.end());
+}
+
 /** Sends a body as JSON; a large one in chunks, between which the event loop serves other requests. */
 export function sendJson(request: FastifyRequest, reply: FastifyReply, body: unknown, bytes: number): FastifyReply {
   if (bytes < CHUNKED_BYTES) return reply.send(body);
   if (request.usage) request.usage.streamedBytes = bytes;
-  reply.raw.setTimeout(STALLED_MS, () => reply.raw.destroy());
   return reply
     .removeHeader('Content-Length')
     .type('application/json; charset=utf-8')

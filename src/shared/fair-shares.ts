@@ -65,9 +65,14 @@ export function createFairShares({ slowReads, writes, orm }: ConnectionSplit = s
       ...{ name: 'large reads', capacity: 2, perShare: 1 },
       ...{ maxQueuedPerShare: 32, maxQueued: 128, maxWaitMs: 10_000 },
     }),
-    /** Bytes of responses that clients have not yet received. */
+    /** Bytes of responses up to 256 KiB that clients have not yet received: of their own, so that large ones do not delay them. */
+    smallResponseBytes: new FairSemaphore({
+      ...{ name: 'unsent small responses', capacity: 64 * MIB, perShare: 8 * MIB },
+      ...{ maxQueuedPerShare: 256, maxQueued: 1_024, maxWaitMs: 10_000 },
+    }),
+    /** Bytes of larger ones. A response that is larger than the limit of a share counts as that. */
     responseBytes: new FairSemaphore({
-      ...{ name: 'unsent responses', capacity: 128 * MIB, perShare: 64 * MIB },
+      ...{ name: 'unsent responses', capacity: 128 * MIB, perShare: 32 * MIB },
       ...{ maxQueuedPerShare: 64, maxQueued: 256, maxWaitMs: 10_000 },
     }),
     // `acquireInTime` ends the waits of images after 10 seconds; these limits are a second bound.

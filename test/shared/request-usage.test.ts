@@ -1,9 +1,12 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
+import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GraphQLRequestListener } from '@apollo/server';
-import type { FastifyRequest } from 'fastify';
+import Fastify, { type FastifyRequest } from 'fastify';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { RequestContext } from '../../src/auth/request-context.ts';
-import { RequestUsage } from '../../src/auth/request-usage.ts';
+import { installRequestUsage, RequestUsage } from '../../src/auth/request-usage.ts';
 import { DocumentStore } from '../../src/graphql/server/document-store.ts';
 import { NewDocumentLimiter } from '../../src/graphql/server/new-documents.ts';
 import { createFairShares, type FairShares } from '../../src/shared/fair-shares.ts';
@@ -62,6 +65,87 @@ describe('a read of large values (LIM-19)', () => {
     unread.end();
     await Promise.all([charged, next]);
     expect(shares.largeResponses.stats()).toMatchObject({ used: 1, queued: 0 });
+  });
+});
+
+describe('a response that its client does not receive', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('delays neither small nor large responses of a third share, beside those of two others (LIM-19)', () => {
+    const shares = createFairShares();
+    const fill = (key: string, bytes: number) => {
+      let waiting: Promise<void> | undefined;
+      while (!waiting) waiting = new RequestUsage(shares, key).chargeResponse(bytes);
+      waiting.catch(() => undefined);
+    };
+    for (const key of ['a', 'user:a']) for (const bytes of [200_000, 1_000_000]) fill(key, bytes);
+    for (const bytes of [20_000, 2_000_000])
+      expect(new RequestUsage(shares, 'b').chargeResponse(bytes)).toBeUndefined();
+  });
+
+  it.each([
+    [25_600, 30_400],
+    [2_560_000, 70_000],
+  ])(
+    'loses its connection where it has %i bytes, after %i ms, although it is received in parts (LIM-27)',
+    async (bytes, milliseconds) => {
+      const shares = createFairShares();
+      const source = new Readable({ read() {} });
+      const app = Fastify();
+      installRequestUsage(app);
+      app.get('/', async (request, reply) => {
+        request.usage = new RequestUsage(shares, 'a');
+        request.usage.streamedBytes = bytes;
+        return reply.send(source);
+      });
+      await app.listen({ host: '127.0.0.1', port: 0 });
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+      socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+      source.push('first');
+      await once(socket, 'data');
+      vi.advanceTimersByTime(milliseconds - 1);
+      source.push('second');
+      await once(socket, 'data');
+      const closed = once(socket, 'close');
+      vi.advanceTimersByTime(1);
+      await closed;
+      vi.useRealTimers();
+      const { responseBytes, smallResponseBytes } = shares;
+      await vi.waitFor(() => expect(responseBytes.stats().used + smallResponseBytes.stats().used).toBe(0));
+      await app.close();
+    },
+  );
+});
+
+describe('a client that goes away before its response is ready', () => {
+  it('uses none of its share afterwards', async () => {
+    const shares = createFairShares();
+    const app = Fastify();
+    installRequestUsage(app);
+    let hasBegun = false;
+    const ready = Promise.withResolvers<void>();
+    const gone = Promise.withResolvers<void>();
+    app.get('/:bytes', async (request, reply) => {
+      request.usage = new RequestUsage(shares, 'a');
+      await request.usage.begin();
+      hasBegun = true;
+      reply.raw.once('close', () => gone.resolve());
+      await ready.promise;
+      return 'x'.repeat(Number((request.params as { bytes: string }).bytes));
+    });
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+    socket.write('GET /20000 HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await vi.waitFor(() => expect(hasBegun).toBe(true));
+    socket.destroy();
+    await gone.promise;
+    ready.resolve();
+    await vi.waitFor(() => expect(shares.requests.stats().used).toBe(0));
+    expect(shares.smallResponseBytes.stats().used).toBe(0);
+    await app.close();
   });
 });
 

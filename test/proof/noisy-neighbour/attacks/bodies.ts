@@ -4,7 +4,7 @@ import { presign } from './images.ts';
 const MIB = 1_048_576;
 
 /** A photo report of as many bytes as the API accepts. */
-function largestReport(kind: 'texts' | 'runs', name: string, revision: number): string {
+export function largestReport(kind: 'texts' | 'runs', name: string, revision: number): string {
   const richText =
     kind === 'texts'
       ? [{ text: 'x'.repeat(20_000) }]

@@ -1,4 +1,6 @@
-import { type Attack, type AttackSession, get, toText } from '../attack.ts';
+import { type Attack, type AttackSession, get, graphql, post, toText } from '../attack.ts';
+import { largestReport } from './bodies.ts';
+import { ALLOWED_NOTES_ALIASES, neverRead, notesQuery } from './graphql.ts';
 
 /** Keeps so many requests in progress on each of the connections, which it opens again where the service closes them. */
 async function pipeline(session: AttackSession, connections: number, depth: number): Promise<void> {
@@ -60,6 +62,22 @@ export const connectionAttacks: Attack[] = [
     about:
       '`GET /health/live`, 8 pipelined on each of 256 connections, with and without a token, opened again when closed',
     run: (session) => pipeline(session, 256, 8),
+  },
+  {
+    name: 'unread-two-shares',
+    about:
+      'An integrator and a user of its own: 20 connections each that do not read 63 MiB of GraphQL, and the page of a large report',
+    run: async (session) => {
+      const { attacker } = session;
+      const path = `/builders/${attacker.builderId}/photo-reports/sync`;
+      const report = post(attacker, 0, path, largestReport('runs', 'unread', 1));
+      const { body, status } = await session.send(session.client(1, 100_000), report);
+      if (status !== 200) throw new Error(`The report was refused: ${status}`);
+      const headers = { cookie: attacker.user.cookie };
+      const page = toText({ path: `/reports/${JSON.parse(body).photoReportId}`, headers });
+      const query = notesQuery(attacker.builderId, attacker.notesMeetingId, ALLOWED_NOTES_ALIASES);
+      await neverRead(session, 40, (number) => (number % 2 ? page : toText(graphql(attacker, number, query))));
+    },
   },
   {
     name: 'connections-churn',

@@ -6,13 +6,13 @@ import { type Attack, type AttackSession, aliases, clientAt, graphql, post, toTe
 const ID_ALIASES = 1_550;
 const NOTES_ALIASES = 590;
 /** Of a 900 KB text: a response just below 64 MiB. */
-const ALLOWED_NOTES_ALIASES = 72;
+export const ALLOWED_NOTES_ALIASES = 72;
 
 const nestedQuery = (builderId: string) => `
   fragment F on Timesheet { ${aliases(ID_ALIASES, 'id')} }
   { timesheets(builderId: "${builderId}") { data { ...F project { details { timesheets { data { ...F } } } } } } }`;
 
-const notesQuery = (builderId: string, meetingId: string, count: number) =>
+export const notesQuery = (builderId: string, meetingId: string, count: number) =>
   `{ meeting(builderId: "${builderId}", meetingId: "${meetingId}") { ${aliases(count, 'notes')} } }`;
 
 /** Distinct response keys under one field, each selected often: what validation compares in pairs. */
@@ -32,7 +32,11 @@ function repeatedKeys(builderId: string, shape: number): string {
 }
 
 /** Opens so many connections at a time that send a request and do not read its response, again where one is ended. */
-async function neverRead(session: AttackSession, connections: number, make: (number: number) => string): Promise<void> {
+export async function neverRead(
+  session: AttackSession,
+  connections: number,
+  make: (number: number) => string,
+): Promise<void> {
   let number = 0;
   const open = () => {
     if (session.isOver) return;
