@@ -89,9 +89,12 @@ export function createFairShares({ slowReads, writes, orm }: ConnectionSplit = s
       ...{ name: 'large image checks', capacity: 7, perShare: 4 },
       ...{ maxQueuedPerShare: 128, maxQueued: 512, maxWaitMs: 11_000 },
     }),
-    /** Photos that are rendered, by jobs and for requests. Each may have a copy on the disk while it waits for its decode. */
+    /**
+     * Photos that are rendered, by jobs and for requests. Each may have a copy on the disk while it waits for its decode. The capacity bounds
+     * these copies, and is large because photos that wait for the decodes of large images would delay the small ones of others.
+     */
     renditions: new FairSemaphore({
-      ...{ name: 'renditions', capacity: 4, perShare: 2 },
+      ...{ name: 'renditions', capacity: 32, perShare: 2 },
       ...{ maxQueuedPerShare: 128, maxQueued: 512, maxWaitMs: 11_000 },
     }),
     /** Downloads of renditions that are not stored yet. Of the downloads of a share, half are left for stored files. */

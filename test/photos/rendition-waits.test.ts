@@ -63,6 +63,14 @@ describe('requests that wait for the renditions of one photo (PHO-41)', () => {
     expect(await state).toMatchObject({ status: 'READY' });
   });
 
+  it('do not wait for those of other shares whose images wait for their decode', async () => {
+    const photo = await createPhoto();
+    for (const share of ['intg_a', 'intg_b', 'intg_c']) await shares.renditions.acquire(share, 2);
+    await shares.largeImageDecodes.acquire('intg_a', 4);
+    await shares.largeImageDecodes.acquire('intg_b', 3);
+    expect(await ensureRenditions(context(), photo)).toMatchObject({ status: 'READY' });
+  });
+
   it('end the work when the last of them has gone', async () => {
     const photo = await createPhoto();
     await shares.renditions.acquire('intg_test', 2);
