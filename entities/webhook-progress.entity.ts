@@ -22,7 +22,10 @@ export class WebhookProgress {
   @Property({ type: 'bigint', nullable: true })
   replayUntil!: string | null;
 
-  /** Incremented by whoever changes the position, the filter or the failures other than by delivering: the delivering process starts anew. */
+  /**
+   * Incremented by a process that claims the endpoint, and by whoever changes the position, the filter or the failures other than by
+   * delivering: the delivering process then starts anew.
+   */
   @Property({ type: 'integer', default: 0 })
   generation!: number;
 

@@ -232,3 +232,62 @@ describe('an event that follows a change of what an endpoint receives', () => {
     ]);
   });
 });
+
+describe('a process whose leases have expired', () => {
+  /** Has a delivery in the queue of the dispatcher, which does not run while others deliver. */
+  async function expire(): Promise<string> {
+    const id = await createEndpoint();
+    receiver.respond = () => undefined;
+    await dispatcher.refresh();
+    await dispatcher.poll();
+    await change(1);
+    await dispatcher.poll();
+    await receiver.waitFor(1);
+    dispatcher.expireLeases();
+    await dispatcher.settle();
+    respondWith(204);
+    receiver.received.length = 0;
+    return id;
+  }
+
+  it('repeats nothing that another process has delivered when it claims the endpoint again (WHK-13)', async () => {
+    const id = await expire();
+    await execute('update webhook_progress set lease_until = now()');
+    const expired = dispatcher;
+    dispatcher = createDispatcher();
+    await change(1);
+    for (let round = 0; round < 2; round++) await run();
+    expect(receiver.received).toHaveLength(2);
+    await dispatcher.stop(0);
+    const progress = await execute('select number from webhook_progress');
+    // Of the two endpoints, only the first is free.
+    await createEndpoint({ types: ['defect.updated'] });
+    await execute(
+      `update webhook_progress set lease_owner = 'other', lease_until = now() + interval '1 hour' where endpoint_id <> ?`,
+      [id],
+    );
+    dispatcher = expired;
+    for (let round = 0; round < 2; round++) await run();
+    expect(receiver.received).toHaveLength(2);
+    expect(await execute('select number from webhook_progress where endpoint_id = ?', [id])).toEqual(progress);
+  });
+
+  it('delivers to no endpoint of another process while it renews them (WHK-13)', async () => {
+    await expire();
+    await execute(`update webhook_progress set lease_owner = 'other', lease_until = now() + interval '1 hour'`);
+    const { backgroundRunner } = service.databases.au1;
+    const original = backgroundRunner.run.bind(backgroundRunner);
+    backgroundRunner.run = async (statement, values) => {
+      const rows = await original(statement, values);
+      if (statement.name === 'webhooks.leased') {
+        await dispatcher.poll();
+        await dispatcher.settle();
+      }
+      return rows;
+    };
+    await dispatcher.renewNow().finally(() => {
+      backgroundRunner.run = original;
+    });
+    expect(recordIds()).toEqual([]);
+  });
+});

@@ -87,13 +87,14 @@ export class Dispatcher {
     const now = performance.now();
     const isDue = now - this.#renewedAt >= RENEW_MS || !this.#leases.isValid;
     const heldCount = this.#deliveries.size + this.#stopping.size;
-    const { endpoints, share } = isDue
+    const { endpoints, share, validUntil } = isDue
       ? await this.#leases.renew(heldCount)
-      : { endpoints: await this.#leases.load(), share: Number.POSITIVE_INFINITY };
+      : { endpoints: await this.#leases.load(), share: Number.POSITIVE_INFINITY, validUntil: null };
     if (isDue) this.#renewedAt = now;
     const isRestored = isDue && (await this.#tail.resetAfterRestore());
     if (isRestored) this.#discardResults();
     this.#stopOthers(new Map(endpoints.map((endpoint) => [endpoint.id, endpoint])), isRestored ? 0 : share);
+    if (validUntil !== null) this.#leases.extend(validUntil);
     await this.#startNew(endpoints.filter(({ id }) => !this.#deliveries.has(id) && !this.#stopping.has(id)));
     await Promise.all([...this.#deliveries.values()].map((delivery) => delivery.dropInvisible()));
     await this.#releaseStopped();

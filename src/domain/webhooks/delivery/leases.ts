@@ -52,9 +52,10 @@ const RENEW: Statement = {
   text: `update webhook_progress set lease_until = clock_timestamp() + interval '${LEASE_MS} ms' where lease_owner = $1`,
 };
 
+/** Of another generation, because other processes may have delivered since this one had the lease before. */
 const CLAIM: Statement = {
   name: 'webhooks.claim',
-  text: `update webhook_progress set lease_owner = $1, lease_until = clock_timestamp() + interval '${LEASE_MS} ms'
+  text: `update webhook_progress set lease_owner = $1, generation = generation + 1, lease_until = clock_timestamp() + interval '${LEASE_MS} ms'
     where endpoint_id in (select endpoint_id ${JOINS} where ${DELIVERS}
       and (progress.lease_until is null or progress.lease_until < clock_timestamp())
       order by progress.lease_until nulls first limit $2::int for update of progress skip locked)`,
@@ -106,11 +107,12 @@ export class Leases {
   }
 
   /**
-   * Renews the leases, and claims free endpoints up to this process's share. Returns the leased endpoints, and the share.
+   * Renews the leases, and claims free endpoints up to this process's share. Returns the leased endpoints, the share, and the value for
+   * `extend`, which is called when the deliveries to other endpoints are stopped.
    *
    * @param heldCount Number of the endpoints that this process holds already.
    */
-  async renew(heldCount: number): Promise<{ endpoints: LeasedEndpoint[]; share: number }> {
+  async renew(heldCount: number): Promise<{ endpoints: LeasedEndpoint[]; share: number; validUntil: number }> {
     const began = performance.now();
     const [counts] = await this.#runner.run(HEARTBEAT, [this.owner]);
     const [dispatchers, endpoints] = counts!.map(Number) as [number, number];
@@ -118,8 +120,7 @@ export class Leases {
     await this.#runner.run(RENEW, [this.owner]);
     if (heldCount < share) await this.#runner.run(CLAIM, [this.owner, String(share - heldCount)]);
     // Renewed after `began`, so they last longer. What a lost lease would have allowed is not written: see `writeResults`.
-    this.#extend(began + LEASE_MS - MARGIN_MS);
-    return { endpoints: await this.load(), share };
+    return { endpoints: await this.load(), share, validUntil: began + LEASE_MS - MARGIN_MS };
   }
 
   /** Ends the requests that run under the leases, and what they allow. */
@@ -129,7 +130,8 @@ export class Leases {
     this.#expired.abort();
   }
 
-  #extend(validUntil: number): void {
+  /** Allows deliveries until a time of `performance.now()`. */
+  extend(validUntil: number): void {
     clearTimeout(this.#expiry);
     this.#validUntil = validUntil;
     if (this.#expired.signal.aborted) this.#expired = new AbortController();
