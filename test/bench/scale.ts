@@ -5,7 +5,8 @@ import { publish } from './publish.ts';
 import type { Stage } from './stage.ts';
 import { markdown } from './table.ts';
 
-const SNAPSHOT = new URL('../../../test/samples/plans.txt', import.meta.url);
+/** Written by test/database/builder-statements.test.ts, which judges each statement by its text. */
+const STATEMENTS = new URL('../../../test/samples/builder-statements.txt', import.meta.url);
 
 /** Tables that belong to no row of the service, and partitions of the event log. */
 const TABLES = `from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
@@ -19,7 +20,7 @@ interface Row {
   named: boolean;
 }
 
-/** Which tables, unique indexes and prepared reads name the builder, as a distribution by builder requires. */
+/** Which tables, unique indexes, prepared reads and writes name the builder, as a distribution by builder requires. */
 export async function scale(stage: Stage, options: Options): Promise<void> {
   await stage.prepare(1);
   const client = new pg.Client({ connectionString: stage.urls.au1 });
@@ -32,8 +33,8 @@ export async function scale(stage: Stage, options: Options): Promise<void> {
       select string_agg(a.attname, ', ' order by a.attnum) from pg_attribute a where a.attrelid = i.indexrelid) || ')' as name,
     exists (select from pg_attribute a where a.attrelid = c.oid and a.attnum = any(i.indkey) and ${NAMES_BUILDER}) as named
     from pg_index i join (select c.* ${TABLES}) c on c.oid = i.indrelid where i.indisunique order by 1`);
-  const statements = readStatements();
-  const kinds = { tables, 'unique indexes': indexes, 'prepared reads': statements };
+  const [reads, writes] = [readStatements('read'), readStatements('write')];
+  const kinds = { tables, 'unique indexes': indexes, 'prepared reads': reads, writes };
   const counts = markdown(
     ['', 'name the builder', 'do not', 'together'],
     Object.entries(kinds).map(([kind, rows]) => {
@@ -41,19 +42,24 @@ export async function scale(stage: Stage, options: Options): Promise<void> {
       return [kind, String(named), String(rows.length - named), String(rows.length)];
     }),
   );
-  const list = (rows: Row[]) =>
-    rows
-      .filter((row) => !row.named)
-      .map(({ name }) => `- \`${name}\`\n`)
-      .join('');
-  const text = `${counts}\n\nTables without a column of the builder:\n\n${list(tables)}\nUnique indexes without it:\n\n${list(indexes)}\nPrepared reads that do not name it:\n\n${list(statements)}`;
+  const list = (title: string, rows: Row[], named: boolean) => {
+    const items = rows.filter((row) => row.named === named).map(({ name }) => `- \`${name}\`\n`);
+    return `${title}:\n\n${items.join('')}`;
+  };
+  const text = [
+    `${counts}\n`,
+    list('Tables without a column of the builder', tables, false),
+    list('Unique indexes without it', indexes, false),
+    list('Prepared reads that do not name it', reads, false),
+    list('Writes that do not name it', writes, false),
+    list('Prepared reads that name it', reads, true),
+    list('Writes that name it', writes, true),
+  ].join('\n');
   await publish(options, kinds, text);
 }
 
-/** Names of the snapshot of query plans. A name contains the filters; those of a caller's builders and of a builder's id name the builder. */
-function readStatements(): Row[] {
-  return readFileSync(SNAPSHOT, 'utf8')
-    .split('\n')
-    .filter((line) => /^\S/.test(line))
-    .map((name) => ({ name, named: /[(,](builderId|reachable)\b/.test(name) || /^Builder[.~]/.test(name) }));
-}
+/** Returns the statements of the snapshot: prepared ones by name, those of MikroORM by table. */
+const readStatements = (kind: 'read' | 'write'): Row[] =>
+  [...readFileSync(STATEMENTS, 'utf8').matchAll(/^(\w+) (names|lacks) (.+)$/gm)]
+    .filter(([, ofKind]) => ofKind === kind)
+    .map(([, , judgement, name]) => ({ name: name!, named: judgement === 'names' }));
