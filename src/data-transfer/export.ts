@@ -3,9 +3,11 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { Database } from '../database/database.ts';
+import type { CurrentReplica } from '../database/replicas/replica-set.ts';
 import { createBuilderFilter } from './builder-filter.ts';
 import { fileDefinitions as allDefinitions, type FileDefinition } from './file-definitions.ts';
 import { createFileMappings, type FileMapping } from './file-mapping.ts';
@@ -22,6 +24,12 @@ interface ExportResult {
 }
 
 const LINE_FEED = 10;
+
+/** Milliseconds between two probes of the standby that an export reads, each of which may take a second. */
+const PROBE_INTERVAL_MS = 1_000;
+const MAX_FAILED_PROBES = 5;
+
+const HAS_APPLIED = `select pg_is_in_recovery() and pg_last_wal_replay_lsn() - '0/0'::pg_lsn >= $1::numeric as applied`;
 
 /**
  * Writes every file of the format into the folder, which is made if missing: one consistent state of the database, the
@@ -46,21 +54,22 @@ export async function exportFolder(
   const removeDrafts = async () => {
     for (const mapping of mappings) await rm(draft(mapping), { force: true });
   };
-  const exportFrom = (url: string) =>
-    withTransaction(url, 'begin isolation level repeatable read read only', async (client) => {
-      await client.query(`set local statement_timeout = 0; set local jit = off`);
-      const files: ExportResult['files'] = [];
-      for (const mapping of mappings) {
-        const sql = exportSql(mapping, conditionOf(mapping));
-        files.push(await exportFile(client, mapping, sql, draft(mapping), options));
-      }
-      return { files, commit: true };
-    });
+  const exportAll = async (client: pg.Client) => {
+    await client.query(`set local statement_timeout = 0; set local jit = off`);
+    const files: ExportResult['files'] = [];
+    for (const mapping of mappings) {
+      const sql = exportSql(mapping, conditionOf(mapping));
+      files.push(await exportFile(client, mapping, sql, draft(mapping), options));
+    }
+    return { files, commit: true };
+  };
+  const exportFrom = (url: string, prepare?: (client: pg.Client) => Promise<void>) =>
+    withTransaction(url, 'begin isolation level repeatable read read only', exportAll, prepare);
   try {
     // The operator may have erased a person just before.
-    const replica = await database.replicas?.findCurrent();
-    // A standby may cancel a long read, because it conflicts with what the primary has removed.
-    const exported = replica ? await exportFrom(replica.url).catch(removeDrafts) : undefined;
+    const current = await database.replicas?.findCurrent();
+    // A standby may stall, or cancel a long read, because it conflicts with what the primary has removed.
+    const exported = current && (await withStandby(current, exportFrom).catch(removeDrafts));
     const { files } = exported ?? (await exportFrom(database.url));
     for (const mapping of mappings) await rename(draft(mapping), join(folder, mapping.file));
     return { files };
@@ -72,6 +81,38 @@ export async function exportFolder(
     }
     throw error;
   }
+}
+
+/** Runs an export from the standby. Rejects where that has not applied the position, or no longer answers. */
+async function withStandby<T>(
+  { replica, position }: CurrentReplica,
+  exportFrom: (url: string, prepare: (client: pg.Client) => Promise<void>) => Promise<T>,
+): Promise<T> {
+  const finished = new AbortController();
+  try {
+    return await exportFrom(replica.url, async (client) => {
+      endWhenStalled(client, replica, finished.signal);
+      // Before the transaction, whose snapshot would be older than the position that its first statement reads.
+      const { rows } = await client.query<{ applied: boolean }>(HAS_APPLIED, [position]);
+      if (!rows[0]!.applied) throw new Error('The standby has not applied what was committed before.');
+    });
+  } finally {
+    finished.abort();
+  }
+}
+
+/** Ends the connection once the standby has failed to answer several times in a row. Its lag says nothing: the export may delay it. */
+async function endWhenStalled(
+  client: pg.Client,
+  replica: CurrentReplica['replica'],
+  signal: AbortSignal,
+): Promise<void> {
+  for (let failures = 0; failures < MAX_FAILED_PROBES; ) {
+    await sleep(PROBE_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    if (signal.aborted) return;
+    failures = (await replica.readPosition()) === null ? failures + 1 : 0;
+  }
+  if (!signal.aborted) await client.end().catch(() => undefined);
 }
 
 async function exportFile(client: pg.Client, mapping: FileMapping, sql: string, path: string, options: ExportOptions) {

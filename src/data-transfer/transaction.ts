@@ -1,21 +1,29 @@
 import type pg from 'pg';
 import { isLostConnection } from '../database/errors.ts';
 import { connectWithSettings, DIRECT_SETTINGS } from '../database/pool/session-settings.ts';
+import { CONNECT_TIMEOUT_MS } from '../database/pool/timeouts.ts';
 
 /** An import or export that cannot run. The message is one line for the operator. */
 export class DataTransferError extends Error {
   override name = 'DataTransferError';
 }
 
-/** Runs the work in a transaction on a new connection. Commits if the result has `commit: true`, and rolls back otherwise. */
+/**
+ * Runs the work in a transaction on a new connection. Commits if the result has `commit: true`, and rolls back otherwise.
+ *
+ * @param prepare runs on the connection before the transaction
+ */
 export async function withTransaction<T extends { commit: boolean }>(
   url: string,
   begin: string,
   work: (client: pg.Client) => Promise<T>,
+  prepare?: (client: pg.Client) => Promise<void>,
 ): Promise<T> {
-  const client = await connectWithSettings(url, DIRECT_SETTINGS, { keepAlive: true });
+  const config = { keepAlive: true, connectionTimeoutMillis: CONNECT_TIMEOUT_MS };
+  const client = await connectWithSettings(url, DIRECT_SETTINGS, config);
   let ending = false;
   try {
+    await prepare?.(client);
     await client.query(begin);
     const result = await work(client);
     ending = true;

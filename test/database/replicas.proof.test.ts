@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -189,6 +190,54 @@ describe('a standby', () => {
     }
     expect(await exportedBuilders()).toContain('"later"');
   }, 20_000);
+
+  /** Exports after a wait that found the standby, whatever has become of it. */
+  const exportAfterWait = (position: number, options = {}) => {
+    const { metadata, url, replicas } = databases.au1;
+    const found = { value: async () => ({ replica: replicas!.replicas[0], position }) };
+    return exportFolder(
+      { metadata, url, replicas: Object.create(replicas, { findCurrent: found }) },
+      join(folder, 'export'),
+      options,
+    );
+  };
+
+  it('is not what an export reads where its own connection finds the standby behind', async () => {
+    await withPausedReplay(async () => {
+      await renameBuilders('behind');
+      await exportAfterWait(Number.MAX_SAFE_INTEGER);
+      expect(await exportedBuilders()).toContain('"behind"');
+    });
+  }, 20_000);
+
+  it('is not what an export reads when it accepts connections and answers nothing', async () => {
+    await servers.signalStandby(0, 'SIGSTOP');
+    try {
+      await renameBuilders('silent');
+      await exportAfterWait(0);
+      expect(await exportedBuilders()).toContain('"silent"');
+    } finally {
+      await servers.signalStandby(0, 'SIGCONT');
+    }
+  }, 20_000);
+
+  it('is left by an export during which it stalls', async () => {
+    const { rows } = await executeOnStandby(`select pg_read_file('postmaster.pid')::text as text`);
+    const pid = Number.parseInt(rows[0].text, 10);
+    const seen: string[] = [];
+    const onProgress = (file: string, count: number) => {
+      // At once, so that the next statement of the export finds it stopped.
+      if (seen.push(`${file} ${count}`) === 1)
+        execFileSync('bash', ['-c', `kill -STOP ${pid} $(ps -o pid= --ppid ${pid})`]);
+    };
+    try {
+      await exportAfterWait(0, { onProgress });
+    } finally {
+      await servers.signalStandby(0, 'SIGCONT');
+    }
+    // Its first rows are written again, from the primary.
+    expect(seen.filter((each) => each === seen[0])).toHaveLength(2);
+  }, 40_000);
 
   it('is not what the export of a person reads, which shows what was erased a moment before', async () => {
     const before = new Map(databases.au1.replicas!.counts);

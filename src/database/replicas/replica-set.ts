@@ -27,6 +27,12 @@ interface Sample {
   position: number;
 }
 
+/** A standby that had applied the log up to the position, in bytes. */
+export interface CurrentReplica {
+  replica: Replica;
+  position: number;
+}
+
 /** The standbys of a region. The primary answers every read that none of them can. */
 export class ReplicaSet {
   readonly replicas: readonly Replica[];
@@ -81,14 +87,16 @@ export class ReplicaSet {
 
   /**
    * Returns a standby that has applied everything that was committed before the call, for which it waits up to the maximum lag; null where
-   * none does. For programs that read once, and may follow a command of the same operator.
+   * none does. For programs that read once, and may follow a command of the same operator. They check the position on their own connection.
    */
-  async findCurrent(): Promise<Replica | null> {
+  async findCurrent(): Promise<CurrentReplica | null> {
     const began = performance.now();
+    const position = await this.#addSample();
+    if (position === null) return null;
     for (;;) {
       const now = await this.measure();
-      const current = this.replicas.find(({ lagMs }) => now - lagMs >= began);
-      if (current) return current;
+      const replica = this.replicas.find(({ lagMs }) => now - lagMs >= began);
+      if (replica) return { replica, position };
       if (now - began > MAX_LAG_MS || this.replicas.every(({ lagMs }) => lagMs > MAX_LAG_MS)) return null;
       await sleep(CATCH_UP_MS);
     }
