@@ -3,8 +3,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { InvalidValue, parsePostgresUrl } from '../../src/config/parsers.ts';
 import { Database } from '../../src/database/database.ts';
 import { FailoverClient } from '../../src/database/pool/failover-client.ts';
-import { findPrimary } from '../../src/database/pool/find-primary.ts';
-import { watchConnection } from '../../src/database/pool/primary-watch.ts';
+import {
+  choosePrimary,
+  findPrimary,
+  forgetPrimary,
+  type PrimaryServer,
+  watchPrimary,
+} from '../../src/database/pool/find-primary.ts';
 import { describeServers, splitAddresses } from '../../src/shared/postgres-url.ts';
 import { createDatabase } from '../setup/database.ts';
 import { freePort } from '../support/ports.ts';
@@ -65,6 +70,37 @@ describe('a URL with several addresses', () => {
   });
 });
 
+describe('of several servers that accept writes', () => {
+  const aServer = (name: string, timeline: string, started = name) => ({
+    url: `postgres://${name}/d`,
+    timeline,
+    started,
+  });
+  const permutations = ([one, other]: [PrimaryServer, PrimaryServer]) => [
+    [one, other],
+    [other, one],
+  ];
+
+  it('the one of the higher timeline is chosen, whichever answers first', () => {
+    const [old, promoted] = [aServer('old', '00000009'), aServer('promoted', '0000000A')];
+    expect(permutations([old, promoted]).map(choosePrimary)).toEqual([promoted, promoted]);
+    expect(choosePrimary([])).toBeUndefined();
+  });
+
+  it('none is chosen while two have the same timeline, because their data differ', () => {
+    for (const servers of permutations([aServer('a', '00000001'), aServer('b', '00000001')])) {
+      expect(() => choosePrimary(servers)).toThrow(
+        /^Connection terminated: two servers accept writes on one timeline \(a, b\)\.$/,
+      );
+    }
+  });
+
+  it('one server with two addresses is chosen', () => {
+    const servers = [aServer('a', '00000001', 'start'), aServer('b', '00000001', 'start')];
+    expect(choosePrimary(servers)).toBe(servers[0]);
+  });
+});
+
 describe('a connection to one of several servers', () => {
   it('leads every pool of a database to the one that accepts writes', async () => {
     const database = new Database('au1', url);
@@ -88,6 +124,15 @@ describe('a connection to one of several servers', () => {
     } finally {
       await setReadOnly('off');
     }
+  });
+
+  it('leads to one server by two names, as two poolers are', async () => {
+    const { host, port } = new URL(first.url);
+    const names = `localhost:${port},127.0.0.1:${port}`;
+    const client = new FailoverClient({ connectionString: first.url.replace(host, names) });
+    await client.connect();
+    expect((await client.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+    await client.end();
   });
 
   it('is dropped when the server rejects a write', async () => {
@@ -121,54 +166,33 @@ describe('a connection to one of several servers', () => {
 });
 
 describe('a connection to a server that another one has replaced', () => {
-  const watch = (timeline: string, isWaiting: boolean) => {
-    let drop = () => undefined as unknown;
-    const dropped = new Promise<void>((resolve) => {
-      drop = resolve;
+  const watch = (timeline: string) => {
+    let end: () => void;
+    const dropped = new Promise<string>((resolve) => {
+      end = watchPrimary(url, { timeline, drop: () => resolve(timeline) });
     });
-    const primary = { url: 'postgres://replaced/', timeline };
-    const end = watchConnection({
-      url,
-      primary,
-      isWaiting: () => isWaiting,
-      countReceivedBytes: () => 1,
-      drop: () => drop(),
-    });
-    return { dropped, end };
+    return { dropped, end: () => end() };
   };
   const OLD = '00000000';
 
-  it('is dropped when that server is silent, and so are the idle ones', async () => {
-    const silent = watch(OLD, true);
-    const idle = watch(OLD, false);
-    try {
-      await expect(silent.dropped).resolves.toBeUndefined();
-      await expect(idle.dropped).resolves.toBeUndefined();
-    } finally {
-      silent.end();
-      idle.end();
-    }
-  });
-
   it('is dropped when a new connection leads to the promoted server', async () => {
-    const idle = watch(OLD, false);
+    const idle = watch(OLD);
     const client = new FailoverClient({ connectionString: url });
     try {
+      forgetPrimary(url);
       await client.connect();
-      await expect(idle.dropped).resolves.toBeUndefined();
+      await expect(idle.dropped).resolves.toBe(OLD);
     } finally {
       idle.end();
       await client.end();
     }
   });
 
-  it('stays while the primary has the timeline of its server', async () => {
+  it('is dropped without a new connection, and one to the primary stays', async () => {
     const { timeline } = await findPrimary(url);
-    const current = watch(timeline, true);
-    const old = watch(OLD, true);
+    const [current, old] = [watch(timeline), watch(OLD)];
     try {
-      const first = await Promise.race([current.dropped.then(() => 'current'), old.dropped.then(() => 'old')]);
-      expect(first).toBe('old');
+      await expect(Promise.race([current.dropped, old.dropped])).resolves.toBe(OLD);
     } finally {
       current.end();
       old.end();

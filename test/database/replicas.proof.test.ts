@@ -423,3 +423,18 @@ describe('GET /events with a cursor from before the last minute', () => {
     }
   }, 40_000);
 });
+
+// Last: the standby no longer follows the primary.
+describe('a standby that is promoted while its primary runs on', () => {
+  it('has the connections of the old primary dropped, and receives the new ones', async () => {
+    const readPrimaryPort = async () => Number((await databases.au1.runner.run(PORT, []))[0]![0]);
+    const promoted = standbyPort();
+    expect(await readPrimaryPort()).not.toBe(promoted);
+    await executeOnStandby('select pg_promote(true, 30)');
+    await vi.waitFor(async () => expect(await readPrimaryPort()).toBe(promoted), { timeout: 15_000, interval: 200 });
+    const { rows } = await servers.executeOnPrimary('au1', (client) =>
+      client.query(`select from pg_stat_activity where datname = 'au1' and pid <> pg_backend_pid()`),
+    );
+    expect(rows).toEqual([]);
+  }, 40_000);
+});

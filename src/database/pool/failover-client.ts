@@ -1,16 +1,13 @@
 import pg from 'pg';
 import { requiresPrimary, splitAddresses } from '../../shared/postgres-url.ts';
 import { isReadOnlyError } from '../errors.ts';
-import { findPrimary, forgetPrimary } from './find-primary.ts';
-import { dropReplaced, watchConnection } from './primary-watch.ts';
+import { findPrimary, forgetPrimary, watchPrimary } from './find-primary.ts';
 
 /** Parts of pg's client that its type definitions omit. pg's version is pinned; test/database/failover.test.ts covers their use here. */
 interface Internals {
   host: string;
   port: number;
-  /** Whether every statement has its response. */
-  readyForQuery: boolean;
-  connection: NodeJS.EventEmitter & { stream: { bytesRead: number; destroy(error: Error): void } };
+  connection: NodeJS.EventEmitter & { stream: { destroy(error: Error): void } };
 }
 
 /** Milliseconds without a packet after which a host is probed. One that is down loses its connections some ten seconds later. */
@@ -23,7 +20,7 @@ const READ_ONLY_PARAMETERS = new Set(['in_hot_standby', 'default_transaction_rea
 
 /**
  * A client of pg whose connection string may name several servers: it connects to the one that accepts writes. It drops its connection
- * when the server turns out to be read-only, or silent while another one was promoted, so that the next one leads to that. With one address, and without
+ * when the server turns out to be read-only, so that the next one leads to the server that was promoted. With one address, and without
  * `target_session_attrs=read-write`, it is the client of pg.
  */
 export class FailoverClient extends pg.Client {
@@ -52,26 +49,20 @@ export class FailoverClient extends pg.Client {
   }
 
   async #connectToPrimary(url: string): Promise<void> {
-    const primary = await findPrimary(url);
-    dropReplaced(url, primary);
-    const { host, port } = new pg.Client({ connectionString: primary.url });
+    const server = await findPrimary(url);
+    const primary = new pg.Client({ connectionString: server.url });
     const internals = this as unknown as Internals;
-    Object.assign(internals, { host, port });
+    internals.host = primary.host;
+    internals.port = primary.port;
     this.#dropWhenReadOnly(url, internals.connection);
-    const { connection } = internals;
-    const endWatch = watchConnection({
-      url,
-      primary,
-      isWaiting: () => !internals.readyForQuery,
-      // Read anew, because TLS replaces the stream.
-      countReceivedBytes: () => connection.stream.bytesRead,
-      drop: () => connection.stream.destroy(new Error('Connection terminated: another server was promoted.')),
-    });
-    connection.once('end', endWatch);
+    const promoted = new Error('Connection terminated: another server was promoted.');
+    const drop = () => internals.connection.stream.destroy(promoted);
+    const unwatch = watchPrimary(url, { timeline: server.timeline, drop });
+    internals.connection.once('end', unwatch);
     try {
       await super.connect();
     } catch (error) {
-      endWatch();
+      unwatch();
       forgetPrimary(url);
       throw error;
     }

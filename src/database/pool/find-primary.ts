@@ -11,18 +11,23 @@ const GRACE_MS = 250;
 const REUSE_MS = 1_000;
 const REUSE_FAILURE_MS = 50;
 
+/** Milliseconds between two searches for a server of a higher timeline while connections are open. */
+const RECHECK_MS = 2_000;
+
 /** The timeline of a server that accepts writes, in hexadecimal digits; null of another one. */
 const TIMELINE = `select case when not pg_is_in_recovery() and current_setting('transaction_read_only') = 'off'
-  then left(pg_walfile_name(pg_current_wal_lsn()), 8) end as timeline`;
+  then left(pg_walfile_name(pg_current_wal_lsn()), 8) end as timeline, pg_postmaster_start_time()::text as started`;
 
 /** A server that accepts writes. */
-export interface Primary {
+export interface PrimaryServer {
   url: string;
   timeline: string;
+  /** Start of the server, which tells two servers from two addresses of one, such as those of two poolers. */
+  started: string;
 }
 
 interface Search {
-  result: Promise<Primary>;
+  result: Promise<PrimaryServer>;
   /** Time from which a new search is made; infinite while this one runs. */
   until: number;
 }
@@ -33,15 +38,15 @@ const searches = new Map<string, Search>();
 export const forgetPrimary = (url: string): void => void searches.delete(url);
 
 /**
- * Returns the server that accepts writes. Where several do, because an old primary was started again after a promotion, it is the one of
- * the highest timeline. Throws an error of a lost connection where none does.
+ * Returns the server that accepts writes. Where several do, because an old primary was started again after a promotion, it is that of the
+ * highest timeline. Throws an error of a lost connection where none does, and where two have the same timeline.
  *
  * @param url with the addresses of all servers
  */
-export function findPrimary(url: string): Promise<Primary> {
+export function findPrimary(url: string): Promise<PrimaryServer> {
   const known = searches.get(url);
   if (known && performance.now() < known.until) return known.result;
-  const search: Search = { result: searchPrimary(url), until: Number.POSITIVE_INFINITY };
+  const search: Search = { result: searchPrimary(url, GRACE_MS), until: Number.POSITIVE_INFINITY };
   searches.set(url, search);
   const reuse = (milliseconds: number) => () => {
     search.until = performance.now() + milliseconds;
@@ -50,16 +55,62 @@ export function findPrimary(url: string): Promise<Primary> {
   return search.result;
 }
 
-async function searchPrimary(url: string): Promise<Primary> {
-  const found: Primary[] = [];
+interface OpenConnection {
+  timeline: string;
+  drop: () => void;
+}
+
+/** Open connections by URL. */
+const openConnections = new Map<string, Set<OpenConnection>>();
+
+/**
+ * Calls `drop` when a server of a higher timeline than the connection's accepts writes, which is searched for until the returned function
+ * is called: an old primary that nobody has stopped would go on to answer reads.
+ */
+export function watchPrimary(url: string, connection: OpenConnection): () => void {
+  let connections = openConnections.get(url);
+  if (!connections) {
+    connections = new Set();
+    openConnections.set(url, connections);
+    scheduleRecheck(url, connections);
+  }
+  connections.add(connection);
+  return () => void connections.delete(connection);
+}
+
+function scheduleRecheck(url: string, connections: Set<OpenConnection>): void {
+  const recheck = async () => {
+    if (connections.size === 0) return void openConnections.delete(url);
+    // Waits for every server, because a new primary may be slower than the old one.
+    await searchPrimary(url, PROBE_MS).catch(() => undefined);
+    scheduleRecheck(url, connections);
+  };
+  setTimeout(recheck, RECHECK_MS).unref();
+}
+
+/** Returns the server of the highest timeline; undefined without any. Throws where that is two servers, whose data differ. */
+export function choosePrimary(servers: readonly PrimaryServer[]): PrimaryServer | undefined {
+  const primary = servers.toSorted((one, other) => other.timeline.localeCompare(one.timeline))[0];
+  const other = servers.find(({ timeline, started }) => timeline === primary?.timeline && started !== primary.started);
+  if (!other) return primary;
+  const hosts = [primary!, other].map((server) => new URL(server.url).host);
+  throw new Error(`Connection terminated: two servers accept writes on one timeline (${hosts.sort().join(', ')}).`);
+}
+
+async function searchPrimary(url: string, graceMs: number): Promise<PrimaryServer> {
+  const found: PrimaryServer[] = [];
   const failures: string[] = [];
   const { promise: isFirstFound, resolve: reportFirst } = Promise.withResolvers<void>();
   const probes = splitAddresses(url).map(async (address) => {
     const { host } = new URL(address);
     try {
-      const timeline = await readTimeline(address);
+      const { timeline, started } = await readTimeline(address);
       if (timeline === null) failures.push(`${host} accepts no writes`);
-      else found.push({ url: address, timeline });
+      else {
+        found.push({ url: address, timeline, started });
+        // At once: a server that hangs delays the end of the search.
+        for (const open of openConnections.get(url) ?? []) if (open.timeline < timeline) open.drop();
+      }
       if (found.length > 0) reportFirst();
     } catch (error) {
       const { message, code } = error as Error & { code?: string };
@@ -68,20 +119,20 @@ async function searchPrimary(url: string): Promise<Primary> {
   });
   const all = Promise.all(probes);
   await Promise.race([all, isFirstFound]);
-  await Promise.race([all, delay(GRACE_MS)]);
-  const primary = found.toSorted((one, other) => (one.timeline < other.timeline ? 1 : -1))[0];
+  await Promise.race([all, delay(graceMs)]);
+  const primary = choosePrimary(found);
   if (!primary) throw new Error(`Connection terminated: no server accepts writes (${failures.join('; ')}).`);
   return primary;
 }
 
 const delay = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds).unref());
 
-async function readTimeline(connectionString: string): Promise<string | null> {
+async function readTimeline(connectionString: string): Promise<{ timeline: string | null; started: string }> {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: PROBE_MS, query_timeout: PROBE_MS });
   client.on('error', () => undefined);
   try {
     await client.connect();
-    return (await client.query<{ timeline: string | null }>(TIMELINE)).rows[0]!.timeline;
+    return (await client.query<{ timeline: string | null; started: string }>(TIMELINE)).rows[0]!;
   } finally {
     client.end().catch(() => undefined);
   }
