@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { InvalidValue, parseReplicas } from '../../src/config/parsers.ts';
 import { Database } from '../../src/database/database.ts';
+import type { StatementRunner } from '../../src/database/pool/statement-runner.ts';
+import { MAX_LAG_MS, ReplicaSet } from '../../src/database/replicas/replica-set.ts';
 import { LogHistory } from '../../src/domain/events/log-history.ts';
 import { createDatabase } from '../setup/database.ts';
 import { freePort } from '../support/ports.ts';
@@ -48,6 +50,76 @@ describe('a read that a standby may answer', () => {
     const database = new Database('au1', made.url);
     expect(database.onReplica()).toBe(database);
     await database.close();
+  });
+});
+
+describe('a standby', () => {
+  const OLD = '00000001';
+  const NEW = '00000002';
+
+  /** Returns whether the standby is used after each measurement of the primary and of the standby. */
+  async function measure(...steps: [primary: [number, string], standby: [number, string]][]) {
+    let step = steps[0]!;
+    const primary = { run: async () => [step[0].map(String)] } as unknown as StatementRunner;
+    const set = new ReplicaSet([made.url], { reads: 1, slowReads: 1 }, primary);
+    const [replica] = set.replicas;
+    replica!.readPosition = async () => ({ position: step[1][0], timeline: step[1][1] });
+    const used: boolean[] = [];
+    for (step of steps) {
+      await set.measure();
+      used.push(replica!.lagMs < MAX_LAG_MS);
+    }
+    await set.close();
+    return used;
+  }
+
+  it('that was ahead of its primary is used again once it is on the timeline of the primary', async () => {
+    const used = await measure(
+      [
+        [10, OLD],
+        [10, OLD],
+      ],
+      [
+        [8, NEW],
+        [10, OLD],
+      ],
+      [
+        [12, NEW],
+        [10, OLD],
+      ],
+      [
+        [12, NEW],
+        [13, OLD],
+      ],
+      [
+        [14, NEW],
+        [14, OLD],
+      ],
+      [
+        [15, NEW],
+        [15, NEW],
+      ],
+    );
+    expect(used).toEqual([true, false, false, false, false, true]);
+  });
+
+  it('counts after a promotion once it has passed the first known position of the new timeline', async () => {
+    expect(
+      await measure(
+        [
+          [10, OLD],
+          [10, OLD],
+        ],
+        [
+          [12, NEW],
+          [11, OLD],
+        ],
+        [
+          [13, NEW],
+          [12, OLD],
+        ],
+      ),
+    ).toEqual([true, false, true]);
   });
 });
 

@@ -114,10 +114,16 @@ export class ReplicaSet {
     const primaryPosition = await this.#addSample();
     const now = performance.now();
     for (const [index, replica] of this.replicas.entries()) {
-      const position = positions[index]!;
-      const isAhead = primaryPosition !== null && position !== null && position > primaryPosition;
+      const applied = positions[index];
+      // The new primary passes the position of a diverged standby in time, but never becomes its history.
+      if (applied && primaryPosition !== null) {
+        const isAhead = applied.position > primaryPosition;
+        replica.isDiverged = isAhead || (replica.isDiverged && applied.timeline !== this.#timeline);
+      }
       const sample =
-        position === null || isAhead ? undefined : this.#samples.findLast((each) => each.position <= position);
+        applied && !replica.isDiverged
+          ? this.#samples.findLast((each) => each.position <= applied.position)
+          : undefined;
       replica.lagMs = sample ? now - sample.at : Number.POSITIVE_INFINITY;
       if (replica.lagMs > MAX_LAG_MS) replica.rejectReads();
     }

@@ -9,11 +9,18 @@ export type ReplicaPool = 'reads' | 'slowReads';
 /** Milliseconds that a standby may take to tell its position. One that needs longer is stalled. */
 const PROBE_MS = 1_000;
 
-/** Position of the write-ahead log that a standby has applied; null on a server that is not a standby. */
+/** Position of the write-ahead log that a standby has applied, null on a server that is none, and the timeline of its last restart point. */
 const POSITION: Statement = {
   name: 'replica.position',
-  text: `select case when pg_is_in_recovery() then pg_last_wal_replay_lsn() - '0/0'::pg_lsn end`,
+  text: `select case when pg_is_in_recovery() then pg_last_wal_replay_lsn() - '0/0'::pg_lsn end,
+    upper(lpad(to_hex((pg_control_checkpoint()).timeline_id), 8, '0'))`,
 };
+
+/** What a standby has applied, in bytes of the log. */
+interface ReplicaPosition {
+  position: number;
+  timeline: string;
+}
 
 /** A standby that answers reads, with its lag as `ReplicaSet` last measured it. */
 export class Replica {
@@ -23,6 +30,8 @@ export class Replica {
   readonly slowReads: StatementRunner;
   /** Milliseconds by which its data are at most behind the primary's; infinite while it cannot be used. */
   lagMs = Number.POSITIVE_INFINITY;
+  /** Whether it has been ahead of its primary, and so has changes that a promotion has lost. */
+  isDiverged = false;
   readonly #probe: PipelinedConnection;
   /** Rejections of the reads in flight. */
   readonly #rejections = new Set<(error: Error) => void>();
@@ -54,13 +63,16 @@ export class Replica {
       reject(new Error(`Connection terminated: the standby ${this.name} is unusable.`));
   }
 
-  /** Returns the position in the write-ahead log that it has applied, in bytes; null when it is no standby or does not answer in time. */
-  async readPosition(): Promise<number | null> {
+  /** Returns the position in the write-ahead log that it has applied, and its timeline; null when it is no standby or does not answer in time. */
+  async readPosition(): Promise<ReplicaPosition | null> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<null>((resolve) => {
       timer = setTimeout(resolve, PROBE_MS, null);
     });
-    const read = this.#probe.query(POSITION, []).then(([row]) => (row![0] === null ? null : Number(row![0])));
+    const read = this.#probe.query(POSITION, []).then(([row]) => {
+      const [position, timeline] = row!;
+      return position == null ? null : { position: Number(position), timeline: timeline! };
+    });
     try {
       return await Promise.race([read.catch(() => null), late]);
     } finally {
