@@ -42,7 +42,9 @@ export function createFairShares({ slowReads, writes, orm }: ConnectionSplit = s
     }),
     /** Reads that may take long: far down a list, or counted without an index. */
     slowReads: new FairSemaphore({
+      // Each may keep a processor of the database busy.
       ...{ name: 'slow reads', capacity: slowReads, perShare: Math.ceil(slowReads / 2) },
+      ...{ perShareContended: 1, activity: requests },
       ...{ maxQueuedPerShare: 256, maxQueued: 1_024, maxWaitMs: 10_000 },
     }),
     /** Transactions of MikroORM. */

@@ -29,6 +29,26 @@ describe('a request of a share that is full', () => {
   });
 });
 
+describe('the slow reads of a share', () => {
+  it('run one at a time while others are active, and two where it is alone (LIM-19)', async () => {
+    const shares = createFairShares();
+    const read = Promise.withResolvers<void>();
+    const start = () => new RequestUsage(shares, 'a').runSlowRead(() => read.promise);
+    const running = [start(), start(), start()];
+    expect(shares.slowReads.stats()).toMatchObject({ used: 2, queued: 1 });
+    read.resolve();
+    await Promise.all(running);
+    const other = new RequestUsage(shares, 'b');
+    other.begin();
+    const held = Promise.withResolvers<void>();
+    const contended = [1, 2].map(() => new RequestUsage(shares, 'a').runSlowRead(() => held.promise));
+    expect(shares.slowReads.stats()).toMatchObject({ used: 1, queued: 1 });
+    held.resolve();
+    await Promise.all(contended);
+    other.end();
+  });
+});
+
 describe('a write of large values', () => {
   it('waits for another one of its share, until the response of that has ended', async () => {
     const shares = createFairShares();
