@@ -50,6 +50,14 @@ const addEvents = (to: pg.Client, count: number, record = 'many') =>
     [count, record],
   );
 
+const countEvents = async (after: LogHead) => {
+  const { rows } = await client.query(
+    'select count(*)::int as count, count(distinct record_id)::int as records, max(number)::int as last from event where number > $1',
+    [after.number],
+  );
+  return rows[0];
+};
+
 const changeTimesheet = async (index: number) => {
   const { rows } = await client.query(
     `update timesheet set hours = hours + 1 where id = (select id from timesheet order by id offset $1 limit 1) returning id`,
@@ -91,11 +99,11 @@ describe('numbering, beside a transaction with many events', () => {
       BACKLOG - 4_000,
     );
     await client.query('do $$ begin while number_events(20000) > 0 loop end loop; end $$');
-    const { rows } = await client.query(
-      'select count(*)::int as count, count(distinct record_id)::int as records, max(number)::int as last from event where number > $1',
-      [head.number],
-    );
-    expect(rows[0]).toEqual({ count: BACKLOG + 3, records: BACKLOG + 3, last: head.number + BACKLOG + 3 });
+    expect(await countEvents(head)).toEqual({
+      count: BACKLOG + 3,
+      records: BACKLOG + 3,
+      last: head.number + BACKLOG + 3,
+    });
   });
 
   it('keeps an event behind the earlier one of its record, which is not numbered yet (EVT-6)', async () => {
@@ -122,8 +130,67 @@ describe('numbering, beside a transaction with many events', () => {
       insert into event_pending (resource, change, record_id, builder_id) values ('timesheet', 'updated', 'each' || n, 'buil_x');
       commit; end loop; end $$`);
     await numberAll();
-    const { rows } = await client.query('select count(*)::int as count from event where number > $1', [head.number]);
-    expect(rows[0].count).toBe(6_000);
+    expect((await countEvents(head)).count).toBe(6_000);
+  });
+});
+
+describe('numbering, after a transaction that was open while thousands of others began', () => {
+  it('numbers its events beside those of a large one that is not finished, each once (EVT-5)', async () => {
+    const head = await readHead(database);
+    await other.query('begin');
+    await addEvents(other, 1, 'long');
+    await client.query(`do $$ begin for n in 1..2500 loop perform pg_current_xact_id(); commit; end loop; end $$`);
+    await addEvents(client, 3_000, 'large');
+    expect(await numberEvents(database)).toBe(1_000);
+    await other.query('commit');
+    await addEvents(client, 1, 'later');
+    // The one that was open does not delay those that began after it.
+    expect(await numberEvents(database)).toBeGreaterThan(2);
+    const { rows: first } = await client.query(
+      `select record_id from event where number > $1 and record_id in ('long1', 'later1') order by number`,
+      [head.number],
+    );
+    expect(first.map((row) => row.record_id)).toEqual(['long1', 'later1']);
+    await numberAll();
+    expect(await countEvents(head)).toEqual({ count: 3_002, records: 3_002, last: head.number + 3_002 });
+  });
+
+  it('continues where the snapshot of an earlier release has gone back behind the backlog', async () => {
+    const head = await readHead(database);
+    const { rows } = await client.query('select seen from event_log');
+    await addEvents(client, 3_000, 'twice');
+    await numberEvents(database);
+    await client.query('update event_log set seen = $1', [rows[0].seen]);
+    await numberAll();
+    expect(await countEvents(head)).toEqual({ count: 3_000, records: 3_000, last: head.number + 3_000 });
+  });
+});
+
+describe('numbering, of many transactions', () => {
+  const TRANSACTIONS = 6_000;
+
+  /** Ids of transactions of another cluster, below and above those of this one; the snapshot is not known. */
+  const restore = async (record: string) => {
+    await client.query(
+      `insert into event_pending (transaction_id, resource, change, record_id, builder_id)
+       select (n * 1000000::bigint)::text::xid8, 'timesheet', 'updated', ${record}, 'buil_x' from generate_series(1, $1::int) n`,
+      [TRANSACTIONS],
+    );
+    await client.query('update event_log set seen = null');
+  };
+
+  it.each([
+    ['a restore, of different records', `'restored' || n`, TRANSACTIONS],
+    ['a restore, of one record', `'restored'`, 1],
+  ])('reads a bounded number of rows in each step after %s', async (_, record, records) => {
+    const head = await readHead(database);
+    await restore(record);
+    for (let step = 0; step < 3; step++) {
+      expect(await countBuffers('select number_events(1000)')).toBeLessThan(60_000);
+    }
+    await numberAll();
+    expect(await countEvents(head)).toEqual({ count: TRANSACTIONS, records, last: head.number + TRANSACTIONS });
+    expect((await client.query('select from event_log where seen is null')).rowCount).toBe(0);
   });
 });
 

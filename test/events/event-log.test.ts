@@ -267,6 +267,26 @@ describe('the epoch of the log', () => {
     expect(JSON.parse(String(output.read()))).toEqual({ epochs: { au1: epoch } });
   });
 
+  it('begins after the numbers that connections keep, and on the last day of the events, without a restored log', async () => {
+    const active = head.number + 1_000;
+    await client.query('update connection set active_after = $1', [active]);
+    await client.query(`select create_event_partition('2100-01-01')`);
+    await client.query(
+      `insert into event (day, number, id, type, record_id, builder_id, occurred_at) values
+       ('2100-01-01', $1, 'evt_x', 'timesheet.updated', 'time_x', 'buil_x', now())`,
+      [head.number + 1],
+    );
+    await client.query('begin; delete from event_log; select renew_event_epoch()');
+    expect((await client.query('select last_number::int, last_day::text from event_log')).rows).toEqual([
+      { last_number: active, last_day: '2100-01-01' },
+    ]);
+    await client.query(`rollback; delete from event where number > ${head.number}`);
+    // As when the process was started before the restore.
+    await client.query('begin; select renew_event_epoch()');
+    expect((await client.query('select last_number::int from event_log')).rows).toEqual([{ last_number: active }]);
+    await client.query('rollback; update connection set active_after = null; drop table event_21000101');
+  });
+
   it('goes on behind the stored events when the state of the log was not restored', async () => {
     const id = await pick('timesheet');
     await client.query(`delete from event_log; update timesheet set hours = 1 where id = '${id}'`);

@@ -124,24 +124,7 @@ export class Migration20261122125638EventLog extends Migration {
       select concat_ws('/', (select system_identifier from pg_control_system()),
         left(pg_walfile_name(pg_current_wal_insert_lsn()), 8),
         (select oid from pg_database where datname = current_database()), 'public.event_log'::regclass::oid) $$;`);
-    this.addSql(`create function public.renew_event_epoch() returns text language plpgsql set search_path = '' as $$
-      declare
-        origin text := public.event_log_origin();
-        today date := (clock_timestamp() at time zone 'UTC')::date;
-        renewed text := replace(gen_random_uuid()::text, '-', '');
-        last_position bigint := 0;
-      begin
-        -- Endpoints of webhooks keep their positions when the log is not restored: numbers go on after them.
-        if to_regclass('public.webhook_progress') is not null then
-          execute 'select coalesce(max(number), 0) from public.webhook_progress' into last_position;
-        end if;
-        insert into public.event_log as log (epoch, secret, origin, last_number, last_day)
-          values (renewed, gen_random_uuid(), origin, greatest(
-            coalesce((select number from public.event order by day desc, number desc limit 1), 0),
-            last_position), today)
-          on conflict (id) do update set epoch = excluded.epoch, secret = excluded.secret, origin = excluded.origin;
-        return renewed;
-      end $$;`);
+    this.addSql(EPOCH_FUNCTION);
   }
 
   #publish({ table, resource, builder = 'builder_id', project, parent, archivable }: Publication): void {
@@ -188,6 +171,26 @@ function toInsertSql(changes: string): string {
             when pending.change = 'updated' and excluded.change = 'restored' then 'restored'
             else pending.change end;`;
 }
+
+/** Gives the log a new epoch and secret, and creates it where there is none. */
+export const EPOCH_FUNCTION = `create or replace function public.renew_event_epoch() returns text language plpgsql set search_path = '' as $$
+      declare
+        origin text := public.event_log_origin();
+        today date := (clock_timestamp() at time zone 'UTC')::date;
+        renewed text := replace(gen_random_uuid()::text, '-', '');
+        last_position bigint := 0;
+      begin
+        -- Endpoints of webhooks keep their positions when the log is not restored: numbers go on after them.
+        if to_regclass('public.webhook_progress') is not null then
+          execute 'select coalesce(max(number), 0) from public.webhook_progress' into last_position;
+        end if;
+        insert into public.event_log as log (epoch, secret, origin, last_number, last_day)
+          values (renewed, gen_random_uuid(), origin, greatest(
+            coalesce((select number from public.event order by day desc, number desc limit 1), 0),
+            last_position), today)
+          on conflict (id) do update set epoch = excluded.epoch, secret = excluded.secret, origin = excluded.origin;
+        return renewed;
+      end $$;`;
 
 /**
  * Creates the partition of a day. It runs as the owner of the log, which the role of the service need not be.

@@ -25,6 +25,7 @@ import { Migration20261122180100DayTotalsOfRows } from './20261122180100-day-tot
 import { Migration20261122192918ConsoleListIndexes } from './20261122192918-console-list-indexes.ts';
 import { Migration20261122193901RenditionFailures } from './20261122193901-rendition-failures.ts';
 import { Migration20261122201600LargeSerialIds } from './20261122201600-large-serial-ids.ts';
+import { Migration20261122235500NumberBacklog } from './20261122235500-number-backlog.ts';
 
 /** Every migration, oldest first. `npm run cli -- migrate create` writes this file. */
 export const migrations = [
@@ -55,4 +56,5 @@ export const migrations = [
   Migration20261122192918ConsoleListIndexes,
   Migration20261122193901RenditionFailures,
   Migration20261122201600LargeSerialIds,
+  Migration20261122235500NumberBacklog,
 ];
