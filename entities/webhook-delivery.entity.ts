@@ -14,6 +14,7 @@ import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 })
 @Unique({ properties: ['endpointId', 'eventId'] })
 @Index({ properties: ['endpointId', 'id'] })
+@Index({ properties: ['endpointId', 'status', 'id'], where: "status <> 'DELIVERED'" })
 @Index({ properties: ['createdAt'] })
 @Index({ properties: ['endpointId', 'number'], where: "status = 'PENDING'" })
 export class WebhookDelivery {

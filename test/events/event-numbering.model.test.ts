@@ -164,6 +164,6 @@ it('numbers each committed change once, in the order of its record, whatever the
       );
       expect(left).toEqual([]);
     }),
-    { seed: 20261122, numRuns: 15 },
+    { seed: 20261122, numRuns: 10 },
   );
 });

@@ -26,6 +26,7 @@ import { Migration20261122192918ConsoleListIndexes } from './20261122192918-cons
 import { Migration20261122193901RenditionFailures } from './20261122193901-rendition-failures.ts';
 import { Migration20261122201600LargeSerialIds } from './20261122201600-large-serial-ids.ts';
 import { Migration20261122235500NumberBacklog } from './20261122235500-number-backlog.ts';
+import { Migration20261123001049WebhookDeliveriesByStatus } from './20261123001049-webhook-deliveries-by-status.ts';
 
 /** Every migration, oldest first. `npm run cli -- migrate create` writes this file. */
 export const migrations = [
@@ -57,4 +58,5 @@ export const migrations = [
   Migration20261122193901RenditionFailures,
   Migration20261122201600LargeSerialIds,
   Migration20261122235500NumberBacklog,
+  Migration20261123001049WebhookDeliveriesByStatus,
 ];

@@ -1,7 +1,8 @@
 import { WebhookDelivery } from '../../../entities/webhook-delivery.entity.ts';
 import { WebhookEndpoint } from '../../../entities/webhook-endpoint.entity.ts';
-import type { WebhookDeliveryStatus } from '../../../schema/webhook.scalars.ts';
+import { WebhookDeliveryStatus } from '../../../schema/webhook.scalars.ts';
 import type { Database } from '../../database/database.ts';
+import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { EventFilter } from '../events/event-filter.ts';
 import { readAudiences } from './delivery/audiences.ts';
 import { requireEndpoint } from './endpoints.ts';
@@ -24,7 +25,7 @@ interface DeliveryPage {
 
 /**
  * Returns an endpoint's deliveries of the last 30 days that its client may see now (WHK-7), the newest first. A page costs the same at any
- * position (WHK-12).
+ * position, and passes over a bounded number of deliveries that do not match (WHK-12): `nextCursor` may follow a page that is not full.
  */
 export async function listDeliveries(
   { database }: WebhookContext,
@@ -35,11 +36,31 @@ export async function listDeliveries(
   return (await listDeliveriesOf(database, [id], query)).get(id)!;
 }
 
-const SELECT_IDS = `select delivery.id from jsonb_to_recordset(?::jsonb) as endpoint (id text, types jsonb, groups jsonb)
-    cross join lateral (select id from webhook_delivery
-      where endpoint_id = endpoint.id and endpoint.types -> (endpoint.groups ->> builder_id) @> to_jsonb(type)
-        and (?::text is null or status = ?) and (?::text is null or id < ?)
-      order by id desc limit ?) delivery`;
+/** Most deliveries that one page passes over. It bounds the cost of a page when few of them match (WHK-12). */
+const MAX_SCANNED = 5_000;
+
+/** Greater than the id of every delivery. */
+const FROM_NEWEST = 'x';
+
+/**
+ * Returns a statement for the matching deliveries, and for the last one of a scan that does not reach the end. The status is part of the
+ * text, so that a prepared statement finds the partial index, which has the deliveries of every other status than `DELIVERED`.
+ */
+function toStatement(status: WebhookDeliveryStatus | null): Statement {
+  const condition = status ? `and status = '${WebhookDeliveryStatus[status]}'` : '';
+  const isIndexed = status !== 'DELIVERED';
+  return {
+    name: `webhooks.deliveries-${status?.toLowerCase() ?? 'all'}`,
+    text: `select endpoint.id, delivery.id, is_match, position = ${MAX_SCANNED}
+      from jsonb_to_recordset($1::jsonb) as endpoint (id text, types jsonb, groups jsonb)
+        cross join lateral (select * from (
+          select id, row_number() over (order by id desc) as position,
+            endpoint.types -> (endpoint.groups ->> builder_id) @> to_jsonb(type) ${isIndexed ? '' : condition} as is_match
+          from webhook_delivery where endpoint_id = endpoint.id ${isIndexed ? condition : ''} and id < $2::text
+          order by id desc limit ${MAX_SCANNED}) scanned
+        where is_match or position = ${MAX_SCANNED} order by id desc limit $3::int) delivery`.replace(/\s+/g, ' '),
+  };
+}
 
 /** Returns the same page of each of several endpoints, by endpoint. */
 export async function listDeliveriesOf(
@@ -56,14 +77,17 @@ export async function listDeliveriesOf(
     return { id, ...filter.toParameters() };
   });
   const parameters = filters.map(({ id, types, groups }) => `{"id":"${id}","types":${types},"groups":${groups}}`);
-  const values = [`[${parameters}]`, status, status, after || null, after || null, count + 1];
-  const ids = (await em.execute<{ id: string }[]>(SELECT_IDS, values)).map(({ id }) => id);
+  const values = [`[${parameters}]`, after || FROM_NEWEST, String(count + 1)];
+  const rows = await database.runner.run(toStatement(status), values);
+  const ids = rows.filter(([, , isMatch]) => isMatch === 't').map(([, id]) => id!);
   const found = await em.find(WebhookDelivery, { id: { $in: ids } }, { orderBy: { id: 'desc' } });
   return new Map(
     endpointIds.map((endpointId) => {
       const data = found.filter((delivery) => delivery.endpointId === endpointId);
+      const last = rows.findLast(([id]) => id === endpointId);
       const page = data.slice(0, count);
-      return [endpointId, { data: page, meta: { nextCursor: data.length > count ? page.at(-1)!.id : null } }];
+      const next = data.length > count ? page.at(-1)!.id : last?.[3] === 't' ? last[1]! : null;
+      return [endpointId, { data: page, meta: { nextCursor: next } }];
     }),
   );
 }
