@@ -25,13 +25,14 @@ const RESOURCE_CHECKS = checksWith(
     'rest/openapi',
     'docs/operations',
     'database/query-plans',
+    'database/builder-statements',
   ],
   ...['cli/operation', 'data-transfer/export', 'data-transfer/upsert', 'oauth/consent', 'graphql/schema-document'],
 );
 
 const FIELD_CHECKS = checksWith(
   ...['reads/defects', 'data-transfer/export', 'data-transfer/upsert', 'database/migrations', 'rest/openapi'],
-  'database/query-plans',
+  ...['database/query-plans', 'database/builder-statements'],
 );
 
 /** Lines of a failed command that the report keeps. */
