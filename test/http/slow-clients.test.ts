@@ -41,6 +41,22 @@ describe('a connection', () => {
     });
   });
 
+  it('stays open after 413, so that a client that is still sending reads the response (LIM-10)', async () => {
+    const socket = connect(port, '127.0.0.1');
+    const length = 2 * 1_048_576;
+    const authorization = `Bearer ${await service.as('A')}`;
+    const path = `/builders/${service.demo('A').builderIds[0]}/meetings`;
+    const headers = ['Host: localhost', `Authorization: ${authorization}`, 'Content-Type: application/json'];
+    socket.write([`POST ${path} HTTP/1.1`, ...headers, `Content-Length: ${length}`, '', ''].join('\r\n'));
+    const [rejected] = await once(socket, 'data');
+    expect(String(rejected)).toMatch(/^HTTP\/1\.1 413 /);
+    socket.write(' '.repeat(length));
+    socket.write('GET /health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+    const [next] = await once(socket, 'data');
+    expect(String(next)).toMatch(/^HTTP\/1\.1 200 /);
+    socket.destroy();
+  });
+
   it('is closed when its request does not end in time (LIM-23)', async () => {
     const socket: Socket = connect(port, '127.0.0.1');
     const authorization = `Bearer ${await service.as('A')}`;
