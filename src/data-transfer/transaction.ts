@@ -19,8 +19,7 @@ export async function withTransaction<T extends { commit: boolean }>(
   work: (client: pg.Client) => Promise<T>,
   prepare?: (client: pg.Client) => Promise<void>,
 ): Promise<T> {
-  const config = { keepAlive: true, connectionTimeoutMillis: CONNECT_TIMEOUT_MS };
-  const client = await connectWithSettings(url, DIRECT_SETTINGS, config);
+  const client = await connectWithSettings(url, DIRECT_SETTINGS, { connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   let ending = false;
   try {
     await prepare?.(client);

@@ -20,8 +20,8 @@ const READ_ONLY_PARAMETERS = new Set(['in_hot_standby', 'default_transaction_rea
 
 /**
  * A client of pg whose connection string may name several servers: it connects to the one that accepts writes. It drops its connection
- * when the server turns out to be read-only, so that the next one leads to the server that was promoted. With one address, and without
- * `target_session_attrs=read-write`, it is the client of pg.
+ * when the server turns out to be read-only, and when a server of a higher timeline was promoted, so that the next connection leads there.
+ * With one address, and without `target_session_attrs=read-write`, it is the client of pg.
  */
 export class FailoverClient extends pg.Client {
   /** The connection string where the server must accept writes; else null. */
