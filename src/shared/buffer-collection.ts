@@ -1,13 +1,9 @@
 import { pipeline, type Readable, Transform } from 'node:stream';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
-
-type CollectGarbage = (options: { type: 'minor' }) => void;
+import { collectGarbage } from './collect-garbage.ts';
 
 /** Received bytes after which a minor garbage collection runs. */
 const COLLECTION_INTERVAL_BYTES = 16 * 1024 * 1024;
 
-let collectGarbage: CollectGarbage | undefined;
 let receivedBytes = 0;
 
 /**
@@ -19,11 +15,7 @@ export function countReceivedBytes(bytes: number): void {
   receivedBytes += bytes;
   if (receivedBytes < COLLECTION_INTERVAL_BYTES) return;
   receivedBytes = 0;
-  if (!collectGarbage) {
-    setFlagsFromString('--expose-gc');
-    collectGarbage = runInNewContext('gc') as CollectGarbage;
-  }
-  collectGarbage({ type: 'minor' });
+  collectGarbage('minor');
 }
 
 /** Returns a stream of the same bytes that counts them as received. */

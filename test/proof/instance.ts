@@ -9,7 +9,7 @@ const PROGRAM = fileURLToPath(
 );
 
 /** As `npm start` has them. */
-const FLAGS = ['--max-semi-space-size=16', '--enable-source-maps'];
+const FLAGS = ['--max-old-space-size=400', '--max-semi-space-size=16', '--enable-source-maps'];
 
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
