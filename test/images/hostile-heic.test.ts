@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRenderProcess, type RenderProcess, renderImage } from '../../src/images/render.ts';
 import { BadImage } from '../../src/images/types.ts';
+import { heicGrid } from '../support/heic-grid.ts';
 import { findBox, type HeicItem, heicOfItems } from '../support/heic-items.ts';
 import { box, u16, u32 } from '../support/images.ts';
 
@@ -60,6 +62,21 @@ describe('a HEIC file of one item', () => {
       width: 192,
       height: 64,
     });
+  });
+});
+
+describe('a HEIC file whose data end early', () => {
+  it('shows nothing of the image before it (PHO-42)', async () => {
+    const broken = await readFile('test/fixtures/heic/tile.heic');
+    broken.fill(0, broken.indexOf('mdat') + 2_504);
+    const afterPhoto = async (name: string) => {
+      const tiles = Array(4).fill(await readFile(`test/fixtures/heic/${name}.heic`));
+      await render(heicGrid(tiles, { columns: 2, rows: 2, width: 1_024, height: 1_024 }));
+      return createHash('sha256')
+        .update((await render(broken)).files.LARGE)
+        .digest('hex');
+    };
+    expect(await afterPhoto('site-0')).toBe(await afterPhoto('site-3'));
   });
 });
 
