@@ -42,6 +42,7 @@ import { formatWelcome } from './welcome.ts';
 type Stop = () => Promise<void>;
 
 type BuildApp = typeof import('./app.ts').buildApp;
+type AppDependencies = Parameters<BuildApp>[1];
 
 /** Milliseconds that a start waits for the replay of erasures: a store may hang, or there may be many. */
 const REPLAY_MS = 30_000;
@@ -89,8 +90,10 @@ async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise
   const app = config.supervise ? null : await import('./app.ts');
   stopwatch.lap('more imports');
   const report = (line: string) => log.warn(line);
-  const opened = await openDatabases(config, 'service', { onRestart: report, onGivenUp: fail });
-  stopwatch.lap('PostgreSQL');
+  const opening = openDatabases(config, 'service', { onRestart: report, onGivenUp: fail });
+  // The embedded PostgreSQL starts meanwhile.
+  const [opened, definition] = await Promise.all([opening, app?.createServiceDefinition()]);
+  stopwatch.lap('PostgreSQL, schema');
   const { databases, direct } = opened;
   let stopServing = noop;
   let stopJobs: Stop[] = [];
@@ -101,9 +104,11 @@ async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise
   };
   try {
     const migrations = mapRegions((): string[] => []);
-    for (const region of REGIONS) {
-      migrations[region] = await runPendingMigrations(direct[region], config.migrate, report);
-    }
+    await Promise.all(
+      REGIONS.map(async (region) => {
+        migrations[region] = await runPendingMigrations(direct[region], config.migrate, report);
+      }),
+    );
     stopwatch.lap('migrations');
     const tokenKeys = await loadTokenKeys(config);
     const storages = openStorages(config, { secrets: tokenKeys, clock: systemClock });
@@ -116,7 +121,7 @@ async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise
     const demo = config.demo && opened.embedded ? await loadDemo(databases, config, systemClock, storePictures) : null;
     stopwatch.lap('demo data');
     if (app) {
-      stopServing = await serve(config, databases, app.buildApp, stopwatch);
+      stopServing = await serve(config, databases, app.buildApp, stopwatch, definition);
     } else {
       // Other databases are in the settings of the workers, which they read themselves.
       const env = opened.embedded ? toDatabaseSettings(databases) : {};
@@ -205,7 +210,7 @@ async function buildService(
   config: Config,
   databases: Databases,
   buildApp: BuildApp,
-  state: { serving: Promise<void>; isStopping: () => boolean },
+  state: Pick<AppDependencies, 'serving' | 'isStopping' | 'definition'>,
 ): Promise<FastifyInstance> {
   const tokenKeys = await loadTokenKeys(config);
   const app = await buildApp(config, { databases, clock: systemClock, tokenKeys, ...state });
@@ -228,12 +233,18 @@ function deliverWebhooks(app: FastifyInstance, databases: Databases, webhooks: W
 }
 
 /** Serves requests. Returns the function that stops the server. */
-async function serve(config: Config, databases: Databases, buildApp: BuildApp, stopwatch: Stopwatch): Promise<Stop> {
+async function serve(
+  config: Config,
+  databases: Databases,
+  buildApp: BuildApp,
+  stopwatch: Stopwatch,
+  definition: AppDependencies['definition'],
+): Promise<Stop> {
   let stopping = false;
   setFlagsFromString(YOUNG_GENERATION.growing);
-  const state = { serving: Promise.resolve(), isStopping: () => stopping };
+  const state = { serving: Promise.resolve(), isStopping: () => stopping, definition };
   const app = await buildService(config, databases, buildApp, state);
-  stopwatch.lap('schema, routes');
+  stopwatch.lap('routes');
   try {
     await listen(app, config);
     stopwatch.lap('listen');
