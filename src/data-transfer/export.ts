@@ -13,10 +13,12 @@ import { fileDefinitions as allDefinitions, type FileDefinition } from './file-d
 import { createFileMappings, type FileMapping } from './file-mapping.ts';
 import { DataTransferError, withTransaction } from './transaction.ts';
 
-interface ExportOptions {
+export interface ExportOptions {
   /** Exports the records of one builder, with its members and the integrators that its records name. Default: all records. */
   builderId?: string;
   onProgress?(file: string, rows: number, bytes: number): void;
+  /** Runs when every file is written under a temporary path, before the first one gets its name. */
+  beforeRename?(toPath: (file: string) => string): Promise<void>;
 }
 
 interface ExportResult {
@@ -50,16 +52,16 @@ export async function exportFolder(
   });
   // With another extension, so that an import ignores the files of a killed export.
   const mark = randomBytes(6).toString('hex');
-  const draft = ({ file }: FileMapping) => join(folder, `${file}.${mark}.part`);
+  const toDraft = (file: string) => join(folder, `${file}.${mark}.part`);
   const removeDrafts = async () => {
-    for (const mapping of mappings) await rm(draft(mapping), { force: true });
+    for (const mapping of mappings) await rm(toDraft(mapping.file), { force: true });
   };
   const exportAll = async (client: pg.Client) => {
     await client.query(`set local statement_timeout = 0; set local jit = off`);
     const files: ExportResult['files'] = [];
     for (const mapping of mappings) {
       const sql = exportSql(mapping, conditionOf(mapping));
-      files.push(await exportFile(client, mapping, sql, draft(mapping), options));
+      files.push(await exportFile(client, mapping, sql, toDraft(mapping.file), options));
     }
     return { files, commit: true };
   };
@@ -71,7 +73,8 @@ export async function exportFolder(
     // A standby may stall, or cancel a long read, because it conflicts with what the primary has removed.
     const exported = current && (await withStandby(current, exportFrom).catch(removeDrafts));
     const { files } = exported ?? (await exportFrom(database.url));
-    for (const mapping of mappings) await rename(draft(mapping), join(folder, mapping.file));
+    await options.beforeRename?.(toDraft);
+    for (const mapping of mappings) await rename(toDraft(mapping.file), join(folder, mapping.file));
     return { files };
   } catch (error) {
     await removeDrafts();

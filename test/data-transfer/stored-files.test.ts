@@ -1,7 +1,8 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { ProgressReporter } from '../../src/cli/io/progress.ts';
 import { exportData, importData } from '../../src/cli/services/data-transfer.ts';
 import { loadConfig } from '../../src/config.ts';
@@ -80,6 +81,50 @@ describe('photos', () => {
     }
     const again = await importSampleFiles(copy, elsewhere, folder);
     expect(again.files.every(({ inserted, updated }) => inserted + updated === 0)).toBe(true);
+  });
+
+  it.each([
+    ['U+2028 in a description', '', 'a\u2028b'],
+    ['U+2029 in a description', '', 'a\u2029b'],
+    ['a byte order mark', '\ufeff', 'a'],
+  ])('are exported and imported with their files despite %s', async (_, mark, description) => {
+    const [database, storages] = [await fixture.emptyDatabase(), await newStorages()];
+    const folder = await fixture.copySample({ photos: (rows) => rows.map((row) => ({ ...row, description })) });
+    const path = join(folder, 'photos.ndjson');
+    await writeFile(path, mark + (await readFile(path, 'utf8')));
+    await importSampleFiles(database, storages, folder);
+    const photos = await rowsOf(database, 'select key, description from photo');
+    expect(photos.map((photo) => photo.description)).toEqual([description, description]);
+    const out = await fixture.folder();
+    await exportData({ database, clock: systemClock, source: OPERATOR }, storages.au1, out, quiet);
+    for (const { key } of photos) expect(await readFile(join(out, 'files', key!))).not.toHaveLength(0);
+    const [copy, elsewhere] = [await fixture.emptyDatabase(), await newStorages()];
+    await importSampleFiles(copy, elsewhere, out);
+    for (const { key } of photos) expect(await elsewhere.au1.byteStore.stat(key!), key).not.toBeNull();
+  });
+
+  it('have their names, and the rows that refer to them, in an export only when they are complete', async () => {
+    const [database, storages] = [await fixture.emptyDatabase(), await newStorages()];
+    await importSampleFiles(database, storages, SAMPLES);
+    const out = await fixture.folder();
+    const namesWhileCopying: string[] = [];
+    vi.spyOn(storages.au1.byteStore, 'open').mockImplementation(async () => ({
+      size: 8,
+      stream: Readable.from(
+        (async function* () {
+          yield Buffer.from('half');
+          namesWhileCopying.push(...(await readdir(out, { recursive: true })));
+          yield Buffer.from('rest');
+        })(),
+      ),
+    }));
+    await exportData({ database, clock: systemClock, source: OPERATOR }, storages.au1, out, quiet);
+    const [photo] = await rowsOf(database, 'select key from photo order by key');
+    expect(namesWhileCopying.filter((name) => name.endsWith('.ndjson'))).toEqual([]);
+    expect(namesWhileCopying.filter((name) => /^files\/photos\/.*\.part$/.test(name))).not.toHaveLength(0);
+    expect(namesWhileCopying).not.toContain(join('files', photo!.key!));
+    expect(await readFile(join(out, 'files', photo!.key!), 'utf8')).toBe('halfrest');
+    expect((await readdir(out, { recursive: true })).filter((name) => name.endsWith('.part'))).toEqual([]);
   });
 
   it('without files are rejected, and nothing is imported', async () => {

@@ -1,4 +1,3 @@
-import { exportFolder } from '../../data-transfer/export.ts';
 import { type CrossRecordRule, type FileDefinition, requireStoredFiles } from '../../data-transfer/file-definitions.ts';
 import { importFolder } from '../../data-transfer/import.ts';
 import type { ImportOptions } from '../../data-transfer/import-file.ts';
@@ -17,7 +16,7 @@ import { eraseDueBuilders, replayErasures } from '../../domain/privacy/replay-er
 import type { Storage } from '../../storage/storage.ts';
 import { CliError } from '../cli-error.ts';
 import type { ProgressReporter } from '../io/progress.ts';
-import { exportStoredFiles, importStoredFiles } from './stored-files.ts';
+import { exportWithStoredFiles, importStoredFiles } from './stored-files.ts';
 
 /** Validation of photo reports, with the same rules as a sync. */
 const REPORT_RULES: Record<string, Pick<FileDefinition, 'validateRow' | 'crossRecordRule'>> = {
@@ -113,8 +112,7 @@ export async function exportData(context: ChangeContext, storage: Storage, folde
     await inTransaction(context, (em, at) =>
       recordAudit(em, { ...source, at, action: 'region.exported', objectId: database.region, after: {} }),
     );
-    const exported = await exportFolder(database, folder, { onProgress });
-    return { ...exported, storedFiles: await exportStoredFiles(storage, folder) };
+    return await exportWithStoredFiles(database, storage, folder, { onProgress });
   } finally {
     progress.stop();
   }

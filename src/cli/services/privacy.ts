@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Erasure } from '../../../entities/erasure.entity.ts';
 import { loadConfig } from '../../config.ts';
-import { exportFolder } from '../../data-transfer/export.ts';
 import { parseId } from '../../domain/access/access-values.ts';
 import { recordAudit } from '../../domain/audit/record-audit.ts';
 import { type ChangeContext, inTransaction } from '../../domain/change-context.ts';
@@ -23,7 +22,7 @@ import type { Storage } from '../../storage/storage.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliIo } from '../io/cli-io.ts';
 import type { ProgressReporter } from '../io/progress.ts';
-import { exportStoredFiles } from './stored-files.ts';
+import { exportWithStoredFiles } from './stored-files.ts';
 
 /** Finds the records of people by full name or e-mail address, in any case. */
 export async function searchPeople({ database }: ChangeContext, text: string) {
@@ -83,9 +82,11 @@ export async function exportBuilder(
         after: { name: found.name },
       }),
     );
-    const { files } = await exportFolder(database, folder, { onProgress, builderId });
-    const storedFiles = await exportStoredFiles(storage, folder);
-    return { builderId, folder, files, storedFiles };
+    return {
+      builderId,
+      folder,
+      ...(await exportWithStoredFiles(database, storage, folder, { onProgress, builderId })),
+    };
   } finally {
     progress.stop();
   }

@@ -1,9 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { lstat, mkdir, stat } from 'node:fs/promises';
+import { lstat, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
+import { type ExportOptions, exportFolder } from '../../data-transfer/export.ts';
 import { fileDefinitions } from '../../data-transfer/file-definitions.ts';
+import { LineSplitter } from '../../data-transfer/line-splitter.ts';
 import { isRecordKey, toContentType } from '../../storage/keys.ts';
 import type { Storage } from '../../storage/storage.ts';
 
@@ -12,15 +14,40 @@ const FILES = 'files';
 /** Imported documents may be larger than uploads. */
 const MAX_FILE_BYTES = 1024 ** 3;
 
-/** Copies the files that the exported rows refer to into the folder. Returns their number. */
-export async function exportStoredFiles(storage: Storage, folder: string): Promise<number> {
-  const keys = await collectStorageKeys(folder);
+/**
+ * Exports records to the folder with the files that they refer to. The records are renamed last: a folder with the records of a killed
+ * export has their files too.
+ */
+export async function exportWithStoredFiles(
+  database: Parameters<typeof exportFolder>[0],
+  storage: Storage,
+  folder: string,
+  options: ExportOptions,
+) {
+  let storedFiles = 0;
+  const beforeRename = async (toPath: (file: string) => string) => {
+    storedFiles = await exportStoredFiles(storage, folder, toPath);
+  };
+  const exported = await exportFolder(database, folder, { ...options, beforeRename });
+  return { ...exported, storedFiles };
+}
+
+async function exportStoredFiles(storage: Storage, folder: string, toPath: (file: string) => string): Promise<number> {
+  const keys = await collectStorageKeys(toPath);
+  const mark = randomBytes(6).toString('hex');
   for (const key of keys) {
     const found = await storage.byteStore.open(key);
     if (!found) throw new Error(`${key}, which the export refers to, is not in the storage.`);
     const path = join(folder, FILES, key);
+    const draft = `${path}.${mark}.part`;
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await pipeline(found.stream, createWriteStream(path, { mode: 0o600, flush: true }));
+    try {
+      await pipeline(found.stream, createWriteStream(draft, { mode: 0o600, flush: true }));
+      await rename(draft, path);
+    } catch (error) {
+      await rm(draft, { force: true });
+      throw error;
+    }
   }
   return keys.size;
 }
@@ -31,7 +58,7 @@ export async function exportStoredFiles(storage: Storage, folder: string): Promi
  */
 export async function importStoredFiles(storage: Storage, folder: string): Promise<(key: string) => boolean> {
   const present = new Set<string>();
-  for (const key of await collectStorageKeys(folder)) {
+  for (const key of await collectStorageKeys((file) => join(folder, file))) {
     if (!isRecordKey(key)) continue;
     const path = join(folder, FILES, key);
     const isStored = (await storage.byteStore.stat(key)) !== null;
@@ -42,17 +69,22 @@ export async function importStoredFiles(storage: Storage, folder: string): Promi
   return (key) => present.has(key);
 }
 
-/** Collects the storage keys in the rows of the folder. Invalid rows are skipped; the import reports them. */
-async function collectStorageKeys(folder: string): Promise<Set<string>> {
+/** Collects the storage keys in the rows of the files. Invalid rows are skipped; the import reports them. */
+async function collectStorageKeys(toPath: (file: string) => string): Promise<Set<string>> {
   const keys = new Set<string>();
   for (const { file, storageKeys } of fileDefinitions) {
     if (!storageKeys) continue;
-    const path = join(folder, `${file}.ndjson`);
+    const path = toPath(`${file}.ndjson`);
     if (!(await stat(path).catch(() => null))) continue;
-    for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
-      const row = parseRow(line);
-      for (const property of Object.keys(storageKeys)) if (typeof row[property] === 'string') keys.add(row[property]);
-    }
+    const splitter = new LineSplitter({
+      line(bytes) {
+        const row = parseRow(bytes.toString());
+        for (const property of Object.keys(storageKeys)) if (typeof row[property] === 'string') keys.add(row[property]);
+      },
+      onOverlongLine: () => undefined,
+    });
+    for await (const chunk of createReadStream(path)) splitter.push(chunk);
+    splitter.end();
   }
   return keys;
 }
