@@ -1,14 +1,20 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AuthorizationCode } from '../../entities/authorization-code.entity.ts';
+import { ConsoleSession } from '../../entities/console-session.entity.ts';
 import { OAuthClient } from '../../entities/oauth-client.entity.ts';
+import { PasswordLink } from '../../entities/password-link.entity.ts';
+import { Session } from '../../entities/session.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { updateClient } from '../../src/domain/access/clients.ts';
 import { updateConnection } from '../../src/domain/access/connections.ts';
+import { resetPassword } from '../../src/domain/access/password-links.ts';
+import { disableUser, enableUser } from '../../src/domain/access/users.ts';
+import { hashSecret } from '../../src/shared/secrets.ts';
 import { OPERATOR } from '../support/audit.ts';
 import { Browser } from './browser.ts';
 import { exchangeCode, obtainCode, obtainTokens, refreshTokens } from './code-flow.ts';
 import { type Instance, startDeployment, type TestDeployment } from './deployment.ts';
-import { addApplication, addBuilder, addUser, authorizationParameters, REDIRECT_URI } from './fixtures.ts';
+import { addApplication, addBuilder, addUser, authorizationParameters, CHEAP_HASH, REDIRECT_URI } from './fixtures.ts';
 import { addClient, postToken } from './service.ts';
 
 let deployment: TestDeployment;
@@ -103,6 +109,30 @@ describe('a redirect URI that was removed', () => {
     const page = await new Browser(other.app).open(authorizationParameters('cli_app'));
     expect([page.status, page.location]).toEqual([400, null]);
     expect(await deployment.databases.au1.fork().count(AuthorizationCode, { usedAt: null })).toBe(1);
+  });
+});
+
+describe('a user who was disabled and enabled again', () => {
+  it('has no session, password link, code or token of before, also one that was stored meanwhile (OAU-25, OAU-35)', async () => {
+    const em = () => deployment.databases.au1.fork();
+    const [tokens, code] = [await obtainTokens(one, flow), await obtainCode(one, flow)];
+    const { path } = await resetPassword(context(), 'user_a', false);
+    const stored = {
+      ...{ userId: 'user_a', createdAt: '2026-01-01T00:00:00.000Z', expiresAt: '2030-01-01T00:00:00.000Z' },
+      passwordDigest: hashSecret(CHEAP_HASH),
+    };
+    await em().insert(ConsoleSession, { digest: 'before', ...stored });
+    await disableUser(context(), 'user_a');
+    expect(await em().count(Session, { userId: 'user_a' })).toBe(0);
+    expect(await em().count(PasswordLink, { userId: 'user_a' })).toBe(0);
+    await em().insert(ConsoleSession, { digest: 'meanwhile', ...stored });
+    await enableUser(context(), 'user_a');
+    expect(await em().count(ConsoleSession, { userId: 'user_a' })).toBe(0);
+    expect(await statusesOf(tokens.access_token)).toEqual([401, 401]);
+    expect((await refreshTokens(other, flow, tokens.refresh_token)).body.error).toBe('invalid_grant');
+    expect((await exchangeCode(other, flow, code)).body.error).toBe('invalid_grant');
+    expect((await one.app.inject({ url: path })).statusCode).toBe(404);
+    expect(await statusesOf((await obtainTokens(one, flow)).access_token)).toEqual([200, 200]);
   });
 });
 

@@ -4,9 +4,11 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Session } from '../../entities/session.entity.ts';
 import { SignInAttempt } from '../../entities/sign-in-attempt.entity.ts';
 import { User } from '../../entities/user.entity.ts';
+import { disableUser, enableUser } from '../../src/domain/access/users.ts';
 import { deriveCsrfToken } from '../../src/oauth/interaction/browser-id.ts';
 import { hashPassword } from '../../src/shared/passwords.ts';
 import { hashSecret, newSecret } from '../../src/shared/secrets.ts';
+import { OPERATOR } from '../support/audit.ts';
 import { Browser } from './browser.ts';
 import {
   addApplication,
@@ -73,10 +75,12 @@ describe('a user signs in', () => {
   test('until the user is disabled or the password is changed (OAU-25)', async () => {
     const em = service.databases.au1.fork();
     const { browser } = await signedIn('user_b@example.com');
-    await em.nativeUpdate(User, { id: 'user_b' }, { disabledAt: new Date(START).toISOString() });
+    const context = { database: service.databases.au1, clock: service.clock, source: OPERATOR };
+    await disableUser(context, 'user_b');
     expect((await browser.open(REQUEST)).heading).toBe('Sign in');
-    await em.nativeUpdate(User, { id: 'user_b' }, { disabledAt: null });
-    expect((await browser.open(REQUEST)).heading).toMatch(/^Allow/);
+    await enableUser(context, 'user_b');
+    expect((await browser.open(REQUEST)).heading).toBe('Sign in');
+    expect((await signedIn('user_b@example.com', browser)).view.heading).toMatch(/^Allow/);
     await em.nativeUpdate(User, { id: 'user_b' }, { passwordHash: await hashPassword('another password') });
     expect((await browser.open(REQUEST)).heading).toBe('Sign in');
   });

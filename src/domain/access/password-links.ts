@@ -6,7 +6,7 @@ import { hashSecret, newSecret } from '../../shared/secrets.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { type ChangeContext, inTransaction, lockRow } from '../change-context.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
-import { lockUser } from './users.ts';
+import { deleteSessions, lockUser } from './users.ts';
 
 /** Hours for which a link can be used. OAU-43. */
 export const LINK_HOURS = 24;
@@ -104,11 +104,10 @@ export const usePasswordLink = (
     if (!user) return null;
     Object.assign(user, { passwordHash, updatedAt: now });
     await em.nativeDelete(PasswordLink, { userId: user.id });
-    const sessions = await em.execute('delete from oauth_session where user_id = ? returning digest', [user.id]);
-    sessions.push(...(await em.execute('delete from console_session where user_id = ? returning digest', [user.id])));
+    const endedSessions = await deleteSessions(em, user.id);
     await recordAudit(em, {
       ...{ actor: { type: 'USER', id: user.id }, origin, at: now, action: 'password.set' },
-      ...{ objectId: user.id, personId: user.id, after: { endedSessions: sessions.length } },
+      ...{ objectId: user.id, personId: user.id, after: { endedSessions } },
     });
     return user;
   });

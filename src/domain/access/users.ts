@@ -1,4 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { ConsoleSession } from '../../../entities/console-session.entity.ts';
+import { Session } from '../../../entities/session.entity.ts';
+import { TokenFamily } from '../../../entities/token-family.entity.ts';
 import { User } from '../../../entities/user.entity.ts';
 import { newId } from '../../shared/ids.ts';
 import { hashPassword } from '../../shared/passwords.ts';
@@ -106,10 +109,10 @@ export async function updateUser(context: ChangeContext, who: string, update: Us
   });
 }
 
-/** Disables a user. Their sessions and tokens stop working. */
+/** Disables a user, and ends all sessions, password links, codes and tokens of the user. OAU-25, OAU-35. */
 export const disableUser = (context: ChangeContext, who: string) => setUserEnabled(context, who, false);
 
-/** Enables a disabled user again. */
+/** Enables a disabled user again, who signs in anew. */
 export const enableUser = (context: ChangeContext, who: string) => setUserEnabled(context, who, true);
 
 async function setUserEnabled(context: ChangeContext, who: string, enabled: boolean) {
@@ -120,12 +123,22 @@ async function setUserEnabled(context: ChangeContext, who: string, enabled: bool
       const before = { disabledAt: user.disabledAt };
       user.disabledAt = enabled ? null : now;
       user.updatedAt = now;
+      // Also before enabling: a sign-in or consent may have been stored while the user was being disabled.
+      await deleteSessions(em, user.id);
+      await em.execute('delete from password_link where user_id = ?', [user.id]);
+      await em.nativeUpdate(TokenFamily, { userId: user.id, revokedAt: null }, { revokedAt: now });
       const action = `${user.staffRole === null ? 'user' : 'staff'}.${enabled ? 'enabled' : 'disabled'}` as const;
       const change = { action, objectId: user.id, personId: user.id, before, after: { disabledAt: user.disabledAt } };
       await recordAudit(em, { ...context.source, at: now, ...change });
     }
     return { userId: user.id, email: user.email, disabledAt: user.disabledAt, changed };
   });
+}
+
+/** Ends the user's sessions on the pages for users and in the console, and returns their number. */
+export async function deleteSessions(em: EntityManager, userId: string): Promise<number> {
+  const sessions = await em.nativeDelete(Session, { userId });
+  return sessions + (await em.nativeDelete(ConsoleSession, { userId }));
 }
 
 /** Locks the user with this id or e-mail address; throws `InvalidInputError` if there is none. */
