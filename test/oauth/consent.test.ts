@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { AuditEntry } from '../../entities/audit-entry.entity.ts';
 import { AuthorizationCode } from '../../entities/authorization-code.entity.ts';
 import { Connection } from '../../entities/connection.entity.ts';
 import { TokenFamily } from '../../entities/token-family.entity.ts';
 import { SCOPE_DECLARATIONS } from '../../schema/scopes.ts';
+import { LIMITED_CHANGES, toAuditEntry } from '../../src/domain/audit/record-audit.ts';
 import { deriveCsrfToken } from '../../src/oauth/interaction/browser-id.ts';
 import { hashSecret } from '../../src/shared/secrets.ts';
 import { Browser, type PageView } from './browser.ts';
@@ -330,4 +332,33 @@ describe('the sign-in and sign-out pages', () => {
       expect(out.location).toMatch(/^\/oauth\/signed-out\?/);
     },
   );
+});
+
+describe('a user who allows access again and again', () => {
+  test('gets 429 on the page after 120 times in an hour, and the application gets nothing (LIM-28)', async () => {
+    await addUser(service, 'user_busy', ['buil_a']);
+    const { browser, view } = await signInAs('user_busy');
+    const granted = (minutes: number) => ({
+      ...{
+        actor: { type: 'USER' as const, id: 'user_busy' },
+        origin: {},
+        at: new Date(START - minutes * 60_000).toISOString(),
+      },
+      ...{ action: 'consent.granted' as const, objectId: 'user_busy/cli_app/buil_a' },
+    });
+    const em = service.databases.au1.fork();
+    const entries = Array.from({ length: LIMITED_CHANGES - 1 }, (_, index) =>
+      toAuditEntry(granted(10 + (index % 2) * 20)),
+    );
+    await em.insertMany(AuditEntry, [...entries, toAuditEntry(granted(61))]);
+    expect((await browser.submit(view, 'Allow')).location).toContain('code=');
+    const families = await em.count(TokenFamily, { userId: 'user_busy' });
+    const rejected = await browser.submit(view, 'Allow');
+    expect([rejected.status, rejected.heading, rejected.location]).toEqual([429, 'Too many requests', null]);
+    expect(rejected.headers['retry-after']).toBe(String(30 * 60));
+    expect(await em.count(TokenFamily, { userId: 'user_busy' })).toBe(families);
+    service.clock.at = START + 30 * 60_000;
+    expect((await browser.submit(view, 'Allow')).location).toContain('code=');
+    service.clock.at = START;
+  });
 });

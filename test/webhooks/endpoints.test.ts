@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../entities/audit-entry.entity.ts';
+import { LIMITED_CHANGES, toAuditEntry } from '../../src/domain/audit/record-audit.ts';
 import { type Service, startService } from '../support/harness.ts';
 
 let service: Service;
@@ -287,5 +288,30 @@ describe('an endpoint of another integrator: 404', () => {
     });
     expect((await call('GET', `/${id}`)).body).toMatchObject({ status: 'ACTIVE' });
     expect((await call('GET', '', undefined, other)).body.data).toEqual([]);
+  });
+});
+
+describe('Changes of webhook endpoints: 429', () => {
+  it('are limited to 120 in an hour of a client, and removals are not (LIM-28)', async () => {
+    const { body } = await create();
+    const { clientId } = service.demo('A');
+    const now = service.clock.now();
+    const entries = Array.from({ length: LIMITED_CHANGES }, () =>
+      toAuditEntry({
+        ...{ actor: { type: 'CLIENT', id: clientId }, origin: {}, at: new Date(now).toISOString() },
+        ...{ action: 'webhook_endpoint.updated', objectId: body.id },
+      }),
+    );
+    await service.databases.au1.fork().insertMany(AuditEntry, entries);
+    const limited = { status: 429, body: { code: 'RATE_LIMITED' } };
+    expect(await create({ url: 'https://other.example.com/' })).toMatchObject(limited);
+    expect(await call('PATCH', `/${body.id}`, { status: 'PAUSED' })).toMatchObject(limited);
+    expect(await call('POST', `/${body.id}/rotate-secret`)).toMatchObject(limited);
+    expect((await call('GET', `/${body.id}`)).body).toMatchObject({ status: 'ACTIVE', updatedAt: body.updatedAt });
+    expect((await call('PATCH', `/${body.id}`, { status: 'ACTIVE' })).status).toBe(200);
+    expect((await call('DELETE', `/${body.id}`)).status).toBe(200);
+    service.clock.advance(3_600_000);
+    token = await service.as('A', ['read:builders']);
+    expect((await create({ url: 'https://other.example.com/' })).status).toBe(201);
   });
 });

@@ -6,6 +6,7 @@ import {
   type AuditOrigin,
   type AuditValues,
 } from '../../../entities/audit-entry.entity.ts';
+import { rateLimited } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { requireStaffAction, type StaffRole } from '../access/staff-roles.ts';
 import { AUDITED_PROPERTIES, type AuditAction, toObjectType } from './audited-objects.ts';
@@ -37,14 +38,38 @@ export interface AuditedChange extends AuditSource {
   after?: object | null;
 }
 
+const HOUR_MS = 3_600_000;
+
+/** Changes that users and integrators can repeat at will. The log keeps each for more than a year. LIM-28. */
+const LIMITED_ACTIONS: readonly AuditAction[] = [
+  ...(['consent.granted', 'webhook_endpoint.created', 'webhook_endpoint.updated'] as const),
+  ...(['webhook_endpoint.secret_rotated', 'webhook_endpoint.replayed'] as const),
+];
+
+/** Entries about one kind of object that a user or client can cause in an hour by changes that are limited. */
+export const LIMITED_CHANGES = 120;
+
 /**
  * Appends an entry to the audit log of the region, in the transaction of the change: both are committed or neither. Properties that
  * are not declared in `AUDITED_PROPERTIES` are left out, so that no secret is recorded. Throws 403 for a staff user whose role does not
- * allow the action. ACC-20 to ACC-22, ACC-27.
+ * allow the action, and 429 for a user or client that has made too many such changes. ACC-20 to ACC-22, ACC-27, LIM-28.
  */
 export async function recordAudit(transaction: EntityManager, change: AuditedChange): Promise<void> {
-  if (change.actor.type === 'STAFF') requireStaffAction(change.actor.role, change.action);
+  const { actor, action } = change;
+  if (actor.type === 'STAFF') requireStaffAction(actor.role, action);
+  const isLimited = (actor.type === 'USER' || actor.type === 'CLIENT') && LIMITED_ACTIONS.includes(action);
+  if (isLimited) await requireChangeBudget(transaction, change);
   await transaction.insert(AuditEntry, toAuditEntry(change));
+}
+
+async function requireChangeBudget(em: EntityManager, { actor, action, at }: AuditedChange): Promise<void> {
+  const now = Date.parse(at);
+  const [row] = await em.execute<{ at: string }[]>(
+    `select at from audit_entry where actor_id = ? and at > ? and object_type = ?
+      order by at desc limit 1 offset ${LIMITED_CHANGES - 1}`,
+    [actor.id, new Date(now - HOUR_MS).toISOString(), toObjectType(action)],
+  );
+  if (row) throw rateLimited(Math.ceil((Date.parse(row.at) + HOUR_MS - now) / 1000));
 }
 
 /** What a staff user read about people. */

@@ -3,9 +3,11 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database, Databases } from '../../database/database.ts';
 import { tryTransactionLock } from '../../database/write/advisory-lock.ts';
 import type { Job } from '../../shared/jobs.ts';
-import { RETENTION_RULES, type RetentionRule } from './retention-rules.ts';
+import { MAX_ROWS, RETENTION_RULES, type RetentionRule } from './retention-rules.ts';
 
 const INTERVAL_MS = 10 * 60_000;
+/** Time after which a rule starts no further batch; the next run continues. */
+const MAX_RULE_MS = 20_000;
 const DAY_MS = 24 * 3_600_000;
 
 /** One instance purges a region at a time; others skip their run. */
@@ -26,8 +28,14 @@ export async function purgeExpired(database: Database, now: number): Promise<Pur
     const deleted: PurgeCounts = {};
     for (const [name, { purge: statement, days }] of Object.entries<RetentionRule>(RETENTION_RULES)) {
       if (statement === undefined) continue;
+      const end = performance.now() + MAX_RULE_MS;
+      deleted[name] = 0;
       try {
-        deleted[name] = await em.transactional((savepoint) => purge(savepoint as EntityManager, statement, now, days));
+        let rows: number;
+        do {
+          rows = await em.transactional((savepoint) => purge(savepoint as EntityManager, statement, now, days));
+          deleted[name] += rows;
+        } while (rows === MAX_ROWS && performance.now() < end);
       } catch (error) {
         failures.push(error);
       }

@@ -20,8 +20,8 @@ export interface RetentionRule {
   purge?: string | ((em: EntityManager, before: string) => Promise<number>);
 }
 
-/** Rows that one run of the purge job deletes at most of a table that may have accumulated many. */
-const MAX_ROWS = 10_000;
+/** Rows of one batch of a table that may have accumulated many. The purge job repeats a rule whose batch is full. */
+export const MAX_ROWS = 10_000;
 
 /** One more than the audit log requires. */
 const AUDIT_DAYS = MIN_AUDIT_DAYS + 1;

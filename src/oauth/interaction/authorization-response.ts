@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '../../shared/errors.ts';
 import { OAuthError, serverError } from '../errors.ts';
 import type { RedirectTarget } from './authorization-request.ts';
 import { PageError } from './page-error.ts';
@@ -20,7 +21,7 @@ export function sendAuthorizationResponse(
   return reply.redirect(`${redirectUri}${separator}${parameters}`, status);
 }
 
-/** Redirects to the client with the error; rethrows a page error, which the client must not get. */
+/** Redirects to the client with the error; rethrows a page error and a 429, which are for the user. */
 export function sendAuthorizationError(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -28,7 +29,7 @@ export function sendAuthorizationError(
   issuer: string,
   thrown: unknown,
 ): FastifyReply {
-  if (thrown instanceof PageError) throw thrown;
+  if (thrown instanceof PageError || (thrown instanceof ApiError && thrown.status === 429)) throw thrown;
   if (!(thrown instanceof OAuthError)) request.log.error({ err: thrown }, 'authorization failed');
   const { error, error_description } = (thrown instanceof OAuthError ? thrown : serverError()).body();
   return sendAuthorizationResponse(reply, target, issuer, { error, error_description });

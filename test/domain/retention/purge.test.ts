@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { purgeExpired } from '../../../src/domain/retention/purge.job.ts';
-import { RETENTION_RULES, type RetentionRule } from '../../../src/domain/retention/retention-rules.ts';
+import { MAX_ROWS, RETENTION_RULES, type RetentionRule } from '../../../src/domain/retention/retention-rules.ts';
 import { DataTransferFixture } from '../../data-transfer/fixture.ts';
 
 const DAY = 24 * 3_600_000;
@@ -32,12 +32,23 @@ describe('the purge', () => {
     expect(await database.fork().execute('select id from audit_entry')).toEqual([{ id: 'aud_new' }]);
   });
 
+  it('deletes more entries of the audit log than one batch holds', async () => {
+    const database = await fixture.emptyDatabase();
+    await database.fork().execute(
+      `insert into audit_entry (id, at, actor_type, action, object_type, object_id, origin)
+        select 'aud_' || n, now() - interval '367 days', 'JOB', 'region.exported', 'region', 'au1', '{}'
+        from generate_series(1, ?) n`,
+      [2 * MAX_ROWS + 1],
+    );
+    expect(await purgeExpired(database, Date.now())).toMatchObject({ audit: 2 * MAX_ROWS + 1 });
+  });
+
   it('applies the other rules when one fails, and throws its error', async () => {
     const database = await fixture.sampleDatabase();
     await database.fork().execute('alter table oauth_session rename to oauth_session_away');
     await database
       .fork()
-      .execute(`insert into oauth_revoked_token (jti, expires_at) values ('over', now() - interval '1 day')`);
+      .execute(`insert into oauth_revoked_token (jti, expires_at) values ('over', now() - interval '2 days')`);
     await expect(purgeExpired(database, Date.now())).rejects.toThrow(/oauth_session/);
     expect(await database.fork().execute('select jti from oauth_revoked_token')).toEqual([]);
   });
