@@ -1,6 +1,7 @@
+import { hashSecret } from '../../src/shared/secrets.ts';
 import { Browser } from './browser.ts';
 import { authorizationParameters, REDIRECT_URI, responseParametersOf, VERIFIER } from './fixtures.ts';
-import { type OAuthService, postToken } from './service.ts';
+import { type OAuthService, postToken, type WithDatabases } from './service.ts';
 
 /** A client and the user who allows it access. */
 export interface CodeFlow {
@@ -47,6 +48,15 @@ export const refreshTokens = (
     ...{ grant_type: 'refresh_token', refresh_token, client_id: flow.clientId, client_secret: flow.secret },
     ...changes,
   });
+
+/** Moves the replacement of a refresh token of `au1` into the past. Its age is measured by the database's clock. */
+export const ageRotation = ({ databases }: WithDatabases, refreshToken: string, seconds: number) =>
+  databases.au1
+    .fork()
+    .execute('update oauth_refresh_token set rotated_at = rotated_at - make_interval(secs => ?) where digest = ?', [
+      seconds,
+      hashSecret(refreshToken),
+    ]);
 
 export interface Tokens {
   access_token: string;

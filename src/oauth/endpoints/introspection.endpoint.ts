@@ -69,7 +69,7 @@ async function introspectRefreshToken(
   const stored = await findRefreshToken(client.database, token);
   if (!stored || !isTokenOwner(stored.clientId, client)) return null;
   const { userId, builderId, scopes, issuedAt, tokenExpiresAt } = stored;
-  if (stored.revoked || stored.rotatedAt !== null || clock.now() >= tokenExpiresAt) return null;
+  if (stored.revoked || stored.rotationAge !== null || clock.now() >= tokenExpiresAt) return null;
   const membership = await findBuilderMembership(client, stored);
   if (!membership || !isConnected(membership)) return null;
   const shared = { active: true as const, scope: scopes.join(' '), client_id: client.id, sub: userId };

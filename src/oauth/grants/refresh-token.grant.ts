@@ -29,11 +29,11 @@ export const exchangeRefreshToken: GrantHandler = async (
   const now = dependencies.clock.now();
 
   const token = requireTokenOwner(await findRefreshToken(database, sentToken), client);
-  if (token.rotatedAt !== null && now - token.rotatedAt > REUSE_GRACE_MS) {
+  if (token.rotationAge !== null && token.rotationAge > REUSE_GRACE_MS) {
     await revokeTokenFamily(dependencies, database, token, { reason: 'a replaced refresh token was used', origin });
     throw invalidGrant('The refresh token was replaced before; all tokens that descend from it are revoked.');
   }
-  if (token.rotatedAt !== null) throw invalidGrant('The refresh token was replaced a moment ago.');
+  if (token.rotationAge !== null) throw invalidGrant('The refresh token was replaced a moment ago.');
   if (token.revoked || now >= token.tokenExpiresAt) throw expiredOrRevokedGrant();
   if (requested) requireConsentedScopes(requested, token.scopes);
   const membership = await requireActiveMembership(client, token);
@@ -43,7 +43,7 @@ export const exchangeRefreshToken: GrantHandler = async (
   await chargeClient();
 
   const response = await database.transaction(async (em) =>
-    (await rotateRefreshToken(em, token, now)) ? issueUserTokens(em, dependencies, client, token, scopes) : null,
+    (await rotateRefreshToken(em, token)) ? issueUserTokens(em, dependencies, client, token, scopes) : null,
   );
   if (!response) throw invalidGrant('The refresh token was replaced a moment ago.');
   return response;

@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import { RefreshToken } from '../../../entities/refresh-token.entity.ts';
 import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
@@ -14,8 +14,8 @@ interface StoredRefreshToken extends StoredTokenFamily {
   digest: string;
   issuedAt: number;
   tokenExpiresAt: number;
-  /** Null until a new token replaces it. */
-  rotatedAt: number | null;
+  /** Milliseconds since a new token replaced it, by the database's clock; null until then. */
+  rotationAge: number | null;
 }
 
 /** Creates a refresh token in the family and returns it. The database stores only its digest. */
@@ -34,7 +34,7 @@ export async function issueRefreshToken(em: EntityManager, familyId: string, now
 const REFRESH_TOKEN: Statement = {
   name: 'oauth.refresh-token',
   text: `select ${FAMILY_COLUMNS}, extract(epoch from token.created_at) * 1000,
-      extract(epoch from token.expires_at) * 1000, extract(epoch from token.rotated_at) * 1000
+      extract(epoch from token.expires_at) * 1000, extract(epoch from clock_timestamp() - token.rotated_at) * 1000
     from oauth_refresh_token token join oauth_token_family family on family.id = token.family_id
     where token.digest = $1`,
 };
@@ -45,22 +45,21 @@ export async function findRefreshToken(database: Database, token: string): Promi
   const [row] = await database.runner.run(REFRESH_TOKEN, [digest]);
   if (!row) return null;
   const { family, others } = toTokenFamily(row);
-  const [issuedAt, expiresAt, rotatedAt] = others;
+  const [issuedAt, expiresAt, rotationAge] = others;
   return {
     ...family,
     digest,
     issuedAt: Number(issuedAt),
     tokenExpiresAt: Number(expiresAt),
-    rotatedAt: rotatedAt === null || rotatedAt === undefined ? null : Number(rotatedAt),
+    rotationAge: rotationAge === null || rotationAge === undefined ? null : Number(rotationAge),
   };
 }
 
-/** Marks the token as rotated; returns false when another request already did. */
-export async function rotateRefreshToken(
-  em: EntityManager,
-  { digest }: StoredRefreshToken,
-  now: number,
-): Promise<boolean> {
-  const rotatedAt = new Date(now).toISOString();
+/**
+ * Marks the token as rotated; returns false when another request already did. The instant is of the database's clock, because another
+ * instance may see the token again.
+ */
+export async function rotateRefreshToken(em: EntityManager, { digest }: StoredRefreshToken): Promise<boolean> {
+  const rotatedAt = raw<string>('clock_timestamp()');
   return (await em.nativeUpdate(RefreshToken, { digest, rotatedAt: null }, { rotatedAt })) === 1;
 }

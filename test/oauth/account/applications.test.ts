@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { Browser, type PageView } from '../browser.ts';
-import { exchangeCode, obtainCode, obtainTokens, refreshTokens, type Tokens } from '../code-flow.ts';
+import { ageRotation, exchangeCode, obtainCode, obtainTokens, refreshTokens, type Tokens } from '../code-flow.ts';
 import { type Instance, startDeployment, type TestDeployment } from '../deployment.ts';
 import { addApplication, addBuilder, addUser, PASSWORD } from '../fixtures.ts';
 import { postToken } from '../service.ts';
@@ -188,7 +188,7 @@ describe('a revocation that the client causes', () => {
     await exchangeCode(one, flow, code);
     const { refresh_token } = await obtainTokens(one, forBuilder('buil_b'));
     await refreshTokens(one, flow, refresh_token);
-    deployment.clock.at += 61_000;
+    await ageRotation(deployment, refresh_token, 61);
     await refreshTokens(one, flow, refresh_token);
     await postToken(one.app, { grant_type: 'refresh_token', refresh_token, client_id: 'cli_app' });
     const entries = await deployment.databases.au1
