@@ -57,6 +57,15 @@ describe('client create', () => {
     expect(created.grants).toEqual(grants);
   });
 
+  it('updates one redirect URI with a comma to the two that were meant', async () => {
+    const [one, other] = ['https://app.example.com/cb', 'https://app.example.com/other'];
+    const { clientId } = await cli.json(ours('--redirect-uri', `${one},${other}`));
+    const update = ['client', 'update', clientId, '--redirect-uri', one, '--redirect-uri', other];
+    expect(await cli.json(update)).toMatchObject({ redirectUris: [one, other], changed: true });
+    expect((await em().findOneOrFail(OAuthClient, clientId)).redirectUris).toEqual([one, other]);
+    expect(await cli.json(update)).toMatchObject({ changed: false });
+  });
+
   it('does not change the grants of an existing client (OAU-4)', async () => {
     const { clientId } = await cli.json(ours('--grant', 'client_credentials'));
     for (const command of ['rotate-secret', 'disable', 'enable']) await cli.json(['client', command, clientId]);

@@ -52,7 +52,7 @@ export async function updateClient(context: ChangeContext, id: string, update: C
       ...{ name, grants, scopes, redirectUris, origins, pilotAgreement: agreement ?? undefined },
     });
     const changed = (Object.keys(valid) as (keyof typeof valid)[]).some(
-      (key) => String(valid[key]) !== String(client[key]),
+      (key) => JSON.stringify(valid[key]) !== JSON.stringify(client[key]),
     );
     if (changed) {
       Object.assign(client, valid, { updatedAt: now });
