@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../entities/audit-entry.entity.ts';
 import { SignOnVisit } from '../../entities/sign-on-visit.entity.ts';
+import { User } from '../../entities/user.entity.ts';
 import { at, type CliHarness, START, seedBuilders, startCli } from './cli-harness.ts';
 
 let cli: CliHarness;
@@ -196,6 +197,33 @@ describe('a staff user of both regions', () => {
     }
     const again = ['user', 'create', '--email', 'both@example.com', '--name', 'Both', ...staff];
     expect(await cli.errorOf(again)).toBe('--email: au1 has a user both@example.com already.');
+  });
+
+  const create = (email: string, region: string) => [
+    ...['user', 'create', '--email', email, '--name', 'Half', '--staff', '--role', 'VIEWER', '--no-password'],
+    ...['--region', region],
+  ];
+
+  it.each(['us1', 'both'])(
+    'keeps the id of the other region when registered later with --region %s (ACC-26)',
+    async (region) => {
+      const email = `later-${region}@example.com`;
+      const { userId } = await cli.json(create(email, 'au1'));
+      expect(await cli.json(create(email, region))).toMatchObject({ userId, regionIds: ['us1'] });
+      expect(await cli.errorOf(create(email, region))).toMatch(/has a user .* already/);
+      expect(await cli.errorOf(['user', 'create', '--email', email, '--name', 'X', '--no-password'])).toMatch(
+        /already/,
+      );
+    },
+  );
+
+  it('is registered in no region when one of them fails', async () => {
+    const [au1, us1] = [cli.databases.au1.fork(), cli.databases.us1.fork()];
+    await us1.execute(`alter table app_user add constraint no_half check (email <> 'half@example.com')`);
+    expect((await cli.run(create('half@example.com', 'both'))).code).not.toBe(0);
+    expect(await au1.count(User, { email: 'half@example.com' })).toBe(0);
+    await us1.execute('alter table app_user drop constraint no_half');
+    expect(await cli.json(create('half@example.com', 'both'))).toMatchObject({ regionIds: ['au1', 'us1'] });
   });
 
   it.each([

@@ -2,7 +2,8 @@ import type { Command } from 'commander';
 import { inviteUser, resetPassword } from '../../domain/access/password-links.ts';
 import { generatePassword } from '../../domain/access/password-rules.ts';
 import { createUserInRegions, type NewUser } from '../../domain/access/users.ts';
-import { REGIONS } from '../../shared/regions.ts';
+import type { ChangeContext } from '../../domain/change-context.ts';
+import { REGIONS, type RegionId } from '../../shared/regions.ts';
 import { CliError } from '../cli-error.ts';
 import { type CliIo, formatFields } from '../io/cli-io.ts';
 import { readPassword } from '../io/read-password.ts';
@@ -32,13 +33,22 @@ export function addUserCreateCommand(parent: Command, io: CliIo): void {
     const generated = options.generatePassword ? generatePassword() : null;
     const password = options.password === false ? null : (generated ?? (await readPassword(io, options)));
     const request: NewUser = { email: options.email, name: options.name, password, staffRole };
-    const regions = options.region === 'both' ? REGIONS : [options.region];
-    const users = await withRegionalContexts(io, regions, formatCommandName(create), (contexts) =>
-      createUserInRegions(contexts, request),
+    const regions: readonly RegionId[] = options.region === 'both' ? REGIONS : [options.region];
+    const users = await withRegionalContexts(
+      io,
+      staffRole ? REGIONS : regions,
+      formatCommandName(create),
+      (contexts) => {
+        const isRequested = ({ database }: ChangeContext) => regions.includes(database.region);
+        const others = contexts.filter((context) => !isRequested(context));
+        return createUserInRegions(contexts.filter(isRequested), request, others);
+      },
     );
     const { regionId, userId, email, name, createdAt } = users[0]!;
     const regionIds = users.map((user) => user.regionId);
-    const heading = `User registered.${generated ? ' This password is not shown again.' : ''}`;
+    const present = regions.filter((region) => !regionIds.includes(region));
+    const kept = present.map((region) => ` ${region} has the user already, and keeps the password there.`).join('');
+    const heading = `User registered.${kept}${generated ? ' This password is not shown again.' : ''}`;
     const staff = staffRole === undefined ? {} : { staffRole, regionIds };
     return {
       data: { regionId, userId, email, name, createdAt, ...staff, password: generated },

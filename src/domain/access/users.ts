@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { ConsoleSession } from '../../../entities/console-session.entity.ts';
 import { Session } from '../../../entities/session.entity.ts';
@@ -5,6 +6,7 @@ import { TokenFamily } from '../../../entities/token-family.entity.ts';
 import { User } from '../../../entities/user.entity.ts';
 import { newId } from '../../shared/ids.ts';
 import { hashPassword } from '../../shared/passwords.ts';
+import type { RegionId } from '../../shared/regions.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { type ChangeContext, insertUnique, inTransaction, lockRow } from '../change-context.ts';
 import { requireUnchanged } from '../edit-conflicts.ts';
@@ -22,6 +24,15 @@ export interface NewUser {
   staffRole?: string;
 }
 
+interface CreatedUser {
+  regionId: RegionId;
+  userId: string;
+  email: string;
+  name: string;
+  staffRole: StaffRole | null;
+  createdAt: string;
+}
+
 /** Registers a user without memberships. */
 export async function createUser(context: ChangeContext, request: NewUser) {
   const [user] = await createUserInRegions([context], request);
@@ -29,44 +40,57 @@ export async function createUser(context: ChangeContext, request: NewUser) {
 }
 
 /**
- * Registers a user in several regions under one id, so that the audit logs of both name the same person. No transaction spans the
- * regions: it is checked first that every region lacks the e-mail address.
+ * Registers a user in several regions under one id, so that the audit logs of both name the same person. A region in which the staff
+ * user is registered already with the role, as after a kill between the two commits, is left as it is. Returns the new users.
+ *
+ * @param others Regions in which a staff user may have an id.
  */
-export async function createUserInRegions(contexts: readonly ChangeContext[], request: NewUser) {
+export async function createUserInRegions(
+  contexts: readonly ChangeContext[],
+  request: NewUser,
+  others: readonly ChangeContext[] = [],
+): Promise<CreatedUser[]> {
   const email = parseEmailAddress(request.email);
   const name = requireSingleLine('name', request.name);
   const staffRole = request.staffRole === undefined ? null : parseStaffRole(request.staffRole);
   if (contexts.length > 1 && staffRole === null)
     throw new InvalidInputError('region', 'a user of builders is registered in one region');
   if (request.password !== null) checkPassword(request.password);
-  for (const { database } of contexts) {
-    if (await database.fork().count(User, { email })) throw emailTaken(database.region, email);
+  const missing: ChangeContext[] = [];
+  let id: string | null = null;
+  for (const context of [...contexts, ...others]) {
+    const user = await context.database.fork().findOne(User, { email });
+    if (staffRole !== null && user !== null && user.staffRole !== null) id ??= user.id;
+    if (!contexts.includes(context)) continue;
+    if (user === null) missing.push(context);
+    else if (staffRole === null || user.staffRole !== staffRole) throw emailTaken(context.database.region, email);
   }
+  if (missing.length === 0) throw emailTaken(contexts[0]!.database.region, email);
   const passwordHash = request.password === null ? null : await hashPassword(request.password);
-  const id = newId('user', contexts[0]!.clock.now());
-  const created: {
-    regionId: string;
-    userId: string;
-    email: string;
-    name: string;
-    staffRole: StaffRole | null;
-    createdAt: string;
-  }[] = [];
-  for (const context of contexts) {
-    const { region } = context.database;
-    await inTransaction(context, async (em, now) => {
-      const row = { id, email, name, passwordHash, staffRole, pictureKey: null, disabledAt: null };
-      const { field, problem } = emailTaken(region, email);
-      await insertUnique(em, User, { ...row, createdAt: now, updatedAt: now }, { field, problem });
-      const action = staffRole === null ? 'user.created' : 'staff.created';
-      const after = { name, email, ...(staffRole !== null && { staffRole }) };
-      await recordAudit(em, { ...context.source, at: now, action, objectId: id, personId: id, after });
-      if (passwordHash !== null)
-        await recordAudit(em, { ...context.source, at: now, action: 'password.set', objectId: id, personId: id });
-      created.push({ regionId: region, userId: id, email, name, staffRole, createdAt: now });
-    });
-  }
-  return created;
+  id ??= newId('user', contexts[0]!.clock.now());
+  return insertUser(missing, { id, email, name, passwordHash, staffRole });
+}
+
+/** Inserts the user in each region. A failure in one of them rolls the regions before it back. */
+function insertUser(
+  [context, ...others]: readonly ChangeContext[],
+  user: Pick<User, 'id' | 'email' | 'name' | 'passwordHash' | 'staffRole'>,
+): Promise<CreatedUser[]> {
+  const { region } = context!.database;
+  const { id, email, name, passwordHash, staffRole } = user;
+  // Within its transaction, MikroORM would send the statements for the other region to this one.
+  const runOutside = AsyncLocalStorage.snapshot();
+  return inTransaction(context!, async (em, now) => {
+    const row = { ...user, pictureKey: null, disabledAt: null, createdAt: now, updatedAt: now };
+    const { field, problem } = emailTaken(region, email);
+    await insertUnique(em, User, row, { field, problem });
+    const change = { ...context!.source, at: now, objectId: id, personId: id };
+    const after = { name, email, ...(staffRole !== null && { staffRole }) };
+    await recordAudit(em, { ...change, action: staffRole === null ? 'user.created' : 'staff.created', after });
+    if (passwordHash !== null) await recordAudit(em, { ...change, action: 'password.set' });
+    const created = { regionId: region, userId: id, email, name, staffRole, createdAt: now };
+    return [created, ...(others.length > 0 ? await runOutside(insertUser, others, user) : [])];
+  });
 }
 
 const emailTaken = (region: string, email: string) =>
