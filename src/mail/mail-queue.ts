@@ -19,7 +19,7 @@ type Work = () => Promise<unknown>;
  * is lost, and the person asks again.
  */
 export class MailQueue {
-  readonly #waiting: Work[] = [];
+  readonly #waiting: { run: Work; afterFailure?: Work }[] = [];
   readonly #running = new Set<Promise<void>>();
   readonly #closing = new AbortController();
 
@@ -29,10 +29,14 @@ export class MailQueue {
     readonly retryDelaysMs: readonly number[] = RETRY_DELAYS_MS,
   ) {}
 
-  /** Adds work, which is tried again after an error. Returns false if the queue is full or closed. */
-  add(work: Work): boolean {
+  /**
+   * Adds work, which is tried again after an error. Returns false if the queue is full or closed.
+   *
+   * @param afterFailure Called after the last attempt has failed.
+   */
+  add(run: Work, afterFailure?: Work): boolean {
     if (this.#closing.signal.aborted || this.#waiting.length + this.#running.size >= MAX_WORK) return false;
-    this.#waiting.push(work);
+    this.#waiting.push({ run, afterFailure });
     this.#start();
     return true;
   }
@@ -70,18 +74,19 @@ export class MailQueue {
     this.#running.add(running);
   }
 
-  async #run(work: Work): Promise<void> {
+  async #run({ run, afterFailure }: { run: Work; afterFailure?: Work }): Promise<void> {
     // The response is written in the turn of the event loop that adds the work.
     await afterThisTurn();
     const { signal } = this.#closing;
     for (let count = 0; ; count++) {
       try {
-        await work();
+        await run();
         return;
       } catch (error) {
         const delay = this.retryDelaysMs[count];
         if (delay === undefined || signal.aborted) {
           this.onError(error);
+          await afterFailure?.().catch(this.onError);
           return;
         }
         await sleep(delay, undefined, { signal }).catch(() => undefined);

@@ -43,9 +43,16 @@ describe('user invite with SMTP_URL', () => {
     expect(mail.messages).toHaveLength(count);
   });
 
-  it('names the setting when the server does not accept the message', async () => {
+  it('names the setting when the server does not accept the message, and deletes the link', async () => {
+    const countLinks = () => cli.databases.au1.fork().count(PasswordLink, {});
+    const links = await countLinks();
     mail.failing = true;
+    cli.clock.at += 1000;
     expect(await cli.errorOf(['user', 'invite', EMAIL])).toMatch(/^SMTP_URL: the message was not accepted: /);
     mail.failing = false;
+    expect(await countLinks()).toBe(links);
+    const { entries } = await cli.json(['audit', 'list', '--limit', '2']);
+    const actions = entries.map(({ action }: { action: string }) => action);
+    expect(actions.toSorted()).toEqual(['password_link.created', 'password_link.deleted']);
   });
 });

@@ -76,7 +76,7 @@ export function addPasswordLinkCommands(parent: Command, io: CliIo): void {
       .description(`${description}; sends it by e-mail if SMTP_URL is set, and prints it otherwise`)
       .option('--print', 'print the link although SMTP_URL is set');
     defineRegionalCommand(io, command, async (context, { print }, user) => {
-      const data = await sendPasswordLink(io, { print: print === true }, (emailed) =>
+      const data = await sendPasswordLink(io, context, { print: print === true }, (emailed) =>
         createLink(context, user!, emailed),
       );
       const heading = data.emailed

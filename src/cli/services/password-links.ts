@@ -1,5 +1,6 @@
 import { loadConfig } from '../../config.ts';
-import { LINK_HOURS, type NewPasswordLink } from '../../domain/access/password-links.ts';
+import { deletePasswordLink, LINK_HOURS, type NewPasswordLink } from '../../domain/access/password-links.ts';
+import type { ChangeContext } from '../../domain/change-context.ts';
 import { createMailer } from '../../mail/mailer.ts';
 import { createPasswordLinkMessage } from '../../mail/password-link-message.ts';
 import { CliError } from '../cli-error.ts';
@@ -7,22 +8,25 @@ import type { CliIo } from '../io/cli-io.ts';
 
 /**
  * Creates a one-time link and sends it by e-mail; without SMTP_URL, or with `print`, it is returned instead. A link that could not be
- * sent expires unused.
+ * sent is deleted.
  */
 export async function sendPasswordLink(
   io: CliIo,
+  context: ChangeContext,
   { print }: { print: boolean },
   createLink: (emailed: boolean) => Promise<NewPasswordLink>,
 ) {
   const { baseUrl, mail } = loadConfig(io.env);
   const emailed = mail !== null && !print;
-  const { path, ...link } = await createLink(emailed);
+  const created = await createLink(emailed);
+  const { path, ...link } = created;
   const address = `${baseUrl}${path}`;
   if (!emailed) return { ...link, emailed, link: address };
   const mailer = createMailer(mail);
   try {
     await mailer.send(createPasswordLinkMessage({ ...link, link: address, hours: LINK_HOURS }));
   } catch (error) {
+    await deletePasswordLink(context, created);
     throw CliError.forOption('SMTP_URL', `the message was not accepted: ${(error as Error).message}`);
   } finally {
     mailer.close();

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { PasswordLink, type PasswordLinkPurpose } from '../../../entities/password-link.entity.ts';
 import { User } from '../../../entities/user.entity.ts';
 import type { RegionId } from '../../shared/regions.ts';
@@ -41,6 +42,8 @@ export const resetPassword = (context: ChangeContext, who: string, emailed: bool
 
 /** Links that an account can request in an hour; further requests are ignored. OAU-45. */
 const LINKS_PER_HOUR = 3;
+/** Links of an account in an hour with those that could not be sent, of which the audit log keeps an entry. */
+const ATTEMPTS_PER_HOUR = 20;
 
 /**
  * Creates a link that somebody requested for an e-mail address. Returns null without an enabled account with a password, for a staff
@@ -52,7 +55,9 @@ export const requestPasswordReset = (context: ChangeContext, email: string): Pro
     if (!user) return null;
     const hourAgo = new Date(Date.parse(now) - 3_600_000).toISOString();
     const recent = await em.count(PasswordLink, { userId: user.id, purpose: 'RESET', createdAt: { $gt: hourAgo } });
-    return recent >= LINKS_PER_HOUR ? null : createLink(context, em, now, user, { purpose: 'RESET', emailed: true });
+    const entries = { objectId: user.id, action: 'password_link.created', at: { $gt: hourAgo } };
+    if (recent >= LINKS_PER_HOUR || (await em.count(AuditEntry, entries)) >= ATTEMPTS_PER_HOUR) return null;
+    return createLink(context, em, now, user, { purpose: 'RESET', emailed: true });
   });
 
 async function createLink(
@@ -72,6 +77,18 @@ async function createLink(
   const query = new URLSearchParams({ region: context.database.region satisfies RegionId, token });
   return { userId: user.id, name: user.name, email: user.email, path: `${PASSWORD_PATH}?${query}`, expiresAt };
 }
+
+/** Deletes a link that could not be sent, which must not count as sent (OAU-45). */
+export const deletePasswordLink = (context: ChangeContext, { userId, path }: NewPasswordLink): Promise<void> =>
+  inTransaction(context, async (em, now) => {
+    const token = new URLSearchParams(path.slice(path.indexOf('?'))).get('token')!;
+    const link = await em.findOne(PasswordLink, { digest: hashSecret(token) });
+    if (!link) return;
+    em.remove(link);
+    const { purpose, expiresAt } = link;
+    const change = { action: 'password_link.deleted', objectId: userId, personId: userId } as const;
+    await recordAudit(em, { ...context.source, at: now, ...change, before: { purpose, expiresAt } });
+  });
 
 /** Returns the enabled user whose link has this token; null for a link that is unknown, expired or used. */
 export async function findLinkedUser(

@@ -46,6 +46,7 @@ const LOWEST_ROLE: Partial<Record<StaffAction, StaffRole>> = {
   'membership.deleted': 'OPERATOR',
   'consent.revoked': 'OPERATOR',
   'password_link.created': 'OPERATOR',
+  'password_link.deleted': 'OPERATOR',
   'webhook_endpoint.created': 'OPERATOR',
   'webhook_endpoint.updated': 'OPERATOR',
   'webhook_endpoint.deleted': 'OPERATOR',

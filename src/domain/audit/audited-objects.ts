@@ -66,6 +66,7 @@ export const AUDIT_ACTIONS = {
   'consent.revoked': 'An authorisation of an application ended, with its tokens.',
   'password.set': 'A password was set; all sessions of the user ended.',
   'password_link.created': 'A one-time link for choosing a password was created.',
+  'password_link.deleted': 'A one-time link that could not be sent was deleted.',
   'signing_key.changed': 'The keys that sign and verify access tokens changed.',
   'webhook_endpoint.created': 'A webhook endpoint was created.',
   'webhook_endpoint.updated': 'Receiver, filters or status of a webhook endpoint changed.',

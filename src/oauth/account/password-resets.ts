@@ -1,10 +1,15 @@
 import type { Databases } from '../../database/database.ts';
-import { LINK_HOURS, requestPasswordReset } from '../../domain/access/password-links.ts';
+import {
+  deletePasswordLink,
+  LINK_HOURS,
+  type NewPasswordLink,
+  requestPasswordReset,
+} from '../../domain/access/password-links.ts';
 import type { MailQueue } from '../../mail/mail-queue.ts';
-import type { Mailer, Message } from '../../mail/mailer.ts';
+import type { Mailer } from '../../mail/mailer.ts';
 import { createPasswordLinkMessage } from '../../mail/password-link-message.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { REGIONS, type RegionId } from '../../shared/regions.ts';
+import { REGIONS } from '../../shared/regions.ts';
 
 /** A request for a link, of a person who may or may not have an account. */
 interface PasswordResetRequest {
@@ -32,22 +37,19 @@ export class PasswordResets {
 
   /** Queues the request. Returns false when the queue is full. */
   add(request: PasswordResetRequest): boolean {
-    const { queue, mailer } = this.#dependencies;
-    return REGIONS.map((region) => {
-      // Created once: another attempt sends the same link.
-      let message: Message | null | undefined;
-      return queue.add(async () => {
-        if (message === undefined) message = await this.#createMessage(region, request);
-        if (message) await mailer.send(message);
-      });
-    }).every(Boolean);
-  }
-
-  async #createMessage(region: RegionId, { email, address, requestId }: PasswordResetRequest): Promise<Message | null> {
-    const { databases, clock, baseUrl } = this.#dependencies;
+    const { queue, mailer, databases, clock, baseUrl } = this.#dependencies;
+    const { email, address, requestId } = request;
     const source = { actor: { type: 'USER' as const, id: null }, origin: { address, requestId } };
-    const context = { database: databases[region], clock, source };
-    const link = await requestPasswordReset(context, email.trim().toLowerCase());
-    return link && createPasswordLinkMessage({ ...link, link: `${baseUrl}${link.path}`, hours: LINK_HOURS });
+    return REGIONS.map((region) => {
+      const context = { database: databases[region], clock, source };
+      // Created once: another attempt sends the same link.
+      let link: NewPasswordLink | null | undefined;
+      const send = async () => {
+        if (link === undefined) link = await requestPasswordReset(context, email.trim().toLowerCase());
+        if (!link) return;
+        await mailer.send(createPasswordLinkMessage({ ...link, link: `${baseUrl}${link.path}`, hours: LINK_HOURS }));
+      };
+      return queue.add(send, async () => link && deletePasswordLink(context, link));
+    }).every(Boolean);
   }
 }

@@ -5,6 +5,9 @@ import { Session } from '../../../entities/session.entity.ts';
 import { User } from '../../../entities/user.entity.ts';
 import { inviteUser, resetPassword } from '../../../src/domain/access/password-links.ts';
 import { updateUser } from '../../../src/domain/access/users.ts';
+import { MailQueue } from '../../../src/mail/mail-queue.ts';
+import { createMailer } from '../../../src/mail/mailer.ts';
+import { PasswordResets } from '../../../src/oauth/account/password-resets.ts';
 import { hashSecret } from '../../../src/shared/secrets.ts';
 import { OPERATOR } from '../../support/audit.ts';
 import { linkOf, type MailServer, startMailServer } from '../../support/mail-server.ts';
@@ -25,7 +28,7 @@ beforeAll(async () => {
   [instance, other] = [await deployment.startInstance(), await deployment.startInstance()];
   await addBuilder(deployment, 'buil_a');
   await addApplication(deployment, 'cli_app');
-  for (const id of ['user_a', 'user_b', 'user_c', 'user_d', 'user_e', 'user_f', 'user_g', 'user_h'])
+  for (const id of ['user_a', 'user_b', 'user_c', 'user_d', 'user_e', 'user_f', 'user_g', 'user_h', 'user_i'])
     await addUser(deployment, id, ['buil_a']);
   await addUser(deployment, 'user_new', ['buil_a'], { passwordHash: null });
   await addUser(deployment, 'user_off', ['buil_a'], { disabledAt: '2026-01-01T00:00:00.000Z' });
@@ -226,6 +229,32 @@ describe('Forgot your password?', () => {
     await vi.waitFor(() => expect(received('user_e@example.com')).toHaveLength(1), 5000);
     expect(received('user_d@example.com').length - before).toBe(3);
     expect(new Set(answers).size).toBe(1);
+  });
+
+  it('counts no link that was not sent, and deletes it (OAU-45)', async () => {
+    const mailer = createMailer({ url: mail.url, from: 'no-reply@example.com' });
+    const queue = new MailQueue(() => undefined, []);
+    const { databases, clock, baseUrl } = deployment;
+    const resets = new PasswordResets({ databases, clock, baseUrl, mailer, queue });
+    const send = async () => {
+      resets.add({ email: 'user_i@example.com', address: '198.51.100.250', requestId: 'a' });
+      await queue.drain();
+    };
+    mail.failing = true;
+    for (let count = 0; count < 3; count++) await send();
+    mail.failing = false;
+    expect(await em().count(PasswordLink, { userId: 'user_i' })).toBe(0);
+    const actions = (await entriesOf('user_i')).map(({ action }) => action);
+    expect(actions.filter((action) => action === 'password_link.deleted')).toHaveLength(3);
+    for (let count = 0; count < 4; count++) await send();
+    expect(received('user_i@example.com')).toHaveLength(3);
+    await em().nativeDelete(PasswordLink, { userId: 'user_i' });
+    mail.failing = true;
+    for (let count = 0; count < 20; count++) await send();
+    mail.failing = false;
+    const created = (await entriesOf('user_i')).filter(({ action }) => action === 'password_link.created');
+    expect(created).toHaveLength(20);
+    mailer.close();
   });
 
   it('allows a network 20 requests in an hour, on all instances (OAU-45)', async () => {
