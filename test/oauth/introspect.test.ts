@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Connection } from '../../entities/connection.entity.ts';
+import { OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
 import { obtainTokens, refreshTokens, type Tokens } from './code-flow.ts';
 import { addApplication, addBuilder, addUser } from './fixtures.ts';
@@ -94,6 +95,23 @@ describe('active: false, without other members (OAU-37)', () => {
     await expectInactive(tokens.access_token);
     await expectInactive(tokens.refresh_token);
     await em.nativeUpdate(Connection, { builderId: 'buil_a' }, { status: 'ACTIVE' });
+  });
+
+  test('for a refresh token that its client may not use any more', async () => {
+    const em = service.databases.au1.fork();
+    await em.nativeUpdate(OAuthClient, { id: 'cli_server' }, { grants: ['authorization_code'] });
+    await expectInactive(tokens.refresh_token);
+    await em.nativeUpdate(OAuthClient, { id: 'cli_server' }, { grants: [...grants] });
+    expect((await introspect(tokens.refresh_token)).body.active).toBe(true);
+  });
+
+  test('for a refresh token of whose scopes client and connection allow none', async () => {
+    const em = service.databases.au1.fork();
+    const { scopes } = await em.findOneOrFail(Connection, { builderId: 'buil_a' });
+    await em.nativeUpdate(Connection, { builderId: 'buil_a' }, { scopes: ['write:photos'] });
+    await expectInactive(tokens.refresh_token);
+    await em.nativeUpdate(Connection, { builderId: 'buil_a' }, { scopes });
+    expect((await introspect(tokens.refresh_token)).body.active).toBe(true);
   });
 
   test('for a rotated refresh token, and for a revoked one with its access token', async () => {

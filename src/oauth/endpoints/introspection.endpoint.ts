@@ -7,6 +7,7 @@ import { isTokenOwner } from '../checks/token-owner.check.ts';
 import type { RegisteredClient } from '../clients.ts';
 import type { OAuthDependencies } from '../dependencies.ts';
 import { findRefreshToken } from '../tokens/refresh-tokens.ts';
+import { listAllowedScopes } from '../tokens/user-tokens.ts';
 import type { EndpointHandler } from './endpoint.ts';
 
 /** Introspection response. RFC 7662 section 2.2; `builder_id` is the claim of the access token. */
@@ -67,11 +68,12 @@ async function introspectRefreshToken(
   token: string,
 ): Promise<Introspection | null> {
   const stored = await findRefreshToken(client.database, token);
-  if (!stored || !isTokenOwner(stored.clientId, client)) return null;
+  if (!stored || !isTokenOwner(stored.clientId, client) || !client.grants.includes('refresh_token')) return null;
   const { userId, builderId, scopes, issuedAt, tokenExpiresAt } = stored;
   if (stored.revoked || stored.rotationAge !== null || clock.now() >= tokenExpiresAt) return null;
   const membership = await findBuilderMembership(client, stored);
   if (!membership || !isConnected(membership)) return null;
+  if (listAllowedScopes(client, stored, membership).length === 0) return null;
   const shared = { active: true as const, scope: scopes.join(' '), client_id: client.id, sub: userId };
   const [iat, exp] = [issuedAt, tokenExpiresAt].map((instant) => Math.floor(instant / 1000)) as [number, number];
   return { ...shared, builder_id: builderId, iss: baseUrl, iat, exp };

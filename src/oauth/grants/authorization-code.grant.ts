@@ -5,7 +5,7 @@ import { requireTokenOwner } from '../checks/token-owner.check.ts';
 import { expiredOrRevokedGrant, invalidGrant } from '../errors.ts';
 import { consumeAuthorizationCode, findAuthorizationCode } from '../tokens/authorization-codes.ts';
 import { revokeTokenFamily } from '../tokens/token-families.ts';
-import { filterAllowedScopes, issueUserTokens, requireActiveMembership } from '../tokens/user-tokens.ts';
+import { issueUserTokens, requireActiveMembership, requireAllowedScopes } from '../tokens/user-tokens.ts';
 import type { GrantHandler } from './grant.ts';
 
 /**
@@ -34,7 +34,7 @@ export const exchangeAuthorizationCode: GrantHandler = async (
   if (!client.redirectUris.includes(code.redirectUri)) throw expiredOrRevokedGrant();
   if (code.revoked || now >= code.codeExpiresAt) throw expiredOrRevokedGrant();
   const membership = await requireActiveMembership(client, code);
-  const scopes = filterAllowedScopes(client, code, membership);
+  const scopes = requireAllowedScopes(client, code, membership);
   // Charged before the code is consumed, so that the client can send it again after a 429.
   await chargeClient();
 

@@ -5,7 +5,7 @@ import { requireTokenOwner } from '../checks/token-owner.check.ts';
 import { expiredOrRevokedGrant, invalidGrant } from '../errors.ts';
 import { findRefreshToken, rotateRefreshToken } from '../tokens/refresh-tokens.ts';
 import { revokeTokenFamily } from '../tokens/token-families.ts';
-import { filterAllowedScopes, issueUserTokens, requireActiveMembership } from '../tokens/user-tokens.ts';
+import { issueUserTokens, requireActiveMembership, requireAllowedScopes } from '../tokens/user-tokens.ts';
 import type { GrantHandler } from './grant.ts';
 
 /**
@@ -38,7 +38,7 @@ export const exchangeRefreshToken: GrantHandler = async (
   if (requested) requireConsentedScopes(requested, token.scopes);
   const membership = await requireActiveMembership(client, token);
   if (requested) requireConnectionScopes(requested, membership);
-  const scopes = requested ?? filterAllowedScopes(client, token, membership);
+  const scopes = requested ?? requireAllowedScopes(client, token, membership);
   // Charged before the token is rotated, so that the client can send it again after a 429.
   await chargeClient();
 

@@ -18,18 +18,19 @@ export async function requireActiveMembership(
   return requireConnectedMembership(await findBuilderMembership(client, family), invalidGrant);
 }
 
-/**
- * Returns the consented scopes that client and connection still allow, which a request without `scope` gets. The response
- * lists them in `scope` (RFC 6749 section 5.1). Throws `invalid_scope` when none is left.
- */
-export function filterAllowedScopes(
+/** Returns the consented scopes that client and connection still allow. */
+export const listAllowedScopes = (
   client: RegisteredClient,
-  family: StoredTokenFamily,
-  membership: ConnectedMembership,
-): string[] {
-  const allowed = family.scopes.filter(
-    (scope) => client.scopes.includes(scope) && membership.allowedScopes.includes(scope),
-  );
+  { scopes }: StoredTokenFamily,
+  { allowedScopes }: ConnectedMembership,
+): string[] => scopes.filter((scope) => client.scopes.includes(scope) && allowedScopes.includes(scope));
+
+/**
+ * Returns the scopes that a request without `scope` gets. The response lists them in `scope` (RFC 6749 section 5.1). Throws
+ * `invalid_scope` when none is left.
+ */
+export function requireAllowedScopes(...parameters: Parameters<typeof listAllowedScopes>): string[] {
+  const allowed = listAllowedScopes(...parameters);
   if (allowed.length === 0)
     throw invalidScope('Neither the client nor the connection allows any of the scopes any more.');
   return allowed;
