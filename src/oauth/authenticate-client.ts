@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { verifyClientCredentials } from './checks/client-authentication.check.ts';
 import { type Credentials, requireCredentials } from './checks/credentials.check.ts';
 import { parseRegionHeader } from './checks/region.check.ts';
+import { requireApiVersion } from './checks/version.check.ts';
 import type { RegisteredClient } from './clients.ts';
 import type { OAuthDependencies } from './dependencies.ts';
 import type { RequestParameters } from './parameters.ts';
@@ -32,6 +33,7 @@ export async function authenticateClient(
   const databases = parseRegionHeader(request.headers).map((region) => dependencies.databases[region]);
   const credentials = requireCredentials(parameters, request.headers.authorization);
   const client = await verifyClientCredentials(databases, credentials);
+  requireApiVersion(request.headers);
   const charge = async () => dependencies.limitClient?.(client.database, client.id, reply);
   if (client.type === 'PUBLIC') return { client, credentials, chargeClient: charge };
   await charge();

@@ -229,6 +229,26 @@ describe('regions', () => {
   });
 });
 
+describe('X-Service-Api-Version (HDR-5)', () => {
+  const send = (path: string, version: string, client_secret = secret) =>
+    service.app.inject({
+      ...{ method: 'POST', url: `/oauth/${path}`, headers: { 'x-service-api-version': version } },
+      payload: { ...tokenRequest({ client_secret }), token: 'any' },
+    });
+
+  test.each(['token', 'revoke', 'introspect'])('is v1 at /oauth/%s, else 400 invalid_request', async (path) => {
+    expect((await send(path, 'v1')).statusCode).toBe(200);
+    for (const version of ['v2', 'V1', '']) {
+      const response = await send(path, version);
+      expect([response.statusCode, response.json()]).toEqual([
+        400,
+        { error: 'invalid_request', error_description: 'The header X-Service-Api-Version must be v1.' },
+      ]);
+    }
+    expect((await send(path, 'v2', 'wrong')).statusCode).toBe(401);
+  });
+});
+
 describe('405', () => {
   test.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const)(
     '%s is not allowed, and Allow is POST',

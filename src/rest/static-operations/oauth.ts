@@ -172,7 +172,7 @@ function clientEndpoint(request: string, examples: object, responses: Record<str
   const content = { schema: referToSchema(request), examples };
   return {
     security: [{}, { clientCredentials: [] }],
-    parameters: [referToParameter('ClientRegionId'), referToParameter('RequestId')],
+    parameters: (['ApiVersion', 'ClientRegionId', 'RequestId'] as const).map(referToParameter),
     requestBody: {
       required: true,
       content: { 'application/json': content, 'application/x-www-form-urlencoded': content },
