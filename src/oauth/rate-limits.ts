@@ -20,27 +20,47 @@ export function createOAuthRateLimits(
   databases: Databases,
   { api, token, passwordReset }: Record<'api' | 'token' | 'passwordReset', RateLimiter>,
 ): OAuthRateLimits {
+  const takeOfAddress = createAddressLimit(databases);
   return {
-    limitAddress: (request, reply) =>
-      takeFromAvailableRegion(databases, token, `address:${toNetwork(request.ip)}`, reply),
+    limitAddress: (request, reply) => takeOfAddress(token, `address:${toNetwork(request.ip)}`, reply),
     limitClient: (database, clientId, reply) => token.take(database, `client:${clientId}`, reply),
-    limitPasswordReset: (request, reply) =>
-      takeFromAvailableRegion(databases, passwordReset, `address:${toNetwork(request.ip)}`, reply),
-    limitPageRequest: (request, reply) => takeFromAvailableRegion(databases, api, toNetwork(request.ip), reply),
+    limitPasswordReset: (request, reply) => takeOfAddress(passwordReset, `address:${toNetwork(request.ip)}`, reply),
+    limitPageRequest: (request, reply) => takeOfAddress(api, toNetwork(request.ip), reply),
   };
 }
 
-/** Addresses belong to no region: their counters are in `au1`, or in `us1` while `au1` is unavailable. */
-async function takeFromAvailableRegion(
-  databases: Databases,
-  limiter: RateLimiter,
-  key: string,
-  reply: FastifyReply,
-): Promise<void> {
-  try {
-    await limiter.take(databases.au1, key, reply);
-  } catch (error) {
-    if (error instanceof ApiError) throw error;
-    await limiter.take(databases.us1, key, reply);
-  }
+/** Milliseconds for which `au1` is not asked again after it has failed. A database that hangs takes seconds to fail. */
+const RETRY_MS = 10_000;
+
+/**
+ * Returns what charges the budget of an address. Addresses belong to no region: their counters are in `au1`, or in `us1` while `au1` is
+ * unavailable, so that it delays the clients of `us1` once only.
+ */
+function createAddressLimit({ au1, us1 }: Databases) {
+  let isAvailable = true;
+  let retryAt = 0;
+  const findDatabase = () => {
+    if (isAvailable) return au1;
+    if (performance.now() >= retryAt) {
+      retryAt = performance.now() + RETRY_MS;
+      au1.now().then(
+        () => {
+          isAvailable = true;
+        },
+        () => undefined,
+      );
+    }
+    return us1;
+  };
+  return async (limiter: RateLimiter, key: string, reply: FastifyReply): Promise<void> => {
+    const database = findDatabase();
+    try {
+      await limiter.take(database, key, reply);
+    } catch (error) {
+      if (error instanceof ApiError || database === us1) throw error;
+      isAvailable = false;
+      retryAt = performance.now() + RETRY_MS;
+      await limiter.take(us1, key, reply);
+    }
+  };
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newSecret } from '../../src/shared/secrets.ts';
+import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { type Instance, startDeployment, type TestDeployment } from './deployment.ts';
 import { authorizationParameters, toQuery } from './fixtures.ts';
 import { addClient } from './service.ts';
@@ -90,6 +91,21 @@ test('instances share the rate limits (LIM-6)', async () => {
   }
   expect(allowed).toBeLessThanOrEqual(21);
   expect(allowed).toBeGreaterThanOrEqual(19);
+});
+
+test('a region that hangs delays one request of an address only, whatever the region of its client', async () => {
+  const own = await deployment.startInstance();
+  const leases: string[] = [];
+  const ends = Object.values(own.databases).map((database) =>
+    database.onStatement(({ name }) => name === 'limits.lease' && leases.push(database.region)),
+  );
+  const other = await ConcurrentTransaction.open(deployment.databases.au1.url);
+  await other.whileOpen('lock table rate_budget in share mode', [], async () => {
+    for (const host of [1, 2, 3]) expect((await post('token', `192.0.2.${host}`, {}, own)).statusCode).toBe(400);
+  });
+  await other.close();
+  for (const end of ends) end();
+  expect(leases).toEqual(['au1', 'us1', 'us1', 'us1']);
 });
 
 test('pages share the rate limit of requests without a token, and answer 429 with a page (LIM-3)', async () => {
