@@ -12,7 +12,7 @@ import { lockRow } from '../change-context.ts';
 import { rejectForeignBucket } from '../uploads/bucket-owner.ts';
 import { erasePerson, type PrivacyContext } from './erase-person.ts';
 import { type EndedMembership, recordEndedMemberships } from './erase-records.ts';
-import { type ListedErasure, storeErasure } from './erasure-list.ts';
+import { type ListedErasure, readStoredErasure, storeErasure } from './erasure-list.ts';
 import { listPersonalTables, type PersonalTable, quote } from './personal-tables.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -109,6 +109,8 @@ export async function executeBuilderErasure(context: PrivacyContext, erasure: Li
   const { database, clock, source } = context;
   const [builderId] = erasure.subjectIds as [string];
   await rejectForeignBucket(database, context.storage);
+  // A restored database may lack the cancellation.
+  if ((await readStoredErasure(context.storage, erasure.id))?.cancelledAt) return false;
   if (!(await endAccess(context, erasure.id, builderId))) return false;
   await storeErasure(context.storage, erasure);
   for (const { id } of await findOnlyMembers(database, builderId)) await erasePerson(context, [id], 'builder erased');

@@ -33,60 +33,61 @@ async function replay(context: PrivacyContext): Promise<ReplayResult> {
   const stored = new Set(await listStoredErasures(storage));
   const rows = await database.fork().find(Erasure, {});
   const known = new Set(rows.map(({ id }) => id));
+  const unknown = [...stored].filter((id) => !known.has(id));
   // A store that another deployment uses may name people and builders that are in use here.
-  if ([...stored].some((id) => !known.has(id))) await rejectForeignBucket(database, storage);
-  for (const id of stored) {
-    const erasure = known.has(id) ? null : await readStoredErasure(storage, id);
-    if (erasure) await insertErasure(database.fork(), erasure);
-  }
-  await mergeCancellations(
-    context,
-    rows.filter(({ id }) => stored.has(id)),
-  );
+  if (unknown.length > 0) await rejectForeignBucket(database, storage);
   const result = { applied: 0, stored: 0 };
-  for (const { erasure, isUndone } of await findOpenErasures(database, 'PERSON')) {
-    if (isUndone || erasure.completedAt === null) {
-      await executePersonErasure(context, erasure);
-      result.applied++;
-    } else {
-      await deletePendingFiles(context, erasure.id);
-    }
-  }
-  for (const row of rows) {
-    // An erasure of a person that was begun is listed before its row exists.
-    if (stored.has(row.id) || (row.kind === 'PERSON' && row.completedAt === null)) continue;
-    await storeErasure(storage, row);
-    result.stored++;
-  }
+  await runAll([
+    ...unknown.map((id) => async () => {
+      const erasure = await readStoredErasure(storage, id);
+      if (erasure) await insertErasure(database.fork(), erasure);
+    }),
+    ...rows.filter(({ id }) => stored.has(id)).map((row) => () => mergeCancellation(context, row)),
+    async () => {
+      const open = await findOpenErasures(database, 'PERSON');
+      await runAll(
+        open.map(({ erasure, isUndone }) => async () => {
+          if (!isUndone && erasure.completedAt !== null) return deletePendingFiles(context, erasure.id);
+          await executePersonErasure(context, erasure);
+          result.applied++;
+        }),
+      );
+    },
+    ...rows.map((row) => async () => {
+      // An erasure of a person that was begun is listed before its row exists.
+      if (stored.has(row.id) || (row.kind === 'PERSON' && row.completedAt === null)) return;
+      await storeErasure(storage, row);
+      result.stored++;
+    }),
+  ]);
   return result;
 }
 
+/** Runs the work in order. An erasure that fails does not prevent the others; the first error is thrown at the end. */
+async function runAll(work: readonly (() => Promise<unknown>)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const each of work) await each().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
+}
+
 /**
- * Cancels the scheduled erasures of builders that the storage has as cancelled: after a restore from a backup before the cancellation, or
+ * Cancels the scheduled erasure of a builder that the storage has as cancelled: after a restore from a backup before the cancellation, or
  * when the process ended between the two. In the other direction, stores what the database alone has as cancelled.
  */
-async function mergeCancellations(
-  { database, storage, clock, source }: PrivacyContext,
-  rows: Erasure[],
-): Promise<void> {
-  for (const row of rows.filter(({ kind, completedAt }) => kind === 'BUILDER' && completedAt === null)) {
-    const stored = await readStoredErasure(storage, row.id);
-    if (!stored || stored.cancelledAt === row.cancelledAt) continue;
-    if (row.cancelledAt !== null) {
-      await storeErasure(storage, row);
-      continue;
-    }
-    await database.transaction(async (em) => {
-      const cancelled = { cancelledAt: stored.cancelledAt };
-      if ((await em.nativeUpdate(Erasure, { id: row.id, cancelledAt: null, completedAt: null }, cancelled)) === 0)
-        return;
-      const [builderId] = row.subjectIds as [string];
-      await recordAudit(em, {
-        ...{ ...source, at: new Date(clock.now()).toISOString(), action: 'builder.erasure_cancelled' },
-        ...{ objectId: builderId, builderId, before: { effectiveAt: row.dueAt } },
-      });
+async function mergeCancellation({ database, storage, clock, source }: PrivacyContext, row: Erasure): Promise<void> {
+  if (row.kind !== 'BUILDER' || row.completedAt !== null) return;
+  const stored = await readStoredErasure(storage, row.id);
+  if (!stored || stored.cancelledAt === row.cancelledAt) return;
+  if (row.cancelledAt !== null) return storeErasure(storage, row);
+  await database.transaction(async (em) => {
+    const cancelled = { cancelledAt: stored.cancelledAt };
+    if ((await em.nativeUpdate(Erasure, { id: row.id, cancelledAt: null, completedAt: null }, cancelled)) === 0) return;
+    const [builderId] = row.subjectIds as [string];
+    await recordAudit(em, {
+      ...{ ...source, at: new Date(clock.now()).toISOString(), action: 'builder.erasure_cancelled' },
+      ...{ objectId: builderId, builderId, before: { effectiveAt: row.dueAt } },
     });
-  }
+  });
 }
 
 /**
@@ -97,7 +98,11 @@ export const eraseDueBuilders = (context: PrivacyContext): Promise<{ builders: n
   tryWithAdvisoryLock(context.database.url, BUILDER_LOCK, async () => {
     const due = await findOpenErasures(context.database, 'BUILDER');
     let builders = 0;
-    for (const { erasure } of due) if (await executeBuilderErasure(context, erasure)) builders++;
+    await runAll(
+      due.map(({ erasure }) => async () => {
+        if (await executeBuilderErasure(context, erasure)) builders++;
+      }),
+    );
     return { builders };
   });
 
@@ -137,8 +142,13 @@ export const createErasureJob = (databases: Databases, storages: Storages, clock
   everyMs: INTERVAL_MS,
   run: async (region) => {
     const context = { database: databases[region], storage: storages[region], clock, source: JOB_SOURCE };
-    const people = await tryWithAdvisoryLock(context.database.url, PEOPLE_LOCK, () => replay(context));
-    return { ...people, ...(await eraseDueBuilders(context)) };
+    const counts = {};
+    await runAll([
+      async () =>
+        Object.assign(counts, await tryWithAdvisoryLock(context.database.url, PEOPLE_LOCK, () => replay(context))),
+      async () => Object.assign(counts, await eraseDueBuilders(context)),
+    ]);
+    return counts;
   },
 });
 

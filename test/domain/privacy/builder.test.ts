@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
+import { Builder } from '../../../entities/builder.entity.ts';
+import { Profile } from '../../../entities/profile.entity.ts';
 import { importFolder } from '../../../src/data-transfer/import.ts';
 import type { Database } from '../../../src/database/database.ts';
 import {
@@ -141,9 +143,10 @@ describe('builder erase', () => {
     const { erasure } = await scheduleBuilderErasure(context, BUILDER, 30);
     await cancelBuilderErasure(context, BUILDER);
     await database.fork().execute('update erasure set cancelled_at = null');
+    await makeDue(database);
+    expect(await eraseDueBuilders(context)).toEqual({ builders: 0 });
     await replayErasures(context);
     expect(await listErasures(database)).toMatchObject([{ id: erasure.id, cancelledAt: expect.any(String) }]);
-    await makeDue(database);
     expect(await eraseDueBuilders(context)).toEqual({ builders: 0 });
     expect(await database.fork().count(AuditEntry, { action: 'builder.erasure_cancelled' })).toBe(2);
     // What the store has lost is stored again, with the cancellation.
@@ -216,6 +219,26 @@ describe('builder erase', () => {
     await importFolder(database, SAMPLES);
     expect(await eraseDueBuilders(context)).toEqual({ builders: 1 });
     expect(await findTablesWith(database, BUILDER)).toEqual(KEPT);
+    await separate.stop();
+  });
+
+  it('is not prevented by an erasure that fails (PRV-6, PRV-8)', async () => {
+    const database = await fixture.sampleDatabase();
+    const separate = await startStore();
+    const context = contextOf(database, separate.storages.au1);
+    const [other] = await database.fork().find(Builder, { id: { $ne: BUILDER } });
+    const { erasure: failing } = await scheduleBuilderErasure(context, other!.id, 0);
+    await scheduleBuilderErasure(context, BUILDER, 0);
+    await storeErasure(context.storage, {
+      ...{ id: 'era_priya', kind: 'PERSON', subjectIds: [PRIYA.profile], builderIds: [] },
+      ...{ pseudonym: 'Erased person 0123456789', requestedAt: failing.requestedAt, dueAt: failing.dueAt },
+      cancelledAt: null,
+    });
+    for (const id of ['era_a', failing.id]) await storeText(context.storage, `erasures/${id}.json`, '{}');
+    await expect(replayErasures(context)).rejects.toThrow('is no erasure that this service has written');
+    expect((await database.fork().findOneOrFail(Profile, PRIYA.profile)).fullName).toMatch(/^Erased person/);
+    await expect(eraseDueBuilders(context)).rejects.toThrow('is no erasure that this service has written');
+    expect((await database.fork().find(Builder, {})).map(({ id }) => id)).toEqual([other!.id]);
     await separate.stop();
   });
 
