@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile } from 'node:fs/promises';
+import { link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InvalidValue, parseTokenKeys } from '../config/parsers.ts';
 import { type Config, ConfigError } from '../config.ts';
@@ -14,21 +14,24 @@ export async function loadTokenKeys({ tokenKeys: configured, dataDir }: Config):
   if (configured) return configured;
   const path = join(dataDir, FILE);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  try {
-    const file = await open(path, 'wx', 0o600);
-    try {
-      await file.writeFile(randomBytes(32).toString('base64url'));
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
+  if (!(await stat(path).catch(() => null))) await writeNewKey(path);
   try {
     return parseTokenKeys((await readFile(path, 'utf8')).trim());
   } catch (error) {
     if (!(error instanceof InvalidValue)) throw error;
     throw new ConfigError([{ name: 'TOKEN_KEY', message: `in the file ${path} ${error.message}` }]);
+  }
+}
+
+/** Writes a new key unless the file exists. It is linked when it is complete, so that no process reads a part of it, also after a kill. */
+async function writeNewKey(path: string): Promise<void> {
+  const draft = `${path}.${randomBytes(6).toString('hex')}.part`;
+  try {
+    await writeFile(draft, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600, flush: true });
+    await link(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    await rm(draft, { force: true });
   }
 }

@@ -1,0 +1,23 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadTokenKeys } from '../../src/auth/token-keys.ts';
+import { loadConfig } from '../../src/config.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'builder-api-token-keys-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+describe('the first start without TOKEN_KEY', () => {
+  it('writes one key, which every process that starts at the same time reads completely', async () => {
+    for (let round = 0; round < 5; round++) {
+      const config = loadConfig({ DATA_DIR: join(folder, String(round)) });
+      const keys = await Promise.all(Array.from({ length: 20 }, () => loadTokenKeys(config)));
+      expect(new Set(keys.flat()).size).toBe(1);
+      expect(await readdir(config.dataDir)).toEqual(['token.key']);
+    }
+  });
+});
