@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../../src/database/database.ts';
 import { rollbackLast, runPendingMigrations } from '../../src/database/run-migrations.ts';
-import { tryWithAdvisoryLock, withAdvisoryLock } from '../../src/database/write/advisory-lock.ts';
+import { acquireRecordLock, tryWithAdvisoryLock, withAdvisoryLock } from '../../src/database/write/advisory-lock.ts';
 import { createDatabase } from '../setup/database.ts';
 import { Pooler } from '../support/pooler.ts';
 
@@ -26,6 +26,22 @@ const administer = async (sql: string) => {
   await client.connect();
   return client.query(sql).finally(() => client.end());
 };
+
+describe('the lock of a record', () => {
+  it('is waited for as long as other locks, 4 seconds (LIM-25)', async () => {
+    const database = new Database('au1', made.url);
+    await database.transaction(async (holder) => {
+      await acquireRecordLock(holder, NAME);
+      const waiting = database.transaction(async (em) => {
+        expect(await em.execute('show lock_timeout')).toEqual([{ lock_timeout: '4s' }]);
+        await em.execute(`set local lock_timeout = '50ms'`);
+        await acquireRecordLock(em, NAME);
+      });
+      await expect(waiting).rejects.toMatchObject({ code: '55P03' });
+    });
+    await database.close();
+  });
+});
 
 describe('withAdvisoryLock', () => {
   it.each([

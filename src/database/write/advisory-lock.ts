@@ -125,7 +125,10 @@ export async function tryTransactionLock(em: EntityManager, name: string): Promi
   return row!.taken;
 }
 
-/** Takes a lock for the open transaction, and blocks until it is free. Its keys have 64 bits, for locks per record. */
+/**
+ * Takes a lock for the open transaction, and blocks until it is free. Its keys have 64 bits, for locks per record. The lock timeout of the
+ * session ends the wait after 4 seconds (LIM-25), before a wait is reported.
+ */
 export async function acquireRecordLock(em: EntityManager, name: string): Promise<void> {
   await em.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [name]);
 }

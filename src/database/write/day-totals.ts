@@ -8,7 +8,10 @@ export const INSERT_DAYS = `insert into list_day_total as t (${DAY_KEY}, added)`
 export const UPDATE_DAYS = `on conflict (builder_id, list, project_id, parent_id, kind, dated_on, created_on)
   do update set added = t.added + excluded.added`;
 
-/** Name of the advisory lock of a compaction. Two at once would wait for each other's totals, in different orders. */
+/**
+ * Name of the advisory lock of a compaction. Two at once would wait for each other's totals, in different orders. The lock
+ * timeout of the session ends the wait after 4 seconds; the next run of the job compacts.
+ */
 const COMPACTION_LOCK = `hashtextextended('builder-integration-api day totals', 0)`;
 
 /** Returns SQL that appends the changes of totals by day for rows with the column `added`. */
