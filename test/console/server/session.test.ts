@@ -7,12 +7,14 @@ import { type Service, startService } from '../../support/harness.ts';
 let service: Service;
 let viewer: string;
 let both: string;
+let american: string;
 
 beforeAll(async () => {
   service = await startService();
   viewer = await addStaff(service, 'VIEWER');
   await addStaff(service, 'OPERATOR', { id: 'user_both' });
   both = await addStaff(service, 'ADMIN', { id: 'user_both', region: 'us1' });
+  american = await addStaff(service, 'OPERATOR', { id: 'user_american', region: 'us1' });
 });
 afterAll(() => service.stop());
 
@@ -27,7 +29,7 @@ describe('the sign-in of staff users', () => {
     const page = await browser.send('GET', '/console/sign-in?return=/console/people');
     expect(page).toMatchObject({ status: 200, heading: 'Sign in' });
     const response = await browser.submitWithoutFollowing(page, 'Sign in', { email: viewer, password: PASSWORD });
-    expect(response).toMatchObject({ status: 303, location: '/console/people' });
+    expect(response).toMatchObject({ status: 303, location: '/console/people?region=au1' });
     expect(String(response.headers['set-cookie'])).toMatch(
       /^console-au1=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=43200$/,
     );
@@ -43,7 +45,7 @@ describe('the sign-in of staff users', () => {
       const browser = new ConsoleBrowser(service.app);
       const page = await browser.send('GET', `/console/sign-in?${new URLSearchParams({ return: path })}`);
       const response = await browser.submitWithoutFollowing(page, 'Sign in', { email: viewer, password: PASSWORD });
-      expect(response.location).toBe('/console');
+      expect(response.location).toBe('/console?region=au1');
     },
   );
 
@@ -67,6 +69,32 @@ describe('the sign-in of staff users', () => {
     expect((await browser.query(ME)).data.me).toMatchObject({ role: 'OPERATOR', regionId: 'au1', regions });
     const inUs = await browser.query(ME, {}, { 'x-service-region-id': 'us1' });
     expect(inUs.data.me).toMatchObject({ role: 'ADMIN', regionId: 'us1', regions });
+  });
+
+  it.each([
+    ['us1', '/console/today?builder=buil_a&region=au1', '/console/today?region=us1'],
+    ['us1', '/console/today?show=pending', '/console/today?show=pending&region=us1'],
+    ['us1', '/console/today?region=us1&show=pending', '/console/today?region=us1&show=pending'],
+    ['both', '/console/today?region=us1', '/console/today?region=us1'],
+    ['both', '/console/today', '/console/today'],
+  ])('returns a user of %s from %s to %s (CON-1)', async (account, path, location) => {
+    const browser = new ConsoleBrowser(service.app);
+    const page = await browser.send('GET', `/console/sign-in?${new URLSearchParams({ return: path })}`);
+    const fields = { email: account === 'both' ? both : american, password: PASSWORD };
+    expect((await browser.submitWithoutFollowing(page, 'Sign in', fields)).location).toBe(location);
+  });
+
+  it('ends the sessions of the person who used the browser before, in all regions (CON-1)', async () => {
+    const browser = await signInToConsole(service.app, both);
+    const former = new ConsoleBrowser(service.app);
+    for (const [name, value] of browser.cookies) former.cookies.set(name, value);
+    const page = await browser.send('GET', '/console/sign-in');
+    await browser.submitWithoutFollowing(page, 'Sign in', { email: viewer, password: PASSWORD });
+    expect((await browser.query(ME)).data.me).toMatchObject({ email: viewer, regions: ['au1'] });
+    for (const each of [browser, former]) {
+      expect((await each.query(ME, {}, { 'x-service-region-id': 'us1' })).status).toBe(401);
+    }
+    expect((await former.query(ME)).status).toBe(401);
   });
 
   it('is no session of the pages for users, and theirs is none of the console (ACC-26)', async () => {

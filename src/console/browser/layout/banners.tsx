@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 import { useClient } from 'urql';
 import { Drawer } from '../components/drawer.tsx';
 import { Glyph } from '../components/glyph.tsx';
@@ -9,7 +9,8 @@ import { signInAddress, useConnection } from '../shared/session.ts';
 /** Messages about the connection. What is on the page stays, with the input of forms. */
 export function Banners() {
   const connection = useConnection();
-  if (connection === 'ended') return <SessionEnded />;
+  const check = useSessionCheck();
+  if (connection === 'ended') return <SessionEnded onCheck={check} />;
   if (connection === 'online') return null;
   return (
     <div className="banner" role="alert">
@@ -21,26 +22,39 @@ export function Banners() {
   );
 }
 
-/** Lets the person sign in in another tab and go on here, so that nothing that was typed is lost. */
-function SessionEnded() {
+/**
+ * Returns a function that asks who is signed in, which is done on each return to the tab too. The page is loaded again when somebody else
+ * has signed in in another tab: it shows the name, role and data of the person before.
+ */
+function useSessionCheck(): () => void {
   const client = useClient();
   const { me } = useScope();
-  const [dismissed, setDismissed] = useState(false);
-  const check = () => client.query(ScopeDocument, { hasBuilder: false }, { requestPolicy: 'network-only' }).toPromise();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the check is repeated on each return to the tab.
+  const check = useCallback(async () => {
+    const { data } = await client
+      .query(ScopeDocument, { hasBuilder: false }, { requestPolicy: 'network-only' })
+      .toPromise();
+    if (data && data.me.id !== me.id) location.reload();
+  }, [client, me.id]);
   useEffect(() => {
-    const onVisible = () => {
+    const onReturn = () => {
       if (document.visibilityState === 'visible') check();
     };
-    document.addEventListener('visibilitychange', onVisible);
-    window.addEventListener('focus', onVisible);
+    document.addEventListener('visibilitychange', onReturn);
+    window.addEventListener('focus', onReturn);
     return () => {
-      document.removeEventListener('visibilitychange', onVisible);
-      window.removeEventListener('focus', onVisible);
+      document.removeEventListener('visibilitychange', onReturn);
+      window.removeEventListener('focus', onReturn);
     };
-  }, []);
+  }, [check]);
+  return check;
+}
+
+/** Lets the person sign in in another tab and go on here, so that nothing that was typed is lost. */
+function SessionEnded({ onCheck }: { onCheck: () => void }) {
+  const { me, region } = useScope();
+  const [dismissed, setDismissed] = useState(false);
   const link = (
-    <a className="button" href={signInAddress('/console/today')} target="_blank" rel="noopener opener">
+    <a className="button" href={signInAddress(`/console/today?region=${region}`)} target="_blank" rel="noopener opener">
       Sign in again
     </a>
   );
@@ -58,7 +72,7 @@ function SessionEnded() {
       </p>
       <div className="actions">
         {link}
-        <button type="button" onClick={check}>
+        <button type="button" onClick={onCheck}>
           I have signed in
         </button>
       </div>

@@ -11,7 +11,7 @@ import { TopBar } from './top-bar.tsx';
 
 /** Navigation, the choice of region and builder, and the page. */
 export function Layout({ children }: { children: ReactNode }) {
-  const { builder, can } = useScope();
+  const { builder, isUnknownBuilder, can } = useScope();
   const { pathname } = useLocation();
   const [open, setOpen] = useState(false);
   const main = useRef<HTMLElement>(null);
@@ -39,7 +39,11 @@ export function Layout({ children }: { children: ReactNode }) {
           <TopBar showsBuilder={needsBuilder} onMenu={() => setOpen(true)} />
           <main id="main" ref={main} tabIndex={-1}>
             <Banners />
-            {needsBuilder && !builder ? (
+            {needsBuilder && isUnknownBuilder ? (
+              <Empty title="There is no such builder">
+                This region does not have the builder of the address. Choose one at the top, or another region.
+              </Empty>
+            ) : needsBuilder && !builder ? (
               <Empty title="This region has no builders">Import one, or choose another region.</Empty>
             ) : page && !can(page.personal ? 'person.read' : (page.action ?? 'records.read')) ? (
               <NotPermitted page={page} />

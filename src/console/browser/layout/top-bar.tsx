@@ -1,7 +1,6 @@
 import { useNavigate } from 'react-router';
 import { BuilderPicker } from '../components/builder-picker.tsx';
 import { Glyph } from '../components/glyph.tsx';
-import { useFilters } from '../shared/filters.ts';
 import { useScope } from '../shared/scope.tsx';
 import { useConnection } from '../shared/session.ts';
 import { toggleTheme, useTheme } from '../shared/theme.ts';
@@ -9,34 +8,33 @@ import { toggleTheme, useTheme } from '../shared/theme.ts';
 const STATES = { online: 'Live', offline: 'No connection', ended: 'Signed out' } as const;
 
 export function TopBar({ showsBuilder, onMenu }: { showsBuilder: boolean; onMenu: () => void }) {
-  const { me, region, builder } = useScope();
+  const { me, region, builder, isUnknownBuilder } = useScope();
   const connection = useConnection();
   const theme = useTheme();
-  const filters = useFilters();
   const navigate = useNavigate();
   const chooseBuilder = (id: string) => {
     localStorage.setItem(`console.builder.${region}`, id);
     // Filters name projects of the builder before.
-    navigate({ search: `?${new URLSearchParams({ ...regionOf(filters.get('region')), builder: id })}` });
-  };
-  const chooseRegion = (id: string) => {
-    localStorage.setItem('console.region', id);
-    navigate({ search: `?region=${id}` });
+    navigate({ search: `?${new URLSearchParams({ region, builder: id })}` });
   };
   return (
     <header className="topbar">
       <button type="button" className="plain icon menu" aria-label="Open the menu" onClick={onMenu}>
         <Glyph name="menu" />
       </button>
-      {showsBuilder && builder && (
-        <BuilderPicker label="Builder" hideLabel value={builder.name} onChoose={({ id }) => chooseBuilder(id)} />
+      {showsBuilder && (builder || isUnknownBuilder) && (
+        <BuilderPicker label="Builder" hideLabel value={builder?.name ?? ''} onChoose={({ id }) => chooseBuilder(id)} />
       )}
       <span className="grow" />
       <span className="live" data-state={connection === 'online' ? 'online' : 'offline'} role="status">
         <span>{STATES[connection]}</span>
       </span>
       {me.regions.length > 1 ? (
-        <select aria-label="Region" value={region} onChange={({ target }) => chooseRegion(target.value)}>
+        <select
+          aria-label="Region"
+          value={region}
+          onChange={({ target }) => navigate({ search: `?region=${target.value}` })}
+        >
           {me.regions.map((id) => (
             <option key={id} value={id}>
               {id}
@@ -59,5 +57,3 @@ export function TopBar({ showsBuilder, onMenu }: { showsBuilder: boolean; onMenu
     </header>
   );
 }
-
-const regionOf = (region: string | undefined): Record<string, string> => (region ? { region } : {});

@@ -1,4 +1,5 @@
-import { createContext, type ReactNode, useContext } from 'react';
+import { createContext, type ReactNode, useContext, useEffect } from 'react';
+import { Navigate, useLocation } from 'react-router';
 import { Loaded, Loading } from '../components/states.tsx';
 import { type BuilderChoiceFragment, ScopeDocument, type ScopeQuery, type StaffRole } from '../graphql/generated.ts';
 import { useRequest } from '../graphql/use-request.ts';
@@ -8,8 +9,10 @@ import { currentRegion } from './session.ts';
 export interface Scope {
   me: ScopeQuery['me'];
   region: string;
-  /** The builder of the address, else the one that was used last; undefined in a region without builders. */
+  /** The builder of the address, else the one that was used last; undefined in a region without it. */
   builder: BuilderChoiceFragment | undefined;
+  /** Whether the address names a builder that the region does not have. */
+  isUnknownBuilder: boolean;
   /** Time zone of dates and times: of the builder. */
   timeZone: string;
   /** Whether the role allows an action, such as `visit.closed`. */
@@ -34,21 +37,35 @@ const BUILDER_ID = /^buil_[a-z0-9]+$/;
 
 export function ScopeProvider({ children }: { children: ReactNode }) {
   const filters = useFilters();
+  const { pathname, search } = useLocation();
   const region = currentRegion();
-  const wanted = filters.get('builder') ?? localStorage.getItem(`console.builder.${region}`) ?? '';
+  const named = filters.get('builder');
+  const wanted = named ?? localStorage.getItem(`console.builder.${region}`) ?? '';
   const hasBuilder = BUILDER_ID.test(wanted);
   const request = useRequest(ScopeDocument, { builderId: hasBuilder ? wanted : null, hasBuilder });
+  const isSignedIn = request.data !== undefined;
+  useEffect(() => {
+    if (isSignedIn) localStorage.setItem('console.region', region);
+  }, [isSignedIn, region]);
   return (
     <Loaded request={request} lines={12}>
       {({ me, chosen, first }) => {
         const found = chosen?.data.find(({ id }) => id === wanted);
         // The data may still be that of the builder before.
         if (hasBuilder && !found && request.fetching) return <Loading lines={12} />;
-        const builder = found ?? first.data[0];
+        const builder = named ? found : (found ?? first.data[0]);
+        const scoped = { region, builder: named ?? builder?.id };
+        // A link to the page shows others the same records.
+        if (filters.get('region') !== region || named !== scoped.builder) {
+          const query = new URLSearchParams(search);
+          for (const [name, value] of Object.entries(scoped)) if (value) query.set(name, value);
+          return <Navigate to={`${pathname}?${query}`} replace />;
+        }
         const timeZone = builder?.timeZone ?? 'UTC';
         const can = (action: string) => me.actions.includes(action);
         const roleFor = (action: string) => me.otherActions.find((other) => other.action === action)?.role ?? null;
-        return <Context value={{ me, region, builder, timeZone, can, roleFor }}>{children}</Context>;
+        const isUnknownBuilder = named !== undefined && !builder;
+        return <Context value={{ me, region, builder, isUnknownBuilder, timeZone, can, roleFor }}>{children}</Context>;
       }}
     </Loaded>
   );

@@ -6,8 +6,8 @@ import { createSignInPage, type SignInState } from '../../../oauth/interaction/p
 import { sendPage } from '../../../oauth/interaction/send-page.ts';
 import type { Account } from '../../../oauth/interaction/sessions.ts';
 import type { Clock } from '../../../shared/clock.ts';
-import { REGIONS } from '../../../shared/regions.ts';
-import { createConsoleSession } from './console-sessions.ts';
+import { REGIONS, type RegionId } from '../../../shared/regions.ts';
+import { createConsoleSession, endConsoleSession } from './console-sessions.ts';
 
 interface SignInDependencies {
   databases: Databases;
@@ -27,6 +27,7 @@ export class SignInRequest extends PageRequest {
   readonly #isHttps: boolean;
   /** Path of the console to return to. */
   readonly #returnTo: string;
+  readonly #signedInRegions: RegionId[] = [];
 
   constructor(dependencies: SignInDependencies, request: FastifyRequest, reply: FastifyReply) {
     const [first, ...others] = REGIONS;
@@ -37,8 +38,13 @@ export class SignInRequest extends PageRequest {
     this.#returnTo = typeof path === 'string' && CONSOLE_PATH.test(path) && !path.includes('//') ? path : '/console';
   }
 
-  override startSession(database: Database, account: Account): Promise<void> {
-    return createConsoleSession(database, this.reply, this.#isHttps, account, this.now);
+  /** Ends the browser's sessions of all regions before the first new one: they may be another person's. CON-1. */
+  override async startSession(database: Database, account: Account): Promise<void> {
+    if (this.#signedInRegions.length === 0) {
+      for (const each of this.databases) await endConsoleSession(each, this.request, this.reply, this.#isHttps);
+    }
+    await createConsoleSession(database, this.reply, this.#isHttps, account, this.now);
+    this.#signedInRegions.push(database.region);
   }
 
   override showSignIn(state: SignInState, status = 200): FastifyReply {
@@ -49,8 +55,18 @@ export class SignInRequest extends PageRequest {
     return sendPage(this.reply, status, createSignInPage({ browserId: this.ensureBrowserId(), query }, target, state));
   }
 
+  /** Redirects to the page in a region in which the user is signed in. CON-1. */
   override resume(): FastifyReply {
-    return this.reply.redirect(this.#returnTo, 303);
+    const { pathname, searchParams } = new URL(this.#returnTo, 'http://console.invalid');
+    const wanted = searchParams.get('region');
+    const [first, ...others] = this.#signedInRegions;
+    const isSignedIn =
+      wanted === null ? others.length === REGIONS.length - 1 : [first, ...others].includes(wanted as RegionId);
+    if (isSignedIn) return this.reply.redirect(this.#returnTo, 303);
+    // Other parameters may name records of the other region.
+    const query = wanted === null ? searchParams : new URLSearchParams();
+    query.set('region', first!);
+    return this.reply.redirect(`${pathname}?${query}`, 303);
   }
 
   override redirectToSignedOut(): FastifyReply {
