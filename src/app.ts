@@ -127,11 +127,22 @@ function openPasswordResets(
 }
 
 /** Returns what sends the links that staff users create in the console. */
-const createPasswordLinkSender = (mailer: Mailer | null, { baseUrl }: Config): PasswordLinkSender => ({
+const createPasswordLinkSender = (
+  mailer: Mailer | null,
+  { baseUrl }: Config,
+  { log }: FastifyInstance,
+): PasswordLinkSender => ({
   emails: mailer !== null,
   toUrl: (path) => `${baseUrl}${path}`,
-  send: async ({ path, ...person }) =>
-    mailer?.send(createPasswordLinkMessage({ ...person, link: `${baseUrl}${path}`, hours: LINK_HOURS })),
+  async send({ path, ...person }) {
+    try {
+      await mailer?.send(createPasswordLinkMessage({ ...person, link: `${baseUrl}${path}`, hours: LINK_HOURS }));
+      return mailer !== null;
+    } catch (error) {
+      log.error({ failure: describeMailError(error) }, 'e-mail was not sent');
+      return false;
+    }
+  },
 });
 
 /** Returns the Fastify application of the whole service. It does not listen yet. */
@@ -228,7 +239,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   await registerConsole(app, {
     ...{ authenticator, databases, clock, baseUrl, publicError, acceptLargeBodies, limitPageRequest },
     schema: consoleSchema,
-    passwordLinks: createPasswordLinkSender(mailer, config),
+    passwordLinks: createPasswordLinkSender(mailer, config, app),
     folder: dependencies.consoleFolder ?? findConsoleFolder(),
     images: REGIONS.map((region) => new URL(storages[region].createDownloadUrl('logos/any')).origin),
   });

@@ -13,15 +13,17 @@ export interface ChangeContext {
   source: AuditSource;
   /** `updatedAt` of the object as the person saw it; a later change by somebody else is 409 `EDIT_CONFLICT`. */
   expectedUpdatedAt?: string;
+  /** The transaction of a larger change that this one is a part of. Without it, the change is a transaction of its own. */
+  em?: EntityManager;
 }
 
-/** Runs a change in one transaction. `now` is the same instant throughout. */
+/** Runs a change in one transaction, that of the context if there is one. `now` is the same instant throughout. */
 export function inTransaction<T>(
   context: ChangeContext,
   work: (em: EntityManager, now: string) => Promise<T>,
 ): Promise<T> {
   const now = new Date(context.clock.now()).toISOString();
-  return context.database.transaction((em) => work(em, now));
+  return context.em ? work(context.em, now) : context.database.transaction((em) => work(em, now));
 }
 
 /** Inserts a row. Throws `InvalidInputError` on a unique constraint violation. */

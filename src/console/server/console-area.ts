@@ -22,7 +22,8 @@ export interface ConsoleContext extends RequestContext, Pick<ChangeContext, 'sou
 /** Sends one-time links by e-mail where there is a mail server. */
 export interface PasswordLinkSender {
   readonly emails: boolean;
-  send(link: { name: string; email: string; path: string }): Promise<void>;
+  /** Returns whether the mail server has accepted the message. */
+  send(link: { name: string; email: string; path: string }): Promise<boolean>;
   toUrl(path: string): string;
 }
 

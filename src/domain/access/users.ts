@@ -59,7 +59,7 @@ export async function createUserInRegions(
   const missing: ChangeContext[] = [];
   let id: string | null = null;
   for (const context of [...contexts, ...others]) {
-    const user = await context.database.fork().findOne(User, { email });
+    const user = await (context.em ?? context.database.fork()).findOne(User, { email });
     if (staffRole !== null && user !== null && user.staffRole !== null) id ??= user.id;
     if (!contexts.includes(context)) continue;
     if (user === null) missing.push(context);

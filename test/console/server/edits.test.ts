@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
 import { BASE_URL, type Service, startService } from '../../support/harness.ts';
+import { startMailServer } from '../../support/mail-server.ts';
 
 let service: Service;
 let kim: ConsoleBrowser;
@@ -138,6 +139,43 @@ describe('createUser', () => {
     expect((await service.request({ url: new URL(url).pathname + new URL(url).search })).body).toContain(
       'sam@new.example',
     );
+  });
+
+  it.each([
+    ['the role', `role: "${'x'.repeat(61)}"`, () => service.demo('A').builderIds[0]!, 400],
+    ['the builder', 'role: "FOREMAN"', () => 'buil_none', 404],
+  ])(
+    'creates nothing where %s cannot be used, so that it can be corrected (CON-6)',
+    async (_, args, builderId, status) => {
+      const countCreated = () => service.databases.au1.fork().count(AuditEntry, { action: 'user.created' });
+      const before = await countCreated();
+      const person = `email: "lou@new.example", name: "Lou"`;
+      const { errors } = await create(kim, `${person}, builderId: "${builderId()}", ${args}`);
+      expect(errors!.map(({ extensions }) => extensions.http.status)).toEqual([status]);
+      expect((await kim.query('{ people(email: "lou@new") { data { id } } }')).data.people.data).toEqual([]);
+      expect(await countCreated()).toBe(before);
+    },
+  );
+
+  it('says that the mail server did not accept the link, beside the user that it has created', async () => {
+    const mail = await startMailServer();
+    const mailing = await startService({ SMTP_URL: mail.url, MAIL_FROM: 'no-reply@example.com' });
+    try {
+      const email = await addStaff(mailing, 'OPERATOR');
+      const operator = await signInToConsole(mailing.app, email);
+      const invite = (name: string) => create(operator, `email: "${name}@new.example", name: "${name}"`);
+      mail.rejecting = true;
+      const rejected = (await invite('ada')).data.createUser;
+      expect(rejected).toMatchObject({ url: null, emailed: false, user: { email: 'ada@new.example' } });
+      mail.rejecting = false;
+      expect((await invite('ben')).data.createUser).toMatchObject({ url: null, emailed: true });
+      const again = `mutation { inviteUser(id: "${rejected.user.id}") { emailed } }`;
+      expect((await operator.query(again)).data.inviteUser).toEqual({ emailed: true });
+      expect(mail.messages.map(({ to }) => to)).toEqual([['ben@new.example'], ['ada@new.example']]);
+    } finally {
+      await mailing.stop();
+      await mail.close();
+    }
   });
 
   it('is for administrators where the user is a staff user (ACC-27)', async () => {

@@ -7,6 +7,7 @@ import { inviteUser, type NewPasswordLink, resetPassword } from '../../../domain
 import { createUser, disableUser, enableUser, updateUser } from '../../../domain/access/users.ts';
 import { AUDIT_ACTIONS, type AuditAction } from '../../../domain/audit/audited-objects.ts';
 import { type AuditFilter, listAuditEntries } from '../../../domain/audit/list-audit-entries.ts';
+import { inTransaction } from '../../../domain/change-context.ts';
 import { builders } from '../../../domain/readers/builder.reader.ts';
 import { invalidField } from '../../../shared/errors.ts';
 import { type ConsoleArea, type ConsoleContext, toChangeContext } from '../console-area.ts';
@@ -25,11 +26,11 @@ function toUser<T extends ListedUser>({ personalReads }: ConsoleContext, user: T
 
 const findUser = async (context: ConsoleContext, who: string) => toUser(context, await showUser(context, who));
 
-/** Sends the link, or returns its URL without a mail server. */
+/** Sends the link, or returns its URL without a mail server. A link that is not sent is lost: the person is invited again. */
 async function sendLink(context: ConsoleContext, { path, userId, expiresAt, ...person }: NewPasswordLink) {
   const { emails, send, toUrl } = context.passwordLinks;
-  if (emails) await send({ ...person, path });
-  return { user: await findUser(context, userId), url: emails ? null : toUrl(path), emailed: emails, expiresAt };
+  const emailed = emails && (await send({ ...person, path }));
+  return { user: await findUser(context, userId), url: emails ? null : toUrl(path), emailed, expiresAt };
 }
 
 async function listAudit(context: ConsoleContext, { after, limit, ...filter }: Record<string, unknown>) {
@@ -86,10 +87,14 @@ export const peopleArea: ConsoleArea = {
       action: 'user.created',
       async resolve(_, { email, name, staffRole, builderId, role }, context) {
         if (staffRole && builderId) throw invalidField('builderId', 'a staff user is a member of no builder');
-        const change = toChangeContext(context);
-        const { userId } = await createUser(change, { email, name, password: null, staffRole: staffRole ?? undefined });
-        if (builderId) await addMembership(change, { user: userId, builderId, role: role ?? 'MEMBER' });
-        return sendLink(context, await inviteUser(change, userId, context.passwordLinks.emails));
+        const link = await inTransaction(toChangeContext(context), async (em) => {
+          const change = { ...toChangeContext(context), em };
+          const user = { email, name, password: null, staffRole: staffRole ?? undefined };
+          const { userId } = await createUser(change, user);
+          if (builderId) await addMembership(change, { user: userId, builderId, role: role ?? 'MEMBER' });
+          return inviteUser(change, userId, context.passwordLinks.emails);
+        });
+        return sendLink(context, link);
       },
     },
     inviteUser: {

@@ -31,8 +31,9 @@ export const peopleTypes = /* GraphQL */ `
   "A one-time link for choosing a password, valid for 24 hours."
   type PasswordLink {
     user: User!
-    "Null when the link was sent by e-mail. Pass it on by a channel that only the user reads."
+    "Null where there is a mail server. Pass it on by a channel that only the user reads."
     url: String
+    "Whether the mail server accepted the link. If it did not, and 'url' is null, create another link later: the user is registered."
     emailed: Boolean!
     expiresAt: Timestamp!
   }
@@ -112,7 +113,7 @@ export const peopleTypes = /* GraphQL */ `
   }
 
   extend type Mutation {
-    "Registers a user and, with a builder, adds the user to its account. Returns a link for choosing a password."
+    "Registers a user and, with a builder, adds the user to its account, or does neither. Returns a link for choosing a password."
     createUser(email: String!, name: String!, builderId: BuilderId, role: String = "MEMBER", staffRole: StaffRole): PasswordLink!
     "Creates a link for a user without a password."
     inviteUser(id: ID!): PasswordLink!

@@ -40,7 +40,7 @@ export function InviteForm({ onClose }: { onClose: () => void }) {
       <form onSubmit={submit}>
         <label className="field">
           Name
-          <input required maxLength={200} value={name} onChange={({ target }) => setName(target.value)} />
+          <input required maxLength={160} value={name} onChange={({ target }) => setName(target.value)} />
         </label>
         <label className="field">
           E-mail
@@ -62,7 +62,7 @@ export function InviteForm({ onClose }: { onClose: () => void }) {
             <BuilderPicker label="Builder" value={place?.name ?? ''} onChoose={setPlace} />
             <label className="field">
               Role, in the builder's words
-              <input required maxLength={100} value={role} onChange={({ target }) => setRole(target.value)} />
+              <input required maxLength={60} value={role} onChange={({ target }) => setRole(target.value)} />
             </label>
           </>
         )}

@@ -58,7 +58,7 @@ export function Memberships({ person, onChanged }: { person: PersonPartFragment;
           />
           <label className="field">
             Role
-            <input required value={role} onChange={({ target }) => setRole(target.value)} />
+            <input required maxLength={60} value={role} onChange={({ target }) => setRole(target.value)} />
           </label>
           <button type="submit" disabled={add.running || !place}>
             Add

@@ -10,7 +10,11 @@ export interface Link {
 /** A one-time link for choosing a password, or that it was sent. */
 export const PasswordLinkResult = ({ link }: { link: Link }) => (
   <>
-    {link.url ? (
+    {!link.url && !link.emailed ? (
+      <p className="notice bad" role="alert">
+        The mail server did not accept the message. The person is registered: make another link later.
+      </p>
+    ) : link.url ? (
       <SecretBox
         label="Link for choosing a password. Pass it on by a channel that only the person reads."
         secret={link.url}
