@@ -1,5 +1,6 @@
 import { ArgsType, Field } from 'type-graphql';
 import { InsuranceStatus, InsuranceType } from '../../schema/enums.ts';
+import { type DayRangeArgs, toDayRange } from '../../schema/range.ts';
 import { FilterText, Timestamp } from '../../schema/scalars.ts';
 import { invalidField } from '../../src/shared/errors.ts';
 
@@ -25,10 +26,11 @@ export class ExpiringInsuranceArgs extends InsuranceArgs {
   expiresBefore?: string | null;
 }
 
-/** Returns the filters. Throws 400 if the range of expiry ends before it starts. */
-export function toInsuranceFilters({ type, status, customType, expiresAfter, expiresBefore }: ExpiringInsuranceArgs) {
+/** Returns the filters. Throws 400 if a range of expiry ends before it starts. */
+export function toInsuranceFilters(args: ExpiringInsuranceArgs & DayRangeArgs) {
+  const { type, status, customType, expiresAfter, expiresBefore } = args;
   if (expiresAfter && expiresBefore && expiresBefore < expiresAfter) {
     throw invalidField('expiresBefore', 'must not be before expiresAfter');
   }
-  return { type, status, customType, expiresAfter, expiresBefore };
+  return { type, status, customType, expiresAfter, expiresBefore, ...toDayRange(args) };
 }

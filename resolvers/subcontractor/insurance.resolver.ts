@@ -2,6 +2,7 @@ import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from 'type-graph
 import { Insurance } from '../../entities/insurance.entity.ts';
 import { Subcontractor } from '../../entities/subcontractor.entity.ts';
 import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
+import { DayRangeArgs } from '../../schema/range.ts';
 import { Rest, Scoped } from '../../schema/rest.ts';
 import { BuilderId, InsuranceId, SubcontractorId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
@@ -47,13 +48,14 @@ export class InsuranceResolver {
   insurances(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Args() args: ExpiringInsuranceArgs,
+    @Args() days: DayRangeArgs,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
     @Ctx() { database }: RequestContext,
   ): Promise<Page<Insurance>> {
     return insurances
       .select(selection)
-      .findPage(database, { builderId, ...toInsuranceFilters(args) }, toPageWindow(page));
+      .findPage(database, { builderId, ...toInsuranceFilters({ ...args, ...days }) }, toPageWindow(page));
   }
 
   @FieldResolver()
@@ -71,7 +73,7 @@ export const insuranceEdges = [
     description: 'Its insurances.',
     reader: insurances,
     by: 'subcontractorId',
-    args: [ExpiringInsuranceArgs],
+    args: [ExpiringInsuranceArgs, DayRangeArgs],
     where: toInsuranceFilters,
   }),
 ];

@@ -1,4 +1,5 @@
 import { Arg, Args, Ctx, Query, Resolver } from 'type-graphql';
+import { Builder } from '../../entities/builder.entity.ts';
 import { CostCode } from '../../entities/cost-code.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
 import { TimeType } from '../../entities/time-type.entity.ts';
@@ -6,7 +7,7 @@ import { Timesheet } from '../../entities/timesheet.entity.ts';
 import { TimesheetStatus } from '../../schema/enums.ts';
 import { createListType } from '../../schema/list.ts';
 import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
-import { DateRangeArgs, toDateRange } from '../../schema/range.ts';
+import { DateRangeArgs, DayRangeArgs, toDateRange, toDayRange } from '../../schema/range.ts';
 import { Rest, Scoped } from '../../schema/rest.ts';
 import { BuilderId, CostCodeId, ProjectId, TimesheetId } from '../../schema/scalars.ts';
 import { Selected, type Selection } from '../../schema/selection.ts';
@@ -77,6 +78,16 @@ export class TimesheetResolver {
 }
 
 export const timesheetEdges = [
+  pageEdge(Builder, 'timesheets', {
+    description: 'The timesheets of the builder, by days of a time zone.',
+    reader: timesheets,
+    by: 'builderId',
+    args: [{ projectId: ProjectId, costCodeId: CostCodeId, status: TimesheetStatus }, DayRangeArgs],
+    where: ({ projectId, costCodeId, status, ...days }: DayRangeArgs & Record<string, string | null>) => {
+      const { earliest: startDate, latest: endDate, ...range } = toDayRange(days);
+      return { projectId, costCodeId, status, startDate, endDate, ...range };
+    },
+  }),
   pageEdge(Project, 'timesheets', {
     description: 'The timesheets of the project.',
     reader: timesheets,

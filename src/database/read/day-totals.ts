@@ -1,4 +1,5 @@
 import { type CountedList, countedLists, toDaySql } from '../../../entities/list-total.entity.ts';
+import { isZoneDayCondition } from './zone-day.ts';
 
 /** Filters by a parent beside the builder. All rows of a parent are of its builder, and totals by day are found by builder. */
 const BUILDER_OF_PARENT: Record<string, string> = {
@@ -32,7 +33,8 @@ export function findDayTotals(filtered: Omit<FilteredList, 'list'>): FilteredLis
   if (!list || !toBuilderSql(filtered.filters)) return null;
   const isCounted = (sql: string) => !/\bt\./.test(toTotalCondition(list, sql));
   const isByParents = filtered.filters.filter((name) => name in BUILDER_OF_PARENT).length > 1;
-  const isKept = !isByParents && filtered.conditions.every((sql) => isRange(list, sql) || isCounted(sql));
+  const isKept =
+    !isByParents && filtered.conditions.every((sql) => isRange(list, sql) || isZoneDayCondition(sql) || isCounted(sql));
   return isKept ? { ...filtered, list } : null;
 }
 
@@ -67,11 +69,15 @@ export function toLocatedPageSql(filtered: FilteredList): { total: string; ids: 
 function toDaysSql({ list, table, filters, conditions, matching }: FilteredList): string {
   const builder = toBuilderSql(filters)!;
   const ranges = conditions.filter((sql) => isRange(list, sql));
-  const counted = conditions.filter((sql) => !ranges.includes(sql)).map((sql) => toTotalCondition(list, sql));
+  const counted = conditions
+    .filter((sql) => !ranges.includes(sql) && !isZoneDayCondition(sql))
+    .map((sql) => toTotalCondition(list, sql));
   const [from, until] = [ranges.find((sql) => sql.includes('>=')), ranges.find((sql) => sql.includes('<='))];
-  // Days that lie wholly within the range. Instants have milliseconds.
-  const begin = toDaySql(`:startDate::timestamptz + interval '24 hours' - interval '1 millisecond'`);
-  const end = toDaySql(`:endDate::timestamptz + interval '1 millisecond'`);
+  // Days that lie wholly within the range. Instants have milliseconds. A range of days in a time zone is given with a day more at both ends:
+  // its first and last day, and those beside them, have rows of which the time zone decides.
+  const margin = conditions.some(isZoneDayCondition) ? 48 : 0;
+  const begin = toDaySql(`:startDate::timestamptz + interval '${24 + margin} hours' - interval '1 millisecond'`);
+  const end = toDaySql(`:endDate::timestamptz + interval '1 millisecond' - interval '${margin} hours'`);
   const all = [
     `x.list = '${list.table}' and x.builder_id = ${builder}`,
     ...counted,
@@ -81,7 +87,7 @@ function toDaysSql({ list, table, filters, conditions, matching }: FilteredList)
   const sums = ['project_id', 'parent_id', 'kind']
     .filter((column) => !counted.some((sql) => sql.includes(`x.${column}`)))
     .map((column) => ` and x.${column} = '*'`);
-  // The range's first and last day, of which only a part may be within it.
+  // The days at the range's ends, of which only a part may be within it.
   const edge = (bound: string) => `
     union all select ${toDaySql('t.created_at')}, 1 from ${table} t
       where ${matching} and t.builder_id = ${builder} and ${bound}`;

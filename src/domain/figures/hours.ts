@@ -2,6 +2,7 @@ import type { TimesheetStatus } from '../../../schema/enums.ts';
 import type { Statement, TextRow } from '../../database/pool/pg-pipeline.ts';
 import type { ReadDatabase } from '../../database/read/read-database.ts';
 import { runSlowStatement } from '../../database/read/slow-read.ts';
+import { toZoneDaySql } from '../../database/read/zone-day.ts';
 import { type DayRange, type FigureFilter, OF_BUILDER, toRangeParameters } from './figure-query.ts';
 
 interface WorkedHours {
@@ -11,20 +12,13 @@ interface WorkedHours {
 }
 
 /**
- * SQL of the day of a timesheet. A date at midnight UTC is a day without a time zone, which `2026-03-02` becomes in v1: in New York it
- * would otherwise be the day before.
- */
-const DAY = `case when (date at time zone 'UTC')::time = '00:00' then (date at time zone 'UTC')::date
-  else (date at time zone $3)::date end`;
-
-/**
  * Returns a statement of the sums for each value of a column. The index scan is a day longer than the range at both ends, whatever the
  * time zone, and its rows are added up by date before their day is computed.
  */
 const sumBy = (name: string, key: string, columns: string, joins = '', by = '1'): Statement => ({
   name: `figures.hours-by-${name}`,
   text: `select ${columns}, round(sum(hours)::numeric, 4), sum(timesheets) from (
-      select ${DAY} as day, key, hours, timesheets from (
+      select ${toZoneDaySql('date', '$3')} as day, key, hours, timesheets from (
         select date, ${key} as key, sum(hours) as hours, count(*) as timesheets from timesheet
           where ${OF_BUILDER} and ($6::text is null or cost_code_id = $6)
             and date >= $4::date - 1 and date < $5::date + 2 group by date, key) by_date) by_day ${joins}

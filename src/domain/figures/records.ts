@@ -2,6 +2,7 @@ import type { InductionStatus, PhotoSource } from '../../../schema/enums.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import type { ReadDatabase } from '../../database/read/read-database.ts';
 import { runSlowStatement } from '../../database/read/slow-read.ts';
+import { toZoneDaySql } from '../../database/read/zone-day.ts';
 import { type DayRange, type FigureFilter, OF_BUILDER, toMidnightSql, toRangeParameters } from './figure-query.ts';
 
 const INDUCTIONS: Statement = {
@@ -12,14 +13,19 @@ const INDUCTIONS: Statement = {
 /** SQL condition of insurances of active subcontractors, as in the list of a builder's insurances. */
 const OF_ACTIVE_SUBCONTRACTOR = `exists (select from subcontractor s where s.id = subcontractor_id and s.archived_at is null)`;
 
+/** SQL of the days on which insurances end between two days, both inclusive. The index scan is a day longer at both ends. RED-31. */
+const endingBetween = (first: string, last: string) => `select day from (
+    select ${toZoneDaySql('expiry', '$2')} as day from insurance
+    where builder_id = $1 and expiry >= ${toMidnightSql(`${first} - 1`, "'UTC'")} and expiry < ${toMidnightSql(`${last} + 2`, "'UTC'")}
+      and ${OF_ACTIVE_SUBCONTRACTOR}) dated
+  where day between ${first} and ${last}`;
+
 const INSURANCES: Statement = {
   name: 'figures.insurances-by-month',
   text: `select to_char(month, 'YYYY-MM-DD'), coalesce(insurances, 0)
     from generate_series(date_trunc('month', $3::date::timestamp), $4::date::timestamp, interval '1 month') month
       left join (
-        select date_trunc('month', expiry at time zone $2) as month, count(*) as insurances from insurance
-        where builder_id = $1 and expiry >= ${toMidnightSql('$3::date', '$2')} and expiry < ${toMidnightSql('$4::date + 1', '$2')}
-          and ${OF_ACTIVE_SUBCONTRACTOR}
+        select date_trunc('month', day::timestamp) as month, count(*) as insurances from (${endingBetween('$3::date', '$4::date')}) ending
         group by 1) counted using (month) order by month`,
 };
 
@@ -39,8 +45,7 @@ const AWAITING: Statement = {
     (select count(*) from sign_on_event where builder_id = $1 and status = 'REJECTED' and status <> 'APPLIED'),
     (select coalesce(sum(added), 0) from list_total where list = 'timesheet' and builder_id = $1 and kind = 'WAITING_REVIEW'),
     (select count(*) from induction where builder_id = $1 and status = 'WAITING_REVIEW'),
-    (select count(*) from insurance where builder_id = $1
-      and expiry >= ${toMidnightSql('today', '$2')} and expiry < ${toMidnightSql('today + $4::int + 1', '$2')} and ${OF_ACTIVE_SUBCONTRACTOR}),
+    (select count(*) from (${endingBetween('today', 'today + $4::int')}) ending),
     (select count(*) from connection c join webhook_endpoint e on e.integrator_id = c.integrator_id
       join webhook_progress p on p.endpoint_id = e.id
       where c.builder_id = $1 and c.status = 'ACTIVE' and e.deleted_at is null and p.failing_since is not null

@@ -1,5 +1,6 @@
 import { Insurance } from '../../../entities/insurance.entity.ts';
 import { Reader } from '../../database/read/reader.ts';
+import { toZoneDayFilters } from '../../database/read/zone-day.ts';
 import { belongsToActiveSubcontractor } from './subcontractor.reader.ts';
 
 export const insurances = new Reader(Insurance, {
@@ -15,5 +16,8 @@ export const insurances = new Reader(Insurance, {
     customType: 't.custom_type = :customType',
     expiresAfter: 't.expiry >= :expiresAfter::timestamptz',
     expiresBefore: 't.expiry < :expiresBefore::timestamptz',
+    earliest: 't.expiry >= :earliest::timestamptz',
+    latest: 't.expiry <= :latest::timestamptz',
+    ...toZoneDayFilters('expiry'),
   },
 });

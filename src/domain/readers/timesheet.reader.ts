@@ -3,6 +3,7 @@ import { TimeType } from '../../../entities/time-type.entity.ts';
 import { Timesheet } from '../../../entities/timesheet.entity.ts';
 import { Reader } from '../../database/read/reader.ts';
 import { keepText } from '../../database/read/row-mapper.ts';
+import { toZoneDayFilters } from '../../database/read/zone-day.ts';
 
 export const timesheets = new Reader(Timesheet, {
   largeColumns: ['notes'],
@@ -25,6 +26,7 @@ export const timesheets = new Reader(Timesheet, {
     status: 't.status = :status',
     startDate: 't.date >= :startDate::timestamptz',
     endDate: 't.date <= :endDate::timestamptz',
+    ...toZoneDayFilters('date'),
   },
   counterKind: 'status',
 });

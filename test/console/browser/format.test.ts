@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import {
   addDays,
+  countDays,
   formatAge,
   formatDuration,
   formatTime,
   millisecondsIntoDay,
   toCalendarDate,
+  toRecordedDay,
 } from '../../../src/console/browser/shared/format.ts';
 import { fromLocalInput, toLocalInput } from '../../../src/console/browser/shared/local-time.ts';
 
@@ -34,6 +36,17 @@ describe('times of a builder', () => {
   });
 });
 
+describe('the day of a record', () => {
+  it.each([
+    ['America/New_York', '2026-12-01T00:00:00.000Z', '2026-12-01'],
+    ['America/New_York', '2026-12-01T00:00:00.001Z', '2026-11-30'],
+    [SYDNEY, '2026-12-01T00:00:00.000Z', '2026-12-01'],
+    [SYDNEY, '2026-11-22T21:00:00.000Z', '2026-11-23'],
+  ])('is that of the time zone, but midnight UTC is a day everywhere: %s, %s (RED-31)', (timeZone, instant, day) => {
+    expect(toRecordedDay(instant, timeZone)).toBe(day);
+  });
+});
+
 describe('durations and ages', () => {
   it('are in words', () => {
     expect(formatDuration(8 * HOUR + 5 * 60_000)).toBe('8 h 05 min');
@@ -43,5 +56,6 @@ describe('durations and ages', () => {
 
   it('of days cross months', () => {
     expect(addDays('2026-02-27', 3)).toBe('2026-03-02');
+    expect([countDays('2026-02-27', '2026-03-02'), countDays('2026-03-02', '2026-02-27')]).toEqual([3, -3]);
   });
 });

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { toDayRange } from '../../../schema/range.ts';
 import {
   readHoursByCostCode,
   readHoursByProject,
   readHoursByStatus,
   readHoursByWeek,
 } from '../../../src/domain/figures/hours.ts';
+import { timesheets } from '../../../src/domain/readers/timesheet.reader.ts';
 import { addDays, type FigureSite, groupBy, instantOf, localTimeOf, mondayOf, openFigureSite, ZONES } from './site.ts';
 
 interface Row {
@@ -88,6 +90,22 @@ describe('hours', () => {
     expect(codes.map(({ costCode, hours, timesheets }) => [costCode?.code ?? 'none', hours, timesheets])).toEqual(
       expectGroups(filter, ({ costCode }) => costCode ?? 'none'),
     );
+  });
+
+  it.each(CASES)('are of the timesheets that a list by day has, for %j (RED-31)', async (filter) => {
+    const {
+      earliest: startDate,
+      latest: endDate,
+      ...days
+    } = toDayRange({
+      ...{ firstDay: filter.startDate, lastDay: filter.endDate, timeZone: filter.timeZone },
+    });
+    const where = { builderId: 'buil_a', projectId: filter.projectId, startDate, endDate, ...days };
+    const counted = expectGroups(filter, () => 'all')[0]?.[2] ?? 0;
+    for (const offset of [0, 7]) {
+      const page = await timesheets.findPage(site.database, where, { offset, limit: 1000 });
+      expect([page.meta.totalCount, page.data.length]).toEqual([counted, Math.max(0, Number(counted) - offset)]);
+    }
   });
 
   it('of a day without a time zone are on that day everywhere (RED-31)', async () => {

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { toDayRange } from '../../../schema/range.ts';
 import {
   readInductionsByStatus,
   readInsurancesByMonth,
   readItemsAwaitingAction,
   readPhotosByDay,
 } from '../../../src/domain/figures/records.ts';
-import { type FigureSite, groupBy, instantOf, localTimeOf, openFigureSite, ZONES } from './site.ts';
+import { insurances } from '../../../src/domain/readers/insurance.reader.ts';
+import { addDays, type FigureSite, groupBy, instantOf, localTimeOf, openFigureSite, ZONES } from './site.ts';
 
 let site: FigureSite;
 
@@ -15,7 +17,8 @@ const INSERTS = [
     select 'ind_@' || n, now(), now(), 'buil_@', 'proj_@' || 1 + n % 3, 'wkr_@1', 'sub_@1', n, 'PROJECT_INDUCTION',
       (array['WAITING_REVIEW', 'REVIEWED', 'CHANGES_REQUESTED'])[1 + n % 7 % 3] from generate_series(1, 100) n`,
   `insert into insurance (id, created_at, updated_at, builder_id, subcontractor_id, name, type, status, expiry)
-    select 'ins_@' || n, now(), now(), 'buil_@', 'sub_@' || 1 + n % 2, 'Cover', 'OTHER', 'REVIEWED', ${instantOf('n')}
+    select 'ins_@' || n, now(), now(), 'buil_@', 'sub_@' || 1 + n % 2, 'Cover', 'OTHER', 'REVIEWED',
+      case when n % 3 = 0 then date_trunc('day', ${instantOf('n')}, 'UTC') else ${instantOf('n')} end
     from generate_series(1, 300) n`,
   `insert into photo (id, created_at, updated_at, builder_id, project_id, source, file_name, content_type, key, file_size, sort_date, archived_at)
     select 'att_@' || n, ${instantOf('n')}, now(), 'buil_@', 'proj_@' || 1 + n % 3, case when n % 5 = 0 then 'SITE_DIARY' else 'GALLERY' end,
@@ -30,6 +33,12 @@ const INSERTS = [
     select now(), now(), 'intg_a', 'buil_@', 'proj_@1', 'wkr_@1', n, 'EVENT_MISMATCH', 'c' || n, 'SIGN_OFF', now(), case when n > 4 then now() end
     from generate_series(1, 6) n`,
 ];
+
+/** The day on which cover ends: that of the time zone, or for midnight UTC that of UTC. RED-31. */
+function dayOf(expiry: Date, timeZone: string): string {
+  const iso = new Date(expiry).toISOString();
+  return iso.endsWith('T00:00:00.000Z') ? iso.slice(0, 10) : localTimeOf(iso, timeZone).date;
+}
 
 beforeAll(async () => {
   site = await openFigureSite();
@@ -58,13 +67,40 @@ describe('insurances by month', () => {
     const rows = await site.execute<{ expiry: Date }>(
       `select expiry from insurance where builder_id = 'buil_a' and subcontractor_id = 'sub_a1'`,
     );
-    const days = rows.map(({ expiry }) => localTimeOf(expiry, timeZone).date);
+    const days = rows.map(({ expiry }) => dayOf(expiry, timeZone));
     const within = days.filter((day) => day >= range.startDate && day <= range.endDate);
     const figures = await readInsurancesByMonth(site.database, filterOf(timeZone), range);
     expect(figures.map(({ month }) => month)).toEqual(['02', '03', '04', '05', '06'].map((m) => `2026-${m}-01`));
     expect(figures.filter(({ insurances }) => insurances > 0)).toEqual(
       groupBy(within, (day) => `${day.slice(0, 7)}-01`).map(([month, { count }]) => ({ month, insurances: count })),
     );
+  });
+});
+
+describe('the list of insurances by day', () => {
+  it.each(ZONES)('has those that the figure counts, in %s (RED-31)', async (timeZone) => {
+    const window = { offset: 0, limit: 1000 };
+    for (const [firstDay, days] of [
+      ['2026-03-10', 30],
+      ['2026-03-10', 0],
+      ['2026-04-04', 1],
+    ] as const) {
+      const lastDay = addDays(firstDay, days);
+      const where = { builderId: 'buil_a', ...toDayRange({ firstDay, lastDay, timeZone }) };
+      const { data, meta } = await insurances.findPage(site.database, where, window);
+      const now = `${firstDay}T12:00:00.000Z`;
+      const figure = await readItemsAwaitingAction(site.database, { ...filterOf(timeZone) }, now, days);
+      if (localTimeOf(now, timeZone).date === firstDay) expect(meta.totalCount).toBe(figure.insurances);
+      const listed = data.map(({ expiry }) => dayOf(new Date(expiry!), timeZone));
+      expect(listed.filter((day) => day < firstDay || day > lastDay)).toEqual([]);
+      expect(meta.totalCount).toBeGreaterThan(0);
+    }
+    const past = { builderId: 'buil_a', ...toDayRange({ lastDay: '2026-03-09', timeZone }) };
+    const later = { builderId: 'buil_a', ...toDayRange({ firstDay: '2026-03-10', timeZone }) };
+    const all = await insurances.findPage(site.database, { builderId: 'buil_a' }, window);
+    const parts = [past, later].map((where) => insurances.findPage(site.database, where, window));
+    const totals = (await Promise.all(parts)).map(({ meta }) => meta.totalCount);
+    expect(totals[0]! + totals[1]!).toBe(all.meta.totalCount);
   });
 });
 
@@ -94,7 +130,7 @@ describe('items awaiting action', () => {
     const rows = await site.execute<{ expiry: Date }>(
       `select expiry from insurance where builder_id = 'buil_a' and subcontractor_id = 'sub_a1'`,
     );
-    const days = rows.map(({ expiry }) => localTimeOf(expiry, timeZone).date);
+    const days = rows.map(({ expiry }) => dayOf(expiry, timeZone));
     expect(await readItemsAwaitingAction(site.database, filterOf(timeZone), now, 14)).toEqual({
       ...{ signOnConflicts: 4, pendingSignOffs: 10, rejectedSignOffs: 20, timesheets: 16 },
       inductions: (await readInductionsByStatus(site.database, filterOf())).at(-1)!.inductions,

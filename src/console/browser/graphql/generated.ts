@@ -228,6 +228,14 @@ export type PendingSignOffsQuery = { builder: { id: string, pendingSignOffs: { m
 
 export type ProjectChoicePartFragment = { data: Array<{ id: string, name: string }> };
 
+export type OneProjectQueryVariables = Exact<{
+  builderId: string;
+  projectId: string;
+}>;
+
+
+export type OneProjectQuery = { project: { id: string, name: string } };
+
 export type ProjectChoiceQueryVariables = Exact<{
   builderId: string;
 }>;
@@ -299,6 +307,33 @@ export type ResolveConflictMutationVariables = Exact<{
 
 
 export type ResolveConflictMutation = { resolveConflict: { id: string, code: SignOnConflictCode, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: ConflictState, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string }, recordedEvent: { id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null } };
+
+export type OpenVisitsQueryVariables = Exact<{
+  builderId: string;
+  offset?: number | null | undefined;
+}>;
+
+
+export type OpenVisitsQuery = { site: { id: string, openVisits: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, project: { id: string, name: string }, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> } } };
+
+export type OpenVisitsOfProjectQueryVariables = Exact<{
+  builderId: string;
+  projectId: string;
+  offset?: number | null | undefined;
+}>;
+
+
+export type OpenVisitsOfProjectQuery = { site: { id: string, openVisits: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, project: { id: string, name: string }, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> } } };
+
+export type OpenVisitsPartFragment = { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, project: { id: string, name: string }, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> };
+
+export type FailingEndpointsQueryVariables = Exact<{
+  builderId: string;
+  after?: string | null | undefined;
+}>;
+
+
+export type FailingEndpointsQuery = { webhookEndpoints: { data: Array<{ id: string, url: string, status: WebhookEndpointStatus, failures: number, failingSince: string | null, integrator: { id: string, name: string } }>, meta: { nextCursor: string | null } } };
 
 export type ClientPartFragment = { id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> };
 
@@ -642,31 +677,17 @@ export type SourceFragment = { url: string, width: number, height: number };
 export type TimesheetsQueryVariables = Exact<{
   builderId: string;
   projectId?: string | null | undefined;
+  costCodeId?: string | null | undefined;
   status?: TimesheetStatus | null | undefined;
-  startDate?: string | null | undefined;
-  endDate?: string | null | undefined;
+  firstDay?: string | null | undefined;
+  lastDay?: string | null | undefined;
+  timeZone: string;
   offset?: number | null | undefined;
   cursor?: string | null | undefined;
 }>;
 
 
-export type TimesheetsQuery = { timesheets: { meta: { totalCount: number, offset: number, limit: number, nextCursor: string | null }, data: Array<{ id: string, date: string, hours: number, status: TimesheetStatus, timeType: string | null, costCode: string | null, notes: string | null, profile: { fullName: string, type: ProfileType }, project: { id: string, name: string } }> } };
-
-export type CostCodeTimesheetsQueryVariables = Exact<{
-  builderId: string;
-  costCodeId: string;
-  projectId?: string | null | undefined;
-  status?: TimesheetStatus | null | undefined;
-  startDate?: string | null | undefined;
-  endDate?: string | null | undefined;
-  offset?: number | null | undefined;
-  cursor?: string | null | undefined;
-}>;
-
-
-export type CostCodeTimesheetsQuery = { timesheets: { meta: { totalCount: number, offset: number, limit: number, nextCursor: string | null }, data: Array<{ id: string, date: string, hours: number, status: TimesheetStatus, timeType: string | null, costCode: string | null, notes: string | null, profile: { fullName: string, type: ProfileType }, project: { id: string, name: string } }> } };
-
-export type TimesheetPartFragment = { meta: { totalCount: number, offset: number, limit: number, nextCursor: string | null }, data: Array<{ id: string, date: string, hours: number, status: TimesheetStatus, timeType: string | null, costCode: string | null, notes: string | null, profile: { fullName: string, type: ProfileType }, project: { id: string, name: string } }> };
+export type TimesheetsQuery = { builder: { id: string, timesheets: { meta: { totalCount: number, offset: number, limit: number, nextCursor: string | null }, data: Array<{ id: string, date: string, hours: number, status: TimesheetStatus, timeType: string | null, costCode: string | null, notes: string | null, profile: { fullName: string, type: ProfileType }, project: { id: string, name: string } }> } } };
 
 export type CostCodesQueryVariables = Exact<{
   builderId: string;
@@ -690,8 +711,9 @@ export type InsurancesQueryVariables = Exact<{
   builderId: string;
   type?: InsuranceType | null | undefined;
   status?: InsuranceStatus | null | undefined;
-  expiresAfter?: string | null | undefined;
-  expiresBefore?: string | null | undefined;
+  firstDay?: string | null | undefined;
+  lastDay?: string | null | undefined;
+  timeZone: string;
   offset?: number | null | undefined;
   cursor?: string | null | undefined;
 }>;
@@ -881,6 +903,12 @@ fragment PendingPart on SignOnEvent {
     name
   }
 }` as unknown as TypedDocumentNode<PendingSignOffsQuery, PendingSignOffsQueryVariables>;
+export const OneProjectDocument = `query OneProject($builderId: BuilderId!, $projectId: ProjectId!) {
+  project(builderId: $builderId, projectId: $projectId) {
+    id
+    name
+  }
+}` as unknown as TypedDocumentNode<OneProjectQuery, OneProjectQueryVariables>;
 export const ProjectChoiceDocument = `query ProjectChoice($builderId: BuilderId!) {
   first: projects(builderId: $builderId, status: IN_PROGRESS) {
     ...ProjectChoicePart
@@ -1306,6 +1334,124 @@ fragment ConflictPart on Conflict {
     }
   }
 }` as unknown as TypedDocumentNode<ResolveConflictMutation, ResolveConflictMutationVariables>;
+export const OpenVisitsDocument = `query OpenVisits($builderId: BuilderId!, $offset: PageOffset) {
+  site: builder(builderId: $builderId) {
+    id
+    openVisits(offset: $offset) {
+      ...OpenVisitsPart
+    }
+  }
+}
+fragment OpenVisitsPart on SignOnVisitPage {
+  meta {
+    totalCount
+    offset
+    limit
+  }
+  data {
+    ...VisitPart
+    project {
+      id
+      name
+    }
+  }
+}
+fragment VisitPart on SignOnVisit {
+  id
+  updatedAt
+  signedOnAt
+  signedOffAt
+  closedAt
+  closedBy
+  closingReason
+  anomaly
+  worker {
+    id
+    fullName
+  }
+  events(limit: 5) {
+    data {
+      id
+      type
+      occurredAt
+      createdAt
+      status
+      deviceId
+      sourceEventId
+      integrator {
+        name
+      }
+    }
+  }
+}` as unknown as TypedDocumentNode<OpenVisitsQuery, OpenVisitsQueryVariables>;
+export const OpenVisitsOfProjectDocument = `query OpenVisitsOfProject($builderId: BuilderId!, $projectId: ProjectId!, $offset: PageOffset) {
+  site: project(builderId: $builderId, projectId: $projectId) {
+    id
+    openVisits(offset: $offset) {
+      ...OpenVisitsPart
+    }
+  }
+}
+fragment OpenVisitsPart on SignOnVisitPage {
+  meta {
+    totalCount
+    offset
+    limit
+  }
+  data {
+    ...VisitPart
+    project {
+      id
+      name
+    }
+  }
+}
+fragment VisitPart on SignOnVisit {
+  id
+  updatedAt
+  signedOnAt
+  signedOffAt
+  closedAt
+  closedBy
+  closingReason
+  anomaly
+  worker {
+    id
+    fullName
+  }
+  events(limit: 5) {
+    data {
+      id
+      type
+      occurredAt
+      createdAt
+      status
+      deviceId
+      sourceEventId
+      integrator {
+        name
+      }
+    }
+  }
+}` as unknown as TypedDocumentNode<OpenVisitsOfProjectQuery, OpenVisitsOfProjectQueryVariables>;
+export const FailingEndpointsDocument = `query FailingEndpoints($builderId: BuilderId!, $after: String) {
+  webhookEndpoints(builderId: $builderId, failing: true, after: $after) {
+    data {
+      id
+      url
+      status
+      failures
+      failingSince
+      integrator {
+        id
+        name
+      }
+    }
+    meta {
+      nextCursor
+    }
+  }
+}` as unknown as TypedDocumentNode<FailingEndpointsQuery, FailingEndpointsQueryVariables>;
 export const IntegratorsDocument = `query Integrators($name: String, $after: String, $since: CalendarDate!, $until: CalendarDate!) {
   integrators(name: $name, after: $after) {
     data {
@@ -2200,83 +2346,45 @@ fragment Source on Rendition {
   width
   height
 }` as unknown as TypedDocumentNode<ReportQuery, ReportQueryVariables>;
-export const TimesheetsDocument = `query Timesheets($builderId: BuilderId!, $projectId: ProjectId, $status: TimesheetStatus, $startDate: RangeStart, $endDate: RangeEnd, $offset: PageOffset, $cursor: ListCursor) {
-  timesheets(
-    builderId: $builderId
-    projectId: $projectId
-    status: $status
-    startDate: $startDate
-    endDate: $endDate
-    offset: $offset
-    cursor: $cursor
-  ) {
-    ...TimesheetPart
-  }
-}
-fragment TimesheetPart on TimesheetPage {
-  meta {
-    totalCount
-    offset
-    limit
-    nextCursor
-  }
-  data {
+export const TimesheetsDocument = `query Timesheets($builderId: BuilderId!, $projectId: ProjectId, $costCodeId: CostCodeId, $status: TimesheetStatus, $firstDay: CalendarDate, $lastDay: CalendarDate, $timeZone: TimeZone!, $offset: PageOffset, $cursor: ListCursor) {
+  builder(builderId: $builderId) {
     id
-    date
-    hours
-    status
-    timeType
-    costCode
-    notes
-    profile {
-      fullName
-      type
-    }
-    project {
-      id
-      name
+    timesheets(
+      projectId: $projectId
+      costCodeId: $costCodeId
+      status: $status
+      firstDay: $firstDay
+      lastDay: $lastDay
+      timeZone: $timeZone
+      offset: $offset
+      cursor: $cursor
+    ) {
+      meta {
+        totalCount
+        offset
+        limit
+        nextCursor
+      }
+      data {
+        id
+        date
+        hours
+        status
+        timeType
+        costCode
+        notes
+        profile {
+          fullName
+          type
+        }
+        project {
+          id
+          name
+        }
+      }
     }
   }
 }` as unknown as TypedDocumentNode<TimesheetsQuery, TimesheetsQueryVariables>;
-export const CostCodeTimesheetsDocument = `query CostCodeTimesheets($builderId: BuilderId!, $costCodeId: CostCodeId!, $projectId: ProjectId, $status: TimesheetStatus, $startDate: RangeStart, $endDate: RangeEnd, $offset: PageOffset, $cursor: ListCursor) {
-  timesheets: costCodeTimesheets(
-    builderId: $builderId
-    costCodeId: $costCodeId
-    projectId: $projectId
-    status: $status
-    startDate: $startDate
-    endDate: $endDate
-    offset: $offset
-    cursor: $cursor
-  ) {
-    ...TimesheetPart
-  }
-}
-fragment TimesheetPart on TimesheetPage {
-  meta {
-    totalCount
-    offset
-    limit
-    nextCursor
-  }
-  data {
-    id
-    date
-    hours
-    status
-    timeType
-    costCode
-    notes
-    profile {
-      fullName
-      type
-    }
-    project {
-      id
-      name
-    }
-  }
-}` as unknown as TypedDocumentNode<CostCodeTimesheetsQuery, CostCodeTimesheetsQueryVariables>;
 export const CostCodesDocument = `query CostCodes($builderId: BuilderId!) {
   costCodes(builderId: $builderId) {
     data {
@@ -2322,13 +2430,14 @@ export const InductionsDocument = `query Inductions($builderId: BuilderId!, $pro
     }
   }
 }` as unknown as TypedDocumentNode<InductionsQuery, InductionsQueryVariables>;
-export const InsurancesDocument = `query Insurances($builderId: BuilderId!, $type: InsuranceType, $status: InsuranceStatus, $expiresAfter: Timestamp, $expiresBefore: Timestamp, $offset: PageOffset, $cursor: ListCursor) {
+export const InsurancesDocument = `query Insurances($builderId: BuilderId!, $type: InsuranceType, $status: InsuranceStatus, $firstDay: CalendarDate, $lastDay: CalendarDate, $timeZone: TimeZone!, $offset: PageOffset, $cursor: ListCursor) {
   insurances(
     builderId: $builderId
     type: $type
     status: $status
-    expiresAfter: $expiresAfter
-    expiresBefore: $expiresBefore
+    firstDay: $firstDay
+    lastDay: $lastDay
+    timeZone: $timeZone
     offset: $offset
     cursor: $cursor
   ) {

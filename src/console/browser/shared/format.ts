@@ -50,6 +50,13 @@ export function toCalendarDate(instant: string | number | Date, timeZone: string
   return `${value('year')}-${value('month')}-${value('day')}`;
 }
 
+/** Returns the calendar date of an instant in a time zone. Midnight UTC is a day without a time zone. RED-31. */
+export const toRecordedDay = (instant: string, timeZone: string): string =>
+  /T00:00(:00(\.0+)?)?Z$/.test(instant) ? instant.slice(0, 10) : toCalendarDate(instant, timeZone);
+
+/** Returns the number of days from one calendar date to another. */
+export const countDays = (from: string, until: string): number => (Date.parse(until) - Date.parse(from)) / 86_400_000;
+
 /** Returns the calendar date a number of days later. */
 export const addDays = (date: string, days: number): string =>
   new Date(Date.parse(`${date}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10);

@@ -8,7 +8,7 @@ import { type InsuranceStatus, InsurancesDocument, type InsuranceType } from '..
 import { readExportPage } from '../../graphql/read-export-page.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useFilters } from '../../shared/filters.ts';
-import { addDays, formatDay, formatEnum, toCalendarDate } from '../../shared/format.ts';
+import { addDays, countDays, formatDay, formatEnum, toCalendarDate, toRecordedDay } from '../../shared/format.ts';
 import { useBuilder, useScope } from '../../shared/scope.tsx';
 import { InsuranceChart } from './insurance-chart.tsx';
 
@@ -16,7 +16,6 @@ const STATUSES = ['WAITING_REVIEW', 'REVIEWED', 'CHANGES_REQUESTED', 'EXPIRED'] 
 const TYPES = ['PUBLIC_LIABILITY', 'WORK_COVER', 'OTHER'] as const satisfies InsuranceType[];
 const HEADER = ['Id', 'Name', 'Subcontractor', 'Type', 'Own type', 'Status', 'Expiry'];
 const PAGE_SIZE = 25;
-const DAY_MS = 86_400_000;
 
 /** Days until the end of cover that the filter offers. */
 const ENDS = [
@@ -26,12 +25,10 @@ const ENDS = [
   ['past', 'Has ended'],
 ] as const;
 
-/** Bounds of the end of cover: from the start of today, or until then. */
-function toExpiryRange(ends: string | undefined, today: string) {
+/** Days of the end of cover: from today, or until yesterday. */
+function toDayRange(ends: string | undefined, today: string) {
   if (ends === undefined) return {};
-  const start = `${today}T00:00:00.000Z`;
-  if (ends === 'past') return { expiresBefore: start };
-  return { expiresAfter: start, expiresBefore: `${addDays(today, Number(ends) + 1)}T00:00:00.000Z` };
+  return ends === 'past' ? { lastDay: addDays(today, -1) } : { firstDay: today, lastDay: addDays(today, Number(ends)) };
 }
 
 export default function InsurancesPage() {
@@ -44,7 +41,7 @@ export default function InsurancesPage() {
     builderId,
     type: filters.get('type') as InsuranceType | undefined,
     status: filters.get('status') as InsuranceStatus | undefined,
-    ...toExpiryRange(filters.get('ends'), today),
+    ...{ ...toDayRange(filters.get('ends'), today), timeZone },
   };
   const offset = (Number(filters.get('page') ?? 1) - 1) * PAGE_SIZE;
   const request = useRequest(InsurancesDocument, { ...chosen, offset }, { live: true });
@@ -52,7 +49,7 @@ export default function InsurancesPage() {
     const { insurances } = await readExportPage(client, InsurancesDocument, { ...chosen, cursor });
     const rows = insurances.data.map((insurance) => [
       ...[insurance.id, insurance.name, insurance.subcontractor.name, insurance.type, insurance.customType],
-      ...[insurance.status, insurance.expiry?.slice(0, 10)],
+      ...[insurance.status, insurance.expiry && toRecordedDay(insurance.expiry, timeZone)],
     ]);
     return { rows, nextCursor: insurances.meta.nextCursor };
   };
@@ -87,7 +84,10 @@ export default function InsurancesPage() {
                     { header: 'Insurance', cell: ({ name }) => name },
                     { header: 'Type', cell: ({ type, customType }) => customType ?? formatEnum(type) },
                     { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
-                    { header: 'Ends', cell: ({ expiry }) => expiry && <Expiry expiry={expiry} timeZone={timeZone} /> },
+                    {
+                      header: 'Ends',
+                      cell: ({ expiry }) => expiry && <Expiry day={toRecordedDay(expiry, timeZone)} today={today} />,
+                    },
                   ]}
                 />
                 <Pager
@@ -106,11 +106,11 @@ export default function InsurancesPage() {
 }
 
 /** End of cover, with the days that remain when they are few. */
-function Expiry({ expiry, timeZone }: { expiry: string; timeZone: string }) {
-  const days = Math.floor((Date.parse(expiry) - Date.now()) / DAY_MS);
+function Expiry({ day, today }: { day: string; today: string }) {
+  const days = countDays(today, day);
   return (
     <span className="nowrap">
-      {formatDay(expiry, timeZone)}{' '}
+      {formatDay(day, 'UTC')}{' '}
       {days < 0 ? (
         <span className="badge bad">ended</span>
       ) : (

@@ -4,18 +4,21 @@ import { ExportButton } from '../../components/export-button.tsx';
 import { DayFilter, SelectFilter } from '../../components/select-filter.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { formatStatus, StatusBadge } from '../../components/status-badge.tsx';
-import {
-  CostCodesDocument,
-  CostCodeTimesheetsDocument,
-  type TimesheetStatus,
-  TimesheetsDocument,
-  type TimesheetsQueryVariables,
-} from '../../graphql/generated.ts';
+import { CostCodesDocument, type TimesheetStatus, TimesheetsDocument } from '../../graphql/generated.ts';
 import { readExportPage } from '../../graphql/read-export-page.ts';
 import { useProjects } from '../../graphql/use-projects.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useFilters } from '../../shared/filters.ts';
-import { addDays, formatDay, formatNumber, formatPlural, formatShortDay, toCalendarDate } from '../../shared/format.ts';
+import {
+  addDays,
+  countDays,
+  formatDay,
+  formatNumber,
+  formatPlural,
+  formatShortDay,
+  toCalendarDate,
+  toRecordedDay,
+} from '../../shared/format.ts';
 import { useBuilder, useScope } from '../../shared/scope.tsx';
 import { TimesheetCharts } from './timesheet-charts.tsx';
 
@@ -24,9 +27,13 @@ const HEADER = ['Id', 'Date', 'Person', 'Profile', 'Project', 'Hours', 'Time typ
 const PAGE_SIZE = 25;
 /** Days that the page shows without a choice: six weeks. */
 const USUAL_DAYS = 42;
+/** Days of the longest range that the service adds up. */
+const MAX_CHART_DAYS = 371;
 
-/** Both queries return the same fields. */
-type Query = readonly [typeof TimesheetsDocument, TimesheetsQueryVariables];
+/** Returns a bound of the range: undefined for `any`, which the address has for none. */
+const dayOf = (value: string | undefined, usual: string) => (value === 'any' ? undefined : (value ?? usual));
+
+const formatBound = (day: string | undefined, open: string) => (day ? formatDay(day, 'UTC') : open);
 
 export default function TimesheetsPage() {
   const client = useClient();
@@ -34,29 +41,30 @@ export default function TimesheetsPage() {
   const { timeZone } = useScope();
   const filters = useFilters();
   const today = toCalendarDate(Date.now(), timeZone);
-  const from = filters.get('from') ?? addDays(today, -USUAL_DAYS);
-  const until = filters.get('until') ?? today;
+  const from = dayOf(filters.get('from'), addDays(today, -USUAL_DAYS));
+  const until = dayOf(filters.get('until'), today);
   const chosen = {
     builderId,
     projectId: filters.get('project'),
     costCodeId: filters.get('code'),
     status: filters.get('status') as TimesheetStatus | undefined,
-    startDate: from,
-    endDate: until,
   };
+  const listed = { ...chosen, firstDay: from, lastDay: until, timeZone };
   const offset = (Number(filters.get('page') ?? 1) - 1) * PAGE_SIZE;
-  const { costCodeId, ...others } = chosen;
-  const toQuery = (window: { offset?: number; cursor?: string }) =>
-    costCodeId === undefined
-      ? ([TimesheetsDocument, { ...others, ...window }] as const)
-      : ([CostCodeTimesheetsDocument, { ...others, ...window, costCodeId }] as const);
-  const request = useRequest(...(toQuery({ offset }) as Query), { live: true });
+  const request = useRequest(TimesheetsDocument, { ...listed, offset }, { live: true });
   const costCodes = useRequest(CostCodesDocument, { builderId });
   const projects = useProjects(builderId);
   const readPage = async (cursor: string) => {
-    const { timesheets } = await readExportPage(client, ...(toQuery({ cursor }) as Query));
+    const { builder } = await readExportPage(client, TimesheetsDocument, { ...listed, cursor });
+    const { timesheets } = builder;
     const rows = timesheets.data.map((sheet) => [
-      ...[sheet.id, sheet.date.slice(0, 10), sheet.profile.fullName, sheet.profile.type, sheet.project.name],
+      ...[
+        sheet.id,
+        toRecordedDay(sheet.date, timeZone),
+        sheet.profile.fullName,
+        sheet.profile.type,
+        sheet.project.name,
+      ],
       ...[sheet.hours, sheet.timeType, sheet.costCode, sheet.status, sheet.notes],
     ]);
     return { rows, nextCursor: timesheets.meta.nextCursor };
@@ -67,7 +75,9 @@ export default function TimesheetsPage() {
         <div>
           <h1>Timesheets</h1>
           <p>
-            {formatDay(from, 'UTC')} to {formatDay(until, 'UTC')}
+            {from || until
+              ? `${formatBound(from, 'the first day')} to ${formatBound(until, 'the last day')}`
+              : 'Of all days'}
           </p>
         </div>
         <div className="filters">
@@ -92,13 +102,25 @@ export default function TimesheetsPage() {
           />
           <DayFilter name="from" label="From" fallback={from} />
           <DayFilter name="until" label="Until" fallback={until} />
-          <ExportButton fileName={`timesheets-${from}-${until}.csv`} header={HEADER} readPage={readPage} />
+          <ExportButton
+            fileName={`timesheets-${from ?? 'all'}-${until ?? 'all'}.csv`}
+            header={HEADER}
+            readPage={readPage}
+          />
         </div>
       </div>
-      <TimesheetCharts {...chosen} />
+      {from && until && countDays(from, until) < MAX_CHART_DAYS ? (
+        <TimesheetCharts {...chosen} startDate={from} endDate={until} />
+      ) : (
+        <p className="notice">Charts show up to {MAX_CHART_DAYS} days. Choose a shorter range to see them.</p>
+      )}
       <section className="panel" aria-label="Timesheets">
         <Loaded request={request} lines={12}>
-          {({ timesheets: { data, meta } }) =>
+          {({
+            builder: {
+              timesheets: { data, meta },
+            },
+          }) =>
             data.length === 0 ? (
               <Empty title="No timesheets match">Choose other days, or another project or cost code.</Empty>
             ) : (
@@ -109,7 +131,7 @@ export default function TimesheetsPage() {
                   rowKey={({ id }) => id}
                   columns={[
                     { header: 'Person', cell: ({ profile }) => profile.fullName, nowrap: true },
-                    { header: 'Date', cell: ({ date }) => formatShortDay(date), nowrap: true },
+                    { header: 'Date', cell: ({ date }) => formatShortDay(toRecordedDay(date, timeZone)), nowrap: true },
                     { header: 'Project', cell: ({ project }) => project.name },
                     { header: 'Cost code', cell: ({ costCode }) => costCode },
                     { header: 'Time type', cell: ({ timeType }) => timeType, nowrap: true },
