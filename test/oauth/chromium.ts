@@ -23,7 +23,12 @@ if (!executablePath) {
 }
 
 export const launchChromium = (): Promise<Browser> =>
-  chromium.launch({ executablePath: executablePath!, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  chromium.launch({
+    executablePath: executablePath!,
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    // The locale of inputs of dates, to which Playwright's `locale` does not apply. It needs Debian's package `chromium-l10n`.
+    env: { ...process.env, LANG: 'en_AU.UTF-8', LANGUAGE: 'en_AU' },
+  });
 
 /** Expects no accessibility violations, except inside the excluded elements. */
 export async function expectAccessible(page: Page, name: string, excluded: string[] = []): Promise<void> {
