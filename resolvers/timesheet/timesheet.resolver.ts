@@ -8,7 +8,7 @@ import { TimesheetStatus } from '../../schema/enums.ts';
 import { createListType } from '../../schema/list.ts';
 import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
 import { DateRangeArgs, DayRangeArgs, toDateRange, toDayRange } from '../../schema/range.ts';
-import { Rest, Scoped } from '../../schema/rest.ts';
+import { Rest } from '../../schema/rest.ts';
 import { BuilderId, CostCodeId, ProjectId, TimesheetId } from '../../schema/scalars.ts';
 import { Selected, type Selection } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
@@ -36,22 +36,6 @@ export class TimesheetResolver {
     return timesheets
       .select(selection)
       .findPage(database, { builderId, projectId, status, ...toDateRange(range) }, toPageWindow(page));
-  }
-
-  @Query(() => TimesheetPage, { description: 'The timesheets of a cost code.' })
-  @Scoped('read:timesheets')
-  costCodeTimesheets(
-    @Arg('builderId', () => BuilderId) builderId: string,
-    @Arg('costCodeId', () => CostCodeId) costCodeId: string,
-    @Arg('projectId', () => ProjectId, { nullable: true }) projectId: string | null,
-    @Arg('status', () => TimesheetStatus, { nullable: true }) status: TimesheetStatus | null,
-    @Args() range: DateRangeArgs,
-    @Args() page: PageArgs,
-    @Selected() selection: Selection | null,
-    @Ctx() { database }: RequestContext,
-  ): Promise<Page<Timesheet>> {
-    const where = { builderId, costCodeId, projectId, status, ...toDateRange(range) };
-    return timesheets.select(selection).findPage(database, where, toPageWindow(page));
   }
 
   @Query(() => Timesheet, { description: 'One timesheet.' })

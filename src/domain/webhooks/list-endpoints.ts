@@ -11,6 +11,8 @@ export interface EndpointFilter {
   status?: WebhookEndpointStatus;
   /** Whether it has failed since its last success. */
   failing?: boolean;
+  /** Receives events of this builder. */
+  builderId?: string;
 }
 
 const SELECT_PAGE = `select endpoint.id from webhook_endpoint endpoint
@@ -19,16 +21,26 @@ const SELECT_PAGE = `select endpoint.id from webhook_endpoint endpoint
   where endpoint.deleted_at is null and endpoint.id > ? and (?::text is null or endpoint.integrator_id = ?)
     and (?::text is null or ? = case when endpoint.status = 'ACTIVE' and client.disabled_at is not null then 'PAUSED' else endpoint.status end)
     and (?::boolean is null or ? = (progress.failing_since is not null))
+    and (?::text is null or ((endpoint.builder_ids is null or ? = any(endpoint.builder_ids)) and exists (select from connection
+      where connection.integrator_id = endpoint.integrator_id and connection.builder_id = ? and connection.status = 'ACTIVE')))
   order by endpoint.id limit ?`;
 
 /** Returns a page of the endpoints of all integrators, in the order of creation. @param page `cursor` is the last id of the page before. */
 export async function listEndpointPage(
   database: Database,
-  { integratorId = null, status = null, failing = null }: { [Key in keyof EndpointFilter]: EndpointFilter[Key] | null },
+  {
+    integratorId = null,
+    status = null,
+    failing = null,
+    builderId = null,
+  }: { [Key in keyof EndpointFilter]: EndpointFilter[Key] | null },
   { cursor = '', limit }: { cursor?: string; limit: number },
 ) {
   const em = database.fork();
-  const values = [cursor, integratorId, integratorId, status, status, failing, failing, limit + 1];
+  const values = [
+    ...[cursor, integratorId, integratorId, status, status, failing, failing],
+    ...[builderId, builderId, builderId, limit + 1],
+  ];
   const ids = (await em.execute<{ id: string }[]>(SELECT_PAGE, values)).map(({ id }) => id);
   const found = await em.find(WebhookEndpoint, { id: { $in: ids.slice(0, limit) } }, { orderBy: { id: 'asc' } });
   return { endpoints: await toShownEndpoints(em, found), nextCursor: ids.length > limit ? found.at(-1)!.id : null };

@@ -75,22 +75,23 @@ describe('inductions', () => {
   });
 });
 
-describe('costCodeTimesheets', () => {
-  it('lists the timesheets of the cost code, and the hours of charts are theirs', async () => {
+describe('timesheets of a builder', () => {
+  it('of a cost code are listed, and the hours of charts are theirs', async () => {
     const [{ id, total, hours }] = (await select<{ id: string; total: string; hours: number }>(
       `select cost_code_id as id, count(*) as total, sum(hours) as hours from timesheet
         where builder_id = ? and cost_code_id is not null and date between '2025-06-01' and '2026-05-31' group by 1 order by 2 desc limit 1`,
       [builderId],
     )) as [{ id: string; total: string; hours: number }];
+    const days = 'firstDay: "2025-06-01", lastDay: "2026-05-31", timeZone: "Australia/Sydney"';
     const of = `builderId: "${builderId}", costCodeId: "${id}", startDate: "2025-06-01", endDate: "2026-05-31"`;
     const { data } = await operator.query(`{
-      costCodeTimesheets(${of}) { meta { totalCount } }
+      builder(builderId: "${builderId}") { timesheets(costCodeId: "${id}", ${days}) { meta { totalCount } } }
       hoursByWeek(${of}) { hours }
       hoursByStatus(${of}) { hours }
       hoursByProject(${of}) { hours }
       hoursByCostCode(${of}) { hours costCode { id } }
     }`);
-    expect(data.costCodeTimesheets.meta.totalCount).toBe(Number(total));
+    expect(data.builder.timesheets.meta.totalCount).toBe(Number(total));
     expect(Number(total)).toBeGreaterThan(1);
     for (const figure of ['hoursByWeek', 'hoursByStatus', 'hoursByProject', 'hoursByCostCode']) {
       const sum = data[figure].reduce((all: number, row: { hours: number }) => all + row.hours, 0);
@@ -99,15 +100,22 @@ describe('costCodeTimesheets', () => {
     expect(data.hoursByCostCode.map((row: { costCode: { id: string } }) => row.costCode.id)).toEqual([id]);
   });
 
-  it('is an empty list for a cost code of another builder', async () => {
+  it('are none for a cost code of another builder', async () => {
     const other = service.demo('B').builderIds[0]!;
     const [{ id }] = (await select<{ id: string }>(
       'select cost_code_id as id from timesheet where builder_id = ? and cost_code_id is not null limit 1',
       [other],
     )) as [{ id: string }];
-    const query = `{ costCodeTimesheets(builderId: "${builderId}", costCodeId: "${id}") { meta { totalCount } data { id } } }`;
+    const query = `{ builder(builderId: "${builderId}") { timesheets(costCodeId: "${id}") { meta { totalCount } data { id } } } }`;
     const { data } = await operator.query(query);
-    expect(data.costCodeTimesheets).toEqual({ meta: { totalCount: 0 }, data: [] });
+    expect(data.builder.timesheets).toEqual({ meta: { totalCount: 0 }, data: [] });
+  });
+
+  it('are 400 for a range of days that ends before it begins', async () => {
+    const query = `{ builder(builderId: "${builderId}") { timesheets(firstDay: "2026-05-02", lastDay: "2026-05-01") { meta { totalCount } } } }`;
+    expect((await operator.query(query)).errors![0]!.extensions.errors).toEqual([
+      { fieldName: 'lastDay', message: 'must not be before firstDay' },
+    ]);
   });
 });
 

@@ -1,13 +1,23 @@
-import { ProjectChoiceDocument } from './generated.ts';
+import { useFilters } from '../shared/filters.ts';
+import { statusOf } from './errors.ts';
+import { OneProjectDocument, ProjectChoiceDocument } from './generated.ts';
 import { type Request, useRequest } from './use-request.ts';
 
-interface ProjectChoice {
+export interface ProjectChoice {
   id: string;
   name: string;
 }
 
-/** Returns the builder's projects in progress: the first hundred, by creation. */
+/** Returns the builder's projects in progress, the first hundred by creation, and that of the address if there is such a project. */
 export function useProjects(builderId: string): Request<ProjectChoice[]> {
-  const { data, ...request } = useRequest(ProjectChoiceDocument, { builderId });
-  return { ...request, data: data && [data.first, data.second, data.third, data.fourth].flatMap((page) => page.data) };
+  const wanted = useFilters().get('project');
+  const list = useRequest(ProjectChoiceDocument, { builderId });
+  const { first, second, third, fourth } = list.data ?? {};
+  const listed = list.data && [first, second, third, fourth].flatMap((page) => page!.data);
+  const isListed = !wanted || !listed || listed.some(({ id }) => id === wanted);
+  const one = useRequest(OneProjectDocument, { builderId, projectId: wanted ?? '' }, { pause: isListed });
+  if (isListed) return { ...list, data: listed };
+  if (one.data?.project.id === wanted) return { ...one, data: [...listed, one.data.project] };
+  const isUnknown = one.error && [400, 404].includes(statusOf(one.error) ?? 0);
+  return { ...one, data: isUnknown ? listed : undefined };
 }

@@ -28,8 +28,8 @@ export const webhookTypes = /* GraphQL */ `
   }
 
   extend type Query {
-    "Webhook endpoints of all integrators or of one, in the order of creation."
-    webhookEndpoints(integratorId: ID, status: WebhookEndpointStatus, failing: Boolean, after: String, limit: Int = 50): WebhookEndpointPage!
+    "Webhook endpoints of all integrators or of one, in the order of creation. With 'builderId' those that receive its events."
+    webhookEndpoints(integratorId: ID, builderId: BuilderId, status: WebhookEndpointStatus, failing: Boolean, after: String, limit: Int = 50): WebhookEndpointPage!
     webhookEndpoint(endpointId: WebhookEndpointId!): WebhookEndpoint!
   }
 

@@ -1,6 +1,7 @@
-import { Empty, Loaded } from '../../components/states.tsx';
+import { ChosenProject } from '../../components/chosen-project.tsx';
+import { Loaded } from '../../components/states.tsx';
 import { BoardDocument } from '../../graphql/generated.ts';
-import { useProjects } from '../../graphql/use-projects.ts';
+import type { ProjectChoice } from '../../graphql/use-projects.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useFilters } from '../../shared/filters.ts';
 import { addDays, formatCalendarDay, formatPlural, formatTimeZone, toCalendarDate } from '../../shared/format.ts';
@@ -10,34 +11,21 @@ import { Board } from './board.tsx';
 import { toBoardRows } from './board-rows.ts';
 import { ConflictDrawer } from './conflict-drawer.tsx';
 import { ConflictList } from './conflict-list.tsx';
+import { OpenVisitList } from './open-visit-list.tsx';
 import { PendingDrawer } from './pending-drawer.tsx';
 import { PendingList } from './pending-list.tsx';
 import { useLaterVisits } from './use-later-visits.ts';
 import { VisitDrawer } from './visit-drawer.tsx';
 
 export default function AttendancePage() {
-  const builder = useBuilder();
   const filters = useFilters();
-  const projects = useProjects(builder.id);
   if (filters.get('show') === 'conflicts') return <ConflictList />;
   if (filters.get('show') === 'pending') return <PendingList />;
-  return (
-    <Loaded request={projects}>
-      {(data) => {
-        const project = data.find(({ id }) => id === filters.get('project')) ?? data[0];
-        if (!project) return <Empty title="No project is in progress" />;
-        return <ProjectDay projects={data} project={project} />;
-      }}
-    </Loaded>
-  );
+  if (filters.get('show') === 'open') return <OpenVisitList />;
+  return <ChosenProject>{(project, projects) => <ProjectDay projects={projects} project={project} />}</ChosenProject>;
 }
 
-interface Choice {
-  id: string;
-  name: string;
-}
-
-function ProjectDay({ projects, project }: { projects: readonly Choice[]; project: Choice }) {
+function ProjectDay({ projects, project }: { projects: readonly ProjectChoice[]; project: ProjectChoice }) {
   const { timeZone } = useScope();
   const { id: builderId } = useBuilder();
   const filters = useFilters();

@@ -1,8 +1,9 @@
+import { ChosenProject } from '../../components/chosen-project.tsx';
 import { Pager } from '../../components/data-table.tsx';
 import { SelectFilter } from '../../components/select-filter.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { type PhotoSource, PhotosDocument } from '../../graphql/generated.ts';
-import { useProjects } from '../../graphql/use-projects.ts';
+import type { ProjectChoice } from '../../graphql/use-projects.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useFilters } from '../../shared/filters.ts';
 import { formatDay, formatPlural } from '../../shared/format.ts';
@@ -17,26 +18,11 @@ const SOURCES = [
 ] satisfies PhotoSource[];
 const PAGE_SIZE = 24;
 
-interface Choice {
-  id: string;
-  name: string;
-}
-
 export default function PhotosPage() {
-  const { id: builderId } = useBuilder();
-  const filters = useFilters();
-  const projects = useProjects(builderId);
-  return (
-    <Loaded request={projects}>
-      {(data) => {
-        const project = data.find(({ id }) => id === filters.get('project')) ?? data[0];
-        return project ? <Gallery projects={data} project={project} /> : <Empty title="No project is in progress" />;
-      }}
-    </Loaded>
-  );
+  return <ChosenProject>{(project, projects) => <Gallery projects={projects} project={project} />}</ChosenProject>;
 }
 
-function Gallery({ projects, project }: { projects: readonly Choice[]; project: Choice }) {
+function Gallery({ projects, project }: { projects: readonly ProjectChoice[]; project: ProjectChoice }) {
   const { id: builderId } = useBuilder();
   const { timeZone } = useScope();
   const filters = useFilters();

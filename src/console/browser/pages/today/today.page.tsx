@@ -73,12 +73,12 @@ function Awaiting({ items }: { items: Figures['itemsAwaitingAction'] }) {
     [
       items.timesheets,
       'timesheets to review',
-      address('/timesheets', { status: 'WAITING_REVIEW', from: ALL_TIME }),
+      address('/timesheets', { status: 'WAITING_REVIEW', from: 'any', until: 'any' }),
       '',
     ],
     [items.inductions, 'inductions to review', address('/inductions', { status: 'WAITING_REVIEW' }), ''],
     [items.insurances, 'insurances ending within 30 days', address('/insurances', { ends: '30' }), 'warn'],
-    [items.failingWebhookEndpoints, 'failing webhooks', address('/integrations'), 'bad'],
+    [items.failingWebhookEndpoints, 'failing webhooks', address('/integrations', { show: 'failing' }), 'bad'],
   ] as const;
   return (
     <section aria-label="Awaiting action">
@@ -95,9 +95,6 @@ function Awaiting({ items }: { items: Figures['itemsAwaitingAction'] }) {
     </section>
   );
 }
-
-/** Before every timesheet, so that the list has as many rows as the number says. */
-const ALL_TIME = '2000-01-01';
 
 function OnSite({ sites }: { sites: Sites }) {
   const address = useAddress();
@@ -120,7 +117,11 @@ function OnSite({ sites }: { sites: Sites }) {
                 {project.name}
               </Link>
               <span>
-                {fromEarlierDays > 0 && <span className="badge warn">{fromEarlierDays} from earlier days</span>}{' '}
+                {fromEarlierDays > 0 && (
+                  <Link className="badge warn" to={address('/attendance', { show: 'open', project: project.id })}>
+                    {fromEarlierDays} from earlier days
+                  </Link>
+                )}{' '}
                 <strong>{formatCount(onSite)}</strong>
               </span>
               <i className="share" style={{ width: `${(onSite / most) * 100}%` }} />
