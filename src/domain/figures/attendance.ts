@@ -2,7 +2,15 @@ import { OPEN } from '../../../entities/sign-on-visit.entity.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import type { ReadDatabase } from '../../database/read/read-database.ts';
 import { runSlowStatement } from '../../database/read/slow-read.ts';
-import { type DayRange, type FigureFilter, OF_BUILDER, toMidnightSql, toRangeParameters } from './figure-query.ts';
+import {
+  type DayRange,
+  type FigureFilter,
+  LIMIT_GROUPS,
+  OF_BUILDER,
+  requireFewGroups,
+  toMidnightSql,
+  toRangeParameters,
+} from './figure-query.ts';
 
 /** Weeks whose same weekday is typical of a day. */
 const TYPICAL_WEEKS = 8;
@@ -39,7 +47,7 @@ const ON_SITE: Statement = {
       select project_id, count(*) as count,
         count(*) filter (where signed_on_at >= ${toMidnightSql('($3::timestamptz at time zone $2)::date', '$2')}) as on_site
       from sign_on_visit where builder_id = $1 and ${OPEN} group by project_id) visits
-    join project on project.id = project_id order by project.name, project.id`,
+    join project on project.id = project_id order by project.name, project.id ${LIMIT_GROUPS}`,
 };
 
 /** Returns the attendance of each day of the range, also of days without visits. */
@@ -65,7 +73,7 @@ export async function readSignOnsByHour(database: ReadDatabase, filter: FigureFi
 export async function readWorkersOnSite(database: ReadDatabase, filter: FigureFilter, now: string) {
   const { builderId, timeZone } = filter;
   const rows = await runSlowStatement(database, ON_SITE, [builderId, timeZone, now]);
-  return rows.map(([id, name, onSite, earlier]) => {
+  return requireFewGroups(rows).map(([id, name, onSite, earlier]) => {
     return { project: { id, name, builderId }, onSite: Number(onSite), fromEarlierDays: Number(earlier) };
   });
 }

@@ -3,7 +3,14 @@ import type { Statement, TextRow } from '../../database/pool/pg-pipeline.ts';
 import type { ReadDatabase } from '../../database/read/read-database.ts';
 import { runSlowStatement } from '../../database/read/slow-read.ts';
 import { toZoneDaySql } from '../../database/read/zone-day.ts';
-import { type DayRange, type FigureFilter, OF_BUILDER, toRangeParameters } from './figure-query.ts';
+import {
+  type DayRange,
+  type FigureFilter,
+  LIMIT_GROUPS,
+  OF_BUILDER,
+  requireFewGroups,
+  toRangeParameters,
+} from './figure-query.ts';
 
 interface WorkedHours {
   /** To a ten-thousandth. */
@@ -22,7 +29,7 @@ const sumBy = (name: string, key: string, columns: string, joins = '', by = '1')
         select date, ${key} as key, sum(hours) as hours, count(*) as timesheets from timesheet
           where ${OF_BUILDER} and ($6::text is null or cost_code_id = $6)
             and date >= $4::date - 1 and date < $5::date + 2 group by date, key) by_date) by_day ${joins}
-    where day between $4::date and $5::date group by ${by} order by ${by}`,
+    where day between $4::date and $5::date group by ${by} order by ${by} ${LIMIT_GROUPS}`,
 });
 
 const BY_WEEK = sumBy(
@@ -77,14 +84,14 @@ export async function readHoursByStatus(database: ReadDatabase, filter: HoursFil
 export async function readHoursByProject(database: ReadDatabase, filter: HoursFilter, range: DayRange) {
   const { builderId } = filter;
   const rows = await runSlowStatement(database, BY_PROJECT, toParameters(filter, range));
-  return rows.map((row) => ({ project: { id: row[1]!, name: row[0]!, builderId }, ...toHours(row) }));
+  return requireFewGroups(rows).map((row) => ({ project: { id: row[1]!, name: row[0]!, builderId }, ...toHours(row) }));
 }
 
 /** Returns the hours of each cost code that has timesheets, by code, and last those without a cost code. */
 export async function readHoursByCostCode(database: ReadDatabase, filter: HoursFilter, range: DayRange) {
   const { builderId } = filter;
   const rows = await runSlowStatement(database, BY_COST_CODE, toParameters(filter, range));
-  return rows.map((row) => {
+  return requireFewGroups(rows).map((row) => {
     const [code, id, description] = row;
     return { costCode: id == null ? null : { id, builderId, code, description }, ...toHours(row) };
   });

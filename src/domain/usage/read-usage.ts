@@ -13,8 +13,8 @@ interface UsageByDay {
   rejections: number;
 }
 
-/** Rows that one read returns at most. */
-const MAX_USAGE_ROWS = 20_000;
+/** Rows that one read returns at most. CON-14. */
+export const MAX_USAGE_ROWS = 20_000;
 
 const SELECT_USAGE: Statement = {
   name: 'usage.days',

@@ -11,8 +11,10 @@ import {
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { buildServiceSchema } from '../../../resolvers/service-schema.ts';
+import * as documents from '../../../src/console/browser/graphql/generated.ts';
 import { buildConsoleSchema } from '../../../src/console/server/console-schema.ts';
 import { estimateCost } from '../../../src/graphql/engine/cost.ts';
+import { MAX_COST } from '../../../src/shared/response-meter.ts';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
 import { type Service, startService } from '../../support/harness.ts';
 
@@ -32,6 +34,8 @@ afterAll(() => service.stop());
 
 const sql = (text: string, values: unknown[] = []) => service.databases.au1.fork().execute(text, values);
 
+const RANGE = 'startDate: "2026-06-01", endDate: "2026-06-02"';
+
 const costOf = (query: string) => {
   const document = parse(query);
   const operation = document.definitions.find(({ kind }) => kind === Kind.OPERATION_DEFINITION);
@@ -45,10 +49,21 @@ describe('the cost of a query of the console', () => {
     ['{ rejections(limit: 10) { at code } }', 10 * 2 + 1],
     ['{ integrators(limit: 20) { data { id clients(limit: 5) { id } } } }', 20 * (1 + 1 + 5) + 2],
     ['{ webhookEndpoints(limit: 100) { data { deliveries(limit: 30) { data { id } } } } }', 100 * (1 + 1 + 30) + 2],
+    ['{ usage(since: "2026-06-01", until: "2026-06-01") { date requests } }', 20_000 * 2 + 1],
+    [`{ hoursByProject(builderId: "buil_a", ${RANGE}) { hours project { id } } }`, 10_000 * 3 + 1],
+    [`{ hoursByCostCode(builderId: "buil_a", ${RANGE}) { hours } }`, 10_000 + 1],
+    ['{ workersOnSite(builderId: "buil_a") { onSite } }', 10_000 + 1],
     ['{ events: conflicts(limit: 2) { data { project { id } } } }', 2 * 2 + 2],
   ])('is records times fields: %s (CON-14)', (query, expected) => {
     expect(costOf(query)).toBe(expected);
   });
+
+  it.each(Object.entries(documents).filter(([name]) => name.endsWith('Document')))(
+    'of a page is within the limit: %s (CON-14)',
+    (_, query) => {
+      expect(costOf(query as unknown as string)).toBeLessThan(MAX_COST);
+    },
+  );
 
   it('counts every list of the console by its limit or its most records (CON-14)', () => {
     const uncounted = Object.values(schema.getTypeMap()).flatMap((type) => {
@@ -147,6 +162,15 @@ describe('a page of the console', () => {
     expect([...first.data, ...rest.data].map(({ id }) => id)).toEqual(all);
     expect(rest.meta.nextCursor).toBeNull();
     expect((await list('failing: true, limit: 1')).data).toMatchObject([{ id: 'whe_z2' }]);
+    const [{ builder_id: builderId }] = (await sql(
+      `select builder_id from connection where integrator_id = 'intg_z2'`,
+    )) as unknown as [{ builder_id: string }];
+    expect((await list(`failing: true, builderId: "${builderId}"`)).data).toMatchObject([{ id: 'whe_z2' }]);
+    await sql(`update webhook_endpoint set builder_ids = '{buil_other}' where id = 'whe_z2'`);
+    expect((await list(`failing: true, builderId: "${builderId}"`)).data).toEqual([]);
+    await sql(`update webhook_endpoint set builder_ids = null where id = 'whe_z2'`);
+    await sql(`update connection set status = 'REVOKED' where integrator_id = 'intg_z2'`);
+    expect((await list(`failing: true, builderId: "${builderId}"`)).data).toEqual([]);
     await sql(`update oauth_client set disabled_at = now() where id = 'cli_z3x1'`);
     expect((await list('status: PAUSED, integratorId: "intg_z3", limit: 1')).data).toMatchObject([
       { id: 'whe_z3', status: 'PAUSED' },

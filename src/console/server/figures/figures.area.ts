@@ -1,7 +1,7 @@
 import type { Scope } from '../../../../schema/scopes.ts';
 import { getTimeZone } from '../../../../schema/time-zone.ts';
 import { readAttendanceByDay, readSignOnsByHour, readWorkersOnSite } from '../../../domain/figures/attendance.ts';
-import type { DayRange } from '../../../domain/figures/figure-query.ts';
+import { type DayRange, MAX_GROUPS } from '../../../domain/figures/figure-query.ts';
 import {
   type HoursFilter,
   readHoursByCostCode,
@@ -39,9 +39,8 @@ type Read = (context: ConsoleContext, filter: HoursFilter, args: FigureArgs) => 
 type ReadRange = (database: ConsoleContext['database'], filter: HoursFilter, range: DayRange) => Promise<unknown>;
 
 /** Returns the query of a figure, which needs the scope of the counted records. An unknown builder is 404. */
-const figure = (scope: Scope | null, read: Read): ConsoleOperation => ({
-  action: 'records.read',
-  maxRecords: FIGURE_RECORDS,
+const figure = (scope: Scope | null, read: Read, maxRecords = FIGURE_RECORDS): ConsoleOperation => ({
+  ...{ action: 'records.read', maxRecords },
   async resolve(_parent, args: FigureArgs, context) {
     context.caller.requireScope(scope);
     const builder = await requireFound(context.loaders.load(builders, args.builderId), 'Builder');
@@ -52,13 +51,17 @@ const figure = (scope: Scope | null, read: Read): ConsoleOperation => ({
 });
 
 /** Returns the query of a figure over a range of days, which may be some seconds old (CON-17). */
-const figureOfDays = (scope: Scope, maxDays: number, read: ReadRange) =>
-  figure(scope, ({ database }, filter, { startDate, endDate }) => {
-    const days = (Date.parse(endDate) - Date.parse(startDate)) / DAY_MS + 1;
-    if (days < 1) throw invalidField('endDate', 'must not be before startDate');
-    if (days > maxDays) throw invalidField('endDate', `must be at most ${maxDays - 1} days after startDate`);
-    return read(database.onReplica(), filter, { startDate, endDate });
-  });
+const figureOfDays = (scope: Scope, maxDays: number, read: ReadRange, maxRecords?: number) =>
+  figure(
+    scope,
+    ({ database }, filter, { startDate, endDate }) => {
+      const days = (Date.parse(endDate) - Date.parse(startDate)) / DAY_MS + 1;
+      if (days < 1) throw invalidField('endDate', 'must not be before startDate');
+      if (days > maxDays) throw invalidField('endDate', `must be at most ${maxDays - 1} days after startDate`);
+      return read(database.onReplica(), filter, { startDate, endDate });
+    },
+    maxRecords,
+  );
 
 const nowOf = ({ clock }: ConsoleContext) => new Date(clock.now()).toISOString();
 
@@ -68,16 +71,18 @@ export const figuresArea: ConsoleArea = {
   queries: {
     hoursByWeek: figureOfDays('read:timesheets', 371, readHoursByWeek),
     hoursByStatus: figureOfDays('read:timesheets', 371, readHoursByStatus),
-    hoursByProject: figureOfDays('read:timesheets', 371, readHoursByProject),
-    hoursByCostCode: figureOfDays('read:timesheets', 371, readHoursByCostCode),
+    hoursByProject: figureOfDays('read:timesheets', 371, readHoursByProject, MAX_GROUPS),
+    hoursByCostCode: figureOfDays('read:timesheets', 371, readHoursByCostCode, MAX_GROUPS),
     attendanceByDay: figureOfDays('read:attendance', 93, readAttendanceByDay),
     insurancesByMonth: figureOfDays('read:insurances', 1_827, readInsurancesByMonth),
     photosByDay: figureOfDays('read:photos', 93, readPhotosByDay),
     signOnsByHour: figure('read:attendance', ({ database }, filter, { date }) =>
       readSignOnsByHour(database, filter, date),
     ),
-    workersOnSite: figure('read:attendance', (context, filter) =>
-      readWorkersOnSite(context.database, filter, nowOf(context)),
+    workersOnSite: figure(
+      'read:attendance',
+      (context, filter) => readWorkersOnSite(context.database, filter, nowOf(context)),
+      MAX_GROUPS,
     ),
     inductionsByStatus: figure('read:inductions', ({ database }, filter) => readInductionsByStatus(database, filter)),
     itemsAwaitingAction: figure(null, async (context, filter, { insuranceDays }) => {

@@ -1,4 +1,4 @@
-import { readRejections, readUsage } from '../../../domain/usage/read-usage.ts';
+import { MAX_USAGE_ROWS, readRejections, readUsage } from '../../../domain/usage/read-usage.ts';
 import { invalidField } from '../../../shared/errors.ts';
 import type { ConsoleArea } from '../console-area.ts';
 import { toLimit } from '../page.ts';
@@ -12,7 +12,7 @@ export const usageArea: ConsoleArea = {
   queries: {
     usage: {
       action: 'access.read',
-      maxRecords: MAX_DAYS,
+      maxRecords: MAX_USAGE_ROWS,
       resolve(_, { since, until, integratorId = null }, { database }) {
         const days = (Date.parse(until) - Date.parse(since)) / 86_400_000 + 1;
         if (days < 1 || days > MAX_DAYS) throw invalidField('until', `must be at most ${MAX_DAYS} days after since`);
