@@ -31,6 +31,8 @@ export interface DemoConsole {
   chromium: Browser;
   /** Opens a page of the console in a browser session of its own, signed in as a staff user of the role. */
   signIn(role: 'VIEWER' | 'OPERATOR' | 'ADMIN', path?: string): Promise<Page>;
+  /** Opens a path of the console in a browser session of its own, which shows the sign-in page. */
+  open(path: string): Promise<Page>;
   close(): Promise<void>;
 }
 
@@ -61,18 +63,23 @@ export async function startDemoConsole(): Promise<DemoConsole> {
   await app.listen({ host: '127.0.0.1', port });
   const stopSequencer = startSequencer(databases, pino({ level: 'silent' }));
   const chromium = await launchChromium();
+  const open = async (path: string) => {
+    const context = await chromium.newContext({
+      // A browser of another time zone than the builder's, which no page depends on.
+      ...{ locale: 'en-AU', timezoneId: 'Europe/Berlin' },
+      ...{ reducedMotion: 'reduce', acceptDownloads: true },
+    });
+    context.setDefaultTimeout(10_000);
+    await context.clock.install({ time: clock.now() });
+    const page = await context.newPage();
+    await page.goto(`${baseUrl}${path}`);
+    return page;
+  };
   return {
     ...{ clock, baseUrl, databases, demo, chromium },
+    open,
     async signIn(role, path = '/console/today') {
-      const context = await chromium.newContext({
-        // A browser of another time zone than the builder's, which no page depends on.
-        ...{ locale: 'en-AU', timezoneId: 'Europe/Berlin' },
-        ...{ reducedMotion: 'reduce', acceptDownloads: true },
-      });
-      context.setDefaultTimeout(10_000);
-      await context.clock.install({ time: clock.now() });
-      const page = await context.newPage();
-      await page.goto(`${baseUrl}${path}`);
+      const page = await open(path);
       await submitSignIn(page, demo, role);
       return page;
     },
@@ -89,7 +96,11 @@ export async function startDemoConsole(): Promise<DemoConsole> {
 
 /** Fills in the sign-in page that the browser shows, with the demo's staff user of the role. */
 export async function submitSignIn(page: Page, demo: DemoFile, role: string): Promise<void> {
-  const { email, password } = demo.staff.find((staff) => staff.role === role)!;
+  await submitCredentials(page, demo.staff.find((staff) => staff.role === role)!);
+}
+
+/** Fills in the sign-in page that the browser shows. */
+export async function submitCredentials(page: Page, { email, password }: { email: string; password: string }) {
   await page.getByLabel('E-mail').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();

@@ -92,6 +92,39 @@ describe('/console/graphql', () => {
   });
 });
 
+describe('a document that both schemas receive', () => {
+  const toGraphql = async (query: string) => service.graphql(await service.as('internal'), query);
+
+  it.each([
+    ['the console', '{ integrators { data { id } } }'],
+    ['integrators', '{ webhookDeliveries(endpointId: "whe_none") { data { id } } }'],
+  ])('is validated by each, where only that of %s has its fields (CON-7)', async (owner, query) => {
+    const codes: unknown[] = [];
+    // A document is cached at its first use, and compiled at a later one.
+    for (let use = 0; use < 4; use++) {
+      for (const { errors } of [await viewer.query(query), await toGraphql(query)]) {
+        codes.push(errors?.[0]?.extensions.code === 'GRAPHQL_VALIDATION_FAILED');
+      }
+    }
+    expect(codes).toEqual(
+      Array(4)
+        .fill(owner === 'integrators' ? [true, false] : [false, true])
+        .flat(),
+    );
+  });
+
+  it('is planned by each, where the same field is another', async () => {
+    const ids: unknown[] = [];
+    for (let use = 0; use < 4; use++) {
+      for (const { data } of [await toGraphql('{ me { id } }'), await viewer.query('{ me { id } }')])
+        ids.push(data.me.id);
+    }
+    const [client] = ids;
+    expect(client).not.toBe('user_viewer');
+    expect(ids).toEqual(Array(4).fill([client, 'user_viewer']).flat());
+  });
+});
+
 describe('the sign-in of staff', () => {
   it('sets a cookie that only this host can set and only HTTPS sends (CON-1)', async () => {
     const https = await startService({ BASE_URL: 'https://api.example.com' });
