@@ -48,6 +48,8 @@ const PAGES: readonly [name: string, path: string, open?: () => Promise<void>][]
   ['conflicts', 'attendance?show=conflicts'],
   ['conflict', 'attendance?show=conflicts', firstRow('Conflicts')],
   ['pending', 'attendance?show=pending'],
+  ['open-visits', 'attendance?show=open'],
+  ['open-visit', 'attendance?show=open', firstRow('Open visits')],
   ['timesheets', 'timesheets'],
   ['inductions', 'inductions'],
   ['insurances', 'insurances'],
@@ -72,6 +74,7 @@ const PAGES: readonly [name: string, path: string, open?: () => Promise<void>][]
       await firstRow('Connections')();
     },
   ],
+  ['failing-webhooks', 'integrations?show=failing'],
   ['people', 'people'],
   ['audit', 'audit'],
   ['no-such-page', 'no-such-page'],
@@ -93,6 +96,9 @@ async function open(path: string, theme: 'light' | 'dark'): Promise<void> {
 /** What a page shows where it has no data: a path, the operation that a response is made up for, and a text. */
 const STATES: readonly [name: string, path: string, operation: string | null, text: string][] = [
   ['empty-attendance', 'attendance?date=2001-01-01', null, 'Nobody signed on'],
+  ['unknown-project', 'attendance?project=proj_none', null, 'There is no such project'],
+  ['unknown-builder', 'today?region=au1&builder=buil_none', null, 'There is no such builder'],
+  ['all-timesheets', 'timesheets?from=any&until=any', null, 'Charts show up to 371 days'],
   ['empty-timesheets', 'timesheets?from=2001-01-01&until=2001-01-31', null, 'No timesheets match'],
   ['empty-insurances', 'insurances?type=WORK_COVER&status=EXPIRED&ends=7', null, 'No insurances match'],
   ['empty-photos', 'photos?source=ITP', null, 'No photos here'],

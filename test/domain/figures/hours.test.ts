@@ -108,6 +108,31 @@ describe('hours', () => {
     }
   });
 
+  it.each(ZONES)('are of timesheets before a day and from it on, which are all, in %s (RED-31)', async (timeZone) => {
+    const find = (days: object) => {
+      const { earliest: startDate, latest: endDate, ...range } = toDayRange({ ...days, timeZone });
+      const where = { builderId: 'buil_a', startDate, endDate, ...range };
+      return timesheets.findPage(site.database, where, { offset: 0, limit: 1 });
+    };
+    const pages = [await find({ lastDay: '2026-03-09' }), await find({ firstDay: '2026-03-10' })];
+    const totals = pages.map(({ meta }) => meta.totalCount);
+    const before = rows.filter((row) => dayOf(row, timeZone) <= '2026-03-09').length;
+    expect(totals).toEqual([before, rows.length - before]);
+  });
+
+  it('of more than 10,000 projects are rejected, as the cost of a query counts no more (CON-14)', async () => {
+    await site.execute(`insert into project (id, created_at, updated_at, builder_id, status, name, integrations)
+      select 'proj_many' || n, now(), now(), 'buil_b', 'IN_PROGRESS', 'Site ' || n, '[]' from generate_series(1, 10001) n`);
+    await site.execute(`insert into timesheet (id, created_at, updated_at, builder_id, project_id, profile_id, status, date, hours)
+      select 'ts_many' || n, now(), now(), 'buil_b', 'proj_many' || n, 'pers_b', 'REJECTED', '2025-03-03', 5 from generate_series(1, 10001) n`);
+    const range = { startDate: '2025-03-03', endDate: '2025-03-03' };
+    const filter = { builderId: 'buil_b', projectId: null, timeZone: 'UTC' };
+    await expect(readHoursByProject(site.database, filter, range)).rejects.toThrow(/more than 10000 projects/);
+    expect(await readHoursByCostCode(site.database, filter, range)).toMatchObject([{ hours: 50_005 }]);
+    await site.execute(`delete from timesheet where id = 'ts_many1'`);
+    expect(await readHoursByProject(site.database, filter, range)).toHaveLength(10_000);
+  });
+
   it('of a day without a time zone are on that day everywhere (RED-31)', async () => {
     const id = 'ts_bare';
     await site.execute(
