@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { DocumentStore } from '../../../src/graphql/server/document-store.ts';
 import { PASSWORD } from '../../oauth/fixtures.ts';
 import { addStaff, ConsoleBrowser, signInToConsole } from '../../support/console.ts';
 import { type Service, startService } from '../../support/harness.ts';
@@ -111,6 +112,20 @@ describe('a document that both schemas receive', () => {
         .fill(owner === 'integrators' ? [true, false] : [false, true])
         .flat(),
     );
+  });
+
+  it('is kept by each, so that documents of the console evict none of integrators', async () => {
+    const query = '{ me { id __typename } }';
+    await toGraphql(query);
+    await viewer.query(query);
+    const parsed = vi.spyOn(DocumentStore.prototype, 'set');
+    for (let n = 0; n < 40; n++) await viewer.query(`{ me { id } } # ${n} ${'x'.repeat(8000)}`);
+    expect(parsed).toHaveBeenCalledTimes(40);
+    await toGraphql(query);
+    expect(parsed).toHaveBeenCalledTimes(40);
+    await viewer.query(query);
+    expect(parsed).toHaveBeenCalledTimes(41);
+    parsed.mockRestore();
   });
 
   it('is planned by each, where the same field is another', async () => {
