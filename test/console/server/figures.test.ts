@@ -97,7 +97,7 @@ describe('items awaiting action', () => {
         conflicts(builderId: $id, state: OPEN) { data { id } }
         builder(builderId: $id) { pendingSignOffs { meta { totalCount } } rejectedSignOffs { meta { totalCount } } }
         timesheets(builderId: $id, status: WAITING_REVIEW) { meta { totalCount } }
-        insurances(builderId: $id, expiresAfter: "2026-05-31T14:00:00Z", expiresBefore: "2026-07-01T14:00:00Z") { meta { totalCount } }
+        insurances(builderId: $id, firstDay: "2026-06-01", lastDay: "2026-07-01", timeZone: "Australia/Sydney") { meta { totalCount } }
       }`,
       { id: builderId },
     );

@@ -5,11 +5,13 @@ import { useBuilder } from '../shared/scope.tsx';
 import { Empty, Loaded } from './states.tsx';
 
 interface Props {
+  /** Heading of the page where there is no project. */
+  title: string;
   children: (project: ProjectChoice, projects: readonly ProjectChoice[]) => ReactNode;
 }
 
 /** Shows the project of the address, else the first in progress, and says so where there is none. */
-export function ChosenProject({ children }: Props) {
+export function ChosenProject({ title, children }: Props) {
   const { id: builderId } = useBuilder();
   const wanted = useFilters().get('project');
   const projects = useProjects(builderId);
@@ -18,8 +20,18 @@ export function ChosenProject({ children }: Props) {
       {(data) => {
         const project = wanted ? data.find(({ id }) => id === wanted) : data[0];
         if (project) return children(project, data);
-        if (!wanted) return <Empty title="No project is in progress" />;
-        return <Empty title="There is no such project">This builder does not have the project of the address.</Empty>;
+        return (
+          <>
+            <h1>{title}</h1>
+            <section className="panel">
+              {wanted ? (
+                <Empty title="There is no such project">This builder does not have the project of the address.</Empty>
+              ) : (
+                <Empty title="No project is in progress" />
+              )}
+            </section>
+          </>
+        );
       }}
     </Loaded>
   );

@@ -39,12 +39,19 @@ export function Layout({ children }: { children: ReactNode }) {
           <TopBar showsBuilder={needsBuilder} onMenu={() => setOpen(true)} />
           <main id="main" ref={main} tabIndex={-1}>
             <Banners />
-            {needsBuilder && isUnknownBuilder ? (
-              <Empty title="There is no such builder">
-                This region does not have the builder of the address. Choose one at the top, or another region.
-              </Empty>
-            ) : needsBuilder && !builder ? (
-              <Empty title="This region has no builders">Import one, or choose another region.</Empty>
+            {needsBuilder && !builder ? (
+              <>
+                <h1>{page.title}</h1>
+                <section className="panel">
+                  {isUnknownBuilder ? (
+                    <Empty title="There is no such builder">
+                      This region does not have the builder of the address. Choose one at the top, or another region.
+                    </Empty>
+                  ) : (
+                    <Empty title="This region has no builders">Import one, or choose another region.</Empty>
+                  )}
+                </section>
+              </>
             ) : page && !can(page.personal ? 'person.read' : (page.action ?? 'records.read')) ? (
               <NotPermitted page={page} />
             ) : (

@@ -22,7 +22,11 @@ export default function AttendancePage() {
   if (filters.get('show') === 'conflicts') return <ConflictList />;
   if (filters.get('show') === 'pending') return <PendingList />;
   if (filters.get('show') === 'open') return <OpenVisitList />;
-  return <ChosenProject>{(project, projects) => <ProjectDay projects={projects} project={project} />}</ChosenProject>;
+  return (
+    <ChosenProject title="Attendance">
+      {(project, projects) => <ProjectDay projects={projects} project={project} />}
+    </ChosenProject>
+  );
 }
 
 function ProjectDay({ projects, project }: { projects: readonly ProjectChoice[]; project: ProjectChoice }) {

@@ -19,7 +19,11 @@ const SOURCES = [
 const PAGE_SIZE = 24;
 
 export default function PhotosPage() {
-  return <ChosenProject>{(project, projects) => <Gallery projects={projects} project={project} />}</ChosenProject>;
+  return (
+    <ChosenProject title="Photos">
+      {(project, projects) => <Gallery projects={projects} project={project} />}
+    </ChosenProject>
+  );
 }
 
 function Gallery({ projects, project }: { projects: readonly ProjectChoice[]; project: ProjectChoice }) {
