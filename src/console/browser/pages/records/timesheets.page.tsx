@@ -15,7 +15,6 @@ import {
   formatDay,
   formatNumber,
   formatPlural,
-  formatShortDay,
   toCalendarDate,
   toRecordedDay,
 } from '../../shared/format.ts';
@@ -131,7 +130,11 @@ export default function TimesheetsPage() {
                   rowKey={({ id }) => id}
                   columns={[
                     { header: 'Person', cell: ({ profile }) => profile.fullName, nowrap: true },
-                    { header: 'Date', cell: ({ date }) => formatShortDay(toRecordedDay(date, timeZone)), nowrap: true },
+                    {
+                      header: 'Date',
+                      cell: ({ date }) => formatDay(toRecordedDay(date, timeZone), 'UTC'),
+                      nowrap: true,
+                    },
                     { header: 'Project', cell: ({ project }) => project.name },
                     { header: 'Cost code', cell: ({ costCode }) => costCode },
                     { header: 'Time type', cell: ({ timeType }) => timeType, nowrap: true },
