@@ -45,6 +45,12 @@ export class DayRangeArgs {
   timeZone?: string | null;
 }
 
+const DAY_MS = 86_400_000;
+/** The first and the last instant in years of four digits, which PostgreSQL accepts as text. */
+const [FIRST_INSTANT, LAST_INSTANT] = [Date.parse('0001-01-01T00:00:00.000Z'), Date.parse('9999-12-31T23:59:59.999Z')];
+
+const toPlainInstant = (time: number) => new Date(Math.min(Math.max(time, FIRST_INSTANT), LAST_INSTANT)).toISOString();
+
 /**
  * Returns the filters of a range of days, with the instants between which its records are in every time zone. Throws 400 when its end
  * precedes its start.
@@ -53,10 +59,9 @@ export function toDayRange({ firstDay, lastDay, timeZone }: DayRangeArgs) {
   if (firstDay && lastDay && lastDay < firstDay) {
     throw new ValidationError([{ fieldName: 'lastDay', message: 'must not be before firstDay' }]);
   }
-  const midnightAfter = (day: string, days: number) => Date.parse(`${day}T00:00:00Z`) + days * 86_400_000;
   return {
-    ...(firstDay && { firstDay, earliest: new Date(midnightAfter(firstDay, -1)).toISOString() }),
-    ...(lastDay && { lastDay, latest: new Date(midnightAfter(lastDay, 2) - 1).toISOString() }),
+    ...(firstDay && { firstDay, earliest: toPlainInstant(Date.parse(firstDay) - DAY_MS) }),
+    ...(lastDay && { lastDay, latest: toPlainInstant(Date.parse(lastDay) + 2 * DAY_MS - 1) }),
     ...((firstDay || lastDay) && { timeZone: timeZone ?? 'UTC' }),
   };
 }

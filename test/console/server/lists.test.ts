@@ -75,6 +75,10 @@ describe('inductions', () => {
   });
 });
 
+/** Insurances of active subcontractors that have no end. */
+const OPEN_ENDED = `select count(*) from insurance join subcontractor on subcontractor.id = subcontractor_id
+  where insurance.builder_id = ? and expiry is null and archived_at is null`;
+
 describe('timesheets of a builder', () => {
   it('of a cost code are listed, and the hours of charts are theirs', async () => {
     const [{ id, total, hours }] = (await select<{ id: string; total: string; hours: number }>(
@@ -109,6 +113,19 @@ describe('timesheets of a builder', () => {
     const query = `{ builder(builderId: "${builderId}") { timesheets(costCodeId: "${id}") { meta { totalCount } data { id } } } }`;
     const { data } = await operator.query(query);
     expect(data.builder.timesheets).toEqual({ meta: { totalCount: 0 }, data: [] });
+  });
+
+  it('of the longest range of days are all, as insurances are', async () => {
+    const days = 'firstDay: "0001-01-01", lastDay: "9999-12-31", timeZone: "America/New_York"';
+    const lists = (args: string) =>
+      `builder(builderId: "${builderId}") { timesheets${args && `(${args})`} { meta { totalCount } } }
+        insurances(builderId: "${builderId}"${args && `, ${args}`}) { meta { totalCount } }`;
+    const [ranged, all] = [await operator.query(`{ ${lists(days)} }`), await operator.query(`{ ${lists('')} }`)];
+    expect(ranged.errors).toBeUndefined();
+    expect(ranged.data.builder).toEqual(all.data.builder);
+    expect(all.data.insurances.meta.totalCount - ranged.data.insurances.meta.totalCount).toBe(
+      Number((await select<{ count: string }>(OPEN_ENDED, [builderId]))[0]!.count),
+    );
   });
 
   it('are 400 for a range of days that ends before it begins', async () => {
