@@ -400,6 +400,8 @@ export type UpdateClientMutationVariables = Exact<{
   id: string | number;
   name?: string | null | undefined;
   scopes?: Array<string> | string | null | undefined;
+  redirectUris?: Array<string> | string | null | undefined;
+  origins?: Array<string> | string | null | undefined;
   pilotAgreement?: string | null | undefined;
   expectedUpdatedAt: string;
 }>;
@@ -491,7 +493,7 @@ export type RotateWebhookSecretMutationVariables = Exact<{
 }>;
 
 
-export type RotateWebhookSecretMutation = { rotateWebhookSecret: { id: string, secret: string | null } };
+export type RotateWebhookSecretMutation = { rotateWebhookSecret: { id: string, updatedAt: string, secret: string | null } };
 
 export type TestWebhookEndpointMutationVariables = Exact<{
   endpointId: string;
@@ -1680,11 +1682,13 @@ fragment ClientPart on Client {
     createdAt
   }
 }` as unknown as TypedDocumentNode<CreateClientMutation, CreateClientMutationVariables>;
-export const UpdateClientDocument = `mutation UpdateClient($id: ID!, $name: String, $scopes: [String!], $pilotAgreement: String, $expectedUpdatedAt: Timestamp!) {
+export const UpdateClientDocument = `mutation UpdateClient($id: ID!, $name: String, $scopes: [String!], $redirectUris: [String!], $origins: [String!], $pilotAgreement: String, $expectedUpdatedAt: Timestamp!) {
   updateClient(
     id: $id
     name: $name
     scopes: $scopes
+    redirectUris: $redirectUris
+    origins: $origins
     pilotAgreement: $pilotAgreement
     expectedUpdatedAt: $expectedUpdatedAt
   ) {
@@ -1892,6 +1896,7 @@ export const RotateWebhookSecretDocument = `mutation RotateWebhookSecret($endpoi
     expectedUpdatedAt: $expectedUpdatedAt
   ) {
     id
+    updatedAt
     secret
   }
 }` as unknown as TypedDocumentNode<RotateWebhookSecretMutation, RotateWebhookSecretMutationVariables>;

@@ -104,7 +104,9 @@ function ProjectDay({ projects, project }: { projects: readonly ProjectChoice[];
                   The first {visits.length} of {formatPlural(total, 'visit')} are shown. The others are loading.
                 </p>
               )}
-              {visit && <VisitDrawer key={visit.updatedAt} visit={visit} now={now} onClose={close} />}
+              {visit && (
+                <VisitDrawer key={visit.id} visit={visit} now={now} onClose={close} onChanged={request.retry} />
+              )}
               {pending && <PendingDrawer event={pending} onClose={close} />}
               {conflictId && <ConflictDrawer id={conflictId} onClose={close} />}
             </>

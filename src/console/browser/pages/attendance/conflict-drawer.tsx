@@ -6,6 +6,7 @@ import { Loaded } from '../../components/states.tsx';
 import { type ConflictResolution, OneConflictDocument, ResolveConflictDocument } from '../../graphql/generated.ts';
 import { useAction } from '../../graphql/use-action.ts';
 import { useRequest } from '../../graphql/use-request.ts';
+import { useVersion } from '../../graphql/use-version.ts';
 import { formatPlural } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
 import type { Conflict } from './board-rows.ts';
@@ -21,15 +22,15 @@ export function ConflictDrawer({ id, onClose }: { id: string; onClose: () => voi
   return (
     <Drawer title={request.data ? `Conflict: ${request.data.conflict.worker.fullName}` : 'Conflict'} onClose={onClose}>
       <Loaded request={request}>
-        {({ conflict }) => <ConflictContent conflict={conflict} onChanged={request.retry} />}
+        {({ conflict }) => <ConflictContent key={conflict.id} conflict={conflict} onChanged={request.retry} />}
       </Loaded>
     </Drawer>
   );
 }
 
-function ConflictContent({ conflict, onChanged }: { conflict: Conflict; onChanged: () => void }) {
+function ConflictContent({ conflict: read, onChanged }: { conflict: Conflict; onChanged: () => void }) {
   const { can } = useScope();
-  const [overtaken, setOvertaken] = useState(false);
+  const { record: conflict, expectedUpdatedAt, overtaken, settle } = useVersion(read);
   const resolved = conflict.state === 'RESOLVED';
   return (
     <>
@@ -50,9 +51,10 @@ function ConflictContent({ conflict, onChanged }: { conflict: Conflict; onChange
         can('conflict.resolved') && (
           <ResolveForm
             conflict={conflict}
-            onOvertaken={() => {
-              setOvertaken(true);
-              onChanged();
+            expectedUpdatedAt={expectedUpdatedAt}
+            onFinished={(changed, late) => {
+              settle(changed, late);
+              if (late) onChanged();
             }}
           />
         )
@@ -122,7 +124,13 @@ const Resolution = ({ conflict }: { conflict: Conflict }) => (
   </section>
 );
 
-function ResolveForm({ conflict, onOvertaken }: { conflict: Conflict; onOvertaken: () => void }) {
+interface ResolveProps {
+  conflict: Conflict;
+  expectedUpdatedAt: string;
+  onFinished: (changed: Conflict | undefined, overtaken: boolean) => void;
+}
+
+function ResolveForm({ conflict, expectedUpdatedAt, onFinished }: ResolveProps) {
   const action = useAction(ResolveConflictDocument);
   const [resolution, setResolution] = useState<ConflictResolution>('KEEP_RECORD');
   const [reason, setReason] = useState('');
@@ -130,12 +138,10 @@ function ResolveForm({ conflict, onOvertaken }: { conflict: Conflict; onOvertake
   const choices = (Object.keys(RESOLUTIONS) as ConflictResolution[]).filter(
     (choice) => choice === 'KEEP_RECORD' || (conflict.type === 'SIGN_OFF' && conflict.visit),
   );
-  const [expected] = useState(conflict.updatedAt);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    const variables = { id: conflict.id, resolution, reason, expectedUpdatedAt: expected };
-    const { overtaken } = await action.run(variables);
-    if (overtaken) onOvertaken();
+    const { data, overtaken } = await action.run({ id: conflict.id, resolution, reason, expectedUpdatedAt });
+    onFinished(data?.resolveConflict, overtaken);
   };
   return (
     <form className="side" onSubmit={submit}>

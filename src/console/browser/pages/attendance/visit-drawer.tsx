@@ -2,9 +2,11 @@ import { type FormEvent, useState } from 'react';
 import { ConfirmButton } from '../../components/confirm-button.tsx';
 import { Drawer } from '../../components/drawer.tsx';
 import { EVENT_NAMES, Facts, Instant } from '../../components/facts.tsx';
+import { Overtaken } from '../../components/overtaken.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { ArchiveVisitDocument, CloseVisitDocument } from '../../graphql/generated.ts';
 import { useAction } from '../../graphql/use-action.ts';
+import { useVersion } from '../../graphql/use-version.ts';
 import { formatDuration, formatTimeZone } from '../../shared/format.ts';
 import { fromLocalInput, toLocalInput } from '../../shared/local-time.ts';
 import { useScope } from '../../shared/scope.tsx';
@@ -17,9 +19,26 @@ const STATES = {
   anomaly: ['Sign-off before sign-on', 'bad'],
 } as const;
 
+interface Props {
+  visit: Visit;
+  now: number;
+  onClose: () => void;
+  /** Reads the visit again. */
+  onChanged: () => void;
+}
+
 /** A visit with its events, and its corrections. */
-export function VisitDrawer({ visit, now, onClose }: { visit: Visit; now: number; onClose: () => void }) {
+export function VisitDrawer({ visit, now, onClose, onChanged }: Props) {
   const { can } = useScope();
+  const { expectedUpdatedAt, overtaken, settle } = useVersion(visit);
+  const change = {
+    ...{ visitId: visit.id, expectedUpdatedAt },
+    onFinished(done: boolean, late: boolean) {
+      settle(null, late);
+      if (done) onClose();
+      else if (late) onChanged();
+    },
+  };
   const end = endOf(visit);
   const [label, tone] = STATES[stateOf(visit)];
   return (
@@ -55,26 +74,28 @@ export function VisitDrawer({ visit, now, onClose }: { visit: Visit; now: number
           ))}
         </ol>
       </section>
-      {end === null && can('visit.closed') && <CloseForm visit={visit} onDone={onClose} />}
-      {can('visit.archived') && <ArchiveForm visit={visit} onDone={onClose} />}
+      {overtaken && <Overtaken />}
+      {end === null && can('visit.closed') && <CloseForm {...change} />}
+      {can('visit.archived') && <ArchiveForm {...change} />}
     </Drawer>
   );
 }
 
-function CloseForm({ visit, onDone }: { visit: Visit; onDone: () => void }) {
+interface Change {
+  visitId: string;
+  expectedUpdatedAt: string;
+  onFinished: (done: boolean, overtaken: boolean) => void;
+}
+
+function CloseForm({ onFinished, ...version }: Change) {
   const { timeZone } = useScope();
   const action = useAction(CloseVisitDocument);
   const [at, setAt] = useState(() => toLocalInput(Date.now(), timeZone));
   const [reason, setReason] = useState('');
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    const { data } = await action.run({
-      visitId: visit.id,
-      at: fromLocalInput(at, timeZone),
-      reason,
-      expectedUpdatedAt: visit.updatedAt,
-    });
-    if (data) onDone();
+    const { data, overtaken } = await action.run({ ...version, at: fromLocalInput(at, timeZone), reason });
+    onFinished(data !== null, overtaken);
   };
   return (
     <form className="side" onSubmit={submit}>
@@ -100,11 +121,11 @@ function CloseForm({ visit, onDone }: { visit: Visit; onDone: () => void }) {
   );
 }
 
-function ArchiveForm({ visit, onDone }: { visit: Visit; onDone: () => void }) {
+function ArchiveForm({ onFinished, ...version }: Change) {
   const action = useAction(ArchiveVisitDocument);
   const archive = async () => {
-    const { data } = await action.run({ visitId: visit.id, expectedUpdatedAt: visit.updatedAt });
-    if (data) onDone();
+    const { data, overtaken } = await action.run(version);
+    onFinished(data !== null, overtaken);
   };
   return (
     <section className="stack">

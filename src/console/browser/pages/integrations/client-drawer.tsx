@@ -2,6 +2,7 @@ import { type FormEvent, useState } from 'react';
 import { ConfirmButton } from '../../components/confirm-button.tsx';
 import { Drawer } from '../../components/drawer.tsx';
 import { Facts, Instant } from '../../components/facts.tsx';
+import { Overtaken } from '../../components/overtaken.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Restricted } from '../../components/restricted.tsx';
 import { SecretBox } from '../../components/secret-box.tsx';
@@ -14,10 +15,10 @@ import {
   UpdateClientDocument,
 } from '../../graphql/generated.ts';
 import { useAction } from '../../graphql/use-action.ts';
+import { useVersion } from '../../graphql/use-version.ts';
 import { formatEnum } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
-import { Overtaken } from './overtaken.tsx';
-import { ScopeChoice } from './scope-choice.tsx';
+import { ClientFields, type ClientValues, toClientUpdate, toClientValues } from './client-fields.tsx';
 
 interface Props {
   client: ClientPartFragment;
@@ -26,37 +27,36 @@ interface Props {
   onChanged: () => void;
 }
 
-/** An OAuth client: its scopes, secrets and state. */
-export function ClientDrawer({ client: given, onClose, onChanged }: Props) {
+/** An OAuth client: its properties, secrets and state. */
+export function ClientDrawer({ client: read, onClose, onChanged }: Props) {
   const { can } = useScope();
-  const [client, setClient] = useState(given);
-  const [scopes, setScopes] = useState<readonly string[]>(given.scopes);
-  const [agreement, setAgreement] = useState(given.pilotAgreement ?? '');
+  const { record: client, expectedUpdatedAt, overtaken, settle } = useVersion(read);
+  // What is not edited follows the record, which somebody else may change.
+  const [edits, setEdits] = useState<Partial<ClientValues>>({});
   const [secret, setSecret] = useState<string | null>(null);
-  const [overtaken, setOvertaken] = useState(false);
   const update = useAction(UpdateClientDocument);
   const rotate = useAction(RotateClientSecretDocument);
   const disable = useAction(DisableClientDocument);
   const enable = useAction(EnableClientDocument);
-  const version = { id: client.id, expectedUpdatedAt: client.updatedAt };
+  const version = { id: client.id, expectedUpdatedAt };
   const running = update.running || rotate.running || disable.running || enable.running;
   const accept = (changed: ClientPartFragment | undefined, late: boolean) => {
-    setOvertaken(late);
+    settle(changed, late);
     if (late) onChanged();
-    if (changed) setClient(changed);
   };
   const save = async (event: FormEvent) => {
     event.preventDefault();
-    const pilotAgreement = agreement || undefined;
-    const { data, overtaken: late } = await update.run({ ...version, scopes: [...scopes], pilotAgreement });
+    const { data, overtaken: late } = await update.run({ ...version, ...toClientUpdate(edits) });
     accept(data?.updateClient, late);
+    if (data) setEdits({});
   };
   const newSecret = async () => {
     const { data, overtaken: late } = await rotate.run(version);
     accept(data?.rotateClientSecret.client, late);
     setSecret(data?.rotateClientSecret.secret ?? null);
   };
-  const unchanged = scopes.length === client.scopes.length && scopes.every((scope) => client.scopes.includes(scope));
+  const stored = toClientValues(client);
+  const present = (Object.keys(edits) as (keyof ClientValues)[]).map((key) => String(stored[key]) || 'none').join('; ');
   return (
     <Drawer title={client.name} onClose={onClose}>
       <div className="actions">
@@ -67,13 +67,11 @@ export function ClientDrawer({ client: given, onClose, onChanged }: Props) {
         facts={[
           ['client_id', <code key="id">{client.id}</code>],
           ['Grants', client.grants.join(', ')],
-          ['Redirect URIs', client.redirectUris.join(', ')],
-          ['Origins', client.origins.join(', ')],
           ['Registered', <Instant key="at" at={client.createdAt} />],
           ['Disabled', client.disabledAt && <Instant key="off" at={client.disabledAt} />],
         ]}
       />
-      {overtaken && <Overtaken />}
+      {overtaken && <Overtaken present={present} />}
       {client.type !== 'PUBLIC' && (
         <section className="side">
           <h3>Secrets</h3>
@@ -98,23 +96,16 @@ export function ClientDrawer({ client: given, onClose, onChanged }: Props) {
         </section>
       )}
       <form className="side" onSubmit={save}>
-        <ScopeChoice
-          legend="Scopes"
-          scopes={scopes}
-          onChange={setScopes}
-          internal={client.type === 'INTERNAL'}
+        <ClientFields
+          type={client.type}
+          values={{ ...stored, ...edits }}
+          onChange={(changes) => setEdits({ ...edits, ...changes })}
           disabled={!can('client.updated')}
         />
-        {scopes.includes('write:sign_on_events') && (
-          <label className="field">
-            Agreement of the pilot
-            <input value={agreement} required onChange={({ target }) => setAgreement(target.value)} />
-          </label>
-        )}
         {can('client.updated') && (
           <div className="actions">
-            <button type="submit" className="primary" disabled={running || (unchanged && !agreement)}>
-              Save the scopes
+            <button type="submit" className="primary" disabled={running || Object.keys(edits).length === 0}>
+              Save
             </button>
           </div>
         )}

@@ -3,6 +3,7 @@ import { BuilderPicker } from '../../components/builder-picker.tsx';
 import { ConfirmButton } from '../../components/confirm-button.tsx';
 import { Drawer } from '../../components/drawer.tsx';
 import { Facts, Instant } from '../../components/facts.tsx';
+import { Overtaken } from '../../components/overtaken.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Restricted } from '../../components/restricted.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
@@ -14,8 +15,8 @@ import {
   UpdateConnectionDocument,
 } from '../../graphql/generated.ts';
 import { useAction } from '../../graphql/use-action.ts';
+import { useVersion } from '../../graphql/use-version.ts';
 import { useScope } from '../../shared/scope.tsx';
-import { Overtaken } from './overtaken.tsx';
 import { ScopeChoice } from './scope-choice.tsx';
 
 interface Props {
@@ -26,19 +27,19 @@ interface Props {
   connected?: readonly string[];
   clients: readonly { scopes: readonly string[] }[];
   onClose: () => void;
+  /** Reads the connection again. */
+  onChanged: () => void;
 }
 
 /** What a builder allows an integrator. */
-export function ConnectionDrawer({ integratorId, connection, connected = [], clients, onClose }: Props) {
+export function ConnectionDrawer({ integratorId, connection, connected = [], clients, onClose, onChanged }: Props) {
   const { can } = useScope();
   const [chosen, setChosen] = useState<BuilderChoiceFragment>();
   const builderId = connection?.builderId ?? chosen?.id ?? '';
-  const [scopes, setScopes] = useState<readonly string[]>(
-    connection?.scopes ?? [...new Set(clients.flatMap((client) => client.scopes))],
-  );
-  // The version that the person has seen: a change by somebody else in the meantime is reported instead of overwritten.
-  const [seen] = useState(connection?.updatedAt ?? '');
-  const [overtaken, setOvertaken] = useState(false);
+  const [edited, setEdited] = useState<readonly string[]>();
+  const wanted = [...new Set(clients.flatMap((client) => client.scopes))];
+  const scopes = edited ?? connection?.scopes ?? wanted;
+  const { expectedUpdatedAt, overtaken, settle } = useVersion(connection ?? { updatedAt: '' });
   const create = useAction(CreateConnectionDocument);
   const update = useAction(UpdateConnectionDocument);
   const revoke = useAction(RevokeConnectionDocument);
@@ -46,16 +47,17 @@ export function ConnectionDrawer({ integratorId, connection, connected = [], cli
   const active = connection?.status === 'ACTIVE';
   const key = { integratorId, builderId };
   const finish = ({ data, overtaken: late }: { data: unknown; overtaken: boolean }) => {
-    setOvertaken(late);
+    settle(null, late);
+    if (late) onChanged();
     if (data) onClose();
   };
   const save = async (event: FormEvent) => {
     event.preventDefault();
     const values = { ...key, scopes: [...scopes] };
-    finish(active ? await update.run({ ...values, expectedUpdatedAt: seen }) : await create.run(values));
+    finish(active ? await update.run({ ...values, expectedUpdatedAt }) : await create.run(values));
   };
   const mayChange = can(active ? 'connection.updated' : 'connection.created');
-  const missing = [...new Set(clients.flatMap((client) => client.scopes))].filter((scope) => !scopes.includes(scope));
+  const missing = wanted.filter((scope) => !scopes.includes(scope));
   return (
     <Drawer title={connection ? connection.builder.name : 'Connect a builder'} onClose={onClose}>
       {connection ? (
@@ -73,7 +75,7 @@ export function ConnectionDrawer({ integratorId, connection, connected = [], cli
       ) : (
         <BuilderPicker label="Builder" value={chosen?.name ?? ''} excluded={connected} onChoose={setChosen} />
       )}
-      {overtaken && <Overtaken />}
+      {overtaken && <Overtaken present={edited && (connection?.scopes.join(', ') || 'none')} />}
       {missing.length > 0 && (
         <p className="notice warn">
           Clients of the integrator have scopes that this connection does not allow: {missing.join(', ')}. Requests that
@@ -84,7 +86,7 @@ export function ConnectionDrawer({ integratorId, connection, connected = [], cli
         <ScopeChoice
           legend="Scopes that the builder allows"
           scopes={scopes}
-          onChange={setScopes}
+          onChange={setEdited}
           disabled={!mayChange}
         />
         {mayChange && (
@@ -103,7 +105,7 @@ export function ConnectionDrawer({ integratorId, connection, connected = [], cli
             label="Revoke the connection"
             effect="The integrator loses access to the builder within a second."
             disabled={running}
-            onConfirm={async () => finish(await revoke.run({ ...key, expectedUpdatedAt: seen }))}
+            onConfirm={async () => finish(await revoke.run({ ...key, expectedUpdatedAt }))}
           />
         </div>
       )}

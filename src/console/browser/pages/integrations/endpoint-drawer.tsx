@@ -3,6 +3,7 @@ import { ConfirmButton } from '../../components/confirm-button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Drawer } from '../../components/drawer.tsx';
 import { Facts, Instant } from '../../components/facts.tsx';
+import { Overtaken } from '../../components/overtaken.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { SecretBox } from '../../components/secret-box.tsx';
 import { SelectFilter } from '../../components/select-filter.tsx';
@@ -19,10 +20,10 @@ import {
 } from '../../graphql/generated.ts';
 import { useAction } from '../../graphql/use-action.ts';
 import { type Request, useRequest } from '../../graphql/use-request.ts';
+import { useVersion } from '../../graphql/use-version.ts';
 import { useFilters } from '../../shared/filters.ts';
 import { formatInstant, formatPlural } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
-import { Overtaken } from './overtaken.tsx';
 import { ReplayForm } from './replay-form.tsx';
 
 type Endpoint = DeliveriesQuery['webhookEndpoint'];
@@ -64,19 +65,19 @@ interface StateProps {
   onDeleted: () => void;
 }
 
-function EndpointState({ endpoint, request, onDeleted }: StateProps) {
+function EndpointState({ endpoint: read, request, onDeleted }: StateProps) {
   const { can } = useScope();
+  const { record: endpoint, expectedUpdatedAt, overtaken, settle } = useVersion(read);
   const update = useAction(UpdateWebhookEndpointDocument);
   const rotate = useAction(RotateWebhookSecretDocument);
   const remove = useAction(DeleteWebhookEndpointDocument);
   const test = useAction(TestWebhookEndpointDocument);
   const [secret, setSecret] = useState<string | null>(null);
   const [tested, setTested] = useState<string | null>(null);
-  const [overtaken, setOvertaken] = useState(false);
   const running = update.running || rotate.running || remove.running || test.running;
-  const version = { endpointId: endpoint.id, expectedUpdatedAt: endpoint.updatedAt };
-  const finish = (late: boolean) => {
-    setOvertaken(late);
+  const version = { endpointId: endpoint.id, expectedUpdatedAt };
+  const finish = (changed: (Partial<Endpoint> & { updatedAt: string }) | undefined, late: boolean) => {
+    settle(changed, late);
     request.retry();
   };
   const runTest = async () => {
@@ -125,8 +126,9 @@ function EndpointState({ endpoint, request, onDeleted }: StateProps) {
             type="button"
             disabled={running}
             onClick={async () => {
-              const { overtaken: late } = await update.run({ ...version, status: active ? 'PAUSED' : 'ACTIVE' });
-              finish(late);
+              const status = active ? 'PAUSED' : 'ACTIVE';
+              const { data, overtaken: late } = await update.run({ ...version, status });
+              finish(data?.updateWebhookEndpoint, late);
             }}
           >
             {active ? 'Pause' : 'Activate'}
@@ -141,7 +143,7 @@ function EndpointState({ endpoint, request, onDeleted }: StateProps) {
             onConfirm={async () => {
               const { data, overtaken: late } = await rotate.run(version);
               setSecret(data?.rotateWebhookSecret.secret ?? null);
-              finish(late);
+              finish(data?.rotateWebhookSecret, late);
             }}
           />
           <ConfirmButton
@@ -151,7 +153,7 @@ function EndpointState({ endpoint, request, onDeleted }: StateProps) {
             onConfirm={async () => {
               const { data, overtaken: late } = await remove.run(version);
               if (data) onDeleted();
-              else finish(late);
+              else finish(undefined, late);
             }}
           />
         </div>

@@ -144,13 +144,12 @@ export function IntegratorView() {
             </section>
             <Restricted action="client.created" to="add clients, connections and webhook endpoints" />
             <RejectionTable rejections={rejections} />
-            {client && (
-              <ClientDrawer key={client.updatedAt} client={client} onClose={close} onChanged={request.retry} />
-            )}
+            {client && <ClientDrawer key={client.id} client={client} onClose={close} onChanged={request.retry} />}
             {connection && (
               <ConnectionDrawer
                 connection={connection}
                 onClose={close}
+                onChanged={request.retry}
                 integratorId={integrator.id}
                 clients={clients}
               />
@@ -162,6 +161,7 @@ export function IntegratorView() {
                 connection={null}
                 connected={connections.map(({ builderId }) => builderId)}
                 onClose={close}
+                onChanged={request.retry}
                 integratorId={integrator.id}
                 clients={clients}
               />

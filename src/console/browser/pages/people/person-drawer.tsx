@@ -2,6 +2,7 @@ import { type FormEvent, useState } from 'react';
 import { ConfirmButton } from '../../components/confirm-button.tsx';
 import { Drawer } from '../../components/drawer.tsx';
 import { Facts, Instant } from '../../components/facts.tsx';
+import { Overtaken } from '../../components/overtaken.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Restricted } from '../../components/restricted.tsx';
 import { Loaded } from '../../components/states.tsx';
@@ -17,9 +18,9 @@ import {
 } from '../../graphql/generated.ts';
 import { useAction } from '../../graphql/use-action.ts';
 import { useRequest } from '../../graphql/use-request.ts';
+import { useVersion } from '../../graphql/use-version.ts';
 import { formatEnum } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
-import { Overtaken } from '../integrations/overtaken.tsx';
 import { Memberships } from './memberships.tsx';
 import { type Link, PasswordLinkResult } from './password-link.tsx';
 
@@ -29,24 +30,25 @@ export function PersonDrawer({ user, onClose }: { user: string; onClose: () => v
   return (
     <Drawer title={request.data?.person.name ?? 'Person'} onClose={onClose}>
       <Loaded request={request}>
-        {({ person }) => <PersonContent key={person.updatedAt} person={person} onChanged={request.retry} />}
+        {({ person }) => <PersonContent key={person.id} person={person} onChanged={request.retry} />}
       </Loaded>
     </Drawer>
   );
 }
 
-function PersonContent({ person, onChanged }: { person: PersonPartFragment; onChanged: () => void }) {
+function PersonContent({ person: read, onChanged }: { person: PersonPartFragment; onChanged: () => void }) {
   const { can } = useScope();
+  const { record: person, expectedUpdatedAt, overtaken, settle } = useVersion(read);
   const invite = useAction(InviteUserDocument);
   const reset = useAction(ResetPasswordDocument);
   const disable = useAction(DisableUserDocument);
   const enable = useAction(EnableUserDocument);
   const [link, setLink] = useState<Link | null>(null);
-  const [overtaken, setOvertaken] = useState(false);
   const of = person.staffRole ? 'staff' : 'user';
-  const version = { id: person.id, expectedUpdatedAt: person.updatedAt };
-  const finish = ({ overtaken: late }: { overtaken: boolean }) => {
-    setOvertaken(late);
+  const version = { id: person.id, expectedUpdatedAt };
+  const running = invite.running || reset.running || disable.running || enable.running;
+  const finish = (changed: PersonPartFragment | undefined, late: boolean) => {
+    settle(changed, late);
     onChanged();
   };
   const mayLink = can(person.staffRole ? 'staff.password_link_created' : 'password_link.created');
@@ -63,7 +65,9 @@ function PersonContent({ person, onChanged }: { person: PersonPartFragment; onCh
       />
       {overtaken && <Overtaken />}
       {!person.staffRole && <Memberships person={person} onChanged={onChanged} />}
-      {can(`${of}.updated`) && <DetailsForm person={person} onFinished={finish} />}
+      {can(`${of}.updated`) && (
+        <DetailsForm person={person} expectedUpdatedAt={expectedUpdatedAt} onFinished={finish} />
+      )}
       <Restricted action={`${of}.updated`} to={`change ${of === 'staff' ? 'staff' : 'users'}`} />
       {link && <PasswordLinkResult link={link} />}
       <Problem error={invite.error ?? reset.error ?? disable.error ?? enable.error} />
@@ -71,6 +75,7 @@ function PersonContent({ person, onChanged }: { person: PersonPartFragment; onCh
         {mayLink && !person.disabledAt && (
           <button
             type="button"
+            disabled={running}
             onClick={async () => {
               if (person.hasPassword) setLink((await reset.run({ id: person.id })).data?.resetPassword ?? null);
               else setLink((await invite.run({ id: person.id })).data?.inviteUser ?? null);
@@ -81,7 +86,14 @@ function PersonContent({ person, onChanged }: { person: PersonPartFragment; onCh
         )}
         {person.disabledAt
           ? can(`${of}.enabled`) && (
-              <button type="button" onClick={async () => finish(await enable.run(version))}>
+              <button
+                type="button"
+                disabled={running}
+                onClick={async () => {
+                  const { data, overtaken: late } = await enable.run(version);
+                  finish(data?.enableUser, late);
+                }}
+              >
                 Enable
               </button>
             )
@@ -89,7 +101,11 @@ function PersonContent({ person, onChanged }: { person: PersonPartFragment; onCh
               <ConfirmButton
                 label="Disable"
                 effect="Sessions and tokens end within a second."
-                onConfirm={async () => finish(await disable.run(version))}
+                disabled={running}
+                onConfirm={async () => {
+                  const { data, overtaken: late } = await disable.run(version);
+                  finish(data?.disableUser, late);
+                }}
               />
             )}
       </div>
@@ -99,36 +115,45 @@ function PersonContent({ person, onChanged }: { person: PersonPartFragment; onCh
 
 interface DetailsProps {
   person: PersonPartFragment;
-  onFinished: (outcome: { overtaken: boolean }) => void;
+  expectedUpdatedAt: string;
+  onFinished: (changed: PersonPartFragment | undefined, overtaken: boolean) => void;
 }
 
-function DetailsForm({ person, onFinished }: DetailsProps) {
+function DetailsForm({ person, expectedUpdatedAt, onFinished }: DetailsProps) {
   const action = useAction(UpdateUserDocument);
-  const [name, setName] = useState(person.name);
-  const [email, setEmail] = useState(person.email);
-  const [staffRole, setStaffRole] = useState(person.staffRole);
+  // What is not edited follows the record, which somebody else may change.
+  const [edits, setEdits] = useState<{ name?: string; email?: string; staffRole?: StaffRole }>({});
+  const { name, email, staffRole } = { ...person, ...edits };
   const unchanged = name === person.name && email === person.email && staffRole === person.staffRole;
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    const changes = { name, email, staffRole: staffRole ?? undefined };
-    const outcome = await action.run({ id: person.id, ...changes, expectedUpdatedAt: person.updatedAt });
-    if (outcome.data || outcome.overtaken) onFinished(outcome);
+    const { data, overtaken } = await action.run({ id: person.id, ...edits, expectedUpdatedAt });
+    if (data) setEdits({});
+    if (data || overtaken) onFinished(data?.updateUser, overtaken);
   };
   return (
     <form className="side" onSubmit={submit}>
       <h3>Details</h3>
       <label className="field">
         Name
-        <input required value={name} onChange={({ target }) => setName(target.value)} />
+        <input required value={name} onChange={({ target }) => setEdits({ ...edits, name: target.value })} />
       </label>
       <label className="field">
         E-mail
-        <input type="email" required value={email} onChange={({ target }) => setEmail(target.value)} />
+        <input
+          type="email"
+          required
+          value={email}
+          onChange={({ target }) => setEdits({ ...edits, email: target.value })}
+        />
       </label>
       {person.staffRole && (
         <label className="field">
           Role
-          <select value={staffRole ?? ''} onChange={({ target }) => setStaffRole(target.value as StaffRole)}>
+          <select
+            value={staffRole ?? ''}
+            onChange={({ target }) => setEdits({ ...edits, staffRole: target.value as StaffRole })}
+          >
             {(['VIEWER', 'OPERATOR', 'ADMIN'] as const).map((role) => (
               <option key={role} value={role}>
                 {formatEnum(role)}
