@@ -94,13 +94,9 @@ export function BuilderFilter() {
   const name = id ? (data?.findBuilders.data.find((builder) => builder.id === id)?.name ?? '') : 'All';
   return (
     <div className="actions picker-filter">
-      <BuilderPicker
-        label="Builder"
-        value={name}
-        onChoose={(builder) => filters.set({ of: builder.id, after: null })}
-      />
+      <BuilderPicker label="Builder" value={name} onChoose={(builder) => filters.set({ of: builder.id })} />
       {id && (
-        <button type="button" onClick={() => filters.set({ of: null, after: null })}>
+        <button type="button" onClick={() => filters.set({ of: null })}>
           All builders
         </button>
       )}

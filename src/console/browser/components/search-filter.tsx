@@ -13,7 +13,7 @@ export function SearchFilter({ name, label }: { name: string; label: string }) {
   // After each render, so that a filter that was changed in the meantime is kept.
   useEffect(() => {
     if (text === current) return;
-    const timer = setTimeout(() => filters.set({ [name]: text, after: null }, { replace: current !== '' }), PAUSE_MS);
+    const timer = setTimeout(() => filters.set({ [name]: text }, { replace: current !== '' }), PAUSE_MS);
     return () => clearTimeout(timer);
   });
   return (

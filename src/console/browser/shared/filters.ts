@@ -3,11 +3,33 @@ import { useSearchParams } from 'react-router';
 /** Parameters that stay in the address from page to page. */
 const SCOPE = ['region', 'builder'];
 
+/** Parameters of the position in a list. */
+const POSITION = ['page', 'after', 'before'];
+
+/** Parameters of what is opened beside a list, which stays at its position. */
+const OPENED = new Set([
+  ...['visit', 'conflict', 'pending', 'photo', 'report', 'person', 'entry'],
+  ...['client', 'connection', 'endpoint', 'add'],
+]);
+
+type Changes = Record<string, string | null | undefined>;
+
+/** Returns the parameters after changes. A changed filter shows the first page again. */
+export function changeParameters(parameters: URLSearchParams, changes: Changes): URLSearchParams {
+  const next = new URLSearchParams(parameters);
+  if (!Object.keys(changes).every((name) => OPENED.has(name))) for (const name of POSITION) next.delete(name);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value) next.set(name, value);
+    else next.delete(name);
+  }
+  return next;
+}
+
 interface Filters {
   /** Value of a parameter of the address; undefined without one. */
   get(name: string): string | undefined;
   /** Changes parameters as a step that the back button undoes, unless it replaces the one before; an empty value removes one. The first page of lists is shown again. */
-  set(changes: Record<string, string | null | undefined>, options?: { replace?: boolean }): void;
+  set(changes: Changes, options?: { replace?: boolean }): void;
 }
 
 /** Returns the filters, which the address holds. */
@@ -15,20 +37,12 @@ export function useFilters(): Filters {
   const [parameters, setParameters] = useSearchParams();
   return {
     get: (name) => parameters.get(name) || undefined,
-    set: (changes, options) => {
-      const next = new URLSearchParams(parameters);
-      if (!('page' in changes)) next.delete('page');
-      for (const [name, value] of Object.entries(changes)) {
-        if (value) next.set(name, value);
-        else next.delete(name);
-      }
-      setParameters(next, options);
-    },
+    set: (changes, options) => setParameters(changeParameters(parameters, changes), options),
   };
 }
 
 /** Returns a function for addresses of pages of the same region and builder. */
-export function useAddress(): (page: string, filters?: Record<string, string | null | undefined>) => string {
+export function useAddress(): (page: string, filters?: Changes) => string {
   const [parameters] = useSearchParams();
   return (page, filters = {}) => {
     const kept = new URLSearchParams();

@@ -25,10 +25,7 @@ export function ConflictList() {
         </div>
         <label className="field">
           State
-          <select
-            value={state}
-            onChange={({ target }) => filters.set({ state: target.value, after: null, conflict: null })}
-          >
+          <select value={state} onChange={({ target }) => filters.set({ state: target.value, conflict: null })}>
             <option value="OPEN">Open</option>
             <option value="RESOLVED">Resolved</option>
           </select>

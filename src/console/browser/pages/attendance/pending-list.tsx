@@ -37,7 +37,7 @@ export function PendingList() {
                   rows={data}
                   rowKey={({ id }) => id}
                   selected={opened}
-                  onOpen={({ id }) => filters.set({ pending: id, page: filters.get('page') })}
+                  onOpen={({ id }) => filters.set({ pending: id })}
                   columns={[
                     { header: 'Worker', cell: ({ worker }) => worker.fullName, nowrap: true },
                     { header: 'Project', cell: ({ project }) => project.name },
@@ -52,12 +52,7 @@ export function PendingList() {
                   total={meta.totalCount}
                   onPage={(page) => filters.set({ page: String(page) })}
                 />
-                {event && (
-                  <PendingDrawer
-                    event={event}
-                    onClose={() => filters.set({ pending: null, page: filters.get('page') })}
-                  />
-                )}
+                {event && <PendingDrawer event={event} onClose={() => filters.set({ pending: null })} />}
               </>
             );
           }}

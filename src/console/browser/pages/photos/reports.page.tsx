@@ -57,7 +57,7 @@ export default function ReportsPage() {
                   rows={data}
                   rowKey={({ id }) => id}
                   selected={opened}
-                  onOpen={({ id }) => filters.set({ report: id, page: filters.get('page') })}
+                  onOpen={({ id }) => filters.set({ report: id })}
                   columns={[
                     { header: 'Report', cell: ({ title }) => title },
                     { header: 'Project', cell: ({ project }) => project?.name ?? <span className="soft">none</span> },
@@ -83,11 +83,7 @@ export default function ReportsPage() {
         </Loaded>
       </section>
       {opened && (
-        <ReportDrawer
-          builderId={builderId}
-          photoReportId={opened}
-          onClose={() => filters.set({ report: null, page: filters.get('page') })}
-        />
+        <ReportDrawer builderId={builderId} photoReportId={opened} onClose={() => filters.set({ report: null })} />
       )}
     </>
   );
