@@ -3,7 +3,7 @@ import { BrowserRouter, Navigate, Route, Routes, useLocation, useSearchParams } 
 import { Provider } from 'urql';
 import { RenderFailure } from './components/render-failure.tsx';
 import { Loading } from './components/states.tsx';
-import { createConsoleClient } from './graphql/client.ts';
+import { createConsoleClients, UncachedClient } from './graphql/client.ts';
 import { Layout } from './layout/layout.tsx';
 import { useAddress } from './shared/filters.ts';
 import { ScopeProvider } from './shared/scope.tsx';
@@ -25,31 +25,33 @@ function Pages() {
   const [parameters] = useSearchParams();
   const { pathname, search } = useLocation();
   const region = parameters.get('region') ?? currentRegion();
-  const client = useMemo(() => createConsoleClient(region), [region]);
+  const { cached, uncached } = useMemo(() => createConsoleClients(region), [region]);
   return (
-    <Provider value={client} key={region}>
-      <ScopeProvider>
-        <Layout>
-          <RenderFailure address={pathname + search}>
-            <Suspense fallback={<Loading />}>
-              <Routes>
-                <Route path="/" element={<ToToday />} />
-                <Route path="/today" element={<TodayPage />} />
-                <Route path="/attendance" element={<AttendancePage />} />
-                <Route path="/timesheets" element={<TimesheetsPage />} />
-                <Route path="/inductions" element={<InductionsPage />} />
-                <Route path="/insurances" element={<InsurancesPage />} />
-                <Route path="/photos" element={<PhotosPage />} />
-                <Route path="/reports" element={<ReportsPage />} />
-                <Route path="/integrations/*" element={<IntegrationsPage />} />
-                <Route path="/people" element={<PeoplePage />} />
-                <Route path="/audit" element={<AuditPage />} />
-                <Route path="*" element={<NoSuchPage />} />
-              </Routes>
-            </Suspense>
-          </RenderFailure>
-        </Layout>
-      </ScopeProvider>
+    <Provider value={cached} key={region}>
+      <UncachedClient value={uncached}>
+        <ScopeProvider>
+          <Layout>
+            <RenderFailure address={pathname + search}>
+              <Suspense fallback={<Loading />}>
+                <Routes>
+                  <Route path="/" element={<ToToday />} />
+                  <Route path="/today" element={<TodayPage />} />
+                  <Route path="/attendance" element={<AttendancePage />} />
+                  <Route path="/timesheets" element={<TimesheetsPage />} />
+                  <Route path="/inductions" element={<InductionsPage />} />
+                  <Route path="/insurances" element={<InsurancesPage />} />
+                  <Route path="/photos" element={<PhotosPage />} />
+                  <Route path="/reports" element={<ReportsPage />} />
+                  <Route path="/integrations/*" element={<IntegrationsPage />} />
+                  <Route path="/people" element={<PeoplePage />} />
+                  <Route path="/audit" element={<AuditPage />} />
+                  <Route path="*" element={<NoSuchPage />} />
+                </Routes>
+              </Suspense>
+            </RenderFailure>
+          </Layout>
+        </ScopeProvider>
+      </UncachedClient>
     </Provider>
   );
 }

@@ -1,4 +1,4 @@
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { formatCsvRow } from '../shared/csv.ts';
 import { formatCount } from '../shared/format.ts';
 import { Glyph } from './glyph.tsx';
@@ -23,6 +23,13 @@ export function ExportButton({ fileName, header, readPage }: Props) {
   const [written, setWritten] = useState<number | null>(null);
   const [failed, setFailed] = useState(false);
   const cancelled = useRef(false);
+  // An export ends with the page.
+  useEffect(
+    () => () => {
+      cancelled.current = true;
+    },
+    [],
+  );
   const start = async () => {
     cancelled.current = false;
     setFailed(false);

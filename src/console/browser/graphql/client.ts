@@ -1,28 +1,44 @@
+import { createContext, useContext } from 'react';
 import { type Client, cacheExchange, createClient, fetchExchange, mapExchange } from 'urql';
 import { setConnection } from '../shared/session.ts';
 import { codeOf, statusOf } from './errors.ts';
 
-/** Returns the client of one region. The header that no other site can send protects the cookie of the session. */
-export function createConsoleClient(region: string): Client {
-  return createClient({
-    url: '/console/graphql',
-    preferGetMethod: false,
-    requestPolicy: 'cache-and-network',
-    fetchOptions: {
-      credentials: 'same-origin',
-      headers: { 'X-Console-CSRF': '1', 'X-Service-Region-Id': region },
-    },
-    exchanges: [
-      cacheExchange,
-      mapExchange({
-        onResult({ error }) {
-          if (!error) return setConnection('online');
-          if (statusOf(error) === 401 || codeOf(error) === 'UNAUTHENTICATED') return setConnection('ended');
-          if (error.networkError && statusOf(error) === undefined) return setConnection('offline');
-          setConnection('online');
-        },
-      }),
-      fetchExchange,
-    ],
-  });
+/** Clients of one region. */
+interface ConsoleClients {
+  /** Keeps results, and reads them again after mutations. */
+  cached: Client;
+  /** Keeps nothing: for reads that are made once, which the cache would hold until the tab is closed. */
+  uncached: Client;
 }
+
+/** Returns the clients of one region. The header that no other site can send protects the cookie of the session. */
+export function createConsoleClients(region: string): ConsoleClients {
+  const create = (withCache: boolean) =>
+    createClient({
+      url: '/console/graphql',
+      preferGetMethod: false,
+      requestPolicy: withCache ? 'cache-and-network' : 'network-only',
+      fetchOptions: {
+        credentials: 'same-origin',
+        headers: { 'X-Console-CSRF': '1', 'X-Service-Region-Id': region },
+      },
+      exchanges: [
+        ...(withCache ? [cacheExchange] : []),
+        mapExchange({
+          onResult({ error }) {
+            if (!error) return setConnection('online');
+            if (statusOf(error) === 401 || codeOf(error) === 'UNAUTHENTICATED') return setConnection('ended');
+            if (error.networkError && statusOf(error) === undefined) return setConnection('offline');
+            setConnection('online');
+          },
+        }),
+        fetchExchange,
+      ],
+    });
+  return { cached: create(true), uncached: create(false) };
+}
+
+export const UncachedClient = createContext<Client | null>(null);
+
+/** Returns the client that keeps no results. */
+export const useUncachedClient = (): Client => useContext(UncachedClient)!;

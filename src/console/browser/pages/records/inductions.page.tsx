@@ -1,9 +1,9 @@
-import { useClient } from 'urql';
 import { DataTable, Pager } from '../../components/data-table.tsx';
 import { ExportButton } from '../../components/export-button.tsx';
 import { SelectFilter } from '../../components/select-filter.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { formatStatus, StatusBadge } from '../../components/status-badge.tsx';
+import { useUncachedClient } from '../../graphql/client.ts';
 import { type InductionStatus, InductionsDocument } from '../../graphql/generated.ts';
 import { readExportPage } from '../../graphql/read-export-page.ts';
 import { useProjects } from '../../graphql/use-projects.ts';
@@ -19,7 +19,7 @@ const PAGE_SIZE = 25;
 
 /** The inductions of all of a builder's projects. */
 export default function InductionsPage() {
-  const client = useClient();
+  const client = useUncachedClient();
   const { id: builderId } = useBuilder();
   const { timeZone } = useScope();
   const filters = useFilters();

@@ -1,9 +1,9 @@
-import { useClient } from 'urql';
 import { DataTable, Pager } from '../../components/data-table.tsx';
 import { ExportButton } from '../../components/export-button.tsx';
 import { SelectFilter } from '../../components/select-filter.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
+import { useUncachedClient } from '../../graphql/client.ts';
 import { type InsuranceStatus, InsurancesDocument, type InsuranceType } from '../../graphql/generated.ts';
 import { readExportPage } from '../../graphql/read-export-page.ts';
 import { useRequest } from '../../graphql/use-request.ts';
@@ -32,7 +32,7 @@ function toDayRange(ends: string | undefined, today: string) {
 }
 
 export default function InsurancesPage() {
-  const client = useClient();
+  const client = useUncachedClient();
   const { id: builderId } = useBuilder();
   const { timeZone } = useScope();
   const filters = useFilters();

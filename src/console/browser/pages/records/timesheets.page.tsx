@@ -1,9 +1,9 @@
-import { useClient } from 'urql';
 import { DataTable, Pager } from '../../components/data-table.tsx';
 import { ExportButton } from '../../components/export-button.tsx';
 import { DayFilter, SelectFilter } from '../../components/select-filter.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { formatStatus, StatusBadge } from '../../components/status-badge.tsx';
+import { useUncachedClient } from '../../graphql/client.ts';
 import { CostCodesDocument, type TimesheetStatus, TimesheetsDocument } from '../../graphql/generated.ts';
 import { readExportPage } from '../../graphql/read-export-page.ts';
 import { useProjects } from '../../graphql/use-projects.ts';
@@ -35,7 +35,7 @@ const dayOf = (value: string | undefined, usual: string) => (value === 'any' ? u
 const formatBound = (day: string | undefined, open: string) => (day ? formatDay(day, 'UTC') : open);
 
 export default function TimesheetsPage() {
-  const client = useClient();
+  const client = useUncachedClient();
   const { id: builderId } = useBuilder();
   const { timeZone } = useScope();
   const filters = useFilters();
