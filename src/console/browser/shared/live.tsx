@@ -1,12 +1,11 @@
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
-import { useClient } from 'urql';
+import { useUncachedClient } from '../graphql/client.ts';
 import { ChangesDocument } from '../graphql/generated.ts';
+import { ChangeTracker } from './change-tracker.ts';
 import { isSessionEnded } from './session.ts';
 
 /** Milliseconds between the polls of a visible tab. With the delay of the event log, pages are current within two seconds. */
 const INTERVAL_MS = 1000;
-/** Milliseconds after a change when every server that answers figures has it: a standby is at most five seconds behind. */
-const SETTLE_MS = 6000;
 /** Milliseconds until the poll after one that failed. */
 const RETRY_MS = 5000;
 
@@ -17,11 +16,10 @@ export const useLiveVersion = (): number => useContext(Version);
 
 /** Polls the event log once per tab while the tab is visible, for all queries of the page. */
 export function LiveProvider({ builderId, children }: { builderId: string | undefined; children: ReactNode }) {
-  const client = useClient();
+  const client = useUncachedClient();
   const [version, setVersion] = useState(0);
   useEffect(() => {
-    let cursor: string | null = null;
-    let settlesAt = Number.POSITIVE_INFINITY;
+    const tracker = new ChangeTracker(builderId);
     let timer: ReturnType<typeof setTimeout> | undefined;
     let stopped = false;
     const schedule = (delay: number) => {
@@ -31,22 +29,9 @@ export function LiveProvider({ builderId, children }: { builderId: string | unde
     const poll = async () => {
       // Without a session each poll would count against the limit of sign-ins.
       if (isSessionEnded()) return schedule(INTERVAL_MS);
-      const hadCursor = cursor !== null;
-      const { data } = await client
-        .query(ChangesDocument, { after: cursor }, { requestPolicy: 'network-only' })
-        .toPromise();
+      const { data } = await client.query(ChangesDocument, { after: tracker.cursor }).toPromise();
       if (stopped) return;
-      if (data) {
-        const { cursor: next, reset, builderIds } = data.changes;
-        cursor = next;
-        const concerns = builderId === undefined ? builderIds.length > 0 : builderIds.includes(builderId);
-        const changed = hadCursor && (reset || concerns);
-        const now = performance.now();
-        if (changed || now > settlesAt) {
-          setVersion((current) => current + 1);
-          settlesAt = changed ? now + SETTLE_MS : Number.POSITIVE_INFINITY;
-        }
-      }
+      if (data && tracker.accept(data.changes, performance.now())) setVersion((current) => current + 1);
       schedule(data ? INTERVAL_MS : RETRY_MS);
     };
     const onVisibility = () => {

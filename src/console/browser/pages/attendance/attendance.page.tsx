@@ -89,7 +89,7 @@ function ProjectDay({ projects, project }: { projects: readonly ProjectChoice[];
       </div>
       <Loaded request={request} lines={14}>
         {(data) => {
-          const rows = toBoardRows(data, later, date, timeZone);
+          const rows = toBoardRows(data, later.visits, date, timeZone);
           const visits = rows.flatMap((row) => row.visits);
           const total = data.project.first.meta.totalCount;
           const close = () => filters.set({ visit: null, conflict: null, pending: null });
@@ -99,9 +99,19 @@ function ProjectDay({ projects, project }: { projects: readonly ProjectChoice[];
           return (
             <>
               <Board rows={rows} date={date} now={now} />
-              {total > visits.length && (
-                <p className="notice" role="status">
-                  The first {visits.length} of {formatPlural(total, 'visit')} are shown. The others are loading.
+              {total > visits.length && later.state !== 'done' && (
+                <p className="notice actions" role="status">
+                  The first {visits.length} of {formatPlural(total, 'visit')} are shown.{' '}
+                  {later.state === 'failed' ? (
+                    <>
+                      The others could not be loaded.{' '}
+                      <button type="button" onClick={later.retry}>
+                        Try again
+                      </button>
+                    </>
+                  ) : (
+                    'The others are loading.'
+                  )}
                 </p>
               )}
               {visit && (

@@ -42,8 +42,11 @@ export function toBoardRows(
     return time >= 0 && time < DAY_MS;
   };
   const { first, second, third, fourth } = project;
-  for (const visit of [...[first, second, third, fourth].flatMap(({ data }) => data), ...later])
-    rowOf(visit.worker).visits.push(visit);
+  // Pages that were read one after the other may both contain a visit.
+  const visits = new Map(
+    [...later, ...[first, second, third, fourth].flatMap(({ data }) => data)].map((visit) => [visit.id, visit]),
+  );
+  for (const visit of visits.values()) rowOf(visit.worker).visits.push(visit);
   for (const event of project.pendingSignOffs.data)
     if (isOfDay(event.occurredAt)) rowOf(event.worker).pending.push(event);
   for (const conflict of conflicts.data)

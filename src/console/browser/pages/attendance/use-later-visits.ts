@@ -1,38 +1,59 @@
-import { useEffect, useState } from 'react';
-import { useClient } from 'urql';
+import { useEffect, useRef, useState } from 'react';
+import { useUncachedClient } from '../../graphql/client.ts';
 import { type BoardQueryVariables, LaterVisitsDocument } from '../../graphql/generated.ts';
 import { useLiveVersion } from '../../shared/live.tsx';
+import { SerialReader } from '../../shared/serial-reader.ts';
 import type { Visit } from './board-rows.ts';
 
 /** Visits that the query of the board returns. */
 const FIRST = 100;
 const PAGE_SIZE = 25;
 
-/** Returns the visits of a day after the first hundred, which are read page by page. */
-export function useLaterVisits(board: BoardQueryVariables, total: number): readonly Visit[] {
-  const client = useClient();
+interface LaterVisits {
+  visits: readonly Visit[];
+  state: 'reading' | 'failed' | 'done';
+}
+
+/** Returns the new visits, and those of the earlier read that it has not come to. */
+const merge = (read: readonly Visit[], earlier: readonly Visit[]): Visit[] => {
+  const ids = new Set(read.map(({ id }) => id));
+  return [...read, ...earlier.filter(({ id }) => !ids.has(id))];
+};
+
+/** Returns the visits of a day after the first hundred, which are read page by page, and shown as they come. */
+export function useLaterVisits(board: BoardQueryVariables, total: number): LaterVisits & { retry: () => void } {
+  const client = useUncachedClient();
   const version = useLiveVersion();
   const key = JSON.stringify(board);
-  const [read, setRead] = useState<{ key: string; visits: Visit[] }>({ key, visits: [] });
+  const wanted = useRef(total);
+  wanted.current = total;
+  const reader = useRef<SerialReader>(undefined);
+  const [later, setLater] = useState<LaterVisits & { key: string }>({ key, visits: [], state: 'reading' });
+  useEffect(() => {
+    const variables = JSON.parse(key) as BoardQueryVariables;
+    reader.current = new SerialReader(async (own) => {
+      const visits: Visit[] = [];
+      const show = (state: LaterVisits['state']) =>
+        setLater((shown) => {
+          const earlier = shown.key === key && state !== 'done' ? shown.visits : [];
+          return { key, visits: merge(visits, earlier), state };
+        });
+      show('reading');
+      for (let offset = FIRST; offset < wanted.current; offset += PAGE_SIZE) {
+        const { data } = await client.query(LaterVisitsDocument, { ...variables, offset }).toPromise();
+        if (own.stopped) return;
+        if (!data) return show('failed');
+        visits.push(...data.project.attendance.data);
+        show('reading');
+      }
+      show('done');
+    });
+    return () => reader.current?.stop();
+  }, [client, key]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the visits are read again when records of the builder changed.
   useEffect(() => {
-    let stopped = false;
-    const readAll = async () => {
-      const visits: Visit[] = [];
-      for (let offset = FIRST; offset < total; offset += PAGE_SIZE) {
-        const variables = { ...(JSON.parse(key) as BoardQueryVariables), offset };
-        const { data } = await client
-          .query(LaterVisitsDocument, variables, { requestPolicy: 'network-only' })
-          .toPromise();
-        if (stopped || !data) return;
-        visits.push(...data.project.attendance.data);
-      }
-      setRead({ key, visits });
-    };
-    readAll();
-    return () => {
-      stopped = true;
-    };
+    if (total > FIRST) reader.current?.request();
   }, [client, key, total, version]);
-  return read.key === key ? read.visits : [];
+  const shown: LaterVisits = later.key === key && total > FIRST ? later : { visits: [], state: 'reading' };
+  return { ...shown, retry: () => reader.current?.request() };
 }

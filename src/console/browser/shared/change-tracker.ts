@@ -1,0 +1,42 @@
+/** Milliseconds after a change when every server that answers figures has it: a standby is at most five seconds behind. */
+export const SETTLE_MS = 6000;
+
+interface Changes {
+  cursor: string;
+  reset: boolean;
+  builderIds: readonly string[];
+}
+
+/** Decides after each poll of the event log whether the pages read their records again. */
+export class ChangeTracker {
+  readonly #builderId: string | undefined;
+  #cursor: string | null = null;
+  #settlesAt = Number.POSITIVE_INFINITY;
+
+  /** @param builderId of the records that are shown; undefined for all builders. */
+  constructor(builderId: string | undefined) {
+    this.#builderId = builderId;
+  }
+
+  /** Argument of the next poll; null for the first one. */
+  get cursor(): string | null {
+    return this.#cursor;
+  }
+
+  /**
+   * Returns whether the pages read again: after a change, and once more when standbys have it. They do the latter after the first poll too,
+   * because what changed shortly before it may be missing from what they have read (CON-17).
+   *
+   * @param now milliseconds of a clock that only goes forward.
+   */
+  accept({ cursor, reset, builderIds }: Changes, now: number): boolean {
+    const isFirst = this.#cursor === null;
+    this.#cursor = cursor;
+    const concerns = this.#builderId === undefined ? builderIds.length > 0 : builderIds.includes(this.#builderId);
+    const changed = !isFirst && (reset || concerns);
+    const settled = now > this.#settlesAt;
+    if (isFirst || changed) this.#settlesAt = now + SETTLE_MS;
+    else if (settled) this.#settlesAt = Number.POSITIVE_INFINITY;
+    return changed || settled;
+  }
+}
