@@ -31,8 +31,25 @@ describe('times of a builder', () => {
     ['America/New_York', '2026-03-08T03:30'],
     ['Pacific/Auckland', '2026-09-27T03:30'],
     ['UTC', '2026-01-01T00:00'],
+    [SYDNEY, '2026-10-04T01:59'],
+    [SYDNEY, '2026-10-04T03:00'],
+    ['Australia/Lord_Howe', '2026-10-04T12:00'],
+    ['Pacific/Kiritimati', '2026-01-01T00:00'],
+    ['Pacific/Pago_Pago', '2026-01-01T23:59'],
   ])('of inputs in %s become instants and back: %s', (timeZone, local) => {
     expect(toLocalInput(fromLocalInput(local, timeZone), timeZone)).toBe(local);
+  });
+
+  it.each([
+    [SYDNEY, '2026-10-04T02:30', '2026-10-03T16:30:00.000Z'],
+    ['America/New_York', '2026-03-08T02:30', '2026-03-08T07:30:00.000Z'],
+    ['America/Santiago', '2026-09-06T00:00', '2026-09-06T04:00:00.000Z'],
+  ])('that clocks leave out in %s are as much later: %s', (timeZone, local, instant) => {
+    expect(fromLocalInput(local, timeZone)).toBe(instant);
+  });
+
+  it('that occur twice are the first', () => {
+    expect(fromLocalInput('2026-04-05T02:30', SYDNEY)).toBe('2026-04-04T15:30:00.000Z');
   });
 });
 

@@ -165,7 +165,7 @@ function ResolveForm({ conflict, expectedUpdatedAt, onFinished }: ResolveProps) 
       </fieldset>
       <label className="field">
         Reason
-        <textarea required maxLength={500} value={reason} onChange={({ target }) => setReason(target.value)} />
+        <input required maxLength={500} value={reason} onChange={({ target }) => setReason(target.value)} />
       </label>
       <Problem error={action.error} />
       <div className="actions">

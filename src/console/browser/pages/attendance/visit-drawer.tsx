@@ -109,7 +109,7 @@ function CloseForm({ onFinished, ...version }: Change) {
       </label>
       <label className="field">
         Reason
-        <textarea required maxLength={500} value={reason} onChange={({ target }) => setReason(target.value)} />
+        <input required maxLength={500} value={reason} onChange={({ target }) => setReason(target.value)} />
       </label>
       <Problem error={action.error} />
       <div className="actions">
