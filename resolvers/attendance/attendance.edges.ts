@@ -5,6 +5,7 @@ import { SignOnVisit } from '../../entities/sign-on-visit.entity.ts';
 import { Worker } from '../../entities/worker.entity.ts';
 import { SignOnConflictCode } from '../../schema/enums.ts';
 import { ProjectId } from '../../schema/scalars.ts';
+import { CalendarDate, TimeZone } from '../../schema/time-zone.ts';
 import { signOnConflicts, signOnEvents, visits } from '../../src/domain/readers/attendance.reader.ts';
 import { pageEdge, recordEdge } from '../edges.ts';
 import { DayArgs } from './attendance.input.ts';
@@ -37,7 +38,16 @@ export const attendanceEdges = [
     where: ({ date, timeZone }: DayArgs) => ({ date, timeZone: timeZone ?? 'UTC', notArchived: true }),
   }),
   pageEdge(Project, 'openVisits', { ...openVisits, by: 'projectId' }),
-  pageEdge(Project, 'pendingSignOffs', { ...pendingSignOffs, by: 'projectId' }),
+  pageEdge(Project, 'pendingSignOffs', {
+    ...pendingSignOffs,
+    description: 'The sign-offs that wait for their sign-on; with a date, those of that day, by default in UTC.',
+    by: 'projectId',
+    args: [{ date: CalendarDate, timeZone: TimeZone }],
+    where: ({ date, timeZone }: Partial<DayArgs>) => ({
+      unsettledStatus: 'PENDING_SIGN_ON',
+      ...(date && { date, timeZone: timeZone ?? 'UTC' }),
+    }),
+  }),
   pageEdge(Project, 'rejectedSignOffs', { ...rejectedSignOffs, by: 'projectId' }),
   pageEdge(Project, 'signOnConflicts', { ...conflicts, by: 'projectId' }),
   pageEdge(Builder, 'openVisits', { ...openVisits, by: 'builderId' }),

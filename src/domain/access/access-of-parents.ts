@@ -38,6 +38,18 @@ export const findConnectionsOf = async (database: Database, integratorIds: Keys,
     toConnection(row),
   ]);
 
+/** Returns how many clients and connections of each integrator are active. */
+export async function countActiveOf(database: Database, integratorIds: Keys) {
+  const rows = await database.fork().execute<{ id: string; clients: number; connections: number }[]>(
+    `select parent.id,
+        (select count(*)::int from oauth_client where integrator_id = parent.id and disabled_at is null) as clients,
+        (select count(*)::int from connection where integrator_id = parent.id and status = 'ACTIVE') as connections
+      from unnest(string_to_array(?, ',')) parent (id)`,
+    [integratorIds.join()],
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
 /** Returns the first memberships of each user, in the order of creation. */
 export const findMembershipsOf = async (database: Database, userIds: Keys, limit: number) =>
   groupBy(userIds, await findChildren(database, Membership, 'userId', userIds, limit), (row) => [

@@ -42,6 +42,9 @@ export const signOnEvents = new Reader(SignOnEvent, {
   filters: {
     ...commonFilters,
     visitId: 't.visit_id = :visitId',
+    date: `t.occurred_at >= ${midnightAfter(0)} and t.occurred_at < ${midnightAfter(1)}`,
+    /** Parameter of `date`. */
+    timeZone: 'true',
     // The second condition is that of the partial index, for the planner.
     unsettledStatus: `t.status = :unsettledStatus and t.status <> 'APPLIED'`,
   },

@@ -200,6 +200,46 @@ describe('resolveConflict', () => {
   });
 });
 
+describe('what a day of the board shows', () => {
+  it('is read by the day, whatever waits from earlier ones (ATT-32)', async () => {
+    const addPending = async (occurredAt: string) => {
+      const id = nextId(ID_PREFIXES.signOnEvent);
+      await sql(
+        `insert into sign_on_event (id, created_at, updated_at, integrator_id, builder_id, project_id, worker_id, source_event_id,
+            source_sign_on_event_id, type, occurred_at, status) values (?, ?, ?, ?, ?, ?, ?, ?, 'absent', 'SIGN_OFF', ?, 'PENDING_SIGN_ON')`,
+        [id, instant(0), instant(0), integrator, site.builder, site.project, site.worker, id, occurredAt],
+      );
+      return id;
+    };
+    for (let day = 0; day < 26; day++) await addPending('2026-01-10T03:00:00Z');
+    // In Sydney, the 12th of January began at 13:00Z of the 11th.
+    await addPending('2026-01-11T12:59:59Z');
+    const ofDay = [await addPending('2026-01-11T13:00:00Z'), await addPending('2026-01-12T12:59:59Z')];
+    await addPending('2026-01-12T13:00:00Z');
+    const query = `query($builder: BuilderId!, $project: ProjectId!) {
+      project(builderId: $builder, projectId: $project) {
+        pendingSignOffs(date: "2026-01-12", timeZone: "Australia/Sydney") { meta { totalCount } data { id } } } }`;
+    const { data } = await kim.query(query, { builder: site.builder, project: site.project });
+    const { meta, data: events } = data.project.pendingSignOffs;
+    expect(meta.totalCount).toBe(2);
+    expect(events.map(({ id }: { id: string }) => id).sort()).toEqual(ofDay.sort());
+  });
+
+  it('has the conflicts between two instants', async () => {
+    const { eventId } = await addVisit();
+    const id = await addConflict(eventId);
+    const list = async (since: string, until: string) =>
+      (
+        await kim.query(
+          `{ conflicts(projectId: "${site.project}", since: "${since}", until: "${until}") { data { id } } }`,
+        )
+      ).data.conflicts.data;
+    expect(await list(instant(-1), instant(0))).toContainEqual({ id });
+    expect(await list(instant(-2), instant(-1))).not.toContainEqual({ id });
+    expect(await list(instant(0), instant(1))).not.toContainEqual({ id });
+  });
+});
+
 describe('the number of a conflict', () => {
   it('may exceed 2^31: each repeated conflict takes one (CON-9)', async () => {
     const { eventId } = await addVisit();

@@ -259,10 +259,12 @@ export type BoardQueryVariables = Exact<{
   projectId: string;
   date: string;
   timeZone: string;
+  since: string;
+  until: string;
 }>;
 
 
-export type BoardQuery = { project: { id: string, name: string, first: { meta: { totalCount: number }, data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> }, second: { data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> }, third: { data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> }, fourth: { data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> }, pendingSignOffs: { data: Array<{ id: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> } }, conflicts: { data: Array<{ id: string, code: SignOnConflictCode, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: ConflictState, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string }, recordedEvent: { id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null }> } };
+export type BoardQuery = { project: { id: string, name: string, first: { meta: { totalCount: number }, data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> }, second: { data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> }, third: { data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> }, fourth: { data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> }, pending: { meta: { totalCount: number }, data: Array<{ id: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> }, morePending: { data: Array<{ id: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> } }, conflicts: { data: Array<{ id: string, code: SignOnConflictCode, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: ConflictState, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string }, recordedEvent: { id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null }>, meta: { nextCursor: string | null } } };
 
 export type OneConflictQueryVariables = Exact<{
   id: string | number;
@@ -351,16 +353,18 @@ export type IntegratorsQueryVariables = Exact<{
 }>;
 
 
-export type IntegratorsQuery = { integrators: { data: Array<{ id: string, name: string, createdAt: string, clients: Array<{ id: string, disabledAt: string | null }>, connections: Array<{ builderId: string, status: ConnectionStatus }>, webhookEndpoints: Array<{ id: string, status: WebhookEndpointStatus, failures: number }> }>, meta: { nextCursor: string | null } }, usage: Array<{ date: string, integratorId: string, integratorName: string, requests: number, errors: number, rejections: number }>, rejections: Array<{ at: string, integratorId: string, integratorName: string, clientName: string, operation: string, status: number, code: string, reason: string, requestId: string }> };
+export type IntegratorsQuery = { integrators: { data: Array<{ id: string, name: string, createdAt: string, activeClients: number, activeConnections: number, webhookEndpoints: Array<{ id: string, status: WebhookEndpointStatus, failures: number }> }>, meta: { nextCursor: string | null } }, usage: Array<{ date: string, integratorId: string, integratorName: string, requests: number, errors: number, rejections: number }>, rejections: Array<{ at: string, integratorId: string, integratorName: string, clientName: string, operation: string, status: number, code: string, reason: string, requestId: string }> };
 
 export type OneIntegratorQueryVariables = Exact<{
   id: string | number;
+  clientsAfter?: string | null | undefined;
+  connectionsAfter?: string | null | undefined;
   since: string;
   until: string;
 }>;
 
 
-export type OneIntegratorQuery = { integrator: { id: string, name: string, deepLinkSchemes: Array<string>, createdAt: string, updatedAt: string, clients: Array<{ id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> }>, connections: Array<{ integratorId: string, builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { id: string, name: string } }>, webhookEndpoints: Array<{ id: string, url: string, types: Array<string> | null, builderIds: Array<string> | null, status: WebhookEndpointStatus, disabledReason: WebhookDisabledReason | null, failures: number, failingSince: string | null, suspendedUntil: string | null, replaying: boolean, createdAt: string, updatedAt: string, integratorId: string, integrator: { name: string }, client: { id: string, name: string } }> }, usage: Array<{ date: string, requests: number, errors: number, rejections: number }>, rejections: Array<{ at: string, integratorId: string, integratorName: string, clientName: string, operation: string, status: number, code: string, reason: string, requestId: string }> };
+export type OneIntegratorQuery = { integrator: { id: string, name: string, deepLinkSchemes: Array<string>, createdAt: string, updatedAt: string, webhookEndpoints: Array<{ id: string, url: string, types: Array<string> | null, builderIds: Array<string> | null, status: WebhookEndpointStatus, disabledReason: WebhookDisabledReason | null, failures: number, failingSince: string | null, suspendedUntil: string | null, replaying: boolean, createdAt: string, updatedAt: string, integratorId: string, integrator: { name: string }, client: { id: string, name: string } }> }, clients: { data: Array<{ id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> }>, meta: { nextCursor: string | null } }, enabled: { data: Array<{ id: string, name: string, type: ClientType, scopes: Array<string> }>, meta: { nextCursor: string | null } }, connections: { data: Array<{ integratorId: string, builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { id: string, name: string } }>, meta: { nextCursor: string | null } }, usage: Array<{ date: string, requests: number, errors: number, rejections: number }>, rejections: Array<{ at: string, integratorId: string, integratorName: string, clientName: string, operation: string, status: number, code: string, reason: string, requestId: string }> };
 
 export type ScopesQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -465,6 +469,7 @@ export type CreateWebhookEndpointMutationVariables = Exact<{
   clientId: string | number;
   url: string;
   types?: Array<string> | string | null | undefined;
+  builderIds?: Array<string> | string | null | undefined;
 }>;
 
 
@@ -472,6 +477,9 @@ export type CreateWebhookEndpointMutation = { createWebhookEndpoint: { id: strin
 
 export type UpdateWebhookEndpointMutationVariables = Exact<{
   endpointId: string;
+  url?: string | null | undefined;
+  types?: Array<string> | string | null | undefined;
+  builderIds?: Array<string> | string | null | undefined;
   status?: WebhookEndpointSwitch | null | undefined;
   expectedUpdatedAt: string;
 }>;
@@ -611,13 +619,15 @@ export type RemoveMembershipMutationVariables = Exact<{
 
 export type RemoveMembershipMutation = { removeMembership: { id: string, name: string, email: string, staffRole: StaffRole | null, hasPassword: boolean, disabledAt: string | null, createdAt: string, updatedAt: string, memberships: Array<{ builderId: string, role: string, builder: { name: string } }> } };
 
+export type FolderPartFragment = { id: string, name: string, parentId: string | null, photos: { meta: { totalCount: number } } };
+
 export type PhotoFoldersQueryVariables = Exact<{
   builderId: string;
   projectId: string;
 }>;
 
 
-export type PhotoFoldersQuery = { first: { data: Array<{ id: string, name: string, parentId: string | null, photos: { meta: { totalCount: number } } }> }, second: { data: Array<{ id: string, name: string, parentId: string | null, photos: { meta: { totalCount: number } } }> } };
+export type PhotoFoldersQuery = { first: { meta: { totalCount: number }, data: Array<{ id: string, name: string, parentId: string | null, photos: { meta: { totalCount: number } } }> }, second: { data: Array<{ id: string, name: string, parentId: string | null, photos: { meta: { totalCount: number } } }> }, third: { data: Array<{ id: string, name: string, parentId: string | null, photos: { meta: { totalCount: number } } }> }, fourth: { data: Array<{ id: string, name: string, parentId: string | null, photos: { meta: { totalCount: number } } }> } };
 
 export type PhotosQueryVariables = Exact<{
   builderId: string;
@@ -969,7 +979,7 @@ fragment VisitPart on SignOnVisit {
     }
   }
 }` as unknown as TypedDocumentNode<LaterVisitsQuery, LaterVisitsQueryVariables>;
-export const BoardDocument = `query Board($builderId: BuilderId!, $projectId: ProjectId!, $date: CalendarDate!, $timeZone: TimeZone!) {
+export const BoardDocument = `query Board($builderId: BuilderId!, $projectId: ProjectId!, $date: CalendarDate!, $timeZone: TimeZone!, $since: Timestamp!, $until: Timestamp!) {
   project(builderId: $builderId, projectId: $projectId) {
     id
     name
@@ -996,15 +1006,33 @@ export const BoardDocument = `query Board($builderId: BuilderId!, $projectId: Pr
         ...VisitPart
       }
     }
-    pendingSignOffs {
+    pending: pendingSignOffs(date: $date, timeZone: $timeZone) {
+      meta {
+        totalCount
+      }
+      data {
+        ...PendingPart
+      }
+    }
+    morePending: pendingSignOffs(date: $date, timeZone: $timeZone, offset: 25) {
       data {
         ...PendingPart
       }
     }
   }
-  conflicts(builderId: $builderId, projectId: $projectId, state: OPEN) {
+  conflicts(
+    builderId: $builderId
+    projectId: $projectId
+    state: OPEN
+    since: $since
+    until: $until
+    limit: 100
+  ) {
     data {
       ...ConflictPart
+    }
+    meta {
+      nextCursor
     }
   }
 }
@@ -1460,14 +1488,8 @@ export const IntegratorsDocument = `query Integrators($name: String, $after: Str
       id
       name
       createdAt
-      clients {
-        id
-        disabledAt
-      }
-      connections {
-        builderId
-        status
-      }
+      activeClients
+      activeConnections
       webhookEndpoints {
         id
         status
@@ -1501,21 +1523,42 @@ fragment RejectionPart on Rejection {
   reason
   requestId
 }` as unknown as TypedDocumentNode<IntegratorsQuery, IntegratorsQueryVariables>;
-export const OneIntegratorDocument = `query OneIntegrator($id: ID!, $since: CalendarDate!, $until: CalendarDate!) {
+export const OneIntegratorDocument = `query OneIntegrator($id: ID!, $clientsAfter: String, $connectionsAfter: String, $since: CalendarDate!, $until: CalendarDate!) {
   integrator(id: $id) {
     id
     name
     deepLinkSchemes
     createdAt
     updatedAt
-    clients {
-      ...ClientPart
-    }
-    connections {
-      ...ConnectionPart
-    }
     webhookEndpoints {
       ...EndpointPart
+    }
+  }
+  clients(integratorId: $id, after: $clientsAfter) {
+    data {
+      ...ClientPart
+    }
+    meta {
+      nextCursor
+    }
+  }
+  enabled: clients(integratorId: $id, disabled: false, limit: 200) {
+    data {
+      id
+      name
+      type
+      scopes
+    }
+    meta {
+      nextCursor
+    }
+  }
+  connections(integratorId: $id, after: $connectionsAfter) {
+    data {
+      ...ConnectionPart
+    }
+    meta {
+      nextCursor
     }
   }
   usage(integratorId: $id, since: $since, until: $until) {
@@ -1526,6 +1569,28 @@ export const OneIntegratorDocument = `query OneIntegrator($id: ID!, $since: Cale
   }
   rejections(integratorId: $id, limit: 100) {
     ...RejectionPart
+  }
+}
+fragment EndpointPart on WebhookEndpoint {
+  id
+  url
+  types
+  builderIds
+  status
+  disabledReason
+  failures
+  failingSince
+  suspendedUntil
+  replaying
+  createdAt
+  updatedAt
+  integratorId
+  integrator {
+    name
+  }
+  client {
+    id
+    name
   }
 }
 fragment ClientPart on Client {
@@ -1553,28 +1618,6 @@ fragment ConnectionPart on Connection {
   createdAt
   updatedAt
   builder {
-    id
-    name
-  }
-}
-fragment EndpointPart on WebhookEndpoint {
-  id
-  url
-  types
-  builderIds
-  status
-  disabledReason
-  failures
-  failingSince
-  suspendedUntil
-  replaying
-  createdAt
-  updatedAt
-  integratorId
-  integrator {
-    name
-  }
-  client {
     id
     name
   }
@@ -1845,15 +1888,23 @@ fragment ConnectionPart on Connection {
     name
   }
 }` as unknown as TypedDocumentNode<RevokeConnectionMutation, RevokeConnectionMutationVariables>;
-export const CreateWebhookEndpointDocument = `mutation CreateWebhookEndpoint($clientId: ID!, $url: WebhookUrl!, $types: [String!]) {
-  createWebhookEndpoint(clientId: $clientId, url: $url, types: $types) {
+export const CreateWebhookEndpointDocument = `mutation CreateWebhookEndpoint($clientId: ID!, $url: WebhookUrl!, $types: [String!], $builderIds: [BuilderId!]) {
+  createWebhookEndpoint(
+    clientId: $clientId
+    url: $url
+    types: $types
+    builderIds: $builderIds
+  ) {
     id
     secret
   }
 }` as unknown as TypedDocumentNode<CreateWebhookEndpointMutation, CreateWebhookEndpointMutationVariables>;
-export const UpdateWebhookEndpointDocument = `mutation UpdateWebhookEndpoint($endpointId: WebhookEndpointId!, $status: WebhookEndpointSwitch, $expectedUpdatedAt: Timestamp!) {
+export const UpdateWebhookEndpointDocument = `mutation UpdateWebhookEndpoint($endpointId: WebhookEndpointId!, $url: WebhookUrl, $types: [String!], $builderIds: [BuilderId!], $status: WebhookEndpointSwitch, $expectedUpdatedAt: Timestamp!) {
   updateWebhookEndpoint(
     endpointId: $endpointId
+    url: $url
+    types: $types
+    builderIds: $builderIds
     status: $status
     expectedUpdatedAt: $expectedUpdatedAt
   ) {
@@ -2148,27 +2199,36 @@ fragment PersonPart on User {
 }` as unknown as TypedDocumentNode<RemoveMembershipMutation, RemoveMembershipMutationVariables>;
 export const PhotoFoldersDocument = `query PhotoFolders($builderId: BuilderId!, $projectId: ProjectId!) {
   first: photoFolders(builderId: $builderId, projectId: $projectId) {
+    meta {
+      totalCount
+    }
     data {
-      id
-      name
-      parentId
-      photos(limit: 1) {
-        meta {
-          totalCount
-        }
-      }
+      ...FolderPart
     }
   }
   second: photoFolders(builderId: $builderId, projectId: $projectId, offset: 25) {
     data {
-      id
-      name
-      parentId
-      photos(limit: 1) {
-        meta {
-          totalCount
-        }
-      }
+      ...FolderPart
+    }
+  }
+  third: photoFolders(builderId: $builderId, projectId: $projectId, offset: 50) {
+    data {
+      ...FolderPart
+    }
+  }
+  fourth: photoFolders(builderId: $builderId, projectId: $projectId, offset: 75) {
+    data {
+      ...FolderPart
+    }
+  }
+}
+fragment FolderPart on PhotoFolder {
+  id
+  name
+  parentId
+  photos(limit: 1) {
+    meta {
+      totalCount
     }
   }
 }` as unknown as TypedDocumentNode<PhotoFoldersQuery, PhotoFoldersQueryVariables>;

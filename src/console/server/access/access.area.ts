@@ -1,6 +1,11 @@
 import { INTERNAL_SCOPES, SCOPE_DECLARATIONS, SCOPES } from '../../../../schema/scopes.ts';
 import { getTimeZone } from '../../../../schema/time-zone.ts';
-import { findClientsOf, findConnectionsOf, findSecretsOf } from '../../../domain/access/access-of-parents.ts';
+import {
+  countActiveOf,
+  findClientsOf,
+  findConnectionsOf,
+  findSecretsOf,
+} from '../../../domain/access/access-of-parents.ts';
 import {
   createClient,
   disableClient,
@@ -35,6 +40,8 @@ const withSecret = async (context: ConsoleContext, created: { clientId: string; 
   client: await findClient(context, created.clientId),
   secret: created.clientSecret,
 });
+
+const loadCounts = (context: ConsoleContext, id: string) => loadBatched(context, 'active', id, countActiveOf);
 
 /** Throws 403 for an internal client, except for a role that may change those. */
 async function requireClientRole(context: ConsoleContext, id: string): Promise<void> {
@@ -190,6 +197,8 @@ export const accessArea: ConsoleArea = {
           findConnectionsOf(database, ids, limit),
         );
       },
+      activeClients: async ({ id }: Identified, _, context) => (await loadCounts(context, id))!.clients,
+      activeConnections: async ({ id }: Identified, _, context) => (await loadCounts(context, id))!.connections,
       webhookEndpoints: ({ id }: Identified, _, context) =>
         loadBatched(context, 'webhook endpoints', id, findEndpointsOf),
     },

@@ -10,6 +10,10 @@ export const accessTypes = /* GraphQL */ `
     clients(limit: Int = 100): [Client!]!
     "The first connections; the query 'connections' lists all of them."
     connections(limit: Int = 200): [Connection!]!
+    "How many of them are not disabled."
+    activeClients: Int!
+    "How many of them are active."
+    activeConnections: Int!
     webhookEndpoints: [WebhookEndpoint!]!
     createdAt: Timestamp!
     updatedAt: Timestamp!

@@ -72,8 +72,16 @@ export const attendanceTypes = /* GraphQL */ `
   }
 
   extend type Query {
-    "Conflicts, the newest first."
-    conflicts(builderId: BuilderId, projectId: ProjectId, state: ConflictState, after: String, limit: Int = 50): ConflictPage!
+    "Conflicts, the newest first. 'since' and 'until' bound when the gate saw the worker; 'until' is excluded."
+    conflicts(
+      builderId: BuilderId
+      projectId: ProjectId
+      state: ConflictState
+      since: Timestamp
+      until: Timestamp
+      after: String
+      limit: Int = 50
+    ): ConflictPage!
     conflict(id: ID!): Conflict!
     "Whether something changed since the cursor of the poll before, within two seconds of the change. Without 'after' it returns a cursor."
     changes(after: String, projectId: ProjectId): Changes!

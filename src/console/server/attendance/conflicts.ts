@@ -34,6 +34,8 @@ interface ConflictFilter {
   builderId?: string | null;
   projectId?: string | null;
   state?: 'OPEN' | 'RESOLVED' | null;
+  since?: string | null;
+  until?: string | null;
   after?: string | null;
   limit?: number | null;
 }
@@ -45,12 +47,14 @@ export function parseConflictId(text: string, fieldName = 'id'): number {
 }
 
 /** Returns a page of conflicts, the newest first. */
-export async function listConflicts(context: ConsoleContext, { builderId, projectId, state, ...page }: ConflictFilter) {
+export async function listConflicts(context: ConsoleContext, filter: ConflictFilter) {
+  const { builderId, projectId, state, since, until, ...page } = filter;
   const { limit, cursor } = toPageArgs(page);
   const where = {
     ...(builderId && { builderId }),
     ...(projectId && { projectId }),
     ...(state && { resolvedAt: state === 'OPEN' ? null : { $ne: null } }),
+    ...((since || until) && { occurredAt: { ...(since && { $gte: since }), ...(until && { $lt: until }) } }),
     ...(cursor !== undefined && { id: { $lt: parseConflictId(cursor, 'after') } }),
   };
   const options = { orderBy: { id: 'desc' as const }, limit: limit + 1 };

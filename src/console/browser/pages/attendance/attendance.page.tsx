@@ -1,10 +1,12 @@
+import { Link } from 'react-router';
 import { ChosenProject } from '../../components/chosen-project.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { BoardDocument } from '../../graphql/generated.ts';
 import type { ProjectChoice } from '../../graphql/use-projects.ts';
 import { useRequest } from '../../graphql/use-request.ts';
-import { useFilters } from '../../shared/filters.ts';
+import { useAddress, useFilters } from '../../shared/filters.ts';
 import { addDays, formatCalendarDay, formatPlural, formatTimeZone, toCalendarDate } from '../../shared/format.ts';
+import { fromLocalInput } from '../../shared/local-time.ts';
 import { useBuilder, useScope } from '../../shared/scope.tsx';
 import { useNow } from '../../shared/use-now.ts';
 import { Board } from './board.tsx';
@@ -33,12 +35,14 @@ function ProjectDay({ projects, project }: { projects: readonly ProjectChoice[];
   const { timeZone } = useScope();
   const { id: builderId } = useBuilder();
   const filters = useFilters();
+  const address = useAddress();
   const now = useNow();
   const today = toCalendarDate(now, timeZone);
   const date = filters.get('date') ?? today;
-  const variables = { builderId, projectId: project.id, date, timeZone };
-  const request = useRequest(BoardDocument, variables, { live: true });
-  const later = useLaterVisits(variables, request.data?.project.first.meta.totalCount ?? 0);
+  const day = { builderId, projectId: project.id, date, timeZone };
+  const [since, until] = [date, addDays(date, 1)].map((each) => fromLocalInput(`${each}T00:00`, timeZone));
+  const request = useRequest(BoardDocument, { ...day, since: since!, until: until! }, { live: true });
+  const later = useLaterVisits(day, request.data?.project.first.meta.totalCount ?? 0);
   const setDate = (next: string) => filters.set({ date: next === today ? null : next });
   return (
     <>
@@ -89,13 +93,14 @@ function ProjectDay({ projects, project }: { projects: readonly ProjectChoice[];
       </div>
       <Loaded request={request} lines={14}>
         {(data) => {
-          const rows = toBoardRows(data, later.visits, date, timeZone);
+          const rows = toBoardRows(data, later.visits);
           const visits = rows.flatMap((row) => row.visits);
           const total = data.project.first.meta.totalCount;
           const close = () => filters.set({ visit: null, conflict: null, pending: null });
           const visit = visits.find(({ id }) => id === filters.get('visit'));
           const pending = rows.flatMap((row) => row.pending).find(({ id }) => id === filters.get('pending'));
           const conflictId = filters.get('conflict');
+          const hidden = data.project.pending.meta.totalCount > rows.flatMap((row) => row.pending).length;
           return (
             <>
               <Board rows={rows} date={date} now={now} />
@@ -112,6 +117,13 @@ function ProjectDay({ projects, project }: { projects: readonly ProjectChoice[];
                   ) : (
                     'The others are loading.'
                   )}
+                </p>
+              )}
+              {(hidden || data.conflicts.meta.nextCursor) && (
+                <p className="notice" role="status">
+                  The day has more sign-offs without sign-on or conflicts than the board shows. The lists have all:{' '}
+                  <Link to={address('/attendance', { show: 'pending' })}>sign-offs</Link>,{' '}
+                  <Link to={address('/attendance', { show: 'conflicts' })}>conflicts</Link>.
                 </p>
               )}
               {visit && (

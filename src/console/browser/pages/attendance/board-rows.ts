@@ -3,7 +3,7 @@ import { millisecondsIntoDay } from '../../shared/format.ts';
 
 type Project = BoardQuery['project'];
 export type Visit = Project['first']['data'][number];
-export type PendingSignOff = Project['pendingSignOffs']['data'][number];
+export type PendingSignOff = Project['pending']['data'][number];
 export type Conflict = BoardQuery['conflicts']['data'][number];
 
 /** What happened to one worker on the day. */
@@ -16,18 +16,12 @@ export interface BoardRow {
 }
 
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** Hours that a board shows at least, from 6 to 18. */
 const USUAL = [6, 18] as const;
 
 /** Returns one row per worker, by name, with what concerns the day. */
-export function toBoardRows(
-  { project, conflicts }: BoardQuery,
-  later: readonly Visit[],
-  date: string,
-  timeZone: string,
-): BoardRow[] {
+export function toBoardRows({ project, conflicts }: BoardQuery, later: readonly Visit[]): BoardRow[] {
   const rows = new Map<string, BoardRow>();
   const rowOf = ({ id, fullName }: { id: string; fullName: string }): BoardRow => {
     let row = rows.get(id);
@@ -37,20 +31,14 @@ export function toBoardRows(
     }
     return row;
   };
-  const isOfDay = (instant: string) => {
-    const time = millisecondsIntoDay(instant, date, timeZone);
-    return time >= 0 && time < DAY_MS;
-  };
   const { first, second, third, fourth } = project;
   // Pages that were read one after the other may both contain a visit.
   const visits = new Map(
     [...later, ...[first, second, third, fourth].flatMap(({ data }) => data)].map((visit) => [visit.id, visit]),
   );
   for (const visit of visits.values()) rowOf(visit.worker).visits.push(visit);
-  for (const event of project.pendingSignOffs.data)
-    if (isOfDay(event.occurredAt)) rowOf(event.worker).pending.push(event);
-  for (const conflict of conflicts.data)
-    if (isOfDay(conflict.occurredAt)) rowOf(conflict.worker).conflicts.push(conflict);
+  for (const event of [...project.pending.data, ...project.morePending.data]) rowOf(event.worker).pending.push(event);
+  for (const conflict of conflicts.data) rowOf(conflict.worker).conflicts.push(conflict);
   return [...rows.values()].sort((a, b) => a.fullName.localeCompare(b.fullName));
 }
 

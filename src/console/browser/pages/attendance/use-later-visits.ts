@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { useUncachedClient } from '../../graphql/client.ts';
-import { type BoardQueryVariables, LaterVisitsDocument } from '../../graphql/generated.ts';
+import { LaterVisitsDocument, type LaterVisitsQueryVariables } from '../../graphql/generated.ts';
 import { useLiveVersion } from '../../shared/live.tsx';
 import { SerialReader } from '../../shared/serial-reader.ts';
 import type { Visit } from './board-rows.ts';
@@ -8,6 +8,8 @@ import type { Visit } from './board-rows.ts';
 /** Visits that the query of the board returns. */
 const FIRST = 100;
 const PAGE_SIZE = 25;
+
+type Day = Omit<LaterVisitsQueryVariables, 'offset'>;
 
 interface LaterVisits {
   visits: readonly Visit[];
@@ -21,16 +23,16 @@ const merge = (read: readonly Visit[], earlier: readonly Visit[]): Visit[] => {
 };
 
 /** Returns the visits of a day after the first hundred, which are read page by page, and shown as they come. */
-export function useLaterVisits(board: BoardQueryVariables, total: number): LaterVisits & { retry: () => void } {
+export function useLaterVisits(day: Day, total: number): LaterVisits & { retry: () => void } {
   const client = useUncachedClient();
   const version = useLiveVersion();
-  const key = JSON.stringify(board);
+  const key = JSON.stringify(day);
   const wanted = useRef(total);
   wanted.current = total;
   const reader = useRef<SerialReader>(undefined);
   const [later, setLater] = useState<LaterVisits & { key: string }>({ key, visits: [], state: 'reading' });
   useEffect(() => {
-    const variables = JSON.parse(key) as BoardQueryVariables;
+    const variables = JSON.parse(key) as Day;
     reader.current = new SerialReader(async (own) => {
       const visits: Visit[] = [];
       const show = (state: LaterVisits['state']) =>

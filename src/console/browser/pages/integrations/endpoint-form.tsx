@@ -2,27 +2,38 @@ import { type FormEvent, useState } from 'react';
 import { Drawer } from '../../components/drawer.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { SecretBox } from '../../components/secret-box.tsx';
-import { type ClientPartFragment, CreateWebhookEndpointDocument } from '../../graphql/generated.ts';
+import { CreateWebhookEndpointDocument, type OneIntegratorQuery } from '../../graphql/generated.ts';
 import { useAction } from '../../graphql/use-action.ts';
+import { EndpointFields, type EndpointValues, toEndpointVariables } from './endpoint-fields.tsx';
+
+interface Props {
+  /** The integrator's clients that are not disabled. */
+  clients: OneIntegratorQuery['enabled'];
+  onClose: () => void;
+}
 
 /** Registers a webhook endpoint, and shows its signing secret once. */
-export function EndpointForm({ clients, onClose }: { clients: readonly ClientPartFragment[]; onClose: () => void }) {
+export function EndpointForm({ clients: { data, meta }, onClose }: Props) {
   const action = useAction(CreateWebhookEndpointDocument);
-  const able = clients.filter(({ type, disabledAt }) => type === 'CONFIDENTIAL' && disabledAt === null);
+  const able = data.filter(({ type }) => type === 'CONFIDENTIAL');
   const [clientId, setClientId] = useState(able[0]?.id ?? '');
-  const [url, setUrl] = useState('https://');
-  const [types, setTypes] = useState('');
-  const [secret, setSecret] = useState<string | null>(null);
+  const [values, setValues] = useState<EndpointValues>({ url: 'https://', types: '', builderIds: [] });
+  const [created, setCreated] = useState<{ secret?: string | null } | null>(null);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    const chosen = types.split(/[\s,]+/).filter((type) => type !== '');
-    const { data } = await action.run({ clientId, url, types: chosen.length > 0 ? chosen : null });
-    if (data) setSecret(data.createWebhookEndpoint.secret ?? '');
+    const result = await action.run({ clientId, url: values.url, ...toEndpointVariables(values) });
+    if (result.data) setCreated(result.data.createWebhookEndpoint);
   };
-  if (secret !== null)
+  if (created)
     return (
       <Drawer title="New webhook endpoint" kind="box" onClose={onClose}>
-        <SecretBox label="Signing secret." secret={secret} />
+        {created.secret ? (
+          <SecretBox label="Signing secret." secret={created.secret} />
+        ) : (
+          <p className="notice warn" role="status">
+            The client has this endpoint already. A new secret can be made where it is listed.
+          </p>
+        )}
         <div className="actions">
           <button type="button" className="primary" onClick={onClose}>
             Done
@@ -43,21 +54,8 @@ export function EndpointForm({ clients, onClose }: { clients: readonly ClientPar
             ))}
           </select>
         </label>
-        <label className="field">
-          Address
-          <input
-            type="url"
-            required
-            maxLength={2000}
-            pattern="https://.+"
-            value={url}
-            onChange={({ target }) => setUrl(target.value)}
-          />
-        </label>
-        <label className="field">
-          Types of events, such as timesheet.created; empty for all
-          <textarea value={types} onChange={({ target }) => setTypes(target.value)} />
-        </label>
+        {meta.nextCursor && <p className="soft small">The first {data.length} clients are offered.</p>}
+        <EndpointFields values={values} onChange={(changes) => setValues({ ...values, ...changes })} />
         <Problem error={action.error} />
         <div className="actions">
           <button type="submit" className="primary" disabled={action.running || !clientId}>

@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import { Link, useNavigate } from 'react-router';
+import { CursorPager } from '../../components/cursor-pager.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Drawer } from '../../components/drawer.tsx';
 import { Problem } from '../../components/problem.tsx';
@@ -53,11 +54,6 @@ export function IntegratorList() {
               <section className="panel">
                 <header>
                   <h2>Integrators</h2>
-                  {meta.nextCursor && (
-                    <button type="button" onClick={() => filters.set({ after: meta.nextCursor })}>
-                      More
-                    </button>
-                  )}
                 </header>
                 {data.length === 0 ? (
                   <Empty title="No integrator matches" />
@@ -77,12 +73,12 @@ export function IntegratorList() {
                       },
                       {
                         header: 'Clients',
-                        cell: ({ clients }) => clients.filter(({ disabledAt }) => disabledAt === null).length,
+                        cell: ({ activeClients }) => formatCount(activeClients),
                         number: true,
                       },
                       {
                         header: 'Builders',
-                        cell: ({ connections }) => connections.filter(({ status }) => status === 'ACTIVE').length,
+                        cell: ({ activeConnections }) => formatCount(activeConnections),
                         number: true,
                       },
                       {
@@ -99,6 +95,7 @@ export function IntegratorList() {
                     ]}
                   />
                 )}
+                <CursorPager next={meta.nextCursor} label="Pages of integrators" />
               </section>
               <Restricted
                 action="integrator.created"

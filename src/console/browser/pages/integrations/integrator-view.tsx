@@ -1,4 +1,5 @@
 import { Link, useParams } from 'react-router';
+import { CursorPager } from '../../components/cursor-pager.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Restricted } from '../../components/restricted.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
@@ -26,15 +27,19 @@ export function IntegratorView() {
   const filters = useFilters();
   const address = useAddress();
   const until = toCalendarDate(Date.now(), 'UTC');
-  const request = useRequest(OneIntegratorDocument, { id: integratorId, since: addDays(until, 1 - USAGE_DAYS), until });
+  const request = useRequest(OneIntegratorDocument, {
+    ...{ id: integratorId, since: addDays(until, 1 - USAGE_DAYS), until },
+    ...{ clientsAfter: filters.get('clients'), connectionsAfter: filters.get('connections') },
+  });
   const close = () => {
     filters.set(CLOSED);
     request.retry();
   };
   return (
     <Loaded request={request} lines={16}>
-      {({ integrator, usage, rejections }) => {
-        const { clients, connections, webhookEndpoints } = integrator;
+      {({ integrator, clients: clientPage, connections: connectionPage, enabled, usage, rejections }) => {
+        const { webhookEndpoints } = integrator;
+        const [clients, connections] = [clientPage.data, connectionPage.data];
         const client = clients.find(({ id }) => id === filters.get('client'));
         const connection = connections.find(({ builderId }) => builderId === filters.get('connection'));
         const endpointId = filters.get('endpoint');
@@ -82,6 +87,7 @@ export function IntegratorView() {
                     ]}
                   />
                 )}
+                <CursorPager name="clients" next={clientPage.meta.nextCursor} label="Pages of clients" />
               </section>
               <section className="panel">
                 <header>
@@ -107,6 +113,7 @@ export function IntegratorView() {
                     ]}
                   />
                 )}
+                <CursorPager name="connections" next={connectionPage.meta.nextCursor} label="Pages of connections" />
               </section>
             </div>
             <section className="panel">
@@ -151,7 +158,7 @@ export function IntegratorView() {
                 onClose={close}
                 onChanged={request.retry}
                 integratorId={integrator.id}
-                clients={clients}
+                clients={enabled.data}
               />
             )}
             {endpointId && <EndpointDrawer endpointId={endpointId} onClose={close} />}
@@ -163,10 +170,10 @@ export function IntegratorView() {
                 onClose={close}
                 onChanged={request.retry}
                 integratorId={integrator.id}
-                clients={clients}
+                clients={enabled.data}
               />
             )}
-            {adds === 'endpoint' && <EndpointForm clients={clients} onClose={close} />}
+            {adds === 'endpoint' && <EndpointForm clients={enabled} onClose={close} />}
           </>
         );
       }}

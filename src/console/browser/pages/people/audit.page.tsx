@@ -1,11 +1,12 @@
 import { Link } from 'react-router';
+import { BuilderName } from '../../components/builder-name.tsx';
 import { BuilderFilter } from '../../components/builder-picker.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Drawer } from '../../components/drawer.tsx';
 import { Facts, Instant } from '../../components/facts.tsx';
 import { DayFilter, SelectFilter } from '../../components/select-filter.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
-import { type AuditActorType, AuditDocument, type AuditQuery, BuilderSearchDocument } from '../../graphql/generated.ts';
+import { type AuditActorType, AuditDocument, type AuditQuery } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useAddress, useFilters } from '../../shared/filters.ts';
 import { addDays, formatEnum, formatPlural } from '../../shared/format.ts';
@@ -133,12 +134,6 @@ export default function AuditPage() {
 
 /** Descriptions of actions are sentences; lists show them without the full stop. */
 const withoutStop = (text: string) => text.replace(/\.$/, '');
-
-/** Name of a builder; its id while it is read, or where the builder is no longer there. */
-function BuilderName({ id }: { id: string }) {
-  const { data } = useRequest(BuilderSearchDocument, { id });
-  return data?.findBuilders.data[0]?.name ?? <code>{id}</code>;
-}
 
 const format = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
 

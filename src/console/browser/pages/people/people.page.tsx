@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { BuilderFilter } from '../../components/builder-picker.tsx';
+import { CursorPager } from '../../components/cursor-pager.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { SearchFilter } from '../../components/search-filter.tsx';
 import { SelectFilter } from '../../components/select-filter.tsx';
@@ -88,13 +89,7 @@ export default function PeoplePage() {
                     },
                   ]}
                 />
-                {meta.nextCursor && (
-                  <nav className="pager" aria-label="Pages">
-                    <button type="button" onClick={() => filters.set({ after: meta.nextCursor })}>
-                      More
-                    </button>
-                  </nav>
-                )}
+                <CursorPager next={meta.nextCursor} label="Pages" />
               </>
             )
           }

@@ -26,9 +26,19 @@ export function FolderList({ builderId, projectId, folderId }: Props) {
         <Glyph name="photos" /> All photos
       </button>
       <Loaded request={request} lines={4}>
-        {({ first, second }) => (
-          <Branch folders={[...first.data, ...second.data]} parentId={null} chosen={folderId} onChoose={choose} />
-        )}
+        {({ first, second, third, fourth }) => {
+          const folders = [first, second, third, fourth].flatMap(({ data }) => data);
+          return (
+            <>
+              <Branch folders={folders} parentId={null} chosen={folderId} onChoose={choose} />
+              {first.meta.totalCount > folders.length && (
+                <p className="notice" role="status">
+                  The first {folders.length} of {formatCount(first.meta.totalCount)} folders are shown.
+                </p>
+              )}
+            </>
+          );
+        }}
       </Loaded>
     </nav>
   );
