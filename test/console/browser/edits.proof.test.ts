@@ -129,6 +129,27 @@ describe.skipIf(!executablePath)('a person who is not the only one to change som
     ]);
   });
 
+  it('keeps what was typed about a visit, and decides again (CON-6)', async () => {
+    await page.goto(`${staffConsole.baseUrl}/console/attendance`);
+    await page
+      .getByRole('button', { name: /on site since/ })
+      .first()
+      .click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Reason').fill('Typed reason of the visit');
+    const id = new URL(page.url()).searchParams.get('visit')!;
+    await select('update sign_on_visit set updated_at = ? where id = ?', [now(), id]);
+    const end = dialog.getByRole('button', { name: 'End the visit' });
+    await Promise.all([page.waitForResponse(isResponseOf('query Board')), end.click()]);
+    await dialog.getByText('decide again').waitFor();
+    expect(await dialog.getByLabel('Reason').inputValue()).toBe('Typed reason of the visit');
+    await end.click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await select('select closing_reason as reason from sign_on_visit where id = ?', [id])).toEqual([
+      { reason: 'Typed reason of the visit' },
+    ]);
+  });
+
   it('decides again about a conflict whose visit has changed (CON-9)', async () => {
     const [conflict] = await select<{ id: string; builderId: string; visitId: string }>(
       `select conflict.id, conflict.builder_id as "builderId", event.visit_id as "visitId"

@@ -18,6 +18,7 @@ beforeAll(async () => {
   if (!executablePath) return;
   staffConsole = await startDemoConsole();
   page = await staffConsole.signIn('ADMIN');
+  await addEndpoint();
   // A violation of the Content-Security-Policy is an error of the browser's console too.
   page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
   page.on('pageerror', (error) => complaints.push(String(error)));
@@ -39,17 +40,38 @@ const openLink = (name: string) => async () => {
   await settle();
 };
 
+/** Opens the first button of a name, and waits for what it opens. */
+const openForm = (button: string) => async () => {
+  await page.getByRole('button', { name: button, exact: true }).first().click();
+  await page.getByRole('dialog').waitFor();
+  await settle();
+};
+/** Opens something of an integrator. */
+const ofIntegrator = (openMore: () => Promise<void>) => async () => {
+  await openLink('SnapSite Photos')();
+  await openMore();
+};
+
 const WIDE = { width: 1920, height: 1080 };
 
 /** Pages, each with what is opened on it. */
 const PAGES: readonly [name: string, path: string, open?: () => Promise<void>][] = [
   ['today', 'today'],
   ['attendance', 'attendance'],
+  [
+    'visit',
+    'attendance',
+    async () => {
+      await page.locator('.bar.open').first().click();
+      await page.getByRole('dialog').waitFor();
+    },
+  ],
   ['conflicts', 'attendance?show=conflicts'],
   ['conflict', 'attendance?show=conflicts', firstRow('Conflicts')],
   ['pending', 'attendance?show=pending'],
   ['open-visits', 'attendance?show=open'],
   ['open-visit', 'attendance?show=open', firstRow('Open visits')],
+  ['pending-sign-off', 'attendance?show=pending', firstRow('Sign-offs without sign-on')],
   ['timesheets', 'timesheets'],
   ['inductions', 'inductions'],
   ['insurances', 'insurances'],
@@ -66,19 +88,31 @@ const PAGES: readonly [name: string, path: string, open?: () => Promise<void>][]
   ['report', 'reports', firstRow('Photo reports')],
   ['integrations', 'integrations'],
   ['integrator', 'integrations', openLink('SnapSite Photos')],
-  [
-    'connection',
-    'integrations',
-    async () => {
-      await openLink('SnapSite Photos')();
-      await firstRow('Connections')();
-    },
-  ],
+  ['connection', 'integrations', ofIntegrator(firstRow('Connections'))],
+  ['client', 'integrations', ofIntegrator(firstRow('Clients'))],
+  ['endpoint', 'integrations', ofIntegrator(firstRow('Webhook endpoints'))],
+  ['new-client', 'integrations', ofIntegrator(openForm('New client'))],
+  ['new-endpoint', 'integrations', ofIntegrator(openForm('New endpoint'))],
   ['failing-webhooks', 'integrations?show=failing'],
   ['people', 'people'],
+  ['person', 'people', firstRow('People')],
+  ['invite', 'people', openForm('Invite a person')],
   ['audit', 'audit'],
+  ['audit-entry', 'audit', firstRow('Audit log')],
   ['no-such-page', 'no-such-page'],
 ];
+
+/** Registers a webhook endpoint, which the demo company has none of. */
+async function addEndpoint(): Promise<void> {
+  const find =
+    'select oauth_client.id from oauth_client join integrator on integrator.id = integrator_id where integrator.name = ?';
+  const [client] = await staffConsole.databases.au1.fork().execute<{ id: string }[]>(find, ['SnapSite Photos']);
+  const query = `mutation { createWebhookEndpoint(clientId: "${client!.id}", url: "https://receiver.example/hook") { id } }`;
+  const headers = { 'Content-Type': 'application/json', 'X-Console-CSRF': '1', 'X-Service-Region-Id': 'au1' };
+  const request = { method: 'POST', headers, body: JSON.stringify({ query }) };
+  const result = await page.evaluate(async (init) => (await fetch('/console/graphql', init)).json(), request);
+  expect((result as { errors?: unknown }).errors).toBeUndefined();
+}
 
 /** Waits until nothing is loading. */
 async function settle(): Promise<void> {

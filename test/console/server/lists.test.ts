@@ -51,6 +51,36 @@ describe('findBuilders', () => {
   });
 });
 
+describe('integrators', () => {
+  it('have the numbers of their active clients and connections, of all and not of a page', async () => {
+    const rows = await select<{ id: string; clients: number; connections: number }>(
+      `select id, (select count(*)::int from oauth_client where integrator_id = integrator.id and disabled_at is null) as clients,
+          (select count(*)::int from connection where integrator_id = integrator.id and status = 'ACTIVE') as connections
+        from integrator order by id`,
+    );
+    const query = '{ integrators { data { id activeClients activeConnections } } }';
+    const { data } = await viewer.query(query);
+    const shown = data.integrators.data.map(
+      (each: { id: string; activeClients: number; activeConnections: number }) => ({
+        ...{ id: each.id, clients: each.activeClients, connections: each.activeConnections },
+      }),
+    );
+    expect(shown).toEqual(rows);
+    expect(Math.max(...rows.map(({ connections }) => connections))).toBeGreaterThan(0);
+    await select(
+      `update connection set status = 'REVOKED' where id = (select id from connection where status = 'ACTIVE' limit 1)`,
+    );
+    await select(
+      `update oauth_client set disabled_at = now() where id = (select id from oauth_client where integrator_id is not null limit 1)`,
+    );
+    const after = (await viewer.query(query)).data.integrators.data;
+    const sum = (property: 'activeClients' | 'activeConnections', list: Record<string, number>[]) =>
+      list.reduce((total, each) => total + each[property]!, 0);
+    expect(sum('activeConnections', after)).toBe(sum('activeConnections', data.integrators.data) - 1);
+    expect(sum('activeClients', after)).toBe(sum('activeClients', data.integrators.data) - 1);
+  });
+});
+
 describe('inductions', () => {
   it('lists those of all projects of the builder, by status and project', async () => {
     const [{ total, waiting }] = (await select<{ total: string; waiting: string }>(

@@ -73,7 +73,11 @@ export function BuilderPicker({ label, hideLabel = false, value, excluded = [], 
               role="option"
               aria-selected={index === active}
               onMouseDown={(event) => event.preventDefault()}
-              onClick={() => choose(builder)}
+              onClick={(event) => {
+                // A click in a label is one on its input too, which would open the list again.
+                event.preventDefault();
+                choose(builder);
+              }}
             >
               {builder.name}
             </div>

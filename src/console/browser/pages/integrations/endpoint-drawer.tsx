@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { ConfirmButton } from '../../components/confirm-button.tsx';
+import { CursorPager } from '../../components/cursor-pager.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Drawer } from '../../components/drawer.tsx';
 import { Facts, Instant } from '../../components/facts.tsx';
@@ -24,6 +25,7 @@ import { useVersion } from '../../graphql/use-version.ts';
 import { useFilters } from '../../shared/filters.ts';
 import { formatInstant, formatPlural } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
+import { EndpointDetails } from './endpoint-details.tsx';
 import { ReplayForm } from './replay-form.tsx';
 
 type Endpoint = DeliveriesQuery['webhookEndpoint'];
@@ -158,6 +160,9 @@ function EndpointState({ endpoint: read, request, onDeleted }: StateProps) {
           />
         </div>
       )}
+      {can('client.updated') && (
+        <EndpointDetails endpoint={endpoint} expectedUpdatedAt={expectedUpdatedAt} onFinished={finish} />
+      )}
     </>
   );
 }
@@ -169,7 +174,6 @@ const DELIVERY_STATUSES = ['PENDING', 'DELIVERED', 'FAILED', 'DROPPED'] as const
 
 function Deliveries({ endpoint: { deliveries } }: { endpoint: Endpoint }) {
   const { timeZone } = useScope();
-  const filters = useFilters();
   return (
     <section className="panel">
       <header>
@@ -202,13 +206,7 @@ function Deliveries({ endpoint: { deliveries } }: { endpoint: Endpoint }) {
           ]}
         />
       )}
-      {deliveries.meta.nextCursor && (
-        <nav className="pager" aria-label="Pages of deliveries">
-          <button type="button" onClick={() => filters.set({ before: deliveries.meta.nextCursor })}>
-            Older deliveries
-          </button>
-        </nav>
-      )}
+      <CursorPager name="before" next={deliveries.meta.nextCursor} label="Pages of deliveries" />
     </section>
   );
 }

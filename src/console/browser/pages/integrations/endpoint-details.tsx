@@ -1,0 +1,41 @@
+import { type FormEvent, useState } from 'react';
+import { Problem } from '../../components/problem.tsx';
+import { type EndpointPartFragment, UpdateWebhookEndpointDocument } from '../../graphql/generated.ts';
+import { useAction } from '../../graphql/use-action.ts';
+import { EndpointFields, type EndpointValues, toEndpointVariables } from './endpoint-fields.tsx';
+
+interface Props {
+  endpoint: EndpointPartFragment;
+  expectedUpdatedAt: string;
+  onFinished: (changed: EndpointPartFragment | undefined, overtaken: boolean) => void;
+}
+
+/** Changes the address, types of events and builders of an endpoint. */
+export function EndpointDetails({ endpoint, expectedUpdatedAt, onFinished }: Props) {
+  const action = useAction(UpdateWebhookEndpointDocument);
+  // What is not edited follows the record, which somebody else may change.
+  const [edits, setEdits] = useState<Partial<EndpointValues>>({});
+  const { url, types, builderIds } = endpoint;
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    const variables = { endpointId: endpoint.id, ...toEndpointVariables(edits), expectedUpdatedAt };
+    const { data, overtaken } = await action.run(variables);
+    if (data) setEdits({});
+    onFinished(data?.updateWebhookEndpoint, overtaken);
+  };
+  return (
+    <form className="side" onSubmit={submit}>
+      <h3>What it receives</h3>
+      <EndpointFields
+        values={{ url, types: types?.join('\n') ?? '', builderIds: builderIds ?? [], ...edits }}
+        onChange={(changes) => setEdits({ ...edits, ...changes })}
+      />
+      <Problem error={action.error} />
+      <div className="actions">
+        <button type="submit" className="primary" disabled={action.running || Object.keys(edits).length === 0}>
+          Save
+        </button>
+      </div>
+    </form>
+  );
+}

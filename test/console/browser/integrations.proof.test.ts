@@ -1,0 +1,179 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { executablePath } from '../../oauth/chromium.ts';
+import { Receiver } from '../../support/receiver.ts';
+import { type DemoConsole, startDemoConsole } from './demo-console.ts';
+
+let staffConsole: DemoConsole;
+let receiver: Receiver;
+let page: Page;
+
+beforeAll(async () => {
+  if (!executablePath) return;
+  staffConsole = await startDemoConsole();
+  receiver = await Receiver.start();
+  page = await staffConsole.signIn('OPERATOR');
+}, 180_000);
+afterAll(async () => {
+  await staffConsole?.close();
+  await receiver?.close();
+});
+
+/** Rows of a statement in `au1`. */
+const select = <Row>(sql: string, values: unknown[] = []) =>
+  staffConsole.databases.au1.fork().execute<Row[]>(sql, values);
+
+const openIntegrator = async () => {
+  await page.goto(`${staffConsole.baseUrl}/console/integrations`);
+  await page.getByRole('link', { name: 'SnapSite Photos' }).click();
+  await page.getByRole('heading', { level: 1, name: 'SnapSite Photos' }).waitFor();
+};
+const click = (name: string) => page.getByRole('button', { name, exact: true }).click();
+const openRow = async (table: string, name: string | RegExp) => {
+  await page.getByRole('table', { name: table, exact: true }).getByRole('button', { name }).click();
+  await page.getByRole('dialog').waitFor();
+};
+const close = async () => {
+  await click('Close');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+};
+
+describe.skipIf(!executablePath)('an operator in Chromium', { timeout: 60_000 }, () => {
+  it('registers a webhook endpoint, tests, changes, pauses, activates and replays it', async () => {
+    interface Row {
+      id: string;
+      url: string;
+      types: string[] | null;
+      builder_ids: string[] | null;
+      status: string;
+    }
+    const find = async () =>
+      (
+        await select<Row>(
+          `select id, url, types, builder_ids, status from webhook_endpoint where url like ? and deleted_at is null`,
+          [`${receiver.url}%`],
+        )
+      )[0]!;
+    const lastAction = async () =>
+      (
+        await select<{ action: string }>(
+          `select action from audit_entry where object_id = ? order by at desc, id desc limit 1`,
+          [(await find()).id],
+        )
+      )[0]!.action;
+    await openIntegrator();
+    await click('New endpoint');
+    await page.getByLabel('Address').fill(receiver.url);
+    await page.getByLabel(/^Types of events/).fill('project.updated, timesheet.created');
+    const [builder] = await select<{ name: string }>(
+      `select builder.name from connection join builder on builder.id = builder_id join integrator on integrator.id = integrator_id
+        where integrator.name = ? and connection.status = 'ACTIVE' limit 1`,
+      ['SnapSite Photos'],
+    );
+    await page.getByRole('combobox', { name: 'Only for a builder' }).fill(builder!.name);
+    await page.getByRole('listbox').getByRole('option', { name: builder!.name, exact: true }).click();
+    await page.getByRole('button', { name: 'Remove' }).waitFor();
+    await click('Register');
+    await page.getByText(/whsec_/).waitFor();
+    await click('Done');
+    expect(await find()).toMatchObject({ types: ['project.updated', 'timesheet.created'], status: 'ACTIVE' });
+    expect((await find()).builder_ids).toHaveLength(1);
+
+    await openRow('Webhook endpoints', receiver.url);
+    await click('Send a test event');
+    await page.getByText('The receiver answered 204.').waitFor();
+    expect(receiver.received).toHaveLength(1);
+
+    await page.getByLabel('Address').fill(`${receiver.url}/changed`);
+    await page.getByLabel(/^Types of events/).fill('');
+    await click('Remove');
+    await click('Save');
+    await page.getByText(`${receiver.url}/changed`).waitFor();
+    expect(await find()).toMatchObject({ url: `${receiver.url}/changed`, types: null, builder_ids: null });
+
+    await click('Pause');
+    await page.getByRole('button', { name: 'Activate' }).waitFor();
+    expect((await find()).status).toBe('PAUSED');
+    expect(await page.getByRole('button', { name: 'Start the replay' }).isDisabled()).toBe(true);
+    await click('Activate');
+    await page.getByRole('button', { name: 'Pause' }).waitFor();
+    expect((await find()).status).toBe('ACTIVE');
+
+    await click('Start the replay');
+    await page.getByText('The replay has begun.').waitFor();
+    expect(await lastAction()).toBe('webhook_endpoint.replayed');
+    await close();
+  });
+
+  it('registers a client, changes its name and addresses, and disables it', async () => {
+    await openIntegrator();
+    await click('New client');
+    await page.getByRole('combobox', { name: /^Type/ }).selectOption('PUBLIC');
+    await page.getByLabel('Name', { exact: true }).fill('Site page');
+    await page.getByRole('checkbox', { name: /read:photos/ }).check();
+    await page.getByLabel('Redirect URIs, one a line').fill('https://site.example/back');
+    await page.getByLabel('Browser origins, one a line').fill('https://site.example');
+    await click('Register the client');
+    await page.getByText('The client is registered.').waitFor();
+    await click('Done');
+    const find = async () =>
+      (
+        await select<object>(
+          `select name, redirect_uris, origins, disabled_at is not null as disabled from oauth_client where name like 'Site page%'`,
+        )
+      )[0];
+    expect(await find()).toEqual({
+      ...{ name: 'Site page', redirect_uris: ['https://site.example/back'] },
+      ...{ origins: ['https://site.example'], disabled: false },
+    });
+
+    await openRow('Clients', 'Site page');
+    await page.getByLabel('Name', { exact: true }).fill('Site page two');
+    await page.getByLabel('Redirect URIs, one a line').fill('https://two.example/back\nhttps://site.example/back');
+    await page.getByLabel('Browser origins, one a line').fill('https://two.example');
+    await click('Save');
+    await page.getByRole('heading', { name: 'Site page two' }).waitFor();
+    expect(await find()).toEqual({
+      ...{ name: 'Site page two', redirect_uris: ['https://two.example/back', 'https://site.example/back'] },
+      ...{ origins: ['https://two.example'], disabled: false },
+    });
+
+    await page.getByRole('button', { name: 'Disable the client…' }).click();
+    await click('Disable the client');
+    await page.getByRole('button', { name: 'Enable the client' }).waitFor();
+    expect(await find()).toMatchObject({ disabled: true });
+    await close();
+  });
+
+  it('reaches each connection of an integrator with many', async () => {
+    await openIntegrator();
+    const integratorId = new URL(page.url()).pathname.split('/').at(-1);
+    await select(
+      `insert into builder select (jsonb_populate_record(builder, jsonb_build_object('id', 'buil_page' || n,
+        'name', 'Builder of page ' || n))).* from builder, generate_series(1, 60) n
+        where builder.id = (select id from builder limit 1)`,
+    );
+    await select(
+      `insert into connection (integrator_id, builder_id, status, scopes, created_at, updated_at)
+        select ?, 'buil_page' || n, 'ACTIVE', '{read:builders}', now(), now() from generate_series(1, 60) n`,
+      [integratorId],
+    );
+    await openIntegrator();
+    const pages = page.getByRole('navigation', { name: 'Pages of connections' });
+    await pages.getByRole('button', { name: 'Next page' }).click();
+    await openRow('Connections', 'Builder of page 60');
+    await close();
+    // What is opened and closed keeps the page.
+    await page.getByRole('button', { name: 'Builder of page 60' }).waitFor();
+    await pages.getByRole('button', { name: 'First page' }).click();
+    await page.getByRole('button', { name: 'Builder of page 60' }).waitFor({ state: 'detached' });
+    await page.goto(`${staffConsole.baseUrl}/console/integrations?name=SnapSite`);
+    await page.getByRole('table', { name: 'Integrators' }).waitFor();
+    const [{ count }] = (await select<{ count: number }>(
+      `select count(*)::int as count from connection where integrator_id = ? and status = 'ACTIVE'`,
+      [integratorId],
+    )) as [{ count: number }];
+    const row = page.getByRole('row', { name: /SnapSite Photos/ });
+    expect(await row.getByRole('cell').nth(2).innerText()).toBe(String(count));
+  });
+});
