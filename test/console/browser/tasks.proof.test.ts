@@ -174,6 +174,33 @@ describe.skipIf(!executablePath)('the console in Chromium', { timeout: 120_000 }
     await page.context().close();
   });
 
+  it('tries again where the service is busy during an export, which ends with its page', async () => {
+    const page = await staffConsole.signIn('OPERATOR', '/console/timesheets');
+    await page.getByRole('table', { name: 'Timesheets', exact: true }).waitFor();
+    let pages = 0;
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/console/graphql', async (route) => {
+      const { variables } = route.request().postDataJSON() as { variables: { cursor?: string } };
+      if (variables.cursor === undefined) return route.continue();
+      pages++;
+      if (pages === 1) return route.fulfill({ status: 503, headers: { 'Retry-After': '0' }, json: {} });
+      if (pages === 3) await released;
+      return route.continue();
+    });
+    await page.getByRole('button', { name: 'Export CSV' }).click();
+    await page.getByRole('button', { name: 'Cancel the export (25 rows)' }).waitFor();
+    await page.getByRole('link', { name: 'Insurances' }).click();
+    await page.getByRole('table', { name: 'Insurances', exact: true }).waitFor();
+    const isPoll = (text: string | null) => (text ?? '').includes('changes(');
+    release();
+    for (let poll = 0; poll < 2; poll++) await page.waitForResponse((each) => isPoll(each.request().postData()));
+    expect(pages).toBe(3);
+    await page.context().close();
+  });
+
   it('keeps filters in the address, which the back button undoes', async () => {
     const page = await staffConsole.signIn('OPERATOR', '/console/timesheets');
     const status = page.getByRole('combobox', { name: 'Status', exact: true });
