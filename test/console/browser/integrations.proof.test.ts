@@ -94,7 +94,7 @@ describe.skipIf(!executablePath)('an operator in Chromium', { timeout: 60_000 },
     await click('Pause');
     await page.getByRole('button', { name: 'Activate' }).waitFor();
     expect((await find()).status).toBe('PAUSED');
-    expect(await page.getByRole('button', { name: 'Start the replay' }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Start the replay', disabled: true }).waitFor();
     await click('Activate');
     await page.getByRole('button', { name: 'Pause' }).waitFor();
     expect((await find()).status).toBe('ACTIVE');
@@ -102,7 +102,12 @@ describe.skipIf(!executablePath)('an operator in Chromium', { timeout: 60_000 },
     await click('Start the replay');
     await page.getByText('The replay has begun.').waitFor();
     expect(await lastAction()).toBe('webhook_endpoint.replayed');
+
+    await page.getByRole('combobox', { name: 'State' }).selectOption('FAILED');
+    await page.getByText('No deliveries').waitFor();
     await close();
+    // Another endpoint shows all of its deliveries.
+    expect(new URL(page.url()).search).not.toMatch(/delivery|endpoint/);
   });
 
   it('registers a client, changes its name and addresses, and disables it', async () => {

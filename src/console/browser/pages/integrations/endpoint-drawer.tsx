@@ -36,22 +36,18 @@ const REASONS = {
   CLIENT_DISABLED: 'The client that created it is disabled.',
 } as const;
 
-/** A webhook endpoint with its deliveries. */
+/** A webhook endpoint with its deliveries, whose filter and page are the parameters `delivery` and `before`. */
 export function EndpointDrawer({ endpointId, onClose }: { endpointId: string; onClose: () => void }) {
   const filters = useFilters();
   const status = filters.get('delivery') as WebhookDeliveryStatus | undefined;
   const after = filters.get('before') ?? null;
   const request = useRequest(DeliveriesDocument, { endpointId, status, after });
-  const close = () => {
-    filters.set({ delivery: null, before: null });
-    onClose();
-  };
   return (
-    <Drawer title="Webhook endpoint" onClose={close}>
+    <Drawer title="Webhook endpoint" onClose={onClose}>
       <Loaded request={request}>
         {({ webhookEndpoint }) => (
           <>
-            <EndpointState endpoint={webhookEndpoint} request={request} onDeleted={close} />
+            <EndpointState endpoint={webhookEndpoint} request={request} onDeleted={onClose} />
             <ReplayForm endpoint={webhookEndpoint} onStarted={request.retry} />
             <Deliveries endpoint={webhookEndpoint} />
           </>
