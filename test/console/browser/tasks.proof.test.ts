@@ -221,6 +221,23 @@ describe.skipIf(!executablePath)('the console in Chromium', { timeout: 120_000 }
     await page.context().close();
   });
 
+  it('says that a gallery has more folders than it shows', async () => {
+    const page = await staffConsole.signIn('VIEWER', '/console/photos');
+    const projectId = await page.getByRole('combobox', { name: 'Project' }).inputValue();
+    await select(
+      `insert into photo_folder select (jsonb_populate_record(folder, jsonb_build_object('id', 'fold_many' || n, 'project_id', $1::text,
+          'parent_id', null, 'name', 'Folder number ' || n))).*
+        from photo_folder folder, generate_series(1, 120) n
+        where folder.id = (select id from photo_folder where project_id = $1 order by id limit 1)`,
+      [projectId],
+    );
+    await page.reload();
+    const total = (await select('select count(*) from photo_folder where project_id = $1', [projectId]))[0]![0];
+    await page.getByText(`The first 100 of ${total} folders are shown.`).waitFor();
+    expect(Number(total)).toBeGreaterThan(120);
+    await page.context().close();
+  });
+
   it('shows photos by the keyboard', async () => {
     const page = await staffConsole.signIn('VIEWER', '/console/photos');
     const tiles = page.getByRole('region', { name: 'Photos' }).getByRole('listitem').getByRole('button');
