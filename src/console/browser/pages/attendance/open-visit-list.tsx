@@ -87,7 +87,15 @@ export function OpenVisitList() {
                   total={meta.totalCount}
                   onPage={(page) => filters.set({ page: String(page) })}
                 />
-                {visit && <VisitDrawer key={visit.id} visit={visit} now={now} onClose={() => setVisit(null)} />}
+                {visit && (
+                  <VisitDrawer
+                    key={visit.id}
+                    visit={visit}
+                    now={now}
+                    onClose={() => setVisit(null)}
+                    onChanged={request.retry}
+                  />
+                )}
               </>
             );
           }}
