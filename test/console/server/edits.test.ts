@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
+import { PasswordLink } from '../../../entities/password-link.entity.ts';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
 import { BASE_URL, type Service, startService } from '../../support/harness.ts';
 import { startMailServer } from '../../support/mail-server.ts';
@@ -167,6 +168,8 @@ describe('createUser', () => {
       mail.rejecting = true;
       const rejected = (await invite('ada')).data.createUser;
       expect(rejected).toMatchObject({ url: null, emailed: false, user: { email: 'ada@new.example' } });
+      const links = await mailing.databases.au1.fork().count(PasswordLink, { userId: rejected.user.id });
+      expect(links).toBe(0);
       mail.rejecting = false;
       expect((await invite('ben')).data.createUser).toMatchObject({ url: null, emailed: true });
       const again = `mutation { inviteUser(id: "${rejected.user.id}") { emailed } }`;

@@ -3,7 +3,12 @@ import { User } from '../../../../entities/user.entity.ts';
 import { findMembershipsOf } from '../../../domain/access/access-of-parents.ts';
 import { listUsers, showUser } from '../../../domain/access/list-access.ts';
 import { addMembership, removeMembership } from '../../../domain/access/memberships.ts';
-import { inviteUser, type NewPasswordLink, resetPassword } from '../../../domain/access/password-links.ts';
+import {
+  deletePasswordLink,
+  inviteUser,
+  type NewPasswordLink,
+  resetPassword,
+} from '../../../domain/access/password-links.ts';
 import { createUser, disableUser, enableUser, updateUser } from '../../../domain/access/users.ts';
 import { AUDIT_ACTIONS, type AuditAction } from '../../../domain/audit/audited-objects.ts';
 import { type AuditFilter, listAuditEntries } from '../../../domain/audit/list-audit-entries.ts';
@@ -26,10 +31,12 @@ function toUser<T extends ListedUser>({ personalReads }: ConsoleContext, user: T
 
 const findUser = async (context: ConsoleContext, who: string) => toUser(context, await showUser(context, who));
 
-/** Sends the link, or returns its URL without a mail server. A link that is not sent is lost: the person is invited again. */
-async function sendLink(context: ConsoleContext, { path, userId, expiresAt, ...person }: NewPasswordLink) {
+/** Sends the link, or returns its URL without a mail server. A link that is not sent is deleted: the person is invited again. */
+async function sendLink(context: ConsoleContext, link: NewPasswordLink) {
+  const { path, userId, expiresAt, ...person } = link;
   const { emails, send, toUrl } = context.passwordLinks;
   const emailed = emails && (await send({ ...person, path }));
+  if (emails && !emailed) await deletePasswordLink(toChangeContext(context), link);
   return { user: await findUser(context, userId), url: emails ? null : toUrl(path), emailed, expiresAt };
 }
 
