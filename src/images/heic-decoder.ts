@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { extname } from 'node:path';
+import { createRequire, findPackageJSON } from 'node:module';
+import { dirname, extname, join } from 'node:path';
 import { loadOnce } from '../shared/load-once.ts';
 import { WorkerThread, WorkerThreadError } from '../shared/worker-thread.ts';
 import { loadDecoder, TOO_SLOW } from './decode.ts';
 import { MAX_PIXELS_IN_MEMORY } from './header.ts';
+import type { TileModule } from './heic-tiles.ts';
 import { BadImage, InterruptedDecode } from './types.ts';
 
 export interface HeicTask {
@@ -14,10 +15,12 @@ export interface HeicTask {
   maxPixels: number;
 }
 
-/** An upright image. */
+/** A decoded image. */
 export interface HeicPicture {
   width: number;
   height: number;
+  /** EXIF orientation that displays it upright. */
+  orientation: number;
   /** The image reduced by an integer factor, with its colour profile. */
   png: Uint8Array<ArrayBuffer>;
 }
@@ -26,6 +29,7 @@ export type HeicResult = { picture: HeicPicture } | { problem: string };
 
 export interface HeicThreadData {
   module: WebAssembly.Module;
+  tileModule: TileModule;
   maxPages: number;
   /** ICC profile of images whose file says only that they have the primaries of Display P3. */
   displayP3: Uint8Array;
@@ -33,10 +37,10 @@ export interface HeicThreadData {
 
 /** Bytes of a page of WebAssembly memory. */
 const PAGE_BYTES = 64 * 1024;
-/** Maximum bytes of the decoder: an image of 48 megapixels and 8 bits, and a copy of it that is rotated, fit. */
+/** Maximum bytes of the decoders: an image of 48 megapixels and 8 bits, and a copy of it that is rotated, fit. */
 export const HEIC_MEMORY = 320 * 1024 * 1024;
 
-/** Bounds of a decoder: bytes of WebAssembly memory, beyond which an image cannot be decoded, and milliseconds of an image. */
+/** Bounds of the decoders: bytes of WebAssembly memory, beyond which an image cannot be decoded, and milliseconds of an image. */
 export interface HeicLimits {
   memory: number;
   timeoutMs: number;
@@ -77,14 +81,20 @@ export class HeicDecoder {
   }
 }
 
-/** Creates the thread that decodes. The module is compiled here, so that each start of the thread has optimized code. */
+/** Creates the thread that decodes. The modules are compiled here, so that each start of the thread has optimized code. */
 export async function createHeicThread(limits: HeicLimits): Promise<WorkerThread<HeicTask, HeicResult>> {
   const wasm = createRequire(import.meta.url).resolve('libheif-js/libheif-wasm/libheif.wasm');
   const module = await WebAssembly.compile(await readFile(wasm));
+  // The package exports only code for browsers.
+  const folder = join(dirname(findPackageJSON('@hevcjs/core', import.meta.url)!), 'dist/wasm');
+  const tileModule = {
+    module: await WebAssembly.compile(await readFile(join(folder, 'hevc-decode.wasm'))),
+    glue: join(folder, 'hevc-decode.js'),
+  };
   const displayP3 = await readDisplayP3();
   return new WorkerThread({
     file: new URL(`./heic-thread${extname(import.meta.url)}`, import.meta.url),
-    workerData: { module, maxPages: limits.memory / PAGE_BYTES, displayP3 } satisfies HeicThreadData,
+    workerData: { module, tileModule, maxPages: limits.memory / PAGE_BYTES, displayP3 } satisfies HeicThreadData,
     memoryMb: 128,
     timeoutMs: limits.timeoutMs,
     idleMs: 10_000,

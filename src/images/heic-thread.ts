@@ -1,49 +1,36 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { HeicPicture, HeicResult, HeicTask, HeicThreadData } from './heic-decoder.ts';
-import { interleave, type Plane, shrink, type YcbcrColour } from './planes.ts';
+import { decodeGrid } from './heic-grid.ts';
+import {
+  allocate,
+  CHANNELS,
+  CHROMA,
+  type Colour,
+  call,
+  colourOf,
+  DecodeError,
+  heif,
+  memoryFailure,
+  OTHER_MATRICES,
+  out,
+  readNumber,
+  UNDEFINED,
+} from './libheif.ts';
+import { interleave, type Plane, shrink } from './planes.ts';
 import { writePng } from './png.ts';
 
-/* The thread that decodes HEIC files with libheif, in WebAssembly whose memory is bounded. */
+/*
+ * The thread that decodes HEIC files, in WebAssembly whose memory is bounded. libheif reads the file and decodes the picture, except the
+ * tiles of an ordinary photo of a telephone: hevc.js decodes those in less time.
+ */
 
-const { module, maxPages, displayP3 } = workerData as HeicThreadData;
+const { displayP3 } = workerData as HeicThreadData;
 
-/** The exports of libheif's C API, by name, and its memory. */
-type LibHeif = Record<`_${string}`, (...parameters: number[]) => number> & { HEAPU8: Uint8Array; HEAPU32: Uint32Array };
-
-/** Set when the machine has no memory for what the decoder may use. */
-let memoryFailure: unknown = null;
-
-// libheif then reports that an allocation failed.
-const grow = WebAssembly.Memory.prototype.grow;
-WebAssembly.Memory.prototype.grow = function limitedGrow(this: WebAssembly.Memory, pages: number): number {
-  if (this.buffer.byteLength / 65_536 + pages > maxPages) throw new RangeError('The memory of the decoder is used up.');
-  try {
-    return grow.call(this, pages);
-  } catch (error) {
-    memoryFailure = error;
-    throw error;
-  }
-};
-
-const heif = createRequire(import.meta.url)('libheif-js/libheif-wasm/libheif.js')({
-  instantiateWasm(imports: WebAssembly.Imports, receive: (instance: WebAssembly.Instance) => void) {
-    const instance = new WebAssembly.Instance(module, imports);
-    receive(instance);
-    return instance.exports;
-  },
-}) as LibHeif;
-
-/** Values of `heif_colorspace`, `heif_chroma`, `heif_channel` and `heif_color_primaries`. */
-const UNDEFINED = 99;
+/** Values of `heif_colorspace`, `heif_channel` and `heif_color_primaries`. */
 const COLORSPACE = { ycbcr: 0, rgb: 1, monochrome: 2 };
-const CHROMA_444 = 3;
-const CHANNELS = { ycbcr: [0, 1, 2], rgb: [3, 4, 5], monochrome: [0] };
 const ALPHA = 6;
 const DISPLAY_P3 = 12;
-/** Matrix coefficients of which red, green and blue are stored as they are, or in a way that is not computed here. */
-const OTHER_MATRICES = [0, 8, 10, 11, 12, 13, 14];
 /** Weights of red and blue in luma by matrix coefficients (ITU-T H.273); those of ITU-R BT.601 by default. */
 const WEIGHTS: Record<number, readonly [red: number, blue: number]> = {
   1: [0.2126, 0.0722],
@@ -53,23 +40,9 @@ const WEIGHTS: Record<number, readonly [red: number, blue: number]> = {
 };
 const BT_601: readonly [number, number] = [0.299, 0.114];
 
-/** A file that libheif cannot decode. */
-class DecodeError extends Error {}
-
-/** Where libheif writes an error, a pointer or a number. */
-const error = heif._malloc!(16);
-const out = heif._malloc!(16);
-const readNumber = (address: number) => heif.HEAPU32[address >> 2]!;
-
-/** Calls a function that returns an error, and throws it. */
-function call(name: `_heif_${string}`, ...parameters: number[]): void {
-  heif[name]!(error, ...parameters);
-  if (readNumber(error) !== 0) throw new DecodeError(`${name} returns ${readNumber(error)}.${readNumber(error + 4)}`);
-}
-
-function decodeFile({ path, side, maxPixels }: HeicTask): HeicPicture {
+async function decodeFile({ path, side, maxPixels }: HeicTask): Promise<HeicPicture> {
   const bytes = readFileSync(path);
-  const address = heif._malloc!(bytes.length);
+  const address = allocate(bytes.length);
   heif.HEAPU8.set(bytes, address);
   const context = heif._heif_context_alloc!();
   let handle = 0;
@@ -80,12 +53,17 @@ function decodeFile({ path, side, maxPixels }: HeicTask): HeicPicture {
     handle = readNumber(out);
     const pixels = heif._heif_image_handle_get_width!(handle) * heif._heif_image_handle_get_height!(handle);
     if (pixels > maxPixels) throw new DecodeError(`more than ${maxPixels} pixels`);
+    const picture = await decodeGrid({ context, handle, file: bytes, pixels }, (grid) => {
+      const { width, height, orientation } = grid;
+      return { width, height, orientation, png: writeReduced({ ...grid, isYcbcr: true }, handle, side) };
+    });
+    if (picture) return picture;
     image = decodeHandle(handle, UNDEFINED, UNDEFINED);
     const colour = colourOf(image);
     if (heif._heif_image_get_colorspace!(image) === COLORSPACE.ycbcr && OTHER_MATRICES.includes(colour.matrix)) {
       heif._heif_image_release!(image);
       image = 0;
-      image = decodeHandle(handle, COLORSPACE.rgb, CHROMA_444);
+      image = decodeHandle(handle, COLORSPACE.rgb, CHROMA[444]);
     }
     return toPicture(image, colour, handle, side);
   } finally {
@@ -101,31 +79,11 @@ function decodeHandle(handle: number, colorspace: number, chroma: number): numbe
   return readNumber(out);
 }
 
-interface Colour {
-  matrix: number;
-  primaries: number;
-  isFullRange: boolean;
-}
-
-/** Returns the colour description of a decoded image (`heif_color_profile_nclx`), by default that of JFIF. */
-function colourOf(image: number): Colour {
-  heif._heif_image_get_nclx_color_profile!(error, image, out);
-  if (readNumber(error) !== 0) return { matrix: 6, primaries: 1, isFullRange: true };
-  const profile = readNumber(out);
-  const colour = {
-    primaries: readNumber(profile + 4),
-    matrix: readNumber(profile + 12),
-    isFullRange: heif.HEAPU8[profile + 16] === 1,
-  };
-  heif._heif_nclx_color_profile_free!(profile);
-  return colour;
-}
-
 /** Returns the embedded ICC profile; null for none. */
 function profileOf(handle: number): Uint8Array | null {
   const size = heif._heif_image_handle_get_raw_color_profile_size!(handle);
   if (size === 0) return null;
-  const address = heif._malloc!(size);
+  const address = allocate(size);
   call('_heif_image_handle_get_raw_color_profile', handle, address);
   const profile = heif.HEAPU8.slice(address, address + size);
   heif._free!(address);
@@ -150,38 +108,44 @@ function planeOf(image: number, channel: number, width: number, height: number):
   };
 }
 
-/** Converts the planes to RGB, with each side divided by an integer so that the longer one is still at least `side`. */
-function toPicture(
-  image: number,
-  { matrix, primaries, isFullRange }: Colour,
-  handle: number,
-  side: number,
-): HeicPicture {
+/** Returns the picture that libheif decoded and turned upright. */
+function toPicture(image: number, colour: Colour, handle: number, side: number): HeicPicture {
   const colorspace = heif._heif_image_get_colorspace!(image);
   const isRgb = colorspace === COLORSPACE.rgb;
   const channels = isRgb ? CHANNELS.rgb : colorspace === COLORSPACE.monochrome ? CHANNELS.monochrome : CHANNELS.ycbcr;
   const width = heif._heif_image_get_width!(image, channels[0]!);
   const height = heif._heif_image_get_height!(image, channels[0]!);
-  const factor = Math.max(1, Math.floor(Math.max(width, height) / side));
-  const size = { width: Math.max(1, Math.floor(width / factor)), height: Math.max(1, Math.floor(height / factor)) };
   const hasAlpha = heif._heif_image_has_channel!(image, ALPHA) === 1;
-  const planes = (hasAlpha ? [...channels, ALPHA] : channels).map((channel) =>
-    shrink(planeOf(image, channel, width, height), size, factor),
-  );
-  const weights = WEIGHTS[matrix] ?? BT_601;
-  const colour: YcbcrColour | null = channels === CHANNELS.ycbcr ? { weights, isFullRange } : null;
-  const profile = profileOf(handle) ?? (primaries === DISPLAY_P3 ? displayP3 : null);
-  return {
-    width,
-    height,
-    png: writePng({ ...size, channels: planes.length, pixels: interleave(planes, colour) }, profile),
-  };
+  const planes = (hasAlpha ? [...channels, ALPHA] : channels).map((channel) => planeOf(image, channel, width, height));
+  const decoded = { width, height, planes, colour, isYcbcr: channels === CHANNELS.ycbcr };
+  return { width, height, orientation: 1, png: writeReduced(decoded, handle, side) };
 }
 
-parentPort!.on('message', (task: HeicTask) => {
+interface DecodedImage {
+  width: number;
+  height: number;
+  planes: Plane[];
+  colour: Colour;
+  /** Whether the first three planes are luma and chroma. */
+  isYcbcr: boolean;
+}
+
+/** Returns the image in RGB, with each side divided by an integer so that the longer one is still at least `side`. */
+function writeReduced(image: DecodedImage, handle: number, side: number): HeicPicture['png'] {
+  const { width, height, colour, isYcbcr } = image;
+  const factor = Math.max(1, Math.floor(Math.max(width, height) / side));
+  const size = { width: Math.max(1, Math.floor(width / factor)), height: Math.max(1, Math.floor(height / factor)) };
+  const planes = image.planes.map((plane) => shrink(plane, size, factor));
+  const weights = WEIGHTS[colour.matrix] ?? BT_601;
+  const pixels = interleave(planes, isYcbcr ? { weights, isFullRange: colour.isFullRange } : null);
+  const profile = profileOf(handle) ?? (colour.primaries === DISPLAY_P3 ? displayP3 : null);
+  return writePng({ ...size, channels: planes.length, pixels }, profile);
+}
+
+parentPort!.on('message', async (task: HeicTask) => {
   let result: HeicResult;
   try {
-    result = { picture: decodeFile(task) };
+    result = { picture: await decodeFile(task) };
   } catch (error) {
     // After any other error the state of libheif is undefined: the thread ends.
     if (memoryFailure !== null || !(error instanceof DecodeError)) throw error;

@@ -129,6 +129,48 @@ function dimensionsOf(view: DataView, meta: Box[]): { width: number; height: num
   return largest;
 }
 
+/**
+ * Returns the HEVC configuration (`hvcC`) that all of the items have, by the item property associations; null when they have none or
+ * different ones. Throws `RangeError` or `BadImage` for an invalid structure.
+ */
+export function sharedConfiguration(file: Uint8Array, items: number[]): Uint8Array | null {
+  const view = new DataView(file.buffer, file.byteOffset, file.length);
+  const meta = firstBox(view, 0, file.length, 'meta');
+  const properties = meta && firstBox(view, meta.start + 4, meta.end, 'iprp');
+  const container = properties && firstBox(view, properties.start, properties.end, 'ipco');
+  const associations = properties && firstBox(view, properties.start, properties.end, 'ipma');
+  if (!container || !associations) return null;
+  const boxes = boxesIn(view, container.start, container.end);
+  const isWideId = view.getUint8(associations.start) > 0;
+  const isWideIndex = (view.getUint8(associations.start + 3) & 1) === 1;
+  const configurations = new Map<number, Box>();
+  let at = associations.start + 8;
+  for (let left = view.getUint32(associations.start + 4); left > 0; left--) {
+    const item = isWideId ? view.getUint32(at) : view.getUint16(at);
+    at += isWideId ? 4 : 2;
+    for (let count = view.getUint8(at++); count > 0; count--, at += isWideIndex ? 2 : 1) {
+      const index = isWideIndex ? view.getUint16(at) & 0x7fff : view.getUint8(at) & 0x7f;
+      if (boxes[index - 1]?.type === 'hvcC') configurations.set(item, boxes[index - 1]!);
+    }
+  }
+  const [first, ...others] = new Set(items.map((item) => configurations.get(item)));
+  if (!first) return null;
+  const bytes = file.subarray(first.start, first.end);
+  const isShared = others.every((other) => other && Buffer.compare(bytes, file.subarray(other.start, other.end)) === 0);
+  return isShared ? bytes : null;
+}
+
+/** The first box of the type; what follows it is not read. */
+function firstBox(view: DataView, from: number, to: number, type: string): Box | null {
+  for (let at = from; at + 8 <= to; ) {
+    const box = boxAt(view, at, to - at);
+    if (!box) return null;
+    if (box.type === type) return { type, start: at + box.start, end: at + box.end };
+    at += box.end;
+  }
+  return null;
+}
+
 /** Where in the file the bytes of each item stand, by the item location box. */
 function extentsOf(view: DataView, { start, end }: Box): Map<number, Extent[]> {
   let at = start;

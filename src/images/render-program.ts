@@ -41,7 +41,7 @@ async function renderFile({ path, maxPixels, sides }: RenderTask): Promise<Sized
 }
 
 async function renderHeic({ path, sides }: RenderTask): Promise<SizedFiles> {
-  const { png, width, height } = await heicDecoder.decode(path, Math.max(...Object.values(sides)));
+  const { png, width, height, orientation } = await heicDecoder.decode(path, Math.max(...Object.values(sides)));
   const sharp = await loadDecoder();
-  return renderSizes(sharp(png), { width, height }, 1, sides);
+  return renderSizes(sharp(png), { width, height }, orientation, sides);
 }

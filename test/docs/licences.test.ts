@@ -26,7 +26,7 @@ const ALLOWED = new Set([
 ]);
 /**
  * Prebuilt libraries that are used unchanged and can be replaced, as the LGPL requires: libvips, which sharp links at run time, and
- * libheif as WebAssembly, which is loaded from a file. No decoder of HEIC has another licence that is allowed here.
+ * libheif as WebAssembly, which is loaded from a file. No library that reads HEIC files has another licence that is allowed here.
  */
 const PREBUILT = /^node_modules\/(@img\/sharp-|libheif-js$)/;
 const LGPL = ['LGPL-3.0-or-later', 'LGPL-3.0'];

@@ -11,10 +11,18 @@ interface GridOptions {
   turns?: number;
   /** Axis of the mirror (`imir`), after the turns: 0 vertical, 1 horizontal. */
   mirror?: 0 | 1;
+  /** Whether it is cropped (`clap`) to its left upper quarter. */
+  crop?: boolean;
+  /** Pixels of a side of the tiles, unless 512. */
+  tile?: { width: number; height: number };
+  /** Configuration of the last tile (an `hvcC` box), unless that of the others. */
+  lastConfiguration?: Buffer;
   /** ICC profile. */
   profile?: Buffer;
   /** Whether it has a depth map, as portraits have. */
   depth?: boolean;
+  /** Whether it has an opacity, of one tile. */
+  alpha?: boolean;
   /** Whether it says that it is a sequence. */
   sequence?: boolean;
 }
@@ -23,31 +31,35 @@ const GRID = 1;
 const FIRST_TILE = 2;
 
 /**
- * A HEIC file of tiles, as telephones write them: the tiles are the pictures of the given files in turn, whose sides are 512 pixels and
- * whose encoder had the same settings.
+ * A HEIC file of tiles, as telephones write them: the tiles are the pictures of the given files in turn, whose encoder had the same
+ * settings.
  */
 export function heicGrid(
   sources: Buffer | Buffer[],
   { columns, rows, width, height, ...options }: GridOptions,
 ): Buffer {
-  const { turns, mirror, profile, depth = false, sequence = false } = options;
+  const { turns, mirror, crop = false, profile, depth = false, alpha = false, sequence = false } = options;
+  const { tile = { width: 512, height: 512 }, lastConfiguration } = options;
   const count = columns * rows;
-  const tiles = Array.from({ length: count + (depth ? 1 : 0) }, (_, index) => FIRST_TILE + index);
-  const map = depth ? tiles.at(-1)! : null;
+  const tiles = Array.from({ length: count + (depth || alpha ? 1 : 0) }, (_, index) => FIRST_TILE + index);
+  const map = depth || alpha ? tiles.at(-1)! : null;
   const files = [sources].flat();
   const properties = [
     findBox(files[0]!, 'hvcC'),
-    box('ispe', u32(0), u32(512), u32(512)),
+    box('ispe', u32(0), u32(tile.width), u32(tile.height)),
     box('ispe', u32(0), u32(width), u32(height)),
     ...(turns === undefined ? [] : [box('irot', [turns])]),
     ...(mirror === undefined ? [] : [box('imir', [mirror])]),
+    ...(crop ? [box('clap', ...[width >> 1, 1, height >> 1, 1, -(width >> 2), 1, -(height >> 2), 1].map(u32))] : []),
     ...(profile ? [box('colr', Buffer.from('prof'), profile)] : []),
   ];
   const ofGrid = properties.slice(2).map((_, index) => 3 + index);
-  const auxiliary = properties.push(box('auxC', u32(0), Buffer.from('urn:mpeg:hevc:2015:auxid:2\0')));
+  const auxiliary = properties.push(box('auxC', u32(0), Buffer.from(`urn:mpeg:hevc:2015:auxid:${alpha ? 1 : 2}\0`)));
+  const last = lastConfiguration ? properties.push(lastConfiguration) : 1;
+  const configurationOf = (id: number) => 128 | (id === FIRST_TILE + count - 1 ? last : 1);
   const associations = [
     [...u16(GRID), ofGrid.length, ...ofGrid],
-    ...tiles.map((id) => (id === map ? [...u16(id), 3, 129, 2, auxiliary] : [...u16(id), 2, 129, 2])),
+    ...tiles.map((id) => (id === map ? [...u16(id), 3, 129, 2, auxiliary] : [...u16(id), 2, configurationOf(id), 2])),
   ].flat();
   const descriptor = [0, 1, rows - 1, columns - 1, ...u32(width), ...u32(height)];
   const pictures = files.map((file) => findBox(file, 'mdat').subarray(8));
