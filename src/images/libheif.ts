@@ -53,7 +53,7 @@ export const OTHER_MATRICES = [0, 8, 10, 11, 12, 13, 14];
 /** A file that libheif cannot decode. */
 export class DecodeError extends Error {}
 
-/** Where libheif writes an error, a pointer or a number, */
+/** Where libheif writes an error, a pointer or a number. */
 export const error = heif._malloc!(16);
 export const out = heif._malloc!(16);
 export const readNumber = (address: number) => heif.HEAPU32[address >> 2]!;
