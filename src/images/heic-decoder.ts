@@ -74,9 +74,6 @@ export class HeicDecoder {
     } catch (error) {
       if (!(error instanceof WorkerThreadError)) throw error;
       throw new InterruptedDecode(error.reason === 'TIMEOUT' ? TOO_SLOW : 'cannot be decoded', { cause: error });
-    } finally {
-      // A file whose data end early leaves planes as they are allocated: only new memory has nothing of another customer's image.
-      await thread.close();
     }
   }
 }

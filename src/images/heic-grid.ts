@@ -30,8 +30,8 @@ const ORIENTATIONS = [1, 8, 3, 6];
 /** Pages with which the memory of hevc.js starts. */
 const TILE_DECODER_PAGES = 321;
 
-/** A `heif_image_tiling`. */
-const tiling = allocate(72);
+/** Bytes of a `heif_image_tiling`. */
+const TILING_BYTES = 72;
 
 /** Planes of luma and chroma, before the turn of the orientation. */
 export interface DecodedGrid {
@@ -64,8 +64,7 @@ export async function decodeGrid<Result>(
   let address = 0;
   let hevc: TileDecoder | null = null;
   try {
-    call('_heif_image_handle_get_image_tiling', handle, 0, tiling);
-    const { columns, rows, tileWidth, tileHeight, width, height } = readTiling();
+    const { columns, rows, tileWidth, tileHeight, width, height } = readTiling(handle);
     if (
       width * height !== pixels ||
       Math.ceil(width / tileWidth) !== columns ||
@@ -112,11 +111,13 @@ export async function decodeGrid<Result>(
   }
 }
 
-/** Fields of `heif_image_tiling`. */
-function readTiling() {
+function readTiling(handle: number) {
+  const tiling = allocate(TILING_BYTES);
+  call('_heif_image_handle_get_image_tiling', handle, 0, tiling);
   const [columns, rows, tileWidth, tileHeight, width, height] = [1, 2, 3, 4, 5, 6].map((field) =>
     readNumber(tiling + 4 * field),
   ) as [number, number, number, number, number, number];
+  heif._free!(tiling);
   return { columns, rows, tileWidth, tileHeight, width, height };
 }
 

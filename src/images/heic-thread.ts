@@ -4,12 +4,14 @@ import type { HeicPicture, HeicResult, HeicTask, HeicThreadData } from './heic-d
 import { decodeGrid } from './heic-grid.ts';
 import {
   allocate,
+  beginImage,
   CHANNELS,
   CHROMA,
   type Colour,
   call,
   colourOf,
   DecodeError,
+  endImage,
   heif,
   memoryFailure,
   OTHER_MATRICES,
@@ -42,15 +44,14 @@ const BT_601: readonly [number, number] = [0.299, 0.114];
 
 async function decodeFile({ path, side, maxPixels }: HeicTask): Promise<HeicPicture> {
   const bytes = readFileSync(path);
-  const address = allocate(bytes.length);
-  heif.HEAPU8.set(bytes, address);
-  const context = heif._heif_context_alloc!();
-  let handle = 0;
-  let image = 0;
+  beginImage();
   try {
+    const address = allocate(bytes.length);
+    heif.HEAPU8.set(bytes, address);
+    const context = heif._heif_context_alloc!();
     call('_heif_context_read_from_memory_without_copy', context, address, bytes.length, 0);
     call('_heif_context_get_primary_image_handle', context, out);
-    handle = readNumber(out);
+    const handle = readNumber(out);
     const pixels = heif._heif_image_handle_get_width!(handle) * heif._heif_image_handle_get_height!(handle);
     if (pixels > maxPixels) throw new DecodeError(`more than ${maxPixels} pixels`);
     const picture = await decodeGrid({ context, handle, file: bytes, pixels }, (grid) => {
@@ -58,19 +59,15 @@ async function decodeFile({ path, side, maxPixels }: HeicTask): Promise<HeicPict
       return { width, height, orientation, png: writeReduced({ ...grid, isYcbcr: true }, handle, side) };
     });
     if (picture) return picture;
-    image = decodeHandle(handle, UNDEFINED, UNDEFINED);
+    let image = decodeHandle(handle, UNDEFINED, UNDEFINED);
     const colour = colourOf(image);
     if (heif._heif_image_get_colorspace!(image) === COLORSPACE.ycbcr && OTHER_MATRICES.includes(colour.matrix)) {
       heif._heif_image_release!(image);
-      image = 0;
       image = decodeHandle(handle, COLORSPACE.rgb, CHROMA[444]);
     }
     return toPicture(image, colour, handle, side);
   } finally {
-    if (image) heif._heif_image_release!(image);
-    if (handle) heif._heif_image_handle_release!(handle);
-    heif._heif_context_free!(context);
-    heif._free!(address);
+    endImage();
   }
 }
 

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { workerData } from 'node:worker_threads';
+import { collectGarbage } from '../shared/collect-garbage.ts';
 import type { HeicThreadData } from './heic-decoder.ts';
 
 /* libheif in the thread that decodes HEIC files, and the bound of the thread's memory. */
@@ -34,14 +35,40 @@ WebAssembly.Memory.prototype.grow = function limitedGrow(this: WebAssembly.Memor
   }
 };
 
-export const heif = createRequire(import.meta.url)('libheif-js/libheif-wasm/libheif.js')({
-  instantiateWasm(imports: WebAssembly.Imports, receive: (instance: WebAssembly.Instance) => void) {
-    const instance = new WebAssembly.Instance(module, imports);
-    receive(instance);
-    return instance.exports;
-  },
-}) as LibHeif;
-decoders.add(heif);
+const instantiate = createRequire(import.meta.url)('libheif-js/libheif-wasm/libheif.js') as (
+  options: object,
+) => LibHeif;
+
+/** The instance of libheif for the image of this task. */
+export let heif: LibHeif;
+/** Where libheif writes an error, and where it writes a pointer or a number. */
+export let error: number;
+export let out: number;
+
+/**
+ * Begins an image with new memory. A file whose data end early leaves planes as they are allocated, which would show parts of another
+ * customer's image.
+ */
+export function beginImage(): void {
+  heif = instantiate({
+    instantiateWasm(imports: WebAssembly.Imports, receive: (instance: WebAssembly.Instance) => void) {
+      const instance = new WebAssembly.Instance(module, imports);
+      receive(instance);
+      return instance.exports;
+    },
+  });
+  decoders.add(heif);
+  error = heif._malloc!(16);
+  out = heif._malloc!(16);
+}
+
+/** Returns the memory of the image to the system. */
+export function endImage(): void {
+  decoders.clear();
+  heif = undefined as never;
+  // Nothing else makes V8 collect the garbage of an idle thread.
+  collectGarbage('major');
+}
 
 /** Values of `heif_colorspace`, `heif_chroma` and `heif_channel`. */
 export const UNDEFINED = 99;
@@ -53,9 +80,6 @@ export const OTHER_MATRICES = [0, 8, 10, 11, 12, 13, 14];
 /** A file that libheif cannot decode. */
 export class DecodeError extends Error {}
 
-/** Where libheif writes an error, a pointer or a number. */
-export const error = heif._malloc!(16);
-export const out = heif._malloc!(16);
 export const readNumber = (address: number) => heif.HEAPU32[address >> 2]!;
 
 /** Calls a function of libheif that returns an error, and throws it. */
