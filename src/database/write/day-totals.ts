@@ -1,36 +1,33 @@
-import type { QueryResult } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { DAY_KEY } from '../../../entities/list-day.entity.ts';
 import { type CountedList, toDaySql } from '../../../entities/list-total.entity.ts';
-import type { Database } from '../database.ts';
 
 /** The two halves of a statement that adds rows to the totals by day. */
 export const INSERT_DAYS = `insert into list_day_total as t (${DAY_KEY}, added)`;
 export const UPDATE_DAYS = `on conflict (builder_id, list, project_id, parent_id, kind, dated_on, created_on)
   do update set added = t.added + excluded.added`;
 
-/**
- * Name of the advisory lock of a compaction. Two at once would wait for each other's totals, in different orders. The lock
- * timeout of the session ends the wait after 4 seconds; the next run of the job compacts.
- */
-const COMPACTION_LOCK = `hashtextextended('builder-integration-api day totals', 0)`;
+/** Numbers of rows that one statement has replaced, and that it has written in their place. */
+export interface CompactedShare {
+  deleted: number;
+  written: number;
+}
 
 /** Returns SQL that appends the changes of totals by day for rows with the column `added`. */
 export const toDayInsertSql = (list: CountedList, rows: string): string =>
   `insert into list_day_change (${DAY_KEY}, added) ${sumByDay(list, rows)}`;
 
-/** Adds the changes to the totals by day in one statement, so that a reader sees either. Returns the number of written totals. */
-export async function compactDays(database: Database): Promise<number> {
-  return database.transaction(async (em) => {
-    await em.execute(`select pg_advisory_xact_lock(${COMPACTION_LOCK})`);
-    const { affectedRows } = await em.execute<QueryResult>(
-      `with changes as (delete from list_day_change returning *)
-       ${INSERT_DAYS} ${rollUp('select * from changes')} ${UPDATE_DAYS}`,
-      [],
-      'run',
-    );
-    await em.execute('delete from list_day_total where added = 0');
-    return affectedRows;
-  });
+/** Adds the oldest changes to the totals by day in one statement, so that a reader sees either. */
+export async function compactDays(em: EntityManager, maxRows: number): Promise<CompactedShare> {
+  const [share] = await em.execute<[CompactedShare]>(
+    `with changes as (
+       delete from list_day_change where id in (select id from list_day_change order by id limit ?) returning *),
+     written as (${INSERT_DAYS} ${rollUp('select * from changes')} ${UPDATE_DAYS} returning 1)
+     select (select count(*) from changes)::int as deleted, (select count(*) from written)::int as written`,
+    [maxRows],
+  );
+  await em.execute('delete from list_day_total where added = 0');
+  return share;
 }
 
 /** Returns SQL that selects each wrong total by day of a list, with the difference of rows and total in `added`. */

@@ -1,0 +1,76 @@
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { compactCounters } from '../../src/database/write/list-counters.ts';
+import { type Service, startService } from '../support/harness.ts';
+
+const BUILDER = 'buil_backlog';
+
+let service: Service;
+let client: pg.Client;
+
+beforeAll(async () => {
+  service = await startService();
+  client = new pg.Client({ connectionString: service.databases.au1.url });
+  await client.connect();
+  await compactCounters(service.databases.au1);
+});
+
+afterAll(async () => {
+  await client?.end();
+  await service?.stop();
+});
+
+/** Adds a backlog of 2,500 changes, of as many days, and of 2,500 counter rows of five totals. */
+beforeEach(async () => {
+  await client.query(
+    `insert into list_day_change (list, builder_id, project_id, kind, created_on, added)
+     select 'timesheet', $1, 'proj_1', 'REJECTED', timestamptz '2020-01-01Z' + n * interval '1 day', 2 from generate_series(1, 2500) n`,
+    [BUILDER],
+  );
+  await client.query(
+    `insert into list_total (list, builder_id, kind, added) select 'timesheet', $1, 'K' || n % 5, 2 from generate_series(1, 2500) n`,
+    [BUILDER],
+  );
+});
+
+const countRows = async () => {
+  const { rows } = await client.query(
+    `select (select count(*)::int from list_day_change where builder_id = $1) as changes,
+       (select sum(added)::int from list_day_total where builder_id = $1 and project_id = '*' and kind = '*') as days,
+       (select count(*)::int from list_total where builder_id = $1) as counters,
+       (select sum(added)::int from list_total where builder_id = $1) as total`,
+    [BUILDER],
+  );
+  return rows[0];
+};
+
+describe('compaction of the counters', () => {
+  it('skips its run while another instance compacts', async () => {
+    const database = service.databases.au1;
+    const before = await countRows();
+    await client.query('begin');
+    await client.query(`select pg_advisory_xact_lock(hashtext('builder-integration-api counters'))`);
+    expect(await compactCounters(database)).toEqual({ compacted: 0 });
+    await client.query('rollback');
+    expect(await countRows()).toEqual(before);
+    await compactCounters(database);
+  });
+
+  it('completes a backlog of any size, in statements that each replace a bounded number of rows', async () => {
+    const database = service.databases.au1;
+    const before = await countRows();
+    await client.query(`create function reject_many() returns trigger language plpgsql as $$ begin
+        if (select count(*) from deleted) > 400 then raise exception '% replaces more than 400 rows', tg_table_name; end if;
+        return null;
+      end $$`);
+    for (const table of ['list_day_change', 'list_total']) {
+      await client.query(`create trigger reject_many after delete on ${table}
+        referencing old table as deleted for each statement execute function reject_many()`);
+    }
+    await compactCounters(database, 400);
+    await client.query('drop function reject_many cascade');
+    expect(before).toMatchObject({ changes: 2500, total: 10_000 });
+    expect(await countRows()).toEqual({ changes: 0, days: 10_000, counters: 5, total: 10_000 });
+    expect(await compactCounters(database, 400)).toEqual({ compacted: 0 });
+  });
+});
