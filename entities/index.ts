@@ -76,8 +76,9 @@ export const entities = [
   Erasure,
   Project,
   ListTotal,
-  ListDayChange,
+  // An erasure deletes in the reverse order: a compaction meanwhile adds changes to the totals, which are deleted afterwards.
   ListDayTotal,
+  ListDayChange,
   Profile,
   CostCode,
   TimeType,

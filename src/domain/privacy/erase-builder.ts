@@ -214,12 +214,14 @@ async function deleteRows(
   );
   // Rows that refer to each other go in one statement, others in batches that hold their locks for a short time.
   const limit = isSelfReferring ? '' : `limit ${BATCH_ROWS}`;
-  let total = 0;
-  for (;;) {
-    const sql = `delete from ${quote(table)} where ctid = any(array(select ctid from ${quote(table)} where ${condition} ${limit}))`;
-    const { rowCount } = await client.query(sql, [builderId]);
-    total += rowCount ?? 0;
-    if (isSelfReferring || (rowCount ?? 0) < BATCH_ROWS) return total;
+  const sql = `with found as materialized (select ctid from ${quote(table)} where ${condition} ${limit}),
+      deleted as (delete from ${quote(table)} where ctid = any(array(select ctid from found)) returning 1)
+    select (select count(*) from found)::int as found, (select count(*) from deleted)::int as deleted`;
+  for (let total = 0; ; ) {
+    const { rows } = await client.query<{ found: number; deleted: number }>(sql, [builderId]);
+    total += rows[0]!.deleted;
+    // A row that another transaction has replaced meanwhile was found, and is deleted by the next statement.
+    if (rows[0]!.found === 0) return total;
   }
 }
 

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { Builder } from '../../../entities/builder.entity.ts';
 import { Profile } from '../../../entities/profile.entity.ts';
 import { importFolder } from '../../../src/data-transfer/import.ts';
 import type { Database } from '../../../src/database/database.ts';
+import { compactCounters } from '../../../src/database/write/list-counters.ts';
 import {
   BuilderErasureError,
   cancelBuilderErasure,
@@ -257,5 +258,38 @@ describe('builder erase', () => {
     await em.commit();
     await erasing;
     expect(await findTablesWith(database, BUILDER)).toEqual(KEPT);
+  });
+
+  it('leaves no total of the builder when the totals are compacted meanwhile (PRV-9)', async () => {
+    const database = await fixture.sampleDatabase();
+    const separate = await startStore();
+    const context = contextOf(database, separate.storages.au1);
+    const OTHER = 'buil_compacting';
+    const change = `insert into list_day_change (list, builder_id, kind, created_on, added) values ('photo', '${OTHER}', 'ITP', '2026-01-01', 1)`;
+    await database.fork().execute(change);
+    await compactCounters(database);
+    const { erasure } = await scheduleBuilderErasure(context, BUILDER, 0);
+    // The compaction has deleted changes of the builder, and waits for the locked total of another one.
+    await database.fork().execute('update timesheet set status = ? where builder_id = ?', ['REJECTED', BUILDER]);
+    await database.fork().execute(change);
+    const locking = database.fork();
+    await locking.begin();
+    await locking.execute(`select from list_day_total where builder_id = '${OTHER}' for update`);
+    const waiting = `select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    const compacting = compactCounters(database);
+    await vi.waitUntil(async () => (await countOf(database, waiting)) === 1, 3_000);
+    const replacing = database.fork();
+    await replacing.begin();
+    await replacing.execute(`update list_total set added = added where builder_id = '${BUILDER}'`);
+    const erasing = executeBuilderErasure(context, erasure);
+    await vi.waitUntil(async () => (await countOf(database, waiting)) === 2, 3_000);
+    await locking.commit();
+    await compacting;
+    await vi.waitUntil(async () => (await countOf(database, waiting)) === 1, 3_000);
+    await replacing.commit();
+    await erasing;
+    await compactCounters(database);
+    expect(await findTablesWith(database, BUILDER)).toEqual(KEPT);
+    await separate.stop();
   });
 });
