@@ -98,6 +98,10 @@ type RowsOf = (first: number, last: number, count: number) => string;
 const numbered = (first: number, last: number) =>
   `(select n, n % ${BUILDERS} as b, n / ${BUILDERS} as k from generate_series(${first}, ${last}) n) numbered`;
 
+/** The last photo of each builder is its only one of the source `ITP`. */
+const photoSource = (count: number) =>
+  `case when n > ${count - BUILDERS} then 'ITP' when k % 10 > 0 then 'GALLERY' else 'SITE_DIARY' end`;
+
 const TABLES: Record<string, RowsOf> = {
   timesheet: (first, last, count) => `
     insert into timesheet (id, created_at, updated_at, builder_id, project_id, profile_id, cost_code_id, time_type_id,
@@ -114,7 +118,7 @@ const TABLES: Record<string, RowsOf> = {
     insert into photo (id, created_at, updated_at, builder_id, project_id, source, file_name, content_type, key, file_size,
         description, sort_date, folder_id, integrator_id, source_app, page_external_source_id, external_source_id)
       select ${id('att', 'n')}, ${instant('n', count)}, ${instant('n', count)}, ${id('buil', 'b + 1')},
-        ${id('proj', `b * ${PROJECTS} + k % ${BUSY} + 1`)}, case when k % 10 > 0 then 'GALLERY' else 'SITE_DIARY' end,
+        ${id('proj', `b * ${PROJECTS} + k % ${BUSY} + 1`)}, ${photoSource(count)},
         'IMG ' || n || '.jpg', 'image/jpeg', 'photos/' || ${id('buil', 'b + 1')} || '/' || md5('photo' || n) || '.jpg',
         2000000 + n % 500000, case when k % 3 = 0 then 'Level ' || k % 12 end, ${instant('n', count)},
         case when k % 3 = 0 then ${id('fold', `b * ${FOLDERS} + k / 3 % ${FOLDERS} + 1`)} end, 'intg_bench', 'walker', 'page ' || n / 200, n::text

@@ -76,7 +76,7 @@ export function listCases({ builders, folderId }: GrowthData): ListCase[] {
     ...of(
       photos,
       [
-        ['source=ITP', 25],
+        ['source=ITP', 1],
         ['source=SITE_DIARY&source=GALLERY', 25],
       ],
       GOAL,

@@ -26,6 +26,7 @@ interface ListCase {
 let service: Service;
 let client: pg.Client;
 let cases: Record<string, ListCase>;
+let builderId: string;
 
 /** SQL of one of the values for row `n`. */
 const oneOf = (salt: string, values: readonly (string | null)[]) =>
@@ -38,7 +39,8 @@ beforeAll(async () => {
   service = await startService();
   client = new pg.Client({ connectionString: service.databases.au1.url });
   await client.connect();
-  const [builderId, otherId] = service.demo('A').builderIds as [string, string];
+  const [own, otherId] = service.demo('A').builderIds as [string, string];
+  builderId = own;
   const idsOf = async (table: string, of = builderId) =>
     (await client.query<{ id: string }>(`select id from ${table} where builder_id = $1 order by id`, [of])).rows.map(
       ({ id }) => id,
@@ -153,6 +155,14 @@ async function insert(table: string, columns: Record<string, string>, builderId:
   );
 }
 
+/** Returns the names of the statements that the work executes. */
+async function namesOf(work: () => Promise<unknown>): Promise<string[]> {
+  const names: string[] = [];
+  const end = service.databases.au1.onStatement(({ name }) => names.push(name));
+  await work().finally(end);
+  return names;
+}
+
 /** Numbers from 0 to 1, the same in each run. */
 function* randoms(seed: number): Generator<number, never> {
   for (let state = seed; ; ) {
@@ -204,6 +214,18 @@ describe('a page whose days are found by totals', () => {
       timesheets.findPage(database, where, { offset: 600, limit: 5 }),
     );
     expect(count).toBe(1);
+  });
+
+  it.each([
+    ['page', undefined],
+    ['page', ['GALLERY']],
+    ['page', ['ITP', 'GALLERY']],
+    ['located', ['ITP']],
+  ])('is the first one of photos, which is a %s, of the sources %j', async (kind, source) => {
+    const names = await namesOf(() =>
+      photos.findPage(service.databases.au1, { builderId, source }, { offset: 0, limit: 5 }),
+    );
+    expect(names).toEqual([`Photo.${kind}(builderId${source ? ',source' : ''})`]);
   });
 
   it('is exact while a transaction with later rows is open, after its end, and before and after compaction', async () => {

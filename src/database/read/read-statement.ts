@@ -20,8 +20,8 @@ export interface ReadOptions<Filter extends string> extends ColumnOptions {
    * column take their total from the counters.
    */
   counterKind?: 'status' | 'source';
-  /** Filters that most rows of the list match, so that its first pages are read in the list's order. */
-  mostRowsMatch?: NoInfer<Filter>[];
+  /** Values of filters that most rows of the list match, so that its first pages are read in the list's order. */
+  mostRowsMatch?: Partial<Record<NoInfer<Filter>, readonly unknown[]>>;
   /** Skip the total count. */
   skipTotal?: boolean;
 }

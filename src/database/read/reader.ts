@@ -140,7 +140,7 @@ export class Reader<T extends object, Filter extends string = never> {
   }
 
   async #fetchPages(database: ReadDatabase, where: Where, window: PageWindow, keys?: Keys): Promise<Page<T>[]> {
-    const { mostRowsMatch, skipTotal } = this.#options;
+    const { skipTotal } = this.#options;
     const { offset, limit, cursor, updatedSince } = window;
     if (updatedSince != null && !(this.entity.prototype instanceof Tracked)) {
       throw new Error(`${this.entity.name} has no time of change: let it extend Tracked.`);
@@ -148,15 +148,23 @@ export class Reader<T extends object, Filter extends string = never> {
     const given = updatedSince == null ? where : { ...where, updatedSince };
     const filters = this.#findGivenFilters(keys ? { ...given, [keys.name]: keys.values } : given);
     if (cursor != null) return this.#fetchPagesByCursor(database, filters, given, window, keys);
-    const isFirst = offset < DEEP_OFFSET && isReadInOrder(filters, mostRowsMatch);
-    const { table } = this.#getMapper(database);
-    const isLocated = !isFirst && hasDayTotals(table, this.#options, filters);
+    const isLocated = this.#isLocated(database, filters, given, offset);
     const prepared = this.#prepare(database, isLocated ? 'located' : 'page', filters);
     const found = await this.#fetchRows(database, prepared, { ...given, offset, limit }, keys);
     return found.map((rows) => {
       const data = this.#toRecords(prepared, rows, 2);
       return skipTotal ? new PageWithoutTotal(data) : createPage(data, Number(rows[0]![1]), window);
     });
+  }
+
+  /** Whether the page is found by totals by day, because reading the list in its order may take long. */
+  #isLocated(database: ReadDatabase, filters: string[], where: Where, offset: number): boolean {
+    const { mostRowsMatch } = this.#options;
+    const common = filters.filter((name) =>
+      [where[name]].flat().some((value) => mostRowsMatch?.[name as Filter]?.includes(value)),
+    );
+    const isFirst = offset < DEEP_OFFSET && isReadInOrder(filters, common);
+    return !isFirst && hasDayTotals(this.#getMapper(database).table, this.#options, filters);
   }
 
   /** Reads one record more than the page, to know whether there is a next one. */

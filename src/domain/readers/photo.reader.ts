@@ -13,7 +13,7 @@ export const photos = new Reader(Photo, {
   },
   condition: 't.archived_at is null',
   counterKind: 'source',
-  mostRowsMatch: ['source'],
+  mostRowsMatch: { source: ['GALLERY'] },
   exclude: ['integratorId', 'sourceApp', 'pageExternalSourceId', 'externalSourceId'],
 });
 

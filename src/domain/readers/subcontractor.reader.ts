@@ -30,7 +30,7 @@ export const subcontractors = new Reader(Subcontractor, {
     /** Parameter of `statuses`; filters no rows. */
     statusesOn: 'true',
   },
-  mostRowsMatch: ['thirdParty'],
+  mostRowsMatch: { thirdParty: [true] },
   condition: 't.archived_at is null',
   exclude: ['archivedAt'],
 });
