@@ -199,6 +199,18 @@ describe('a page whose days are found by totals', () => {
             ids: ids.slice(offset, offset + limit),
           });
         }
+        let cursor: string | null | undefined = '';
+        const limit = 1 + Math.max(24, Math.floor(ids.length / 5));
+        for (let offset = 0; cursor != null && round < 20; offset += limit) {
+          const page: Page<{ id: string }> = await findPage(service.databases.au1, where, { offset: 0, limit, cursor });
+          cursor = page.meta.nextCursor;
+          const found = { total: page.meta.totalCount, ids: page.data.map(({ id }) => id), isLast: cursor === null };
+          expect(found, JSON.stringify({ where, limit, after: offset })).toEqual({
+            total: ids.length,
+            ids: ids.slice(offset, offset + limit),
+            isLast: offset + limit >= ids.length,
+          });
+        }
       }
     },
   );
@@ -226,6 +238,19 @@ describe('a page whose days are found by totals', () => {
       photos.findPage(service.databases.au1, { builderId, source }, { offset: 0, limit: 5 }),
     );
     expect(names).toEqual([`Photo.${kind}(builderId${source ? ',source' : ''})`]);
+  });
+
+  it.each([
+    ['first,next', {}],
+    ['locatedNext,locatedNext', { status: 'REJECTED' }],
+    ['locatedNext,locatedNext', { startDate: '2026-02-01T12:00:00Z' }],
+  ])('is that of a cursor, read as %s with the filters %j (LST-13)', async (kinds, where) => {
+    const names = await namesOf(async () => {
+      const read = (cursor: string) =>
+        timesheets.findPage(service.databases.au1, { builderId, ...where }, { offset: 0, limit: 5, cursor });
+      await read((await read('')).meta.nextCursor!);
+    });
+    expect(names.map((name) => /\.(\w+)/.exec(name)![1]).join()).toBe(kinds);
   });
 
   it('is exact while a transaction with later rows is open, after its end, and before and after compaction', async () => {

@@ -38,7 +38,7 @@ function toSampleValue(samples: Samples, type: GraphQLNamedType): string | undef
   return samples[type.name] ?? others[type.name] ?? (/Date|Day|Range/.test(type.name) ? '2026-01-01' : undefined);
 }
 
-/** Returns every prepared read of the operations: without filters, with each, with all of them, and at a large offset. */
+/** Returns every prepared read of the operations: without filters, with each, with all of them, at a large offset, and by cursor. */
 export async function recordReads(service: Service, samples: Samples): Promise<Map<string, Statement>> {
   const recorded = new Map<string, Statement>();
   const removeListener = service.databases.au1.onStatement((statement) => recorded.set(statement.name, statement));
@@ -57,7 +57,8 @@ export async function recordReads(service: Service, samples: Samples): Promise<M
         : [`${name}=${encodeURIComponent(value)}`];
     });
     const paged = named('query').some(({ name }) => name === 'offset');
-    const queries = new Set(['', ...filters, filters.join('&'), ...(paged ? ['offset=1000'] : [])]);
+    const byCursor = ['', ...filters].map((filter) => `${filter}&cursor=`);
+    const queries = new Set(['', ...filters, filters.join('&'), ...(paged ? ['offset=1000', ...byCursor] : [])]);
     const headers = named('header').length > 0 ? { 'x-service-builder-id': samples.BuilderId! } : {};
     for (const query of queries) {
       const response = await service.request({

@@ -47,22 +47,51 @@ export const toDayTotalSql = (filtered: FilteredList): string =>
  * only rows of these days are read.
  */
 export function toLocatedPageSql(filtered: FilteredList): { total: string; ids: string } {
-  const { list, table, matching, order } = filtered;
-  // As an expression the date is not looked up in its index, which would read the whole range for each day.
-  const onDay = matching.replaceAll(`t.${list.date} `, `t.${list.date} + interval '0' `);
+  const { table, order } = filtered;
   const isOnPage = `z.before < :offset::bigint + :limit::bigint and z.before + z.added > :offset::bigint`;
   const onPage = (column: string) => `array_agg(z.${column}) filter (where ${isOnPage})`;
   return {
     total: `select coalesce(sum(z.added), 0)::bigint as total,
         ${onPage('created_on')} as days, ${onPage('before')} as befores, ${onPage('added')} as counts
-      from (select y.created_on, y.added, sum(y.added) over (order by y.created_on) - y.added as before from (
-        select x.created_on, sum(x.added)::int as added from (${toDaysSql(filtered)}) x group by x.created_on) y) z`,
+      from (select y.created_on, y.added, sum(y.added) over (order by y.created_on) - y.added as before
+        from (${addUpDays(filtered)}) y) z`,
     ids: `select w.id from unnest(c.days, c.befores, c.counts) d(created_on, before, added) cross join lateral (
-        select t.id from ${table} t
-        where ${onDay} and t.created_at >= d.created_on and t.created_at < d.created_on + interval '24 hours'
-        order by ${order} limit least(d.before + d.added, :offset::bigint + :limit::bigint) - greatest(d.before, :offset::bigint)
+        select t.id from ${table} t where ${isBeforeEnd(filtered)} and t.created_at >= d.created_on order by ${order} limit least(d.before + d.added, :offset::bigint + :limit::bigint) - greatest(d.before, :offset::bigint)
         offset greatest(:offset::bigint - d.before, 0)) w`,
   };
+}
+
+/**
+ * Returns the same for the page after the position of a cursor: the position's day, all of whose rows may be before it, and days after it
+ * until their rows fill the page. Each day has one lower bound: with two, PostgreSQL reads the index from the lesser one.
+ */
+export function toNextPageSql(filtered: FilteredList): { total: string; ids: string } {
+  const day = toDaySql(':afterValue::timestamptz');
+  const isOnPage = `z.added > 0 and z.created_on >= ${day} and z.before < :limit::bigint`;
+  return {
+    total: `select coalesce(sum(z.added), 0)::bigint as total, array_agg(z.created_on) filter (where ${isOnPage}) as days
+      from (select y.created_on, y.added,
+          coalesce(sum(y.added) filter (where y.created_on > ${day}) over (order by y.created_on), 0) - y.added as before
+        from (${addUpDays(filtered)}) y) z`,
+    ids: `select w.id from unnest(c.days) d(created_on) cross join lateral (
+        select t.id, t.created_at from ${filtered.table} t
+        where ${isBeforeEnd(filtered)} and (t.created_at, t.id) > (
+          greatest(d.created_on, :afterValue::timestamptz),
+          case when d.created_on > :afterValue::timestamptz then '' else :afterId::text end)
+        order by t.created_at, t.id limit :limit::bigint) w
+      order by w.created_at, w.id limit :limit::bigint`,
+  };
+}
+
+/** Returns SQL of the number of matching rows of each day of creation. */
+const addUpDays = (filtered: FilteredList): string =>
+  `select x.created_on, sum(x.added)::int as added from (${toDaysSql(filtered)}) x group by x.created_on`;
+
+/** Returns SQL whether the row `t` matches and is not after the day `d`. */
+function isBeforeEnd({ list, matching }: FilteredList): string {
+  // As an expression the date is not looked up in its index, which would read the whole range for each day.
+  const onDay = matching.replaceAll(`t.${list.date} `, `t.${list.date} + interval '0' `);
+  return `${onDay} and t.created_at < d.created_on + interval '24 hours'`;
 }
 
 /** Returns SQL of the numbers of matching rows `added` by day of creation `created_on`, of which a day may have several. */

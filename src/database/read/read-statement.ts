@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Statement } from '../pool/pg-pipeline.ts';
-import { findDayTotals, toDayTotalSql, toLocatedPageSql } from './day-totals.ts';
+import { findDayTotals, isReadInOrder, toDayTotalSql, toLocatedPageSql, toNextPageSql } from './day-totals.ts';
 import type { ColumnOptions, RowMapper } from './row-mapper.ts';
 
 export interface ReadOptions<Filter extends string> extends ColumnOptions {
@@ -28,11 +28,11 @@ export interface ReadOptions<Filter extends string> extends ColumnOptions {
 
 /**
  * Kind of a read: a page with its total; a page whose days are found by totals by day (`located`); the first page by cursor, and one
- * after a position (`next`); the row of an id; all rows. The second column of a page by cursor is its total and the position of the row,
+ * after a position (`next`), or any page by cursor whose days are found (`locatedNext`); the row of an id; all rows. The second column of a page by cursor is its total and the position of the row,
  * separated by `|`. The first column of each row is the number, from 1, of the batch element that it belongs to. The second column of a page is its total;
  * an empty page is one row with null in all further columns.
  */
-export type ReadKind = 'page' | 'located' | 'first' | 'next' | 'one' | 'all';
+export type ReadKind = 'page' | 'located' | 'first' | 'next' | 'locatedNext' | 'one' | 'all';
 
 export interface PreparedRead {
   statement: Statement;
@@ -76,7 +76,11 @@ export function prepareRead(
   const isCounted =
     isPage && options.counterKind !== undefined && !options.skipTotal && !hasStoredTotal(options, filters);
   const isCountedInRows = isCounted && !(kind === 'page' && hasDayTotals(mapper.table, options, filters));
-  const isSlow = isCountedInRows || (isPage && filters.includes('updatedSince'));
+  const isSearched = (kind === 'first' || kind === 'next') && options.counterKind !== undefined;
+  const isSlow =
+    isCountedInRows ||
+    (isPage && filters.includes('updatedSince')) ||
+    (isSearched && !isReadInOrder(filters, Object.keys(options.mostRowsMatch ?? {})));
   return { statement: { name: toStatementName(name), text }, parameterNames: names, kind, mapper, isSlow };
 }
 
@@ -95,19 +99,21 @@ function buildSql(kind: ReadKind, filters: readonly string[], mapper: RowMapper,
   if (kind === 'all') {
     return `select q.n, ${columns} from :batch join ${table} t on ${matching} ${joins} order by q.n, ${order}`;
   }
-  if (kind === 'located') {
-    const { total, ids } = toLocatedPageSql(findDayTotals(list)!);
-    return `select q.n, c.total, ${columns} from :batch cross join lateral (${total}) c left join lateral (${ids}) w on true
+  const [orderColumn] = order.split(',', 1);
+  const toCursor = (total: string) => `concat(${total}, '|', ${orderColumn}, '|', t.id)`;
+  if (kind === 'located' || kind === 'locatedNext') {
+    const isNext = kind === 'locatedNext';
+    const { total, ids } = (isNext ? toNextPageSql : toLocatedPageSql)(findDayTotals(list)!);
+    return `select q.n, ${isNext ? toCursor('c.total') : 'c.total'}, ${columns} from :batch cross join lateral (${total}) c left join lateral (${ids}) w on true
       left join ${table} t on t.id = w.id ${joins} order by q.n, ${order}`;
   }
   const isByCursor = kind === 'first' || kind === 'next';
-  const [orderColumn] = order.split(',', 1);
   const counted = `:batch cross join lateral (${buildTotalSql(list, options)}) c`;
   const [source, total] = options.skipTotal ? [':batch', 'null'] : [counted, 'c.total'];
-  const value = isByCursor ? `concat(${total}, '|', ${orderColumn}, '|', t.id)` : total;
+  const value = isByCursor ? toCursor(total) : total;
   const position = `and (${orderColumn}, t.id) > (:afterValue::timestamptz, :afterId::${mapper.idType})`;
   // Nothing is searched for where the total says that nothing is there.
-  const hasRows = kind === 'page' && options.counterKind && !options.skipTotal ? 'and c.total > :offset::int' : '';
+  const hasRows = options.counterKind && !options.skipTotal ? 'and c.total > :offset::int' : '';
   const rows = `${table} t where ${matching} ${hasRows} ${kind === 'next' ? position : ''}`;
   // The planner cannot know that few records have changed, and would rather read the list in its order until the page is full.
   const from = filters.includes('updatedSince') ? `(select t.* from ${rows} offset 0) t` : rows;

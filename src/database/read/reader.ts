@@ -158,7 +158,7 @@ export class Reader<T extends object, Filter extends string = never> {
   }
 
   /** Whether the page is found by totals by day, because reading the list in its order may take long. */
-  #isLocated(database: ReadDatabase, filters: string[], where: Where, offset: number): boolean {
+  #isLocated(database: ReadDatabase, filters: string[], where: Where, offset = 0): boolean {
     const { mostRowsMatch } = this.#options;
     const common = filters.filter((name) =>
       [where[name]].flat().some((value) => mostRowsMatch?.[name as Filter]?.includes(value)),
@@ -184,9 +184,11 @@ export class Reader<T extends object, Filter extends string = never> {
     });
     // A cursor is bound to one parent, so that it is wrong for every other one.
     const [position] = scopes.map((scope) => decodeListCursor(scope, window.cursor!));
-    const prepared = this.#prepare(database, position ? 'next' : 'first', filters);
+    const kind = this.#isLocated(database, filters, where) ? 'locatedNext' : position ? 'next' : 'first';
+    const after = position ?? { afterValue: '-infinity', afterId: '' };
     const limit = window.limit + 1;
-    const reading = this.#fetchRows(database, prepared, { ...where, ...position, limit, offset: 0 }, keys);
+    const prepared = this.#prepare(database, kind, filters);
+    const reading = this.#fetchRows(database, prepared, { ...where, ...after, limit, offset: 0 }, keys);
     const found = await reading.catch((error) => {
       // The checksum is no secret: a made-up cursor may contain a value of another type.
       throw position && getErrorCode(error)?.startsWith('22') ? invalidCursor() : error;
