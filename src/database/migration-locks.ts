@@ -88,6 +88,7 @@ const findReferenced = (text: string): TableLock[] =>
 function toAlterLock(table: string, actions: string): TableLock {
   const isAll = (action: RegExp) => actions.split(/,(?![^(]*\))/).every((each) => action.test(each.trim()));
   if (isAll(/^validate constraint/i)) return { table, mode: 'SHARE UPDATE EXCLUSIVE', work: 'scan' };
+  if (isAll(/^(?:re)?set \(/i)) return { table, mode: 'SHARE UPDATE EXCLUSIVE', work: 'catalogue' };
   if (isAll(/^(?:enable|disable) (?:always |replica )?trigger/i))
     return { table, mode: 'SHARE ROW EXCLUSIVE', work: 'catalogue' };
   if (isAll(/^add constraint \S+ foreign key/i)) {

@@ -12,6 +12,8 @@ beforeAll(async () => {
   service = await startService();
   client = new pg.Client({ connectionString: service.databases.au1.url });
   await client.connect();
+  await client.query(`insert into photo (id, created_at, updated_at, builder_id, source, file_name, content_type, key, file_size, sort_date)
+    select 'att_1', now(), now(), id, 'GALLERY', 'a.jpg', 'image/jpeg', 'photos/a.jpg', 1, now() from builder limit 1`);
   await compactCounters(service.databases.au1);
 });
 
@@ -21,7 +23,7 @@ afterAll(async () => {
 });
 
 /** Adds a backlog of 2,500 changes, of as many days, and of 2,500 counter rows of five totals. */
-beforeEach(async () => {
+async function addBacklog(): Promise<void> {
   await client.query(
     `insert into list_day_change (list, builder_id, project_id, kind, created_on, added)
      select 'timesheet', $1, 'proj_1', 'REJECTED', timestamptz '2020-01-01Z' + n * interval '1 day', 2 from generate_series(1, 2500) n`,
@@ -31,7 +33,7 @@ beforeEach(async () => {
     `insert into list_total (list, builder_id, kind, added) select 'timesheet', $1, 'K' || n % 5, 2 from generate_series(1, 2500) n`,
     [BUILDER],
   );
-});
+}
 
 const countRows = async () => {
   const { rows } = await client.query(
@@ -44,7 +46,40 @@ const countRows = async () => {
   return rows[0];
 };
 
+describe('the counters', () => {
+  it.each(['meeting', 'defect', 'induction', 'subcontractor', 'timesheet', 'photo'])(
+    'have no row for a %s that has only moved to another day',
+    async (table) => {
+      await compactCounters(service.databases.au1);
+      const { rowCount } = await client.query(
+        `update ${table} set created_at = created_at + interval '1 day'
+         where id = (select id from ${table} where ${['subcontractor', 'photo'].includes(table) ? 'archived_at is null' : 'true'} limit 1)`,
+      );
+      const { rows } = await client.query(
+        `select (select json_agg(added order by added) from list_day_change where list = $1) as changes,
+           (select count(*)::int from list_total where list = $1 and added = 0) as zeros`,
+        [table],
+      );
+      expect([rowCount, rows]).toEqual([1, [{ changes: [-1, 1], zeros: 0 }]]);
+    },
+  );
+
+  it('are vacuumed by the number of their dead rows', async () => {
+    const { rows } = await client.query(
+      `select relname as table, reloptions as options from pg_class where relname in ('list_total', 'list_day_change', 'list_day_total') order by 1`,
+    );
+    const byCount = ['autovacuum_vacuum_scale_factor=0', 'autovacuum_vacuum_threshold=10000'];
+    expect(rows).toEqual([
+      { table: 'list_day_change', options: byCount },
+      { table: 'list_day_total', options: ['autovacuum_vacuum_scale_factor=0.01'] },
+      { table: 'list_total', options: byCount },
+    ]);
+  });
+});
+
 describe('compaction of the counters', () => {
+  beforeEach(addBacklog);
+
   it('skips its run while another instance compacts', async () => {
     const database = service.databases.au1;
     const before = await countRows();
