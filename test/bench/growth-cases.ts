@@ -65,6 +65,29 @@ export function growthCases(data: GrowthData): GrowthCase[] {
           variables: { id: builder.id },
         }),
     },
+    one('GraphQL costCodeTimesheets', () =>
+      graphql({
+        query: `query ($id: CostCodeId!, $builder: BuilderId!) {
+          costCodeTimesheets(costCodeId: $id, builderId: $builder, limit: 1) { meta { totalCount } data { id } } }`,
+        variables: { id: data.costCodeId, builder: builder.id },
+      }),
+    ),
+    {
+      name: 'GraphQL photoReports and openVisits',
+      internal: true,
+      request: () =>
+        graphql({
+          query: `query ($id: BuilderId!) { builder(builderId: $id) {
+          photoReports(limit: 1) { meta { totalCount } } openVisits(limit: 1) { meta { totalCount } } } }`,
+          variables: { id: builder.id },
+        }),
+    },
+    ...[
+      ['timesheets, a year', `/timesheets?startDate=2025-03-01&endDate=2026-03-01&limit=1`],
+      ['timesheets, a status', '/timesheets?status=REJECTED&limit=1'],
+      ['photos of a rare source', `${photos}?source=ITP&limit=1`],
+      ['defects of a rare status', `/builders/${builder.id}/defects?status=IN_PROGRESS&limit=1`],
+    ].map(([name, path]) => one(`GET ${name}, by cursor`, () => ({ path: `${path}&cursor=`, headers: header }), GOAL)),
     one('POST sign-on event', (n) => ({
       method: 'POST',
       path: `/builders/${builder.id}/projects/${data.projectId}/sign-on-events`,

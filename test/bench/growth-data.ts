@@ -21,6 +21,7 @@ export interface GrowthData extends DataSet {
   photoId: string;
   folderId: string;
   timesheetId: string;
+  costCodeId: string;
 }
 
 /** Rows in all, spread evenly over the builders. */
@@ -32,6 +33,7 @@ export interface GrowthSize {
   defects?: number;
   inductions?: number;
   subcontractors?: number;
+  photo_folders?: number;
 }
 
 const BEGIN = `'2025-01-06T00:00:00Z'::timestamptz`;
@@ -61,7 +63,8 @@ export async function growTo(url: string, size: GrowthSize): Promise<GrowthData>
     await client.query('vacuum analyze');
     await client.query('checkpoint');
     const { rows: first } = await client.query(
-      `select ${id('att', '20')} as "photoId", ${id('fold', '1')} as "folderId", ${id('ts', '20')} as "timesheetId"`,
+      `select ${id('att', '20')} as "photoId", ${id('fold', '1')} as "folderId", ${id('ts', '20')} as "timesheetId",
+        ${id('tscc', '1')} as "costCodeId"`,
     );
     const data = { ...base, ...first[0] };
     await client.query('insert into growth_data values ($1)', [JSON.stringify(data)]);
@@ -102,6 +105,11 @@ const numbered = (first: number, last: number) =>
 const photoSource = (count: number) =>
   `case when n > ${count - BUILDERS} then 'ITP' when k % 10 > 0 then 'GALLERY' else 'SITE_DIARY' end`;
 
+/** The first row of each builder, and one of 1,000 others, have the rare status. */
+const rareStatus = (rare: string, others: string[]) =>
+  `case when n <= ${BUILDERS} or k % 1000 = 999 then '${rare}'
+     else (array['${others.join("', '")}'])[k / 7 % ${others.length} + 1] end`;
+
 const TABLES: Record<string, RowsOf> = {
   timesheet: (first, last, count) => `
     insert into timesheet (id, created_at, updated_at, builder_id, project_id, profile_id, cost_code_id, time_type_id,
@@ -127,13 +135,13 @@ const TABLES: Record<string, RowsOf> = {
     insert into meeting (id, created_at, updated_at, builder_id, project_id, title, date, status)
       select ${id('meet', 'n')}, ${instant('n', count)}, ${instant('n', count)}, ${id('buil', 'b + 1')},
         ${id('proj', `b * ${PROJECTS} + k % ${PROJECTS} + 1`)}, 'Weekly site meeting ' || n,
-        ${instant('n', count)} + k % 72 * interval '1 hour', (array['DRAFT', 'RUNNING', 'COMPLETED', 'DISTRIBUTED'])[k / 7 % 4 + 1]
+        ${instant('n', count)} + k % 72 * interval '1 hour', ${rareStatus('DISTRIBUTED', ['DRAFT', 'RUNNING', 'COMPLETED'])}
       from ${numbered(first, last)}`,
   defect: (first, last, count) => `
     insert into defect (id, created_at, updated_at, identifier, builder_id, project_id, title, status, priority)
       select ${id('defect', 'n')}, ${instant('n', count)}, ${instant('n', count)}, 1000 + k, ${id('buil', 'b + 1')},
         ${id('proj', `b * ${PROJECTS} + k % ${PROJECTS} + 1`)}, 'Crack ' || n,
-        (array['OPEN', 'IN_PROGRESS', 'READY_FOR_REVIEW', 'CLOSED'])[k / 7 % 4 + 1], 'LOW'
+        ${rareStatus('IN_PROGRESS', ['OPEN', 'READY_FOR_REVIEW', 'CLOSED'])}, 'LOW'
       from ${numbered(first, last)}`,
   induction: (first, last, count) => `
     insert into induction (id, created_at, updated_at, builder_id, project_id, worker_id, subcontractor_id, identifier, type, status)
@@ -145,6 +153,11 @@ const TABLES: Record<string, RowsOf> = {
   subcontractor: (first, last, count) => `
     insert into subcontractor (id, created_at, updated_at, builder_id, name)
       select ${id('sub', `n + ${BASE_ROWS}`)}, ${instant('n', count)}, ${instant('n', count)}, ${id('buil', 'b + 1')}, 'Concreters ' || n
+      from ${numbered(first, last)}`,
+  photo_folder: (first, last, count) => `
+    insert into photo_folder (id, created_at, updated_at, builder_id, project_id, name)
+      select ${id('fold', `n + ${BASE_ROWS}`)}, ${instant('n', count)}, ${instant('n', count)}, ${id('buil', 'b + 1')},
+        ${id('proj', `b * ${PROJECTS} + k % ${BUSY} + 1`)}, 'Room ' || n
       from ${numbered(first, last)}`,
   visit: (first, last, count) => `
     insert into sign_on_visit (id, created_at, updated_at, builder_id, project_id, worker_id, signed_on_at, signed_off_at)

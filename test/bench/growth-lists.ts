@@ -90,7 +90,14 @@ export function listCases({ builders, folderId }: GrowthData): ListCase[] {
       GOAL,
     ),
     ...dated(`/builders/${id}/meetings`, 'RUNNING'),
-    ...of(`/builders/${id}/meetings`, [['status=RUNNING&status=DRAFT', 25]], GOAL),
+    ...of(
+      `/builders/${id}/meetings`,
+      [
+        ['status=RUNNING&status=DRAFT', 25],
+        ['status=DISTRIBUTED', 1],
+      ],
+      GOAL,
+    ),
     ...of(
       `/builders/${id}/defects`,
       [
@@ -98,6 +105,7 @@ export function listCases({ builders, folderId }: GrowthData): ListCase[] {
         [project, 15],
         ['status=CLOSED', 25],
         [`status=CLOSED&${project}`, 2],
+        ['status=IN_PROGRESS', 1],
       ],
       GOAL,
     ),
@@ -131,5 +139,9 @@ export function listCases({ builders, folderId }: GrowthData): ListCase[] {
       [`status=WAITING_REVIEW&${project}`, 1],
     ]),
     ...of('/subcontractors', [[project, 5]]),
+    ...of(`/builders/${id}/photo-folders`, [
+      ['', 1],
+      [project, 1],
+    ]),
   ];
 }

@@ -17,7 +17,7 @@ const FACTOR = 1000;
 const ROWS = 10_000_000;
 const LARGE: Required<GrowthSize> = {
   ...{ timesheets: ROWS, photos: ROWS, meetings: ROWS, defects: ROWS, inductions: ROWS },
-  ...{ subcontractors: ROWS, visits: 1_000_000 },
+  ...{ subcontractors: ROWS, visits: 1_000_000, photo_folders: 1_000_000 },
 };
 export const REQUESTS = 60;
 const WARM_UP = 10;
@@ -128,6 +128,6 @@ const table = (figures: Figure[]) => `
 ${markdown(['request', 'large, ms', 'small, ms', 'ratio', 'at most'], figures.map(cells))}
 
 Medians at one connection, the two sizes in turn. Large: ${ROWS.toLocaleString('en')} timesheets,
-photos, meetings, defects, inductions and subcontractors each, and ${LARGE.visits.toLocaleString('en')} visits, of 20 builders; small: a thousandth. Pages are as long in both.
+photos, meetings, defects, inductions and subcontractors each, and ${LARGE.visits.toLocaleString('en')} visits and folders each, of 20 builders; small: a thousandth. Pages are as long in both.
 Figures are those of the console, read without HTTP.
 `;
