@@ -71,6 +71,18 @@ describe('requests that wait for the renditions of one photo (PHO-41)', () => {
     expect(await ensureRenditions(context(), photo)).toMatchObject({ status: 'READY' });
   });
 
+  it('do not wait in the queue of another share that requested the photo first', async () => {
+    const photo = await createPhoto();
+    const release = await shares.renditions.acquire('intg_test', 2);
+    const first = ensureRenditions(context(), photo);
+    await expect.poll(() => shares.renditions.stats().queued).toBe(1);
+    expect(await ensureRenditions({ ...context(), shareKey: 'user_b' }, photo)).toMatchObject({ status: 'READY' });
+    expect(shares.renditions.stats().queued).toBe(1);
+    release();
+    expect(await first).toMatchObject({ status: 'READY' });
+    expect(await claimsOf(photo)).toMatchObject({ attempts: 1 });
+  });
+
   it('end the work when the last of them has gone', async () => {
     const photo = await createPhoto();
     await shares.renditions.acquire('intg_test', 2);

@@ -49,7 +49,7 @@ const MAX_MISSES = 3;
 /** The widest WebP files of 1600 pixels have about 2 MB. */
 const MAX_RENDITION_BYTES = 16 * 1024 * 1024;
 
-/** Work on a photo that requests of this process wait for. */
+/** Work on a photo that requests of one share wait for in this process. */
 interface Rendering {
   state: Promise<RenditionState>;
   requests: number;
@@ -60,8 +60,8 @@ interface Rendering {
 const renderings = new Map<string, Rendering>();
 
 /**
- * Renders the photo unless it was rendered before. Of concurrent calls, on any instance, one renders; of those of one process, one waits for
- * another process. Rejects with 404 for a photo that no longer exists with these bytes, with 429 or 503 when there is no capacity, and with 503
+ * Renders the photo unless it was rendered before. Of concurrent calls, on any instance, one renders; of those of one process and share, one
+ * waits for it. Rejects with 404 for a photo that no longer exists with these bytes, with 429 or 503 when there is no capacity, and with 503
  * after 10 seconds, and for a photo that is tried again later.
  *
  * @param signal ends the wait, and with the last one the work; rejects with its reason.
@@ -72,7 +72,8 @@ export async function ensureRenditions(
   signal?: AbortSignal,
 ): Promise<RenditionState> {
   signal?.throwIfAborted();
-  const name = `${context.database.url} ${toRenditionKey(photo, 'SMALL')}`;
+  // The work waits in the queue of its share, which may be long; requests of other shares must not wait there.
+  const name = `${context.shareKey ?? ''} ${context.database.url} ${toRenditionKey(photo, 'SMALL')}`;
   const rendering = renderings.get(name) ?? startRendering(name, context, photo);
   rendering.requests++;
   const deadline = AbortSignal.timeout(MAX_WAIT_MS);
