@@ -88,7 +88,9 @@ const withResizeMemory = (header: ImageHeader): ImageHeader =>
 async function render(renderProcess: RenderProcess, task: RenderTask): Promise<RenderedImage> {
   const result = await renderProcess.run(task).catch((error: WorkerProcessError) => {
     // An image that is rendered beside this one may have ended the process.
-    throw error.reason === 'TIMEOUT' ? new InterruptedDecode(TOO_SLOW, { cause: error }) : error;
+    if (error.reason === 'ENDED') throw error;
+    const problem = error.reason === 'TIMEOUT' ? TOO_SLOW : 'ended the process that rendered it';
+    throw new InterruptedDecode(problem, { cause: error });
   });
   if ('image' in result) return result.image as RenderedImage;
   throw result.wasInterrupted ? new InterruptedDecode(result.problem) : new BadImage(result.problem);

@@ -15,7 +15,8 @@ export interface WorkerProcessOptions {
 /** The process ended before the task had a result. The next task starts another process. */
 export class WorkerProcessError extends Error {
   override name = 'WorkerProcessError';
-  readonly reason: 'TIMEOUT' | 'ENDED';
+  /** The task took too long, the process crashed while it had no other task, or it ended for another reason. */
+  readonly reason: 'TIMEOUT' | 'CRASHED' | 'ENDED';
 
   constructor(reason: WorkerProcessError['reason'], cause?: unknown) {
     super(`A worker process did not finish its task (${reason}).`, { cause });
@@ -26,8 +27,8 @@ export class WorkerProcessError extends Error {
 /** Nice value of the process: while others need the processor, it has about a tenth of what they have. */
 const PRIORITY = 10;
 
-/** glibc returns freed blocks to the system. Nothing else of the environment is passed on, such as passwords of databases. */
-const ENVIRONMENT = { MALLOC_TRIM_THRESHOLD_: '1048576' };
+/** glibc returns freed blocks to the system, and has one heap for all threads. Nothing else of the environment is passed on, such as passwords of databases. */
+const ENVIRONMENT = { MALLOC_TRIM_THRESHOLD_: '1048576', MALLOC_ARENA_MAX: '1' };
 
 interface Task {
   id: number;
@@ -67,7 +68,7 @@ export class WorkerProcess<Request, Result> {
 
   /**
    * Runs a task and returns its result. Rejects with `WorkerProcessError`: a task beyond its time with `TIMEOUT`. It ends the process, and
-   * those that run beside it reject with `ENDED`.
+   * those that run beside it reject with `ENDED`. A task that runs alone when the process crashes rejects with `CRASHED`.
    */
   run(task: Request): Promise<Result> {
     clearTimeout(this.#idle);
@@ -101,7 +102,8 @@ export class WorkerProcess<Request, Result> {
     child.on('message', ({ id, result }: Response) => this.#settle(id, (pending) => pending.resolve(result)));
     child.on('error', (error) => this.#end(child, new WorkerProcessError('ENDED', error)));
     child.on('exit', (code, signal) => {
-      this.#end(child, new WorkerProcessError('ENDED', new Error(`It ended with ${signal ?? `code ${code}`}.`)));
+      const reason = this.#pending.size === 1 ? 'CRASHED' : 'ENDED';
+      this.#end(child, new WorkerProcessError(reason, new Error(`It ended with ${signal ?? `code ${code}`}.`)));
     });
     if (child.pid) setPriority(child.pid, PRIORITY);
     return child;

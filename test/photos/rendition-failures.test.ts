@@ -3,8 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { backfillRenditions } from '../../src/domain/photos/backfill-renditions.ts';
 import { type RenditionContext, renderNext } from '../../src/domain/photos/render-photo.ts';
 import { toRenditionKey } from '../../src/domain/photos/renditions.ts';
-import { createRenderProcess, renderCounts } from '../../src/images/render.ts';
+import { createRenderProcess, type RenderProcess, renderCounts } from '../../src/images/render.ts';
 import { createFairShares } from '../../src/shared/fair-shares.ts';
+import { WorkerProcess } from '../../src/shared/worker-process.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { heic } from '../support/images.ts';
@@ -123,6 +124,20 @@ describe('a photo whose decoder does not finish (PHO-43)', () => {
       await endPause(id);
       await renderAll({ renderProcess });
     }
+    expect(await stateOf(id)).toMatchObject({ status: 'FAILED', attempts: 3, problem });
+  });
+
+  it('is given up after three attempts when it ends the process that renders it', async () => {
+    const { id } = await createPhoto();
+    const file = new URL('../support/worker-program.ts', import.meta.url);
+    const renderProcess: RenderProcess = new WorkerProcess({ file, timeoutMs: 60_000, idleMs: 60_000 });
+    for (const attempts of [1, 2]) {
+      await renderAll({ renderProcess });
+      expect(await stateOf(id)).toMatchObject({ status: 'PENDING', attempts, failures: 0 });
+      await endPause(id);
+    }
+    await renderAll({ renderProcess });
+    const problem = 'ended the process that rendered it';
     expect(await stateOf(id)).toMatchObject({ status: 'FAILED', attempts: 3, problem });
   });
 

@@ -23,18 +23,27 @@ describe('a worker process', () => {
     expect(await worker.run('answer')).toBe('done');
   });
 
-  it('has nothing of the environment but the setting of its allocator', async () => {
+  it('has nothing of the environment but the settings of its allocator', async () => {
     process.env.TOKEN_SECRET_OF_A_TEST = 'secret';
     const environment = (await createProcess().run('environment')) as Record<string, string>;
     delete process.env.TOKEN_SECRET_OF_A_TEST;
     const names = Object.keys(environment).filter((name) => !name.startsWith('NODE_CHANNEL'));
-    expect(names).toEqual(['MALLOC_TRIM_THRESHOLD_']);
+    expect(names.sort()).toEqual(['MALLOC_ARENA_MAX', 'MALLOC_TRIM_THRESHOLD_']);
   });
 
   it.each([
     ['exits', 'exit'],
     ['throws', 'throw'],
   ])('that %s rejects its tasks, and the next task has another process', async (_, task) => {
+    const worker = createProcess();
+    await expect(worker.run(task)).rejects.toMatchObject({ name: 'WorkerProcessError', reason: 'CRASHED' });
+    expect(await worker.run('answer')).toBe('done');
+  });
+
+  it.each([
+    ['exits', 'exit'],
+    ['throws', 'throw'],
+  ])('that %s while it has several tasks blames none of them', async (_, task) => {
     const worker = createProcess();
     const other = worker.run('never');
     await expect(worker.run(task)).rejects.toMatchObject({ name: 'WorkerProcessError', reason: 'ENDED' });
