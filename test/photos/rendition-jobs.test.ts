@@ -1,13 +1,17 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { backfillRenditions } from '../../src/domain/photos/backfill-renditions.ts';
 import { renderNext } from '../../src/domain/photos/render-photo.ts';
-import { startRendering } from '../../src/domain/photos/rendition.job.ts';
+import { createPause, startRendering } from '../../src/domain/photos/rendition.job.ts';
 import { toRenditionKey } from '../../src/domain/photos/renditions.ts';
 import { sweep } from '../../src/domain/uploads/sweep.ts';
+import { inspectImage, isChecking } from '../../src/images/inspect.ts';
 import { createFairShares } from '../../src/shared/fair-shares.ts';
 import { openStorages, type Storages } from '../../src/storage/storage.ts';
+import { createLargePng } from '../proof/noisy-neighbour/hostile-images.ts';
 import { BASE_URL, type Service, startService, TOKEN_KEY } from '../support/harness.ts';
 import { heic, picture } from '../support/images.ts';
 import { type Client, clientOf } from '../support/uploads.ts';
@@ -79,6 +83,40 @@ describe('the jobs that render photos', () => {
     const stop = startRendering(service.databases, { storages, shares: createFairShares() }, log);
     await expect.poll(async () => (await stateOf(id)).status, { timeout: 10_000 }).toBe('READY');
     await stop();
+  });
+
+  it('leave the memory to the check of an image (PHO-41)', async () => {
+    const { id } = await createPhoto(a);
+    const path = join(service.dataDir, 'checked.png');
+    const bytes = createLargePng(10_000, 8_000, 0);
+    await writeFile(path, bytes);
+    const check = inspectImage(path, bytes.length);
+    await expect.poll(isChecking, { interval: 1 }).toBe(true);
+    const stop = startRendering(service.databases, { storages, shares: createFairShares() }, { error() {}, info() {} });
+    let looks = 0;
+    for (; isChecking(); looks++) {
+      const { attempts } = await stateOf(id);
+      if (isChecking()) expect(attempts).toBe(0);
+    }
+    expect(looks).toBeGreaterThan(10);
+    await check;
+    await expect.poll(async () => (await stateOf(id)).status, { timeout: 10_000 }).toBe('READY');
+    await stop();
+  });
+
+  it('render one photo a minute beside checks that never end', () => {
+    let [now, isBusy] = [0, true];
+    const isPaused = createPause(
+      () => isBusy,
+      () => now,
+    );
+    const looks = [0, 59_999, 60_000, 60_001, 120_000, 120_001].map((at) => {
+      now = at;
+      return isPaused();
+    });
+    expect(looks).toEqual([true, true, false, true, true, false]);
+    isBusy = false;
+    expect(isPaused()).toBe(false);
   });
 
   it('take over the photo of a process that was killed, once its claim has ended', async () => {
