@@ -2,6 +2,7 @@ import { handleTasks, workerData } from '../shared/worker-process.ts';
 import { DECODE_OPTIONS, loadDecoder, toBadImage } from './decode.ts';
 import { HeicDecoder, type HeicLimits } from './heic-decoder.ts';
 import { renderSizes, type SizedFiles } from './render-sizes.ts';
+import { repeatQuickFailure } from './repeat-failure.ts';
 import { BadImage, InterruptedDecode } from './types.ts';
 
 /* The process that renders images. */
@@ -20,11 +21,10 @@ export type RenderResult = { image: SizedFiles } | { problem: string; wasInterru
 
 const heicDecoder = new HeicDecoder(workerData<HeicLimits>());
 
-handleTasks<RenderTask, RenderResult>(async (task) => {
+handleTasks<RenderTask, RenderResult>((task) => {
   const attempt = () => (task.isHeic ? renderHeic(task) : renderFile(task)).then((image) => ({ image }), toProblem);
-  const result = await attempt();
   // An image is bad when its decoder fails twice: most images were decoded before, when they were accepted.
-  return 'image' in result || result.wasInterrupted ? result : attempt();
+  return repeatQuickFailure<RenderResult>(attempt, (result) => 'problem' in result && !result.wasInterrupted);
 });
 
 function toProblem(error: unknown) {

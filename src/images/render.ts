@@ -29,6 +29,8 @@ export const renderCounts = new DurationCounts(10);
 
 export type RenderProcess = WorkerProcess<RenderTask, RenderResult>;
 
+/** Maximum milliseconds of a HEIC decode: twice what 48 megapixels took on a busy machine. One runs at a time, so others wait for it. */
+const HEIC_MS = 15_000;
 /** Milliseconds after which the process is killed. Its decoders end within 30 seconds themselves. */
 const KILL_MS = (DECODE_SECONDS + 10) * 1000;
 
@@ -37,7 +39,7 @@ const KILL_MS = (DECODE_SECONDS + 10) * 1000;
  * (docs/decisions/0076-render-process.md).
  */
 export function createRenderProcess(
-  heicLimits: HeicLimits = { memory: HEIC_MEMORY, timeoutMs: DECODE_SECONDS * 1000 },
+  heicLimits: HeicLimits = { memory: HEIC_MEMORY, timeoutMs: HEIC_MS },
 ): RenderProcess {
   const file = new URL(`./render-program${extname(import.meta.url)}`, import.meta.url);
   return new WorkerProcess({ file, workerData: heicLimits, timeoutMs: KILL_MS, idleMs: 10_000 });
@@ -55,26 +57,33 @@ export interface RenderOptions {
   share?: DecodeShare;
   /** Ends the wait for a slot. */
   signal?: AbortSignal;
+  /** Called with the seconds that the slot was used. */
+  onEnd?: (seconds: number) => void;
   renderProcess?: RenderProcess;
 }
 
 /**
  * Renders an image of an accepted type in every size, in a slot of the share and within 30 seconds. Of an animation, the first frame is
  * rendered. Throws `BadImage` for an image that cannot be rendered, `InterruptedDecode` where that is not certain, `NoCapacityError`, and
- * `WorkerProcessError` when the process ends.
+ * `WorkerProcessError` when the process ends for a reason that may be another image.
  */
 export async function renderImage(
   path: string,
-  { share, signal, renderProcess = defaultRenderProcess }: RenderOptions = {},
+  { share, signal, onEnd, renderProcess = defaultRenderProcess }: RenderOptions = {},
 ): Promise<RenderedImage> {
   const type = await detectImageType(path);
   if (!type) throw new BadImage('is not an image of an accepted type');
   const header = isHeic(type) ? HEIC_HEADER : withResizeMemory(await readImageHeader(path, type));
   const release: Release = share ? await acquireDecodeSlot(share, header, { signal }) : () => undefined;
+  const startedAt = performance.now();
+  const end = () => {
+    release();
+    onEnd?.((performance.now() - startedAt) / 1000);
+  };
   const task = { path, isHeic: isHeic(type), maxPixels: countPixels(header), sides: RENDITION_SIDES };
   return decodeInTime(
     renderCounts.measure(type.slice('image/'.length), () => render(renderProcess, task)),
-    release,
+    end,
   );
 }
 

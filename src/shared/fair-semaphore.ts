@@ -19,6 +19,8 @@ export interface FairSemaphoreOptions {
    * wait for, however long the granted requests take. Unlimited where it is absent.
    */
   perTurnContended?: number;
+  /** Whether the seconds between grant and release add to the cost, where requests of the same cost take a very different time. */
+  chargesTime?: boolean;
   /** Requests of one share that may wait; one more is rejected with 429. */
   maxQueuedPerShare: number;
   /** Requests of all shares that may wait; one more is rejected with 503. */
@@ -201,12 +203,14 @@ export class FairSemaphore {
     share.used += cost;
     this.#used += cost;
     if (this.#options.perTurnContended !== undefined) this.#countInTurn(share);
+    const grantedAt = performance.now();
     let isReleased = false;
     return () => {
       if (isReleased) return;
       isReleased = true;
       share.used -= cost;
       this.#used -= cost;
+      if (this.#options.chargesTime) share.virtualTime += (performance.now() - grantedAt) / 1000;
       if (this.#queued > 0) this.#dispatch();
     };
   }

@@ -77,18 +77,19 @@ export function createFairShares({ slowReads, writes, orm }: ConnectionSplit = s
       ...{ name: 'unsent responses', capacity: 128 * MIB, perShare: 32 * MIB },
       ...{ maxQueuedPerShare: 64, maxQueued: 256, maxWaitMs: 10_000 },
     }),
-    // `acquireInTime` ends the waits of images after 10 seconds; these limits are a second bound.
+    // `acquireInTime` ends the waits of images after 10 seconds; these limits are a second bound. Decodes take from milliseconds to half a
+    // minute, so their time is charged.
     /**
      * Decodes of images up to 16 megapixels. Each decode keeps a thread of libuv's pool busy: with those of large images at most
      * three, so that one of four is left for files and passwords.
      */
     imageDecodes: new FairSemaphore({
-      ...{ name: 'image checks', capacity: 1, perShare: 1 },
+      ...{ name: 'image checks', capacity: 1, perShare: 1, chargesTime: true },
       ...{ maxQueuedPerShare: 128, maxQueued: 512, maxWaitMs: 11_000 },
     }),
     /** Decodes of larger images. One that needs more than 80 MiB of memory costs 4 units, any other 3, so that at most two run at a time. */
     largeImageDecodes: new FairSemaphore({
-      ...{ name: 'large image checks', capacity: 7, perShare: 4 },
+      ...{ name: 'large image checks', capacity: 7, perShare: 4, chargesTime: true },
       ...{ maxQueuedPerShare: 128, maxQueued: 512, maxWaitMs: 11_000 },
     }),
     /**

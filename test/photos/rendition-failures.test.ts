@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { backfillRenditions } from '../../src/domain/photos/backfill-renditions.ts';
 import { type RenditionContext, renderNext } from '../../src/domain/photos/render-photo.ts';
 import { toRenditionKey } from '../../src/domain/photos/renditions.ts';
+import { ShareCursor } from '../../src/domain/photos/share-cursor.ts';
 import { createRenderProcess, type RenderProcess, renderCounts } from '../../src/images/render.ts';
 import { createFairShares } from '../../src/shared/fair-shares.ts';
 import { WorkerProcess } from '../../src/shared/worker-process.ts';
@@ -46,7 +47,7 @@ const createPhoto = async (bytes?: Buffer, type?: string) =>
 /** Renders all that may be rendered now. */
 async function renderAll(parts: Partial<RenditionContext> = {}): Promise<void> {
   const context = { database: service.databases.au1, storage, shares: createFairShares(), ...parts };
-  const cursor = { after: '' };
+  const cursor = new ShareCursor();
   for (let waited = true; waited; ) {
     waited = await renderNext(context, cursor).catch((error) => {
       expect(error).toMatchObject({ status: 503 });

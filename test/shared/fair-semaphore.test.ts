@@ -102,6 +102,22 @@ describe('a semaphore that is full', () => {
     expect(await attempt).toBe(503);
   });
 
+  it('charges the time of what was granted where its option says so', async () => {
+    const semaphore = createSemaphore({ capacity: 1, perShare: 1, chargesTime: true, maxWaitMs: 60_000 });
+    const granted: string[] = [];
+    const releases: Release[] = [];
+    const take = (share: string, label: string) =>
+      void acquireInto(granted, semaphore, share, label).then((release) => releases.push(release));
+    for (const label of ['a1', 'a2']) take('a', label);
+    for (const label of ['b1', 'b2', 'b3']) take('b', label);
+    for (const seconds of [20, 1, 1, 1, 1]) {
+      await vi.advanceTimersByTimeAsync(seconds * 1_000);
+      releases.shift()!();
+    }
+    await vi.advanceTimersByTimeAsync(0);
+    expect(granted).toEqual(['a1', 'b1', 'b2', 'b3', 'a2']);
+  });
+
   it('serves the share that was granted the least cost first', async () => {
     const semaphore = createSemaphore({ capacity: 1, perShare: 1 });
     const granted: string[] = [];

@@ -21,13 +21,13 @@ import {
   claimNext,
   claimPhoto,
   findProgress,
-  findShare,
   finish,
   isGivenUp,
   postpone,
   release,
 } from './rendition-claims.ts';
 import { type RenderedPhoto, type RenditionState, toRenditionKey } from './renditions.ts';
+import type { ShareCursor } from './share-cursor.ts';
 
 /** What rendering needs. */
 export interface RenditionContext {
@@ -38,6 +38,8 @@ export interface RenditionContext {
   shareKey?: string;
   /** Milliseconds to wait until the share may render; 10 seconds by default. */
   maxWaitMs?: number;
+  /** Called with the seconds that the decode took, also where it failed. */
+  onDecoded?: (seconds: number) => void;
   /** That of the process by default. */
   renderProcess?: RenderProcess;
 }
@@ -139,11 +141,6 @@ export const renderPhoto = (
     return claim && renderClaimed(context, claim, signal);
   });
 
-/** The share whose photo was rendered last; the empty text in the beginning. */
-export interface ShareCursor {
-  after: string;
-}
-
 /**
  * Claims and renders the photo that waits longest of the next share, and moves the cursor there, also when it fails. Returns whether a photo
  * waited.
@@ -153,14 +150,9 @@ export async function renderNext(
   cursor: ShareCursor,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  const shareKey = await findShare(context.database, cursor.after);
-  if (shareKey === null) {
-    if (cursor.after === '') return false;
-    cursor.after = '';
-    return renderNext(context, cursor, signal);
-  }
-  cursor.after = shareKey;
-  const charged = { ...context, shareKey };
+  const shareKey = await cursor.next(context.database);
+  if (shareKey === null) return false;
+  const charged = { ...context, shareKey, onDecoded: (seconds: number) => cursor.charge(shareKey, seconds) };
   await inShare(charged, signal, async () => {
     const claim = await claimNext(context.database, shareKey);
     if (claim) await renderClaimed(charged, claim, signal);
@@ -249,12 +241,13 @@ async function renderClaimed(context: RenditionContext, claim: Claim, signal?: A
 
 /** Throws `BadImage` for a photo that cannot be rendered, and `NoCapacityError`. */
 async function renderAndStore(
-  { storage, shares, shareKey, renderProcess }: RenditionContext,
+  { storage, shares, shareKey, onDecoded, renderProcess }: RenditionContext,
   photo: RenderedPhoto,
   signal?: AbortSignal,
 ): Promise<RenderedImage> {
   const share = shares && shareKey !== undefined ? { shares, shareKey } : undefined;
-  const rendered = await storage.withFile(photo.key, (path) => renderImage(path, { share, signal, renderProcess }));
+  const options = { share, signal, onEnd: onDecoded, renderProcess };
+  const rendered = await storage.withFile(photo.key, (path) => renderImage(path, options));
   if (!rendered) {
     renderCounts.add('missing', 'error', 0);
     throw new Error('has no stored bytes');

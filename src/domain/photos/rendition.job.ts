@@ -6,6 +6,7 @@ import { REGIONS } from '../../shared/regions.ts';
 import { repeatTask, type TaskLog } from '../../shared/repeated-task.ts';
 import type { Storages } from '../../storage/storage.ts';
 import { renderNext } from './render-photo.ts';
+import { ShareCursor } from './share-cursor.ts';
 
 /** Milliseconds until a process looks again when no photo waits. */
 const POLL_MS = 1_000;
@@ -27,7 +28,7 @@ export function startRendering(
   const { signal } = stopping;
   const tasks = REGIONS.map((region) => {
     const context = { database: databases[region], storage: storages[region], shares, maxWaitMs: MAX_WAIT_MS };
-    const cursor = { after: '' };
+    const cursor = new ShareCursor();
     const isPaused = createPause(isChecking);
     const run = async () => {
       if (isPaused()) return MAX_WAIT_MS;
