@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import type { Socket } from 'node:net';
 import { setPriority } from 'node:os';
 
 export interface WorkerProcessOptions {
@@ -29,6 +30,9 @@ const PRIORITY = 10;
 
 /** glibc returns freed blocks to the system, and has one heap for all threads. Nothing else of the environment is passed on, such as passwords of databases. */
 const ENVIRONMENT = { MALLOC_TRIM_THRESHOLD_: '1048576', MALLOC_ARENA_MAX: '1' };
+
+/** Characters of the standard error, whose last ones are in the error of a crash. */
+const MAX_OUTPUT = 2_000;
 
 interface Task {
   id: number;
@@ -98,12 +102,21 @@ export class WorkerProcess<Request, Result> {
       execArgv: [],
       env: ENVIRONMENT,
       serialization: 'advanced',
+      stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+    });
+    // Not that of this process: its supervisor would take the message of a crash for one of this process.
+    let output = '';
+    (child.stderr as Socket).unref().on('data', (chunk: Buffer) => {
+      output = (output + chunk.toString('latin1')).slice(-MAX_OUTPUT);
     });
     child.on('message', ({ id, result }: Response) => this.#settle(id, (pending) => pending.resolve(result)));
     child.on('error', (error) => this.#end(child, new WorkerProcessError('ENDED', error)));
-    child.on('exit', (code, signal) => {
+    child.on('close', (code, signal) => {
       const reason = this.#pending.size === 1 ? 'CRASHED' : 'ENDED';
-      this.#end(child, new WorkerProcessError(reason, new Error(`It ended with ${signal ?? `code ${code}`}.`)));
+      this.#end(
+        child,
+        new WorkerProcessError(reason, new Error(`It ended with ${signal ?? `code ${code}`}. ${output}`)),
+      );
     });
     if (child.pid) setPriority(child.pid, PRIORITY);
     return child;
@@ -144,5 +157,6 @@ export function handleTasks<Request, Result>(handle: (task: Request) => Promise<
     const result = await handle(task as Request);
     process.send!({ id, result } satisfies Response);
   });
-  process.on('disconnect', () => process.exit());
+  // `process.exit` waits for tasks in threads of libuv, such as a decode.
+  process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 }

@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WorkerProcess, type WorkerProcessOptions } from '../../src/shared/worker-process.ts';
 
@@ -60,6 +63,22 @@ describe('a worker process', () => {
     await expect(late).rejects.toMatchObject({ reason: 'TIMEOUT' });
     await expect(beside).rejects.toMatchObject({ reason: 'ENDED' });
     await expect.poll(() => isRunning(pid)).toBe(false);
+  });
+
+  it('ends at once with the process that started it, also in the middle of a task', async () => {
+    const program = fileURLToPath(new URL('../support/worker-parent.ts', import.meta.url));
+    const parent = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] });
+    await once(parent.stdout, 'data');
+    const ended = once(parent, 'close');
+    parent.kill('SIGKILL');
+    // The worker process holds the standard output of its parent until it ends.
+    await ended;
+    expect(parent.signalCode).toBe('SIGKILL');
+  });
+
+  it('has the end of its standard error in the error of a crash', async () => {
+    const cause = expect.objectContaining({ message: expect.stringContaining('An error of the task.') });
+    await expect(createProcess().run('throw')).rejects.toMatchObject({ reason: 'CRASHED', cause });
   });
 
   it('that is closed rejects its tasks', async () => {

@@ -1,3 +1,4 @@
+import { pbkdf2 } from 'node:crypto';
 import { getPriority } from 'node:os';
 import { handleTasks } from '../../src/shared/worker-process.ts';
 
@@ -10,6 +11,12 @@ const TASKS: Record<string, () => unknown> = {
   exit: () => process.exit(1),
   throw: () => {
     throw new Error('An error of the task.');
+  },
+  // A task of a thread of libuv that takes about a minute.
+  busy: () => {
+    pbkdf2('', '', 50_000_000, 64, 'sha512', () => undefined);
+    process.stdout.write('busy');
+    return new Promise(() => undefined);
   },
   never: () => new Promise(() => undefined),
 };
