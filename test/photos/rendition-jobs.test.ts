@@ -13,7 +13,7 @@ import { inspectImage, isChecking } from '../../src/images/inspect.ts';
 import type { RenderProcess } from '../../src/images/render.ts';
 import { createFairShares } from '../../src/shared/fair-shares.ts';
 import { WorkerProcessError } from '../../src/shared/worker-process.ts';
-import { openStorages, type Storages } from '../../src/storage/storage.ts';
+import { openStorages, type Storage, type Storages } from '../../src/storage/storage.ts';
 import { createLargePng } from '../proof/noisy-neighbour/hostile-images.ts';
 import { BASE_URL, type Service, startService, TOKEN_KEY } from '../support/harness.ts';
 import { heic, picture } from '../support/images.ts';
@@ -246,5 +246,22 @@ describe('renditions backfill', () => {
     await execute(`update photo_rendition set status = 'FAILED' where photo_id = ?`, [photo.id]);
     expect((await backfillRenditions(context(), { share: 100 })).rendered).toBe(0);
     expect((await backfillRenditions(context(), { share: 100, retry: true })).rendered).toBe(1);
+  });
+
+  it('leaves failed photos to no job while it renders others', async () => {
+    const photos = [await createPhoto(a), await createPhoto(a), await createPhoto(a)];
+    await execute(`update photo_rendition set status = 'FAILED', problem = 'x' where photo_id in (?, ?, ?)`, [
+      ...photos.map(({ id }) => id),
+    ]);
+    const waiting: number[] = [];
+    const store = async (...args: Parameters<Storage['store']>) => {
+      const [{ count }] = await execute(`select count(*)::int as count from photo_rendition where status = 'PENDING'`);
+      waiting.push(count);
+      return storages.au1.store(...args);
+    };
+    const storage: Storage = Object.create(storages.au1, { store: { value: store } });
+    const result = await backfillRenditions({ ...context(), storage }, { share: 100, retry: true });
+    expect(result.rendered).toBe(3);
+    expect(new Set(waiting)).toEqual(new Set([1]));
   });
 });
