@@ -1,5 +1,5 @@
 import type { BigIntStats, Dirent } from 'node:fs';
-import { link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { link, mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import type { RegionId } from '../shared/regions.ts';
 import type { ByteRange, ByteStore, PutOnceOutcome, StoredObject, UploadUrlOptions } from './byte-store.ts';
@@ -8,6 +8,9 @@ import { isStorageKey } from './keys.ts';
 import type { UrlSigner } from './url-signer.ts';
 
 const isNotFound = (error: unknown) => ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
+
+/** Attempts to write into a folder that is deleted again and again. */
+const MAX_ATTEMPTS = 10;
 
 /** Stores objects as files in a folder. Clients upload to the service's own signed URLs. */
 export class LocalStore implements ByteStore {
@@ -27,17 +30,15 @@ export class LocalStore implements ByteStore {
 
   async put(key: string, path: string): Promise<void> {
     const target = this.toLocalPath(key);
-    await this.#makeFolder(dirname(target));
-    await rename(path, target);
+    await this.#inFolder(dirname(target), () => rename(path, target));
     await syncFolder(dirname(target));
   }
 
   /** `link` fails when the target exists, on a shared folder too; `rename` would replace it. */
   async putOnce(key: string, path: string): Promise<PutOnceOutcome> {
     const target = this.toLocalPath(key);
-    await this.#makeFolder(dirname(target));
     try {
-      await link(path, target);
+      await this.#inFolder(dirname(target), () => link(path, target));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
       return (await hasSameBytes(path, target)) ? 'same' : 'conflict';
@@ -91,15 +92,36 @@ export class LocalStore implements ByteStore {
   }
 
   async remove(keys: readonly string[]): Promise<void> {
-    for (const key of keys) await rm(this.toLocalPath(key), { force: true });
+    for (const key of keys) {
+      const path = this.toLocalPath(key);
+      await rm(path, { force: true });
+      await removeIfEmpty(dirname(path));
+    }
   }
 
   async *list(prefix: string): AsyncGenerator<StoredObject> {
-    for (const folder of await findFolders(join(this.#folder, prefix))) {
-      for (const entry of await readEntries(folder)) {
-        const key = relative(this.#folder, join(folder, entry.name)).split(sep).join('/');
-        const found = entry.isFile() && isStorageKey(key) ? await this.stat(key) : null;
-        if (found) yield found;
+    yield* this.#listFolder(join(this.#folder, prefix));
+  }
+
+  /** One folder at a time: each photo has a folder of its renditions. */
+  async *#listFolder(folder: string): AsyncGenerator<StoredObject> {
+    for (const entry of await readEntries(folder)) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) yield* this.#listFolder(path);
+      const key = relative(this.#folder, path).split(sep).join('/');
+      const found = entry.isFile() && isStorageKey(key) ? await this.stat(key) : null;
+      if (found) yield found;
+    }
+  }
+
+  /** Creates the folder and runs the work, again where `remove` deletes the empty folder in between. */
+  async #inFolder(folder: string, work: () => Promise<void>): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.#makeFolder(folder);
+        return await work();
+      } catch (error) {
+        if (attempt === MAX_ATTEMPTS || !isNotFound(error)) throw error;
       }
     }
   }
@@ -128,10 +150,13 @@ async function tryLink(existing: string, name: string): Promise<boolean> {
   }
 }
 
-async function findFolders(folder: string): Promise<string[]> {
-  const below = (await readEntries(folder)).filter((entry) => entry.isDirectory());
-  const nested = await Promise.all(below.map(({ name }) => findFolders(join(folder, name))));
-  return [folder, ...nested.flat()];
+async function removeIfEmpty(folder: string): Promise<void> {
+  try {
+    await rmdir(folder);
+  } catch (error) {
+    if (!isNotFound(error) && !['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? ''))
+      throw error;
+  }
 }
 
 async function readEntries(folder: string): Promise<Dirent[]> {

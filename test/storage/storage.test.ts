@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -202,6 +203,31 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
     await storage.byteStore.remove([key, key]);
     expect(await storage.byteStore.stat(key)).toBeNull();
     expect(await all(storage.byteStore.list('logos'))).toEqual([]);
+  });
+
+  it('lists objects in folders of any depth, and keeps no empty folder', async () => {
+    const keys = ['renditions/b/p1/1.webp', 'renditions/b/p1/2.webp', 'renditions/b/p2/1.webp', 'renditions/x.webp'];
+    for (const key of keys) await storage.store(key, Readable.from(['bytes']), 'image/webp', 1_000);
+    const listed = async () => (await all(storage.byteStore.list('renditions/'))).map(({ key }) => key).sort();
+    expect(await listed()).toEqual(keys);
+    await storage.byteStore.remove([keys[0]!, keys[2]!]);
+    expect(await listed()).toEqual([keys[1], keys[3]]);
+    if (kind === 'local') {
+      expect(await readdir(join(store.folder, 'storage/objects/au1/renditions/b'))).toEqual(['p1']);
+    }
+    await storage.byteStore.remove(keys);
+    expect(await listed()).toEqual([]);
+  });
+
+  it('stores into a folder whose last object is removed at the same time', async () => {
+    const store = (key: string) => storage.store(key, Readable.from(['bytes']), 'image/webp', 1_000);
+    for (let round = 0; round < 20; round++) {
+      const [left, kept] = [`renditions/b/p3/${round}-left.webp`, `renditions/b/p3/${round}-kept.webp`];
+      await store(left);
+      await Promise.all([store(kept), storage.byteStore.remove([left])]);
+      expect(await read(kept)).toBe('bytes');
+      await storage.byteStore.remove([kept]);
+    }
   });
 
   it('keeps the regions apart', async () => {
