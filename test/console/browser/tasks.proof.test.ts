@@ -252,6 +252,27 @@ describe.skipIf(!executablePath)('the console in Chromium', { timeout: 120_000 }
     await page.context().close();
   });
 
+  it('shows a tile until a photo is prepared, and never the photo itself', async () => {
+    const page = await staffConsole.signIn('VIEWER', '/console/reports');
+    await page.route('**/console/graphql', async (route) => {
+      const response = await route.fetch();
+      const body = await response.json();
+      for (const photo of body.data?.photos?.data ?? [])
+        Object.assign(photo, { small: null, medium: null, large: null });
+      await route.fulfill({ response, json: body });
+    });
+    await page.goto(`${staffConsole.baseUrl}/console/photos`);
+    const tiles = page.getByRole('region', { name: 'Photos' }).locator('img');
+    const waiting = page.getByRole('img', { name: 'The photo is being prepared.' });
+    await waiting.first().waitFor();
+    expect(await tiles.first().getAttribute('src')).toMatch(/^data:/);
+    await expect.poll(() => waiting.count(), { timeout: 30_000 }).toBe(0);
+    const sources = await Promise.all((await tiles.all()).map((tile) => tile.getAttribute('src')));
+    expect(sources.length).toBeGreaterThan(0);
+    for (const source of sources) expect(source).toContain('/renditions/');
+    await page.context().close();
+  });
+
   it('gives a viewer neither attendance nor people, and no changes', async () => {
     const page = await staffConsole.signIn('VIEWER', '/console/attendance');
     await page.getByText('Only operators and administrators can see it.').waitFor();

@@ -638,7 +638,7 @@ export type PhotosQueryVariables = Exact<{
 }>;
 
 
-export type PhotosQuery = { photos: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, fileName: string, contentType: string, fileSize: string, description: string | null, source: PhotoSource, photoTakenDate: string | null, sortDate: string, imageUrl: string, small: { url: string, width: number, height: number } | null, medium: { url: string, width: number, height: number } | null, large: { url: string, width: number, height: number } | null, folder: { name: string } | null }> } };
+export type PhotosQuery = { photos: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, fileName: string, contentType: string, fileSize: string, description: string | null, source: PhotoSource, photoTakenDate: string | null, sortDate: string, imageUrl: string, folder: { name: string } | null, small: { url: string, width: number, height: number } | null, medium: { url: string, width: number, height: number } | null, large: { url: string, width: number, height: number } | null }> } };
 
 export type ReportsQueryVariables = Exact<{
   builderId: string;
@@ -685,6 +685,16 @@ export type ReportQuery = { photoReport: { id: string, title: string, status: Ph
       > } } };
 
 export type SourceFragment = { url: string, width: number, height: number };
+
+export type SourcesFragment = { small: { url: string, width: number, height: number } | null, medium: { url: string, width: number, height: number } | null, large: { url: string, width: number, height: number } | null };
+
+export type PhotoSourcesQueryVariables = Exact<{
+  builderId: string;
+  photoId: string;
+}>;
+
+
+export type PhotoSourcesQuery = { photo: { id: string, small: { url: string, width: number, height: number } | null, medium: { url: string, width: number, height: number } | null, large: { url: string, width: number, height: number } | null } };
 
 export type TimesheetsQueryVariables = Exact<{
   builderId: string;
@@ -2256,19 +2266,22 @@ export const PhotosDocument = `query Photos($builderId: BuilderId!, $projectId: 
       photoTakenDate
       sortDate
       imageUrl
-      small: rendition(size: SMALL) {
-        ...Source
-      }
-      medium: rendition(size: MEDIUM) {
-        ...Source
-      }
-      large: rendition(size: LARGE) {
-        ...Source
-      }
+      ...Sources
       folder {
         name
       }
     }
+  }
+}
+fragment Sources on Photo {
+  small: rendition(size: SMALL) {
+    ...Source
+  }
+  medium: rendition(size: MEDIUM) {
+    ...Source
+  }
+  large: rendition(size: LARGE) {
+    ...Source
   }
 }
 fragment Source on Rendition {
@@ -2387,15 +2400,7 @@ fragment ReportBlocks on ReportPage {
       photo {
         id
         imageUrl
-        small: rendition(size: SMALL) {
-          ...Source
-        }
-        medium: rendition(size: MEDIUM) {
-          ...Source
-        }
-        large: rendition(size: LARGE) {
-          ...Source
-        }
+        ...Sources
         description
         fileName
       }
@@ -2406,11 +2411,44 @@ fragment ReportBlocks on ReportPage {
     }
   }
 }
+fragment Sources on Photo {
+  small: rendition(size: SMALL) {
+    ...Source
+  }
+  medium: rendition(size: MEDIUM) {
+    ...Source
+  }
+  large: rendition(size: LARGE) {
+    ...Source
+  }
+}
 fragment Source on Rendition {
   url
   width
   height
 }` as unknown as TypedDocumentNode<ReportQuery, ReportQueryVariables>;
+export const PhotoSourcesDocument = `query PhotoSources($builderId: BuilderId!, $photoId: AttachmentId!) {
+  photo(builderId: $builderId, photoId: $photoId) {
+    id
+    ...Sources
+  }
+}
+fragment Sources on Photo {
+  small: rendition(size: SMALL) {
+    ...Source
+  }
+  medium: rendition(size: MEDIUM) {
+    ...Source
+  }
+  large: rendition(size: LARGE) {
+    ...Source
+  }
+}
+fragment Source on Rendition {
+  url
+  width
+  height
+}` as unknown as TypedDocumentNode<PhotoSourcesQuery, PhotoSourcesQueryVariables>;
 export const TimesheetsDocument = `query Timesheets($builderId: BuilderId!, $projectId: ProjectId, $costCodeId: CostCodeId, $status: TimesheetStatus, $firstDay: CalendarDate, $lastDay: CalendarDate, $timeZone: TimeZone!, $offset: PageOffset, $cursor: ListCursor) {
   builder(builderId: $builderId) {
     id

@@ -1,30 +1,52 @@
-interface Source {
-  url: string;
-  width: number;
-  height: number;
-}
+import { useEffect } from 'react';
+import { useQuery } from 'urql';
+import { PhotoSourcesDocument, type SourcesFragment } from '../../graphql/generated.ts';
+import { useBuilder } from '../../shared/scope.tsx';
 
 interface Props {
-  photo: { imageUrl: string; small: Source | null; medium: Source | null; large: Source | null };
+  photo: SourcesFragment & { id: string };
   alt: string;
   /** CSS widths at which it is shown, as of the attribute `sizes`. */
   sizes: string;
 }
 
-/** A photo in the rendition that fits its place; the original where it could not be rendered. */
-export function PhotoImage({ photo: { imageUrl, small, medium, large }, alt, sizes }: Props) {
-  const sources = [small, medium, large].filter((source) => source !== null);
-  const shown = sources.at(-1);
+/** Milliseconds after which renditions are requested again that were not ready. */
+const RETRY_MS = 5_000;
+/** The largest rendition of a photo that is not rendered yet. */
+const UNKNOWN = { width: 1600, height: 1200 };
+
+const toSources = ({ small, medium, large }: SourcesFragment) => [small, medium, large].filter((each) => each !== null);
+
+/** A photo in the rendition that fits its place, as soon as there is one. The photo itself is never loaded: it may be HEIC, or very large. */
+export function PhotoImage({ photo, alt, sizes }: Props) {
+  const listed = toSources(photo);
+  const { id: builderId } = useBuilder();
+  const variables = { builderId, photoId: photo.id };
+  const [{ data, fetching }, execute] = useQuery({ query: PhotoSourcesDocument, variables, pause: true });
+  const sources = listed.length === 0 && data?.photo?.id === photo.id ? toSources(data.photo) : listed;
+  const isReady = sources.length > 0;
+  useEffect(() => {
+    if (isReady || fetching) return;
+    const timer = setTimeout(() => execute({ requestPolicy: 'network-only' }), RETRY_MS);
+    return () => clearTimeout(timer);
+  }, [isReady, fetching, execute]);
+  const { width, height } = sources.at(-1) ?? UNKNOWN;
   return (
     <img
-      src={shown?.url ?? imageUrl}
-      srcSet={sources.map(({ url, width }) => `${url} ${width}w`).join(', ') || undefined}
+      src={sources.at(-1)?.url ?? PREPARED}
+      srcSet={sources.map((source) => `${source.url} ${source.width}w`).join(', ') || undefined}
       sizes={sizes}
-      width={shown?.width}
-      height={shown?.height}
-      alt={alt}
+      width={width}
+      height={height}
+      alt={isReady ? alt : 'The photo is being prepared.'}
       loading="lazy"
       decoding="async"
     />
   );
 }
+
+/** A picture that says that the photo is being prepared, in the colours of the viewer and the tiles alike. */
+const PREPARED = `data:image/svg+xml,${encodeURIComponent(
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 120"><rect width="160" height="120" fill="#8a97a3" fill-opacity=".25"/>
+    <text x="80" y="64" text-anchor="middle" font-family="sans-serif" font-size="11" fill="#7c8894">being prepared</text></svg>`,
+)}`;
