@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ensureRenditions } from '../../src/domain/photos/render-photo.ts';
 import { renderCounts } from '../../src/images/render.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { heic, picture } from '../support/images.ts';
+import { openTestStorages } from '../support/stores.ts';
 import { type Client, clientOf } from '../support/uploads.ts';
 
 let service: Service;
@@ -28,10 +29,8 @@ const renditionOf = async (photo: string, size = 'SMALL') => (await ask(photo, s
 const createPhoto = async (bytes: Buffer, type = 'image/jpeg') =>
   client.createPhoto({ imageAttachment: await client.upload(bytes, type) });
 
-const renders = () =>
-  [...renderCounts.entries()]
-    .flatMap(([, { outcomes }]) => [...outcomes.values()])
-    .reduce((sum, each) => sum + each, 0);
+const rendersOf = (counts: typeof renderCounts) =>
+  [...counts.entries()].flatMap(([, { outcomes }]) => [...outcomes.values()]).reduce((sum, each) => sum + each, 0);
 
 describe('Photo.rendition', () => {
   let photo: { id: string };
@@ -94,17 +93,17 @@ describe('Photo.rendition', () => {
   });
 
   it('concurrent requests on two instances render once (PHO-41)', async () => {
-    const photo = await createPhoto(await picture('jpeg', { width: 1000, height: 800 }));
-    const before = renders();
-    const other = await service.another();
-    const send = (app: typeof other) =>
-      app.inject({
-        ...{ method: 'POST', url: '/graphql', headers: { authorization: `Bearer ${client.token}` } },
-        payload: { query: QUERY, variables: { builder: client.builderId, photo: photo.id, size: 'SMALL' } },
-      });
-    const answers = await Promise.all([service.app, other, service.app, other].map(send));
-    expect(answers.map((answer) => answer.json().data.photo.rendition.width)).toEqual([160, 160, 160, 160]);
-    expect(renders() - before).toBe(1);
+    const { id, key } = await createPhoto(await picture('jpeg', { width: 1000, height: 800 }));
+    const photo = { id, key, builderId: client.builderId };
+    vi.resetModules();
+    const other = await import('../../src/domain/photos/render-photo.ts');
+    const { renderCounts: otherCounts } = await import('../../src/images/render.ts');
+    const before = rendersOf(renderCounts);
+    const context = { database: service.databases.au1, storage: openTestStorages(service).au1 };
+    const instances = [ensureRenditions, other.ensureRenditions, ensureRenditions, other.ensureRenditions];
+    const states = await Promise.all(instances.map((ensure) => ensure(context, photo)));
+    for (const state of states) expect(state).toEqual({ status: 'READY', width: 1000, height: 800 });
+    expect(rendersOf(renderCounts) - before + rendersOf(otherCounts)).toBe(1);
   });
 
   it("another builder's photo has none (PHO-42)", async () => {
