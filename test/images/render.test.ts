@@ -120,9 +120,14 @@ describe('a HEIC file', () => {
     },
   );
 
-  it('in grey is rendered in grey', async () => {
-    const [first] = await coloursOf((await render(await readFile(join(FIXTURES, 'grey.heic')))).files.LARGE);
-    expect(Math.max(...first!) - Math.min(...first!)).toBeLessThan(4);
+  it.each([
+    ['4:2:0', 'grey'],
+    ['4:0:0', 'monochrome'],
+  ])('in grey of the format %s is rendered in grey', async (_, name) => {
+    const colours = await coloursOf((await render(await readFile(join(FIXTURES, `${name}.heic`)))).files.LARGE);
+    for (const colour of colours) expect(Math.max(...colour) - Math.min(...colour)).toBeLessThan(4);
+    const expected = await quadrants().greyscale().toColourspace('srgb').png().toBuffer();
+    expectColours(colours, await coloursOf(expected));
   });
 
   const GRID = { columns: 2, rows: 2, width: 1000, height: 700 };
