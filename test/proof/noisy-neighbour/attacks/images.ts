@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { heicGrid } from '../../../support/heic-grid.ts';
+import { box } from '../../../support/images.ts';
 import { type Attack, type AttackSession, get, post } from '../attack.ts';
 import { createLargePng, createScannedJpeg, createTinyWebp } from '../hostile-images.ts';
 import type { Attacker } from '../scenario.ts';
@@ -61,7 +64,8 @@ async function consumeImages(
   const work = async () => {
     while (!session.isOver) {
       const number = seed++;
-      const bytes = Buffer.concat([image, createHash('sha256').update(`${number}`).digest()]);
+      const seal = createHash('sha256').update(`${number}`).digest();
+      const bytes = Buffer.concat([image, contentType === 'image/heic' ? box('free', seal) : seal]);
       const reference = await upload(session, attacker, bytes, contentType, number);
       if (reference) await session.send(client, createPhoto(attacker, number, reference));
       else await new Promise((done) => setTimeout(done, 50));
@@ -159,6 +163,16 @@ export const imageAttacks: Attack[] = [
       const image = createScannedJpeg(2_560, 1_920, 10_000);
       const { attackers } = session.scenario;
       return Promise.all(attackers.map((attacker) => consumeImages(session, attacker, 20, image, 'image/jpeg')));
+    },
+  },
+  {
+    name: 'images-heic',
+    about: 'Two integrators: HEIC photos of 48 megapixels, eight creates at once each, which the jobs render',
+    run: async (session) => {
+      const tile = await readFile('test/fixtures/heic/tile.heic');
+      const image = heicGrid(tile, { columns: 16, rows: 12, width: 8_064, height: 6_048 });
+      const { attackers } = session.scenario;
+      await Promise.all(attackers.map((attacker) => consumeImages(session, attacker, 8, image, 'image/heic')));
     },
   },
   {
