@@ -12,6 +12,8 @@ const isNotFound = (error: unknown) => ['ENOENT', 'ENOTDIR'].includes((error as 
 /** Attempts to write into a folder that is deleted again and again. */
 const MAX_ATTEMPTS = 10;
 
+const FOLDER = { recursive: true, mode: 0o700 } as const;
+
 /** Stores objects as files in a folder. Clients upload to the service's own signed URLs. */
 export class LocalStore implements ByteStore {
   readonly #folder: string;
@@ -116,23 +118,23 @@ export class LocalStore implements ByteStore {
 
   /** Creates the folder and runs the work, again where `remove` deletes the empty folder in between. */
   async #inFolder(folder: string, work: () => Promise<void>): Promise<void> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        await this.#makeFolder(folder);
-        return await work();
-      } catch (error) {
-        if (attempt === MAX_ATTEMPTS || !isNotFound(error)) throw error;
+    let first: string | undefined;
+    try {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          first = (await mkdir(folder, FOLDER)) ?? first;
+          return await work();
+        } catch (error) {
+          if (attempt === MAX_ATTEMPTS || !isNotFound(error)) throw error;
+        }
       }
+    } finally {
+      await syncCreated(folder, first);
     }
   }
 
-  /** Syncs the parent of each folder that it creates, so that the folder survives a crash. */
   async #makeFolder(folder: string): Promise<void> {
-    const first = await mkdir(folder, { recursive: true, mode: 0o700 });
-    if (first === undefined) return;
-    for (let created = folder; created.length >= first.length; created = dirname(created)) {
-      await syncFolder(dirname(created));
-    }
+    await syncCreated(folder, await mkdir(folder, FOLDER));
   }
 }
 
@@ -147,6 +149,14 @@ async function tryLink(existing: string, name: string): Promise<boolean> {
   } catch (error) {
     if (isNotFound(error)) return false;
     throw error;
+  }
+}
+
+/** Syncs the parent of each folder that was created, from the first one on, so that they survive a crash. */
+async function syncCreated(folder: string, first: string | undefined): Promise<void> {
+  if (first === undefined) return;
+  for (let created = folder; created.length >= first.length; created = dirname(created)) {
+    await syncFolder(dirname(created));
   }
 }
 
