@@ -10,7 +10,12 @@ export type RenditionStatus = keyof typeof RenditionStatus;
 /** State of the renditions of a photo (PHO-39). Triggers add a row with each photo, and renew it when its bytes are replaced. */
 @Entity()
 @PersonalData<PhotoRendition>({ none: ['shareKey', 'problem'] })
-@Index({ properties: ['shareKey', 'createdAt', 'photoId'], where: "status = 'PENDING'" })
+// When each photo of a share may be rendered: from its creation, or from the end of a claim or pause.
+@Index({
+  name: 'photo_rendition_due',
+  expression: `create index "photo_rendition_due" on "photo_rendition"
+    ("share_key", coalesce("claimed_until", "created_at"), "photo_id") where status = 'PENDING'`,
+})
 export class PhotoRendition {
   @Reference(() => Photo, { primary: true, deleteRule: 'cascade' })
   photoId!: string;

@@ -28,6 +28,7 @@ import { Migration20261122201600LargeSerialIds } from './20261122201600-large-se
 import { Migration20261122235500NumberBacklog } from './20261122235500-number-backlog.ts';
 import { Migration20261123001049WebhookDeliveriesByStatus } from './20261123001049-webhook-deliveries-by-status.ts';
 import { Migration20261123030000TotalMaintenance } from './20261123030000-total-maintenance.ts';
+import { Migration20261123032413RenditionsByDueTime } from './20261123032413-renditions-by-due-time.ts';
 
 /** Every migration, oldest first. `npm run cli -- migrate create` writes this file. */
 export const migrations = [
@@ -61,4 +62,5 @@ export const migrations = [
   Migration20261122235500NumberBacklog,
   Migration20261123001049WebhookDeliveriesByStatus,
   Migration20261123030000TotalMaintenance,
+  Migration20261123032413RenditionsByDueTime,
 ];

@@ -24,8 +24,9 @@ const MAX_RETRY_MS = 4 * 3_600_000;
 const CLAIM_MS = 60_000;
 const MAX_PROBLEM_LENGTH = 500;
 
-const isFree = (row: string) =>
-  `${row}.status = 'PENDING' and (${row}.claimed_until is null or ${row}.claimed_until < clock_timestamp())`;
+/** When the photo may be claimed. Its index has this expression; it is compared with a stable function, as indexes need. */
+const dueAt = (row: string) => `coalesce(${row}.claimed_until, ${row}.created_at)`;
+const isFree = (row: string) => `${row}.status = 'PENDING' and ${dueAt(row)} <= statement_timestamp()`;
 const BEGIN = `attempts = r.attempts + 1, problem = null, claimed_until = clock_timestamp() + interval '${CLAIM_MS} ms'`;
 
 /** Photos that were created before there were renditions have no row. */
@@ -38,18 +39,28 @@ const CLAIM: Statement = {
     returning attempts, failures`,
 };
 
-const FIND_SHARE: Statement = {
+/** Reads two entries of the index for each share whose photos are all tried later, however many they are. */
+export const FIND_SHARE: Statement = {
   name: 'renditions.find-share',
-  text: `select n.share_key from photo_rendition n where n.share_key > $1 and ${isFree('n')} order by n.share_key limit 1`,
+  text: `with recursive share (key, is_due) as (
+      select $1::text, false
+      union all
+      select next.share_key, (
+          select ${isFree('d')} from photo_rendition d where d.status = 'PENDING' and d.share_key = next.share_key
+            order by ${dueAt('d')} limit 1)
+        from share cross join lateral (
+          select n.share_key from photo_rendition n where n.status = 'PENDING' and n.share_key > share.key order by n.share_key limit 1) next
+        where not share.is_due)
+    select key from share where is_due`,
 };
 
-/** The oldest of the share. */
-const CLAIM_NEXT: Statement = {
+/** The one of the share that is due for the longest time. */
+export const CLAIM_NEXT: Statement = {
   name: 'renditions.claim-next',
   text: `update photo_rendition r set ${BEGIN}
     from photo p where p.id = r.photo_id and r.photo_id = (
       select n.photo_id from photo_rendition n where n.share_key = $1 and ${isFree('n')}
-        order by n.created_at, n.photo_id limit 1 for update skip locked)
+        order by ${dueAt('n')}, n.photo_id limit 1 for update skip locked)
     returning r.attempts, r.failures, p.id, p.builder_id, p.key`,
 };
 

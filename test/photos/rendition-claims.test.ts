@@ -1,0 +1,72 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CLAIM_NEXT, claimNext, FIND_SHARE, findShare } from '../../src/domain/photos/rendition-claims.ts';
+import { type Service, startService } from '../support/harness.ts';
+import { clientOf } from '../support/uploads.ts';
+
+const POSTPONED = 5_000;
+
+let service: Service;
+let client: pg.Client;
+let shareKey: string;
+
+/** Buffers of the database that one statement reads. */
+async function countBuffers({ text }: { text: string }, value: string): Promise<number> {
+  const sql = text.replace('$1', pg.escapeLiteral(value));
+  const { rows } = await client.query(`explain (analyze, buffers, format json) ${sql}`);
+  const { Plan: plan } = rows[0]['QUERY PLAN'][0];
+  return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+}
+
+beforeAll(async () => {
+  service = await startService();
+  client = new pg.Client(service.databases.au1.url);
+  await client.connect();
+  const { id } = await (await clientOf(service, 'A')).createPhoto();
+  await client.query(
+    `insert into photo select (jsonb_populate_record(p, jsonb_build_object('id', 'att_many' || n))).* from photo p, generate_series(1, $2) n
+      where p.id = $1`,
+    [id, POSTPONED - 1],
+  );
+  await client.query(`delete from photo_rendition where photo_id <> $1 and photo_id not like 'att_many%'`, [id]);
+  await client.query(`update photo_rendition set problem = 'x', claimed_until = now() + interval '1 hour'`);
+  await client.query('vacuum analyze photo_rendition');
+  shareKey = (await client.query('select min(share_key) as key, count(*)::int from photo_rendition')).rows[0].key;
+});
+
+afterAll(async () => {
+  await client?.end();
+  await service?.stop();
+});
+
+describe('photos that are tried again later', () => {
+  it('are not read while a share looks for others', async () => {
+    const { rows } = await client.query('select count(*)::int from photo_rendition');
+    expect(rows[0].count).toBe(POSTPONED);
+    expect(await findShare(service.databases.au1, '')).toBeNull();
+    expect(await claimNext(service.databases.au1, shareKey)).toBeNull();
+    expect(await countBuffers(FIND_SHARE, '')).toBeLessThan(30);
+    expect(await countBuffers(CLAIM_NEXT, shareKey)).toBeLessThan(30);
+  });
+
+  it('do not hide a share with photos that are due', async () => {
+    await client.query(
+      `update photo_rendition set share_key = 'zzz_' || right(photo_id, 1), claimed_until = null where photo_id in ('att_many1', 'att_many2')`,
+    );
+    expect(await findShare(service.databases.au1, '')).toBe('zzz_1');
+    expect(await findShare(service.databases.au1, 'zzz_1')).toBe('zzz_2');
+    expect(await claimNext(service.databases.au1, 'zzz_1')).toMatchObject({ attempts: 1, failures: 0 });
+    expect(await claimNext(service.databases.au1, 'zzz_1')).toBeNull();
+  });
+
+  it('are claimed in the order in which they are due', async () => {
+    await client.query(
+      `update photo_rendition set claimed_until = now() - interval '1 minute' where photo_id = 'att_many7'`,
+    );
+    await client.query(
+      `update photo_rendition set claimed_until = now() - interval '1 hour' where photo_id = 'att_many8'`,
+    );
+    const claim = async () => (await claimNext(service.databases.au1, shareKey))?.photo.id;
+    expect([await claim(), await claim(), await claim()]).toEqual(['att_many8', 'att_many7', undefined]);
+  });
+});
