@@ -59,6 +59,7 @@ const STATEMENTS: [statement: RegExp, mode: LockMode, work: Work][] = [
   [pattern('^delete from TABLE'), 'ROW EXCLUSIVE', 'rewrite'],
   [pattern('^truncate (?:table )?TABLE'), 'ACCESS EXCLUSIVE', 'catalogue'],
   [pattern('^drop table (?:if exists )?TABLE'), 'ACCESS EXCLUSIVE', 'catalogue'],
+  [pattern('^lock table TABLE in access exclusive mode'), 'ACCESS EXCLUSIVE', 'catalogue'],
 ];
 
 const ALTER_TABLE = new RegExp(`^alter table (?:if exists )?(?:only )?${TABLE} (.*)$`, 'is');
