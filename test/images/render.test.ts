@@ -7,6 +7,7 @@ import { createHeicThread } from '../../src/images/heic-decoder.ts';
 import { renderImage } from '../../src/images/render.ts';
 import { BadImage } from '../../src/images/types.ts';
 import { heicGrid } from '../support/heic-grid.ts';
+import { heicSequence } from '../support/heic-sequence.ts';
 import { animation, bomb, heic, heicOfPieces, picture } from '../support/images.ts';
 import { differenceOf, QUADRANTS, quadrants, TOLERANCE } from '../support/quadrants.ts';
 
@@ -151,6 +152,11 @@ describe('a HEIC file', () => {
     expect(meanDifference(await pixelsOf(files.LARGE), expected)).toBeLessThan(4);
   });
 
+  it('beside a sequence of 2,000 frames is rendered alone', async () => {
+    const plain = await readFile(join(FIXTURES, 'plain.heic'));
+    expect(await render(heicSequence(plain, { frames: 2_000, still: true }))).toMatchObject({ width: 96, height: 64 });
+  });
+
   it('is reduced while it is converted', async () => {
     const { files, width, height } = await render(heicGrid(tile, { columns: 8, rows: 6, width: 4032, height: 3024 }));
     expect([width, height]).toEqual([4032, 3024]);
@@ -168,11 +174,15 @@ describe('a hostile image', () => {
       'a sequence without frames',
       () => heicGrid(tile, { columns: 1, rows: 1, width: 500, height: 500, sequence: true }),
     ],
+    [
+      'a sequence of 2,000 frames without a still image',
+      async () => heicSequence(await readFile(join(FIXTURES, 'plain.heic')), { frames: 2_000, still: false }),
+    ],
     ['tiles that do not fill the picture', () => heicGrid(tile, { columns: 1, rows: 1, width: 4_000, height: 4_000 })],
     ['a PNG that unfolds to gigabytes', () => bomb(60_000, 60_000)],
     ['a text', () => Buffer.from('no image')],
   ])('%s cannot be rendered', async (_, make) => {
-    await expect(render(make())).rejects.toThrow(BadImage);
+    await expect(render(await make())).rejects.toThrow(BadImage);
   });
 
   it('with any byte changed is rendered or rejected, and the next image is rendered', async () => {
