@@ -11,6 +11,7 @@ import { type Stage, say } from './stage.ts';
 import { markdown } from './table.ts';
 import { selectedWorks, type Work } from './works.ts';
 
+const DAY_MS = 24 * 3_600_000;
 const TABS = 20;
 const TABS_PER_PERSON = 4;
 /** As in the browser: `src/console/browser/shared/live.tsx`. */
@@ -124,9 +125,12 @@ class Tab {
     const { builderId, projectId } = this.#place;
     if (!changes.reset && !changes.builderIds.includes(builderId)) return;
     const date = new Date().toISOString().slice(0, 10);
+    const monthBefore = new Date(Date.parse(date) - 27 * DAY_MS).toISOString().slice(0, 10);
+    const until = new Date(Date.parse(date) + DAY_MS).toISOString();
+    const day = { date, since: `${date}T00:00:00.000Z`, until, timeZone: 'Australia/Sydney' };
     await (this.#isToday
-      ? this.#query(TODAY, 'Today', { builderId, date, attendance: true })
-      : this.#query(BOARD, 'Board', { builderId, projectId, date, timeZone: 'Australia/Sydney' }));
+      ? this.#query(TODAY, 'Today', { builderId, date, from: monthBefore, attendance: true })
+      : this.#query(BOARD, 'Board', { builderId, projectId, ...day }));
   }
 
   async #query<T>(query: string, operationName: string, variables: object): Promise<T> {
