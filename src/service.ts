@@ -28,7 +28,7 @@ import { logUnhandledRejections } from './http/failure-log.ts';
 import { loggerOptions } from './http/logger-options.ts';
 import { registerWebhookMetrics } from './http/webhook-metrics.ts';
 import { systemClock } from './shared/clock.ts';
-import { collectGarbage } from './shared/collect-garbage.ts';
+import { releaseStartMemory } from './shared/collect-garbage.ts';
 import { startJob } from './shared/jobs.ts';
 import { mapRegions, REGIONS, type RegionId } from './shared/regions.ts';
 import { VERSION } from './shared/version.ts';
@@ -104,11 +104,9 @@ async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise
   };
   try {
     const migrations = mapRegions((): string[] => []);
-    await Promise.all(
-      REGIONS.map(async (region) => {
-        migrations[region] = await runPendingMigrations(direct[region], config.migrate, report);
-      }),
-    );
+    for (const region of REGIONS) {
+      migrations[region] = await runPendingMigrations(direct[region], config.migrate, report);
+    }
     stopwatch.lap('migrations');
     const tokenKeys = await loadTokenKeys(config);
     const storages = openStorages(config, { secrets: tokenKeys, clock: systemClock });
@@ -173,12 +171,6 @@ async function recordKeysAtStart(databases: Databases, tokenKeys: readonly strin
 function toDatabaseSettings(databases: Databases): Record<string, string> {
   return Object.fromEntries(REGIONS.map((region) => [`DATABASE_URL_${region.toUpperCase()}`, databases[region].url]));
 }
-
-/**
- * Frees what only the start needed. Idle processes start no collection of their own. After this one V8 returns the free pages of its heap to
- * the system within ten seconds without load.
- */
-const releaseStartMemory = () => collectGarbage('major');
 
 /** Starts a worker. The supervisor has prepared the databases, and stops it. */
 async function startWorker(config: Config): Promise<void> {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { compileFunction } from 'node:vm';
+import { instantiateFrom } from './emscripten.ts';
 import type { Plane } from './planes.ts';
 
 /* Decodes the tiles of a picture with hevc.js, in less time than libheif takes (docs/decisions/0054-two-heic-decoders.md). */
@@ -47,11 +48,7 @@ export async function createTileDecoder({ module, glue }: TileModule): Promise<T
   return commonJs.exports({
     print: () => undefined,
     printErr: () => undefined,
-    instantiateWasm(imports: WebAssembly.Imports, receive: (instance: WebAssembly.Instance) => void) {
-      const instance = new WebAssembly.Instance(module, imports);
-      receive(instance);
-      return instance.exports;
-    },
+    ...instantiateFrom(module),
   });
 }
 

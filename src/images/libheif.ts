@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { workerData } from 'node:worker_threads';
 import { collectGarbage } from '../shared/collect-garbage.ts';
+import { instantiateFrom } from './emscripten.ts';
 import type { HeicThreadData } from './heic-decoder.ts';
 
 /* libheif in the thread that decodes HEIC files, and the bound of the thread's memory. */
@@ -50,13 +51,7 @@ export let out: number;
  * customer's image.
  */
 export function beginImage(): void {
-  heif = instantiate({
-    instantiateWasm(imports: WebAssembly.Imports, receive: (instance: WebAssembly.Instance) => void) {
-      const instance = new WebAssembly.Instance(module, imports);
-      receive(instance);
-      return instance.exports;
-    },
-  });
+  heif = instantiate(instantiateFrom(module));
   decoders.add(heif);
   error = heif._malloc!(16);
   out = heif._malloc!(16);

@@ -56,7 +56,8 @@ export function toLocatedPageSql(filtered: FilteredList): { total: string; ids: 
       from (select y.created_on, y.added, sum(y.added) over (order by y.created_on) - y.added as before
         from (${addUpDays(filtered)}) y) z`,
     ids: `select w.id from unnest(c.days, c.befores, c.counts) d(created_on, before, added) cross join lateral (
-        select t.id from ${table} t where ${isBeforeEnd(filtered)} and t.created_at >= d.created_on order by ${order} limit least(d.before + d.added, :offset::bigint + :limit::bigint) - greatest(d.before, :offset::bigint)
+        select t.id from ${table} t where ${isBeforeEnd(filtered)} and t.created_at >= d.created_on
+        order by ${order} limit least(d.before + d.added, :offset::bigint + :limit::bigint) - greatest(d.before, :offset::bigint)
         offset greatest(:offset::bigint - d.before, 0)) w`,
   };
 }
