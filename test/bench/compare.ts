@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import pg from 'pg';
 import { requireSameDashboards } from './answers.ts';
+import { confidenceOf } from './confidence.ts';
 import { EXPIRING_INSURANCES } from './dashboards.ts';
 import type { LoadRequest } from './load.ts';
 import type { Options } from './options.ts';
@@ -35,9 +36,9 @@ export interface Figures {
   ours: Sample;
   others: (Sample & {
     name: string;
-    /** Median of the rounds' ratios of requests per second, above 1 where ours is faster; the least and greatest of them. */
+    /** Geometric mean of the rounds' ratios of requests per second, above 1 where ours is faster, and its 95 % confidence interval. */
     ratio: number;
-    ratios: [least: number, greatest: number];
+    interval: [low: number, high: number];
   })[];
 }
 
@@ -116,9 +117,7 @@ async function measureWork(bench: Bench, all: Contestant[], work: Work, connecti
     ours: medianSample(ours!),
     others: others.map((theirs, index) => {
       const ratios = theirs.map((sample, round) => ours![round]!.requestsPerSecond / sample.requestsPerSecond);
-      const sorted = ratios.sort(ascending);
-      const range: [number, number] = [sorted[0]!, sorted.at(-1)!];
-      return { name: all[index + 1]!.name, ...medianSample(theirs), ratio: median(sorted), ratios: range };
+      return { name: all[index + 1]!.name, ...medianSample(theirs), ...confidenceOf(ratios) };
     }),
   };
 }

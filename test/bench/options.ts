@@ -21,8 +21,8 @@ Parts:
 
 Options:
   --only TEXT       works whose name holds the text
-  --seconds N       of each measurement (5; 1 for observability, 2 for console)
-  --rounds N        of each work, one service after the other in turn (5; 15 with --against and for observability)
+  --seconds N       of each measurement (5; 1 for compare and observability, 2 for console)
+  --rounds N        of each work, one service after the other in turn (5; 15 for compare, observability and with --against)
   --against DIR     another built checkout of this project, to compare the CPU time per request with
   --connections N   repeatable (32 and 1)
   --timesheets N    rows in the largest table (20000)
@@ -35,7 +35,7 @@ Options:
 `;
 
 /** Seconds of each measurement of a part, where they are not 5. */
-const SECONDS: Record<string, string> = { observability: '1', console: '2' };
+const SECONDS: Record<string, string> = { compare: '1', observability: '1', console: '2' };
 
 export interface Options {
   part: string;
@@ -78,11 +78,11 @@ export function readOptions(): Options | null {
   });
   if (values.help) return null;
   if (positionals[0] === 'against' && values.against === undefined) throw new Error('against needs --against DIR.');
-  const isObservability = positionals[0] === 'observability';
+  const part = positionals[0] ?? (values.against === undefined ? 'compare' : 'against');
   return {
-    part: positionals[0] ?? (values.against === undefined ? 'compare' : 'against'),
-    seconds: count('seconds', values.seconds ?? SECONDS[positionals[0]!] ?? '5'),
-    rounds: count('rounds', values.rounds ?? (values.against === undefined && !isObservability ? '5' : '15')),
+    part,
+    seconds: count('seconds', values.seconds ?? SECONDS[part] ?? '5'),
+    rounds: count('rounds', values.rounds ?? (['compare', 'against', 'observability'].includes(part) ? '15' : '5')),
     connections: values.connections.map((text) => count('connections', text)),
     only: values.only,
     timesheets: count('timesheets', values.timesheets),

@@ -10,8 +10,8 @@ export function table(figures: Figures[], { rounds, seconds }: Options): string 
   return `
 ${tables.join('\n\n')}
 
-Medians of ${rounds} rounds of ${seconds} s; a ratio is the median of the rounds' ratios (least to greatest), above 1 where
-ours is faster. Latencies are p50 / p99 in milliseconds. CPU is microseconds per request of the service + PostgreSQL, and
+Medians of ${rounds} rounds of ${seconds} s; a ratio is the geometric mean of the rounds' ratios of requests per second (95 %
+interval), above 1 where ours is faster. Latencies are p50 / p99 in milliseconds. CPU is microseconds per request of the service + PostgreSQL, and
 beside it of the load generator. ${cpus().length} processors (${processor?.model.trim()}), which all of them share:
 compare columns, not runs on other machines.
 `;
@@ -29,8 +29,8 @@ function rowOf({ work, connections, ours, others }: Figures): string[] {
   const each = (show: (sample: Sample) => string) => [ours, ...others].map(show).join(' · ');
   return [
     ...[work, String(connections)],
-    ...others.map(({ ratio, ratios: [least, greatest] }) => {
-      return `${ratio.toFixed(2)} (${least.toFixed(2)}–${greatest.toFixed(2)})`;
+    ...others.map(({ ratio, interval: [low, high] }) => {
+      return `${ratio.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`;
     }),
     each(({ requestsPerSecond }) => requestsPerSecond.toFixed(0)),
     each(({ p50, p99 }) => `${p50.toFixed(1)} / ${p99.toFixed(1)}`),

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { HttpError } from './service.ts';
+import { type Caller, HttpError, shareOf } from './service.ts';
 
 /** Bodies of the writes, as JSON Schema for Fastify. What depends on more than one field is checked in code. */
 
@@ -81,11 +81,13 @@ export const oauthError = (status: number, error: string, error_description: str
 
 const key = createHmac('sha256', Buffer.from(process.env.TOKEN_KEY!, 'base64url')).update('storage urls v1').digest();
 
-/** Address under which an image can be read for a quarter of an hour; browsers save it under the name, if there is one. */
-export function signedUrl(region: string, objectKey: string, type: string, name: string | null, now: number): string {
+/** Address under which an image can be read for a quarter of an hour, by the caller; browsers save it under the name, if there is one. */
+export function signedUrl(caller: Caller, objectKey: string, type: string, name: string | null, now: number): string {
   const expires = String(Math.floor(now / 1000) + 900);
-  const said = JSON.stringify(['GET', region, objectKey, type, null, name, expires]);
+  const issuer = shareOf(caller);
+  const region = caller.region;
+  const said = JSON.stringify(['GET', region, objectKey, type, null, name, expires, issuer]);
   const signature = createHmac('sha256', key).update(said).digest('base64url');
-  const query = new URLSearchParams({ type, ...(name === null ? {} : { name }), expires, signature });
+  const query = new URLSearchParams({ type, ...(name === null ? {} : { name }), issuer, expires, signature });
   return `${process.env.BASE_URL}/storage/${region}/${objectKey}?${query}`;
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { signedUrl } from './inputs.ts';
 import { createPage, parametersOf } from './parameters.ts';
 import { pools } from './plain-database.ts';
-import { type Door, forbidden, notFound, requireConnectionScope } from './service.ts';
+import { type Caller, type Door, forbidden, notFound, requireConnectionScope } from './service.ts';
 import { BUILDERS, photos, REACHED, subcontractor, timesheets } from './statements.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a row as pg gives it.
@@ -10,12 +10,13 @@ type Row = any;
 
 export function plainReads(app: FastifyInstance, door: Door): void {
   app.get('/builders', async (request) => {
-    const { region, grants } = await door.enter(request, 'read:builders');
+    const caller = await door.enter(request, 'read:builders');
+    const { region, grants } = caller;
     const { offset = 0, limit = 25 } = parametersOf(request, ['offset', 'limit']);
     const ids = Object.keys(grants.connections).filter((id) => grants.connections[id]!.includes('read:builders'));
     const { rows } = await pools[region].query({ ...BUILDERS, values: [ids, limit, offset] });
     const now = Date.now();
-    return page(rows, (row) => builderOf(row, region, now), offset, limit);
+    return page(rows, (row) => builderOf(row, caller, now), offset, limit);
   });
 
   app.get('/timesheets', async (request) => {
@@ -56,7 +57,7 @@ export function plainReads(app: FastifyInstance, door: Door): void {
     const values = [builderId, limit, offset, ...given];
     const { rows } = await pools[caller.region].query({ ...photos(filters), values });
     const now = Date.now();
-    return page(rows, (row) => photoOf(row, caller.region, now), offset, limit);
+    return page(rows, (row) => photoOf(row, caller, now), offset, limit);
   });
 }
 
@@ -66,10 +67,10 @@ function page(rows: Row[], itemOf: (row: Row) => object, offset: number, limit: 
   return createPage(data, rows[0].total, offset, limit);
 }
 
-function builderOf(row: Row, region: string, now: number) {
+function builderOf(row: Row, caller: Caller, now: number) {
   const builder = { id: row.id, createdAt: row.created_at, updatedAt: row.updated_at, name: row.name };
   if (row.logo_key === null) return builder;
-  return { ...builder, logoUrl: signedUrl(region, row.logo_key, 'image/png', null, now) };
+  return { ...builder, logoUrl: signedUrl(caller, row.logo_key, 'image/png', null, now) };
 }
 
 function timesheetOf(row: Row) {
@@ -105,7 +106,7 @@ function subcontractorOf(row: Row) {
   };
 }
 
-function photoOf(row: Row, region: string, now: number) {
+function photoOf(row: Row, caller: Caller, now: number) {
   return {
     id: row.id,
     createdAt: row.created_at,
@@ -123,6 +124,6 @@ function photoOf(row: Row, region: string, now: number) {
     sortDate: row.sort_date,
     metadata: row.metadata,
     archivedAt: null,
-    imageUrl: signedUrl(region, row.key, row.content_type, row.file_name, now),
+    imageUrl: signedUrl(caller, row.key, row.content_type, row.file_name, now),
   };
 }

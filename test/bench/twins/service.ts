@@ -62,6 +62,10 @@ export interface Caller {
   builderHeader: string | null;
 }
 
+/** Whose limits a request counts towards. */
+export const shareOf = ({ grants, claims }: Pick<Caller, 'grants' | 'claims'>): string =>
+  grants.integrator_id ?? claims.client_id;
+
 /** What each of them does in its own way. */
 export interface Lookups {
   /** Null when the token is not ours, has expired, or its client is gone. */
@@ -113,7 +117,7 @@ export class Door {
       throw unauthenticated('The access token is invalid, expired or revoked.');
     }
     const { claims, grants } = known;
-    await startRequest(this.#limits, request, grants.integrator_id ?? claims.client_id);
+    await startRequest(this.#limits, request, shareOf(known));
     if (grants.internal) throw forbidden('An internal client calls through GraphQL only.');
     if (!claims.scope.split(' ').includes(scope) || !grants.scopes.includes(scope)) {
       throw insufficientScope(scope, `This operation needs the scope ${scope}.`);

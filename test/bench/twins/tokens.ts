@@ -1,4 +1,4 @@
-import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { jwtVerify, SignJWT } from 'jose';
 import { oauthError, type TokenBody } from './inputs.ts';
@@ -9,6 +9,7 @@ const SECONDS = 3600;
 
 const hmac = { name: 'HMAC', hash: 'SHA-256' };
 const bytes = Buffer.from(process.env.TOKEN_KEY!, 'base64url');
+const keyId = createHmac('sha256', bytes).update('access token key id v1').digest('base64url').slice(0, 11);
 // Imported once: jose would import the bytes again for every token.
 const tokenKey = await crypto.subtle.importKey('raw', bytes, hmac, false, ['sign', 'verify']);
 
@@ -61,7 +62,7 @@ export function registerTokens(
     const scope = scopes.join(' ');
     const issuedAt = Math.floor(Date.now() / 1000);
     const access_token = await new SignJWT({ sub: clientId, client_id: clientId, scope })
-      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT', kid: keyId })
       .setIssuer(BASE_URL)
       .setAudience(BASE_URL)
       .setJti(randomUUID())

@@ -4,17 +4,18 @@ import type { TextRow } from '../../../src/database/pool/pg-pipeline.ts';
 import type { StatementRunner } from '../../../src/database/pool/statement-runner.ts';
 import { signedUrl } from './inputs.ts';
 import { createPage, parametersOf } from './parameters.ts';
-import { type Door, forbidden, notFound, type Region, requireConnectionScope } from './service.ts';
+import { type Caller, type Door, forbidden, notFound, type Region, requireConnectionScope } from './service.ts';
 import { BUILDERS, photos, REACHED, subcontractor, timesheets } from './statements.ts';
 
 export function tunedReads(app: FastifyInstance, door: Door, runners: Record<Region, StatementRunner>): void {
   app.get('/builders', async (request) => {
-    const { region, grants } = await door.enter(request, 'read:builders');
+    const caller = await door.enter(request, 'read:builders');
+    const { region, grants } = caller;
     const { offset = 0, limit = 25 } = parametersOf(request, ['offset', 'limit']);
     const ids = Object.keys(grants.connections).filter((id) => grants.connections[id]!.includes('read:builders'));
     const rows = await runners[region].run(BUILDERS, [ids, limit, offset]);
     const now = Date.now();
-    return page(rows, (row) => builderOf(row, region, now), offset, limit);
+    return page(rows, (row) => builderOf(row, caller, now), offset, limit);
   });
 
   app.get('/timesheets', async (request) => {
@@ -52,7 +53,7 @@ export function tunedReads(app: FastifyInstance, door: Door, runners: Record<Reg
     const given = [filters.projectId, filters.folderId].filter((value) => value !== undefined);
     const rows = await runners[caller.region].run(photos(filters), [builderId, limit, offset, ...given]);
     const now = Date.now();
-    return page(rows, (row) => photoOf(row, caller.region, now), offset, limit);
+    return page(rows, (row) => photoOf(row, caller, now), offset, limit);
   });
 }
 
@@ -65,10 +66,10 @@ function page(rows: TextRow[], itemOf: (row: TextRow) => object, offset: number,
 
 const isoOrNull = (text: string | null) => (text === null ? null : isoFromPostgres(text));
 
-function builderOf([, id, name, logoKey, createdAt, updatedAt]: TextRow, region: Region, now: number) {
+function builderOf([, id, name, logoKey, createdAt, updatedAt]: TextRow, caller: Caller, now: number) {
   const builder = { id, createdAt: isoFromPostgres(createdAt!), updatedAt: isoFromPostgres(updatedAt!), name };
   if (logoKey === null) return builder;
-  return { ...builder, logoUrl: signedUrl(region, logoKey!, 'image/png', null, now) };
+  return { ...builder, logoUrl: signedUrl(caller, logoKey!, 'image/png', null, now) };
 }
 
 function timesheetOf(row: TextRow) {
@@ -106,7 +107,7 @@ function subcontractorOf(row: TextRow) {
   };
 }
 
-function photoOf(row: TextRow, region: Region, now: number) {
+function photoOf(row: TextRow, caller: Caller, now: number) {
   const [, id, builderId, projectId, source, folderId, fileName, contentType, key, fileSize] = row;
   return {
     id,
@@ -125,6 +126,6 @@ function photoOf(row: TextRow, region: Region, now: number) {
     sortDate: isoFromPostgres(row[12]!),
     metadata: JSON.parse(row[13]!),
     archivedAt: null,
-    imageUrl: signedUrl(region, key!, contentType!, fileName!, now),
+    imageUrl: signedUrl(caller, key!, contentType!, fileName!, now),
   };
 }
