@@ -36,6 +36,7 @@ import { LargeBodyParser } from './http/large-bodies.ts';
 import { registerMetrics } from './http/metrics.ts';
 import { serverOptions } from './http/options.ts';
 import { paceUncharged } from './http/paced-admission.ts';
+import { rejectAbandonedBodies } from './http/receive-body.ts';
 import { countRequests } from './http/request-log.ts';
 import { closeSlowConnections, limitPipelining } from './http/slow-clients.ts';
 import { registerStorage, STORAGE_ROUTE } from './http/storage.ts';
@@ -182,6 +183,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   paceUncharged(app, (authorization) => tokens.isVerified(authorization));
   installHeaders(app, config);
   installRequestUsage(app);
+  rejectAbandonedBodies(app);
   const requestLog = new RequestLog(databases, clock, (err) => app.log.error({ err }, 'usage was not written'));
   countRequests(app, requestLog);
   compressResponses(app);

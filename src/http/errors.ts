@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { toApiError } from '../database/errors.ts';
 import { type ApiError, invalidField, notFound, payloadTooLarge, unsupportedMediaType } from '../shared/errors.ts';
+import { bodyEndedEarly } from './receive-body.ts';
 import { describeRejection } from './request-log.ts';
 
 /** Sends an error in the documented format. ERR-1, ERR-10. */
@@ -53,6 +54,8 @@ function transportError(error: FastifyError, request: FastifyRequest): ApiError 
       return unsupportedMediaType('application/json');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return invalidField('Content-Length', 'does not match the body');
+    case 'ECONNRESET':
+      return request.raw.readableAborted ? bodyEndedEarly() : null;
     default:
       return null;
   }

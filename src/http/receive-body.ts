@@ -1,5 +1,20 @@
 import type { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
 import { invalidField, payloadTooLarge } from '../shared/errors.ts';
+
+/** The error of a body whose client went away before all of it was received. No client reads it. */
+export const bodyEndedEarly = () => invalidField('body', 'ended early');
+
+/**
+ * Adds a hook that rejects a body whose client went away while the request waited, for its authentication or for a permit. Fastify would
+ * wait forever for the events of its stream, which are over, and the request would keep its permits. LIM-29.
+ */
+export function rejectAbandonedBodies(app: FastifyInstance): void {
+  app.addHook('preParsing', ({ raw }, _reply, payload, done) => {
+    if (raw.readableAborted) done(bodyEndedEarly());
+    else done(null, payload);
+  });
+}
 
 /** Receives a small body with a Content-Length. */
 export function receiveSmallBody(payload: Readable, length: number): Promise<Uint8Array> {
@@ -77,5 +92,5 @@ const lengthMismatch = () => invalidField('Content-Length', 'does not match the 
 /** Returns 400 for a body that ended early, which is not a failure of the service; other errors unchanged. */
 function toReceiveError(error: unknown): Error {
   const isApiError = typeof (error as { status?: number }).status === 'number';
-  return isApiError ? (error as Error) : invalidField('body', 'ended early');
+  return isApiError ? (error as Error) : bodyEndedEarly();
 }

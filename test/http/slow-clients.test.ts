@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { type Service, startService } from '../support/harness.ts';
 
 let service: Service;
@@ -55,6 +57,35 @@ describe('a connection', () => {
     const [next] = await once(socket, 'data');
     expect(String(next)).toMatch(/^HTTP\/1\.1 200 /);
     socket.destroy();
+  });
+
+  it('that closes while its requests are authenticated leaves their places to others (LIM-29)', async () => {
+    const authorization = `Bearer ${await service.as('A')}`;
+    const path = `/builders/${service.demo('A').builderIds[0]}/meetings`;
+    const body = JSON.stringify({ title: 'Toolbox talk' });
+    const headers = ['Host: localhost', `Authorization: ${authorization}`, 'Content-Type: application/json'];
+    const text = [`POST ${path} HTTP/1.1`, ...headers, `Content-Length: ${body.length}`, '', body].join('\r\n');
+    const { server } = service.app;
+    let received = 0;
+    server.on('request', () => received++);
+    const transaction = await ConcurrentTransaction.open(service.databases.au1.url);
+    await transaction.whileOpen('lock table oauth_client in access exclusive mode', [], async () => {
+      // A share executes 64 requests at a time.
+      const sockets = Array.from({ length: 100 }, () =>
+        connect(port, '127.0.0.1', function (this: Socket) {
+          this.write(text);
+        }),
+      );
+      await expect.poll(() => received).toBe(100);
+      for (const socket of sockets) socket.destroy();
+      const count = promisify(server.getConnections.bind(server));
+      await expect.poll(() => count()).toBe(0);
+    });
+    await transaction.close();
+    const response = await service.app.inject({
+      ...{ method: 'POST', url: path, headers: { authorization }, payload: { title: 'Toolbox talk' } },
+    });
+    expect(response.statusCode).toBe(201);
   });
 
   it('is closed when its request does not end in time (LIM-23)', async () => {

@@ -97,6 +97,30 @@ export const connectionAttacks: Attack[] = [
     },
   },
   {
+    name: 'posts-abandoned',
+    about: '`POST` requests of 64 connections, each closed once its request was sent, and opened again',
+    run: async (session) => {
+      const { attacker } = session;
+      const path = `/builders/${attacker.builderId}/meetings`;
+      const last = attacker.clients.length - 1;
+      const open = (number: number) => {
+        if (session.isOver) return;
+        const socket = session.open(toText(post(attacker, number % last, path, JSON.stringify({ title: 'Talk' }))));
+        // The next turns of the event loops send the request and begin its authentication.
+        setTimeout(() => socket.destroy(), 5);
+        socket.on('close', () => {
+          session.count('abandoned');
+          open(number + 1);
+        });
+      };
+      for (let at = 0; at < 64; at++) open(at);
+      await session.untilOver();
+      // By a client that sent none, and has used nothing of its rate limit.
+      const { status } = await session.send(session.client(1), get(attacker, last, '/builders'));
+      if (status !== 200) throw new Error(`The attacker's own share is blocked: ${status}`);
+    },
+  },
+  {
     name: 'requests-many',
     about: 'Ordinary list requests of six clients at full rate, 512 connections',
     run: (session) => {
