@@ -58,7 +58,14 @@ export async function growTo(url: string, size: GrowthSize): Promise<GrowthData>
     await client.query(`insert into photo_folder (id, created_at, updated_at, builder_id, name)
       select ${id('fold', 'n')}, ${BEGIN}, ${BEGIN}, ${id('buil', `(n - 1) / ${FOLDERS} + 1`)}, 'Level ' || n
       from generate_series(1, ${BUILDERS * FOLDERS}) n`);
+    const indexes = await dropIndexes(client);
     await fillTables(url, size);
+    // Built at once from sorted rows, they take a third of the time and half of the disk.
+    await client.query(`set maintenance_work_mem = '1GB'`);
+    for (const definition of indexes) {
+      say(definition);
+      await client.query(definition);
+    }
     await rebuildTotals({ url });
     await client.query('vacuum analyze');
     await client.query('checkpoint');
@@ -72,6 +79,17 @@ export async function growTo(url: string, size: GrowthSize): Promise<GrowthData>
   } finally {
     await client.end();
   }
+}
+
+/** Drops the indexes of the tables that are filled, except those of constraints. Returns their definitions. */
+async function dropIndexes(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ name: string; definition: string }>(
+    `select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as definition from pg_index i
+      where i.indrelid = any($1::regclass[]) and not exists (select from pg_constraint where conindid = i.indexrelid)`,
+    [Object.keys(TABLES).filter((table) => table !== 'visit')],
+  );
+  for (const { name } of rows) await client.query(`drop index ${name}`);
+  return rows.map(({ definition }) => definition);
 }
 
 /** Fills the tables, two at a time: PostgreSQL uses one processor for each connection. */
