@@ -1,4 +1,5 @@
 import { ID_PREFIXES, type IdKind, idPattern } from '../src/shared/ids.ts';
+import { isObject } from '../src/shared/is-object.ts';
 import { fail, hasLength, integerFromText, STANDARDS, scalar } from './scalar.ts';
 
 export function createIntegerScalar(
@@ -104,8 +105,8 @@ export const JsonObject = scalar<Record<string, unknown>>({
   jsonSchema: { type: 'object', additionalProperties: true },
   specifiedBy: STANDARDS.json,
   parse: (value) => {
-    if (value === null || typeof value !== 'object' || Array.isArray(value)) return fail('must be an object');
-    return isCleanJson(value) ? (value as Record<string, unknown>) : fail(UNCLEAN);
+    if (!isObject(value)) return fail('must be an object');
+    return isCleanJson(value) ? value : fail(UNCLEAN);
   },
 });
 
@@ -124,12 +125,21 @@ interface TextBounds {
   max?: number;
   example?: string;
   specifiedBy?: string;
+  /** The bounds in the message. Default: `1 to 80 characters`. */
+  range?: string;
+}
+
+/** Returns text that PostgreSQL can store and that has `min` to `max` code points. For `parse` of a scalar. */
+export function parseText(value: unknown, min: number, max: number, range: string): string {
+  if (typeof value !== 'string') return fail('must be a string');
+  if (!isCleanText(value)) return fail(UNCLEAN);
+  return hasLength(value, min, max) ? value : fail(`must have ${range}`);
 }
 
 /** Creates a scalar for text without U+0000 and lone surrogates, which PostgreSQL cannot store, and of a bounded length. */
 export function text(name: string, description: string, bounds: TextBounds = {}) {
   const { min = 0, max, example = 'text', specifiedBy } = bounds;
-  const length = max === undefined ? `at least ${min}` : `${min} to ${max}`;
+  const { range = max === undefined ? `at least ${min} characters` : `${min} to ${max} characters` } = bounds;
   return scalar<string>({
     name,
     description,
@@ -140,11 +150,7 @@ export function text(name: string, description: string, bounds: TextBounds = {})
       examples: [example],
     },
     specifiedBy,
-    parse: (value) => {
-      if (typeof value !== 'string') return fail('must be a string');
-      if (!isCleanText(value)) return fail(UNCLEAN);
-      return hasLength(value, min, max ?? value.length) ? value : fail(`must have ${length} characters`);
-    },
+    parse: (value) => parseText(value, min, max ?? Number.POSITIVE_INFINITY, range),
   });
 }
 
@@ -160,13 +166,18 @@ export const FilterText = text('FilterText', 'Text to compare with, 1 to 200 cha
   example: 'Professional indemnity',
 });
 
-/** The scalar of the identifiers of a kind. */
+/** Creates the scalar of the identifiers of a kind. */
 export function createIdScalar(kind: IdKind, name: string, noun = `a ${kind}`) {
-  const pattern = idPattern(kind);
+  const description = `Identifier of ${noun}, which begins with \`${ID_PREFIXES[kind]}_\`.`;
+  return createIdPatternScalar(name, description, kind, idPattern(kind));
+}
+
+/** Creates a scalar of identifiers that match a pattern other than that of their kind. */
+export function createIdPatternScalar(name: string, description: string, kind: IdKind, pattern: RegExp) {
   const example = `${ID_PREFIXES[kind]}_a0mkq3v8t2n4c7x1p9r5w6yzb`;
   return scalar<string>({
     name,
-    description: `Identifier of ${noun}, which begins with \`${ID_PREFIXES[kind]}_\`.`,
+    description,
     jsonSchema: { type: 'string', pattern: pattern.source, examples: [example] },
     parse: (value) =>
       typeof value === 'string' && pattern.test(value) ? value : fail(`must be an identifier like ${example}`),

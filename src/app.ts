@@ -87,8 +87,6 @@ interface AppDependencies {
   outside?: DownloadNetwork;
   /** Network access for deliveries to webhook endpoints; the internet by default. */
   receivers?: Network;
-  /** Folder of the built console; `dist/console` by default. */
-  consoleFolder?: string;
   /** Resolves when this process serves. From then on it renders photos that wait; without it, none. */
   serving?: Promise<void>;
   /** What is served, for processes with several applications; created if absent. */
@@ -242,7 +240,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
     ...{ authenticator, databases, clock, baseUrl, publicError, acceptLargeBodies, limitPageRequest },
     schema: consoleSchema,
     passwordLinks: createPasswordLinkSender(mailer, config, app),
-    folder: dependencies.consoleFolder ?? findConsoleFolder(),
+    folder: findConsoleFolder(),
     images: REGIONS.map((region) => new URL(storages[region].createDownloadUrl('logos/any')).origin),
   });
   registerSchemaDocument(app, { schema, authenticator, introspection });

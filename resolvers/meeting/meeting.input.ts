@@ -3,9 +3,9 @@ import { ItemCount } from '../../schema/input-rules.ts';
 import { fail, hasLength, STANDARDS, scalar } from '../../schema/scalar.ts';
 import {
   ExternalSourceId,
-  isCleanText,
   JsonObject,
   ProjectId,
+  parseText,
   SourceApp,
   Timestamp,
   text,
@@ -25,10 +25,8 @@ export const MeetingTitle = scalar<string>({
     examples: ['Weekly site meeting'],
   },
   parse: (value) => {
-    if (typeof value !== 'string') return fail('must be a string');
-    if (!isCleanText(value)) return fail('must not contain U+0000 or unpaired surrogates');
-    const title = value.trim();
-    return hasLength(title, 1, MAX_TITLE_LENGTH) ? title : fail(`must have 1 to ${MAX_TITLE_LENGTH} characters`);
+    const title = typeof value === 'string' ? value.trim() : value;
+    return parseText(title, 1, MAX_TITLE_LENGTH, `1 to ${MAX_TITLE_LENGTH} characters`);
   },
 });
 

@@ -9,7 +9,7 @@ import { to as copyTo } from 'pg-copy-streams';
 import type { Database } from '../database/database.ts';
 import type { CurrentReplica } from '../database/replicas/replica-set.ts';
 import { createBuilderFilter } from './builder-filter.ts';
-import { fileDefinitions as allDefinitions, type FileDefinition } from './file-definitions.ts';
+import { fileDefinitions } from './file-definitions.ts';
 import { createFileMappings, type FileMapping } from './file-mapping.ts';
 import { DataTransferError, withTransaction } from './transaction.ts';
 
@@ -41,7 +41,6 @@ export async function exportFolder(
   database: Pick<Database, 'metadata' | 'url' | 'replicas'>,
   folder: string,
   options: ExportOptions = {},
-  fileDefinitions: FileDefinition[] = allDefinitions,
 ): Promise<ExportResult> {
   const mappings = createFileMappings(database.metadata, fileDefinitions);
   const { builderId } = options;

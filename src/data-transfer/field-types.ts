@@ -1,5 +1,6 @@
 import { isCleanText, toInstant, UNCLEAN } from '../../schema/scalars.ts';
 import { ID_PREFIXES, type IdKind, idPattern } from '../shared/ids.ts';
+import { isObject } from '../shared/is-object.ts';
 
 /** Reports one problem of a row; `path` is the field and the path within it: `integrations[0].type`. */
 export type ReportProblem = (path: string, message: string) => void;
@@ -178,8 +179,4 @@ function checkStorable(value: unknown, path: string, report: ReportProblem, dept
       checkStorable(member, Array.isArray(value) ? `${path}[${name}]` : `${path}.${name}`, report, depth - 1);
     }
   }
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }

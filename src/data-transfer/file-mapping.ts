@@ -1,4 +1,5 @@
 import type { EntityMetadata, EntityProperty, MetadataStorage } from '@mikro-orm/core';
+import { quote } from '../domain/privacy/personal-tables.ts';
 import { type ColumnType, findColumnType } from './column-types.ts';
 import { readContractFields } from './contract-fields.ts';
 import * as types from './field-types.ts';
@@ -56,8 +57,6 @@ export function createFileMappings(metadata: MetadataStorage, fileDefinitions: F
   }
   return [...mappings.values()];
 }
-
-const quote = (name: string) => `"${name}"`;
 
 function createFileMapping(
   meta: EntityMetadata,

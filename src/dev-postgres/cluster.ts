@@ -114,7 +114,7 @@ async function startOwnedCluster(
   try {
     const programs = await loadPrograms();
     const user = await resolvePostgresUser(folder, programs);
-    const context: ClusterContext = { folder, programs, user: user, password: await preparePassword(folder) };
+    const context: ClusterContext = { folder, programs, user, password: await preparePassword(folder) };
     await waitForPreviousWatcher(folder);
     await initializeCluster(context, options);
     endWatch = await startParentWatcher(context);
@@ -244,7 +244,7 @@ async function initializeCluster({ folder, programs, user }: ClusterContext, opt
   const login = ['--username=postgres', `--pwfile=${toPasswordPath(folder)}`, '--auth=scram-sha-256'];
   const speed = options.settings?.fsync === 'off' ? ['--no-sync'] : [];
   const args = [`--pgdata=${draft}`, ...locale, ...login, ...speed];
-  const { code, output } = await runProgram(programs.initdb, args, { folder, user: user });
+  const { code, output } = await runProgram(programs.initdb, args, { folder, user });
   if (code !== 0) {
     const reason = output.match(/(?:error|FATAL): +(.*)/)?.[1] ?? findLastLine(output);
     throw new ClusterError(`PostgreSQL cannot make its cluster in ${data}: ${reason}`);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { link, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { getErrorCode } from '../database/errors.ts';
 import { processStart } from '../shared/process-identity.ts';
 
 /** Kind of the process that holds a lock: a service runs until it is stopped, an operator command ends by itself. */
@@ -105,5 +106,3 @@ async function removeStaleFiles(path: string): Promise<void> {
     if (holder && !(await isAlive(holder))) await rm(stale, { force: true });
   }
 }
-
-const getErrorCode = (error: unknown) => (error as NodeJS.ErrnoException).code;

@@ -3,6 +3,7 @@ import { MAX_BODY_BYTES } from '../domain/photo-reports/limits.ts';
 import { preparePage } from '../domain/photo-reports/prepare-page.ts';
 import type { CheckedPage } from '../domain/photo-reports/prepared-page.ts';
 import { type FieldError, invalidField, MAX_FIELD_ERRORS, ValidationError } from '../shared/errors.ts';
+import { isObject } from '../shared/is-object.ts';
 import type { LargeBodyForm } from '../shared/large-body.ts';
 import { decodeJson, parseJson } from './json.ts';
 
@@ -105,6 +106,3 @@ function typeName(type: TypeNode): string {
 }
 
 const isSmall = (value: unknown) => JSON.stringify(value).length <= MAX_OTHER_VALUE;
-
-const isObject = (value: unknown): value is Json =>
-  value !== null && typeof value === 'object' && !Array.isArray(value);

@@ -28,10 +28,8 @@ export const SMALL_PIXELS = 16_000_000;
 export const decodeCounts = new DurationCounts(10);
 
 /** Decodes all pixels of all frames and returns the metadata. Throws `BadImage`, at the latest after 30 seconds. */
-export function decodeImage(path: string, header: ImageHeader, seconds = DECODE_SECONDS): Promise<Metadata> {
-  return decodeCounts.measure(countPixels(header) <= SMALL_PIXELS ? 'small' : 'large', () =>
-    decode(path, header, seconds),
-  );
+export function decodeImage(path: string, header: ImageHeader): Promise<Metadata> {
+  return decodeCounts.measure(countPixels(header) <= SMALL_PIXELS ? 'small' : 'large', () => decode(path, header));
 }
 
 /** Options with which files are opened; of an animation, the first frame. */
@@ -41,7 +39,7 @@ export const DECODE_OPTIONS: SharpOptions = {
   limitInputPixels: MAX_PIXELS,
 };
 
-async function decode(path: string, header: ImageHeader, seconds: number): Promise<Metadata> {
+async function decode(path: string, header: ImageHeader): Promise<Metadata> {
   const options: SharpOptions = { ...DECODE_OPTIONS, pages: -1 };
   const sharp = await loadDecoder();
   try {
@@ -53,7 +51,7 @@ async function decode(path: string, header: ImageHeader, seconds: number): Promi
     // Without it the decoder leaves out what the small result does not need. WebP decodes everything all the same, and holds
     // half as much memory.
     if (format !== 'webp' || pages > 1) image.extract({ left: 0, top: 0, width, height: pageHeight });
-    await image.resize(1, 1, { fit: 'fill' }).timeout({ seconds }).raw().toBuffer();
+    await image.resize(1, 1, { fit: 'fill' }).timeout({ seconds: DECODE_SECONDS }).raw().toBuffer();
     return metadata;
   } catch (error) {
     throw toBadImage(error);

@@ -7,9 +7,9 @@ import { photos } from '../domain/readers/photo.reader.ts';
 import { photoReports, reportContents, type StoredContent } from '../domain/readers/photo-report.reader.ts';
 import { projects } from '../domain/readers/project.reader.ts';
 import { RENDITION_SIZES } from '../images/render.ts';
+import type { RegionalUser } from '../oauth/interaction/page-request.ts';
 import type { Storages } from '../storage/storage.ts';
 import type { ReportView } from './report.page.ts';
-import type { RegionalUser } from './report-page-request.ts';
 
 const IS_MEMBER: Statement = {
   name: 'reports.is-member',

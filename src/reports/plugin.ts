@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { RequestUsage } from '../auth/request-usage.ts';
 import { configurePages, rejectOtherPageMethods } from '../oauth/interaction/configure-pages.ts';
+import type { RegionalUser } from '../oauth/interaction/page-request.ts';
 import { createErrorPage } from '../oauth/interaction/pages/error.page.ts';
 import { renderSignedInUser } from '../oauth/interaction/pages/forms.ts';
 import { html } from '../oauth/interaction/pages/html.ts';
@@ -15,13 +16,7 @@ import { inSlices } from '../shared/time-slice.ts';
 import type { Storages } from '../storage/storage.ts';
 import { loadReportView } from './load-report-view.ts';
 import { renderReportPage } from './report.page.ts';
-import {
-  isReportId,
-  type RegionalUser,
-  type ReportPageDependencies,
-  ReportPageRequest,
-  reportNotFound,
-} from './report-page-request.ts';
+import { isReportId, type ReportPageDependencies, ReportPageRequest, reportNotFound } from './report-page-request.ts';
 import { STYLES } from './styles.ts';
 
 interface ReportPagesDependencies extends ReportPageDependencies {

@@ -1,15 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Database, Databases } from '../database/database.ts';
+import type { Databases } from '../database/database.ts';
 import { PageError } from '../oauth/interaction/page-error.ts';
 import { PageRequest } from '../oauth/interaction/page-request.ts';
 import type { FormContext } from '../oauth/interaction/pages/forms.ts';
 import { html } from '../oauth/interaction/pages/html.ts';
 import { createSignInPage, type SignInState } from '../oauth/interaction/pages/sign-in.page.ts';
 import { sendPage } from '../oauth/interaction/send-page.ts';
-import { findSessionUser, type SignedInUser } from '../oauth/interaction/sessions.ts';
 import type { Clock } from '../shared/clock.ts';
 import { idPattern } from '../shared/ids.ts';
-import { REGIONS } from '../shared/regions.ts';
 
 export interface ReportPageDependencies {
   databases: Databases;
@@ -17,12 +15,6 @@ export interface ReportPageDependencies {
   baseUrl: string;
   /** Absent without a mail server. */
   passwordResets?: unknown;
-}
-
-/** A signed-in user with the database of the account's region. */
-export interface RegionalUser {
-  database: Database;
-  user: SignedInUser;
 }
 
 export const isReportId = (value: unknown): value is string =>
@@ -46,22 +38,9 @@ export class ReportPageRequest extends PageRequest {
 
   /** Throws 404 for an invalid report id, so that every redirect that contains the id stays on this site. */
   constructor(dependencies: ReportPageDependencies, request: FastifyRequest, reply: FastifyReply, reportId: unknown) {
-    const [first, ...others] = REGIONS;
-    const { databases } = dependencies;
-    super(dependencies, request, reply, [databases[first], ...others.map((region) => databases[region])]);
+    super(dependencies, request, reply);
     if (!isReportId(reportId)) throw reportNotFound();
     this.reportId = reportId;
-  }
-
-  /** Returns the signed-in user of each region with a session, in the order of `REGIONS`. */
-  async findUsers(): Promise<RegionalUser[]> {
-    const users = await Promise.all(
-      this.databases.map(async (database) => {
-        const user = await findSessionUser(database, this.browserIdIn(database), this.now);
-        return user && { database, user };
-      }),
-    );
-    return users.filter((user) => user !== null);
   }
 
   formContext(): FormContext {

@@ -17,6 +17,7 @@ import { findRangeErrors } from '../../schema/range.ts';
 import type { Operation } from '../../schema/route-table.ts';
 import { integerFromText, parseBoolean } from '../../schema/scalar.ts';
 import { FieldErrors, invalidField, notFound } from '../shared/errors.ts';
+import { isObject } from '../shared/is-object.ts';
 
 /** Request values that an operation's arguments are taken from. */
 export interface RawInput {
@@ -187,6 +188,3 @@ function withoutUnknownFields(
     ]);
   return Object.fromEntries(entries);
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  value !== null && typeof value === 'object' && !Array.isArray(value);

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
  * Undefined fields are omitted. Throws for a number that is not finite.
  */
 export function canonicalJson(value: unknown): string {
-  if (typeof value === 'string') return quote(value);
+  if (typeof value === 'string') return toJsonString(value);
   if (value === null || typeof value !== 'object') {
     if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${value} is not a JSON number.`);
     return JSON.stringify(value);
@@ -18,7 +18,7 @@ export function canonicalJson(value: unknown): string {
   const object = value as Record<string, unknown>;
   for (const name of Object.keys(object).sort()) {
     const member = object[name];
-    if (member !== undefined) text += `${text && ','}${quote(name)}:${canonicalJson(member)}`;
+    if (member !== undefined) text += `${text && ','}${toJsonString(name)}:${canonicalJson(member)}`;
   }
   return `{${text}}`;
 }
@@ -50,7 +50,7 @@ function writeValue(value: unknown, writer: Utf8Writer): void {
     let opening = '{';
     for (const name of Object.keys(object).sort()) {
       if (object[name] === undefined) continue;
-      writer.write(`${opening}${quote(name)}:`);
+      writer.write(`${opening}${toJsonString(name)}:`);
       writeValue(object[name], writer);
       opening = ',';
     }
@@ -97,7 +97,7 @@ class Utf8Writer {
 const NOTHING_TO_ESCAPE = /^[ !#-[\]-~]*$/;
 
 /** Returns the JSON string of a text. Calling `JSON.stringify` is slow for the many short texts of a report. */
-const quote = (text: string) => (NOTHING_TO_ESCAPE.test(text) ? `"${text}"` : JSON.stringify(text));
+const toJsonString = (text: string) => (NOTHING_TO_ESCAPE.test(text) ? `"${text}"` : JSON.stringify(text));
 
 /** Returns the SHA-256 digest of a text or its bytes, in hexadecimal. */
 export const createFingerprint = (text: string | Uint8Array) => createHash('sha256').update(text).digest('hex');

@@ -124,8 +124,8 @@ export const uploadQuotaExceeded = (limit: number) =>
 export const internalError = (cause: unknown) =>
   new ApiError(500, 'INTERNAL', 'Something went wrong on our side.', { cause });
 
-export const unavailable = (cause: unknown, retryAfterSeconds = 1) =>
+export const unavailable = (cause: unknown) =>
   new ApiError(503, 'UNAVAILABLE', 'The service cannot answer now; try again.', {
     cause,
-    headers: { 'Retry-After': String(retryAfterSeconds) },
+    headers: { 'Retry-After': '1' },
   });

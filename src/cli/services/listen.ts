@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OAuthClient } from '../../../entities/oauth-client.entity.ts';
-import { SCOPES } from '../../../schema/scopes.ts';
-import { EventFilter } from '../../domain/events/event-filter.ts';
+import { EVERY_EVENT, EventFilter } from '../../domain/events/event-filter.ts';
 import { type LoggedEvent, readHead, readLogPage } from '../../domain/events/event-log.ts';
 import { eventTypes } from '../../domain/events/event-types.ts';
 import { Audiences } from '../../domain/webhooks/delivery/audiences.ts';
@@ -16,11 +15,6 @@ import type { CliIo } from '../io/cli-io.ts';
 const POLL_MS = 200;
 
 const PAGE_SIZE = 100;
-
-const EVERYTHING = new EventFilter(
-  { internal: true, scopes: new Set(SCOPES), connections: new Map() },
-  { types: null, builderIds: null },
-).toParameters();
 
 interface ListenOptions {
   integratorId: string;
@@ -69,7 +63,7 @@ export async function forwardEvents(
   let received = 0;
   try {
     for (let position: { day: string; number: number } = await readHead(database); received < count; ) {
-      const page = await readLogPage(database, position, EVERYTHING, PAGE_SIZE);
+      const page = await readLogPage(database, position, EVERY_EVENT, PAGE_SIZE);
       for (const event of page.events) {
         if (received >= count || !(await isVisible(event))) continue;
         received++;

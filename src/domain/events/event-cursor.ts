@@ -35,14 +35,14 @@ export function encodeEventCursor(
  * Returns the position of a cursor. Throws 400 for a text that is no cursor of the region, and 410 for a cursor of another epoch, of days that
  * were dropped, or from behind the end of the log, which a promotion has shortened.
  */
-export function decodeEventCursor(region: RegionId, state: LogState, cursor: string, fieldName = 'after'): LogPosition {
+export function decodeEventCursor(region: RegionId, state: LogState, cursor: string): LogPosition {
   const bytes = Buffer.from(cursor, 'base64url');
   const content = bytes.subarray(0, EPOCH_BYTES + BLOCK_BYTES);
   const isIntact =
     bytes.length === EPOCH_BYTES + BLOCK_BYTES + CHECKSUM_BYTES &&
     bytes.toString('base64url') === cursor &&
     checksumOf(region, content).equals(bytes.subarray(content.length));
-  const invalid = invalidField(fieldName, 'must be the nextCursor of a page of events of this region');
+  const invalid = invalidField('after', 'must be the nextCursor of a page of events of this region');
   if (!isIntact) throw invalid;
   if (!epochOf(state).equals(content.subarray(0, EPOCH_BYTES))) throw cursorExpired();
   const decipher = createDecipheriv('aes-128-ecb', keyOf(state), null).setAutoPadding(false);

@@ -1,3 +1,4 @@
+import { SCOPES } from '../../../schema/scopes.ts';
 import type { FilterParameters, LoggedEvent } from './event-log.ts';
 import { eventTypes } from './event-types.ts';
 
@@ -71,3 +72,9 @@ export class EventFilter {
     };
   }
 }
+
+/** Parameters for every event that an integrator can see. */
+export const EVERY_EVENT = new EventFilter(
+  { internal: true, scopes: new Set(SCOPES), connections: new Map() },
+  { types: null, builderIds: null },
+).toParameters();

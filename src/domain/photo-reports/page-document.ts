@@ -1,9 +1,10 @@
 import { BlockType, ImageStatus } from '../../../schema/enums.ts';
 import type { FieldError } from '../../shared/errors.ts';
+import { isObject } from '../../shared/is-object.ts';
 import { formatRange, LIMITS, PATTERNS, SCHEMA_VERSION } from './limits.ts';
 import { findPreparedPage, PreparedPage } from './prepared-page.ts';
 import { validateItems, validateRichText, validateUnique } from './rich-text.ts';
-import { type Fields, isAbsent, isObject, ValidationErrors } from './validation-errors.ts';
+import { type Fields, isAbsent, ValidationErrors } from './validation-errors.ts';
 
 const PAGE = new Set(['schemaVersion', 'title', 'shortDescription', 'contentMetadata', 'sharingMetadata', 'blocks']);
 const FAILURE = new Set(['code', 'message']);

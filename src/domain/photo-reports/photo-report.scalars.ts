@@ -1,20 +1,12 @@
-import { fail, integerFromText, STANDARDS, scalar } from '../../../schema/scalar.ts';
-import { isCleanText, toInstant, UNCLEAN } from '../../../schema/scalars.ts';
+import { fail, STANDARDS, scalar } from '../../../schema/scalar.ts';
+import { createIdPatternScalar, createIntegerScalar, parseText, text, toInstant } from '../../../schema/scalars.ts';
 import { findDeepLinkError } from './deep-link.ts';
-import { formatRange, hasLengthWithin, LIMITS, type Limit, PATTERNS, SCHEMA_VERSION } from './limits.ts';
+import { formatRange, LIMITS, type Limit, PATTERNS, SCHEMA_VERSION } from './limits.ts';
 
 /** Creates a scalar for text with a limited length. */
 function createLimitedText(name: string, description: string, limit: Limit, example: string) {
-  return scalar<string>({
-    name,
-    description: `${description}, ${formatRange(limit)}.`,
-    jsonSchema: { type: 'string', minLength: limit.min, maxLength: limit.max, examples: [example] },
-    parse: (value) => {
-      if (typeof value !== 'string') return fail('must be a string');
-      if (!isCleanText(value)) return fail(UNCLEAN);
-      return hasLengthWithin(value, limit) ? value : fail(`must have ${formatRange(limit)}`);
-    },
-  });
+  const range = formatRange(limit);
+  return text(name, `${description}, ${range}.`, { min: limit.min, max: limit.max, example, range });
 }
 
 const { sourceApp, sourceExternalId, authorExternalId, authorName, pageText, sourceBlockId } = LIMITS;
@@ -72,31 +64,17 @@ export const AuthorEmail = scalar<string>({
   },
   specifiedBy: STANDARDS.email,
   parse: (value) => {
-    if (typeof value !== 'string') return fail('must be a string');
-    if (!isCleanText(value)) return fail(UNCLEAN);
-    if (!hasLengthWithin(value, LIMITS.authorEmail)) return fail(`must have ${formatRange(LIMITS.authorEmail)}`);
-    return EMAIL.test(value) ? value : fail('must be an e-mail address');
+    const email = parseText(value, LIMITS.authorEmail.min, LIMITS.authorEmail.max, formatRange(LIMITS.authorEmail));
+    return EMAIL.test(email) ? email : fail('must be an e-mail address');
   },
 });
 
-function createInteger(name: string, description: string, { min, max }: Limit, example: number) {
-  return scalar<number>({
-    name,
-    description: `${description}: an integer from ${min} to ${max}.`,
-    jsonSchema: { type: 'integer', minimum: min, maximum: max, examples: [example] },
-    fromText: integerFromText,
-    parse: (value) =>
-      typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max
-        ? value
-        : fail(`must be an integer from ${min} to ${max}`),
-  });
-}
-
-export const SourceRevision = createInteger(
+export const SourceRevision = createIntegerScalar(
   'SourceRevision',
   'Revision of the report in its application, higher with every change',
-  LIMITS.sourceRevision,
-  7,
+  LIMITS.sourceRevision.min,
+  LIMITS.sourceRevision.max,
+  { examples: [7] },
 );
 
 export const PageSchemaVersion = scalar<number>({
@@ -134,26 +112,16 @@ export const DeepLink = scalar<string>({
   },
 });
 
-function createId(name: string, what: string, pattern: RegExp, example: string) {
-  return scalar<string>({
-    name,
-    description: `Identifier of ${what}.`,
-    jsonSchema: { type: 'string', pattern: pattern.source, examples: [example] },
-    parse: (value) =>
-      typeof value === 'string' && pattern.test(value) ? value : fail(`must be an identifier like ${example}`),
-  });
-}
-
-export const ReportUserId = createId('ReportUserId', 'a user', PATTERNS.user, 'user_a0mkq3v8t2n4c7x1p9r5w6yzb');
-export const ReportProjectId = createId(
+export const ReportUserId = createIdPatternScalar('ReportUserId', 'Identifier of a user.', 'user', PATTERNS.user);
+export const ReportProjectId = createIdPatternScalar(
   'ReportProjectId',
-  'a project',
+  'Identifier of a project.',
+  'project',
   PATTERNS.project,
-  'proj_a0mkq3v8t2n4c7x1p9r5w6yzb',
 );
-export const ReportAttachmentId = createId(
+export const ReportAttachmentId = createIdPatternScalar(
   'ReportAttachmentId',
-  'a photo',
+  'Identifier of a photo.',
+  'attachment',
   PATTERNS.attachment,
-  'att_a0mkq3v8t2n4c7x1p9r5w6yzb',
 );

@@ -1,5 +1,6 @@
 import { isCleanText, UNCLEAN } from '../../../schema/scalars.ts';
 import { type FieldError, MAX_FIELD_ERRORS } from '../../shared/errors.ts';
+import { isObject } from '../../shared/is-object.ts';
 import { formatRange, hasLengthWithin, LIMITS, type Limit, MAX_DEPTH } from './limits.ts';
 
 export type Fields = Record<string, unknown>;
@@ -9,9 +10,6 @@ const STOP = Symbol('enough');
 
 /** Longer names of unknown fields are cut in the message. */
 const MAX_NAME_LENGTH = 100;
-
-export const isObject = (value: unknown): value is Fields =>
-  value !== null && typeof value === 'object' && !Array.isArray(value);
 
 export const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null;
 

@@ -64,7 +64,7 @@ export function createMentionMatcher(
   const replace = (value: unknown): unknown => {
     if (typeof value === 'string') return replaceText(value);
     if (Array.isArray(value)) return mapKeepingIdentity(value, replace);
-    if (!isObject(value)) return value;
+    if (!isObjectOrList(value)) return value;
     const source = isPerson(value) ? replacePerson(value) : value;
     const entries = Object.entries(source).map(([key, member]) => [key, replace(member)] as const);
     const changed = source !== value || entries.some(([key, member]) => member !== source[key]);
@@ -73,7 +73,7 @@ export function createMentionMatcher(
   const find = (value: unknown, at: string): Mention[] => {
     if (typeof value === 'string') return replaceText(value) === value ? [] : [{ at, text: value }];
     if (Array.isArray(value)) return value.flatMap((member, index) => find(member, `${at}[${index}]`));
-    if (!isObject(value)) return [];
+    if (!isObjectOrList(value)) return [];
     if (isPerson(value)) return [{ at, text: JSON.stringify(value) }];
     return Object.entries(value).flatMap(([key, member]) => find(member, `${at}.${key}`));
   };
@@ -86,7 +86,8 @@ function mapKeepingIdentity(values: unknown[], map: (value: unknown) => unknown)
   return mapped.some((value, index) => value !== values[index]) ? mapped : values;
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+const isObjectOrList = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
 
 /** Matches the text where no letter or digit precedes or follows it, in any case. */
 const toPattern = (text: string): RegExp =>

@@ -15,7 +15,7 @@ interface References {
  * Returns the spreads and variables that validation would visit: those of every fragment, for each operation that reaches it.
  * Stops soon after the limit.
  */
-export function countFragmentVisits({ definitions }: DocumentNode, limit = MAX_FRAGMENT_VISITS): number {
+export function countFragmentVisits({ definitions }: DocumentNode): number {
   const fragments = new Map<string, References>();
   const operations: References[] = [];
   for (const definition of definitions) {
@@ -26,7 +26,7 @@ export function countFragmentVisits({ definitions }: DocumentNode, limit = MAX_F
   for (const operation of operations) {
     const reached = new Set<string>();
     const pending = [operation];
-    for (let next = pending.pop(); next && count <= limit; next = pending.pop()) {
+    for (let next = pending.pop(); next && count <= MAX_FRAGMENT_VISITS; next = pending.pop()) {
       count += next.size;
       for (const name of next.spreads) {
         const fragment = fragments.get(name);

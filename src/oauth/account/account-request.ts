@@ -1,6 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Database } from '../../database/database.ts';
-import { REGIONS } from '../../shared/regions.ts';
 import type { OAuthDependencies } from '../dependencies.ts';
 import { PageRequest } from '../interaction/page-request.ts';
 import type { FormContext } from '../interaction/pages/forms.ts';
@@ -8,13 +6,6 @@ import { html } from '../interaction/pages/html.ts';
 import type { Page } from '../interaction/pages/layout.ts';
 import { createSignInPage, type SignInState } from '../interaction/pages/sign-in.page.ts';
 import { sendPage } from '../interaction/send-page.ts';
-import { findSessionUser, type SignedInUser } from '../interaction/sessions.ts';
-
-/** A signed-in user with the database of the account's region. */
-interface RegionalUser {
-  database: Database;
-  user: SignedInUser;
-}
 
 /** A request to a page of the user's own account, which may be in every region. */
 export class AccountRequest extends PageRequest {
@@ -23,19 +14,7 @@ export class AccountRequest extends PageRequest {
     request: FastifyRequest,
     reply: FastifyReply,
   ) {
-    const [first, ...others] = REGIONS.map((region) => dependencies.databases[region]);
-    super(dependencies, request, reply, [first!, ...others]);
-  }
-
-  /** Returns the signed-in user of each region with a session, in the order of `REGIONS`. */
-  async findUsers(): Promise<RegionalUser[]> {
-    const users = await Promise.all(
-      this.databases.map(async (database) => {
-        const user = await findSessionUser(database, this.browserIdIn(database), this.now);
-        return user && { database, user };
-      }),
-    );
-    return users.filter((user) => user !== null);
+    super(dependencies, request, reply);
   }
 
   formContext(query = ''): FormContext {

@@ -32,7 +32,7 @@ export class AuthorizationInteraction extends PageRequest {
     query: AuthorizationQuery,
     authorization: AuthorizationRequest,
   ) {
-    super(dependencies, request, reply, [authorization.client.database]);
+    super(dependencies, request, reply, authorization.client.database);
     this.dependencies = dependencies;
     this.query = query;
     this.authorization = authorization;

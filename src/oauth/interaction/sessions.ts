@@ -3,8 +3,8 @@ import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { hashSecret } from '../../shared/secrets.ts';
 
-/** Lifetime of a session in seconds: a working day. Activity does not extend it. */
-const SESSION_SECONDS = 12 * 3600;
+/** Lifetime of a session in seconds: a working day. Activity does not extend it. CON-1. */
+export const SESSION_SECONDS = 12 * 3600;
 
 export interface SignedInUser {
   id: string;
@@ -34,15 +34,18 @@ export async function findAccount(database: Database, email: string, kind: Accou
   return row ? { id: row[0]!, passwordHash: row[1]! } : null;
 }
 
+/** Returns the row of a session that begins now. Only the cookie has its secret. */
+export const toSessionRow = (secret: string, user: Account, now: number) => ({
+  digest: hashSecret(secret),
+  userId: user.id,
+  passwordDigest: hashSecret(user.passwordHash),
+  createdAt: new Date(now).toISOString(),
+  expiresAt: new Date(now + SESSION_SECONDS * 1000).toISOString(),
+});
+
 /** Creates a session for the user under a browser id, which must be newly issued. */
 export async function createSession(database: Database, browserId: string, user: Account, now: number): Promise<void> {
-  await database.fork().insert(Session, {
-    digest: hashSecret(browserId),
-    userId: user.id,
-    passwordDigest: hashSecret(user.passwordHash),
-    createdAt: new Date(now).toISOString(),
-    expiresAt: new Date(now + SESSION_SECONDS * 1000).toISOString(),
-  });
+  await database.fork().insert(Session, toSessionRow(browserId, user, now));
 }
 
 /** Deletes the session of the browser id, if there is one. */

@@ -1,5 +1,6 @@
-import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { type ReactNode, useId } from 'react';
 import { Glyph } from './glyph.tsx';
+import { Modal } from './modal.tsx';
 
 interface Props {
   title: ReactNode;
@@ -9,30 +10,15 @@ interface Props {
   children: ReactNode;
 }
 
-/** A modal dialog. Escape closes it, and the focus returns to what opened it. */
+/** A modal dialog with a title, which a click beside it closes too. */
 export function Drawer({ title, onClose, kind = 'drawer', children }: Props) {
-  const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  useEffect(() => {
-    const opener = document.activeElement;
-    const element = dialog.current!;
-    if (!element.open) element.showModal();
-    return () => {
-      element.close();
-      if (opener instanceof HTMLElement) opener.focus();
-    };
-  }, []);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape does the same, and there is a button.
-    <dialog
-      ref={dialog}
+    <Modal
       className={kind}
       aria-labelledby={heading}
-      onCancel={(event) => {
-        event.preventDefault();
-        onClose();
-      }}
-      onClick={({ target }) => target === dialog.current && onClose()}
+      onClose={onClose}
+      onClick={({ target, currentTarget }) => target === currentTarget && onClose()}
     >
       <header>
         <h2 id={heading}>{title}</h2>
@@ -41,6 +27,6 @@ export function Drawer({ title, onClose, kind = 'drawer', children }: Props) {
         </button>
       </header>
       <div className="content">{children}</div>
-    </dialog>
+    </Modal>
   );
 }

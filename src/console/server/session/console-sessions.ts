@@ -3,12 +3,10 @@ import { ConsoleSession } from '../../../../entities/console-session.entity.ts';
 import type { Database } from '../../../database/database.ts';
 import type { Statement } from '../../../database/pool/pg-pipeline.ts';
 import type { StaffRole } from '../../../domain/access/staff-roles.ts';
-import type { Account } from '../../../oauth/interaction/sessions.ts';
+import { readSecretCookie, toCookieName } from '../../../oauth/interaction/secret-cookie.ts';
+import { type Account, SESSION_SECONDS, toSessionRow } from '../../../oauth/interaction/sessions.ts';
 import type { RegionId } from '../../../shared/regions.ts';
 import { hashSecret, newSecret } from '../../../shared/secrets.ts';
-
-/** Lifetime of a session in seconds: a working day. Activity does not extend it. CON-1. */
-const SESSION_SECONDS = 12 * 3600;
 
 /** A signed-in staff user of one region. */
 export interface StaffUser {
@@ -20,33 +18,22 @@ export interface StaffUser {
   expiresAt: string;
 }
 
-const SECRET = /^[A-Za-z0-9_-]{43}$/;
-
-/** The `__Host-` prefix keeps other hosts from setting the cookie; browsers accept it over HTTPS only. RFC 6265bis. */
-const cookieName = (region: RegionId, secure: boolean) => `${secure ? '__Host-' : ''}console-${region}`;
-
-function setCookie(reply: FastifyReply, region: RegionId, secure: boolean, value: string, maxAge: number): void {
-  const attributes = `Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAge}${secure ? '; Secure' : ''}`;
-  reply.header('Set-Cookie', `${cookieName(region, secure)}=${value}; ${attributes}`);
+function setCookie(reply: FastifyReply, region: RegionId, isSecure: boolean, value: string, maxAge: number): void {
+  const attributes = `Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAge}${isSecure ? '; Secure' : ''}`;
+  reply.header('Set-Cookie', `${toCookieName('console', region, isSecure)}=${value}; ${attributes}`);
 }
 
 /** Creates a session of the staff user and sets its cookie. CON-1. */
 export async function createConsoleSession(
   database: Database,
   reply: FastifyReply,
-  secure: boolean,
+  isSecure: boolean,
   user: Account,
   now: number,
 ): Promise<void> {
   const secret = newSecret();
-  await database.fork().insert(ConsoleSession, {
-    digest: hashSecret(secret),
-    userId: user.id,
-    passwordDigest: hashSecret(user.passwordHash),
-    createdAt: new Date(now).toISOString(),
-    expiresAt: new Date(now + SESSION_SECONDS * 1000).toISOString(),
-  });
-  setCookie(reply, database.region, secure, secret, SESSION_SECONDS);
+  await database.fork().insert(ConsoleSession, toSessionRow(secret, user, now));
+  setCookie(reply, database.region, isSecure, secret, SESSION_SECONDS);
 }
 
 /** Deletes the browser's session of the region, if there is one, and its cookie. */
@@ -54,20 +41,16 @@ export async function endConsoleSession(
   database: Database,
   request: FastifyRequest,
   reply: FastifyReply,
-  secure: boolean,
+  isSecure: boolean,
 ): Promise<void> {
-  const secret = readCookie(request, database.region, secure);
+  const secret = readCookie(request, database.region, isSecure);
   if (secret === null) return;
   await database.fork().nativeDelete(ConsoleSession, { digest: hashSecret(secret) });
-  setCookie(reply, database.region, secure, '', 0);
+  setCookie(reply, database.region, isSecure, '', 0);
 }
 
-function readCookie(request: FastifyRequest, region: RegionId, secure: boolean): string | null {
-  const name = `${cookieName(region, secure)}=`;
-  const pairs = (request.headers.cookie ?? '').split(/; */);
-  const value = pairs.find((pair) => pair.startsWith(name))?.slice(name.length);
-  return value !== undefined && SECRET.test(value) ? value : null;
-}
+const readCookie = (request: FastifyRequest, region: RegionId, isSecure: boolean): string | null =>
+  readSecretCookie(request, toCookieName('console', region, isSecure));
 
 /** The role is that of now: a change of it applies to the next request. */
 const STAFF: Statement = {
@@ -87,10 +70,10 @@ const STAFF: Statement = {
 export async function findStaff(
   database: Database,
   request: FastifyRequest,
-  secure: boolean,
+  isSecure: boolean,
   now: number,
 ): Promise<StaffUser | null> {
-  const secret = readCookie(request, database.region, secure);
+  const secret = readCookie(request, database.region, isSecure);
   if (secret === null) return null;
   const [row] = await database.runner.run(STAFF, [hashSecret(secret), new Date(now).toISOString()]);
   if (!row) return null;

@@ -24,16 +24,12 @@ const CONSOLE_PATH = /^\/console(?:\/[\w./~%-]*)?(?:\?[\w.~%&=+:,-]*)?$/;
  */
 export class SignInRequest extends PageRequest {
   override readonly accountKind = 'staff';
-  readonly #isHttps: boolean;
   /** Path of the console to return to. */
   readonly #returnTo: string;
   readonly #signedInRegions: RegionId[] = [];
 
   constructor(dependencies: SignInDependencies, request: FastifyRequest, reply: FastifyReply) {
-    const [first, ...others] = REGIONS;
-    const { databases, baseUrl } = dependencies;
-    super(dependencies, request, reply, [databases[first], ...others.map((region) => databases[region])]);
-    this.#isHttps = baseUrl.startsWith('https:');
+    super(dependencies, request, reply);
     const { return: path } = request.query as { return?: unknown };
     this.#returnTo = typeof path === 'string' && CONSOLE_PATH.test(path) && !path.includes('//') ? path : '/console';
   }
@@ -41,9 +37,9 @@ export class SignInRequest extends PageRequest {
   /** Ends the browser's sessions of all regions before the first new one: they may be another person's. CON-1. */
   override async startSession(database: Database, account: Account): Promise<void> {
     if (this.#signedInRegions.length === 0) {
-      for (const each of this.databases) await endConsoleSession(each, this.request, this.reply, this.#isHttps);
+      for (const each of this.databases) await endConsoleSession(each, this.request, this.reply, this.isSecure);
     }
-    await createConsoleSession(database, this.reply, this.#isHttps, account, this.now);
+    await createConsoleSession(database, this.reply, this.isSecure, account, this.now);
     this.#signedInRegions.push(database.region);
   }
 

@@ -1,5 +1,4 @@
-import { SCOPES } from '../../../../schema/scopes.ts';
-import { EventFilter } from '../../events/event-filter.ts';
+import { EVERY_EVENT, type EventFilter } from '../../events/event-filter.ts';
 import { type LogDatabase, type LoggedEvent, type LogPosition, readHead, readLogPage } from '../../events/event-log.ts';
 import type { Audiences } from './audiences.ts';
 
@@ -10,12 +9,6 @@ const PAGE_SIZE = 1_000;
 
 /** Pages that are read before the events are delivered. */
 const MAX_PAGES = 5;
-
-/** Every event that an integrator can see. */
-const EVERYTHING = new EventFilter(
-  { internal: true, scopes: new Set(SCOPES), connections: new Map() },
-  { types: null, builderIds: null },
-).toParameters();
 
 /** Matching events after a position, and the position up to which the log was searched. */
 interface LogSlice {
@@ -72,7 +65,7 @@ export class LogTail {
     }
     for (let pages = 0, hasMore = true; hasMore && pages < MAX_PAGES; pages++) {
       const end: LogPosition = this.#end;
-      const page = await readLogPage(this.#database, end, EVERYTHING, PAGE_SIZE);
+      const page = await readLogPage(this.#database, end, EVERY_EVENT, PAGE_SIZE);
       await this.#audiences.dropOutdated(new Set(page.events.map(({ builderId }) => builderId)));
       // It was reset meanwhile.
       if (this.#end !== end) return;

@@ -1,5 +1,6 @@
-import { type KeyboardEvent, useEffect, useRef } from 'react';
+import type { KeyboardEvent } from 'react';
 import { Glyph } from '../../components/glyph.tsx';
+import { Modal } from '../../components/modal.tsx';
 import type { PhotosQuery } from '../../graphql/generated.ts';
 import { formatInstant } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
@@ -17,16 +18,6 @@ interface Props {
 /** Shows one photo on the whole window. The arrow keys, Home and End choose another, and Escape closes it. */
 export function PhotoViewer({ photos, index, onIndex, onClose }: Props) {
   const { timeZone } = useScope();
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    const opener = document.activeElement;
-    const element = dialog.current!;
-    if (!element.open) element.showModal();
-    return () => {
-      element.close();
-      if (opener instanceof HTMLElement) opener.focus();
-    };
-  }, []);
   const photo = photos[index]!;
   const last = photos.length - 1;
   const show = (next: number) => next >= 0 && next <= last && next !== index && onIndex(next);
@@ -38,16 +29,7 @@ export function PhotoViewer({ photos, index, onIndex, onClose }: Props) {
     show(target);
   };
   return (
-    <dialog
-      ref={dialog}
-      className="viewer"
-      aria-label={photo.description ?? photo.fileName}
-      onKeyDown={onKeyDown}
-      onCancel={(event) => {
-        event.preventDefault();
-        onClose();
-      }}
-    >
+    <Modal className="viewer" aria-label={photo.description ?? photo.fileName} onKeyDown={onKeyDown} onClose={onClose}>
       <figure>
         <PhotoImage photo={photo} alt={photo.description ?? photo.fileName} sizes="100vw" />
         <figcaption>
@@ -87,6 +69,6 @@ export function PhotoViewer({ photos, index, onIndex, onClose }: Props) {
       <button type="button" className="icon close" aria-label="Close" onClick={onClose}>
         <Glyph name="close" />
       </button>
-    </dialog>
+    </Modal>
   );
 }
