@@ -33,7 +33,7 @@ export function pageEdge<Row extends object, Filter extends string>(
   field: string,
   { description, reader, by, args = [], where = (values) => values }: PageEdgeOptions<Row, Filter>,
 ): ClassType<object> {
-  const parameters = args.flatMap(parametersOf);
+  const parameters = args.flatMap(toParameters);
   class PageEdge {
     [field]({ id }: { id: string }, { loaders }: RequestContext, selection: Selection | null, ...values: object[]) {
       const page = values[parameters.length] as PageArgs;
@@ -102,7 +102,7 @@ interface EdgeParameter {
   decorator: EdgeDecorator;
 }
 
-function parametersOf(args: EdgeArguments): EdgeParameter[] {
+function toParameters(args: EdgeArguments): EdgeParameter[] {
   if (typeof args === 'function') return [{ name: null, decorator: Args(() => args) }];
   return Object.entries(args).map(([name, type]) => ({ name, decorator: Arg(name, () => type, { nullable: true }) }));
 }

@@ -80,7 +80,7 @@ function scopeChecks(
     authorizeParent(source, { caller }) {
       caller.requireScope(scope);
       // A page without records still has a total. A parent without a builder leads to records that have one.
-      const owner = builderOf(source as object);
+      const owner = getBuilderId(source as object);
       if (owner !== undefined) caller.requireConnectionScope(owner, scope);
     },
     authorizeResult(result, { caller }) {
@@ -94,13 +94,13 @@ function requireRecords(caller: Caller, records: unknown, scope: Scope): void {
   if (Array.isArray(records)) {
     let last: string | null = null;
     for (const record of records) {
-      const owner = builderOf(record)!;
+      const owner = getBuilderId(record)!;
       if (owner !== last) caller.requireConnectionScope(owner, scope);
       last = owner;
     }
-  } else if (records) caller.requireConnectionScope(builderOf(records)!, scope);
+  } else if (records) caller.requireConnectionScope(getBuilderId(records)!, scope);
 }
 
-function builderOf(record: object): string | undefined {
+function getBuilderId(record: object): string | undefined {
   return record instanceof Builder ? record.id : (record as { builderId?: string }).builderId;
 }

@@ -15,11 +15,11 @@ import { resolvers } from './registry.ts';
 export function buildServiceSchema(): GraphQLSchema {
   const schema = buildSchemaSync({ resolvers, validate: false });
   const factories = createResolverFactories(schema);
-  const factoryOf = ({ resolve }: Field, name: string, parent: string): ResolverFactory | null =>
+  const findFactory = ({ resolve }: Field, name: string, parent: string): ResolverFactory | null =>
     factories.get(`${parent}.${name}`) ?? (resolve ? toResolverFactory(resolve) : null);
   return mapSchema(schema, {
     [MapperKind.ROOT_FIELD]: (field, name, parent) => {
-      const resolve = authorizeOperation(field, name, toFieldResolver(factoryOf(field, name, parent)!));
+      const resolve = authorizeOperation(field, name, toFieldResolver(findFactory(field, name, parent)!));
       return {
         ...field,
         resolve,
@@ -27,7 +27,7 @@ export function buildServiceSchema(): GraphQLSchema {
       };
     },
     [MapperKind.OBJECT_FIELD]: (field, name, parent) =>
-      authorizeEdge(field, name, factoryOf(field, name, parent), schema.getType(parent) as GraphQLObjectType),
+      authorizeEdge(field, name, findFactory(field, name, parent), schema.getType(parent) as GraphQLObjectType),
     [MapperKind.UNION_TYPE]: withMemberName,
   });
 }

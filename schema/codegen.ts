@@ -10,7 +10,7 @@ const customScalars = (schema: GraphQLSchema): GraphQLScalarType[] =>
 
 /** Returns the source text of `docs/graphql-codegen.ts`: the TypeScript types of the custom scalars, for GraphQL Code Generator. */
 export function printScalarMap(schema: GraphQLSchema): string {
-  const lines = customScalars(schema).map((scalar) => `  ${scalar.name}: ${quoted(typescriptOf(scalar))},`);
+  const lines = customScalars(schema).map((scalar) => `  ${scalar.name}: ${quoted(toTypescript(scalar))},`);
   return `${HEADER}\nexport const scalars = {\n${lines.join('\n')}\n} as const;\n`;
 }
 
@@ -24,9 +24,9 @@ const HEADER = `/*
 const quoted = (text: string) => (text.includes("'") ? JSON.stringify(text) : `'${text}'`);
 
 /** Returns the TypeScript type of a scalar: its declared one, or one derived from its JSON Schema. Throws where there is neither. */
-function typescriptOf({ name, extensions }: GraphQLScalarType): string {
+function toTypescript({ name, extensions }: GraphQLScalarType): string {
   const { jsonSchema, typescript } = extensions as { jsonSchema: JsonSchema; typescript?: string };
-  const type = typescript ?? typeOfSchema(jsonSchema);
+  const type = typescript ?? toSchemaType(jsonSchema);
   if (type === null) throw new Error(`Give the scalar ${name} a \`typescript\` type.`);
   return type;
 }
@@ -34,8 +34,8 @@ function typescriptOf({ name, extensions }: GraphQLScalarType): string {
 /** JSON Schema pattern of an identifier, which begins with the prefix of its kind. */
 const IDENTIFIER = /^\^([a-z]+)_\[/;
 
-function typeOfSchema({ type, pattern, const: constant, anyOf, properties, ...more }: JsonSchema): string | null {
-  if (Array.isArray(anyOf)) return anyOf.map(typeOfSchema).join(' | ');
+function toSchemaType({ type, pattern, const: constant, anyOf, properties, ...more }: JsonSchema): string | null {
+  if (Array.isArray(anyOf)) return anyOf.map(toSchemaType).join(' | ');
   if (constant !== undefined) return JSON.stringify(constant);
   if (type === 'integer' || type === 'number') return 'number';
   if (type === 'boolean') return 'boolean';
@@ -45,6 +45,6 @@ function typeOfSchema({ type, pattern, const: constant, anyOf, properties, ...mo
   }
   if (type !== 'object') return null;
   if (!properties) return more.additionalProperties === true ? 'Record<string, unknown>' : null;
-  const fields = Object.entries(properties).map(([name, field]) => `${JSON.stringify(name)}: ${typeOfSchema(field)}`);
+  const fields = Object.entries(properties).map(([name, field]) => `${JSON.stringify(name)}: ${toSchemaType(field)}`);
   return `{ ${fields.join('; ')} }`;
 }

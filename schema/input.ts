@@ -12,7 +12,7 @@ export function toFieldError(name: string, path: readonly (string | number)[], e
   // graphql-js reports a missing or an unknown field at the object, not at the field.
   const field = /^Field "(?:\w+\.)?(\w+)" (of required type|is not defined by type)/.exec(error.message);
   const fieldName = formatFieldPath(name, field ? [...path, field[1]!] : path);
-  return { fieldName, message: messageOf(error) };
+  return { fieldName, message: toMessage(error) };
 }
 
 const BUILT_IN: Record<string, string> = {
@@ -51,7 +51,7 @@ function describeEnumValues(type: string): string | undefined {
 }
 
 /** Returns the message of a scalar of the service, else the translation of a message of graphql-js. */
-function messageOf({ message: fullMessage, originalError }: GraphQLError): string {
+function toMessage({ message: fullMessage, originalError }: GraphQLError): string {
   if (originalError && !(originalError instanceof GraphQLError)) return originalError.message;
   const half = MAX_MESSAGE / 2;
   const message =

@@ -21,7 +21,7 @@ export function createRouteTable(schema: GraphQLSchema): Operation[] {
       const rest = field.extensions.rest as RestRoute | undefined;
       if (!rest) return [];
       requireDeprecation(field, rest);
-      return [{ kind, field: field.name, operationId: operationIdOf(kind, field), ...rest }];
+      return [{ kind, field: field.name, operationId: toOperationId(kind, field), ...rest }];
     }),
   );
 }
@@ -39,7 +39,7 @@ function requireDeprecation({ name, deprecationReason }: GraphQLField<unknown, u
 }
 
 /** Returns `listBuilders`, `getMe` or `createPhoto`. */
-function operationIdOf(kind: Operation['kind'], { name, type }: GraphQLField<unknown, unknown>): string {
+function toOperationId(kind: Operation['kind'], { name, type }: GraphQLField<unknown, unknown>): string {
   if (kind === 'Mutation') return name;
   const verb = getNamedType(type).extensions.envelope ? 'list' : 'get';
   return `${verb}${name[0]!.toUpperCase()}${name.slice(1)}`;

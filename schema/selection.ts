@@ -64,25 +64,25 @@ type FieldInfo = Pick<GraphQLResolveInfo, 'fieldNodes' | 'returnType' | 'fragmen
 export function toSelection({ fieldNodes, returnType, fragments }: FieldInfo): Selection | null {
   const record = recordType(returnType);
   if (!isObjectType(record)) return null;
-  const named = (name: string) => fieldsOf(fieldNodes, fragments).filter((node) => node.name.value === name);
+  const named = (name: string) => collectFields(fieldNodes, fragments).filter((node) => node.name.value === name);
   const inEnvelope = record !== getNamedType(returnType);
-  const paths = pathsOf(record, inEnvelope ? named('data') : fieldNodes, fragments);
+  const paths = collectPaths(record, inEnvelope ? named('data') : fieldNodes, fragments);
   if (!paths) return null;
   const total = inEnvelope && named('meta').length > 0;
   return { paths, total, key: [...paths].sort().join() + (total ? '#' : '') };
 }
 
 /** Returns null when the method of a field does not declare what it reads. */
-function pathsOf(type: GraphQLObjectType, nodes: readonly FieldNode[], fragments: Fragments): Set<string> | null {
+function collectPaths(type: GraphQLObjectType, nodes: readonly FieldNode[], fragments: Fragments): Set<string> | null {
   const paths = new Set<string>();
-  for (const node of fieldsOf(nodes, fragments)) {
+  for (const node of collectFields(nodes, fragments)) {
     const field = type.getFields()[node.name.value];
     if (!field) continue;
-    const reads = readsOf(field);
+    const reads = getReads(field);
     if (!reads) return null;
     const nested = getNamedType(field.type);
     const isEmbedded = reads.length === 1 && reads[0] === field.name && isObjectType(nested);
-    const inner = isEmbedded ? pathsOf(nested, [node], fragments) : null;
+    const inner = isEmbedded ? collectPaths(nested, [node], fragments) : null;
     if (inner?.size) for (const path of inner) paths.add(`${field.name}.${path}`);
     else for (const property of reads) paths.add(property);
   }
@@ -90,15 +90,18 @@ function pathsOf(type: GraphQLObjectType, nodes: readonly FieldNode[], fragments
 }
 
 /** Returns the properties of the parent that a field reads: the one of its name, unless a method resolves it. */
-function readsOf({ name, extensions }: GraphQLField<unknown, unknown>): readonly string[] | null {
+function getReads({ name, extensions }: GraphQLField<unknown, unknown>): readonly string[] | null {
   return (extensions.reads as string[] | undefined) ?? (extensions.resolved ? null : [name]);
 }
 
 /** Returns the selected fields with those of fragments, regardless of `@skip` and `@include`. */
-function fieldsOf(nodes: readonly { selectionSet?: FieldNode['selectionSet'] }[], fragments: Fragments): FieldNode[] {
+function collectFields(
+  nodes: readonly { selectionSet?: FieldNode['selectionSet'] }[],
+  fragments: Fragments,
+): FieldNode[] {
   const flat = (node: SelectionNode): FieldNode[] => {
     if (node.kind === 'Field') return [node];
-    return fieldsOf([node.kind === 'FragmentSpread' ? fragments[node.name.value]! : node], fragments);
+    return collectFields([node.kind === 'FragmentSpread' ? fragments[node.name.value]! : node], fragments);
   };
   return nodes.flatMap((node) => node.selectionSet?.selections.flatMap(flat) ?? []);
 }

@@ -11,7 +11,7 @@ import {
   readHead,
   readLogPage,
 } from '../../src/domain/events/event-log.ts';
-import { pathOf, resourceOf } from '../../src/domain/events/event-types.ts';
+import { parseResource, toResourcePath } from '../../src/domain/events/event-types.ts';
 import { selectLogDatabase } from '../../src/domain/events/log-history.ts';
 import { invalidField } from '../../src/shared/errors.ts';
 import { EVENT_PAGE_COST } from '../../src/shared/response-meter.ts';
@@ -82,6 +82,6 @@ async function readEventsAfterWait(
 
 function toEvent(event: LoggedEvent): Event {
   const { id, type, occurredAt, builderId, projectId, recordId } = event;
-  const resource = { type: resourceOf(type), id: recordId, path: pathOf(event) };
+  const resource = { type: parseResource(type), id: recordId, path: toResourcePath(event) };
   return { id, type, occurredAt, builderId, projectId, resource };
 }

@@ -26,12 +26,17 @@ const WebhookEndpointList = createListType(WebhookEndpoint);
 const shared = { scope: null, tag: 'Webhooks', extension: true } as const;
 const ofEndpoint = { ...shared, params: { id: 'endpointId' } };
 
-const keyOf = (context: RequestContext, endpointId: string): EndpointKey => ({
+const toEndpointKey = (context: RequestContext, endpointId: string): EndpointKey => ({
   integratorId: requireClientCredentials(context).integratorId,
   endpointId,
 });
 
-const toChangeContext = ({ database, clock, webhooks, createAuditSource }: RequestContext): WebhookChangeContext => ({
+const toWebhookChangeContext = ({
+  database,
+  clock,
+  webhooks,
+  createAuditSource,
+}: RequestContext): WebhookChangeContext => ({
   ...{ database, clock, webhooks, source: createAuditSource() },
 });
 
@@ -54,7 +59,7 @@ export class WebhookResolver {
     @Arg('endpointId', () => WebhookEndpointId) endpointId: string,
     @Ctx() context: RequestContext,
   ): Promise<WebhookEndpoint> {
-    return getEndpoint(context, keyOf(context, endpointId));
+    return getEndpoint(context, toEndpointKey(context, endpointId));
   }
 
   @Query(() => WebhookDeliveryPage, {
@@ -66,7 +71,7 @@ export class WebhookResolver {
     @Args() query: DeliveryArgs,
     @Ctx() context: RequestContext,
   ): Promise<WebhookDeliveryPage> {
-    return listDeliveries(context, keyOf(context, endpointId), query);
+    return listDeliveries(context, toEndpointKey(context, endpointId), query);
   }
 
   @Mutation(() => WebhookEndpointWithSecret, {
@@ -83,7 +88,7 @@ export class WebhookResolver {
     @Args() input: CreateWebhookEndpointArgs,
     @Ctx() context: RequestContext,
   ): Promise<WebhookEndpointWithSecret> {
-    const created = await createEndpoint(toChangeContext(context), requireClientCredentials(context), input);
+    const created = await createEndpoint(toWebhookChangeContext(context), requireClientCredentials(context), input);
     context.outcome = created.secret === null ? 'REPLAYED' : 'CREATED';
     return withSecret(created);
   }
@@ -97,7 +102,7 @@ export class WebhookResolver {
     @Args() changes: UpdateWebhookEndpointArgs,
     @Ctx() context: RequestContext,
   ): Promise<WebhookEndpoint> {
-    return updateEndpoint(toChangeContext(context), keyOf(context, endpointId), changes);
+    return updateEndpoint(toWebhookChangeContext(context), toEndpointKey(context, endpointId), changes);
   }
 
   @Mutation(() => WebhookEndpoint, { description: 'Deletes a webhook endpoint. Its pending deliveries are not made.' })
@@ -106,7 +111,7 @@ export class WebhookResolver {
     @Arg('endpointId', () => WebhookEndpointId) endpointId: string,
     @Ctx() context: RequestContext,
   ): Promise<WebhookEndpoint> {
-    return deleteEndpoint(toChangeContext(context), keyOf(context, endpointId));
+    return deleteEndpoint(toWebhookChangeContext(context), toEndpointKey(context, endpointId));
   }
 
   @Mutation(() => WebhookEndpointWithSecret, {
@@ -118,7 +123,7 @@ export class WebhookResolver {
     @Arg('endpointId', () => WebhookEndpointId) endpointId: string,
     @Ctx() context: RequestContext,
   ): Promise<WebhookEndpointWithSecret> {
-    return withSecret(await rotateEndpointSecret(toChangeContext(context), keyOf(context, endpointId)));
+    return withSecret(await rotateEndpointSecret(toWebhookChangeContext(context), toEndpointKey(context, endpointId)));
   }
 
   @Mutation(() => WebhookTestResult, {
@@ -129,7 +134,7 @@ export class WebhookResolver {
     @Arg('endpointId', () => WebhookEndpointId) endpointId: string,
     @Ctx() context: RequestContext,
   ): Promise<WebhookTestResult> {
-    const key = keyOf(context, endpointId);
+    const key = toEndpointKey(context, endpointId);
     const {
       status,
       body,
@@ -153,6 +158,6 @@ export class WebhookResolver {
     @Arg('after', () => EventCursor, { description: '`meta.nextCursor` of a page of `GET /events`.' }) after: string,
     @Ctx() context: RequestContext,
   ): Promise<WebhookReplay> {
-    return startReplay(toChangeContext(context), keyOf(context, endpointId), after);
+    return startReplay(toWebhookChangeContext(context), toEndpointKey(context, endpointId), after);
   }
 }

@@ -34,7 +34,7 @@ export class OperationAuthorization {
   /** Checks scope and builder access and charges the budget (LIM-2), in the order of ERR-23, for the operation's next resolver call. */
   async authorizeBeforeBody(operation: OperationRequirements, builderId?: string): Promise<void> {
     await this.#authorize(operation, builderId);
-    this.#authorized.add(keyOf(operation, builderId));
+    this.#authorized.add(toKey(operation, builderId));
   }
 
   /** Charges the budget for the first operation that will need it. */
@@ -45,7 +45,7 @@ export class OperationAuthorization {
 
   /** Authorizes a call of the operation; undefined where that was done before the body was read. */
   authorize(operation: OperationRequirements, builderId?: string): Promise<void> | undefined {
-    if (this.#authorized.delete(keyOf(operation, builderId))) return undefined;
+    if (this.#authorized.delete(toKey(operation, builderId))) return undefined;
     return this.#authorize(operation, builderId);
   }
 
@@ -57,4 +57,4 @@ export class OperationAuthorization {
   }
 }
 
-const keyOf = ({ field }: OperationRequirements, builderId = '') => `${field} ${builderId}`;
+const toKey = ({ field }: OperationRequirements, builderId = '') => `${field} ${builderId}`;

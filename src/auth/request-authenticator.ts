@@ -76,7 +76,7 @@ export class RequestAuthenticator {
     const database = databases[region];
     request.caller = caller;
     await limits.take(database, caller.clientId, reply);
-    request.usage = new RequestUsage(shares, shareKeyOf(caller));
+    request.usage = new RequestUsage(shares, getShareKey(caller));
     const waiting = request.usage.begin();
     if (waiting) await waiting;
     const charge = (budget: Budget) => budgets[budget].take(database, caller.clientId, reply);
@@ -92,7 +92,7 @@ export class RequestAuthenticator {
     const { tokens, databases, storages, clock, shares, uploadQuota, eventTail, webhooks } = this.#dependencies;
     const usage = request.usage!;
     const database = databases[region].withLimits(usage);
-    const shareKey = shareKeyOf(caller);
+    const shareKey = getShareKey(caller);
     const refreshCaller = () => tokens.authenticate(request.headers.authorization, region);
     const access = { caller, builderHeader: parseBuilderHeader(request, caller), loaders: new Loaders(database) };
     return {
@@ -142,4 +142,4 @@ function parseBuilderHeader(request: FastifyRequest, caller: Caller): string | n
 }
 
 /** Returns the key of the share that a caller's requests are charged to: one per integrator, and one per internal client. */
-const shareKeyOf = ({ integratorId, clientId }: Caller): string => integratorId ?? clientId;
+const getShareKey = ({ integratorId, clientId }: Caller): string => integratorId ?? clientId;

@@ -30,7 +30,7 @@ export interface Catalog {
   triggers: boolean;
 }
 
-const attributes = (table: string, numbers: string) =>
+const toColumnNamesSql = (table: string, numbers: string) =>
   `array(select format('"%s"', attname) from pg_attribute where attrelid = ${table} and attnum = any(${numbers}) order by attnum)`;
 
 /** Reads the catalog of a table from the database, because migrations may create indexes that entities cannot declare. */
@@ -38,12 +38,12 @@ export async function readCatalog(client: pg.ClientBase, table: string): Promise
   const indexes = await client.query<UniqueIndex & { unique: boolean }>(
     `select indisunique as "unique", indnullsnotdistinct as "nullsNotDistinct", pg_get_expr(indpred, indrelid) as predicate,
        array(select pg_get_indexdef(indexrelid, n, true) from generate_series(1, indnkeyatts) n) as keys,
-       ${attributes('indrelid', 'indkey[0:indnkeyatts - 1]')}::text[] as columns
+       ${toColumnNamesSql('indrelid', 'indkey[0:indnkeyatts - 1]')}::text[] as columns
      from pg_index where indrelid = $1::regclass order by indexrelid`,
     [table],
   );
   const checks = await client.query<CheckConstraint>(
-    `select conname as name, pg_get_expr(conbin, conrelid) as expression, ${attributes('conrelid', 'conkey')}::text[] as columns
+    `select conname as name, pg_get_expr(conbin, conrelid) as expression, ${toColumnNamesSql('conrelid', 'conkey')}::text[] as columns
      from pg_constraint where contype = 'c' and conrelid = $1::regclass order by conname`,
     [table],
   );

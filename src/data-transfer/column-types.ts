@@ -14,16 +14,16 @@ export interface ColumnType {
   json(column: string): string;
 }
 
-const asIs = (column: string) => column;
-const escaped = (character: string) => ESCAPES[character]!;
+const keepColumn = (column: string) => column;
+const escapeCharacter = (character: string) => ESCAPES[character]!;
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 const SPECIAL = /[\\\n\r\t]/;
-const copyText = (value: string) => (SPECIAL.test(value) ? value.replace(/[\\\n\r\t]/g, escaped) : value);
+const toCopyText = (value: string) => (SPECIAL.test(value) ? value.replace(/[\\\n\r\t]/g, escapeCharacter) : value);
 
 /** Converts `["a","b\"c"]` to `{"a","b\"c"}`. */
-const arrayLiteral = (items: string[]) => `{${items.map((item) => `"${item.replace(/[\\"]/g, '\\$&')}"`).join()}}`;
+const toArrayLiteral = (items: string[]) => `{${items.map((item) => `"${item.replace(/[\\"]/g, '\\$&')}"`).join()}}`;
 
-const text: ColumnType = { sql: 'text', fallback: types.text, encode: copyText, json: asIs };
+const text: ColumnType = { sql: 'text', fallback: types.text, encode: toCopyText, json: keepColumn };
 
 const TYPES: [RegExp, ColumnType][] = [
   [/^(text|varchar|character varying)(\(\d+\))?$/, text],
@@ -32,22 +32,22 @@ const TYPES: [RegExp, ColumnType][] = [
     {
       sql: 'text[]',
       fallback: types.list(types.text),
-      encode: (value: string[]) => copyText(arrayLiteral(value)),
-      json: asIs,
+      encode: (value: string[]) => toCopyText(toArrayLiteral(value)),
+      json: keepColumn,
     },
   ],
   [
     /^boolean$/,
-    { sql: 'boolean', fieldType: types.boolean, encode: (value: boolean) => (value ? 't' : 'f'), json: asIs },
+    { sql: 'boolean', fieldType: types.boolean, encode: (value: boolean) => (value ? 't' : 'f'), json: keepColumn },
   ],
-  [/^(int|integer|int4)$/, { sql: 'integer', fieldType: types.integer, encode: String, json: asIs }],
+  [/^(int|integer|int4)$/, { sql: 'integer', fieldType: types.integer, encode: String, json: keepColumn }],
   [
     /^(double precision|float8)$/,
     {
       sql: 'double precision',
       fieldType: types.number,
       encode: (value: number) => (Object.is(value, -0) ? '-0' : String(value)),
-      json: asIs,
+      json: keepColumn,
     },
   ],
   [
@@ -59,7 +59,7 @@ const TYPES: [RegExp, ColumnType][] = [
       json: (column) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
     },
   ],
-  [/^jsonb\b/, { sql: 'jsonb', encode: (value: unknown) => copyText(JSON.stringify(value)), json: asIs }],
+  [/^jsonb\b/, { sql: 'jsonb', encode: (value: unknown) => toCopyText(JSON.stringify(value)), json: keepColumn }],
 ];
 
 /** Returns the conversion of a column type; undefined if it is not supported. */

@@ -124,7 +124,7 @@ function createColumn(
   const fieldType =
     definition.fieldTypes?.[name]?.() ??
     id ??
-    (property.items ? createEnumType(property, type) : undefined) ??
+    (property.items ? createColumnEnumType(property, type) : undefined) ??
     type.fieldType ??
     contractField?.fieldType() ??
     type.fallback;
@@ -143,7 +143,7 @@ function createColumn(
   };
 }
 
-function createEnumType({ items }: EntityProperty, type: ColumnType): types.FieldType {
+function createColumnEnumType({ items }: EntityProperty, type: ColumnType): types.FieldType {
   const one = types.createEnumType(items as string[]);
   return type.sql.endsWith('[]') ? types.list(one) : one;
 }

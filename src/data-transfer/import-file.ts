@@ -7,7 +7,7 @@ import type { FileMapping } from './file-mapping.ts';
 import { LineSplitter } from './line-splitter.ts';
 import { type RowProblem, RowReader } from './row-reader.ts';
 import * as sql from './statements.ts';
-import { findUniqueKeys, insertDuplicateProblems, insertWaitingRows, type UniqueKey } from './unique-keys.ts';
+import { findUniqueKeys, toDuplicateProblemsSql, toWaitingRowsSql, type UniqueKey } from './unique-keys.ts';
 
 /** Phase of a file's import. */
 export type Phase = 'reading' | 'checking' | 'writing';
@@ -68,7 +68,7 @@ export async function importFile(work: FileImport): Promise<FileResult> {
   progress('checking');
   await client.query('analyze import_stage');
   const bulk = await canSkipTriggers(work, reader.rows);
-  if (bulk) for (const reference of mapping.references) await client.query(sql.lockParents(reference));
+  if (bulk) for (const reference of mapping.references) await client.query(sql.toLockParentsSql(reference));
   const uniqueKeys = findUniqueKeys(mapping, catalog);
   await findDatabaseProblems(work, uniqueKeys);
   progress('writing');
@@ -76,10 +76,11 @@ export async function importFile(work: FileImport): Promise<FileResult> {
   const { inserted, updated } = await writeRows(work, uniqueKeys);
   if (bulk) await client.query(`set local session_replication_role = origin; analyze ${mapping.table}`);
   const bad = reader.bad + (await reportDatabaseProblems(work));
-  if (bad > 0 && mapping.id) await client.query(sql.rememberRejected(mapping));
-  if (mapping.crossRecordRule) await client.query(sql.rememberTouched(mapping, mapping, mapping.key[0]!));
+  if (bad > 0 && mapping.id) await client.query(sql.toRejectedIdsSql(mapping));
+  if (mapping.crossRecordRule) await client.query(sql.toTouchedRecordsSql(mapping, mapping, mapping.key[0]!));
   for (const { column, parent } of mapping.references)
-    if (parent.crossRecordRule && parent !== mapping) await client.query(sql.rememberTouched(mapping, parent, column));
+    if (parent.crossRecordRule && parent !== mapping)
+      await client.query(sql.toTouchedRecordsSql(mapping, parent, column));
   await client.query(sql.clearTables);
   const unchanged = reader.rows - bad - inserted - updated;
   return { file: mapping.file, rows: reader.rows, inserted, updated, unchanged, bad };
@@ -120,13 +121,13 @@ async function canSkipTriggers({ client, mapping, catalog }: FileImport, rows: n
 
 async function findDatabaseProblems({ client, mapping, catalog }: FileImport, uniqueKeys: UniqueKey[]): Promise<void> {
   const statements = [
-    sql.insertReferenceProblems(mapping),
-    sql.insertCheckProblems(mapping, catalog.checks),
-    ...uniqueKeys.map((uniqueKey) => insertDuplicateProblems(uniqueKey)),
+    sql.toReferenceProblemsSql(mapping),
+    sql.toCheckProblemsSql(mapping, catalog.checks),
+    ...uniqueKeys.map((uniqueKey) => toDuplicateProblemsSql(uniqueKey)),
   ];
   for (const statement of statements) if (statement) await client.query(statement);
   for (const reference of mapping.references.filter(({ parent }) => parent === mapping)) {
-    while ((await client.query(sql.insertOrphanProblems(mapping, reference))).rowCount! > 0);
+    while ((await client.query(sql.toOrphanProblemsSql(mapping, reference))).rowCount! > 0);
   }
 }
 
@@ -139,7 +140,7 @@ async function writeRows({ client, mapping }: FileImport, uniqueKeys: UniqueKey[
   let updated = 0;
   for (let pass = 0, before = Number.POSITIVE_INFINITY; ; pass++) {
     for (const uniqueKey of uniqueKeys.filter(({ isKey }) => !isKey))
-      await client.query(insertWaitingRows(mapping, uniqueKey, pass));
+      await client.query(toWaitingRowsSql(mapping, uniqueKey, pass));
     const waiting = await client.query(
       'select count(distinct line)::int as count from import_waiting where pass = $1',
       [pass],
@@ -151,7 +152,7 @@ async function writeRows({ client, mapping }: FileImport, uniqueKeys: UniqueKey[
       updated += result.updated;
     }
     if (count === 0 || count === before || pass === MAX_PASSES) {
-      if (count > 0) await client.query(sql.insertWaitingProblems(pass));
+      if (count > 0) await client.query(sql.toWaitingProblemsSql(pass));
       return { inserted, updated };
     }
     if (pass === 0) await client.query('create index on import_stage (__line)');

@@ -36,13 +36,13 @@ export const copyToStage = `copy import_stage from stdin (default ${escapeLitera
 export const INTO_PROBLEMS = 'insert into import_problem (line, field, message)';
 
 /** Condition: no problem was found in a staged row so far. */
-const isValid = (row: string) =>
+const toValidCondition = (row: string) =>
   `${row}.__ok and not exists (select from import_problem p where p.line = ${row}.__line)`;
 
 /** Rows of a pass of writing: in the first pass all valid ones, then those that waited in the previous pass. */
-export const candidates = (pass: number) =>
+export const toCandidatesSql = (pass: number) =>
   pass === 0
-    ? `(select * from import_stage r where ${isValid('r')})`
+    ? `(select * from import_stage r where ${toValidCondition('r')})`
     : `(select * from import_stage where __line in (select line from import_waiting where pass = ${pass - 1}))`;
 
 const on = (left: string, right: string, columns: Column[]) =>
@@ -51,14 +51,14 @@ export const formatColumns = (alias: string, columns: Column[]) =>
   columns.map(({ name }) => `${alias}.${name}`).join(', ');
 
 /** Takes the locks of foreign key triggers, once per parent instead of once per row. */
-export function lockParents({ column, parent }: Reference): string {
+export function toLockParentsSql({ column, parent }: Reference): string {
   const id = parent.key[0]!.name;
   return `select count(*) from (select from ${parent.table} p
     where p.${id} in (select distinct ${column.name} from import_stage) for key share) locked`;
 }
 
 /** Finds foreign keys to missing records or to other builders' records, and records that would change their builder. */
-export function insertReferenceProblems(mapping: FileMapping): string | null {
+export function toReferenceProblemsSql(mapping: FileMapping): string | null {
   const { builder, table, key } = mapping;
   const parents = mapping.references.map((reference, index) => joinParent(mapping, reference, index));
   // A row without a builder column belongs to the builder of its first parent that has one.
@@ -67,7 +67,7 @@ export function insertReferenceProblems(mapping: FileMapping): string | null {
   const builderChange = builder && !key.includes(builder) ? builder : null;
   if (builderChange) joins.push(`left join ${table} t on ${on('t', 's', key)}`);
   const cases = parents.map(({ column, idSql, file, found, ...parent }) => {
-    const whens = [`when ${idSql} is null then null when ${found} is null then ${missingMessage(idSql, file)}`];
+    const whens = [`when ${idSql} is null then null when ${found} is null then ${toMissingMessage(idSql, file)}`];
     if (parent.builder && rowBuilder) {
       whens.push(`when ${parent.builder} <> ${rowBuilder} then ${idSql} || ' belongs to another builder'`);
     }
@@ -75,7 +75,7 @@ export function insertReferenceProblems(mapping: FileMapping): string | null {
       const message = `'is ' || t.${builderChange.name} || ' in the database, and a record never changes its builder'`;
       whens.push(`when t.${builderChange.name} <> ${idSql} then ${message}`);
     }
-    return problemCase(column.field, `case ${whens.join(' ')} end`);
+    return toProblemCase(column.field, `case ${whens.join(' ')} end`);
   });
   mapping.listReferences.forEach(({ column, parent }, index) => {
     const id = `p.${parent.key[0]!.name}`;
@@ -83,14 +83,14 @@ export function insertReferenceProblems(mapping: FileMapping): string | null {
     joins.push(`left join lateral (select x.id, ${id} as found from unnest(s.${column.name}) x(id)
       left join ${parent.table} p on ${id} = x.id where ${id} is null ${foreign} limit 1) l${index} on true`);
     cases.push(
-      problemCase(
+      toProblemCase(
         column.field,
         `case when l${index}.found is not null then l${index}.id || ' belongs to another builder'
-          when l${index}.id is not null then ${missingMessage(`l${index}.id`, parent.file)} end`,
+          when l${index}.id is not null then ${toMissingMessage(`l${index}.id`, parent.file)} end`,
       ),
     );
   });
-  return cases.length === 0 ? null : insertProblems(`import_stage s ${joins.join(' ')}`, cases);
+  return cases.length === 0 ? null : toProblemsSql(`import_stage s ${joins.join(' ')}`, cases);
 }
 
 /** Returns the join of a reference's parent, and SQL of the found id and of the parent's builder. */
@@ -112,20 +112,20 @@ function joinParent(mapping: FileMapping, { column, parent }: Reference, index: 
   };
 }
 
-const problemCase = (field: string | null, message: string) =>
+const toProblemCase = (field: string | null, message: string) =>
   `(${field === null ? 'null' : escapeLiteral(field)}, ${message})`;
 
-function insertProblems(from: string, cases: string[]): string {
+function toProblemsSql(from: string, cases: string[]): string {
   return `${INTO_PROBLEMS} select __line, v.field, v.message from ${from}
     cross join lateral (values ${cases.join(', ')}) v(field, message) where v.message is not null`;
 }
 
-const missingMessage = (id: string, file: string) =>
+const toMissingMessage = (id: string, file: string) =>
   `coalesce((select format('%s was rejected (%s line %s)', r.id, r.file, r.line) from import_rejected r
     where r.file = ${escapeLiteral(file)} and r.id = ${id}), ${id} || ' does not exist')`;
 
 /** Finds violations of check constraints, which would otherwise abort the import. */
-export function insertCheckProblems(mapping: FileMapping, checks: CheckConstraint[]): string | null {
+export function toCheckProblemsSql(mapping: FileMapping, checks: CheckConstraint[]): string | null {
   // The stage has no columns that are not imported, such as the role of a staff user.
   const applicable = checks.filter(({ columns }) =>
     columns.every((name) => mapping.columns.some((column) => column.name === name)),
@@ -133,18 +133,18 @@ export function insertCheckProblems(mapping: FileMapping, checks: CheckConstrain
   const cases = applicable.map(({ name, columns, expression }) => {
     const field = mapping.columns.find((column) => columns.includes(column.name))?.field ?? null;
     const message = escapeLiteral(`breaks the rule ${name}`);
-    return problemCase(field, `case when not (${expression}) then ${message} end`);
+    return toProblemCase(field, `case when not (${expression}) then ${message} end`);
   });
-  return cases.length === 0 ? null : insertProblems('import_stage', cases);
+  return cases.length === 0 ? null : toProblemsSql('import_stage', cases);
 }
 
 /** Finds children of a self-referencing file whose parent is new and invalid. Repeat until it finds none. */
-export function insertOrphanProblems(mapping: FileMapping, { column, parent }: Reference): string {
+export function toOrphanProblemsSql(mapping: FileMapping, { column, parent }: Reference): string {
   const id = parent.key[0]!.name;
   return `${INTO_PROBLEMS} select s.__line, ${escapeLiteral(column.field)}, s.${column.name} || ' was rejected'
-    from import_stage s where s.${column.name} is not null and ${isValid('s')}
+    from import_stage s where s.${column.name} is not null and ${toValidCondition('s')}
       and not exists (select from ${mapping.table} t where t.${id} = s.${column.name})
-      and not exists (select from import_stage q where q.${id} = s.${column.name} and ${isValid('q')})`;
+      and not exists (select from import_stage q where q.${id} = s.${column.name} and ${toValidCondition('q')})`;
 }
 
 /**
@@ -166,24 +166,24 @@ export function upsert(mapping: FileMapping, pass: number): string {
   const action = changing.length === 0 ? 'nothing' : `update set ${assignments.join(', ')}`;
   return `with written as (
       insert into ${mapping.table} (${names})
-      select ${values} from ${candidates(pass)} s left join ${mapping.table} t on ${on('t', 's', mapping.key)}
+      select ${values} from ${toCandidatesSql(pass)} s left join ${mapping.table} t on ${on('t', 's', mapping.key)}
       where (t.${first} is null or (${formatColumns('t', mapping.columns)}) is distinct from (${values}))
         and not exists (select from import_waiting w where w.line = s.__line and w.pass = ${pass})
       order by s.__line
       on conflict (${mapping.key.map(({ name }) => name).join(', ')}) do ${action}
-      returning old.${first} is null as fresh ${list ? changedColumns(list) : ''}${published?.bulk.returning ?? ''})${
-        list ? `, ${countWritten(list)}` : ''
+      returning old.${first} is null as fresh ${list ? toChangedColumnsSql(list) : ''}${published?.bulk.returning ?? ''})${
+        list ? `, ${toCountersSql(list)}` : ''
       }${published ? `, published as (${published.bulk.toInsertSql('written')})` : ''}
     select (count(*) filter (where fresh))::int as inserted, (count(*) filter (where not fresh))::int as updated from written`;
 }
 
 /** Old and new values of the columns that list totals are counted by. */
-const changedColumns = (list: CountedList) =>
+const toChangedColumnsSql = (list: CountedList) =>
   countedColumns(list)
     .map((column) => `, old.${column} as old_${column}, new.${column} as new_${column}`)
     .join('');
 
-function countWritten(list: CountedList): string {
+function toCountersSql(list: CountedList): string {
   const versions = (version: string) =>
     countedColumns(list)
       .map((column) => `${version}_${column} as ${column}`)
@@ -194,7 +194,7 @@ function countWritten(list: CountedList): string {
   );
 }
 
-export const insertWaitingProblems = (pass: number) =>
+export const toWaitingProblemsSql = (pass: number) =>
   `${INTO_PROBLEMS} select distinct line, field, message from import_waiting where pass = ${pass}`;
 
 /** Counts the problems found by the database, and the rows that are invalid only because of them. */
@@ -202,16 +202,16 @@ export const countRejected = `select count(*)::int as problems, count(distinct s
   from import_problem p left join import_stage s on s.__line = p.line and s.__ok`;
 
 /** Records the ids of invalid rows, for messages about children in later files. */
-export function rememberRejected({ file, key }: FileMapping): string {
+export function toRejectedIdsSql({ file, key }: FileMapping): string {
   const id = key[0]!.name;
   return `insert into import_rejected select ${escapeLiteral(file)}, s.${id}, min(s.__line) from import_stage s
-    where s.${id} is not null and not (${isValid('s')}) group by s.${id}`;
+    where s.${id} is not null and not (${toValidCondition('s')}) group by s.${id}`;
 }
 
 /** Records the records of `target` that the rows of this file are, or refer to by the column. */
-export const rememberTouched = (mapping: FileMapping, target: FileMapping, { name }: Column) =>
+export const toTouchedRecordsSql = (mapping: FileMapping, target: FileMapping, { name }: Column) =>
   `insert into import_touched select ${escapeLiteral(target.file)}, s.${name}, ${escapeLiteral(mapping.file)}, min(s.__line)
-    from import_stage s where s.${name} is not null and ${isValid('s')} group by s.${name} on conflict do nothing`;
+    from import_stage s where s.${name} is not null and ${toValidCondition('s')} group by s.${name} on conflict do nothing`;
 
 /** Removes and returns a batch of touched records. Parameters: file of the rule, batch size. */
 export const takeTouched = `delete from import_touched where (rule_file, id) in (

@@ -1,7 +1,7 @@
 import { escapeLiteral } from 'pg';
 import type { Catalog, UniqueIndex } from './catalog.ts';
 import type { Column, FileMapping } from './file-mapping.ts';
-import { candidates, formatColumns, INTO_PROBLEMS } from './statements.ts';
+import { formatColumns, INTO_PROBLEMS, toCandidatesSql } from './statements.ts';
 
 /** A unique index over columns of the file. Indexes over generated columns are not checked. */
 export interface UniqueKey {
@@ -49,34 +49,34 @@ function toUniqueKey(
   };
 }
 
-const selected = ({ keys }: UniqueKey) => keys.map(({ name, sql }) => `(${sql}) as ${name}`).join(', ');
-const names = ({ keys }: UniqueKey) => keys.map(({ name }) => name).join(', ');
+const toSelectList = ({ keys }: UniqueKey) => keys.map(({ name, sql }) => `(${sql}) as ${name}`).join(', ');
+const toNameList = ({ keys }: UniqueKey) => keys.map(({ name }) => name).join(', ');
 
 /** Uses equality where nulls are distinct, because `is not distinct from` prevents hash joins. */
-const same = ({ keys }: UniqueKey, left: string, right: string) =>
+const toJoinCondition = ({ keys }: UniqueKey, left: string, right: string) =>
   keys
     .map(({ name, nullsMeet }) => `${left}.${name} ${nullsMeet ? 'is not distinct from' : '='} ${right}.${name}`)
     .join(' and ');
 
 /** Finds rows of the file with the unique key of an earlier line. */
-export function insertDuplicateProblems(uniqueKey: UniqueKey): string {
+export function toDuplicateProblemsSql(uniqueKey: UniqueKey): string {
   const present = uniqueKey.keys.filter(({ nullsMeet }) => !nullsMeet).map(({ name }) => `${name} is not null`);
   return `${INTO_PROBLEMS}
-    with keyed as (select __line, ${selected(uniqueKey)} from import_stage ${uniqueKey.predicate})
+    with keyed as (select __line, ${toSelectList(uniqueKey)} from import_stage ${uniqueKey.predicate})
     select s.__line, ${uniqueKey.field}, format('has the same %s as line %s%s', ${uniqueKey.fields}, r.first, ${uniqueKey.condition})
-    from (select ${names(uniqueKey)}, min(__line) as first from keyed where ${['true', ...present].join(' and ')}
-      group by ${names(uniqueKey)} having count(*) > 1) r
-    join keyed s on ${same(uniqueKey, 'r', 's')} where s.__line > r.first`;
+    from (select ${toNameList(uniqueKey)}, min(__line) as first from keyed where ${['true', ...present].join(' and ')}
+      group by ${toNameList(uniqueKey)} having count(*) > 1) r
+    join keyed s on ${toJoinCondition(uniqueKey, 'r', 's')} where s.__line > r.first`;
 }
 
 /** Lets rows of a pass wait whose unique key still belongs to another record of the database. */
-export function insertWaitingRows(mapping: FileMapping, uniqueKey: UniqueKey, pass: number): string {
+export function toWaitingRowsSql(mapping: FileMapping, uniqueKey: UniqueKey, pass: number): string {
   const key = (alias: string) => formatColumns(alias, mapping.key);
   const holder = mapping.key.map(({ name }) => `t.${name}`).join(` || ', ' || `);
   const message = 'has the same %s as %s, which is in the database%s';
   return `insert into import_waiting (line, pass, field, message)
     select s.__line, ${pass}, ${uniqueKey.field}, format('${message}', ${uniqueKey.fields}, ${holder}, ${uniqueKey.condition})
-    from (select __line, ${key('c')}, ${selected(uniqueKey)} from ${candidates(pass)} c ${uniqueKey.predicate}) s
-    join (select ${key('h')}, ${selected(uniqueKey)} from ${mapping.table} h ${uniqueKey.predicate}) t on ${same(uniqueKey, 's', 't')}
+    from (select __line, ${key('c')}, ${toSelectList(uniqueKey)} from ${toCandidatesSql(pass)} c ${uniqueKey.predicate}) s
+    join (select ${key('h')}, ${toSelectList(uniqueKey)} from ${mapping.table} h ${uniqueKey.predicate}) t on ${toJoinCondition(uniqueKey, 's', 't')}
     where (${key('t')}) is distinct from (${key('s')})`;
 }

@@ -104,7 +104,7 @@ function toAlterLock(table: string, actions: string): TableLock {
   return { table, mode: 'ACCESS EXCLUSIVE', work };
 }
 
-const strongest = (one: TableLock, other: TableLock): TableLock => {
+const chooseStrongerLock = (one: TableLock, other: TableLock): TableLock => {
   const works: Work[] = ['catalogue', 'scan', 'rewrite'];
   return {
     table: one.table,
@@ -130,7 +130,7 @@ export function collectTableLocks(statements: readonly string[]): Map<string, Ta
   const locks = new Map<string, TableLock>();
   for (const lock of statements.flatMap(findTableLocks)) {
     const other = locks.get(lock.table);
-    locks.set(lock.table, other ? strongest(lock, other) : lock);
+    locks.set(lock.table, other ? chooseStrongerLock(lock, other) : lock);
   }
   return locks;
 }

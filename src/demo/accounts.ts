@@ -107,7 +107,7 @@ export const STAFF: StaffAccount[] = [
   { name: 'Taylor Quinn', staffRole: 'ADMIN', regions: REGIONS },
 ];
 
-const builderIdsOf = ({ region, builderIndexes }: { region: RegionId; builderIndexes: number[] }) =>
+const toBuilderIds = ({ region, builderIndexes }: { region: RegionId; builderIndexes: number[] }) =>
   builderIndexes.map((index) => generateBuilder(region, index).id);
 
 const findIntegratorByName = (name: string | null) => INTEGRATORS.find((integrator) => integrator.name === name)!;
@@ -122,9 +122,9 @@ export const createStaffEmail = ({ name }: StaffAccount) => toEmail(name, 'opera
 
 /** Lists the ids of the builders that a client or user can access; for an internal client, all of its region. */
 export function listBuilderIds(who: Account | UserAccount): string[] {
-  if ('builderIndexes' in who) return builderIdsOf(who);
-  if (who.integrator !== null) return builderIdsOf(findIntegratorByName(who.integrator));
-  return builderIdsOf({ region: who.region, builderIndexes: [...Array(BUILDERS[who.region]).keys()] });
+  if ('builderIndexes' in who) return toBuilderIds(who);
+  if (who.integrator !== null) return toBuilderIds(findIntegratorByName(who.integrator));
+  return toBuilderIds({ region: who.region, builderIndexes: [...Array(BUILDERS[who.region]).keys()] });
 }
 
 /** Returns the id of the integrator that syncs a builder's records: the first that is connected to it; null if there is none. */
@@ -151,7 +151,7 @@ export function createAccountRows(
     const integratorId = createIntegratorId(integrator.name);
     const name = hasScenario ? integrator.company : integrator.name;
     rows.add(Integrator, { id: integratorId, ...DATES, name, deepLinkSchemes: [] });
-    for (const builderId of builderIdsOf(integrator)) {
+    for (const builderId of toBuilderIds(integrator)) {
       rows.add(Connection, { ...DATES, integratorId, builderId, status: 'ACTIVE', scopes: [...SCOPES] });
     }
   }
@@ -172,7 +172,7 @@ export function createAccountRows(
       staffRole: null,
       disabledAt: null,
     });
-    for (const builderId of builderIdsOf(user)) rows.add(Membership, { ...DATES, userId: id, builderId, role });
+    for (const builderId of toBuilderIds(user)) rows.add(Membership, { ...DATES, userId: id, builderId, role });
   }
   for (const staff of STAFF.filter(({ regions }) => regions.includes(region))) {
     const id = createUserId(staff);

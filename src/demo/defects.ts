@@ -52,7 +52,7 @@ export function addDefects(context: GeneratorContext, defectContext: DefectConte
       priority: random.pick(['LOW', 'MEDIUM', 'MEDIUM', 'HIGH']),
       dueDate: random.chance(0.8) ? toBaseDay(random.between(7, 45) - age) : null,
       locationId: random.chance(0.85) ? random.pick(defectContext.locations.get(project.id)!).id : null,
-      assignees: assigneesOf(random, defectContext, project, tags),
+      assignees: pickAssignees(random, defectContext, project, tags),
       photoIds: [],
       closedAt,
     });
@@ -67,7 +67,7 @@ function createDescription(random: Random) {
 }
 
 /** Picks none to three assignees: a user, a company and a tag. */
-function assigneesOf(random: Random, { companies, staff }: DefectContext, project: Project, tags: DefectAssignee[]) {
+function pickAssignees(random: Random, { companies, staff }: DefectContext, project: Project, tags: DefectAssignee[]) {
   const user = random.pick(staff);
   const company = random.pick(companies.filter(({ projects }) => projects.includes(project))).row;
   const all: DefectAssignee[] = [

@@ -19,14 +19,14 @@ export function addDocuments(context: GeneratorContext, companies: Company[]): v
   }
 }
 
-const datesIn = (random: Random, { row }: Company) => pickTimestamps(random, findFirstDay(row), -1);
+const pickDates = (random: Random, { row }: Company) => pickTimestamps(random, findFirstDay(row), -1);
 
-const emailAddressOf = (random: Random, kind: string) =>
+const pickDocumentUrl = (random: Random, kind: string) =>
   random.chance(0.95) ? `https://files.example.com/${kind}/${random.digits(10)}.pdf` : null;
 
 function addSwms({ rows, builderId }: GeneratorContext, random: Random, company: Company): void {
   for (const name of random.sample(company.swms, random.between(company.row.isBuilder ? 2 : 0, 3))) {
-    const dates = datesIn(random, company);
+    const dates = pickDates(random, company);
     rows.add(SwmsDocument, {
       id: random.id('swms', dates.createdAt),
       ...dates,
@@ -35,7 +35,7 @@ function addSwms({ rows, builderId }: GeneratorContext, random: Random, company:
       projectId: random.chance(0.7) ? random.pick(company.projects).id : null,
       name,
       status: random.pick(['WAITING_REVIEW', 'REVIEWED', 'REVIEWED', 'REVIEWED', 'CHANGES_REQUESTED']),
-      url: emailAddressOf(random, 'swms'),
+      url: pickDocumentUrl(random, 'swms'),
       documentKey: null,
     });
   }
@@ -43,7 +43,7 @@ function addSwms({ rows, builderId }: GeneratorContext, random: Random, company:
 
 function addPrequalifications({ rows, builderId }: GeneratorContext, random: Random, company: Company): void {
   for (let count = random.between(0, 2); count > 0; count--) {
-    const dates = datesIn(random, company);
+    const dates = pickDates(random, company);
     const status = random.pick(['APPROVED', 'APPROVED', 'REJECTED', 'WAITING_REVIEW', 'SENT'] as const);
     const isReviewed = status === 'APPROVED' || status === 'REJECTED';
     rows.add(Prequalification, {
@@ -69,7 +69,7 @@ function addInsurances({ rows, builderId, locale, asOf }: GeneratorContext, rand
     covers.push(['OTHER', `${cover} policy`, cover, random.chance(0.9) ? random.between(-20, 364) : null]);
   }
   for (const [type, name, customType, days] of covers) {
-    const dates = datesIn(random, company);
+    const dates = pickDates(random, company);
     const reviewed = random.pick(['REVIEWED', 'REVIEWED', 'REVIEWED', 'WAITING_REVIEW', 'CHANGES_REQUESTED'] as const);
     rows.add(Insurance, {
       id: random.id('insurance', dates.createdAt),
@@ -81,7 +81,7 @@ function addInsurances({ rows, builderId, locale, asOf }: GeneratorContext, rand
       customType,
       status: days !== null && days < 0 ? 'EXPIRED' : reviewed,
       expiry: days === null ? null : iso(asOf + days * DAY),
-      url: emailAddressOf(random, 'insurances'),
+      url: pickDocumentUrl(random, 'insurances'),
       documentKey: null,
     });
   }

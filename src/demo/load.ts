@@ -71,7 +71,7 @@ export function loadDemo(
           : restoreSecrets(databases[region], file, clock);
       }),
     );
-    return summaryOf(file, path);
+    return toSummary(file, path);
   });
 }
 
@@ -140,7 +140,7 @@ async function isValidSecret(client: ClientBase, clientId: string, secret: strin
   return rows.some(({ digest }) => digest === hashSecret(secret));
 }
 
-function summaryOf({ clients, staff }: DemoFile, file: string): DemoSummary | null {
+function toSummary({ clients, staff }: DemoFile, file: string): DemoSummary | null {
   const client = clients.find(({ integrator }) => integrator === 'A');
   if (!client?.clientSecret) return null;
   return { file, clientId: client.clientId, clientSecret: client.clientSecret, staff };

@@ -82,8 +82,8 @@ function createResponse(
   { sections }: MeetingTemplate,
   needsFullImage: boolean,
 ): MeetingTemplateResponse {
-  const textOf = () => (needsFullImage && random.chance(0.8) ? random.pick(SECTION_TEXTS) : '');
-  return { sections: sections.map((section) => ({ ...section, text: textOf() })), syncedNotes: [] };
+  const pickText = () => (needsFullImage && random.chance(0.8) ? random.pick(SECTION_TEXTS) : '');
+  return { sections: sections.map((section) => ({ ...section, text: pickText() })), syncedNotes: [] };
 }
 
 /** Adds up to two synced notes, which are copied to the meeting's template response. */

@@ -98,12 +98,12 @@ function addInductions(context: GeneratorContext): void {
       identifier,
       type: random.chance(0.85) ? 'PROJECT_INDUCTION' : 'COMPANY_INDUCTION',
       status: random.pick(['REVIEWED', 'REVIEWED', 'REVIEWED', 'WAITING_REVIEW', 'CHANGES_REQUESTED']),
-      data: answersOf(context, random, fullName),
+      data: createAnswers(context, random, fullName),
     });
   }
 }
 
-function answersOf({ locale }: GeneratorContext, random: Random, fullName: string): InductionAnswer[] {
+function createAnswers({ locale }: GeneratorContext, random: Random, fullName: string): InductionAnswer[] {
   const family = fullName.slice(fullName.indexOf(' ') + 1);
   const values = [
     `${pickName(random).split(' ')[0]} ${family}`,

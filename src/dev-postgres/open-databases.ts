@@ -84,7 +84,7 @@ function openEmbeddedCluster(
  */
 async function requireReachable(opened: Map<string, Database>, close: () => Promise<void>): Promise<void> {
   for (const [setting, database] of opened) {
-    const problem = await findProblem(database);
+    const problem = await findDatabaseProblem(database);
     if (!problem) continue;
     await close().catch(() => undefined);
     throw new DatabaseUnavailableError(`${setting} ${problem}.`);
@@ -92,7 +92,7 @@ async function requireReachable(opened: Map<string, Database>, close: () => Prom
 }
 
 /** Returns the reason why a service cannot use the database, as the end of a sentence; undefined when it can. */
-async function findProblem({ url, runner }: Database): Promise<string | undefined> {
+async function findDatabaseProblem({ url, runner }: Database): Promise<string | undefined> {
   try {
     // First, because the runner sets missing settings.
     const unsettable = await findUnsupportedSettings(url, READER_SETTINGS);

@@ -42,8 +42,8 @@ export function selectEncoding(header: string | undefined): Encoding | null {
       return [name, weight === undefined ? 1 : Number(weight.slice(2)) || 0] as const;
     }),
   );
-  const weightOf = (encoding: Encoding) => weights.get(encoding) ?? weights.get('*') ?? 0;
-  const [brotli, gzipped] = [weightOf('br'), weightOf('gzip')];
+  const getWeight = (encoding: Encoding) => weights.get(encoding) ?? weights.get('*') ?? 0;
+  const [brotli, gzipped] = [getWeight('br'), getWeight('gzip')];
   if (brotli === 0 && gzipped === 0) return null;
   return brotli >= gzipped ? 'br' : 'gzip';
 }

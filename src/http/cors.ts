@@ -34,7 +34,11 @@ export async function installCors(app: FastifyInstance, origins: Origins): Promi
   await app.register(cors, {
     delegator: (request: FastifyRequest, done: (error: Error | null, options: FastifyCorsOptions) => void) => {
       const { origin } = request.headers;
-      if (origin === undefined || ROUTES_WITHOUT_CORS.test(pathOf(request.url)) || isOptionsWithoutPreflight(request)) {
+      if (
+        origin === undefined ||
+        ROUTES_WITHOUT_CORS.test(decodePath(request.url)) ||
+        isOptionsWithoutPreflight(request)
+      ) {
         done(null, NO_CORS);
         return;
       }
@@ -48,7 +52,7 @@ export async function installCors(app: FastifyInstance, origins: Origins): Promi
 }
 
 /** Returns the decoded path, as the router does: `/%6Fauth/introspect` has the route of `/oauth/introspect`. */
-function pathOf(url: string): string {
+function decodePath(url: string): string {
   const path = url.split('?', 1)[0]!;
   try {
     return decodeURIComponent(path);

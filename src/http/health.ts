@@ -49,13 +49,13 @@ export function registerHealth(
   );
   app.get('/health/live', async () => ({ status: 'ok' }));
   app.get('/health/ready', async (request, reply) => {
-    const found = await forEachRegion(probeDatabase);
+    const found = await probeRegions(probeDatabase);
     const draining = isStopping();
     const states = Object.entries(found).map(([region, { state }]) => [region, state] as const);
-    const status = draining ? 'unavailable' : worst(states.map(([, state]) => state));
+    const status = draining ? 'unavailable' : findWorst(states.map(([, state]) => state));
     const regions = Object.fromEntries(states);
     const details = hasMetricsToken(request, config)
-      ? { components: { databases: found, stores: await forEachRegion(probeStore), draining } }
+      ? { components: { databases: found, stores: await probeRegions(probeStore), draining } }
       : {};
     return reply.code(status === 'unavailable' ? 503 : 200).send({ status, regions, ...details });
   });
@@ -63,7 +63,7 @@ export function registerHealth(
 
 type Probe = (region: RegionId) => Promise<ComponentState>;
 
-async function forEachRegion(probeRegion: Probe): Promise<Record<string, ComponentState>> {
+async function probeRegions(probeRegion: Probe): Promise<Record<string, ComponentState>> {
   return Object.fromEntries(
     await Promise.all(REGIONS.map(async (region) => [region, await probeRegion(region)] as const)),
   );
@@ -82,7 +82,7 @@ function shareProbes(start: Probe): Probe {
   };
 }
 
-const worst = (states: State[]): State =>
+const findWorst = (states: State[]): State =>
   (['unavailable', 'read-only'] as const).find((state) => states.includes(state)) ?? 'ok';
 
 /** Returns the state that the work finds; `unavailable` when it fails or does not end in time. */
@@ -95,7 +95,7 @@ async function probe(work: () => Promise<State>): Promise<ComponentState> {
   try {
     return describe(await Promise.race([work(), timeout]), startedAt);
   } catch (error) {
-    return { ...describe('unavailable', startedAt), error: messageOf(error as Error & { code?: string }) };
+    return { ...describe('unavailable', startedAt), error: toMessage(error as Error & { code?: string }) };
   } finally {
     clearTimeout(timer);
   }
@@ -107,7 +107,7 @@ const describe = (state: State, startedAt: number): ComponentState => ({
 });
 
 /** A public error hides its cause, which the operator needs. */
-function messageOf({ message, code, cause }: Error & { code?: string }): string {
+function toMessage({ message, code, cause }: Error & { code?: string }): string {
   return (cause instanceof Error && (cause.message || cause.name)) || message || code || 'failed';
 }
 

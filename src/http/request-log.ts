@@ -39,7 +39,7 @@ export function countRequests(app: FastifyInstance, log: RequestLog): void {
   app.addHook('onResponse', (request, reply, done) => {
     const integratorId = request.caller?.integratorId;
     if (integratorId) {
-      const rejection = rejectionOf(request, reply);
+      const rejection = toRejection(request, reply);
       log.add(parseRegion(request), integratorId, reply.statusCode >= 500, rejection);
     }
     done();
@@ -47,7 +47,7 @@ export function countRequests(app: FastifyInstance, log: RequestLog): void {
   app.addHook('onClose', () => log.close());
 }
 
-function rejectionOf(request: FastifyRequest, { statusCode }: FastifyReply) {
+function toRejection(request: FastifyRequest, { statusCode }: FastifyReply) {
   const rejection = request.rejection ?? request.context?.operation.rejection ?? null;
   if (!rejection && (statusCode < 400 || statusCode >= 500)) return null;
   const { status, code, reason } = rejection ?? { status: statusCode, code: String(statusCode), reason: 'rejected' };

@@ -81,7 +81,7 @@ async function admitUpload(
   reply.headers(CORS);
   const [, grant] = requireGrant(storages, 'PUT', request);
   const { contentType, size, region } = grant;
-  const shareKey = shareKeyOf(grant, request);
+  const shareKey = toShareKey(grant, request);
   if (limits.requests) await limits.requests.take(limits.databases![region], `upload:${shareKey}`, reply);
   if (request.headers['content-type'] !== contentType) throw invalidField('Content-Type', `must be ${contentType}`);
   if (request.headers['content-length'] !== String(size)) throw invalidField('Content-Length', `must be ${size}`);
@@ -95,11 +95,11 @@ async function admitDownload(
   reply: FastifyReply,
 ): Promise<void> {
   const [, grant] = requireGrant(storages, 'GET', request);
-  await holdUntilClosed(shares.downloads, { shareKey: shareKeyOf(grant, request), cost: 1 }, reply);
+  await holdUntilClosed(shares.downloads, { shareKey: toShareKey(grant, request), cost: 1 }, reply);
 }
 
 /** Returns the share that the URL names; URLs without one are charged to the address of the client. */
-const shareKeyOf = ({ shareKey }: SignedUrlClaims, request: FastifyRequest): string =>
+const toShareKey = ({ shareKey }: SignedUrlClaims, request: FastifyRequest): string =>
   shareKey ?? toNetwork(request.ip);
 
 async function receive(storages: Storages, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -127,9 +127,9 @@ async function send(
 ): Promise<FastifyReply> {
   const [storage, grant] = requireGrant(storages, 'GET', request);
   const { range, 'if-range': condition, 'if-none-match': known } = request.headers;
-  const tag = tagOf(grant);
+  const tag = toEntityTag(grant);
   if (tag !== null && matchesTag(known, tag)) {
-    const { 'Content-Length': _, ...headers } = headersOf(grant, 0);
+    const { 'Content-Length': _, ...headers } = createHeaders(grant, 0);
     return reply.code(304).headers(headers).send();
   }
   if (range !== undefined && (condition === undefined || condition === tag)) {
@@ -140,7 +140,7 @@ async function send(
   }
   const found = await storage.byteStore.open(grant.key);
   if (!found) return sendMissing(storage, grant, limits, request, reply);
-  return reply.headers(headersOf(grant, found.size)).send(withReceivedBytesCounted(found.stream));
+  return reply.headers(createHeaders(grant, found.size)).send(withReceivedBytesCounted(found.stream));
 }
 
 /** Renders a rendition that is not stored yet, and sends it whole, or the placeholder of a photo that cannot be rendered. */
@@ -152,17 +152,17 @@ async function sendMissing(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   if (!databases || !isRenditionKey(grant.key)) throw notFound('File');
-  const context = { database: databases[storage.region], storage, shares, shareKey: shareKeyOf(grant, request) };
+  const context = { database: databases[storage.region], storage, shares, shareKey: toShareKey(grant, request) };
   const closed = new AbortController();
   reply.raw.once('close', () => closed.abort(unavailable(new Error('The client went away.'))));
   const missing = await storeRendition(context, grant.key, closed.signal);
   if (missing === null) {
     const found = await storage.byteStore.open(grant.key);
     if (!found) throw notFound('File');
-    return reply.headers(headersOf(grant, found.size)).send(found.stream);
+    return reply.headers(createHeaders(grant, found.size)).send(found.stream);
   }
   const placeholder = await renderPlaceholder(missing);
-  const { ETag: _, ...headers } = headersOf(grant, placeholder.length);
+  const { ETag: _, ...headers } = createHeaders(grant, placeholder.length);
   return reply.headers({ ...headers, 'Cache-Control': 'no-store' }).send(placeholder);
 }
 
@@ -177,7 +177,7 @@ async function sendPart(
   if (!found) throw notFound('File');
   return reply
     .code(206)
-    .headers({ ...headersOf(grant, found.size), 'Content-Range': `bytes ${part.first}-${part.last}/${whole}` })
+    .headers({ ...createHeaders(grant, found.size), 'Content-Range': `bytes ${part.first}-${part.last}/${whole}` })
     .send(withReceivedBytesCounted(found.stream));
 }
 
@@ -191,28 +191,28 @@ async function sendHeaders(
   const [storage, grant] = requireGrant(storages, 'GET', request);
   const about = await storage.byteStore.stat(grant.key);
   if (!about) return sendMissing(storage, grant, limits, request, reply);
-  return reply.headers(headersOf(grant, about.size)).send();
+  return reply.headers(createHeaders(grant, about.size)).send();
 }
 
-const headersOf = ({ contentType, fileName, region, key }: SignedUrlClaims, size: number) => ({
+const createHeaders = ({ contentType, fileName, region, key }: SignedUrlClaims, size: number) => ({
   'Content-Type': contentType,
   'Content-Length': size,
   'Content-Disposition': disposition(contentType, fileName),
   'Content-Security-Policy': 'sandbox',
   'Cache-Control': 'private, max-age=900',
   'Accept-Ranges': 'bytes',
-  ...entityTag({ region, key }),
+  ...createTagHeader({ region, key }),
 });
 
 /**
  * Returns the entity tag of stored bytes. Those of a final key never change, so the key identifies them; null for an upload, which the
  * client may replace in an S3 store.
  */
-const tagOf = ({ region, key }: Pick<SignedUrlClaims, 'region' | 'key'>): string | null =>
+const toEntityTag = ({ region, key }: Pick<SignedUrlClaims, 'region' | 'key'>): string | null =>
   key.startsWith('uploads/') ? null : `"${hashBody(`${region}/${key}`)}"`;
 
-function entityTag(claims: Pick<SignedUrlClaims, 'region' | 'key'>): { ETag?: string } {
-  const tag = tagOf(claims);
+function createTagHeader(claims: Pick<SignedUrlClaims, 'region' | 'key'>): { ETag?: string } {
+  const tag = toEntityTag(claims);
   return tag === null ? {} : { ETag: tag };
 }
 

@@ -66,11 +66,11 @@ export function toBadImage(error: unknown): BadImage {
   if (/out of memory|allocat|open files|no space/i.test(message)) {
     return new InterruptedDecode('cannot be decoded', { cause: error });
   }
-  return new BadImage(reasonOf(message), { cause: error });
+  return new BadImage(toReason(message), { cause: error });
 }
 
 /** Returns a message for the client; sharp's messages mention libraries. */
-function reasonOf(message: string): string {
+function toReason(message: string): string {
   if (/premature|unexpected end|truncated|read error|end of GIF|unable to parse/i.test(message)) return 'is truncated';
   if (/pixel limit/i.test(message)) return `has more than ${MAX_PIXELS} pixels`;
   return 'cannot be decoded';

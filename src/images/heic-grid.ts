@@ -1,20 +1,20 @@
 import { workerData } from 'node:worker_threads';
-import { sharedConfiguration } from './heic.ts';
+import { findSharedConfiguration } from './heic.ts';
 import type { HeicThreadData } from './heic-decoder.ts';
-import { createTileDecoder, decodeTile, parameterSetsOf, type TileDecoder } from './heic-tiles.ts';
+import { createTileDecoder, decodeTile, parseParameterSets, type TileDecoder } from './heic-tiles.ts';
 import {
   allocate,
   CHANNELS,
   CHROMA,
   type Colour,
   call,
-  colourOf,
   DecodeError,
   decoders,
   heif,
   mayGrow,
   OTHER_MATRICES,
   out,
+  readColour,
   readNumber,
   UNDEFINED,
 } from './libheif.ts';
@@ -58,7 +58,7 @@ export async function decodeGrid<Result>(
   { context, handle, file, pixels }: GridFile,
   use: (grid: DecodedGrid) => Result,
 ): Promise<Result | null> {
-  const orientation = orientationOf(context, heif._heif_image_handle_get_item_id!(handle), ITEM.grid);
+  const orientation = readOrientation(context, heif._heif_image_handle_get_item_id!(handle), ITEM.grid);
   if (orientation === null || heif._heif_image_handle_has_alpha_channel!(handle) === 1) return null;
   let image = 0;
   let address = 0;
@@ -75,12 +75,12 @@ export async function decodeGrid<Result>(
       call('_heif_image_handle_get_grid_image_tile_id', handle, 0, index % columns, Math.floor(index / columns), out);
       return readNumber(out);
     });
-    if (tiles.some((tile) => orientationOf(context, tile, ITEM.hvc1) !== 1)) return null;
+    if (tiles.some((tile) => readOrientation(context, tile, ITEM.hvc1) !== 1)) return null;
     const parameterSets = readParameterSets(file, tiles);
     if (!parameterSets) return null;
     call('_heif_image_handle_decode_image_tile', handle, out, UNDEFINED, UNDEFINED, 0, 0, 0);
     image = readNumber(out);
-    const colour = colourOf(image);
+    const colour = readColour(image);
     const bits = heif._heif_image_get_bits_per_pixel_range!(image, CHANNELS.ycbcr[0]!);
     if (heif._heif_image_get_chroma_format!(image) !== CHROMA[420] || OTHER_MATRICES.includes(colour.matrix))
       return null;
@@ -96,11 +96,11 @@ export async function decodeGrid<Result>(
       call('_heif_item_get_item_data', context, tile, 0, out, out + 4);
       const [data, size] = [readNumber(out), readNumber(out + 4)];
       const bytes = heif.HEAPU8.subarray(data, data + size);
-      const isDecoded = decodeTile(hevc, format, bytes, planesAt(address, stored), place);
+      const isDecoded = decodeTile(hevc, format, bytes, readPlanes(address, stored), place);
       heif._heif_release_item_data!(context, out);
       if (!isDecoded) return null;
     }
-    return use({ width, height, orientation, planes: planesAt(address, stored), colour });
+    return use({ width, height, orientation, planes: readPlanes(address, stored), colour });
   } catch (error) {
     if (error instanceof DecodeError) return null;
     throw error;
@@ -122,7 +122,7 @@ function readTiling(handle: number) {
 }
 
 /** EXIF orientation of an item of the type; null for another type, and for one that is mirrored or cropped. */
-function orientationOf(context: number, id: number, type: number): number | null {
+function readOrientation(context: number, id: number, type: number): number | null {
   if (heif._heif_item_get_item_type!(context, id) !== type) return null;
   const count = heif._heif_item_get_transformation_properties!(context, id, out, 4);
   if (count === 0) return 1;
@@ -134,15 +134,18 @@ function orientationOf(context: number, id: number, type: number): number | null
 /** Returns the parameter sets that the tiles share; null when they share none, or the file has no valid ones. */
 function readParameterSets(file: Uint8Array, tiles: number[]): Uint8Array | null {
   try {
-    const configuration = sharedConfiguration(file, tiles);
-    return configuration && parameterSetsOf(configuration);
+    const configuration = findSharedConfiguration(file, tiles);
+    return configuration && parseParameterSets(configuration);
   } catch {
     return null;
   }
 }
 
 /** Planes of luma and chroma in libheif's memory, until it grows. */
-function planesAt(address: number, { width, height, bits }: { width: number; height: number; bits: number }): Plane[] {
+function readPlanes(
+  address: number,
+  { width, height, bits }: { width: number; height: number; bits: number },
+): Plane[] {
   const Samples = bits > 8 ? Uint16Array : Uint8Array;
   let start = address;
   return [1, 2, 2].map((part) => {

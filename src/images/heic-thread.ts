@@ -9,13 +9,13 @@ import {
   CHROMA,
   type Colour,
   call,
-  colourOf,
   DecodeError,
   endImage,
   heif,
   memoryFailure,
   OTHER_MATRICES,
   out,
+  readColour,
   readNumber,
   UNDEFINED,
 } from './libheif.ts';
@@ -60,7 +60,7 @@ async function decodeFile({ path, side, maxPixels }: HeicTask): Promise<HeicPict
     });
     if (picture) return picture;
     let image = decodeHandle(handle, UNDEFINED, UNDEFINED);
-    const colour = colourOf(image);
+    const colour = readColour(image);
     if (heif._heif_image_get_colorspace!(image) === COLORSPACE.ycbcr && OTHER_MATRICES.includes(colour.matrix)) {
       heif._heif_image_release!(image);
       image = decodeHandle(handle, COLORSPACE.rgb, CHROMA[444]);
@@ -77,7 +77,7 @@ function decodeHandle(handle: number, colorspace: number, chroma: number): numbe
 }
 
 /** Returns the embedded ICC profile; null for none. */
-function profileOf(handle: number): Uint8Array | null {
+function readProfile(handle: number): Uint8Array | null {
   const size = heif._heif_image_handle_get_raw_color_profile_size!(handle);
   if (size === 0) return null;
   const address = allocate(size);
@@ -87,7 +87,7 @@ function profileOf(handle: number): Uint8Array | null {
   return profile;
 }
 
-function planeOf(image: number, channel: number, width: number, height: number): Plane {
+function readPlane(image: number, channel: number, width: number, height: number): Plane {
   const address = heif._heif_image_get_plane_readonly!(image, channel, out);
   const bytesPerLine = readNumber(out);
   const bits = heif._heif_image_get_bits_per_pixel_range!(image, channel);
@@ -113,7 +113,9 @@ function toPicture(image: number, colour: Colour, handle: number, side: number):
   const width = heif._heif_image_get_width!(image, channels[0]!);
   const height = heif._heif_image_get_height!(image, channels[0]!);
   const hasAlpha = heif._heif_image_has_channel!(image, ALPHA) === 1;
-  const planes = (hasAlpha ? [...channels, ALPHA] : channels).map((channel) => planeOf(image, channel, width, height));
+  const planes = (hasAlpha ? [...channels, ALPHA] : channels).map((channel) =>
+    readPlane(image, channel, width, height),
+  );
   const decoded = { width, height, planes, colour, isYcbcr: channels === CHANNELS.ycbcr };
   return { width, height, orientation: 1, png: writeReduced(decoded, handle, side) };
 }
@@ -135,7 +137,7 @@ function writeReduced(image: DecodedImage, handle: number, side: number): HeicPi
   const planes = image.planes.map((plane) => shrink(plane, size, factor));
   const weights = WEIGHTS[colour.matrix] ?? BT_601;
   const pixels = interleave(planes, isYcbcr ? { weights, isFullRange: colour.isFullRange } : null);
-  const profile = profileOf(handle) ?? (colour.primaries === DISPLAY_P3 ? displayP3 : null);
+  const profile = readProfile(handle) ?? (colour.primaries === DISPLAY_P3 ? displayP3 : null);
   return writePng({ ...size, channels: planes.length, pixels }, profile);
 }
 

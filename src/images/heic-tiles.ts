@@ -123,7 +123,7 @@ function replaceLengths(data: Uint8Array): boolean {
  * Returns the parameter sets of an HEVC configuration (ISO/IEC 14496-15) as a byte stream; null when tiles have lengths of other than four
  * bytes. Throws `RangeError` for a configuration that is truncated.
  */
-export function parameterSetsOf(configuration: Uint8Array): Uint8Array | null {
+export function parseParameterSets(configuration: Uint8Array): Uint8Array | null {
   const view = new DataView(configuration.buffer, configuration.byteOffset, configuration.length);
   if ((view.getUint8(21) & 3) !== 3) return null;
   const units: Uint8Array[] = [];

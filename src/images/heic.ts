@@ -34,50 +34,50 @@ interface Extent {
  * the file, a picture is described, and the bytes that the description points to are there. Answers the largest dimensions.
  */
 export async function checkHeic(file: FileHandle, size: number): Promise<HeicFacts> {
-  const boxes = await topBoxes(file, size);
+  const boxes = await readTopBoxes(file, size);
   if (boxes[0]?.type !== 'ftyp') throw new BadImage(INVALID);
   const meta = boxes.find(({ type }) => type === 'meta');
   if (!meta) throw new BadImage(boxes.length < 2 ? TRUNCATED : INVALID);
   if (meta.end - meta.start > MAX_META_BYTES) throw new BadImage(INVALID);
   const bytes = await readAt(file, meta.start, meta.end - meta.start);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const inner = boxesIn(view, 4, view.byteLength);
-  const dimensions = dimensionsOf(view, inner);
+  const inner = readBoxes(view, 4, view.byteLength);
+  const dimensions = readDimensions(view, inner);
   const location = inner.find(({ type }) => type === 'iloc');
   if (!location || !inner.some(({ type }) => type === 'pitm')) throw new BadImage(INVALID);
-  const extents = extentsOf(view, location);
+  const extents = readExtents(view, location);
   const needed = Math.max(0, ...[...extents.values()].flat().map(({ offset, length }) => offset + length));
   if (needed > size) throw new BadImage(TRUNCATED);
   if (needed === 0 && !inner.some(({ type }) => type === 'idat')) throw new BadImage(INVALID);
-  const exif = extents.get(exifItemOf(view, inner) ?? -1)?.[0];
-  return { ...dimensions, exif: exif ? await exifAt(file, exif) : null };
+  const exif = extents.get(findExifItem(view, inner) ?? -1)?.[0];
+  return { ...dimensions, exif: exif ? await readExif(file, exif) : null };
 }
 
 /** Number of the item that holds the EXIF block, by the item information box. */
-function exifItemOf(view: DataView, meta: Box[]): number | null {
+function findExifItem(view: DataView, meta: Box[]): number | null {
   const information = meta.find(({ type }) => type === 'iinf');
   if (!information || information.end - information.start < 6) return null;
   const start = information.start + (view.getUint8(information.start) === 0 ? 6 : 8);
-  const exif = boxesIn(view, start, information.end).find(
-    (item) => item.end - item.start >= 12 && textAt(view, item.start + 8) === 'Exif',
+  const exif = readBoxes(view, start, information.end).find(
+    (item) => item.end - item.start >= 12 && readFourCc(view, item.start + 8) === 'Exif',
   );
   return exif ? view.getUint16(exif.start + 4) : null;
 }
 
 /** The block begins with how far its TIFF structure is. */
-async function exifAt(file: FileHandle, { offset, length }: Extent): Promise<Buffer | null> {
+async function readExif(file: FileHandle, { offset, length }: Extent): Promise<Buffer | null> {
   if (length < 12 || length > MAX_META_BYTES) return null;
   const block = await readAt(file, offset, length);
   return block.subarray(4 + block.readUInt32BE(0));
 }
 
 /** The file's own boxes; what stands after the last whole one (a motion photo's film) must not be the start of one of ours. */
-async function topBoxes(file: FileHandle, size: number): Promise<Box[]> {
+async function readTopBoxes(file: FileHandle, size: number): Promise<Box[]> {
   const boxes: Box[] = [];
   for (let at = 0; at + 8 <= size; ) {
     const head = await readAt(file, at, Math.min(16, size - at));
     const view = new DataView(head.buffer, head.byteOffset, head.length);
-    const box = boxAt(view, 0, size - at);
+    const box = readBox(view, 0, size - at);
     if (!box) {
       if (boxes.some(({ type }) => type === 'mdat')) break;
       throw new BadImage(TRUNCATED);
@@ -89,10 +89,10 @@ async function topBoxes(file: FileHandle, size: number): Promise<Box[]> {
   return boxes;
 }
 
-function boxesIn(view: DataView, from: number, to: number): Box[] {
+function readBoxes(view: DataView, from: number, to: number): Box[] {
   const boxes: Box[] = [];
   for (let at = from; at + 8 <= to; ) {
-    const box = boxAt(view, at, to - at);
+    const box = readBox(view, at, to - at);
     if (!box || boxes.length > MAX_BOXES) throw new BadImage(INVALID);
     boxes.push({ type: box.type, start: at + box.start, end: at + box.end });
     at += box.end;
@@ -101,9 +101,9 @@ function boxesIn(view: DataView, from: number, to: number): Box[] {
 }
 
 /** The box there, relative to its place; null when it does not fit into `room`. */
-function boxAt(view: DataView, at: number, room: number): Box | null {
+function readBox(view: DataView, at: number, room: number): Box | null {
   const length = view.getUint32(at);
-  const type = textAt(view, at + 4);
+  const type = readFourCc(view, at + 4);
   if (length === 1) {
     if (view.byteLength < at + 16) return null;
     const long = Number(view.getBigUint64(at + 8));
@@ -113,13 +113,15 @@ function boxAt(view: DataView, at: number, room: number): Box | null {
   return end >= 8 && end <= room ? { type, start: 8, end } : null;
 }
 
-const textAt = (view: DataView, at: number) =>
+const readFourCc = (view: DataView, at: number) =>
   String.fromCharCode(...[0, 1, 2, 3].map((offset) => view.getUint8(at + offset)));
 
-function dimensionsOf(view: DataView, meta: Box[]): { width: number; height: number } {
+function readDimensions(view: DataView, meta: Box[]): { width: number; height: number } {
   const properties = meta.find(({ type }) => type === 'iprp');
-  const container = properties && boxesIn(view, properties.start, properties.end).find(({ type }) => type === 'ipco');
-  const extents = container ? boxesIn(view, container.start, container.end).filter(({ type }) => type === 'ispe') : [];
+  const container = properties && readBoxes(view, properties.start, properties.end).find(({ type }) => type === 'ipco');
+  const extents = container
+    ? readBoxes(view, container.start, container.end).filter(({ type }) => type === 'ispe')
+    : [];
   const sizes = extents
     .filter(({ start, end }) => end - start >= 12)
     .map(({ start }) => ({ width: view.getUint32(start + 4), height: view.getUint32(start + 8) }))
@@ -133,14 +135,14 @@ function dimensionsOf(view: DataView, meta: Box[]): { width: number; height: num
  * Returns the HEVC configuration (`hvcC`) that all of the items have, by the item property associations; null when they have none or
  * different ones. Throws `RangeError` or `BadImage` for an invalid structure.
  */
-export function sharedConfiguration(file: Uint8Array, items: number[]): Uint8Array | null {
+export function findSharedConfiguration(file: Uint8Array, items: number[]): Uint8Array | null {
   const view = new DataView(file.buffer, file.byteOffset, file.length);
-  const meta = firstBox(view, 0, file.length, 'meta');
-  const properties = meta && firstBox(view, meta.start + 4, meta.end, 'iprp');
-  const container = properties && firstBox(view, properties.start, properties.end, 'ipco');
-  const associations = properties && firstBox(view, properties.start, properties.end, 'ipma');
+  const meta = findBox(view, 0, file.length, 'meta');
+  const properties = meta && findBox(view, meta.start + 4, meta.end, 'iprp');
+  const container = properties && findBox(view, properties.start, properties.end, 'ipco');
+  const associations = properties && findBox(view, properties.start, properties.end, 'ipma');
   if (!container || !associations) return null;
-  const boxes = boxesIn(view, container.start, container.end);
+  const boxes = readBoxes(view, container.start, container.end);
   const isWideId = view.getUint8(associations.start) > 0;
   const isWideIndex = (view.getUint8(associations.start + 3) & 1) === 1;
   const configurations = new Map<number, Box>();
@@ -161,9 +163,9 @@ export function sharedConfiguration(file: Uint8Array, items: number[]): Uint8Arr
 }
 
 /** The first box of the type; what follows it is not read. */
-function firstBox(view: DataView, from: number, to: number, type: string): Box | null {
+function findBox(view: DataView, from: number, to: number, type: string): Box | null {
   for (let at = from; at + 8 <= to; ) {
-    const box = boxAt(view, at, to - at);
+    const box = readBox(view, at, to - at);
     if (!box) return null;
     if (box.type === type) return { type, start: at + box.start, end: at + box.end };
     at += box.end;
@@ -172,7 +174,7 @@ function firstBox(view: DataView, from: number, to: number, type: string): Box |
 }
 
 /** Where in the file the bytes of each item stand, by the item location box. */
-function extentsOf(view: DataView, { start, end }: Box): Map<number, Extent[]> {
+function readExtents(view: DataView, { start, end }: Box): Map<number, Extent[]> {
   let at = start;
   const number = (bytes: number): number => {
     if (at + bytes > end) throw new BadImage(INVALID);

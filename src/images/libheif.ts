@@ -90,7 +90,7 @@ export interface Colour {
 }
 
 /** Returns the colour description of a decoded image (`heif_color_profile_nclx`), by default that of JFIF. */
-export function colourOf(image: number): Colour {
+export function readColour(image: number): Colour {
   heif._heif_image_get_nclx_color_profile!(error, image, out);
   if (readNumber(error) !== 0) return { matrix: 6, primaries: 1, isFullRange: true };
   const profile = readNumber(out);

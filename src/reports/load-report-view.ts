@@ -32,7 +32,7 @@ export async function loadReportView(
   const { content } = stored as unknown as StoredContent;
   const tree = await buildDeferredReportTree(stored as unknown as StoredContent);
   const { builderId, projectId } = report;
-  const ids = attachmentIdsOf(tree);
+  const ids = collectAttachmentIds(tree);
   const [builder, found, states, project] = await Promise.all([
     builders.findOne(database, builderId),
     photos.findMany(database, ids, { builderId }),
@@ -56,10 +56,10 @@ export async function loadReportView(
 }
 
 /** Attachment ids of the images in a page and its child pages. */
-function attachmentIdsOf({ blocks }: DeferredPage): string[] {
+function collectAttachmentIds({ blocks }: DeferredPage): string[] {
   return blocks.flatMap((block) => {
     if (block instanceof DeferredBlock) return [];
-    if ('childPage' in block) return attachmentIdsOf(block.childPage as DeferredPage);
+    if ('childPage' in block) return collectAttachmentIds(block.childPage as DeferredPage);
     return 'imageStatus' in block && block.attachmentId !== null ? [block.attachmentId] : [];
   });
 }

@@ -74,9 +74,9 @@ export async function registerReportPages(app: FastifyInstance, dependencies: Re
   await app.register(async (pages) => {
     const createHandler =
       (handle: (page: ReportPageRequest) => Promise<FastifyReply>) => (request: FastifyRequest, reply: FastifyReply) =>
-        handle(new ReportPageRequest(dependencies, request, reply, reportIdOf(request)));
+        handle(new ReportPageRequest(dependencies, request, reply, getReportId(request)));
     configurePages(pages, limitPageRequest, (request) => {
-      const reportId = reportIdOf(request);
+      const reportId = getReportId(request);
       return isReportId(reportId) ? `/reports/${reportId}` : null;
     });
     pages.get(STYLESHEET_PATH, async (_request, reply) =>
@@ -99,7 +99,7 @@ export async function registerReportPages(app: FastifyInstance, dependencies: Re
 }
 
 /** The report id of the path, or of the query `to` on the sign-in pages. */
-function reportIdOf({ params, query }: FastifyRequest): unknown {
+function getReportId({ params, query }: FastifyRequest): unknown {
   return (params as { photoReportId?: string }).photoReportId ?? (query as { to?: unknown }).to;
 }
 

@@ -52,7 +52,7 @@ export function* renderReportPage(
   stylesheet: string,
 ): Generator<string> {
   const { sourceAuthor, sourceApp, sourceDeepLink } = report;
-  const title = titleOf(tree);
+  const title = getTitle(tree);
   yield html`${renderHead(title, stylesheet)}
 <body>
 <header>
@@ -84,7 +84,7 @@ ${renderTableOfContents(tree)}
 
 type Photos = ReportView['photos'];
 
-const titleOf = ({ title }: DeferredPage): string => (/\S/.test(title) ? title : 'Untitled');
+const getTitle = ({ title }: DeferredPage): string => (/\S/.test(title) ? title : 'Untitled');
 
 const DATE_TIME_PARTS = { day: 'numeric', month: 'long', year: 'numeric', hour: 'numeric', minute: '2-digit' } as const;
 
@@ -96,16 +96,16 @@ function renderInstant(at: string, timeZone: string): Markup {
 
 /** Renders the table of contents; null for a page without child pages. */
 function renderTableOfContents(tree: DeferredPage): Markup | null {
-  const entries = childPagesOf(tree).map(renderContentsEntry);
+  const entries = findChildPages(tree).map(renderContentsEntry);
   return entries.length === 0 ? null : html`<nav aria-label="Pages"><ul>${entries}</ul></nav>`;
 }
 
 function renderContentsEntry(page: DeferredPage): Markup {
-  const inner = childPagesOf(page).map(renderContentsEntry);
-  return html`<li><a href="#${page.id}">${titleOf(page)}</a>${inner.length > 0 && html`<ul>${inner}</ul>`}</li>`;
+  const inner = findChildPages(page).map(renderContentsEntry);
+  return html`<li><a href="#${page.id}">${getTitle(page)}</a>${inner.length > 0 && html`<ul>${inner}</ul>`}</li>`;
 }
 
-const childPagesOf = ({ blocks }: DeferredPage): DeferredPage[] =>
+const findChildPages = ({ blocks }: DeferredPage): DeferredPage[] =>
   blocks.flatMap((block) => (isChildPage(block) ? [block.childPage as DeferredPage] : []));
 
 const isChildPage = (block: ReportBlock | DeferredBlock): block is ReportChildPage =>
@@ -125,7 +125,7 @@ function* renderBlocks({ blocks }: DeferredPage, level: number, photos: Photos):
 
 function renderBlock(block: Exclude<ReportBlock, ReportChildPage>, level: number, photos: Photos): Markup {
   if ('items' in block) return renderList(block.items, block.type);
-  if ('imageStatus' in block) return renderImage(block, photos);
+  if ('imageStatus' in block) return renderFigure(block, photos);
   if ('level' in block) return renderHeading(Math.min(level + block.level, 6), renderRichText(block.richText));
   return html`<p>${renderRichText(block.richText)}</p>
 `;
@@ -133,7 +133,7 @@ function renderBlock(block: Exclude<ReportBlock, ReportChildPage>, level: number
 
 function* renderChildPage(page: DeferredPage, level: number, photos: Photos): Generator<string> {
   yield html`<section class="page" id="${page.id}">
-${renderHeading(level, html`${titleOf(page)}`)}
+${renderHeading(level, html`${getTitle(page)}`)}
 ${renderLead(page)}
 `.text;
   yield* renderBlocks(page, level, photos);
@@ -180,7 +180,7 @@ const renderCheckbox = (checked: boolean | null): Markup =>
  */
 const SIZES = '(max-width: 700px) 50vw, 640px';
 
-function renderImage({ attachmentId, imageFailure }: ReportImage, photos: Photos): Markup {
+function renderFigure({ attachmentId, imageFailure }: ReportImage, photos: Photos): Markup {
   if (imageFailure) return html`<p class="failed">${imageFailure.message} <code>${imageFailure.code}</code></p>`;
   const photo = photos.get(attachmentId!);
   if (photo === undefined) return html`<p class="gone">The photo is archived.</p>`;

@@ -70,7 +70,7 @@ export function parseInput(locations: ArgumentLocation[], input: RawInput): Reco
     throw invalidField('body', 'must be an object');
   for (const { argument, location, name } of locations) {
     const before = errors.count;
-    const raw = rawValueOf(location, name, argument, input, errors);
+    const raw = getRawValue(location, name, argument, input, errors);
     if (raw === undefined) {
       if (isNonNullType(argument.type) && errors.count === before)
         errors.add({ fieldName: name, message: 'is required' });
@@ -86,7 +86,7 @@ export function parseInput(locations: ArgumentLocation[], input: RawInput): Reco
     variables[argument.name] = coerceInputValue(raw, argument.type, (path, _value, error) => {
       if (location === 'path') throw notFound('Resource');
       const isQuery = location === 'query';
-      errors.add(toFieldError(isQuery ? parameterNameOf(name, path[0], input) : name, isQuery ? [] : path, error));
+      errors.add(toFieldError(isQuery ? toParameterName(name, path[0], input) : name, isQuery ? [] : path, error));
     });
     if (errors.count === before) errors.add(...findRuleErrors(name, argument, raw));
   }
@@ -95,7 +95,7 @@ export function parseInput(locations: ArgumentLocation[], input: RawInput): Reco
   return variables;
 }
 
-function rawValueOf(
+function getRawValue(
   location: Location,
   name: string,
   argument: GraphQLArgument,
@@ -104,23 +104,23 @@ function rawValueOf(
 ): unknown {
   switch (location) {
     case 'path':
-      return parseText(input.params[name]!, argument.type);
+      return parseScalarText(input.params[name]!, argument.type);
     case 'header':
       return input.builderId ?? undefined;
     case 'query':
-      return queryValueOf(name, argument, input, errors);
+      return parseQueryValue(name, argument, input, errors);
     case 'bodyOrQuery':
-      return bodyValueOf(name, argument, input, errors) ?? queryValueOf(name, argument, input, errors);
+      return getBodyValue(name, argument, input, errors) ?? parseQueryValue(name, argument, input, errors);
     default:
-      return bodyValueOf(name, argument, input, errors);
+      return getBodyValue(name, argument, input, errors);
   }
 }
 
-function queryValueOf(name: string, { type }: GraphQLArgument, { query }: RawInput, errors: FieldErrors): unknown {
+function parseQueryValue(name: string, { type }: GraphQLArgument, { query }: RawInput, errors: FieldErrors): unknown {
   if (isListType(getNullableType(type))) {
     // A repeatable parameter may be named with and without brackets, also in one request; other parameters only without.
     const texts = [...toTexts(query[name]), ...toTexts(query[`${name}[]`])];
-    return texts.length === 0 ? undefined : texts.map((text) => parseText(text, type));
+    return texts.length === 0 ? undefined : texts.map((text) => parseScalarText(text, type));
   }
   const raw = query[name];
   if (raw === undefined) return undefined;
@@ -128,18 +128,18 @@ function queryValueOf(name: string, { type }: GraphQLArgument, { query }: RawInp
     errors.add({ fieldName: name, message: 'must be given once' });
     return null;
   }
-  return parseText(raw, type);
+  return parseScalarText(raw, type);
 }
 
 /** The values of a parameter that was sent any number of times. */
 const toTexts = (sent: string | string[] | undefined): string[] => (sent === undefined ? [] : [sent].flat());
 
 /** The name, with or without brackets, that the value of that index was sent under. */
-function parameterNameOf(name: string, index: string | number | undefined, { query }: RawInput): string {
+function toParameterName(name: string, index: string | number | undefined, { query }: RawInput): string {
   return typeof index === 'number' && index >= toTexts(query[name]).length ? `${name}[]` : name;
 }
 
-function bodyValueOf(name: string, { type }: GraphQLArgument, { body }: RawInput, errors: FieldErrors): unknown {
+function getBodyValue(name: string, { type }: GraphQLArgument, { body }: RawInput, errors: FieldErrors): unknown {
   if (!isObject(body)) return undefined;
   if (getValidator(type)) return body[name];
   return withoutUnknownFields(body[name], type, [], (path) =>
@@ -148,7 +148,7 @@ function bodyValueOf(name: string, { type }: GraphQLArgument, { body }: RawInput
 }
 
 /** Returns the value of a text for its type; invalid text is returned unchanged, and the type rejects it. */
-function parseText(text: string, type: GraphQLInputType): unknown {
+function parseScalarText(text: string, type: GraphQLInputType): unknown {
   const named = getNamedType(type);
   if (!isScalarType(named)) return text;
   const fromText = (named.extensions.fromText ?? FROM_TEXT[named.name]) as ((text: string) => unknown) | undefined;

@@ -84,7 +84,7 @@ async function readForm(
   const names = new Set<string>();
   try {
     for await (const part of request.parts({ limits })) {
-      const name = nameOf(part);
+      const name = requireName(part);
       if (names.has(name)) reject(name, 'must be given once');
       names.add(name);
       if (part.type === 'field') readField(part, name, form, reject);
@@ -102,7 +102,7 @@ async function readForm(
   if (errors.length > 0) throw new ValidationError(errors);
 }
 
-function nameOf({ fieldname }: MultipartFile | MultipartValue): string {
+function requireName({ fieldname }: MultipartFile | MultipartValue): string {
   if (typeof fieldname === 'string' && fieldname.length < LIMITS.fieldNameSize && isCleanText(fieldname))
     return fieldname;
   throw invalidField('body', `must name every part, in less than ${LIMITS.fieldNameSize} bytes`);

@@ -34,10 +34,10 @@ export async function createOpenApiDocument(
   const described: DescribedOperation[] = [
     ...createStaticOperations(baseUrl).map(describeStaticOperation),
     ...operations
-      .toSorted(byPath)
+      .toSorted(compareByPath)
       .map((operation) => ({ ...operation, operation: describeOperation(operation, restSchema, schemas) })),
   ];
-  const used = new Set(described.map(tagOf));
+  const used = new Set(described.map(getTag));
   const tags = [...new Set([...Object.keys(TAGS), ...used])].filter((name) => used.has(name));
   for (const { operation } of described) {
     const { operationId, responses } = operation;
@@ -66,16 +66,16 @@ export async function createOpenApiDocument(
     }),
     components: {
       securitySchemes: createSecuritySchemes(baseUrl),
-      parameters: usedIn(paths, 'parameters', parameterComponents),
+      parameters: filterUsed(paths, 'parameters', parameterComponents),
       headers,
-      responses: usedIn(
+      responses: filterUsed(
         paths,
         'responses',
         Object.fromEntries(
           Object.entries(responses).map(([name, response]) => [name, withRecordedResponses(response, name, baseUrl)]),
         ),
       ),
-      schemas: sorted({ ...schemas.components(), ...errorSchemas, ...staticSchemas }),
+      schemas: sortByName({ ...schemas.components(), ...errorSchemas, ...staticSchemas }),
     },
   };
 }
@@ -107,11 +107,11 @@ function describeStaticOperation({ method, path, access, ...operation }: StaticO
   return { method, path, operation: { security: [], ...operation, ...authenticated } };
 }
 
-const tagOf = ({ operation }: DescribedOperation) => operation.tags[0]!;
+const getTag = ({ operation }: DescribedOperation) => operation.tags[0]!;
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-const byPath = (one: Operation, other: Operation) =>
+const compareByPath = (one: Operation, other: Operation) =>
   one.path === other.path
     ? METHODS.indexOf(one.method) - METHODS.indexOf(other.method)
     : one.path < other.path
@@ -121,7 +121,7 @@ const byPath = (one: Operation, other: Operation) =>
 /** Returns the paths in the order of their operations' tags. */
 function toPaths(operations: DescribedOperation[], tags: string[]): Record<string, Record<string, object>> {
   const paths: Record<string, Record<string, object>> = {};
-  const rank = (operation: DescribedOperation) => tags.indexOf(tagOf(operation));
+  const rank = (operation: DescribedOperation) => tags.indexOf(getTag(operation));
   for (const { path, method, operation } of operations.toSorted((one, other) => rank(one) - rank(other))) {
     paths[path] ??= {};
     paths[path][method.toLowerCase()] = operation;
@@ -129,11 +129,11 @@ function toPaths(operations: DescribedOperation[], tags: string[]): Record<strin
   return paths;
 }
 
-const sorted = <T>(record: Record<string, T>): Record<string, T> =>
+const sortByName = <T>(record: Record<string, T>): Record<string, T> =>
   Object.fromEntries(Object.entries(record).sort(([one], [other]) => (one < other ? -1 : 1)));
 
 /** Returns the components that the paths refer to. */
-function usedIn<T>(paths: object, section: string, components: Record<string, T>): Record<string, T> {
+function filterUsed<T>(paths: object, section: string, components: Record<string, T>): Record<string, T> {
   const text = JSON.stringify(paths);
   return Object.fromEntries(
     Object.entries(components).filter(([name]) => text.includes(`"#/components/${section}/${name}"`)),

@@ -31,7 +31,7 @@ export async function registerUploads(app: FastifyInstance, authenticator: Reque
       const context = await authenticateRequest(authenticator, null, request, reply);
       if (!idPattern('builder').test(builderId)) throw notFound('Builder');
       await requireBuilder(context, builderId, null);
-      await requireQuota(context, contentLengthOf(request));
+      await requireQuota(context, getContentLength(request));
     });
     await installMultipart(scope);
 
@@ -54,11 +54,11 @@ export async function registerUploads(app: FastifyInstance, authenticator: Reque
       const uploads = await receiveForm(request, reply, options, (form) => {
         const names = form.files.map(({ fieldName }) => fieldName);
         requireFiles(form, names.length > 0 ? names : ['file:0'], (name) => ['type', name.replace('file', 'type')]);
-        const indexOf = ({ fieldName }: FormFile) => Number(fieldName.split(':')[1]);
+        const getIndex = ({ fieldName }: FormFile) => Number(fieldName.split(':')[1]);
         return storeFiles(
           context,
           builderId,
-          form.files.toSorted((one, other) => indexOf(one) - indexOf(other)),
+          form.files.toSorted((one, other) => getIndex(one) - getIndex(other)),
         );
       });
       return reply.code(201).send({ uploads });
@@ -75,7 +75,7 @@ async function receiveForm<T>(
   handle: (form: Form) => Promise<T>,
 ): Promise<T> {
   const { shares, shareKey, storage } = request.context!;
-  const declaredBytes = contentLengthOf(request);
+  const declaredBytes = getContentLength(request);
   const room = new UploadRoom(shares.uploads, shareKey, reply);
   await room.reserve(declaredBytes);
   const reserveFile = (receivedBytes: number) =>
@@ -84,7 +84,7 @@ async function receiveForm<T>(
 }
 
 /** Returns the Content-Length, 0 where there is none. The overhead of the form's parts is negligible. */
-const contentLengthOf = ({ headers }: FastifyRequest): number => Number(headers['content-length'] ?? 0) || 0;
+const getContentLength = ({ headers }: FastifyRequest): number => Number(headers['content-length'] ?? 0) || 0;
 
 /** Throws 400 unless the form has every named file, each with the type `attachment` in one of the fields that may hold it. */
 function requireFiles({ fields, files }: Form, names: string[], typesOf: (name: string) => string[]): void {
@@ -103,7 +103,11 @@ function requireFiles({ fields, files }: Form, names: string[], typesOf: (name: 
 async function storeFiles(context: RequestContext, builderId: string, files: FormFile[]) {
   const { storage, region } = context;
   const uploads = await Promise.all(
-    files.map(async (file) => ({ ...file, key: createUploadKey(builderId), contentType: await contentTypeOf(file) })),
+    files.map(async (file) => ({
+      ...file,
+      key: createUploadKey(builderId),
+      contentType: await detectContentType(file),
+    })),
   );
   for (const { key, path, contentType } of uploads) await storage.byteStore.put(key, path, contentType);
   try {
@@ -125,7 +129,7 @@ async function storeFiles(context: RequestContext, builderId: string, files: For
 }
 
 /** Returns the declared media type; the detected one where the client declared none. */
-async function contentTypeOf({ contentType, path, fieldName }: FormFile): Promise<string> {
+async function detectContentType({ contentType, path, fieldName }: FormFile): Promise<string> {
   if (contentType !== 'application/octet-stream') return parseDeclaredType(fieldName, contentType);
   const detected = await detectImageType(path);
   if (!detected) throw invalidField(fieldName, 'is not an image of an accepted type');

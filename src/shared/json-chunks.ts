@@ -8,7 +8,7 @@ const MAX_SMALL_STEPS = 4_096;
  * Yields the JSON of a value in chunks: the text of `JSON.stringify` for plain objects, arrays and leaves. Serializing a large response at
  * once would block the event loop.
  */
-export const splitJson = (value: unknown): Generator<string> => inChunks(pieces(value));
+export const splitJson = (value: unknown): Generator<string> => inChunks(splitValue(value));
 
 /** Joins pieces of text to chunks. */
 export function* inChunks(pieces: Iterable<string>): Generator<string> {
@@ -22,16 +22,16 @@ export function* inChunks(pieces: Iterable<string>): Generator<string> {
   if (chunk !== '') yield chunk;
 }
 
-function* pieces(value: unknown): Generator<string> {
+function* splitValue(value: unknown): Generator<string> {
   if (typeof value === 'string' && value.length > CHUNK_LENGTH) {
-    yield* piecesOfText(value);
-  } else if (typeof value !== 'object' || value === null || stepsOf(value, MAX_SMALL_STEPS) <= MAX_SMALL_STEPS) {
+    yield* splitText(value);
+  } else if (typeof value !== 'object' || value === null || countSteps(value, MAX_SMALL_STEPS) <= MAX_SMALL_STEPS) {
     yield JSON.stringify(value) ?? 'null';
   } else if (Array.isArray(value)) {
     let separator = '[';
     for (const item of value) {
       yield separator;
-      yield* pieces(item);
+      yield* splitValue(item);
       separator = ',';
     }
     yield ']';
@@ -40,7 +40,7 @@ function* pieces(value: unknown): Generator<string> {
     for (const [name, property] of Object.entries(value)) {
       if (property === undefined) continue;
       yield `${separator}${JSON.stringify(name)}:`;
-      yield* pieces(property);
+      yield* splitValue(property);
       separator = ',';
     }
     yield '}';
@@ -48,7 +48,7 @@ function* pieces(value: unknown): Generator<string> {
 }
 
 /** Yields a long string in pieces. Surrogate pairs are not split, because a lone surrogate would be escaped. */
-function* piecesOfText(text: string): Generator<string> {
+function* splitText(text: string): Generator<string> {
   yield '"';
   for (let start = 0, end: number; start < text.length; start = end) {
     end = start + CHUNK_LENGTH;
@@ -61,12 +61,12 @@ function* piecesOfText(text: string): Generator<string> {
 const isHighSurrogate = (code: number) => code >= 0xd800 && code <= 0xdbff;
 
 /** Counts the values of a tree, with one step for each 16 characters. Stops above the limit. */
-function stepsOf(value: unknown, limit: number): number {
+function countSteps(value: unknown, limit: number): number {
   if (typeof value === 'string') return 1 + value.length / 16;
   if (typeof value !== 'object' || value === null) return 1;
   let steps = 1;
   for (const name in value) {
-    steps += stepsOf((value as Record<string, unknown>)[name], limit - steps);
+    steps += countSteps((value as Record<string, unknown>)[name], limit - steps);
     if (steps > limit) break;
   }
   return steps;

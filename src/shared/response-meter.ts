@@ -69,7 +69,7 @@ export class ResponseMeter {
    * 2 ms per megabyte.
    */
   sizeOf(value: unknown): number {
-    return jsonSize(value, this.#maxBytes === Number.POSITIVE_INFINITY ? lengthOf : textSize);
+    return jsonSize(value, this.#maxBytes === Number.POSITIVE_INFINITY ? toQuotedLength : textSize);
   }
 
   /** Resets the counts for an execution by graphql-js, whose limit is lower because each field takes many times as long. */
@@ -91,7 +91,7 @@ const ESCAPED = /[^ !#-[\]-\uffff]/;
 let measuredText = '';
 let measuredBytes = 2;
 
-const lengthOf = (text: string) => text.length + 2;
+const toQuotedLength = (text: string) => text.length + 2;
 
 /** Returns the bytes of a text in JSON, exactly for long texts. */
 function textSize(text: string): number {

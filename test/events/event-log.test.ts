@@ -13,7 +13,7 @@ import {
   readHead,
   readLogPage,
 } from '../../src/domain/events/event-log.ts';
-import { pathOf } from '../../src/domain/events/event-types.ts';
+import { toResourcePath } from '../../src/domain/events/event-types.ts';
 import { maintainPartitions } from '../../src/domain/events/retention.job.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { createDatabase } from '../setup/database.ts';
@@ -126,7 +126,7 @@ describe('the event of a change', () => {
     await client.query(`update photo set description = 'd' where id = '${id}'`);
     await readNew();
     const { events } = await readLogPage(database, head, ALL.toParameters(), 1);
-    expect(pathOf(events[0]!)).toBe(`/builders/${events[0]!.builderId}/photos/${id}?source=DEFECT`);
+    expect(toResourcePath(events[0]!)).toBe(`/builders/${events[0]!.builderId}/photos/${id}?source=DEFECT`);
   });
 });
 

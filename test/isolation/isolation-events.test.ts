@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { numberEvents } from '../../src/domain/events/event-log.ts';
-import { eventTypes, resourceOf } from '../../src/domain/events/event-types.ts';
+import { eventTypes, parseResource } from '../../src/domain/events/event-types.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { samplesOf } from '../support/samples.ts';
 
@@ -29,7 +29,7 @@ async function readEvents(token: string): Promise<Event[]> {
 
 const scopes = [...new Set(eventTypes.values())];
 const resourcesOf = (scope: string) =>
-  [...eventTypes].filter(([, one]) => one === scope).map(([type]) => resourceOf(type));
+  [...eventTypes].filter(([, one]) => one === scope).map(([type]) => parseResource(type));
 
 beforeAll(async () => {
   service = await startService();
@@ -64,7 +64,7 @@ describe('the events that a token sees', () => {
     const seen = await readEvents(await service.as('A'));
     expect([...new Set(seen.map((event) => event.builderId))].sort()).toEqual([...service.demo('A').builderIds].sort());
     const own = seen.filter((event) => event.builderId === builderId);
-    const resources = new Set(own.map(({ type }) => resourceOf(type)));
+    const resources = new Set(own.map(({ type }) => parseResource(type)));
     expect(resources.size).toBeGreaterThan(12);
     for (const { builderId: other } of await readEvents(await service.as('B'))) {
       expect(service.demo('B').builderIds).toContain(other);
@@ -74,7 +74,7 @@ describe('the events that a token sees', () => {
   it.each(scopes)('are those of the resources of its scope %s (EVT-7)', async (scope) => {
     const seen = await readEvents(await service.as('A', [scope]));
     expect(seen.length).toBeGreaterThan(0);
-    for (const { type } of seen) expect(resourcesOf(scope)).toContain(resourceOf(type));
+    for (const { type } of seen) expect(resourcesOf(scope)).toContain(parseResource(type));
   });
 
   it('are none without the scope of a resource', async () => {

@@ -6,7 +6,7 @@ import type { CliIo } from './cli-io.ts';
 /** Milliseconds to wait for the browser. */
 const REDIRECT_TIMEOUT_MS = 10 * 60_000;
 
-export const portOfUri = (uri: URL) => Number(uri.port || 80);
+export const getPort = (uri: URL) => Number(uri.port || 80);
 
 /** Listens at a loopback redirect URI. `answer` is the address of the first request with this `state`; others get 404. */
 export async function listenForRedirect(
@@ -21,7 +21,7 @@ export async function listenForRedirect(
   server.on('request', (request: IncomingMessage, response) => {
     const url = URL.parse(request.url ?? '/', redirectUri);
     const isAnswer = url?.pathname === redirectUri.pathname && url.searchParams.get('state') === state;
-    const page = isAnswer ? responseTextOf(url) : 'Not found.';
+    const page = isAnswer ? toResponseText(url) : 'Not found.';
     response.writeHead(isAnswer ? 200 : 404, { 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' });
     response.end(page, () => isAnswer && answer.resolve(url));
   });
@@ -41,7 +41,7 @@ export async function listenForRedirect(
 }
 
 function bind(server: Server, redirectUri: URL): Promise<void> {
-  const port = portOfUri(redirectUri);
+  const port = getPort(redirectUri);
   const host = redirectUri.hostname.replace(/^\[|\]$/g, '');
   return new Promise((resolve, reject) => {
     server.once('error', ({ code }: NodeJS.ErrnoException) => {
@@ -54,7 +54,7 @@ function bind(server: Server, redirectUri: URL): Promise<void> {
   });
 }
 
-const responseTextOf = ({ searchParams }: URL) =>
+const toResponseText = ({ searchParams }: URL) =>
   searchParams.has('code')
     ? 'Done. The tokens are in the terminal; this tab can be closed.'
     : `Not allowed: ${searchParams.get('error_description') ?? searchParams.get('error')} This tab can be closed.`;

@@ -6,7 +6,7 @@ import { parseId, parseScopes } from '../../domain/access/access-values.ts';
 import { REGIONS, type RegionId } from '../../shared/regions.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliIo, CommandResult } from '../io/cli-io.ts';
-import { listenForRedirect, openBrowser, portOfUri } from '../io/redirect-listener.ts';
+import { getPort, listenForRedirect, openBrowser } from '../io/redirect-listener.ts';
 import { withDatabases } from './database-session.ts';
 
 /** Options of `oauth try`. */
@@ -132,7 +132,7 @@ function chooseRedirectUri(client: OAuthClient, { redirectUri, port }: OAuthTryO
     throw CliError.forOption('--client', `${client.id} has no redirect URI on http loopback; ${registered}`);
   const wanted = usable.filter(
     (uri) =>
-      (redirectUri === undefined || uri === redirectUri) && (port === undefined || portOfUri(new URL(uri)) === port),
+      (redirectUri === undefined || uri === redirectUri) && (port === undefined || getPort(new URL(uri)) === port),
   );
   if (wanted[0] !== undefined) return wanted[0];
   const option = redirectUri === undefined ? '--port' : '--redirect-uri';

@@ -9,7 +9,7 @@ import { consoleAreas } from './areas.ts';
 import type { ConsoleContext, ConsoleOperation, Resolve } from './console-area.ts';
 import { toFieldError } from './field-error.ts';
 import { runInShare } from './load-batched.ts';
-import { type PersonalType, personalTypeOf } from './personal-reads.ts';
+import { findPersonalType, type PersonalType } from './personal-reads.ts';
 import { selectionIn } from './selected.ts';
 
 type Field = GraphQLFieldConfig<unknown, ConsoleContext>;
@@ -100,7 +100,7 @@ const observeText =
     context.personalReads.requireAllowed();
     const resolve = create(args, context, info);
     return (source) => {
-      context.personalReads.addRecord((source as { id: string }).id, category, builderOf(source as object));
+      context.personalReads.addRecord((source as { id: string }).id, category, findBuilderId(source as object));
       return resolve(source);
     };
   };
@@ -109,7 +109,7 @@ const observeText =
 function observe(field: Field, create: ResolverFactory<ConsoleContext>): ResolverFactory<ConsoleContext> | null {
   const type = recordType(field.type);
   const category = type.name;
-  const personal = personalTypeOf(type);
+  const personal = findPersonalType(type);
   if (!personal) return null;
   const inEnvelope = Boolean(getNamedType(field.type).extensions.envelope);
   return (args, context, info) => {
@@ -124,10 +124,10 @@ function observe(field: Field, create: ResolverFactory<ConsoleContext>): Resolve
       for (const record of records as (object | null)[]) {
         if (!record) continue;
         const people = personal.findPeople(record).filter((person) => person != null);
-        for (const person of people) context.personalReads.add(person, category, builderOf(record));
+        for (const person of people) context.personalReads.add(person, category, findBuilderId(record));
         // Its author may have no account.
         if (people.length === 0 && 'sourceAuthor' in record) {
-          context.personalReads.addRecord((record as unknown as { id: string }).id, category, builderOf(record));
+          context.personalReads.addRecord((record as unknown as { id: string }).id, category, findBuilderId(record));
         }
       }
       return result;
@@ -165,5 +165,5 @@ const toEdge = (resolve: Resolve) => ({
 });
 
 /** Returns the builder of a record; null where it was not read. */
-const builderOf = (record: object): string | null =>
+const findBuilderId = (record: object): string | null =>
   Object.hasOwn(record, 'builderId') ? (record as { builderId: string }).builderId : null;

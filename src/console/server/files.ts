@@ -31,7 +31,7 @@ export function findConsoleFolder(): string {
 }
 
 /** Returns the policy of a page. `images` are the origins of signed URLs. CON-13. */
-const policyOf = (page: string, images: readonly string[]): string =>
+const createPolicy = (page: string, images: readonly string[]): string =>
   [
     ...["default-src 'none'", "script-src 'self'", `style-src 'self'${page === EXPLORER ? " 'unsafe-inline'" : ''}`],
     ...[`img-src ${["'self'", 'data:', ...images].join(' ')}`, "font-src 'self' data:", "connect-src 'self'"],
@@ -54,7 +54,7 @@ class ConsoleFiles {
 
   /** Returns the file of a path below `/console/`: a page for a route of the browser. Throws 404. */
   async find(path: string): Promise<StaticDocument> {
-    const name = this.#names.has(path) ? path : pageOf(path);
+    const name = this.#names.has(path) ? path : findPage(path);
     if (name === null || !this.#names.has(name)) throw notFound('Route');
     let document = this.#documents.get(name);
     if (!document) {
@@ -69,7 +69,7 @@ class ConsoleFiles {
     const extension = extname(name);
     const isPage = extension === '.html';
     const headers = isPage
-      ? { 'Content-Security-Policy': policyOf(name, this.#images), 'X-Frame-Options': 'DENY' }
+      ? { 'Content-Security-Policy': createPolicy(name, this.#images), 'X-Frame-Options': 'DENY' }
       : undefined;
     const policy = name.startsWith(HASHED) ? 'immutable' : 'revalidated';
     return new StaticDocument(body, TYPES[extension] ?? 'application/octet-stream', policy, headers);
@@ -77,7 +77,7 @@ class ConsoleFiles {
 }
 
 /** Returns the page that shows a route of the browser; null for a path that looks like a file. */
-function pageOf(path: string): string | null {
+function findPage(path: string): string | null {
   if (/^explorer(?:\/|$)/.test(path)) return EXPLORER;
   return path.slice(path.lastIndexOf('/') + 1).includes('.') ? null : INDEX;
 }
@@ -103,16 +103,16 @@ export async function registerConsoleFiles(
   },
 ): Promise<void> {
   const { folder, images, limitPageRequest } = options;
-  const names = await listFiles(folder);
+  const names = await listFileNames(folder);
   const files = new ConsoleFiles(folder, names, images);
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
     // Files with a hash are cached for ever, and a page loads several.
-    if (!names.has(pathOf(request))) await limitPageRequest(request, reply);
+    if (!names.has(getPath(request))) await limitPageRequest(request, reply);
   };
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     if (isGraphql(request)) throw methodNotAllowed(['POST']);
     if (!names.has(INDEX)) return reply.code(503).type(TYPES['.html']!).send(NOT_BUILT);
-    return (await files.find(pathOf(request))).send(request, reply);
+    return (await files.find(getPath(request))).send(request, reply);
   };
   for (const url of ['/console', '/console/*']) {
     app.get(url, { onRequest, handler });
@@ -128,13 +128,13 @@ export async function registerConsoleFiles(
   }
 }
 
-const pathOf = ({ params }: FastifyRequest): string => (params as { '*'?: string })['*'] ?? '';
+const getPath = ({ params }: FastifyRequest): string => (params as { '*'?: string })['*'] ?? '';
 
 /** Whether it is the path of the GraphQL route, whose HEAD and OPTIONS are routed here. */
-const isGraphql = (request: FastifyRequest): boolean => pathOf(request) === 'graphql';
+const isGraphql = (request: FastifyRequest): boolean => getPath(request) === 'graphql';
 
 /** Returns the names of the files in a folder and below it, with slashes; none where there is no folder. */
-async function listFiles(folder: string): Promise<ReadonlySet<string>> {
+async function listFileNames(folder: string): Promise<ReadonlySet<string>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const files = entries.filter((entry) => entry.isFile());
   const names = files.map((file) => relative(folder, join(file.parentPath, file.name)).split(sep).join('/'));

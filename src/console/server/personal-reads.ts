@@ -69,10 +69,10 @@ export class PersonalReads {
     const groups = new Map<string, PersonalDataRead & { personIds: string[]; recordIds: string[] }>();
     for (const [builderId, people] of this.#reads) {
       for (const [personId, all] of people) {
-        const keyOf = (category: string) => `${database.region} ${this.#source.actor.id} ${personId} ${category}`;
-        const categories = [...all].filter((category) => !this.#recorded.has(keyOf(category), now)).sort();
+        const toKey = (category: string) => `${database.region} ${this.#source.actor.id} ${personId} ${category}`;
+        const categories = [...all].filter((category) => !this.#recorded.has(toKey(category), now)).sort();
         if (categories.length === 0) continue;
-        keys.push(...categories.map(keyOf));
+        keys.push(...categories.map(toKey));
         const name = `${builderId} ${categories}`;
         const group = groups.get(name) ?? { builderId, categories, personIds: [], recordIds: [] };
         (this.#recordIds.has(personId) ? group.recordIds : group.personIds).push(personId);
@@ -98,7 +98,7 @@ export interface PersonalType {
 }
 
 /** Returns how the people of records of a type are found; null for a type that is about no person. */
-export function personalTypeOf(type: GraphQLNamedType): PersonalType | null {
+export function findPersonalType(type: GraphQLNamedType): PersonalType | null {
   if (type.name === 'Defect') return DEFECT;
   const { of, name = [], email = [], cleared = [], file = [] } = getPersonalData(type.name);
   const property = of && Object.values(of)[0];

@@ -84,7 +84,7 @@ const corkedStreams = new WeakSet<Duplex>();
 
 /** Corks the client's socket until the end of this tick, so that everything written until then leaves in one packet. */
 export function corkUntilEndOfTick(client: pg.ClientBase): void {
-  const stream = streamOf(client);
+  const stream = getStream(client);
   if (corkedStreams.has(stream)) return;
   corkedStreams.add(stream);
   stream.cork();
@@ -96,7 +96,7 @@ export function corkUntilEndOfTick(client: pg.ClientBase): void {
 
 /** Starts collections of the buffers that a large row leaves while it is received. */
 export function countReceivedRows(client: pg.Client): void {
-  streamOf(client).on('data', (chunk: Buffer) => countReceivedBytes(chunk.length));
+  getStream(client).on('data', (chunk: Buffer) => countReceivedBytes(chunk.length));
 }
 
-const streamOf = (client: pg.ClientBase) => (client as unknown as { connection: PgConnection }).connection.stream;
+const getStream = (client: pg.ClientBase) => (client as unknown as { connection: PgConnection }).connection.stream;

@@ -18,7 +18,7 @@ const CHECKSUM_BYTES = 8;
 /** Returns the cursor of a position. It is valid for the same list and filters only (LST-13). */
 export function encodeListCursor(scope: CursorScope, { afterValue, afterId }: ListPosition): string {
   const position = Buffer.from(`${afterValue}\n${afterId}`);
-  return Buffer.concat([checksumOf(scope, position), position]).toString('base64url');
+  return Buffer.concat([computeChecksum(scope, position), position]).toString('base64url');
 }
 
 /** The error of a cursor that no page of the list has returned. */
@@ -32,12 +32,13 @@ export function decodeListCursor(scope: CursorScope, cursor: string): ListPositi
   const position = bytes.subarray(CHECKSUM_BYTES);
   const [afterValue, afterId] = position.toString().split('\n');
   const isIntact =
-    bytes.toString('base64url') === cursor && checksumOf(scope, position).equals(bytes.subarray(0, CHECKSUM_BYTES));
+    bytes.toString('base64url') === cursor &&
+    computeChecksum(scope, position).equals(bytes.subarray(0, CHECKSUM_BYTES));
   if (!isIntact || !afterValue || !afterId) throw invalidCursor();
   return { afterValue, afterId };
 }
 
-function checksumOf({ list, filters }: CursorScope, position: Buffer): Buffer {
+function computeChecksum({ list, filters }: CursorScope, position: Buffer): Buffer {
   const given = Object.entries(filters).filter(([, value]) => value != null);
   const key = JSON.stringify([list, given.sort(([one], [other]) => (one < other ? -1 : 1))]);
   return createHash('sha256').update(key).update(position).digest().subarray(0, CHECKSUM_BYTES);

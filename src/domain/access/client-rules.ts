@@ -38,7 +38,7 @@ function validateOwner({ integratorId, internal, name, type }: NewClient) {
 }
 
 /** The grants of a client registered without any. A public client can only use the code flow. */
-function defaultGrantsOf({ internal, type }: Pick<NewClient, 'internal' | 'type'>): Grant[] {
+function getDefaultGrants({ internal, type }: Pick<NewClient, 'internal' | 'type'>): Grant[] {
   if (internal) return ['client_credentials'];
   return type === 'PUBLIC' ? ['authorization_code', 'refresh_token'] : [...GRANTS];
 }
@@ -48,7 +48,7 @@ function validateFlow({ internal, type, grants: texts, redirectUris, origins }: 
   if (unknown !== undefined)
     throw new InvalidInputError('grants', `"${unknown}" is not a grant; use ${GRANTS.join(' ')}`);
   const grants =
-    texts.length === 0 ? defaultGrantsOf({ internal, type }) : GRANTS.filter((grant) => texts.includes(grant));
+    texts.length === 0 ? getDefaultGrants({ internal, type }) : GRANTS.filter((grant) => texts.includes(grant));
   const forPeople = grants.includes('authorization_code');
   // A confidential client registered for every grant uses the code flow once it has a redirect URI.
   const needsRedirect = forPeople && (type === 'PUBLIC' || (texts.length > 0 && grants.length < GRANTS.length));

@@ -41,10 +41,11 @@ async function listRows<T extends object>(
 }
 
 /** Matches text that contains the part, in any case. */
-const containing = (part: string | undefined) =>
+const toContainsFilter = (part: string | undefined) =>
   part === undefined ? undefined : { $ilike: `%${part.replace(/[\\%_]/g, '\\$&')}%` };
 
-const isSet = (wanted: boolean | undefined) => (wanted === undefined ? undefined : wanted ? { $ne: null } : null);
+const toPresenceFilter = (wanted: boolean | undefined) =>
+  wanted === undefined ? undefined : wanted ? { $ne: null } : null;
 
 export interface BuilderFilter {
   /** Only this builder. */
@@ -55,7 +56,7 @@ export interface BuilderFilter {
 
 /** Returns builders by name, and how many match. */
 export async function listBuilders({ database }: ReadContext, { id, name }: BuilderFilter, limit: number) {
-  const where = { ...(id !== undefined && { id }), ...(name && { name: containing(name)! }) };
+  const where = { ...(id !== undefined && { id }), ...(name && { name: toContainsFilter(name)! }) };
   const [rows, totalCount] = await database
     .fork()
     .findAndCount(Builder, where, { orderBy: { name: 'asc', id: 'asc' }, limit });
@@ -68,7 +69,7 @@ export interface IntegratorFilter {
 }
 
 export async function listIntegrators(context: ReadContext, { name }: IntegratorFilter, page: AccessPage) {
-  const { rows, nextCursor } = await listRows(context, Integrator, 'id', { name: containing(name) }, page);
+  const { rows, nextCursor } = await listRows(context, Integrator, 'id', { name: toContainsFilter(name) }, page);
   return { integrators: rows.map(toIntegrator), nextCursor };
 }
 
@@ -76,7 +77,7 @@ export async function listIntegrators(context: ReadContext, { name }: Integrator
 export async function showIntegrator(context: ReadContext, id: string) {
   const em = context.database.fork();
   const integrator = await em.findOne(Integrator, { id: parseId('integratorId', 'integrator', id) });
-  if (!integrator) throw new InvalidInputError('integratorId', notIn(context, `integrator ${id}`));
+  if (!integrator) throw new InvalidInputError('integratorId', toNotFoundMessage(context, `integrator ${id}`));
   const clients = await em.find(OAuthClient, { integratorId: id }, { orderBy: { id: 'asc' } });
   const connections = await em.find(Connection, { integratorId: id }, { orderBy: { id: 'asc' } });
   return { ...toIntegrator(integrator), clients: clients.map(toClient), connections: connections.map(toConnection) };
@@ -94,7 +95,7 @@ export async function listClients(context: ReadContext, filter: ClientFilter, pa
   const { name, integratorId, type, scope, disabled } = filter;
   const isInternal = type === 'internal';
   const conditions = {
-    ...{ name: containing(name), integratorId, disabledAt: isSet(disabled) },
+    ...{ name: toContainsFilter(name), integratorId, disabledAt: toPresenceFilter(disabled) },
     ...(type !== undefined && {
       internal: isInternal,
       type: isInternal ? undefined : parseChoice('type', type.toUpperCase(), ClientType),
@@ -110,7 +111,7 @@ export async function listClients(context: ReadContext, filter: ClientFilter, pa
 export async function showClient(context: ReadContext, id: string) {
   const em = context.database.fork();
   const client = await em.findOne(OAuthClient, { id: parseId('clientId', 'client', id) });
-  if (!client) throw new InvalidInputError('clientId', notIn(context, `client ${id}`));
+  if (!client) throw new InvalidInputError('clientId', toNotFoundMessage(context, `client ${id}`));
   const integrator = client.integratorId === null ? null : await em.findOne(Integrator, { id: client.integratorId });
   const secrets = await em.execute<{ id: number; created_at: string }[]>(
     'select id, created_at::text from oauth_client_secret where client_id = ? order by created_at desc, id desc',
@@ -165,8 +166,12 @@ export async function listUsers(context: ReadContext, filter: UserFilter, page: 
   const members =
     builderId === undefined ? undefined : (await em.find(Membership, { builderId })).map(({ userId }) => userId);
   const conditions = {
-    ...{ email: containing(email), name: containing(name), id: members && { $in: members } },
-    ...{ disabledAt: isSet(disabled), staffRole: isSet(staff), passwordHash: isSet(password) },
+    ...{ email: toContainsFilter(email), name: toContainsFilter(name), id: members && { $in: members } },
+    ...{
+      disabledAt: toPresenceFilter(disabled),
+      staffRole: toPresenceFilter(staff),
+      passwordHash: toPresenceFilter(password),
+    },
   };
   const { rows, nextCursor } = await listRows(context, User, 'id', conditions, page);
   return { users: rows.map(toUser), nextCursor };
@@ -176,7 +181,7 @@ export async function listUsers(context: ReadContext, filter: UserFilter, page: 
 export async function showUser(context: ReadContext, who: string) {
   const em = context.database.fork();
   const user = await em.findOne(User, toUserFilter('user', who));
-  if (!user) throw new InvalidInputError('user', notIn(context, `user ${who}`));
+  if (!user) throw new InvalidInputError('user', toNotFoundMessage(context, `user ${who}`));
   const memberships = await em.find(Membership, { userId: user.id }, { orderBy: { builderId: 'asc' } });
   return { ...toUser(user), memberships: memberships.map(({ builderId, role }) => ({ builderId, role })) };
 }
@@ -203,7 +208,7 @@ export async function showMembership(context: ReadContext, { user, builderId }: 
 }
 
 export async function listImageHosts(context: ReadContext, { host }: { host?: string }, page: AccessPage) {
-  const { rows, nextCursor } = await listRows(context, ImageHost, 'host', { host: containing(host) }, page);
+  const { rows, nextCursor } = await listRows(context, ImageHost, 'host', { host: toContainsFilter(host) }, page);
   return { hosts: rows.map(toImageHost), nextCursor };
 }
 
@@ -213,7 +218,7 @@ export async function showImageHost(context: ReadContext, name: string) {
   return toImageHost(host);
 }
 
-const notIn = ({ database }: ReadContext, what: string) => `there is no ${what} in ${database.region}`;
+const toNotFoundMessage = ({ database }: ReadContext, what: string) => `there is no ${what} in ${database.region}`;
 
 function parseChoice<T extends Record<string, string>>(field: string, text: string, choices: T): string {
   if (text in choices) return text;

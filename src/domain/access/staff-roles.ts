@@ -75,7 +75,7 @@ const LOWEST_ROLE: Partial<Record<StaffAction, StaffRole>> = {
 };
 
 /** Returns the lowest role that may do an action; null for an action that no role may do. */
-export const lowestRoleOf = (action: StaffAction): StaffRole | null => LOWEST_ROLE[action] ?? null;
+export const getLowestRole = (action: StaffAction): StaffRole | null => LOWEST_ROLE[action] ?? null;
 
 /** Whether a staff user with the role may do the action. */
 export function isStaffActionAllowed(role: StaffRole, action: StaffAction): boolean {

@@ -22,11 +22,11 @@ export const MAX_SITES = 500;
 const OPEN_CONFLICTS = 200;
 
 /** The transaction that wrote a row, with the epoch that `xmin` lacks. */
-const transactionOf = (table: string) =>
+const toTransactionSql = (table: string) =>
   `(case when (current.top >> 32 << 32 | ${table}.xmin::text::bigint) < current.top then current.top >> 32 << 32 | ${table}.xmin::text::bigint
     else (current.top >> 32 << 32 | ${table}.xmin::text::bigint) - 4294967296 end)::text::xid8`;
 
-const isNew = (table: string) => `not pg_visible_in_snapshot(${transactionOf(table)}, $2::pg_snapshot)`;
+const isNew = (table: string) => `not pg_visible_in_snapshot(${toTransactionSql(table)}, $2::pg_snapshot)`;
 
 const SELECT_SNAPSHOT: Statement = { name: 'attendance.snapshot', text: 'select pg_current_snapshot()::text' };
 

@@ -26,9 +26,9 @@ export function encodeEventCursor(
   const position = Buffer.alloc(BLOCK_BYTES);
   position.writeBigUInt64BE(BigInt(number));
   position.writeUInt32BE(Date.parse(day) / DAY_MS, 8);
-  const cipher = createCipheriv('aes-128-ecb', keyOf(state), null).setAutoPadding(false);
-  const content = Buffer.concat([epochOf(state), cipher.update(position)]);
-  return Buffer.concat([content, checksumOf(region, content)]).toString('base64url');
+  const cipher = createCipheriv('aes-128-ecb', toKey(state), null).setAutoPadding(false);
+  const content = Buffer.concat([toEpoch(state), cipher.update(position)]);
+  return Buffer.concat([content, computeChecksum(region, content)]).toString('base64url');
 }
 
 /**
@@ -41,11 +41,11 @@ export function decodeEventCursor(region: RegionId, state: LogState, cursor: str
   const isIntact =
     bytes.length === EPOCH_BYTES + BLOCK_BYTES + CHECKSUM_BYTES &&
     bytes.toString('base64url') === cursor &&
-    checksumOf(region, content).equals(bytes.subarray(content.length));
+    computeChecksum(region, content).equals(bytes.subarray(content.length));
   const invalid = invalidField('after', 'must be the nextCursor of a page of events of this region');
   if (!isIntact) throw invalid;
-  if (!epochOf(state).equals(content.subarray(0, EPOCH_BYTES))) throw cursorExpired();
-  const decipher = createDecipheriv('aes-128-ecb', keyOf(state), null).setAutoPadding(false);
+  if (!toEpoch(state).equals(content.subarray(0, EPOCH_BYTES))) throw cursorExpired();
+  const decipher = createDecipheriv('aes-128-ecb', toKey(state), null).setAutoPadding(false);
   const position = decipher.update(content.subarray(EPOCH_BYTES));
   const number = Number(position.readBigUInt64BE());
   const days = position.readUInt32BE(8);
@@ -55,9 +55,9 @@ export function decodeEventCursor(region: RegionId, state: LogState, cursor: str
   return { number, day: new Date(days * DAY_MS).toISOString().slice(0, 10) };
 }
 
-const keyOf = ({ secret }: Pick<LogState, 'secret'>) => Buffer.from(secret.replaceAll('-', ''), 'hex');
-const epochOf = ({ epoch }: Pick<LogState, 'epoch'>) => Buffer.from(epoch, 'hex').subarray(0, EPOCH_BYTES);
+const toKey = ({ secret }: Pick<LogState, 'secret'>) => Buffer.from(secret.replaceAll('-', ''), 'hex');
+const toEpoch = ({ epoch }: Pick<LogState, 'epoch'>) => Buffer.from(epoch, 'hex').subarray(0, EPOCH_BYTES);
 
-function checksumOf(region: RegionId, content: Buffer): Buffer {
+function computeChecksum(region: RegionId, content: Buffer): Buffer {
   return createHash('sha256').update(`events ${region} `).update(content).digest().subarray(0, CHECKSUM_BYTES);
 }

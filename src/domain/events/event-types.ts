@@ -16,11 +16,11 @@ export const eventTypes: ReadonlyMap<string, Scope> = new Map(
 );
 
 /** Returns `photo_report` for `photo_report.created`. */
-export const resourceOf = (type: string): string => type.slice(0, type.lastIndexOf('.'));
+export const parseResource = (type: string): string => type.slice(0, type.lastIndexOf('.'));
 
 /** Returns the v1 path that reads the event's record; that of its list where v1 reads no single one; null where v1 reads none. */
-export function pathOf({ type, recordId, builderId, projectId, parentId }: LoggedEvent): string | null {
-  const path = publishedResources.get(resourceOf(type))?.path;
+export function toResourcePath({ type, recordId, builderId, projectId, parentId }: LoggedEvent): string | null {
+  const path = publishedResources.get(parseResource(type))?.path;
   const values: Record<string, string | null> = { id: recordId, builderId, projectId, parentId };
   return path?.replace(/\{(\w+)\}/g, (_, name: string) => values[name]!).replace('?source=GALLERY', '') ?? null;
 }

@@ -16,7 +16,7 @@ import {
 const TYPICAL_WEEKS = 8;
 
 /** SQL condition of the visits that began on a day and are not archived. */
-const beganOn = (day: string) =>
+const toBeganOnSql = (day: string) =>
   `${OF_BUILDER} and archived_at is null
     and signed_on_at >= ${toMidnightSql(day, '$3')} and signed_on_at < ${toMidnightSql(`${day} + 1`, '$3')}`;
 
@@ -24,7 +24,7 @@ const BY_DAY: Statement = {
   name: 'figures.attendance-by-day',
   text: `select to_char(day, 'YYYY-MM-DD'), count(worker_id), count(distinct worker_id)
     from (select $4::date + n as day from generate_series(0, $5::date - $4::date) n) days
-      left join lateral (select worker_id from sign_on_visit where ${beganOn('day')}) visit on true
+      left join lateral (select worker_id from sign_on_visit where ${toBeganOnSql('day')}) visit on true
     group by day order by day`,
 };
 
@@ -33,7 +33,7 @@ const BY_HOUR: Statement = {
   text: `with visits as (
       select week, extract(hour from signed_on_at at time zone $3)::int as hour, count(*) as visits
       from generate_series(0, ${TYPICAL_WEEKS}) week
-        cross join lateral (select signed_on_at from sign_on_visit where ${beganOn('$4::date - 7 * week')}) visit
+        cross join lateral (select signed_on_at from sign_on_visit where ${toBeganOnSql('$4::date - 7 * week')}) visit
       group by 1, 2)
     select hour, coalesce(sum(visits) filter (where week = 0), 0),
       coalesce(sum(visits) filter (where week > 0), 0)

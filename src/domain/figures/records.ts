@@ -14,7 +14,7 @@ const INDUCTIONS: Statement = {
 const OF_ACTIVE_SUBCONTRACTOR = `exists (select from subcontractor s where s.id = subcontractor_id and s.archived_at is null)`;
 
 /** SQL of the days on which insurances end between two days, both inclusive. The index scan is a day longer at both ends. RED-31. */
-const endingBetween = (first: string, last: string) => `select day from (
+const toEndingDaysSql = (first: string, last: string) => `select day from (
     select ${toZoneDaySql('expiry', '$2')} as day from insurance
     where builder_id = $1 and expiry >= ${toMidnightSql(`${first} - 1`, "'UTC'")} and expiry < ${toMidnightSql(`${last} + 2`, "'UTC'")}
       and ${OF_ACTIVE_SUBCONTRACTOR}) dated
@@ -25,7 +25,7 @@ const INSURANCES: Statement = {
   text: `select to_char(month, 'YYYY-MM-DD'), coalesce(insurances, 0)
     from generate_series(date_trunc('month', $3::date::timestamp), $4::date::timestamp, interval '1 month') month
       left join (
-        select date_trunc('month', day::timestamp) as month, count(*) as insurances from (${endingBetween('$3::date', '$4::date')}) ending
+        select date_trunc('month', day::timestamp) as month, count(*) as insurances from (${toEndingDaysSql('$3::date', '$4::date')}) ending
         group by 1) counted using (month) order by month`,
 };
 
@@ -45,7 +45,7 @@ const AWAITING: Statement = {
     (select count(*) from sign_on_event where builder_id = $1 and status = 'REJECTED' and status <> 'APPLIED'),
     (select coalesce(sum(added), 0) from list_total where list = 'timesheet' and builder_id = $1 and kind = 'WAITING_REVIEW'),
     (select count(*) from induction where builder_id = $1 and status = 'WAITING_REVIEW'),
-    (select count(*) from (${endingBetween('today', 'today + $4::int')}) ending),
+    (select count(*) from (${toEndingDaysSql('today', 'today + $4::int')}) ending),
     (select count(*) from connection c join webhook_endpoint e on e.integrator_id = c.integrator_id
       join webhook_progress p on p.endpoint_id = e.id
       where c.builder_id = $1 and c.status = 'ACTIVE' and e.deleted_at is null and p.failing_since is not null

@@ -80,9 +80,9 @@ function splitIntoSections(
     // The next heading follows at least one character and a separator.
     from = body + 1 + GAP.length;
   }
-  const endOf = (next: { at: number } | undefined) => (next ? next.at - GAP.length : text.length);
-  const texts = new Map(found.map(({ id, body }, index) => [id, text.slice(body, endOf(found[index + 1]))]));
-  const preface = found[0]?.at === 0 ? '' : text.slice(0, endOf(found[0]));
+  const findEnd = (next: { at: number } | undefined) => (next ? next.at - GAP.length : text.length);
+  const texts = new Map(found.map(({ id, body }, index) => [id, text.slice(body, findEnd(found[index + 1]))]));
+  const preface = found[0]?.at === 0 ? '' : text.slice(0, findEnd(found[0]));
   const sections = headings.map(({ id, title }) => ({ id, title, text: texts.get(id) ?? '' }));
   return { ...(preface && { preface }), sections };
 }

@@ -77,11 +77,11 @@ function validatePage(value: unknown, path: string, state: ValidationState): voi
 function validateFree(value: unknown, path: string, { errors, level }: ValidationState): void {
   if (value instanceof PreparedPage) {
     errors.add(path, 'a page within a page cannot be a variable of its own in a body of this size');
-  } else if (errors.requireFreeObject(value, path)) errors.requireStorable(value, path, nestingLevelOf(level) + 1);
+  } else if (errors.requireFreeObject(value, path)) errors.requireStorable(value, path, toNestingLevel(level) + 1);
 }
 
 /** Nesting level of a page in the request: each child page is in a block, in the list of its parent page. */
-const nestingLevelOf = (level: number) => 2 + 3 * (level - 1);
+const toNestingLevel = (level: number) => 2 + 3 * (level - 1);
 
 function validateBlocks(value: unknown, path: string, state: ValidationState): void {
   const blocks = state.errors.requireList(value, path, LIMITS.blocks);
@@ -114,7 +114,7 @@ function validateBlock(value: unknown, path: string, state: ValidationState): st
   for (const name of Object.keys(properties ?? {})) {
     const own = (type === 'HEADING' && name === 'level') || (type.endsWith('LIST') && name === 'items');
     if (!own)
-      errors.requireStorable({ [name]: properties![name] }, `${path}.properties`, nestingLevelOf(state.level) + 3);
+      errors.requireStorable({ [name]: properties![name] }, `${path}.properties`, toNestingLevel(state.level) + 3);
   }
   return id;
 }

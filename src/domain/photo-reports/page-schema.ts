@@ -59,7 +59,7 @@ const block = (type: string, description: string, own: JsonSchema, extra: Record
 const RICH_TEXT = { description: 'Text of the block or item, in runs.', ...ref('RichText') };
 const richText = { richText: RICH_TEXT };
 const anything = properties('Free-form data of the block.');
-const listOf = (item: string) =>
+const createListSchema = (item: string) =>
   properties('Free-form beside `items`.', {
     items: list(LIMITS.items, ref(item), 'Their `id`s are unique in the list.'),
   });
@@ -117,9 +117,9 @@ export const pageSchemas: Record<string, JsonSchema> = {
     properties('Free-form beside `level`.', { level: integer(LIMITS.headingLevel, '1 is the highest.') }),
     richText,
   ),
-  BulletedListBlock: block('BULLETED_LIST', 'A list with bullets.', listOf('ListItem')),
-  OrderedListBlock: block('ORDERED_LIST', 'A list with numbers.', listOf('ListItem')),
-  ChecklistBlock: block('CHECKLIST', 'A list of things to check.', listOf('ChecklistItem')),
+  BulletedListBlock: block('BULLETED_LIST', 'A list with bullets.', createListSchema('ListItem')),
+  OrderedListBlock: block('ORDERED_LIST', 'A list with numbers.', createListSchema('ListItem')),
+  ChecklistBlock: block('CHECKLIST', 'A list of things to check.', createListSchema('ChecklistItem')),
   ImageBlock: union('An image, by its `imageStatus`.', 'imageStatus', {
     SYNCED: 'SyncedImageBlock',
     FAILED: 'FailedImageBlock',

@@ -25,8 +25,8 @@ const CLAIM_MS = 60_000;
 const MAX_PROBLEM_LENGTH = 500;
 
 /** When the photo may be claimed. Its index has this expression; it is compared with a stable function, as indexes need. */
-const dueAt = (row: string) => `coalesce(${row}.claimed_until, ${row}.created_at)`;
-const isFree = (row: string) => `${row}.status = 'PENDING' and ${dueAt(row)} <= statement_timestamp()`;
+const toDueSql = (row: string) => `coalesce(${row}.claimed_until, ${row}.created_at)`;
+const isFree = (row: string) => `${row}.status = 'PENDING' and ${toDueSql(row)} <= statement_timestamp()`;
 const BEGIN = `attempts = r.attempts + 1, problem = null, claimed_until = clock_timestamp() + interval '${CLAIM_MS} ms'`;
 
 /** Photos that were created before there were renditions have no row. */
@@ -47,7 +47,7 @@ export const FIND_SHARE: Statement = {
       union all
       select next.share_key, (
           select ${isFree('d')} from photo_rendition d where d.status = 'PENDING' and d.share_key = next.share_key
-            order by ${dueAt('d')} limit 1)
+            order by ${toDueSql('d')} limit 1)
         from share cross join lateral (
           select n.share_key from photo_rendition n where n.status = 'PENDING' and n.share_key > share.key order by n.share_key limit 1) next
         where not share.is_due)
@@ -60,7 +60,7 @@ export const CLAIM_NEXT: Statement = {
   text: `update photo_rendition r set ${BEGIN}
     from photo p where p.id = r.photo_id and r.photo_id = (
       select n.photo_id from photo_rendition n where n.share_key = $1 and ${isFree('n')}
-        order by ${dueAt('n')}, n.photo_id limit 1 for update skip locked)
+        order by ${toDueSql('n')}, n.photo_id limit 1 for update skip locked)
     returning r.attempts, r.failures, p.id, p.builder_id, p.key`,
 };
 

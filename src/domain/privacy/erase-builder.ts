@@ -46,7 +46,7 @@ export async function scheduleBuilderErasure(
       builderId,
     ]);
     if (!builder) throw new BuilderErasureError(`there is no builder ${builderId} in ${database.region}`);
-    const existing = await em.findOne(Erasure, openErasureOf(builderId));
+    const existing = await em.findOne(Erasure, createOpenErasureFilter(builderId));
     if (existing) return { erasure: existing, changed: false };
     const now = new Date(at).toISOString();
     const dueAt = new Date(at + graceDays * DAY_MS).toISOString();
@@ -73,7 +73,7 @@ export async function cancelBuilderErasure(context: PrivacyContext, builderId: s
   const { database, source, storage } = context;
   await rejectForeignBucket(database, storage);
   return database.transaction(async (em) => {
-    const scheduled = await lockRow(em, Erasure, openErasureOf(builderId));
+    const scheduled = await lockRow(em, Erasure, createOpenErasureFilter(builderId));
     if (!scheduled) throw new BuilderErasureError(`no erasure of ${builderId} is scheduled`);
     const at = await database.now();
     if (Date.parse(scheduled.dueAt) <= at) {
@@ -90,7 +90,7 @@ export async function cancelBuilderErasure(context: PrivacyContext, builderId: s
   });
 }
 
-const openErasureOf = (builderId: string) => ({
+const createOpenErasureFilter = (builderId: string) => ({
   kind: 'BUILDER' as const,
   subjectIds: { $contains: [builderId] },
   cancelledAt: null,

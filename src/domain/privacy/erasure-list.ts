@@ -21,14 +21,14 @@ const isPseudonym = (text: unknown): boolean => typeof text === 'string' && /^Er
 
 const isInstant = (time: unknown): boolean => typeof time === 'string' && !Number.isNaN(Date.parse(time));
 
-const keyOf = (id: string): string => `${FOLDER}/${id}.json`;
+const toKey = (id: string): string => `${FOLDER}/${id}.json`;
 
 /** Stores the erasure outside of the database, and replaces the object that there is. */
 export async function storeErasure({ byteStore, spool }: Storage, erasure: ListedErasure): Promise<void> {
   const json = JSON.stringify(erasure, [...STORED]);
   const file = await spool.receive(Readable.from([Buffer.from(json)]), MAX_BYTES);
   try {
-    await byteStore.put(keyOf(erasure.id), file.path, 'application/json');
+    await byteStore.put(toKey(erasure.id), file.path, 'application/json');
   } finally {
     await spool.discard(file.path);
   }
@@ -46,7 +46,7 @@ export async function listStoredErasures({ byteStore }: Storage): Promise<string
 
 /** Reads a stored erasure; null if there is none. Throws for an object that this service has not written. */
 export async function readStoredErasure({ byteStore }: Storage, id: string): Promise<ListedErasure | null> {
-  const opened = await byteStore.open(keyOf(id));
+  const opened = await byteStore.open(toKey(id));
   if (!opened) return null;
   const stored = JSON.parse(await text(opened.stream)) as ListedErasure;
   // Earlier releases stored an erasure only when it was due, and without its builders.
@@ -61,7 +61,7 @@ export async function readStoredErasure({ byteStore }: Storage, id: string): Pro
     Array.isArray(erasure.builderIds) &&
     erasure.builderIds.every((builderId) => isId('builder', builderId)) &&
     [erasure.requestedAt, erasure.dueAt, erasure.cancelledAt ?? erasure.dueAt].every((time) => isInstant(time));
-  if (!isValid) throw new Error(`${keyOf(id)} in the store is no erasure that this service has written.`);
+  if (!isValid) throw new Error(`${toKey(id)} in the store is no erasure that this service has written.`);
   return erasure;
 }
 

@@ -32,12 +32,12 @@ export function compileOperation(
   const operation = getOperationAST(document, operationName);
   if (!operation || !isCompilable(schema, document)) return null;
   if (operation.operation === 'mutation' && operation.selectionSet.selections.length > 1) return null;
-  const fragments = fragmentsOf(document);
+  const fragments = collectFragments(document);
   const size = estimateSize(operation, fragments);
   return size > MAX_SIZE ? null : new CompiledOperation(schema, operation, fragments, Math.floor(MAX_SIZE / size));
 }
 
-const fragmentsOf = ({ definitions }: DocumentNode): Fragments =>
+const collectFragments = ({ definitions }: DocumentNode): Fragments =>
   Object.fromEntries(
     definitions.flatMap((definition) =>
       definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition]] : [],

@@ -39,14 +39,14 @@ export function estimateCost(
   variables: Variables,
 ): number {
   const root = schema.getRootType(operation.operation);
-  const variablesWithDefaults = { ...defaultsOf(operation), ...variables };
+  const variablesWithDefaults = { ...collectDefaults(operation), ...variables };
   return root
-    ? new CostEstimator(schema, document, variablesWithDefaults).costOfSelections(root, operation.selectionSet, 1)
+    ? new CostEstimator(schema, document, variablesWithDefaults).estimateSelections(root, operation.selectionSet, 1)
     : 0;
 }
 
 /** Default values of the variables, where they are leaves. */
-function defaultsOf({ variableDefinitions = [] }: OperationDefinitionNode): Variables {
+function collectDefaults({ variableDefinitions = [] }: OperationDefinitionNode): Variables {
   return Object.fromEntries(
     variableDefinitions.flatMap(({ variable, defaultValue }) =>
       defaultValue && 'value' in defaultValue ? [[variable.name.value, defaultValue.value]] : [],
@@ -73,23 +73,23 @@ class CostEstimator {
    * @param type is null where the document names a field or type that does not exist.
    * @param pageRecords Maximum records of the page when `type` is a page envelope, else 1.
    */
-  costOfSelections(type: GraphQLNamedType | null, { selections }: SelectionSetNode, pageRecords: number): number {
+  estimateSelections(type: GraphQLNamedType | null, { selections }: SelectionSetNode, pageRecords: number): number {
     let cost = 0;
     for (const selection of selections) {
       if (selection.kind === Kind.FIELD) {
-        cost += this.#costOfField(type, selection, pageRecords);
+        cost += this.#estimateField(type, selection, pageRecords);
       } else if (selection.kind === Kind.FRAGMENT_SPREAD) {
-        cost += this.#costOfFragment(selection.name.value, pageRecords);
+        cost += this.#estimateFragment(selection.name.value, pageRecords);
       } else {
         const { typeCondition, selectionSet } = selection;
         const condition = typeCondition ? (this.#schema.getType(typeCondition.name.value) ?? null) : type;
-        cost += this.costOfSelections(condition, selectionSet, pageRecords);
+        cost += this.estimateSelections(condition, selectionSet, pageRecords);
       }
     }
     return cost;
   }
 
-  #costOfFragment(name: string, pageRecords: number): number {
+  #estimateFragment(name: string, pageRecords: number): number {
     const key = `${name} ${pageRecords}`;
     const known = this.#costs.get(key);
     if (known !== undefined) return known;
@@ -97,34 +97,34 @@ class CostEstimator {
     // A fragment that spreads itself is rejected by another rule.
     this.#costs.set(key, 0);
     const type = fragment && this.#schema.getType(fragment.typeCondition.name.value);
-    const cost = fragment ? this.costOfSelections(type ?? null, fragment.selectionSet, pageRecords) : 0;
+    const cost = fragment ? this.estimateSelections(type ?? null, fragment.selectionSet, pageRecords) : 0;
     this.#costs.set(key, cost);
     return cost;
   }
 
-  #costOfField(parent: GraphQLNamedType | null, node: FieldNode, pageRecords: number): number {
+  #estimateField(parent: GraphQLNamedType | null, node: FieldNode, pageRecords: number): number {
     if (!node.selectionSet) return 1;
-    const field = this.#fieldOf(parent, node.name.value);
+    const field = this.#findField(parent, node.name.value);
     if (!field) return 1;
     const type = getNamedType(field.type);
     const isEnvelope = Boolean(type.extensions.envelope);
-    const limit = this.#limitOf(field, node);
-    const records = isEnvelope ? 1 : this.#recordsOf(field, parent!, type, limit ?? pageRecords);
-    const byChanges = this.#valueOf(node, isUpdatedSince) == null ? 0 : SLOW_READ_COST;
+    const limit = this.#findLimit(field, node);
+    const records = isEnvelope ? 1 : this.#countRecords(field, parent!, type, limit ?? pageRecords);
+    const byChanges = this.#findValue(node, isUpdatedSince) == null ? 0 : SLOW_READ_COST;
     const read = (field.extensions.cost as number | undefined) ?? byChanges;
     return (
-      1 + read + records * this.costOfSelections(type, node.selectionSet, isEnvelope ? (limit ?? LIST_RECORDS) : 1)
+      1 + read + records * this.estimateSelections(type, node.selectionSet, isEnvelope ? (limit ?? LIST_RECORDS) : 1)
     );
   }
 
-  #fieldOf(parent: GraphQLNamedType | null, name: string): GraphQLField<unknown, unknown> | undefined {
+  #findField(parent: GraphQLNamedType | null, name: string): GraphQLField<unknown, unknown> | undefined {
     if (name === SchemaMetaFieldDef.name) return SchemaMetaFieldDef;
     if (name === TypeMetaFieldDef.name) return TypeMetaFieldDef;
     return isObjectType(parent) ? parent.getFields()[name] : undefined;
   }
 
   /** @param pageRecords Maximum records of the list where it is a page's or has a limit of its own. */
-  #recordsOf(
+  #countRecords(
     field: GraphQLField<unknown, unknown>,
     parent: GraphQLNamedType,
     type: GraphQLNamedType,
@@ -140,10 +140,10 @@ class CostEstimator {
   }
 
   /** Returns the maximum number of records that a field requests; null for a field without a limit. */
-  #limitOf(field: GraphQLField<unknown, unknown>, node: FieldNode): number | null {
+  #findLimit(field: GraphQLField<unknown, unknown>, node: FieldNode): number | null {
     const argument = field.args.find(isLimit);
     if (!argument) return null;
-    const limit = this.#valueOf(node, isNamedLimit);
+    const limit = this.#findValue(node, isNamedLimit);
     const schema = getNamedType(argument.type).extensions.jsonSchema as
       | { default?: number; maximum?: number }
       | undefined;
@@ -155,7 +155,7 @@ class CostEstimator {
   }
 
   /** Returns the value of an argument of a leaf type; null or undefined where none is given. */
-  #valueOf({ arguments: given = [] }: FieldNode, isArgument: (argument: ArgumentNode) => boolean): unknown {
+  #findValue({ arguments: given = [] }: FieldNode, isArgument: (argument: ArgumentNode) => boolean): unknown {
     const value = given.find(isArgument)?.value;
     if (value?.kind === Kind.VARIABLE) return this.#variables[value.name.value];
     return value && 'value' in value ? value.value : null;

@@ -111,7 +111,7 @@ function createExtractor(parameter: Parameter, storage: Storage): ParameterExtra
     case 'arg':
       return (args) => args[parameter.name];
     case 'args': {
-      const names = argumentsOf(parameter.getType() as Handler['target'], storage);
+      const names = listArguments(parameter.getType() as Handler['target'], storage);
       return (args) => pick(args, names);
     }
     case 'context':
@@ -129,7 +129,7 @@ function createExtractor(parameter: Parameter, storage: Storage): ParameterExtra
 }
 
 /** Names of the arguments that an `@ArgsType` class declares, with those that it inherits. */
-function argumentsOf(target: Handler['target'], storage: Storage): string[] {
+function listArguments(target: Handler['target'], storage: Storage): string[] {
   const names: string[] = [];
   for (let one = target; one.prototype !== undefined; one = Object.getPrototypeOf(one)) {
     const type = storage.argumentTypes.find(({ target }) => target === one);

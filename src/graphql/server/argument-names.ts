@@ -15,23 +15,23 @@ const pathsOfSource = new WeakMap<Source, ArgumentPaths>();
 export function findArgumentPath(source: Source, node: ASTNode): ArgumentPath | null {
   let paths = pathsOfSource.get(source);
   if (!paths) {
-    paths = argumentPathsOf(source);
+    paths = computeArgumentPaths(source);
     pathsOfSource.set(source, paths);
   }
-  return paths.get(keyOf(node)) ?? null;
+  return paths.get(toKey(node)) ?? null;
 }
 
-const keyOf = ({ kind, loc }: ASTNode) => `${kind} ${loc?.start}`;
+const toKey = ({ kind, loc }: ASTNode) => `${kind} ${loc?.start}`;
 
-function argumentPathsOf(source: Source): ArgumentPaths {
+function computeArgumentPaths(source: Source): ArgumentPaths {
   const paths = new Map<string, ArgumentPath>();
   const current: (string | number)[] = [];
   visit(parse(source), {
     enter(node, key, _parent, path) {
       if (isItem(key, path)) current.push(key);
-      if (node.kind === Kind.OBJECT_FIELD) paths.set(keyOf(node), [...current]);
+      if (node.kind === Kind.OBJECT_FIELD) paths.set(toKey(node), [...current]);
       if (node.kind === Kind.ARGUMENT || node.kind === Kind.OBJECT_FIELD) current.push(node.name.value);
-      else if (current.length > 0 && node.kind.endsWith('Value')) paths.set(keyOf(node), [...current]);
+      else if (current.length > 0 && node.kind.endsWith('Value')) paths.set(toKey(node), [...current]);
     },
     leave(node, key, _parent, path) {
       if (node.kind === Kind.ARGUMENT || node.kind === Kind.OBJECT_FIELD) current.pop();

@@ -14,18 +14,18 @@ export function limitDepth(context: ValidationContext): ASTVisitor {
     if (known !== undefined) return known;
     // Another rule rejects recursive fragments.
     heights.set(name, 0);
-    const height = heightOf(context.getFragment(name)?.selectionSet);
+    const height = computeHeight(context.getFragment(name)?.selectionSet);
     heights.set(name, height);
     return height;
   };
 
-  const heightOf = (set: SelectionSetNode | undefined): number => {
+  const computeHeight = (set: SelectionSetNode | undefined): number => {
     let height = 0;
     for (const selection of set?.selections ?? []) {
       const found =
         selection.kind === Kind.FRAGMENT_SPREAD
           ? heightOfFragment(selection.name.value)
-          : heightOf(selection.selectionSet) + (selection.kind === Kind.FIELD ? 1 : 0);
+          : computeHeight(selection.selectionSet) + (selection.kind === Kind.FIELD ? 1 : 0);
       height = Math.max(height, found);
     }
     return height;
@@ -33,7 +33,7 @@ export function limitDepth(context: ValidationContext): ASTVisitor {
 
   return {
     OperationDefinition({ selectionSet }) {
-      if (heightOf(selectionSet) <= MAX_FIELD_DEPTH) return;
+      if (computeHeight(selectionSet) <= MAX_FIELD_DEPTH) return;
       context.reportError(toGraphqlError(invalidField('query', `must not nest deeper than ${MAX_FIELD_DEPTH} fields`)));
     },
   };

@@ -30,7 +30,7 @@ export async function limitLength({ body, query: parameters }: FastifyRequest): 
 export function limitDocument(context: ValidationContext): ASTVisitor {
   return {
     Document(document) {
-      const error = errorOf(document);
+      const error = findError(document);
       if (!error) return undefined;
       context.reportError(toGraphqlError(error));
       // The other rules visit the returned document.
@@ -39,7 +39,7 @@ export function limitDocument(context: ValidationContext): ASTVisitor {
   };
 }
 
-function errorOf(document: DocumentNode): ApiError | null {
+function findError(document: DocumentNode): ApiError | null {
   if (exceedsMaxDepth(document)) return invalidField('query', `must not nest deeper than ${MAX_NODE_DEPTH} levels`);
   const isSubscription = document.definitions.some(
     (definition) => definition.kind === Kind.OPERATION_DEFINITION && definition.operation === 'subscription',

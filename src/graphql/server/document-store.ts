@@ -31,8 +31,8 @@ export class DocumentStore implements Store {
   async set(key: string, document: DocumentNode): Promise<void> {
     await this.delete(key);
     this.#documents.set(key, document);
-    this.#queries.add(queryOf(document));
-    this.#characters += lengthOf(document);
+    this.#queries.add(getQuery(document));
+    this.#characters += getLength(document);
     for (const oldest of this.#documents.keys()) {
       if (this.#characters <= MAX_CHARACTERS) return;
       await this.delete(oldest);
@@ -42,11 +42,11 @@ export class DocumentStore implements Store {
   async delete(key: string): Promise<boolean> {
     const document = this.#documents.get(key);
     if (!document) return false;
-    this.#characters -= lengthOf(document);
-    this.#queries.delete(queryOf(document));
+    this.#characters -= getLength(document);
+    this.#queries.delete(getQuery(document));
     return this.#documents.delete(key);
   }
 }
 
-const queryOf = (document: DocumentNode) => document.loc?.source.body ?? '';
-const lengthOf = (document: DocumentNode) => queryOf(document).length;
+const getQuery = (document: DocumentNode) => document.loc?.source.body ?? '';
+const getLength = (document: DocumentNode) => getQuery(document).length;

@@ -38,14 +38,14 @@ function formatRequestError(formatted: GraphQLFormattedError, error: GraphQLErro
   if (code === 'INTERNAL_SERVER_ERROR') {
     return { message: 'Something went wrong on our side.', extensions: { code: 'INTERNAL', http: { status: 500 } } };
   }
-  const literal = literalOf(error);
+  const literal = findLiteral(error);
   if (!literal) return { ...formatted, extensions: { code, http: { status: status ?? 400 } } };
   const errors = [toFieldError(literal.name, literal.path, error)];
   return { ...formatted, extensions: { code: 'BAD_USER_INPUT', http: { status: 400 }, errors } };
 }
 
 /** Returns the argument, and the path inside it, of the literal that an error refers to. */
-function literalOf(error: GraphQLError): { name: string; path: (string | number)[] } | null {
+function findLiteral(error: GraphQLError): { name: string; path: (string | number)[] } | null {
   const missing = /argument "(\w+)" of type "[^"]+" is required/.exec(error.message);
   if (missing) return { name: missing[1]!, path: [] };
   const node = error.nodes?.[0];

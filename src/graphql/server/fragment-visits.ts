@@ -19,8 +19,9 @@ export function countFragmentVisits({ definitions }: DocumentNode): number {
   const fragments = new Map<string, References>();
   const operations: References[] = [];
   for (const definition of definitions) {
-    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, referencesOf(definition));
-    if (definition.kind === Kind.OPERATION_DEFINITION) operations.push(referencesOf(definition));
+    if (definition.kind === Kind.FRAGMENT_DEFINITION)
+      fragments.set(definition.name.value, collectReferences(definition));
+    if (definition.kind === Kind.OPERATION_DEFINITION) operations.push(collectReferences(definition));
   }
   let count = 0;
   for (const operation of operations) {
@@ -39,7 +40,7 @@ export function countFragmentVisits({ definitions }: DocumentNode): number {
   return count;
 }
 
-function referencesOf(definition: DefinitionNode): References {
+function collectReferences(definition: DefinitionNode): References {
   const spreads: string[] = [];
   let size = 1;
   visit(definition, {

@@ -51,15 +51,15 @@ export function countComparisons({ definitions }: DocumentNode, limit = MAX_COMP
     if ('selectionSet' in definition) pending.push([definition.selectionSet!]);
   }
   const ids = new Map<SelectionSetNode, number>();
-  const idOf = (set: SelectionSetNode) => ids.get(set) ?? ids.set(set, ids.size).size - 1;
+  const getId = (set: SelectionSetNode) => ids.get(set) ?? ids.set(set, ids.size).size - 1;
   const seen = new Set<string>();
   let count = 0;
   for (let merged = pending.pop(); merged && count <= limit; merged = pending.pop()) {
-    const key = merged.map(idOf).join();
+    const key = merged.map(getId).join();
     if (seen.has(key)) continue;
     seen.add(key);
     const selected = mergeFields(merged, fragments);
-    count += costOf(selected);
+    count += computeCost(selected);
     for (const fields of selected.fields.values()) {
       const children = [...fields].flatMap(({ selectionSet }) => selectionSet ?? []);
       if (children.length > 0) pending.push(children);
@@ -98,17 +98,17 @@ function mergeFields(
   return selected;
 }
 
-function costOf({ fields, fieldCount, spreadCount, sources }: MergedFields): number {
+function computeCost({ fields, fieldCount, spreadCount, sources }: MergedFields): number {
   const others = sources - 1;
-  let cost = pairsOf(sources) * COSTS.sourcePair + (fieldCount + spreadCount) * COSTS.selection;
+  let cost = countPairs(sources) * COSTS.sourcePair + (fieldCount + spreadCount) * COSTS.selection;
   cost += others * (spreadCount * COSTS.spread + fieldCount * COSTS.lookup);
   for (const sameKey of fields.values()) {
     if (sameKey.size === 1) continue;
     const isLeaf = ({ arguments: given = [], selectionSet }: FieldNode) => given.length === 0 && !selectionSet;
     const most = Math.max(...[...sameKey].map((field) => field.arguments?.length ?? 0));
-    cost += pairsOf(sameKey.size) * ([...sameKey].every(isLeaf) ? COSTS.leafPair : 1 + most);
+    cost += countPairs(sameKey.size) * ([...sameKey].every(isLeaf) ? COSTS.leafPair : 1 + most);
   }
   return cost;
 }
 
-const pairsOf = (count: number) => (count * (count - 1)) / 2;
+const countPairs = (count: number) => (count * (count - 1)) / 2;

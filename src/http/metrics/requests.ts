@@ -32,10 +32,10 @@ export function observeRequests(app: FastifyInstance): void {
     histogram.observe(seconds);
     if (context) {
       const { integratorId } = context.caller;
-      integrators.add(integratorId ?? 'internal', outcomeOf(statusCode), seconds);
+      integrators.add(integratorId ?? 'internal', toOutcome(statusCode), seconds);
       if (route === '/graphql') {
-        const outcome = context.operation.hasErrors && statusCode < 400 ? 'client_error' : outcomeOf(statusCode);
-        operations.add(nameOf(context.operation.name), outcome, seconds);
+        const outcome = context.operation.hasErrors && statusCode < 400 ? 'client_error' : toOutcome(statusCode);
+        operations.add(toLabel(context.operation.name), outcome, seconds);
       }
     }
     done();
@@ -47,12 +47,12 @@ export function observeRequests(app: FastifyInstance): void {
 }
 
 /** A name that is no name of GraphQL is not repeated: the client may have sent a megabyte. */
-function nameOf(name: string | null): string {
+function toLabel(name: string | null): string {
   if (!name) return 'anonymous';
   return /^\w{1,100}$/.test(name) ? name : 'invalid';
 }
 
-function outcomeOf(status: number): string {
+function toOutcome(status: number): string {
   if (status >= 500) return 'server_error';
   return status >= 400 ? 'client_error' : 'ok';
 }

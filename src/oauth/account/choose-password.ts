@@ -32,7 +32,7 @@ export async function choosePassword(page: AccountRequest): Promise<FastifyReply
   const fields = page.verifiedFields();
   const { database, token, user, query } = await requireLink(page);
   const password = fields.get('password') ?? '';
-  const problem = findProblem(password, fields.get('repeated') ?? '');
+  const problem = findPasswordProblem(password, fields.get('repeated') ?? '');
   if (problem !== null) return page.show(createChoosePasswordPage(page.formContext(query), user, problem), 400);
   const { request, dependencies } = page;
   const passwordHash = await runPasswordHash(request.ip, () => hashPassword(password));
@@ -42,7 +42,7 @@ export async function choosePassword(page: AccountRequest): Promise<FastifyReply
   return page.reply.redirect('/account/password-saved', 303);
 }
 
-function findProblem(password: string, repeated: string): string | null {
+function findPasswordProblem(password: string, repeated: string): string | null {
   try {
     checkPassword(password);
   } catch (error) {

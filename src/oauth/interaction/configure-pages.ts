@@ -79,7 +79,7 @@ function describeError(thrown: FastifyError, request: FastifyRequest): ErrorDesc
   const error = toApiError(thrown);
   const { status, headers } = error;
   if (status >= 500) request.log.error({ err: error.cause ?? error }, error.message);
-  return { status, headers, detail: null, isRetryable: true, ...textsOf(error) };
+  return { status, headers, detail: null, isRetryable: true, ...toTexts(error) };
 }
 
 const describePageError = ({ status, title, message, isRetryable }: PageError): ErrorDescription => ({
@@ -87,7 +87,7 @@ const describePageError = ({ status, title, message, isRetryable }: PageError): 
   ...{ headers: {}, detail: null },
 });
 
-function textsOf({ status }: ApiError): { title: string; message: string } {
+function toTexts({ status }: ApiError): { title: string; message: string } {
   if (status === 429) return { title: 'Too many requests', message: 'Wait a little, then try again.' };
   return { title: 'Something went wrong', message: 'This is a problem on our side. Wait a little, then try again.' };
 }

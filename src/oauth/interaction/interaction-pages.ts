@@ -12,7 +12,7 @@ import { signIn, signOut } from './sign-in.ts';
 /** Creates the Fastify plugin with the sign-in, selection and consent pages, which work without JavaScript. */
 export function interactionPagesPlugin(dependencies: OAuthDependencies): FastifyPluginAsync {
   return async (app) => {
-    configurePages(app, dependencies.limitPageRequest, authorizationUrlOf);
+    configurePages(app, dependencies.limitPageRequest, toAuthorizationUrl);
     app.addHook('onRequest', async ({ url }) => requireParsableQuery(url));
     registerAssets(app);
     app.get('/oauth/authorize', createInteractionHandler(dependencies, showPrompt));
@@ -21,10 +21,10 @@ export function interactionPagesPlugin(dependencies: OAuthDependencies): Fastify
     app.post('/oauth/sign-out', createInteractionHandler(dependencies, signOut));
     // A browser that reloads the response of the sign-in form by its address.
     app.get('/oauth/sign-in', async (request, reply) =>
-      reply.redirect(authorizationUrlOf(request) ?? '/oauth/authorize', 303),
+      reply.redirect(toAuthorizationUrl(request) ?? '/oauth/authorize', 303),
     );
     app.get('/oauth/signed-out', async (request, reply) =>
-      sendPage(reply, 200, createSignedOutPage(authorizationUrlOf(request))),
+      sendPage(reply, 200, createSignedOutPage(toAuthorizationUrl(request))),
     );
     rejectOtherPageMethods(app, {
       '/oauth/authorize': ['GET', 'POST'],
@@ -41,7 +41,7 @@ function requireParsableQuery(url: string): void {
 }
 
 /** Returns the URL that restarts the authorization request of this query; null without a query. */
-function authorizationUrlOf(request: FastifyRequest): string | null {
+function toAuthorizationUrl(request: FastifyRequest): string | null {
   const at = request.url.indexOf('?');
   return at < 0 ? null : `/oauth/authorize${request.url.slice(at)}`;
 }

@@ -36,7 +36,7 @@ class ThrottledError extends Error {
  * the account's owner out.
  */
 export async function countAttempt(database: Database, attempt: SignInAttemptKey, now: number): Promise<number> {
-  const { address, account } = keysOf(attempt);
+  const { address, account } = toKeys(attempt);
   try {
     await database.transaction(async (em) => {
       const retries = [
@@ -54,7 +54,7 @@ export async function countAttempt(database: Database, attempt: SignInAttemptKey
 
 /** After a correct password: deletes the account's counter for this address and uncounts this attempt of the address. */
 export async function clearAttempt(database: Database, attempt: SignInAttemptKey, now: number): Promise<void> {
-  const { address, account } = keysOf(attempt);
+  const { address, account } = toKeys(attempt);
   await database.transaction(async (em) => {
     const retryAt = new Date(now).toISOString();
     await em.execute('update oauth_sign_in_attempt set failures = failures - 1, retry_at = ? where key = ?', [
@@ -105,7 +105,7 @@ async function incrementFailures(
   return Date.parse(retryAt);
 }
 
-function keysOf({ address, email, kind }: SignInAttemptKey): { address: string; account: string } {
+function toKeys({ address, email, kind }: SignInAttemptKey): { address: string; account: string } {
   const network = kind === 'user' ? toNetwork(address) : `${kind} ${toNetwork(address)}`;
   return { address: hashSecret(network), account: hashSecret(`${network} ${email}`) };
 }

@@ -30,7 +30,7 @@ export function createFieldExample(owner: string, field: Field, ancestors: reado
   const own = `${owner}.${field.name}`;
   if (Object.hasOwn(VALUES, own)) return VALUES[own];
   if (GENERIC_TYPES.has(getNamedType(field.type).name) && Object.hasOwn(VALUES, field.name)) return VALUES[field.name];
-  return exampleOf(field.type, ancestors);
+  return createExample(field.type, ancestors);
 }
 
 /** Returns an example of an object with these fields, without those whose example is null. */
@@ -46,10 +46,11 @@ export function createFieldsExample(
   return Object.fromEntries(entries.filter(([, value]) => value !== null));
 }
 
-function exampleOf(type: GraphQLType, ancestors: readonly string[]): unknown {
-  if (isNonNullType(type)) return exampleOf(type.ofType, ancestors);
-  if (isListType(type)) return ancestors.includes(getNamedType(type).name) ? [] : [exampleOf(type.ofType, ancestors)];
-  if (isScalarType(type)) return exampleOfScalar(type.extensions.jsonSchema, type.name);
+function createExample(type: GraphQLType, ancestors: readonly string[]): unknown {
+  if (isNonNullType(type)) return createExample(type.ofType, ancestors);
+  if (isListType(type))
+    return ancestors.includes(getNamedType(type).name) ? [] : [createExample(type.ofType, ancestors)];
+  if (isScalarType(type)) return createScalarExample(type.extensions.jsonSchema, type.name);
   if (isEnumType(type)) return type.getValues()[0]!.name;
   return isInputObjectType(type) ? createFieldsExample(type.name, Object.values(type.getFields()), ancestors) : null;
 }
@@ -57,7 +58,7 @@ function exampleOf(type: GraphQLType, ancestors: readonly string[]): unknown {
 /** Whether an example is the one of any text. */
 export const isFallback = (example: unknown) => example === BUILT_IN.String;
 
-function exampleOfScalar(schema: unknown, name: string): unknown {
+function createScalarExample(schema: unknown, name: string): unknown {
   const { examples, type } = (schema ?? {}) as JsonSchema & { examples?: unknown[] };
   return examples?.[0] ?? (type === 'object' ? {} : BUILT_IN[name]);
 }

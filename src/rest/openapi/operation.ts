@@ -26,8 +26,8 @@ export function describeOperation(operation: Operation, schema: GraphQLSchema, s
     operationId: operation.operationId,
     tags: [operation.tag],
     ...(operation.extension && { 'x-extension': true }),
-    summary: summaryOf(operation, field),
-    description: descriptionOf(operation, field, mayUseQuery),
+    summary: createSummary(operation, field),
+    description: createDescription(operation, field, mayUseQuery),
     ...(field.deprecationReason && { deprecated: true }),
     security: describeSecurity(operation.scope),
     parameters: describeParameters(operation, locations, schemas),
@@ -85,7 +85,7 @@ function successResponses(
 const BODY_OR_QUERY =
   'The fields may stand in a JSON body or in the query; all required ones have to be in one of the two.';
 
-function descriptionOf(
+function createDescription(
   { scope, deprecated }: Operation,
   field: GraphQLField<unknown, unknown>,
   mayUseQuery: boolean,
@@ -98,7 +98,7 @@ function descriptionOf(
 }
 
 /** Returns `List subcontractor SWMS`, `Get timesheet` or `Create meeting`, from the names in the schema. */
-function summaryOf({ kind, field: name }: Operation, field: GraphQLField<unknown, unknown>): string {
+function createSummary({ kind, field: name }: Operation, field: GraphQLField<unknown, unknown>): string {
   const type = getNamedType(field.type);
   if (kind === 'Mutation') return capitalize(toWords(name));
   return type.extensions.envelope ? `List ${toWords(name)}` : `Get ${toWords(type.name)}`;

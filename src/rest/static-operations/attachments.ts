@@ -12,7 +12,7 @@ import type { StaticOperation } from './static-operation.ts';
 const MIB = 1024 * 1024;
 const MINUTES = SIGNED_URL_SECONDS / 60;
 
-const exampleOfScalar = (scalar: GraphQLScalarType) => (getScalarSchema(scalar).examples as string[])[0];
+const getScalarExample = (scalar: GraphQLScalarType) => (getScalarSchema(scalar).examples as string[])[0];
 
 const parameter = (location: 'path' | 'query', name: string, keywords: object) => ({
   name,
@@ -22,7 +22,7 @@ const parameter = (location: 'path' | 'query', name: string, keywords: object) =
 });
 const builderId = parameter('path', 'builderId', {
   schema: getScalarSchema(BuilderId),
-  example: exampleOfScalar(BuilderId),
+  example: getScalarExample(BuilderId),
 });
 
 /** Returns a multipart request body whose schema has these keywords. */
@@ -96,7 +96,7 @@ const signedUrlParameters = [
   parameter('path', 'key', {
     description: 'Storage key; its slashes are not escaped.',
     schema: text,
-    example: exampleOfScalar(StorageKey),
+    example: getScalarExample(StorageKey),
   }),
   textParameter('type', 'image/jpeg'),
   textParameter('issuer', 'intg_a0mkq3v8t2n4c7x1p9r5w6yzb', {

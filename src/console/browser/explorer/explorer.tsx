@@ -70,7 +70,7 @@ export function Explorer() {
           isHeadersEditorEnabled={false}
           defaultEditorToolsVisibility="variables"
           initialQuery={chosen?.query}
-          initialVariables={chosen ? variablesOf(chosen.query) : undefined}
+          initialVariables={chosen ? findVariables(chosen.query) : undefined}
         />
       </main>
     </div>
@@ -78,7 +78,7 @@ export function Explorer() {
 }
 
 /** Values of a query's variables, for the person to complete. */
-function variablesOf(query: string): string {
+function findVariables(query: string): string {
   const now = Date.now();
   const builderId = localStorage.getItem(`console.builder.${region}`) ?? 'buil_';
   const values: Record<string, unknown> = { builderId };

@@ -1,7 +1,7 @@
 import { createContext, useContext } from 'react';
 import { type Client, cacheExchange, createClient, fetchExchange, mapExchange } from 'urql';
 import { setConnection } from '../shared/session.ts';
-import { codeOf, statusOf } from './errors.ts';
+import { getCode, getStatus } from './errors.ts';
 
 /** Clients of one region. */
 interface ConsoleClients {
@@ -27,8 +27,8 @@ export function createConsoleClients(region: string): ConsoleClients {
         mapExchange({
           onResult({ error }) {
             if (!error) return setConnection('online');
-            if (statusOf(error) === 401 || codeOf(error) === 'UNAUTHENTICATED') return setConnection('ended');
-            if (error.networkError && statusOf(error) === undefined) return setConnection('offline');
+            if (getStatus(error) === 401 || getCode(error) === 'UNAUTHENTICATED') return setConnection('ended');
+            if (error.networkError && getStatus(error) === undefined) return setConnection('offline');
             setConnection('online');
           },
         }),

@@ -8,18 +8,18 @@ export interface RequestError {
 }
 
 /** HTTP status of the response, or of the first GraphQL error; undefined when there was no response. */
-export const statusOf = ({ response, graphQLErrors }: RequestError): number | undefined =>
+export const getStatus = ({ response, graphQLErrors }: RequestError): number | undefined =>
   (graphQLErrors[0]?.extensions?.http as { status?: number } | undefined)?.status ??
   (graphQLErrors[0]?.extensions?.status as number | undefined) ??
   response?.status;
 
 /** Code of the first GraphQL error, such as `NOT_FOUND`. */
-export const codeOf = ({ graphQLErrors }: RequestError): string | undefined =>
+export const getCode = ({ graphQLErrors }: RequestError): string | undefined =>
   graphQLErrors[0]?.extensions?.code as string | undefined;
 
 /** Returns an error in words for people. */
 export function describeError(error: RequestError): { title: string; detail: string } {
-  const status = statusOf(error);
+  const status = getStatus(error);
   const detail = error.graphQLErrors.map(({ message }) => message).join(' ');
   if (error.networkError && status === undefined)
     return { title: 'No connection', detail: 'The console could not reach the service. Your input is kept.' };

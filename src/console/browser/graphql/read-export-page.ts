@@ -1,5 +1,5 @@
 import type { AnyVariables, Client, TypedDocumentNode } from 'urql';
-import { type RequestError, statusOf } from './errors.ts';
+import { getStatus, type RequestError } from './errors.ts';
 
 /** Seconds before the attempts after the first one, where the response does not say when to try again. */
 const DELAYS = [1, 2, 4, 8, 16];
@@ -22,6 +22,6 @@ export async function readExportPage<Data, Variables extends AnyVariables>(
 
 /** Whether a later attempt may succeed: too many requests, or no service. */
 function isTransient(error: RequestError): boolean {
-  const status = statusOf(error);
+  const status = getStatus(error);
   return status === 429 || status === 502 || status === 503 || status === 504;
 }

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { type AnyVariables, type TypedDocumentNode, useClient } from 'urql';
-import { codeOf, type RequestError } from './errors.ts';
+import { getCode, type RequestError } from './errors.ts';
 
 interface Outcome<Data> {
   /** Null when the mutation failed. */
@@ -30,7 +30,7 @@ export function useAction<Data, Variables extends AnyVariables>(
       const { data, error: failure } = await client.mutation(mutation, variables).toPromise();
       setRunning(false);
       setError(failure);
-      const overtaken = failure !== undefined && codeOf(failure) === 'EDIT_CONFLICT';
+      const overtaken = failure !== undefined && getCode(failure) === 'EDIT_CONFLICT';
       return { data: failure ? null : (data ?? null), overtaken };
     },
     running,

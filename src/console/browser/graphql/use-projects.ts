@@ -1,5 +1,5 @@
 import { useFilters } from '../shared/filters.ts';
-import { statusOf } from './errors.ts';
+import { getStatus } from './errors.ts';
 import { OneProjectDocument, ProjectChoiceDocument } from './generated.ts';
 import { type Request, useRequest } from './use-request.ts';
 
@@ -18,6 +18,6 @@ export function useProjects(builderId: string): Request<ProjectChoice[]> {
   const one = useRequest(OneProjectDocument, { builderId, projectId: wanted ?? '' }, { pause: isListed });
   if (isListed) return { ...list, data: listed };
   if (one.data?.project.id === wanted) return { ...one, data: [...listed, one.data.project] };
-  const isUnknown = one.error && [400, 404].includes(statusOf(one.error) ?? 0);
+  const isUnknown = one.error && [400, 404].includes(getStatus(one.error) ?? 0);
   return { ...one, data: isUnknown ? listed : undefined };
 }

@@ -6,15 +6,15 @@ const KEY = 'console.theme';
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const listeners = new Set<() => void>();
 
-const chosen = (): Theme | null => {
+const readChoice = (): Theme | null => {
   const value = localStorage.getItem(KEY);
   return value === 'light' || value === 'dark' ? value : null;
 };
 
-const current = (): Theme => chosen() ?? (dark.matches ? 'dark' : 'light');
+const getTheme = (): Theme => readChoice() ?? (dark.matches ? 'dark' : 'light');
 
-function apply(): void {
-  const theme = chosen();
+function updateDocument(): void {
+  const theme = readChoice();
   if (theme) document.documentElement.dataset.theme = theme;
   else delete document.documentElement.dataset.theme;
   for (const listener of listeners) listener();
@@ -22,16 +22,16 @@ function apply(): void {
 
 /** Applies the theme that was chosen before, else that of the system. */
 export function applyTheme(): void {
-  apply();
-  dark.addEventListener('change', apply);
+  updateDocument();
+  dark.addEventListener('change', updateDocument);
 }
 
 /** Switches between light and dark, and keeps the choice in this browser. The choice of the system's own theme is forgotten again. */
 export function toggleTheme(): void {
-  const next = current() === 'dark' ? 'light' : 'dark';
+  const next = getTheme() === 'dark' ? 'light' : 'dark';
   if (next === (dark.matches ? 'dark' : 'light')) localStorage.removeItem(KEY);
   else localStorage.setItem(KEY, next);
-  apply();
+  updateDocument();
 }
 
 const subscribe = (listener: () => void) => {
@@ -39,4 +39,4 @@ const subscribe = (listener: () => void) => {
   return () => listeners.delete(listener);
 };
 
-export const useTheme = (): Theme => useSyncExternalStore(subscribe, current);
+export const useTheme = (): Theme => useSyncExternalStore(subscribe, getTheme);

@@ -31,9 +31,9 @@ export async function readChanges(
   const now = clock.now();
   const head = await readHead(database);
   const previous = after == null ? null : parseCursor(after);
-  const position = previous && positionOf(previous.cursor[0], region, head);
-  const isSigned = previous && isSecretOf(previous.signature, [hashSecret(signatureOf(region, head, previous.cursor))]);
-  if (position && !isSigned) throw invalidCursor();
+  const position = previous && toPosition(previous.cursor[0], region, head);
+  const isSigned = previous && isSecretOf(previous.signature, [hashSecret(signCursor(region, head, previous.cursor))]);
+  if (position && !isSigned) throw invalidPollCursor();
   const isContinued = position !== null && Math.abs(now - previous!.cursor[2]) <= MAX_AGE_MS;
   const [, snapshot, since] = isContinued ? previous!.cursor : [null, null, now];
   const attendance = await readAttendanceChanges(database, snapshot, since, now);
@@ -53,26 +53,26 @@ export async function readChanges(
 }
 
 /** Returns null for a cursor of an earlier epoch of the log, after which everything is to be read again. */
-function positionOf(cursor: string, region: RegionId, head: LogHead) {
+function toPosition(cursor: string, region: RegionId, head: LogHead) {
   try {
     return decodeEventCursor(region, head, cursor);
   } catch (error) {
     if (error instanceof ApiError && error.status === 410) return null;
-    throw error instanceof ApiError && error.status === 400 ? invalidCursor() : error;
+    throw error instanceof ApiError && error.status === 400 ? invalidPollCursor() : error;
   }
 }
 
 const encodeCursor = (region: RegionId, head: LogHead, cursor: Cursor): string =>
-  `${Buffer.from(JSON.stringify(cursor)).toString('base64url')}.${signatureOf(region, head, cursor)}`;
+  `${Buffer.from(JSON.stringify(cursor)).toString('base64url')}.${signCursor(region, head, cursor)}`;
 
-const signatureOf = (region: RegionId, { secret }: LogHead, cursor: Cursor): string =>
+const signCursor = (region: RegionId, { secret }: LogHead, cursor: Cursor): string =>
   createHmac('sha256', secret)
     .update(`changes ${region} ${JSON.stringify(cursor)}`)
     .digest()
     .subarray(0, SIGNATURE_BYTES)
     .toString('base64url');
 
-const invalidCursor = () => invalidField('after', 'must be the cursor of an earlier poll of this region');
+const invalidPollCursor = () => invalidField('after', 'must be the cursor of an earlier poll of this region');
 
 /** Throws 400 for a text that is no cursor. The caller checks the signature. */
 function parseCursor(text: string): { cursor: Cursor; signature: string } {
@@ -85,5 +85,5 @@ function parseCursor(text: string): { cursor: Cursor; signature: string } {
   } catch {
     // Reported below.
   }
-  throw invalidCursor();
+  throw invalidPollCursor();
 }

@@ -63,7 +63,7 @@ const figureOfDays = (scope: Scope, maxDays: number, read: ReadRange, maxRecords
     maxRecords,
   );
 
-const nowOf = ({ clock }: ConsoleContext) => new Date(clock.now()).toISOString();
+const getNow = ({ clock }: ConsoleContext) => new Date(clock.now()).toISOString();
 
 /** Figures for charts, each counted by one statement in an index. */
 export const figuresArea: ConsoleArea = {
@@ -81,7 +81,7 @@ export const figuresArea: ConsoleArea = {
     ),
     workersOnSite: figure(
       'read:attendance',
-      (context, filter) => readWorkersOnSite(context.database, filter, nowOf(context)),
+      (context, filter) => readWorkersOnSite(context.database, filter, getNow(context)),
       MAX_GROUPS,
     ),
     inductionsByStatus: figure('read:inductions', ({ database }, filter) => readInductionsByStatus(database, filter)),
@@ -90,7 +90,7 @@ export const figuresArea: ConsoleArea = {
       if (days < 0 || days > MAX_INSURANCE_DAYS) {
         throw invalidField('insuranceDays', `must be an integer from 0 to ${MAX_INSURANCE_DAYS}`);
       }
-      const items = await readItemsAwaitingAction(context.database, filter, nowOf(context), days);
+      const items = await readItemsAwaitingAction(context.database, filter, getNow(context), days);
       if (context.caller.scopes.has('read:attendance')) return items;
       return { ...items, signOnConflicts: null, pendingSignOffs: null, rejectedSignOffs: null };
     }),

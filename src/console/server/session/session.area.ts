@@ -1,4 +1,4 @@
-import { isStaffActionAllowed, lowestRoleOf, STAFF_ACTIONS } from '../../../domain/access/staff-roles.ts';
+import { getLowestRole, isStaffActionAllowed, STAFF_ACTIONS } from '../../../domain/access/staff-roles.ts';
 import type { ConsoleArea } from '../console-area.ts';
 import { sessionTypes } from './session.schema.ts';
 
@@ -13,7 +13,7 @@ export const sessionArea: ConsoleArea = {
         actions: STAFF_ACTIONS.filter((action) => isStaffActionAllowed(staff.role, action)),
         otherActions: STAFF_ACTIONS.filter((action) => !isStaffActionAllowed(staff.role, action)).map((action) => ({
           action,
-          role: lowestRoleOf(action),
+          role: getLowestRole(action),
         })),
       }),
     },

@@ -102,7 +102,7 @@ export class EndpointDelivery {
   async step(): Promise<void> {
     if (!this.#canDeliver() || !this.#canSign()) return;
     await this.#read();
-    this.#pump();
+    this.#startAttempts();
   }
 
   /** Drops pending deliveries that the endpoint may not see any more (WHK-7). */
@@ -173,9 +173,9 @@ export class EndpointDelivery {
     return this.#filter.value;
   }
 
-  #pump(): void {
+  #startAttempts(): void {
     const { clock } = this.#environment;
-    while (this.#canDeliver() && this.#inFlight < this.#allowed()) {
+    while (this.#canDeliver() && this.#inFlight < this.#concurrencyLimit()) {
       const delivery = this.queue.take(clock.now());
       if (!delivery) return;
       this.#inFlight++;
@@ -189,7 +189,7 @@ export class EndpointDelivery {
     }
   }
 
-  #allowed(): number {
+  #concurrencyLimit(): number {
     if (this.#suspendedUntil !== null) return 1;
     return this.#environment.requests.limit(this.endpoint.integratorId, this.#concurrency, this.#inFlight);
   }
@@ -201,7 +201,7 @@ export class EndpointDelivery {
     try {
       const audience = await audiences.load(this.endpoint.clientId);
       // The client is disabled: the endpoint pauses.
-      if (!audience || !this.#canDeliver()) return this.#putBack(delivery);
+      if (!audience || !this.#canDeliver()) return this.#returnToQueue(delivery);
       if (!this.#isVisible(audience, toLoggedEvent(row))) {
         this.queue.finish(delivery, 'DROPPED');
         return true;
@@ -212,23 +212,23 @@ export class EndpointDelivery {
       const message = { id: row.event_id, timestamp: Math.floor(startedAt / 1000), body };
       const headers = { ...signWebhook(this.#signingSecrets(startedAt), message) };
       const attempt = await webhooks.receivers.post(this.endpoint.url, headers, body, { signal });
-      if (signal.aborted && attempt.status === null) return this.#putBack(delivery);
+      if (signal.aborted && attempt.status === null) return this.#returnToQueue(delivery);
       EndpointQueue.recordAttempt(delivery, attempt, startedAt);
-      this.#conclude(delivery, attempt, startedAt);
+      this.#recordResult(delivery, attempt, startedAt);
       this.#environment.onAttempt(attempt, row);
       return true;
     } catch {
       // The database cannot be read now.
-      return this.#putBack(delivery);
+      return this.#returnToQueue(delivery);
     }
   }
 
-  #putBack(delivery: QueuedDelivery): false {
+  #returnToQueue(delivery: QueuedDelivery): false {
     this.queue.putBack(delivery);
     return false;
   }
 
-  #conclude(delivery: QueuedDelivery, attempt: Attempt, startedAt: number): void {
+  #recordResult(delivery: QueuedDelivery, attempt: Attempt, startedAt: number): void {
     const now = this.#environment.clock.now();
     if (isSuccess(attempt)) {
       this.queue.finish(delivery, 'DELIVERED');

@@ -49,9 +49,9 @@ ${content}
 export const renderBadge = (name: string, logoUrl: string | null): Markup =>
   html`<span class="badge" aria-hidden="true">${
     logoOrigin(logoUrl) !== null && html`<img src="${logoUrl}" alt="">`
-  }<span>${initialOf(name)}</span></span>`;
+  }<span>${getInitial(name)}</span></span>`;
 
-const initialOf = (name: string) => [...name.trim()][0]?.toUpperCase() ?? '';
+const getInitial = (name: string) => [...name.trim()][0]?.toUpperCase() ?? '';
 
 /** Returns the origins of the logos, without duplicates. */
 export const logoOrigins = (logoUrls: readonly (string | null)[]): string[] => [

@@ -4,9 +4,9 @@ import { SCOPE_DECLARATIONS } from '../../../../schema/scopes.ts';
 export function describeScopes(scopes: readonly string[]): { readable: string[]; changeable: string[] } {
   const declared = Object.entries(SCOPE_DECLARATIONS).filter(([scope]) => scopes.includes(scope));
   const undeclared = scopes.filter((scope) => !(scope in SCOPE_DECLARATIONS));
-  const textsOf = (kind: string) =>
+  const listTexts = (kind: string) =>
     declared.filter(([scope]) => scope.startsWith(kind)).map(([, { consent }]) => consent);
-  return { readable: [...textsOf('read:'), ...undeclared], changeable: textsOf('write:') };
+  return { readable: [...listTexts('read:'), ...undeclared], changeable: listTexts('write:') };
 }
 
 /** Returns a short list of the scopes, such as `projects, changes to photos`. */

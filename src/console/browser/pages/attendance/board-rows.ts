@@ -23,7 +23,7 @@ const USUAL = [6, 18] as const;
 /** Returns one row per worker, by name, with what concerns the day. */
 export function toBoardRows({ project, conflicts }: BoardQuery, later: readonly Visit[]): BoardRow[] {
   const rows = new Map<string, BoardRow>();
-  const rowOf = ({ id, fullName }: { id: string; fullName: string }): BoardRow => {
+  const getRow = ({ id, fullName }: { id: string; fullName: string }): BoardRow => {
     let row = rows.get(id);
     if (!row) {
       row = { workerId: id, fullName, visits: [], pending: [], conflicts: [] };
@@ -36,9 +36,9 @@ export function toBoardRows({ project, conflicts }: BoardQuery, later: readonly 
   const visits = new Map(
     [...later, ...[first, second, third, fourth].flatMap(({ data }) => data)].map((visit) => [visit.id, visit]),
   );
-  for (const visit of visits.values()) rowOf(visit.worker).visits.push(visit);
-  for (const event of [...project.pending.data, ...project.morePending.data]) rowOf(event.worker).pending.push(event);
-  for (const conflict of conflicts.data) rowOf(conflict.worker).conflicts.push(conflict);
+  for (const visit of visits.values()) getRow(visit.worker).visits.push(visit);
+  for (const event of [...project.pending.data, ...project.morePending.data]) getRow(event.worker).pending.push(event);
+  for (const conflict of conflicts.data) getRow(conflict.worker).conflicts.push(conflict);
   return [...rows.values()].sort((a, b) => a.fullName.localeCompare(b.fullName));
 }
 
@@ -67,10 +67,10 @@ export function toPosition(
 }
 
 /** When a visit ended; null while it is open. */
-export const endOf = ({ signedOffAt, closedAt }: Visit): string | null => closedAt ?? signedOffAt;
+export const getEnd = ({ signedOffAt, closedAt }: Visit): string | null => closedAt ?? signedOffAt;
 
 /** State of a visit in one word, which is also the class of its bar. */
-export function stateOf(visit: Visit): 'open' | 'anomaly' | 'closed' | 'ended' {
+export function getState(visit: Visit): 'open' | 'anomaly' | 'closed' | 'ended' {
   if (visit.anomaly) return 'anomaly';
   if (visit.closedAt) return 'closed';
   return visit.signedOffAt ? 'ended' : 'open';

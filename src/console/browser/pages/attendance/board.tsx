@@ -2,7 +2,7 @@ import { Empty } from '../../components/states.tsx';
 import { useFilters } from '../../shared/filters.ts';
 import { formatDuration, formatPlural, formatTime, toCalendarDate } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
-import { type BoardRow, endOf, stateOf, toHours, toPosition, type Visit } from './board-rows.ts';
+import { type BoardRow, getEnd, getState, toHours, toPosition, type Visit } from './board-rows.ts';
 
 const LEGEND = [
   ['open', 'On site'],
@@ -27,7 +27,7 @@ export function Board({ rows, date, now }: { rows: readonly BoardRow[]; date: st
   const marks = Array.from({ length: until - from + 1 }, (_, index) => from + index);
   const isToday = toCalendarDate(now, timeZone) === date;
   const visits = rows.flatMap((row) => row.visits);
-  const open = visits.filter((visit) => endOf(visit) === null).length;
+  const open = visits.filter((visit) => getEnd(visit) === null).length;
   const conflicts = rows.reduce((sum, row) => sum + row.conflicts.length, 0);
   return (
     <section className="panel board" aria-label="Board">
@@ -82,12 +82,12 @@ function Row({ row: { fullName, visits, pending, conflicts }, hours, date, now, 
       <span className="track" style={{ backgroundSize: `${100 / (hours[1] - hours[0])}% 100%` }}>
         {visits.map((visit) => {
           const left = at(visit.signedOnAt);
-          const right = at(endOf(visit) ?? now);
+          const right = at(getEnd(visit) ?? now);
           return (
             <button
               key={visit.id}
               type="button"
-              className={`bar ${stateOf(visit)}`}
+              className={`bar ${getState(visit)}`}
               style={{ left: `${Math.min(left, right)}%`, width: `max(${Math.abs(right - left)}%, 10px)` }}
               aria-label={`${fullName}: ${describeVisit(visit, time, now)}`}
               title={describeVisit(visit, time, now)}
@@ -125,7 +125,7 @@ function Row({ row: { fullName, visits, pending, conflicts }, hours, date, now, 
 
 /** Describes a visit in words, such as `06:42 to 15:01, 8 h 19 min`. */
 function describeVisit(visit: Visit, time: (instant: string) => string, now: number): string {
-  const end = endOf(visit);
+  const end = getEnd(visit);
   if (visit.anomaly) return `${time(visit.signedOnAt)}, sign-off before sign-on`;
   if (end === null)
     return `on site since ${time(visit.signedOnAt)}, ${formatDuration(now - Date.parse(visit.signedOnAt))}`;

@@ -10,7 +10,7 @@ import { useVersion } from '../../graphql/use-version.ts';
 import { formatDuration, formatTimeZone } from '../../shared/format.ts';
 import { fromLocalInput, toLocalInput } from '../../shared/local-time.ts';
 import { useScope } from '../../shared/scope.tsx';
-import { endOf, stateOf, type Visit } from './board-rows.ts';
+import { getEnd, getState, type Visit } from './board-rows.ts';
 
 const STATES = {
   open: ['On site', 'good'],
@@ -39,8 +39,8 @@ export function VisitDrawer({ visit, now, onClose, onChanged }: Props) {
       else if (late) onChanged();
     },
   };
-  const end = endOf(visit);
-  const [label, tone] = STATES[stateOf(visit)];
+  const end = getEnd(visit);
+  const [label, tone] = STATES[getState(visit)];
   return (
     <Drawer title={visit.worker.fullName} onClose={onClose}>
       <div>

@@ -30,7 +30,7 @@ const USUAL_DAYS = 42;
 const MAX_CHART_DAYS = 371;
 
 /** Returns a bound of the range: undefined for `any`, which the address has for none. */
-const dayOf = (value: string | undefined, usual: string) => (value === 'any' ? undefined : (value ?? usual));
+const toBound = (value: string | undefined, usual: string) => (value === 'any' ? undefined : (value ?? usual));
 
 const formatBound = (day: string | undefined, open: string) => (day ? formatDay(day, 'UTC') : open);
 
@@ -40,8 +40,8 @@ export default function TimesheetsPage() {
   const { timeZone } = useScope();
   const filters = useFilters();
   const today = toCalendarDate(Date.now(), timeZone);
-  const from = dayOf(filters.get('from'), addDays(today, -USUAL_DAYS));
-  const until = dayOf(filters.get('until'), today);
+  const from = toBound(filters.get('from'), addDays(today, -USUAL_DAYS));
+  const until = toBound(filters.get('until'), today);
   const chosen = {
     builderId,
     projectId: filters.get('project'),

@@ -162,7 +162,7 @@ function SignOns({ hours, date }: { hours: Hours; date: string }) {
   const from = Math.min(USUAL[0], ...busy);
   const until = Math.max(USUAL[1], ...busy);
   const shown = Array.from({ length: until - from + 1 }, (_, index) => from + index);
-  const pointOf = (hour: number) => hours.find((point) => point.hour === hour);
+  const findPoint = (hour: number) => hours.find((point) => point.hour === hour);
   const total = hours.reduce((sum, { signOns }) => sum + signOns, 0);
   const weekday = formatCalendarDay(date).split(' ')[0];
   return (
@@ -177,10 +177,10 @@ function SignOns({ hours, date }: { hours: Hours; date: string }) {
           labelHeader="Hour"
           labels={shown.map((hour) => `${String(hour).padStart(2, '0')}:00`)}
           series={[
-            { name: 'Today', values: shown.map((hour) => pointOf(hour)?.signOns ?? 0) },
+            { name: 'Today', values: shown.map((hour) => findPoint(hour)?.signOns ?? 0) },
             {
               name: `Typical ${weekday}`,
-              values: shown.map((hour) => pointOf(hour)?.typicalSignOns ?? 0),
+              values: shown.map((hour) => findPoint(hour)?.typicalSignOns ?? 0),
               line: true,
             },
           ]}
