@@ -35,14 +35,14 @@ export class ListTotal {
 /** A list with stored totals, and the columns that they are divided by. */
 export interface CountedList {
   table: string;
-  /** Status of a timesheet, source of a photo. */
+  /** Column that the totals are divided by, beside builder and project: `status` of timesheets, `source` of photos. */
   kind: string;
   project: 'project_id' | null;
-  /** A second parent beside the project, such as the folder of a photo. */
+  /** Column of a second parent beside the project, such as `folder_id` of photos. */
   parent: string | null;
-  /** Date that the list is filtered by. */
+  /** Column of the date that the list is filtered by. */
   date: string | null;
-  /** Condition of the counted rows. */
+  /** SQL condition of the counted rows. */
   active: 'archived_at is null' | 'true';
 }
 

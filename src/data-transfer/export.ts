@@ -103,7 +103,10 @@ async function withStandby<T>(
   }
 }
 
-/** Ends the connection once the standby has failed to answer several times in a row. Its lag says nothing: the export may delay it. */
+/**
+ * Ends the connection once the standby has failed to answer several times in a row. Its lag is no sign of a failure, because the export may
+ * cause it.
+ */
 async function endWhenStalled(
   client: pg.Client,
   replica: CurrentReplica['replica'],

@@ -114,8 +114,9 @@ const templateResponse = () =>
 const noteBlocks = () => list(object({ noteId: text, start: integer, text }));
 
 /**
- * The files that differ from the default and those before them, parents before children. Integrators are included because their events, meetings and notes are identified by
- * integrator: without it, the next sync would create each of them again. Credentials are not transferred.
+ * Files that need more than their name, entity and kind of id, and those whose place in the order matters: parents come before children. The
+ * others follow in `defaultFiles`. Integrators are included, because the next sync would otherwise create the events, meetings and notes of an
+ * integrator again. Credentials are not transferred.
  */
 const declaredFiles: FileDefinition[] = [
   { file: 'integrators', entity: Integrator, id: 'integrator' },
@@ -271,9 +272,9 @@ export const excludedEntities: EntityClass<object>[] = [
 export const fileDefinitions: FileDefinition[] = [...declaredFiles, ...defaultFiles()];
 
 function defaultFiles(): FileDefinition[] {
-  const decided = new Set([...declaredFiles.map(({ entity }) => entity), ...excludedEntities]);
-  const undecided = (entities as EntityClass<object>[]).filter((entity) => !decided.has(entity));
-  return undecided.flatMap((entity) => {
+  const declared = new Set([...declaredFiles.map(({ entity }) => entity), ...excludedEntities]);
+  const others = (entities as EntityClass<object>[]).filter((entity) => !declared.has(entity));
+  return others.flatMap((entity) => {
     const id = findIdKind(entity.name);
     return id === null ? [] : [{ file: toFileName(entity.name), entity, id }];
   });

@@ -59,12 +59,12 @@ export async function importFile(work: FileImport): Promise<FileResult> {
   const reader = new RowReader(mapping, catalog.indexed);
   let bytes = 0;
   const progress = (phase: Phase) => options.onProgress?.(mapping.file, reader.rows, bytes, size, phase);
-  await client.query(sql.createStage(mapping));
+  await client.query(sql.toCreateStageSql(mapping));
   const chunks = readCopyChunks(work, reader, (read) => {
     bytes = read;
     progress('reading');
   });
-  await pipeline(chunks, client.query(copyFrom(sql.copyToStage)));
+  await pipeline(chunks, client.query(copyFrom(sql.COPY_TO_STAGE)));
   progress('checking');
   await client.query('analyze import_stage');
   const bulk = await canSkipTriggers(work, reader.rows);
@@ -81,7 +81,7 @@ export async function importFile(work: FileImport): Promise<FileResult> {
   for (const { column, parent } of mapping.references)
     if (parent.crossRecordRule && parent !== mapping)
       await client.query(sql.toTouchedRecordsSql(mapping, parent, column));
-  await client.query(sql.clearTables);
+  await client.query(sql.CLEAR_TABLES);
   const unchanged = reader.rows - bad - inserted - updated;
   return { file: mapping.file, rows: reader.rows, inserted, updated, unchanged, bad };
 }
@@ -147,7 +147,7 @@ async function writeRows({ client, mapping }: FileImport, uniqueKeys: UniqueKey[
     );
     const { count } = waiting.rows[0];
     if (count < before) {
-      const result = (await client.query(sql.upsert(mapping, pass))).rows[0];
+      const result = (await client.query(sql.toUpsertSql(mapping, pass))).rows[0];
       inserted += result.inserted;
       updated += result.updated;
     }
@@ -162,7 +162,7 @@ async function writeRows({ client, mapping }: FileImport, uniqueKeys: UniqueKey[
 
 /** Reports the problems found in the database, by line. Returns the number of rows that are invalid only because of them. */
 async function reportDatabaseProblems({ client, mapping, options }: FileImport): Promise<number> {
-  const { rows } = await client.query(sql.countRejected);
+  const { rows } = await client.query(sql.COUNT_REJECTED);
   if (rows[0].problems === 0) return 0;
   await client.query(`declare import_problems no scroll cursor for
     select line, field, message from import_problem order by line, field`);

@@ -6,7 +6,7 @@ import { fileDefinitions as allDefinitions, type FileDefinition } from './file-d
 import { createFileMappings, type FileMapping } from './file-mapping.ts';
 import { findFiles } from './find-files.ts';
 import { type FileResult, type ImportOptions, importFile } from './import-file.ts';
-import { createTables, takeTouched } from './statements.ts';
+import { CREATE_TABLES, TAKE_TOUCHED } from './statements.ts';
 import { DataTransferError, withTransaction } from './transaction.ts';
 
 export interface ImportResult {
@@ -35,7 +35,7 @@ export async function importFolder(
   const { files, commit } = await withTransaction(database.url, 'begin', async (client) => {
     await client.query(SESSION_SETTINGS);
     await waitForAdvisoryLock(client, LOCK);
-    await client.query(createTables);
+    await client.query(CREATE_TABLES);
     const files: FileResult[] = [];
     for (const { mapping, path, size } of found) {
       const catalog = await readCatalog(client, mapping.table);
@@ -63,7 +63,7 @@ async function checkCrossRecordRules(
   let inconsistent = 0;
   for (const { file: ruleFile, crossRecordRule: rule } of mappings) {
     for (let taken = RECORDS_PER_BATCH; rule && taken === RECORDS_PER_BATCH; ) {
-      const { rows: touched } = await client.query(takeTouched, [ruleFile, RECORDS_PER_BATCH]);
+      const { rows: touched } = await client.query(TAKE_TOUCHED, [ruleFile, RECORDS_PER_BATCH]);
       taken = touched.length;
       const { rows } = await client.query(rule.select, [touched.map(({ id }) => id)]);
       const found = new Map(rows.map((row) => [row.id, row]));

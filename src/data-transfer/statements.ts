@@ -15,15 +15,15 @@ import { DEFAULT } from './row-reader.ts';
  * - `import_touched`: records to check with cross-record rules, with the first line that changed each.
  */
 
-export const createTables = `
+export const CREATE_TABLES = `
   create temp table import_problem (line bigint, field text, message text) on commit drop;
   create temp table import_waiting (line bigint, pass int, field text, message text) on commit drop;
   create temp table import_rejected (file text, id text, line bigint, primary key (file, id)) on commit drop;
   create temp table import_touched (rule_file text, id text, file text, line bigint, primary key (rule_file, id)) on commit drop`;
 
-export const clearTables = 'drop table import_stage; truncate import_problem, import_waiting';
+export const CLEAR_TABLES = 'drop table import_stage; truncate import_problem, import_waiting';
 
-export function createStage({ columns }: FileMapping): string {
+export function toCreateStageSql({ columns }: FileMapping): string {
   const cells = columns.map((column) => {
     const defaultValue = column.default === null ? '' : ` default ${column.default}`;
     return `${column.name} ${column.type.sql}${defaultValue}`;
@@ -31,33 +31,33 @@ export function createStage({ columns }: FileMapping): string {
   return `create temp table import_stage (__line bigint, __ok boolean, ${cells.join(', ')}) on commit drop`;
 }
 
-export const copyToStage = `copy import_stage from stdin (default ${escapeLiteral(DEFAULT)})`;
+export const COPY_TO_STAGE = `copy import_stage from stdin (default ${escapeLiteral(DEFAULT)})`;
 
 export const INTO_PROBLEMS = 'insert into import_problem (line, field, message)';
 
-/** Condition: no problem was found in a staged row so far. */
+/** Returns the SQL condition that no problem was found in a staged row so far. */
 const toValidCondition = (row: string) =>
   `${row}.__ok and not exists (select from import_problem p where p.line = ${row}.__line)`;
 
-/** Rows of a pass of writing: in the first pass all valid ones, then those that waited in the previous pass. */
+/** Returns SQL of the rows of a pass of writing: in the first pass all valid ones, then those that waited in the previous pass. */
 export const toCandidatesSql = (pass: number) =>
   pass === 0
     ? `(select * from import_stage r where ${toValidCondition('r')})`
     : `(select * from import_stage where __line in (select line from import_waiting where pass = ${pass - 1}))`;
 
-const on = (left: string, right: string, columns: Column[]) =>
+const toJoinCondition = (left: string, right: string, columns: Column[]) =>
   columns.map(({ name }) => `${left}.${name} = ${right}.${name}`).join(' and ');
 export const formatColumns = (alias: string, columns: Column[]) =>
   columns.map(({ name }) => `${alias}.${name}`).join(', ');
 
-/** Takes the locks of foreign key triggers, once per parent instead of once per row. */
+/** Returns SQL that takes the locks of foreign key triggers, once per parent instead of once per row. */
 export function toLockParentsSql({ column, parent }: Reference): string {
   const id = parent.key[0]!.name;
   return `select count(*) from (select from ${parent.table} p
     where p.${id} in (select distinct ${column.name} from import_stage) for key share) locked`;
 }
 
-/** Finds foreign keys to missing records or to other builders' records, and records that would change their builder. */
+/** Returns SQL that finds foreign keys to missing records or to other builders' records, and records that would change their builder. */
 export function toReferenceProblemsSql(mapping: FileMapping): string | null {
   const { builder, table, key } = mapping;
   const parents = mapping.references.map((reference, index) => joinParent(mapping, reference, index));
@@ -65,7 +65,7 @@ export function toReferenceProblemsSql(mapping: FileMapping): string | null {
   const rowBuilder = builder ? `s.${builder.name}` : parents.find((parent) => parent.builder)?.builder;
   const joins = parents.map(({ join }) => join);
   const builderChange = builder && !key.includes(builder) ? builder : null;
-  if (builderChange) joins.push(`left join ${table} t on ${on('t', 's', key)}`);
+  if (builderChange) joins.push(`left join ${table} t on ${toJoinCondition('t', 's', key)}`);
   const cases = parents.map(({ column, idSql, file, found, ...parent }) => {
     const whens = [`when ${idSql} is null then null when ${found} is null then ${toMissingMessage(idSql, file)}`];
     if (parent.builder && rowBuilder) {
@@ -124,7 +124,7 @@ const toMissingMessage = (id: string, file: string) =>
   `coalesce((select format('%s was rejected (%s line %s)', r.id, r.file, r.line) from import_rejected r
     where r.file = ${escapeLiteral(file)} and r.id = ${id}), ${id} || ' does not exist')`;
 
-/** Finds violations of check constraints, which would otherwise abort the import. */
+/** Returns SQL that finds violations of check constraints, which would otherwise abort the import. */
 export function toCheckProblemsSql(mapping: FileMapping, checks: CheckConstraint[]): string | null {
   // The stage has no columns that are not imported, such as the role of a staff user.
   const applicable = checks.filter(({ columns }) =>
@@ -138,7 +138,7 @@ export function toCheckProblemsSql(mapping: FileMapping, checks: CheckConstraint
   return cases.length === 0 ? null : toProblemsSql('import_stage', cases);
 }
 
-/** Finds children of a self-referencing file whose parent is new and invalid. Repeat until it finds none. */
+/** Returns SQL that finds children of a self-referencing file whose parent is new and invalid. To be repeated until it finds none. */
 export function toOrphanProblemsSql(mapping: FileMapping, { column, parent }: Reference): string {
   const id = parent.key[0]!.name;
   return `${INTO_PROBLEMS} select s.__line, ${escapeLiteral(column.field)}, s.${column.name} || ' was rejected'
@@ -148,10 +148,10 @@ export function toOrphanProblemsSql(mapping: FileMapping, { column, parent }: Re
 }
 
 /**
- * Writes the rows of a pass that do not wait and that differ from the stored ones. The order is that of the file, because
+ * Returns SQL that writes the rows of a pass that do not wait and that differ from the stored ones. The order is that of the file, because
  * neighbouring rows are usually neighbours in the indexes too.
  */
-export function upsert(mapping: FileMapping, pass: number): string {
+export function toUpsertSql(mapping: FileMapping, pass: number): string {
   const names = mapping.columns.map(({ name }) => name).join(', ');
   const changing = mapping.columns.filter((column) => !mapping.key.includes(column));
   const first = mapping.key[0]!.name;
@@ -166,7 +166,7 @@ export function upsert(mapping: FileMapping, pass: number): string {
   const action = changing.length === 0 ? 'nothing' : `update set ${assignments.join(', ')}`;
   return `with written as (
       insert into ${mapping.table} (${names})
-      select ${values} from ${toCandidatesSql(pass)} s left join ${mapping.table} t on ${on('t', 's', mapping.key)}
+      select ${values} from ${toCandidatesSql(pass)} s left join ${mapping.table} t on ${toJoinCondition('t', 's', mapping.key)}
       where (t.${first} is null or (${formatColumns('t', mapping.columns)}) is distinct from (${values}))
         and not exists (select from import_waiting w where w.line = s.__line and w.pass = ${pass})
       order by s.__line
@@ -177,7 +177,7 @@ export function upsert(mapping: FileMapping, pass: number): string {
     select (count(*) filter (where fresh))::int as inserted, (count(*) filter (where not fresh))::int as updated from written`;
 }
 
-/** Old and new values of the columns that list totals are counted by. */
+/** Returns SQL of the old and new values of the columns that list totals are counted by. */
 const toChangedColumnsSql = (list: CountedList) =>
   countedColumns(list)
     .map((column) => `, old.${column} as old_${column}, new.${column} as new_${column}`)
@@ -197,23 +197,23 @@ function toCountersSql(list: CountedList): string {
 export const toWaitingProblemsSql = (pass: number) =>
   `${INTO_PROBLEMS} select distinct line, field, message from import_waiting where pass = ${pass}`;
 
-/** Counts the problems found by the database, and the rows that are invalid only because of them. */
-export const countRejected = `select count(*)::int as problems, count(distinct s.__line)::int as bad
+/** SQL that counts the problems found by the database, and the rows that are invalid only because of them. */
+export const COUNT_REJECTED = `select count(*)::int as problems, count(distinct s.__line)::int as bad
   from import_problem p left join import_stage s on s.__line = p.line and s.__ok`;
 
-/** Records the ids of invalid rows, for messages about children in later files. */
+/** Returns SQL that stores the ids of invalid rows, for messages about children in later files. */
 export function toRejectedIdsSql({ file, key }: FileMapping): string {
   const id = key[0]!.name;
   return `insert into import_rejected select ${escapeLiteral(file)}, s.${id}, min(s.__line) from import_stage s
     where s.${id} is not null and not (${toValidCondition('s')}) group by s.${id}`;
 }
 
-/** Records the records of `target` that the rows of this file are, or refer to by the column. */
+/** Returns SQL that stores which records of `target` the rows of this file are, or refer to by the column. */
 export const toTouchedRecordsSql = (mapping: FileMapping, target: FileMapping, { name }: Column) =>
   `insert into import_touched select ${escapeLiteral(target.file)}, s.${name}, ${escapeLiteral(mapping.file)}, min(s.__line)
     from import_stage s where s.${name} is not null and ${toValidCondition('s')} group by s.${name} on conflict do nothing`;
 
-/** Removes and returns a batch of touched records. Parameters: file of the rule, batch size. */
-export const takeTouched = `delete from import_touched where (rule_file, id) in (
+/** SQL that removes and returns a batch of touched records. Parameters: file of the rule, batch size. */
+export const TAKE_TOUCHED = `delete from import_touched where (rule_file, id) in (
     select rule_file, id from import_touched where rule_file = $1 order by file desc, line limit $2)
   returning id, file, line::int`;

@@ -52,13 +52,15 @@ function toUniqueKey(
 const toSelectList = ({ keys }: UniqueKey) => keys.map(({ name, sql }) => `(${sql}) as ${name}`).join(', ');
 const toNameList = ({ keys }: UniqueKey) => keys.map(({ name }) => name).join(', ');
 
-/** Uses equality where nulls are distinct, because `is not distinct from` prevents hash joins. */
+/**
+ * Returns the condition of a join by the key. Uses equality where nulls are distinct, because `is not distinct from` prevents hash joins.
+ */
 const toJoinCondition = ({ keys }: UniqueKey, left: string, right: string) =>
   keys
     .map(({ name, nullsMeet }) => `${left}.${name} ${nullsMeet ? 'is not distinct from' : '='} ${right}.${name}`)
     .join(' and ');
 
-/** Finds rows of the file with the unique key of an earlier line. */
+/** Returns SQL that finds rows of the file with the unique key of an earlier line. */
 export function toDuplicateProblemsSql(uniqueKey: UniqueKey): string {
   const present = uniqueKey.keys.filter(({ nullsMeet }) => !nullsMeet).map(({ name }) => `${name} is not null`);
   return `${INTO_PROBLEMS}
@@ -69,7 +71,7 @@ export function toDuplicateProblemsSql(uniqueKey: UniqueKey): string {
     join keyed s on ${toJoinCondition(uniqueKey, 'r', 's')} where s.__line > r.first`;
 }
 
-/** Lets rows of a pass wait whose unique key still belongs to another record of the database. */
+/** Returns SQL that makes rows of a pass wait whose unique key still belongs to another record of the database. */
 export function toWaitingRowsSql(mapping: FileMapping, uniqueKey: UniqueKey, pass: number): string {
   const key = (alias: string) => formatColumns(alias, mapping.key);
   const holder = mapping.key.map(({ name }) => `t.${name}`).join(` || ', ' || `);

@@ -10,14 +10,14 @@ interface Box {
 
 const TRUNCATED = 'is truncated';
 const INVALID = 'has no valid HEIF structure';
-/** The description of a picture takes kilobytes; a thumbnail or profile in it some more. */
+/** The `meta` box of a picture has a few kilobytes, and more with a thumbnail or colour profile in it. */
 const MAX_META_BYTES = 4 * 1024 * 1024;
 const MAX_BOXES = 2_000;
-/** Pieces of all items together; a picture of many tiles has hundreds. */
+/** Maximum extents of all items together; a picture of many tiles has hundreds. */
 const MAX_EXTENTS = 10_000;
 
-/** What the boxes of a picture say. */
-interface HeicFacts {
+/** Properties of a picture that its boxes contain. */
+interface HeicProperties {
   width: number;
   height: number;
   /** Its EXIF block, a TIFF structure. */
@@ -31,9 +31,9 @@ interface Extent {
 
 /**
  * Checks a HEIC or HEIF file by its box structure (ISO/IEC 23008-12), because the check does not decode it: every box lies inside
- * the file, a picture is described, and the bytes that the description points to are there. Answers the largest dimensions.
+ * the file, a picture is described, and the file contains the bytes of every item. Returns the largest dimensions. Throws `BadImage`.
  */
-export async function checkHeic(file: FileHandle, size: number): Promise<HeicFacts> {
+export async function checkHeic(file: FileHandle, size: number): Promise<HeicProperties> {
   const boxes = await readTopBoxes(file, size);
   if (boxes[0]?.type !== 'ftyp') throw new BadImage(INVALID);
   const meta = boxes.find(({ type }) => type === 'meta');
@@ -53,7 +53,7 @@ export async function checkHeic(file: FileHandle, size: number): Promise<HeicFac
   return { ...dimensions, exif: exif ? await readExif(file, exif) : null };
 }
 
-/** Number of the item that holds the EXIF block, by the item information box. */
+/** Returns the id of the item with the EXIF block, by the item information box (`iinf`); null without one. */
 function findExifItem(view: DataView, meta: Box[]): number | null {
   const information = meta.find(({ type }) => type === 'iinf');
   if (!information || information.end - information.start < 6) return null;
@@ -64,14 +64,17 @@ function findExifItem(view: DataView, meta: Box[]): number | null {
   return exif ? view.getUint16(exif.start + 4) : null;
 }
 
-/** The block begins with how far its TIFF structure is. */
+/** Returns the TIFF structure of an EXIF block, whose first four bytes are the offset of that structure. */
 async function readExif(file: FileHandle, { offset, length }: Extent): Promise<Buffer | null> {
   if (length < 12 || length > MAX_META_BYTES) return null;
   const block = await readAt(file, offset, length);
   return block.subarray(4 + block.readUInt32BE(0));
 }
 
-/** The file's own boxes; what stands after the last whole one (a motion photo's film) must not be the start of one of ours. */
+/**
+ * Returns the top-level boxes. After `mdat`, data that is no box is ignored: the film of a motion photo. Throws `BadImage` for a box that
+ * is cut off.
+ */
 async function readTopBoxes(file: FileHandle, size: number): Promise<Box[]> {
   const boxes: Box[] = [];
   for (let at = 0; at + 8 <= size; ) {
@@ -100,7 +103,7 @@ function readBoxes(view: DataView, from: number, to: number): Box[] {
   return boxes;
 }
 
-/** The box there, relative to its place; null when it does not fit into `room`. */
+/** Returns the box at an offset, with `start` and `end` relative to it; null for a box of more than `room` bytes. */
 function readBox(view: DataView, at: number, room: number): Box | null {
   const length = view.getUint32(at);
   const type = readFourCc(view, at + 4);
@@ -162,7 +165,7 @@ export function findSharedConfiguration(file: Uint8Array, items: number[]): Uint
   return isShared ? bytes : null;
 }
 
-/** The first box of the type; what follows it is not read. */
+/** Returns the first box of the type, without reading those after it; null without one. */
 function findBox(view: DataView, from: number, to: number, type: string): Box | null {
   for (let at = from; at + 8 <= to; ) {
     const box = readBox(view, at, to - at);
@@ -173,7 +176,7 @@ function findBox(view: DataView, from: number, to: number, type: string): Box | 
   return null;
 }
 
-/** Where in the file the bytes of each item stand, by the item location box. */
+/** Returns the extents in the file of each item, by the item location box (`iloc`). */
 function readExtents(view: DataView, { start, end }: Box): Map<number, Extent[]> {
   let at = start;
   const number = (bytes: number): number => {
@@ -190,16 +193,16 @@ function readExtents(view: DataView, { start, end }: Box): Map<number, Extent[]>
   const count = number(version < 2 ? 2 : 4);
   if (count === 0 || count > MAX_EXTENTS) throw new BadImage(INVALID);
   const items = new Map<number, Extent[]>();
-  let pieces = 0;
+  let extentCount = 0;
   for (let item = 0; item < count; item++) {
     const id = number(version < 2 ? 2 : 4);
-    // 0: in the file. 1 and 2: inside another box, whose place is checked already.
+    // 0: offset in the file. 1 and 2: inside another box, whose bounds are checked already.
     const method = version === 0 ? 0 : number(2) & 15;
     number(2);
     const base = number(baseSize);
     const extents: Extent[] = [];
     for (let left = number(2); left > 0; left--) {
-      if (++pieces > MAX_EXTENTS) throw new BadImage(INVALID);
+      if (++extentCount > MAX_EXTENTS) throw new BadImage(INVALID);
       number(indexSize);
       const offset = base + number(offsetSize);
       const length = number(lengthSize);

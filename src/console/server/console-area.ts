@@ -33,7 +33,7 @@ export type Resolve<Parent = undefined> = (parent: Parent, args: any, context: C
 /** A query or mutation of the console, with the action of `staff-roles.ts` that it is. */
 export interface ConsoleOperation {
   action: StaffAction;
-  /** Records that a list without 'limit' is counted as in the cost of a query. */
+  /** Assumed number of records of a list without `limit`, in the cost of a query. */
   maxRecords?: number;
   resolve: Resolve;
 }

@@ -6,8 +6,9 @@ export const runInShare = <T>({ shares, shareKey }: ConsoleContext, read: () => 
   shares.transactions.run(shareKey, 1, read);
 
 /**
- * Returns what one read for all parents of a request has for this one; null where it has nothing. Reads of one name are one read: its
- * name contains the arguments.
+ * Returns the value of a key from one read for all keys of the request; null without one.
+ *
+ * @param name Calls with the same name share a read, so that it contains the arguments.
  */
 export const loadBatched = <T>(
   context: ConsoleContext,

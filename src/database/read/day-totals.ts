@@ -104,7 +104,7 @@ function toDaysSql({ list, table, filters, conditions, matching }: FilteredList)
     .map((sql) => toTotalCondition(list, sql));
   const [from, until] = [ranges.find((sql) => sql.includes('>=')), ranges.find((sql) => sql.includes('<='))];
   // Days that lie wholly within the range. Instants have milliseconds. A range of days in a time zone is given with a day more at both ends:
-  // its first and last day, and those beside them, have rows of which the time zone decides.
+  // whether rows of its first and last day, and of the days beside them, are within it depends on the time zone.
   const margin = conditions.some(isZoneDayCondition) ? 48 : 0;
   const begin = toDaySql(`:startDate::timestamptz + interval '${24 + margin} hours' - interval '1 millisecond'`);
   const end = toDaySql(`:endDate::timestamptz + interval '1 millisecond' - interval '${margin} hours'`);
@@ -127,7 +127,7 @@ function toDaysSql({ list, table, filters, conditions, matching }: FilteredList)
     ${until ? edge(`t.${list.date} >= ${from ? `greatest(${begin}, ${end})` : end}`) : ''}`;
 }
 
-/** Returns SQL of the builder of the rows; null when no filter says it. */
+/** Returns SQL of the builder of the rows; null when no filter determines it. */
 function toBuilderSql(filters: readonly string[]): string | null {
   if (filters.includes('builderId')) return ':builderId';
   const parent = Object.keys(BUILDER_OF_PARENT).find((name) => filters.includes(name));
@@ -136,7 +136,9 @@ function toBuilderSql(filters: readonly string[]): string | null {
 
 const isRange = ({ date }: CountedList, sql: string) => date !== null && sql.startsWith(`t.${date} `);
 
-/** Returns a filter's condition over a total. What is left of `t.` has no total. */
+/**
+ * Returns a filter's condition with the columns of the totals, `x`, in place of those of the rows, `t`. Columns without totals keep `t`.
+ */
 const toTotalCondition = ({ kind, parent }: CountedList, sql: string) =>
   sql
     .replace(/\bt\.(builder_id|project_id)\b/g, 'x.$1')

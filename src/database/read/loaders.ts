@@ -75,15 +75,19 @@ export class Loaders {
     return loader.load(key) as Promise<Page<T>>;
   }
 
-  /** Returns what one read of all asked ids has for this one; null where it has nothing. The name is that of the read. */
+  /**
+   * Returns the value of an id from one read for all ids of the request; null without one.
+   *
+   * @param name Calls with the same name share a read.
+   */
   async loadFrom<T>(
     name: string,
     id: string,
     read: (database: Database, ids: readonly string[]) => Promise<ReadonlyMap<string, T>>,
   ): Promise<T | null> {
     const batch = async (ids: readonly string[]) => {
-      const found = await read(this.#database, ids);
-      return ids.map((each) => found.get(each) ?? null);
+      const values = await read(this.#database, ids);
+      return ids.map((each) => values.get(each) ?? null);
     };
     return (this.#loaders.get(name) ?? this.#addLoader(name, batch)).load(id) as Promise<T | null>;
   }

@@ -1,4 +1,3 @@
-import { SCOPES } from '../../../schema/scopes.ts';
 import type { FilterParameters, LoggedEvent } from './event-log.ts';
 import { eventTypes } from './event-types.ts';
 
@@ -73,8 +72,8 @@ export class EventFilter {
   }
 }
 
-/** Parameters for every event that an integrator can see. */
-export const EVERY_EVENT = new EventFilter(
-  { internal: true, scopes: new Set(SCOPES), connections: new Map() },
-  { types: null, builderIds: null },
-).toParameters();
+/** Parameters that match every published event. */
+export const EVERY_EVENT: FilterParameters = {
+  types: JSON.stringify({ [EVERY_BUILDER]: [...eventTypes.keys()] }),
+  groups: null,
+};

@@ -57,7 +57,7 @@ export interface LogPage {
   events: LoggedEvent[];
   /** Position after the events that were read, including those that do not match. */
   next: LogPosition;
-  /** Whether the log goes on after `next`. */
+  /** Whether the log has events after `next`. */
   hasMore: boolean;
 }
 
@@ -95,24 +95,25 @@ const SELECT_PAGE: Statement = {
   ),
 };
 
-/** Most events that one page passes over. It bounds the cost of a page when the caller may see few of them (EVT-9). */
+/** Maximum events that one page scans. It bounds the cost of a page when the caller may see few of them (EVT-9). */
 export const MAX_SCANNED = 5_000;
 
-/** Most events that are numbered in one transaction. */
+/** Maximum events that are numbered in one transaction. */
 const BATCH_SIZE = 1_000;
 
 /**
  * Numbers committed events, up to a batch. Returns their count, null when another process is numbering, and the state of the log before:
  * after the promotion of a synchronous standby the epoch is kept for a process that saw the log before, and finds it no shorter.
  *
- * @param seen The last returned state; null while another process may know it, and empty when none does.
+ * @param lastState The state that the previous call of this process returned. Before the first call: null to leave the log to another
+ *   process after a promotion, and '' to renew the epoch then.
  */
 export async function numberNextEvents(
   { backgroundRunner }: LogDatabase,
-  seen: string | null,
+  lastState: string | null,
   batchSize = BATCH_SIZE,
 ): Promise<{ numbered: number | null; state: string | null }> {
-  const [row] = await backgroundRunner.run(NUMBER, [String(batchSize), seen]);
+  const [row] = await backgroundRunner.run(NUMBER, [String(batchSize), lastState]);
   return { numbered: row![0] === null ? null : Number(row![0]), state: row![1]! };
 }
 
@@ -120,7 +121,7 @@ export async function numberNextEvents(
 export const numberEvents = async (database: LogDatabase, batchSize?: number): Promise<number | null> =>
   (await numberNextEvents(database, '', batchSize)).numbered;
 
-/** Whether so many were numbered that more events probably wait: a batch has a share of each transaction, and small ones do not fill theirs. */
+/** Whether more events probably wait. A batch takes a part of each open transaction, so that it may end before `BATCH_SIZE`. */
 export const isFullBatch = (numbered: number | null): boolean => numbered !== null && numbered >= BATCH_SIZE / 10;
 
 /** Returns the state of the log, with the position of its last event. */

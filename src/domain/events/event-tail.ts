@@ -1,23 +1,19 @@
 import type { RegionId } from '../../shared/regions.ts';
-import type { EventFilter } from './event-filter.ts';
-import { type FilterParameters, type LogDatabase, type LogPosition, readLogPage } from './event-log.ts';
-import { eventTypes } from './event-types.ts';
+import { EVERY_EVENT, type EventFilter } from './event-filter.ts';
+import { type LogDatabase, type LogPosition, readLogPage } from './event-log.ts';
 
-/** Pause after which waiters' events are looked for again. */
+/** Milliseconds between two reads of the log. */
 const INTERVAL_MS = 100;
 
-/** Most events that one look finds. The next look goes on after them. */
-const LIMIT = 500;
+/** Maximum events of one read. The next read continues after them. */
+const MAX_EVENTS = 500;
 
-/** Filter that matches every published event. */
-export const EVERY_EVENT: FilterParameters = { types: JSON.stringify({ 0: [...eventTypes.keys()] }), groups: null };
-
-/** Why a wait ended: a matching event was found, the time is over, or the process is about to stop. */
+/** Why a wait ended: a matching event was found, the time is over, or the process stops. */
 type WaitResult = { reason: 'events' | 'timeout' | 'stopping'; position: LogPosition };
 
 interface Waiter {
   filter: EventFilter;
-  /** No event up to here matches. */
+  /** No event up to this position matches. */
   position: LogPosition;
   end: (reason: WaitResult['reason']) => void;
 }
@@ -69,7 +65,7 @@ export class EventTail {
     });
   }
 
-  /** Ends all waits, and rejects no further ones: they end at once. */
+  /** Ends all waits. Later ones end at once. */
   close(): void {
     this.#isClosed = true;
     for (const waiters of Object.values(this.#waiters)) for (const { end } of [...waiters]) end('stopping');
@@ -79,21 +75,21 @@ export class EventTail {
     this.#polling.add(region);
     setTimeout(async () => {
       if (this.#isStopping()) this.close();
-      // After a failure the next look reads the same events.
-      await this.#look(region).catch(() => undefined);
+      // After a failure the next read returns the same events.
+      await this.#poll(region).catch(() => undefined);
       this.#polling.delete(region);
       if (this.#waiters[region].size > 0) this.#schedule(region);
     }, INTERVAL_MS).unref();
   }
 
-  async #look(region: RegionId): Promise<void> {
+  async #poll(region: RegionId): Promise<void> {
     const waiters = [...this.#waiters[region]];
     if (waiters.length === 0) return;
     const first = waiters.reduce(
       (least, { position }) => (position.number < least.number ? position : least),
       waiters[0]!.position,
     );
-    const { events, next } = await readLogPage(this.#databases[region], first, EVERY_EVENT, LIMIT);
+    const { events, next } = await readLogPage(this.#databases[region], first, EVERY_EVENT, MAX_EVENTS);
     for (const waiter of waiters) {
       const { number } = waiter.position;
       if (events.some((event) => event.number > number && waiter.filter.includes(event))) waiter.end('events');

@@ -2,11 +2,11 @@ import { REGIONS, type RegionId } from '../../shared/regions.ts';
 import { repeatTask, type TaskLog } from '../../shared/repeated-task.ts';
 import { isFullBatch, type LogDatabase, numberNextEvents } from './event-log.ts';
 
-/** Pause after which committed events are looked for again. */
+/** Milliseconds between two attempts to number events. */
 const INTERVAL_MS = 50;
 
-/** Milliseconds in which a process that starts after a promotion leaves the log to one that knows its state before. */
-const DEFERENCE_MS = 10_000;
+/** Milliseconds for which a process that starts after a promotion leaves the log to one that has the state before the promotion. */
+const TAKEOVER_DELAY_MS = 10_000;
 
 /**
  * Numbers committed events in each region until it is stopped. Every instance runs it; the lock of the log's row, which lasts for one
@@ -16,11 +16,11 @@ export function startSequencer(databases: Record<RegionId, LogDatabase>, log: Ta
   const stopping = new AbortController();
   const startedAt = performance.now();
   const running = REGIONS.map((region) => {
-    let seen: string | null = null;
+    let lastState: string | null = null;
     const run = async () => {
-      const isAlone = seen === null && performance.now() - startedAt > DEFERENCE_MS;
-      const { numbered, state } = await numberNextEvents(databases[region], isAlone ? '' : seen);
-      if (numbered !== null) seen = state;
+      const mayRenewEpoch = lastState === null && performance.now() - startedAt > TAKEOVER_DELAY_MS;
+      const { numbered, state } = await numberNextEvents(databases[region], mayRenewEpoch ? '' : lastState);
+      if (numbered !== null) lastState = state;
       return isFullBatch(numbered) ? 0 : INTERVAL_MS;
     };
     return repeatTask({ name: 'number events', region, run }, log, stopping.signal);

@@ -1,10 +1,10 @@
 import type { TextRow } from '../../database/pool/pg-pipeline.ts';
 import { invalidField } from '../../shared/errors.ts';
 
-/** Projects or cost codes that one figure is divided by at most. CON-14. */
+/** Maximum projects or cost codes in one figure. CON-14. */
 export const MAX_GROUPS = 10_000;
 
-/** SQL that reads no more rows than needed to know that there are too many. */
+/** SQL that reads one row more than `MAX_GROUPS`, which shows that there are too many. */
 export const LIMIT_GROUPS = `limit ${MAX_GROUPS + 1}`;
 
 /** Returns the rows. Throws 400 for more than 10,000, so that a sum over them is complete. */

@@ -29,7 +29,7 @@ import {
 import { type RenderedPhoto, type RenditionState, toRenditionKey } from './renditions.ts';
 import type { ShareCursor } from './share-cursor.ts';
 
-/** What rendering needs. */
+/** Dependencies of rendering, and the share that it is charged to. */
 export interface RenditionContext {
   database: Database;
   storage: Storage;
@@ -40,22 +40,22 @@ export interface RenditionContext {
   maxWaitMs?: number;
   /** Called with the seconds that the decode took, also where it failed. */
   onDecoded?: (seconds: number) => void;
-  /** That of the process by default. */
+  /** Default: that of this process. */
   renderProcess?: RenderProcess;
 }
 
-/** Milliseconds between two looks at a photo that another process renders. */
+/** Milliseconds between two checks of a photo that another process renders. */
 const POLL_MS = 200;
-/** Looks that find a photo free that cannot be claimed: it was deleted, or has other bytes. */
+/** Checks after which a photo that is free, and cannot be claimed, counts as deleted or replaced. */
 const MAX_MISSES = 3;
 /** The widest WebP files of 1600 pixels have about 2 MB. */
 const MAX_RENDITION_BYTES = 16 * 1024 * 1024;
 
-/** Work on a photo that requests of one share wait for in this process. */
+/** Rendering of a photo for which requests of one share wait in this process. */
 interface Rendering {
   state: Promise<RenditionState>;
   requests: number;
-  /** Ends the work, unless the image is being decoded, when no request waits for it. */
+  /** Aborted when no request waits any longer. A decode that has begun is completed. */
   abandoned: AbortController;
 }
 
@@ -228,7 +228,7 @@ async function renderClaimed(context: RenditionContext, claim: Claim, signal?: A
     if (error instanceof BadImage && !(error instanceof InterruptedDecode)) {
       return finish(database, claim, 'FAILED', { problem: error.message });
     }
-    // Without capacity, or when nobody waits, nothing was tried.
+    // There was no capacity, or no request waits any longer: this was no attempt.
     if (error instanceof NoCapacityError || error === signal?.reason) {
       await release(database, claim);
       throw error;

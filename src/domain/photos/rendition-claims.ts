@@ -4,7 +4,7 @@ import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { InterruptedDecode } from '../../images/types.ts';
 import { type RenderedPhoto, type RenditionState, toState } from './renditions.ts';
 
-/** A photo that this process renders; no other begins to, for a minute. */
+/** A photo that this process renders. For a minute no other process can claim it. */
 export interface Claim {
   photo: RenderedPhoto;
   /** Times that a process began to render it, without those that failed for a reason outside of the photo. */
@@ -54,7 +54,7 @@ export const FIND_SHARE: Statement = {
     select key from share where is_due`,
 };
 
-/** The one of the share that is due for the longest time. */
+/** Claims the photo of the share that has been due for longest. */
 export const CLAIM_NEXT: Statement = {
   name: 'renditions.claim-next',
   text: `update photo_rendition r set ${BEGIN}

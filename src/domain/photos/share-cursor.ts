@@ -1,19 +1,22 @@
 import type { Database } from '../../database/database.ts';
 import { findShare } from './rendition-claims.ts';
 
-/** Seconds of decoding for which a share waits until all others with photos have had one rendered. */
+/** Seconds of decoding that a share may use per round. */
 const SECONDS_PER_ROUND = 1;
 
-/** The order in which a job renders: one photo of each share in turn. A share whose photos take long is passed over for as many seconds. */
+/**
+ * The order in which a job renders: one photo of each share per round. A share that used more seconds than its round is skipped for as many
+ * rounds as it used in addition.
+ */
 export class ShareCursor {
-  /** Seconds by share that it used beyond its rounds. */
+  /** Seconds that each share used in excess of its rounds. */
   readonly #debts = new Map<string, number>();
-  /** The share whose photo was rendered last; the empty text in the beginning. */
+  /** The share whose photo was rendered last; '' at first. */
   after = '';
 
   /** Moves to the next share that has a photo to render, and returns it; null for none. */
   async next(database: Database): Promise<string | null> {
-    for (let passed: string | null = null; ; ) {
+    for (let skipped: string | null = null; ; ) {
       const shareKey = await findShare(database, this.after);
       if (shareKey === null) {
         if (this.after === '') {
@@ -24,9 +27,9 @@ export class ShareCursor {
         continue;
       }
       this.after = shareKey;
-      // Every share was passed over where one comes a second time.
-      if (!this.#debts.has(shareKey) || shareKey === passed) return shareKey;
-      passed ??= shareKey;
+      // A share that was skipped in this call and is found again: every share has a debt.
+      if (!this.#debts.has(shareKey) || shareKey === skipped) return shareKey;
+      skipped ??= shareKey;
       this.charge(shareKey, 0);
     }
   }

@@ -22,9 +22,9 @@ import { SLOW_READ_COST } from '../../shared/response-meter.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** Records that a list without pages is counted as. */
+/** Assumed number of records of a list without pages. */
 const LIST_RECORDS = MAX_LIMIT;
-/** Items that a list of an introspected type is counted as, but for the list of all types. */
+/** Assumed number of items of a list of an introspected type, except for the list of all types. */
 const INTROSPECTED_ITEMS = 4;
 
 /**

@@ -41,9 +41,9 @@ export interface Edge {
   key: string;
   field: Field;
   nodes: readonly FieldNode[];
-  /** What the operation reads of the edge's records; null for all of them. */
+  /** Properties that the operation reads of the edge's records; null for all. */
   selection: Selection | null;
-  /** Edges of the resolved records, without those further down. */
+  /** Edges of the resolved records. Each has its own edges in turn. */
   edges: Edge[];
 }
 

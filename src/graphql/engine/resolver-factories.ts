@@ -3,7 +3,7 @@ import { getMetadataStorage } from 'type-graphql';
 import type { Selection } from '../../../schema/selection.ts';
 import type { ResponseMeter } from '../../shared/response-meter.ts';
 
-/** What the engine needs of the context that a request's resolvers are given. */
+/** The part of the resolvers' context that the engine uses. */
 export interface ExecutionContext {
   readonly meter: ResponseMeter;
   /** Reset before an operation that failed is executed again from its beginning. */
@@ -36,7 +36,7 @@ export interface FieldEdge<Context = ExecutionContext> {
   authorizeResult?: (value: unknown, context: Context) => void;
 }
 
-/** Extracts the value of a method's parameter; `PARENT` stands for the parent, the only value that differs between calls. */
+/** Returns the value of a method's parameter, or `PARENT` for the parent, the only value that differs between calls. */
 type ParameterExtractor = typeof PARENT | ((args: Args, context: unknown, info: Info) => unknown);
 type Storage = ReturnType<typeof getMetadataStorage>;
 type Handler = Omit<Storage['queries'][number], 'getReturnType' | 'returnTypeOptions'>;
@@ -89,7 +89,7 @@ export function createResolverFactories(schema: GraphQLSchema): Map<string, Reso
   return factories;
 }
 
-/** Stands for the parent among the values of a method's parameters. */
+/** Placeholder for the parent among the values of a method's parameters. */
 const PARENT = Symbol('parent');
 
 const createFactory =

@@ -90,7 +90,7 @@ export function BuilderPicker({ label, hideLabel = false, value, excluded = [], 
   );
 }
 
-/** A builder that the address holds as `of`, and a button that clears it. */
+/** The builder of the URL's parameter `of`, and a button that clears it. */
 export function BuilderFilter() {
   const filters = useFilters();
   const id = filters.get('of');

@@ -10,7 +10,7 @@ interface Props {
   children: (project: ProjectChoice, projects: readonly ProjectChoice[]) => ReactNode;
 }
 
-/** Shows the project of the address, else the first in progress, and says so where there is none. */
+/** Renders its children for the project in the URL, else for the first in progress; a message where there is none. */
 export function ChosenProject({ title, children }: Props) {
   const { id: builderId } = useBuilder();
   const wanted = useFilters().get('project');

@@ -9,7 +9,7 @@ interface Props {
   onConfirm: () => void;
 }
 
-/** A button that says what it causes, and acts on the second click. */
+/** A button that shows the effect of its action on the first click, and acts on the second. */
 export function ConfirmButton({ label, effect, disabled, onConfirm }: Props) {
   const [asked, setAsked] = useState(false);
   if (!asked)

@@ -1,7 +1,7 @@
 import { useFilters } from '../shared/filters.ts';
 
 interface Props {
-  /** Parameter of the address that holds the cursor. */
+  /** Parameter of the URL with the cursor. */
   name?: string;
   next: string | null | undefined;
   /** Name for screen readers. */

@@ -1,6 +1,6 @@
 import { describeError, type RequestError } from '../graphql/errors.ts';
 
-/** Says why an action failed. */
+/** A message about why an action failed. */
 export function Problem({ error }: { error: RequestError | undefined }) {
   if (!error) return null;
   const { title, detail } = describeError(error);

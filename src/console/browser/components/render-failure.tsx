@@ -2,12 +2,12 @@ import { Component, type ReactNode } from 'react';
 import { Glyph } from './glyph.tsx';
 
 interface Props {
-  /** Address of the page; another one is tried anew. */
+  /** URL of the page. A change renders the page again. */
   address: string;
   children: ReactNode;
 }
 
-/** Shows that a page failed, where the whole window would be empty: of a wrong value in the address, or after an upgrade of the service. */
+/** Error boundary of a page: a wrong value in the URL, or an upgrade of the service, would otherwise leave the whole window empty. */
 export class RenderFailure extends Component<Props, { failed: boolean }> {
   override state = { failed: false };
 

@@ -1,6 +1,6 @@
 import { useScope } from '../shared/scope.tsx';
 
-/** Says who may do an action, where the own role may not: `Only operators and administrators can end a visit.` */
+/** A message about who may do an action, where the own role may not: `Only operators and administrators can end a visit.` */
 export function Restricted({ action, to }: { action: string; to: string }) {
   const { roleFor } = useScope();
   const role = roleFor(action);

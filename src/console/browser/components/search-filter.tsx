@@ -4,7 +4,7 @@ import { useFilters } from '../shared/filters.ts';
 /** Milliseconds without a keystroke after which a search is sent. */
 const PAUSE_MS = 300;
 
-/** A text to search for, which the address holds. What is typed in one go is one step of the back button. */
+/** A text to search for, kept in the URL. Typing without a pause is one step of the back button. */
 export function SearchFilter({ name, label }: { name: string; label: string }) {
   const filters = useFilters();
   const current = filters.get(name) ?? '';

@@ -2,7 +2,7 @@ import { useFilters } from '../shared/filters.ts';
 import { formatEnum } from '../shared/format.ts';
 
 interface Props {
-  /** Parameter of the address. */
+  /** Parameter of the URL. */
   name: string;
   label: string;
   /** Values, or pairs of a value and its label. */
@@ -13,7 +13,7 @@ interface Props {
   fallback?: string;
 }
 
-/** A choice that the address holds. */
+/** A choice that is kept in the URL. */
 export function SelectFilter({ name, label, options, all = 'All', fallback }: Props) {
   const filters = useFilters();
   return (
@@ -37,7 +37,7 @@ export function SelectFilter({ name, label, options, all = 'All', fallback }: Pr
   );
 }
 
-/** A day that the address holds. */
+/** A day that is kept in the URL. */
 export function DayFilter({ name, label, fallback }: { name: string; label: string; fallback?: string }) {
   const filters = useFilters();
   return (

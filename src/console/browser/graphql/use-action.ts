@@ -5,12 +5,12 @@ import { getCode, type RequestError } from './errors.ts';
 interface Outcome<Data> {
   /** Null when the mutation failed. */
   data: Data | null;
-  /** Whether somebody else changed the record since it was read. */
-  overtaken: boolean;
+  /** Whether another person changed the record since it was read. */
+  isEditConflict: boolean;
 }
 
 interface Action<Data, Variables> {
-  /** Sends the mutation. When it fails, `error` says why. */
+  /** Sends the mutation. `error` is the reason of a failure. */
   run(variables: Variables): Promise<Outcome<Data>>;
   running: boolean;
   error: RequestError | undefined;
@@ -30,8 +30,8 @@ export function useAction<Data, Variables extends AnyVariables>(
       const { data, error: failure } = await client.mutation(mutation, variables).toPromise();
       setRunning(false);
       setError(failure);
-      const overtaken = failure !== undefined && getCode(failure) === 'EDIT_CONFLICT';
-      return { data: failure ? null : (data ?? null), overtaken };
+      const isEditConflict = failure !== undefined && getCode(failure) === 'EDIT_CONFLICT';
+      return { data: failure ? null : (data ?? null), isEditConflict };
     },
     running,
     error,

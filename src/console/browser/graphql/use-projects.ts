@@ -8,7 +8,7 @@ export interface ProjectChoice {
   name: string;
 }
 
-/** Returns the builder's projects in progress, the first hundred by creation, and that of the address if there is such a project. */
+/** Returns the builder's projects in progress, the first hundred by creation, and that of the URL if there is such a project. */
 export function useProjects(builderId: string): Request<ProjectChoice[]> {
   const wanted = useFilters().get('project');
   const list = useRequest(ProjectChoiceDocument, { builderId });

@@ -12,7 +12,7 @@ export interface Request<Data> {
 
 interface Options {
   pause?: boolean;
-  /** Whether the data is read again when the event log says that the builder's records changed. */
+  /** Whether the data is read again when the event log has changes of the builder's records. */
   live?: boolean;
 }
 

@@ -49,7 +49,7 @@ function useSessionCheck(): () => void {
   return check;
 }
 
-/** Lets the person sign in in another tab and go on here, so that nothing that was typed is lost. */
+/** Offers a sign-in in another tab, so that the input of this page is not lost. */
 function SessionEnded({ onCheck }: { onCheck: () => void }) {
   const { me, region } = useScope();
   const [dismissed, setDismissed] = useState(false);

@@ -64,7 +64,7 @@ export function Layout({ children }: { children: ReactNode }) {
   );
 }
 
-/** Says who may see a page that the role does not allow. */
+/** A message about who may see a page that the role does not allow. */
 const NotPermitted = ({ page: { title, personal, action } }: { page: PageEntry }) => (
   <>
     <h1>{title}</h1>

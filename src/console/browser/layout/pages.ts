@@ -8,7 +8,7 @@ export interface PageEntry {
   section: 'Builder' | 'Service';
   /** Action that the page needs: without it, the page is not listed. */
   action?: string;
-  /** Whether the rows name people, which a viewer may not read: the page says so. */
+  /** Whether the rows name people: a viewer sees a message instead, because the role may not read personal data. */
   personal?: true;
 }
 

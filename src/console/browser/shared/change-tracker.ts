@@ -1,4 +1,4 @@
-/** Milliseconds after a change when every server that answers figures has it: a standby is at most five seconds behind. */
+/** Milliseconds after which every server of reads has a change: a standby is at most five seconds behind. */
 export const SETTLE_MS = 6000;
 
 interface Changes {
@@ -24,10 +24,10 @@ export class ChangeTracker {
   }
 
   /**
-   * Returns whether the pages read again: after a change, and once more when standbys have it. They do the latter after the first poll too,
-   * because what changed shortly before it may be missing from what they have read (CON-17).
+   * Returns whether the pages read again: after a change, and once more when every standby has it. Also once after the first poll, because a
+   * standby may not have had the changes shortly before it (CON-17).
    *
-   * @param now milliseconds of a clock that only goes forward.
+   * @param now milliseconds of a monotonic clock.
    */
   accept({ cursor, reset, builderIds }: Changes, now: number): boolean {
     const isFirst = this.#cursor === null;

@@ -1,9 +1,9 @@
 import { useSearchParams } from 'react-router';
 
-/** Parameters that stay in the address from page to page. */
+/** Parameters that every page keeps in the URL. */
 const SCOPE = ['region', 'builder'];
 
-/** Parameters of the position in a list. */
+/** Parameters of the page of a list. */
 const POSITION = ['page', 'after', 'before'];
 
 /** Parameters of what is opened beside a list, which stays at its position. */
@@ -26,13 +26,13 @@ export function changeParameters(parameters: URLSearchParams, changes: Changes):
 }
 
 interface Filters {
-  /** Value of a parameter of the address; undefined without one. */
+  /** Value of a parameter of the URL; undefined without one. */
   get(name: string): string | undefined;
   /** Changes parameters as a step that the back button undoes, unless it replaces the one before; an empty value removes one. The first page of lists is shown again. */
   set(changes: Changes, options?: { replace?: boolean }): void;
 }
 
-/** Returns the filters, which the address holds. */
+/** Returns the filters, which are parameters of the URL. */
 export function useFilters(): Filters {
   const [parameters, setParameters] = useSearchParams();
   return {
@@ -41,7 +41,7 @@ export function useFilters(): Filters {
   };
 }
 
-/** Returns a function for addresses of pages of the same region and builder. */
+/** Returns a function that creates URLs of pages of the same region and builder. */
 export function useAddress(): (page: string, filters?: Changes) => string {
   const [parameters] = useSearchParams();
   return (page, filters = {}) => {

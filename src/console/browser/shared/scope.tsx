@@ -9,9 +9,9 @@ import { currentRegion } from './session.ts';
 export interface Scope {
   me: ScopeQuery['me'];
   region: string;
-  /** The builder of the address, else the one that was used last; undefined in a region without it. */
+  /** The builder of the URL, else the one that was used last; undefined in a region without it. */
   builder: BuilderChoiceFragment | undefined;
-  /** Whether the address names a builder that the region does not have. */
+  /** Whether the URL names a builder that the region does not have. */
   isUnknownBuilder: boolean;
   /** Time zone of dates and times: of the builder. */
   timeZone: string;

@@ -17,10 +17,10 @@ export function setConnection(next: Connection): void {
   for (const listener of listeners) listener();
 }
 
-/** Address of the sign-in page, which returns to a path of the console. */
+/** URL of the sign-in page, which returns to a path of the console. */
 export const signInAddress = (path: string): string => `/console/sign-in?${new URLSearchParams({ return: path })}`;
 
-/** Region of the requests: of the address, else the one used last. */
+/** Region of the requests: of the URL, else the one used last. */
 export const currentRegion = (): string =>
   new URLSearchParams(location.search).get('region') ?? localStorage.getItem('console.region') ?? 'au1';
 

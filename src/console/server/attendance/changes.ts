@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { MAX_SITES, readAttendanceChanges } from '../../../domain/attendance/attendance-changes.ts';
 import { decodeEventCursor, encodeEventCursor } from '../../../domain/events/event-cursor.ts';
+import { EVERY_EVENT } from '../../../domain/events/event-filter.ts';
 import { type LogHead, readHead, readLogPage } from '../../../domain/events/event-log.ts';
-import { EVERY_EVENT } from '../../../domain/events/event-tail.ts';
 import { ApiError, invalidField } from '../../../shared/errors.ts';
 import type { RegionId } from '../../../shared/regions.ts';
 import { hashSecret, isSecretOf } from '../../../shared/secrets.ts';

@@ -24,7 +24,7 @@ import { figureTypes } from './figures.schema.ts';
 const DAY_MS = 24 * 3_600_000;
 const MAX_INSURANCE_DAYS = 365;
 
-/** Records that a figure is counted as in the cost of a query. */
+/** Assumed number of records of a figure, in the cost of a query. */
 const FIGURE_RECORDS = 371;
 
 interface FigureArgs extends DayRange {

@@ -30,7 +30,7 @@ export function ConflictDrawer({ id, onClose }: { id: string; onClose: () => voi
 
 function ConflictContent({ conflict: read, onChanged }: { conflict: Conflict; onChanged: () => void }) {
   const { can } = useScope();
-  const { record: conflict, expectedUpdatedAt, overtaken, settle } = useVersion(read);
+  const { record: conflict, expectedUpdatedAt, hasEditConflict, settle } = useVersion(read);
   const resolved = conflict.state === 'RESOLVED';
   return (
     <>
@@ -39,7 +39,7 @@ function ConflictContent({ conflict: read, onChanged }: { conflict: Conflict; on
         <span className="badge">{conflict.project.name}</span>
       </div>
       <p>{conflict.description}</p>
-      {overtaken && (
+      {hasEditConflict && (
         <p className="notice warn" role="alert">
           Somebody else was faster. What you see is the present state; your decision was not saved.
         </p>
@@ -52,9 +52,9 @@ function ConflictContent({ conflict: read, onChanged }: { conflict: Conflict; on
           <ResolveForm
             conflict={conflict}
             expectedUpdatedAt={expectedUpdatedAt}
-            onFinished={(changed, late) => {
-              settle(changed, late);
-              if (late) onChanged();
+            onFinished={(changed, isEditConflict) => {
+              settle(changed, isEditConflict);
+              if (isEditConflict) onChanged();
             }}
           />
         )
@@ -127,7 +127,7 @@ const Resolution = ({ conflict }: { conflict: Conflict }) => (
 interface ResolveProps {
   conflict: Conflict;
   expectedUpdatedAt: string;
-  onFinished: (changed: Conflict | undefined, overtaken: boolean) => void;
+  onFinished: (changed: Conflict | undefined, isEditConflict: boolean) => void;
 }
 
 function ResolveForm({ conflict, expectedUpdatedAt, onFinished }: ResolveProps) {
@@ -140,8 +140,8 @@ function ResolveForm({ conflict, expectedUpdatedAt, onFinished }: ResolveProps) 
   );
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    const { data, overtaken } = await action.run({ id: conflict.id, resolution, reason, expectedUpdatedAt });
-    onFinished(data?.resolveConflict, overtaken);
+    const { data, isEditConflict } = await action.run({ id: conflict.id, resolution, reason, expectedUpdatedAt });
+    onFinished(data?.resolveConflict, isEditConflict);
   };
   return (
     <form className="side" onSubmit={submit}>

@@ -20,7 +20,7 @@ const PAGE_SIZE = 25;
 /** Both queries return the same fields. */
 type Query = readonly [typeof OpenVisitsDocument, OpenVisitsQueryVariables];
 
-/** Visits that have not ended, whenever they began, of all projects or of that of the address. */
+/** Visits that have not ended, whenever they began, of all projects or of the one in the URL. */
 export function OpenVisitList() {
   const { id: builderId } = useBuilder();
   const filters = useFilters();

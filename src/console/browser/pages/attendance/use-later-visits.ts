@@ -16,13 +16,13 @@ interface LaterVisits {
   state: 'reading' | 'failed' | 'done';
 }
 
-/** Returns the new visits, and those of the earlier read that it has not come to. */
+/** Returns the visits that were read so far, and those of the earlier read that follow them. */
 const merge = (read: readonly Visit[], earlier: readonly Visit[]): Visit[] => {
   const ids = new Set(read.map(({ id }) => id));
   return [...read, ...earlier.filter(({ id }) => !ids.has(id))];
 };
 
-/** Returns the visits of a day after the first hundred, which are read page by page, and shown as they come. */
+/** Returns the visits of a day after the first hundred, as many as are read: a page at a time. */
 export function useLaterVisits(day: Day, total: number): LaterVisits & { retry: () => void } {
   const client = useUncachedClient();
   const version = useLiveVersion();

@@ -1,8 +1,8 @@
 import { type FormEvent, useState } from 'react';
 import { ConfirmButton } from '../../components/confirm-button.tsx';
 import { Drawer } from '../../components/drawer.tsx';
+import { EditConflict } from '../../components/edit-conflict.tsx';
 import { EVENT_NAMES, Facts, Instant } from '../../components/facts.tsx';
-import { Overtaken } from '../../components/overtaken.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { ArchiveVisitDocument, CloseVisitDocument } from '../../graphql/generated.ts';
 import { useAction } from '../../graphql/use-action.ts';
@@ -30,13 +30,13 @@ interface Props {
 /** A visit with its events, and its corrections. */
 export function VisitDrawer({ visit, now, onClose, onChanged }: Props) {
   const { can } = useScope();
-  const { expectedUpdatedAt, overtaken, settle } = useVersion(visit);
+  const { expectedUpdatedAt, hasEditConflict, settle } = useVersion(visit);
   const change = {
     ...{ visitId: visit.id, expectedUpdatedAt },
-    onFinished(done: boolean, late: boolean) {
-      settle(null, late);
+    onFinished(done: boolean, isEditConflict: boolean) {
+      settle(null, isEditConflict);
       if (done) onClose();
-      else if (late) onChanged();
+      else if (isEditConflict) onChanged();
     },
   };
   const end = getEnd(visit);
@@ -74,7 +74,7 @@ export function VisitDrawer({ visit, now, onClose, onChanged }: Props) {
           ))}
         </ol>
       </section>
-      {overtaken && <Overtaken />}
+      {hasEditConflict && <EditConflict />}
       {end === null && can('visit.closed') && <CloseForm {...change} />}
       {can('visit.archived') && <ArchiveForm {...change} />}
     </Drawer>
@@ -84,7 +84,7 @@ export function VisitDrawer({ visit, now, onClose, onChanged }: Props) {
 interface Change {
   visitId: string;
   expectedUpdatedAt: string;
-  onFinished: (done: boolean, overtaken: boolean) => void;
+  onFinished: (done: boolean, isEditConflict: boolean) => void;
 }
 
 function CloseForm({ onFinished, ...version }: Change) {
@@ -94,8 +94,8 @@ function CloseForm({ onFinished, ...version }: Change) {
   const [reason, setReason] = useState('');
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    const { data, overtaken } = await action.run({ ...version, at: fromLocalInput(at, timeZone), reason });
-    onFinished(data !== null, overtaken);
+    const { data, isEditConflict } = await action.run({ ...version, at: fromLocalInput(at, timeZone), reason });
+    onFinished(data !== null, isEditConflict);
   };
   return (
     <form className="side" onSubmit={submit}>
@@ -124,8 +124,8 @@ function CloseForm({ onFinished, ...version }: Change) {
 function ArchiveForm({ onFinished, ...version }: Change) {
   const action = useAction(ArchiveVisitDocument);
   const archive = async () => {
-    const { data, overtaken } = await action.run(version);
-    onFinished(data !== null, overtaken);
+    const { data, isEditConflict } = await action.run(version);
+    onFinished(data !== null, isEditConflict);
   };
   return (
     <section className="stack">

@@ -1,8 +1,8 @@
 import { type FormEvent, useState } from 'react';
 import { ConfirmButton } from '../../components/confirm-button.tsx';
 import { Drawer } from '../../components/drawer.tsx';
+import { EditConflict } from '../../components/edit-conflict.tsx';
 import { Facts, Instant } from '../../components/facts.tsx';
-import { Overtaken } from '../../components/overtaken.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Restricted } from '../../components/restricted.tsx';
 import { SecretBox } from '../../components/secret-box.tsx';
@@ -30,8 +30,8 @@ interface Props {
 /** An OAuth client: its properties, secrets and state. */
 export function ClientDrawer({ client: read, onClose, onChanged }: Props) {
   const { can } = useScope();
-  const { record: client, expectedUpdatedAt, overtaken, settle } = useVersion(read);
-  // What is not edited follows the record, which somebody else may change.
+  const { record: client, expectedUpdatedAt, hasEditConflict, settle } = useVersion(read);
+  // Fields that are not edited show the record, which another person may change meanwhile.
   const [edits, setEdits] = useState<Partial<ClientValues>>({});
   const [secret, setSecret] = useState<string | null>(null);
   const update = useAction(UpdateClientDocument);
@@ -40,19 +40,19 @@ export function ClientDrawer({ client: read, onClose, onChanged }: Props) {
   const enable = useAction(EnableClientDocument);
   const version = { id: client.id, expectedUpdatedAt };
   const running = update.running || rotate.running || disable.running || enable.running;
-  const accept = (changed: ClientPartFragment | undefined, late: boolean) => {
-    settle(changed, late);
-    if (late) onChanged();
+  const accept = (changed: ClientPartFragment | undefined, isEditConflict: boolean) => {
+    settle(changed, isEditConflict);
+    if (isEditConflict) onChanged();
   };
   const save = async (event: FormEvent) => {
     event.preventDefault();
-    const { data, overtaken: late } = await update.run({ ...version, ...toClientUpdate(edits) });
-    accept(data?.updateClient, late);
+    const { data, isEditConflict } = await update.run({ ...version, ...toClientUpdate(edits) });
+    accept(data?.updateClient, isEditConflict);
     if (data) setEdits({});
   };
   const newSecret = async () => {
-    const { data, overtaken: late } = await rotate.run(version);
-    accept(data?.rotateClientSecret.client, late);
+    const { data, isEditConflict } = await rotate.run(version);
+    accept(data?.rotateClientSecret.client, isEditConflict);
     setSecret(data?.rotateClientSecret.secret ?? null);
   };
   const stored = toClientValues(client);
@@ -71,7 +71,7 @@ export function ClientDrawer({ client: read, onClose, onChanged }: Props) {
           ['Disabled', client.disabledAt && <Instant key="off" at={client.disabledAt} />],
         ]}
       />
-      {overtaken && <Overtaken present={present} />}
+      {hasEditConflict && <EditConflict present={present} />}
       {client.type !== 'PUBLIC' && (
         <section className="side">
           <h3>Secrets</h3>
@@ -121,8 +121,8 @@ export function ClientDrawer({ client: read, onClose, onChanged }: Props) {
               type="button"
               disabled={running}
               onClick={async () => {
-                const { data, overtaken: late } = await enable.run(version);
-                accept(data?.enableClient, late);
+                const { data, isEditConflict } = await enable.run(version);
+                accept(data?.enableClient, isEditConflict);
               }}
             >
               Enable the client
@@ -133,8 +133,8 @@ export function ClientDrawer({ client: read, onClose, onChanged }: Props) {
               effect="Its tokens end within a second."
               disabled={running}
               onConfirm={async () => {
-                const { data, overtaken: late } = await disable.run(version);
-                accept(data?.disableClient, late);
+                const { data, isEditConflict } = await disable.run(version);
+                accept(data?.disableClient, isEditConflict);
               }}
             />
           )}

@@ -2,8 +2,8 @@ import { type FormEvent, useState } from 'react';
 import { BuilderPicker } from '../../components/builder-picker.tsx';
 import { ConfirmButton } from '../../components/confirm-button.tsx';
 import { Drawer } from '../../components/drawer.tsx';
+import { EditConflict } from '../../components/edit-conflict.tsx';
 import { Facts, Instant } from '../../components/facts.tsx';
-import { Overtaken } from '../../components/overtaken.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Restricted } from '../../components/restricted.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
@@ -39,16 +39,16 @@ export function ConnectionDrawer({ integratorId, connection, connected = [], cli
   const [edited, setEdited] = useState<readonly string[]>();
   const wanted = [...new Set(clients.flatMap((client) => client.scopes))];
   const scopes = edited ?? connection?.scopes ?? wanted;
-  const { expectedUpdatedAt, overtaken, settle } = useVersion(connection ?? { updatedAt: '' });
+  const { expectedUpdatedAt, hasEditConflict, settle } = useVersion(connection ?? { updatedAt: '' });
   const create = useAction(CreateConnectionDocument);
   const update = useAction(UpdateConnectionDocument);
   const revoke = useAction(RevokeConnectionDocument);
   const running = create.running || update.running || revoke.running;
   const active = connection?.status === 'ACTIVE';
   const key = { integratorId, builderId };
-  const finish = ({ data, overtaken: late }: { data: unknown; overtaken: boolean }) => {
-    settle(null, late);
-    if (late) onChanged();
+  const finish = ({ data, isEditConflict }: { data: unknown; isEditConflict: boolean }) => {
+    settle(null, isEditConflict);
+    if (isEditConflict) onChanged();
     if (data) onClose();
   };
   const save = async (event: FormEvent) => {
@@ -75,7 +75,7 @@ export function ConnectionDrawer({ integratorId, connection, connected = [], cli
       ) : (
         <BuilderPicker label="Builder" value={chosen?.name ?? ''} excluded={connected} onChoose={setChosen} />
       )}
-      {overtaken && <Overtaken present={edited && (connection?.scopes.join(', ') || 'none')} />}
+      {hasEditConflict && <EditConflict present={edited && (connection?.scopes.join(', ') || 'none')} />}
       {missing.length > 0 && (
         <p className="notice warn">
           Clients of the integrator have scopes that this connection does not allow: {missing.join(', ')}. Requests that

@@ -7,21 +7,21 @@ import { EndpointFields, type EndpointValues, toEndpointVariables } from './endp
 interface Props {
   endpoint: EndpointPartFragment;
   expectedUpdatedAt: string;
-  onFinished: (changed: EndpointPartFragment | undefined, overtaken: boolean) => void;
+  onFinished: (changed: EndpointPartFragment | undefined, isEditConflict: boolean) => void;
 }
 
 /** Changes the address, types of events and builders of an endpoint. */
 export function EndpointDetails({ endpoint, expectedUpdatedAt, onFinished }: Props) {
   const action = useAction(UpdateWebhookEndpointDocument);
-  // What is not edited follows the record, which somebody else may change.
+  // Fields that are not edited show the record, which another person may change meanwhile.
   const [edits, setEdits] = useState<Partial<EndpointValues>>({});
   const { url, types, builderIds } = endpoint;
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     const variables = { endpointId: endpoint.id, ...toEndpointVariables(edits), expectedUpdatedAt };
-    const { data, overtaken } = await action.run(variables);
+    const { data, isEditConflict } = await action.run(variables);
     if (data) setEdits({});
-    onFinished(data?.updateWebhookEndpoint, overtaken);
+    onFinished(data?.updateWebhookEndpoint, isEditConflict);
   };
   return (
     <form className="side" onSubmit={submit}>

@@ -3,8 +3,8 @@ import { ConfirmButton } from '../../components/confirm-button.tsx';
 import { CursorPager } from '../../components/cursor-pager.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Drawer } from '../../components/drawer.tsx';
+import { EditConflict } from '../../components/edit-conflict.tsx';
 import { Facts, Instant } from '../../components/facts.tsx';
-import { Overtaken } from '../../components/overtaken.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { SecretBox } from '../../components/secret-box.tsx';
 import { SelectFilter } from '../../components/select-filter.tsx';
@@ -65,7 +65,7 @@ interface StateProps {
 
 function EndpointState({ endpoint: read, request, onDeleted }: StateProps) {
   const { can } = useScope();
-  const { record: endpoint, expectedUpdatedAt, overtaken, settle } = useVersion(read);
+  const { record: endpoint, expectedUpdatedAt, hasEditConflict, settle } = useVersion(read);
   const update = useAction(UpdateWebhookEndpointDocument);
   const rotate = useAction(RotateWebhookSecretDocument);
   const remove = useAction(DeleteWebhookEndpointDocument);
@@ -74,8 +74,8 @@ function EndpointState({ endpoint: read, request, onDeleted }: StateProps) {
   const [tested, setTested] = useState<string | null>(null);
   const running = update.running || rotate.running || remove.running || test.running;
   const version = { endpointId: endpoint.id, expectedUpdatedAt };
-  const finish = (changed: (Partial<Endpoint> & { updatedAt: string }) | undefined, late: boolean) => {
-    settle(changed, late);
+  const finish = (changed: (Partial<Endpoint> & { updatedAt: string }) | undefined, isEditConflict: boolean) => {
+    settle(changed, isEditConflict);
     request.retry();
   };
   const runTest = async () => {
@@ -110,7 +110,7 @@ function EndpointState({ endpoint: read, request, onDeleted }: StateProps) {
           ['Next attempt', endpoint.suspendedUntil && <Instant key="next" at={endpoint.suspendedUntil} />],
         ]}
       />
-      {overtaken && <Overtaken />}
+      {hasEditConflict && <EditConflict />}
       {secret && <SecretBox label="New signing secret." secret={secret} />}
       {tested && (
         <p className="notice" role="status">
@@ -125,8 +125,8 @@ function EndpointState({ endpoint: read, request, onDeleted }: StateProps) {
             disabled={running}
             onClick={async () => {
               const status = active ? 'PAUSED' : 'ACTIVE';
-              const { data, overtaken: late } = await update.run({ ...version, status });
-              finish(data?.updateWebhookEndpoint, late);
+              const { data, isEditConflict } = await update.run({ ...version, status });
+              finish(data?.updateWebhookEndpoint, isEditConflict);
             }}
           >
             {active ? 'Pause' : 'Activate'}
@@ -139,9 +139,9 @@ function EndpointState({ endpoint: read, request, onDeleted }: StateProps) {
             effect="Deliveries are also signed with the present secret for 24 hours."
             disabled={running}
             onConfirm={async () => {
-              const { data, overtaken: late } = await rotate.run(version);
+              const { data, isEditConflict } = await rotate.run(version);
               setSecret(data?.rotateWebhookSecret.secret ?? null);
-              finish(data?.rotateWebhookSecret, late);
+              finish(data?.rotateWebhookSecret, isEditConflict);
             }}
           />
           <ConfirmButton
@@ -149,9 +149,9 @@ function EndpointState({ endpoint: read, request, onDeleted }: StateProps) {
             effect="Events that wait are not delivered."
             disabled={running}
             onConfirm={async () => {
-              const { data, overtaken: late } = await remove.run(version);
+              const { data, isEditConflict } = await remove.run(version);
               if (data) onDeleted();
-              else finish(undefined, late);
+              else finish(undefined, isEditConflict);
             }}
           />
         </div>

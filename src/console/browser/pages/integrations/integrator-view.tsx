@@ -17,7 +17,7 @@ import { EndpointForm } from './endpoint-form.tsx';
 import { RejectionTable } from './rejection-table.tsx';
 import { USAGE_DAYS, UsageChart } from './usage-chart.tsx';
 
-/** Parameters of the address that open a drawer, and those of the drawer of an endpoint. */
+/** Parameters of the URL that open a drawer, and those of the drawer of an endpoint. */
 const CLOSED = { client: null, connection: null, endpoint: null, add: null, delivery: null, before: null };
 
 /** One integrator: clients, connections, webhook endpoints, usage and rejections. */

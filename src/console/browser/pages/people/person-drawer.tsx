@@ -1,8 +1,8 @@
 import { type FormEvent, useState } from 'react';
 import { ConfirmButton } from '../../components/confirm-button.tsx';
 import { Drawer } from '../../components/drawer.tsx';
+import { EditConflict } from '../../components/edit-conflict.tsx';
 import { Facts, Instant } from '../../components/facts.tsx';
-import { Overtaken } from '../../components/overtaken.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Restricted } from '../../components/restricted.tsx';
 import { Loaded } from '../../components/states.tsx';
@@ -38,7 +38,7 @@ export function PersonDrawer({ user, onClose }: { user: string; onClose: () => v
 
 function PersonContent({ person: read, onChanged }: { person: PersonPartFragment; onChanged: () => void }) {
   const { can } = useScope();
-  const { record: person, expectedUpdatedAt, overtaken, settle } = useVersion(read);
+  const { record: person, expectedUpdatedAt, hasEditConflict, settle } = useVersion(read);
   const invite = useAction(InviteUserDocument);
   const reset = useAction(ResetPasswordDocument);
   const disable = useAction(DisableUserDocument);
@@ -47,8 +47,8 @@ function PersonContent({ person: read, onChanged }: { person: PersonPartFragment
   const of = person.staffRole ? 'staff' : 'user';
   const version = { id: person.id, expectedUpdatedAt };
   const running = invite.running || reset.running || disable.running || enable.running;
-  const finish = (changed: PersonPartFragment | undefined, late: boolean) => {
-    settle(changed, late);
+  const finish = (changed: PersonPartFragment | undefined, isEditConflict: boolean) => {
+    settle(changed, isEditConflict);
     onChanged();
   };
   const mayLink = can(person.staffRole ? 'staff.password_link_created' : 'password_link.created');
@@ -63,7 +63,7 @@ function PersonContent({ person: read, onChanged }: { person: PersonPartFragment
           ['Disabled', person.disabledAt && <Instant key="off" at={person.disabledAt} />],
         ]}
       />
-      {overtaken && <Overtaken />}
+      {hasEditConflict && <EditConflict />}
       {!person.staffRole && <Memberships person={person} onChanged={onChanged} />}
       {can(`${of}.updated`) && (
         <DetailsForm person={person} expectedUpdatedAt={expectedUpdatedAt} onFinished={finish} />
@@ -90,8 +90,8 @@ function PersonContent({ person: read, onChanged }: { person: PersonPartFragment
                 type="button"
                 disabled={running}
                 onClick={async () => {
-                  const { data, overtaken: late } = await enable.run(version);
-                  finish(data?.enableUser, late);
+                  const { data, isEditConflict } = await enable.run(version);
+                  finish(data?.enableUser, isEditConflict);
                 }}
               >
                 Enable
@@ -103,8 +103,8 @@ function PersonContent({ person: read, onChanged }: { person: PersonPartFragment
                 effect="Sessions and tokens end within a second."
                 disabled={running}
                 onConfirm={async () => {
-                  const { data, overtaken: late } = await disable.run(version);
-                  finish(data?.disableUser, late);
+                  const { data, isEditConflict } = await disable.run(version);
+                  finish(data?.disableUser, isEditConflict);
                 }}
               />
             )}
@@ -116,20 +116,20 @@ function PersonContent({ person: read, onChanged }: { person: PersonPartFragment
 interface DetailsProps {
   person: PersonPartFragment;
   expectedUpdatedAt: string;
-  onFinished: (changed: PersonPartFragment | undefined, overtaken: boolean) => void;
+  onFinished: (changed: PersonPartFragment | undefined, isEditConflict: boolean) => void;
 }
 
 function DetailsForm({ person, expectedUpdatedAt, onFinished }: DetailsProps) {
   const action = useAction(UpdateUserDocument);
-  // What is not edited follows the record, which somebody else may change.
+  // Fields that are not edited show the record, which another person may change meanwhile.
   const [edits, setEdits] = useState<{ name?: string; email?: string; staffRole?: StaffRole }>({});
   const { name, email, staffRole } = { ...person, ...edits };
   const unchanged = name === person.name && email === person.email && staffRole === person.staffRole;
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    const { data, overtaken } = await action.run({ id: person.id, ...edits, expectedUpdatedAt });
+    const { data, isEditConflict } = await action.run({ id: person.id, ...edits, expectedUpdatedAt });
     if (data) setEdits({});
-    if (data || overtaken) onFinished(data?.updateUser, overtaken);
+    if (data || isEditConflict) onFinished(data?.updateUser, isEditConflict);
   };
   return (
     <form className="side" onSubmit={submit}>

@@ -17,7 +17,10 @@ const UNKNOWN = { width: 1600, height: 1200 };
 
 const toSources = ({ small, medium, large }: SourcesFragment) => [small, medium, large].filter((each) => each !== null);
 
-/** A photo in the rendition that fits its place, as soon as there is one. The photo itself is never loaded: it may be HEIC, or very large. */
+/**
+ * A photo in the rendition that fits its size on the page, as soon as there is one. The photo itself is never loaded: it may be HEIC, or
+ * very large.
+ */
 export function PhotoImage({ photo, alt, sizes }: Props) {
   const listed = toSources(photo);
   const { id: builderId } = useBuilder();
@@ -45,7 +48,7 @@ export function PhotoImage({ photo, alt, sizes }: Props) {
   );
 }
 
-/** A picture that says that the photo is being prepared, in the colours of the viewer and the tiles alike. */
+/** Placeholder of a photo that is not rendered yet, in colours that fit the viewer and the tiles. */
 const PREPARED = `data:image/svg+xml,${encodeURIComponent(
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 120"><rect width="160" height="120" fill="#8a97a3" fill-opacity=".25"/>
     <text x="80" y="64" text-anchor="middle" font-family="sans-serif" font-size="11" fill="#7c8894">being prepared</text></svg>`,

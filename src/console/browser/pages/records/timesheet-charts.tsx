@@ -34,7 +34,7 @@ export function TimesheetCharts({ builderId, projectId, costCodeId, status, star
         const points = hoursByWeek.filter((point) => shown.some((one) => one === point.status));
         const hours = points.reduce((sum, point) => sum + point.hours, 0);
         const sheets = points.reduce((sum, { timesheets }) => sum + timesheets, 0);
-        // The list says that nothing matches.
+        // The list has a message that nothing matches.
         if (sheets === 0) return null;
         return (
           <div className="columns figures">

@@ -24,12 +24,12 @@ import { TimesheetCharts } from './timesheet-charts.tsx';
 const STATUSES = ['WAITING_REVIEW', 'APPROVED_1', 'APPROVED_2', 'REJECTED'] as const satisfies TimesheetStatus[];
 const HEADER = ['Id', 'Date', 'Person', 'Profile', 'Project', 'Hours', 'Time type', 'Cost code', 'Status', 'Notes'];
 const PAGE_SIZE = 25;
-/** Days that the page shows without a choice: six weeks. */
+/** Days that the page shows by default: six weeks. */
 const USUAL_DAYS = 42;
 /** Days of the longest range that the service adds up. */
 const MAX_CHART_DAYS = 371;
 
-/** Returns a bound of the range: undefined for `any`, which the address has for none. */
+/** Returns a bound of the range: undefined for `any`, which the URL has for no bound. */
 const toBound = (value: string | undefined, usual: string) => (value === 'any' ? undefined : (value ?? usual));
 
 const formatBound = (day: string | undefined, open: string) => (day ? formatDay(day, 'UTC') : open);
