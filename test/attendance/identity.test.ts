@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { attendanceOf, gate, send, signOff } from '../support/attendance.ts';
 import { GateBench, outcome } from '../support/gate-bench.ts';
+import { addProject } from '../support/rows.ts';
 
 let gates: GateBench;
 
@@ -28,15 +29,12 @@ describe('the identity of an event', () => {
     const { on } = await gates.begin();
     const { builderId } = gate();
     const em = gates.service.databases.au1.fork();
-    const [elsewhere] = (await em.execute('select id from project where builder_id = ? and id <> ? limit 1', [
-      builderId,
-      gate().projectId,
-    ])) as [{ id: string }];
+    const elsewhere = await addProject(gates.service, builderId);
     await em.execute(
       `insert into site_access (builder_id, worker_id, project_id, granted_at) values (?, ?, ?, now()) on conflict do nothing`,
-      [builderId, gates.worker, elsewhere.id],
+      [builderId, gates.worker, elsewhere],
     );
-    const url = `/builders/${builderId}/projects/${elsewhere.id}/sign-on-events`;
+    const url = `/builders/${builderId}/projects/${elsewhere}/sign-on-events`;
     expect(outcome(await gates.post(signOff(on), url))).toEqual([202, 'PENDING_SIGN_ON', false]);
     expect(outcome(await gates.post(on, url))).toEqual([201, 'APPLIED', false]);
   });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Service, startService } from '../support/harness.ts';
-import { type Client, clientOf, projectOf } from '../support/uploads.ts';
+import { addProject } from '../support/rows.ts';
+import { type Client, clientOf } from '../support/uploads.ts';
 
 let service: Service;
 let client: Client;
@@ -9,7 +10,7 @@ let projectId: string;
 beforeAll(async () => {
   service = await startService();
   client = await clientOf(service, 'A');
-  projectId = await projectOf(service, client.builderId);
+  projectId = await addProject(service, client.builderId);
 });
 
 afterAll(() => service.stop());

@@ -2,6 +2,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Encoding, selectEncoding } from '../../src/http/compression.ts';
 import { type Service, startService } from '../support/harness.ts';
+import { addTimesheets } from '../support/rows.ts';
 import { clientOf } from '../support/uploads.ts';
 
 const DECODERS: Record<Encoding, (bytes: Buffer) => Buffer> = { br: brotliDecompressSync, gzip: gunzipSync };
@@ -10,13 +11,14 @@ let service: Service;
 let token: string;
 let builder: Record<string, string>;
 
-/** A page of the demo data. */
 const list = '/timesheets';
 
 beforeAll(async () => {
   service = await startService();
   token = await service.as('A');
-  builder = { 'x-service-builder-id': service.demo('A').builderIds[0]! };
+  const builderId = service.demo('A').builderIds[0]!;
+  await addTimesheets(service, builderId, 10);
+  builder = { 'x-service-builder-id': builderId };
 });
 
 afterAll(() => service.stop());

@@ -14,7 +14,8 @@ import { OPERATOR } from '../support/audit.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { datedPicture, picture } from '../support/images.ts';
 import { freePort } from '../support/ports.ts';
-import { type Client, clientOf, projectOf } from '../support/uploads.ts';
+import { addProject } from '../support/rows.ts';
+import { type Client, clientOf } from '../support/uploads.ts';
 
 const pem = readFileSync(join(import.meta.dirname, '../support', 'images-test.pem'), 'utf8');
 
@@ -259,7 +260,7 @@ describe('imageUrl', () => {
   });
 
   it('is taken by the bulk upsert, where each failure stands alone (PHO-25)', async () => {
-    const projectId = await projectOf(service, client.builderId);
+    const projectId = await addProject(service, client.builderId);
     const photos = ['/a.jpg', '/text', '/hang', '/moved'].map((path) => ({
       externalSourceId: path,
       imageUrl: url(path),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { type Service, startService } from '../support/harness.ts';
+import { addMeeting, addProject } from '../support/rows.ts';
 
 let service: Service;
 let token: string;
@@ -11,18 +12,10 @@ beforeAll(async () => {
   service = await startService();
   token = await service.as('A');
   [builderId, otherBuilderId] = service.demo('A').builderIds as [string, string];
-  projectId = await projectOf(builderId);
+  projectId = await addProject(service, builderId);
 });
 
 afterAll(() => service.stop());
-
-async function projectOf(builder: string): Promise<string> {
-  const em = service.databases.au1.fork();
-  const [row] = (await em.execute('select id from project where builder_id = ? limit 1', [builder])) as [
-    { id: string },
-  ];
-  return row.id;
-}
 
 async function call(method: 'POST' | 'PATCH' | 'GET', path: string, payload?: object | string, as = token) {
   const headers = {
@@ -158,7 +151,7 @@ describe('POST /builders/{builderId}/meetings', () => {
   });
 
   it("404 for a project that is not the builder's (MTG-7)", async () => {
-    for (const other of ['proj_nosuch', await projectOf(otherBuilderId)]) {
+    for (const other of ['proj_nosuch', await addProject(service, otherBuilderId)]) {
       expect((await create({ title: 'T', projectId: other })).status).toBe(404);
     }
   });
@@ -225,11 +218,8 @@ describe('every write', () => {
 
   // MTG-10
   test.each(writes.slice(1))("%s is 404 for a meeting that is not the builder's", async (_, method, path, body) => {
-    const em = service.databases.au1.fork();
-    const [foreign] = (await em.execute('select id from meeting where builder_id = ? limit 1', [otherBuilderId])) as [
-      { id: string },
-    ];
-    for (const id of [foreign.id, 'meet_nosuch', 'nonsense']) {
+    const foreign = await addMeeting(service, otherBuilderId);
+    for (const id of [foreign, 'meet_nosuch', 'nonsense']) {
       const { status, body: answer } = await call(method, path(id), body);
       expect([status, answer.code]).toEqual([404, 'NOT_FOUND']);
     }

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Service, startService } from '../support/harness.ts';
-import { Client, clientOf, projectOf } from '../support/uploads.ts';
+import { addProject } from '../support/rows.ts';
+import { Client, clientOf } from '../support/uploads.ts';
 import { blocks, item, type Json, page, request } from './documents.ts';
 import { addPhoto } from './photos.ts';
 
@@ -225,8 +226,8 @@ describe('concurrent requests on two instances', () => {
 
   it('a photo is either archived or moved, or used by a report, and no request hangs', async () => {
     const [projectId, otherId] = [
-      await projectOf(service, A[0]!.builderId),
-      await projectOf(service, A[0]!.builderId, 1),
+      await addProject(service, A[0]!.builderId),
+      await addProject(service, A[0]!.builderId),
     ];
     for (let round = 0; round < 10; round++) {
       const photos = await together(4, () => addPhoto(service, A[0]!.builderId, projectId));

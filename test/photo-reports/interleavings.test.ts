@@ -2,7 +2,8 @@ import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { type Client, clientOf, projectOf } from '../support/uploads.ts';
+import { addProject } from '../support/rows.ts';
+import { type Client, clientOf } from '../support/uploads.ts';
 import { blocks, type Json, page, request } from './documents.ts';
 import { addPhoto } from './photos.ts';
 
@@ -72,8 +73,8 @@ describe('a sync whose photo', () => {
   it('is put into another project before it has locked it is 409 (PRP-14)', async () => {
     const photo = await addPhoto(service, client.builderId);
     const [projectId, elsewhere] = [
-      await projectOf(service, client.builderId),
-      await projectOf(service, client.builderId, 1),
+      await addProject(service, client.builderId),
+      await addProject(service, client.builderId),
     ];
     const move = 'update photo set project_id = $2 where id = $1';
     const [answer] = await other.respondWhileOpen(move, [photo, elsewhere], [sync(withPhoto(photo, { projectId }))]);

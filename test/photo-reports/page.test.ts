@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSession } from '../../src/oauth/interaction/sessions.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { type Client, clientOf, projectOf } from '../support/uploads.ts';
+import { addProject } from '../support/rows.ts';
+import { type Client, clientOf } from '../support/uploads.ts';
 import { blocks, everyBlock, item, type Json, page, request } from './documents.ts';
 import { addPhoto, archivePhoto } from './photos.ts';
 
@@ -137,7 +138,7 @@ describe('the page of a report', () => {
     const id = await sync({
       ...{ sourceApp: evil.slice(0, 80), sourceExternalId: evil, page: inside([blocks.page('p', inside([]))]) },
       sourceAuthor: { externalId: evil, name: evil },
-      projectId: await projectOf(service, A.builderId),
+      projectId: await addProject(service, A.builderId),
       sourceDeepLink: "https://notes.example/'onmouseover='alert(1)",
     });
     await sql(`update project set name = ?`, [evil]);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Service, startService } from '../support/harness.ts';
-import { type Client, clientOf, projectOf } from '../support/uploads.ts';
+import { addProject } from '../support/rows.ts';
+import { type Client, clientOf } from '../support/uploads.ts';
 import { blocks, everyBlock, item, type Json, page, request, rich } from './documents.ts';
 import { addPhoto, archivePhoto } from './photos.ts';
 
@@ -13,7 +14,7 @@ let projectId: string;
 beforeAll(async () => {
   service = await startService();
   A = await clientOf(service, 'A');
-  projectId = await projectOf(service, A.builderId);
+  projectId = await addProject(service, A.builderId);
 });
 
 afterAll(() => service.stop());

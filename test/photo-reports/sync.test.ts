@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Service, startService } from '../support/harness.ts';
-import { type Client, clientOf, projectOf } from '../support/uploads.ts';
+import { addProject } from '../support/rows.ts';
+import { type Client, clientOf } from '../support/uploads.ts';
 import { blocks, everyBlock, type Json, page, request } from './documents.ts';
 import { addPhoto, archivePhoto } from './photos.ts';
 
@@ -17,8 +18,8 @@ beforeAll(async () => {
   service = await startService();
   A = await clientOf(service, 'A');
   C = await clientOf(service, 'C');
-  projectId = await projectOf(service, A.builderId);
-  otherProjectId = await projectOf(service, A.builderId, 1);
+  projectId = await addProject(service, A.builderId);
+  otherProjectId = await addProject(service, A.builderId);
 });
 
 afterAll(() => service.stop());
@@ -226,8 +227,8 @@ describe('400', () => {
 describe('404', () => {
   it('is the answer to a project that is not the builder’s (PRP-12)', async () => {
     expect(conflictOf(await A.send('POST', PATH, request({ projectId: 'proj_none' })))).toEqual([404, 'NOT_FOUND']);
-    const foreign = await sql('select id from project where builder_id <> ? limit 1', [A.builderId]);
-    const answer = await A.send('POST', PATH, request({ projectId: foreign[0].id }));
+    const foreign = await addProject(service, service.demo('B').builderIds[0]!);
+    const answer = await A.send('POST', PATH, request({ projectId: foreign }));
     expect(conflictOf(answer)).toEqual([404, 'NOT_FOUND']);
   });
 

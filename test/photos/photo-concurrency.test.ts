@@ -4,7 +4,8 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Service, startService } from '../support/harness.ts';
 import { picture } from '../support/images.ts';
-import { type Client, clientOf, projectOf } from '../support/uploads.ts';
+import { addProject } from '../support/rows.ts';
+import { type Client, clientOf } from '../support/uploads.ts';
 
 const SENDS = 50;
 
@@ -17,7 +18,7 @@ beforeAll(async () => {
   service = await startService();
   other = await service.another();
   client = await clientOf(service, 'A');
-  projects = [await projectOf(service, client.builderId), await projectOf(service, client.builderId, 1)];
+  projects = [await addProject(service, client.builderId), await addProject(service, client.builderId)];
 });
 
 afterAll(() => service.stop());

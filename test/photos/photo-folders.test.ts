@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Service, startService } from '../support/harness.ts';
-import { type Client, clientOf, projectOf } from '../support/uploads.ts';
+import { addProject } from '../support/rows.ts';
+import { type Client, clientOf } from '../support/uploads.ts';
 
 let service: Service;
 let client: Client;
@@ -10,8 +11,8 @@ let otherProjectId: string;
 beforeAll(async () => {
   service = await startService();
   client = await clientOf(service, 'A');
-  projectId = await projectOf(service, client.builderId);
-  otherProjectId = await projectOf(service, client.builderId, 1);
+  projectId = await addProject(service, client.builderId);
+  otherProjectId = await addProject(service, client.builderId);
 });
 
 afterAll(() => service.stop());
@@ -57,7 +58,7 @@ describe('POST /builders/{builderId}/photo-folders', () => {
     const elsewhere = await clientOf(service, 'A', 1);
     const foreign = await elsewhere.ok('POST', '/photo-folders', { name: 'Foreign' }, 201);
     const own = await create({ name: 'Own', projectId });
-    const foreignProject = await projectOf(service, elsewhere.builderId);
+    const foreignProject = await addProject(service, elsewhere.builderId);
     expect(await statusOf('POST', '/photo-folders', { name: 'a', projectId: foreignProject })).toEqual([
       404,
       'NOT_FOUND',

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Service, startService } from '../support/harness.ts';
-import { type Client, clientOf, projectOf, type Reference } from '../support/uploads.ts';
+import { addProject } from '../support/rows.ts';
+import { type Client, clientOf, type Reference } from '../support/uploads.ts';
 
 interface Page {
   externalSourceId: string;
@@ -33,7 +34,7 @@ beforeAll(async () => {
   service = await startService();
   other = await service.another();
   client = await clientOf(service, 'A');
-  [from, to, third] = (await Promise.all([0, 1, 2].map((at) => projectOf(service, client.builderId, at)))) as [
+  [from, to, third] = (await Promise.all([0, 1, 2].map(() => addProject(service, client.builderId)))) as [
     string,
     string,
     string,

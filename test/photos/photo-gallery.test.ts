@@ -9,7 +9,8 @@ import { createFairShares } from '../../src/shared/fair-shares.ts';
 import { openStorages } from '../../src/storage/storage.ts';
 import { BASE_URL, type Service, startService } from '../support/harness.ts';
 import { picture } from '../support/images.ts';
-import { type Client, clientOf, projectOf, type Reference } from '../support/uploads.ts';
+import { addProject } from '../support/rows.ts';
+import { type Client, clientOf, type Reference } from '../support/uploads.ts';
 
 let service: Service;
 let client: Client;
@@ -19,8 +20,8 @@ let otherProjectId: string;
 beforeAll(async () => {
   service = await startService();
   client = await clientOf(service, 'A');
-  projectId = await projectOf(service, client.builderId);
-  otherProjectId = await projectOf(service, client.builderId, 1);
+  projectId = await addProject(service, client.builderId);
+  otherProjectId = await addProject(service, client.builderId);
 });
 
 afterAll(() => service.stop());
@@ -350,7 +351,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     const foreign = await clientOf(service, 'A', 1);
     const folder = await foreign.ok('POST', '/photo-folders', { name: 'a' }, 201);
     expect(await refusal({ photos: [photo], folderId: folder.id })).toEqual([404, 'NOT_FOUND']);
-    const project = await projectOf(service, foreign.builderId);
+    const project = await addProject(service, foreign.builderId);
     expect(await refusal({ photos: [photo], projectId: project })).toEqual([404, 'NOT_FOUND']);
     await upsert({ ...newPage(), photos: [photo] });
   });

@@ -3,7 +3,8 @@ import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { type Client, clientOf, projectOf } from '../support/uploads.ts';
+import { addProject } from '../support/rows.ts';
+import { type Client, clientOf } from '../support/uploads.ts';
 
 const BULK = '/photo-gallery/bulk-upsert';
 /** Keeps requests from writing photos or folders, with all the locks that they take before. */
@@ -23,7 +24,7 @@ beforeAll(async () => {
   service = await startService();
   other = await ConcurrentTransaction.open(service.databases.au1.url);
   client = await clientOf(service, 'A');
-  projects = [await projectOf(service, client.builderId), await projectOf(service, client.builderId, 1)];
+  projects = [await addProject(service, client.builderId), await addProject(service, client.builderId)];
 });
 
 beforeEach(() => {

@@ -2,8 +2,9 @@ import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Service, startService } from '../support/harness.ts';
+import { addProject } from '../support/rows.ts';
 import { randomOf, shuffled } from '../support/shuffle.ts';
-import { type Client, clientOf, projectOf, type Reference } from '../support/uploads.ts';
+import { type Client, clientOf, type Reference } from '../support/uploads.ts';
 
 /** Rows of one table, by key. */
 interface Rows {
@@ -29,7 +30,7 @@ beforeAll(async () => {
   await Promise.all([holder.connect(), observer.connect()]);
   instances = [service.app, await service.another()];
   client = await clientOf(service, 'A');
-  projects = [await projectOf(service, client.builderId), await projectOf(service, client.builderId, 1)];
+  projects = [await addProject(service, client.builderId), await addProject(service, client.builderId)];
 });
 
 afterAll(async () => {

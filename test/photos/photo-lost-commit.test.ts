@@ -4,7 +4,8 @@ import { buildApp } from '../../src/app.ts';
 import { Database } from '../../src/database/database.ts';
 import { CommitLossProxy } from '../support/commit-loss-proxy.ts';
 import { type Service, sharedDefinition, startService, TOKEN_KEY, testConfig } from '../support/harness.ts';
-import { type Client, clientOf, projectOf } from '../support/uploads.ts';
+import { addProject } from '../support/rows.ts';
+import { type Client, clientOf } from '../support/uploads.ts';
 
 let service: Service;
 let client: Client;
@@ -45,7 +46,7 @@ describe('a photo whose commit succeeds and whose response is lost', () => {
       '/photo-gallery/bulk-upsert',
       async (fileName) => ({
         ...{ externalSourceId: 'lost', sourceApp: 'app', folderName: 'Lost' },
-        projectId: await projectOf(service, client.builderId),
+        projectId: await addProject(service, client.builderId),
         photos: [{ externalSourceId: '1', fileName, imageAttachment: await client.upload() }],
       }),
     ],

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Service, startService } from '../support/harness.ts';
 import { animation, bomb, datedPicture, heic, picture } from '../support/images.ts';
-import { type Client, clientOf, projectOf } from '../support/uploads.ts';
+import { addDefect, addProject } from '../support/rows.ts';
+import { type Client, clientOf } from '../support/uploads.ts';
 
 let service: Service;
 let client: Client;
@@ -10,7 +11,7 @@ let projectId: string;
 beforeAll(async () => {
   service = await startService();
   client = await clientOf(service, 'A');
-  projectId = await projectOf(service, client.builderId);
+  projectId = await addProject(service, client.builderId);
 });
 
 afterAll(() => service.stop());
@@ -326,7 +327,7 @@ describe('POST /builders/{builderId}/photos', () => {
     const elsewhere = await clientOf(service, 'A', 1);
     const imageAttachment = await client.upload();
     for (const place of [
-      { projectId: await projectOf(service, elsewhere.builderId) },
+      { projectId: await addProject(service, elsewhere.builderId) },
       { projectId: 'proj_anone' },
       { folderId: 'fold_anone' },
     ]) {
@@ -446,17 +447,17 @@ describe('photos', () => {
 
   it('are fields of project and defect in GraphQL', async () => {
     const { id } = await client.createPhoto({ projectId });
-    const em = service.databases.au1.fork();
-    const [defect] = (await em.execute('select id from defect where builder_id = ? limit 1', [client.builderId])) as {
-      id: string;
-    }[];
-    await em.execute('update defect set photo_ids = array[?, ?] where id = ?', [id, 'att_anone', defect!.id]);
+    const defect = await addDefect(
+      service,
+      { builderId: client.builderId, projectId },
+      { photoIds: [id, 'att_anone'] },
+    );
     const answer = await service.graphql(
       client.token,
       `query($b: BuilderId!, $p: ProjectId!, $d: DefectId!) {
         project(builderId: $b, projectId: $p) { photos { meta { totalCount } data { id imageUrl project { id } } } }
         defect(builderId: $b, defectId: $d) { photos { id builder { id } folder { id } } } }`,
-      { b: client.builderId, p: projectId, d: defect!.id },
+      { b: client.builderId, p: projectId, d: defect },
     );
     expect(answer.errors).toBeUndefined();
     expect(answer.data.project.photos.data[0]).toMatchObject({ project: { id: projectId } });

@@ -4,6 +4,7 @@ import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { createRouteTable, type Operation } from '../../schema/route-table.ts';
 import { locateArguments } from '../../src/rest/input.ts';
 import { type Service, startService } from '../support/harness.ts';
+import { addProject } from '../support/rows.ts';
 import { requireSample, type Samples, samplesOf } from '../support/samples.ts';
 
 const schema = buildServiceSchema();
@@ -104,7 +105,7 @@ describe.each(lists)('GET $path', ({ operation }) => {
 
 describe.each(byProject)('GET $path?projectId', ({ operation }) => {
   it('is an empty list for a project of another builder and for one that does not exist (LST-9)', async () => {
-    const foreign = await foreignProject();
+    const foreign = await addProject(service, service.demo('B').builderIds[0]!);
     for (const id of [foreign, 'proj_a0nobody']) {
       expect(await page(operation, `?projectId=${id}`)).toMatchObject({ data: [], meta: { totalCount: 0 } });
     }
@@ -115,12 +116,6 @@ describe.each(byProject)('GET $path?projectId', ({ operation }) => {
     expect(response.json().errors).toMatchObject([{ fieldName: 'projectId' }]);
   });
 });
-
-async function foreignProject() {
-  const sql = 'select id from project where builder_id = ? limit 1';
-  const [project] = await service.databases.au1.fork().execute(sql, [service.demo('B').builderIds[0]!]);
-  return (project as { id: string }).id;
-}
 
 describe('GET /timesheets', () => {
   const timesheets = lists.find(({ path }) => path === '/timesheets')!.operation;

@@ -10,7 +10,8 @@ import { openStorages, Storage } from '../../src/storage/storage.ts';
 import { OPERATOR } from '../support/audit.ts';
 import { BASE_URL, type Service, startService } from '../support/harness.ts';
 import { heic, picture } from '../support/images.ts';
-import { type Client, clientOf, projectOf } from '../support/uploads.ts';
+import { addProject } from '../support/rows.ts';
+import { type Client, clientOf } from '../support/uploads.ts';
 
 const DAY = 86_400_000;
 
@@ -98,7 +99,7 @@ describe('the sweep', () => {
     await client.ok('DELETE', `/photos/${photo.id}`);
     const page = { externalSourceId: 'moves', sourceApp: 'app', folderName: 'Moves' };
     const photos = [{ externalSourceId: '1', imageAttachment: await client.upload() }];
-    const [here, there] = [await projectOf(service, client.builderId), await projectOf(service, client.builderId, 1)];
+    const [here, there] = [await addProject(service, client.builderId), await addProject(service, client.builderId)];
     await client.ok('POST', '/photo-gallery/bulk-upsert', { ...page, photos, projectId: here });
     const moved = await client.ok('POST', '/photo-gallery/bulk-upsert', { ...page, photos, projectId: there });
     service.clock.advance(30 * DAY);

@@ -81,10 +81,3 @@ export class Client {
 export async function clientOf(service: Service, name: string, at = 0): Promise<Client> {
   return new Client(service, await service.as(name), service.demo(name).builderIds[at]!);
 }
-
-/** A project of the builder, by its place in the list. */
-export async function projectOf(service: Service, builderId: string, at = 0): Promise<string> {
-  const sql = 'select id from project where builder_id = ? order by created_at, id limit 1 offset ?';
-  const [row] = (await service.databases.au1.fork().execute(sql, [builderId, at])) as { id: string }[];
-  return row!.id;
-}

@@ -3,6 +3,7 @@ import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { ID_PREFIXES } from '../../../src/shared/ids.ts';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
 import { type Service, startService } from '../../support/harness.ts';
+import { addWorkerOnSite } from '../../support/rows.ts';
 
 let service: Service;
 let kim: ConsoleBrowser;
@@ -17,10 +18,8 @@ beforeAll(async () => {
     service.app,
     await addStaff(service, 'OPERATOR', { id: 'user_alex', name: 'Alex Reid' }),
   );
-  [site] = (await sql(
-    `select access.worker_id as worker, access.project_id as project, project.builder_id as builder
-      from site_access access join project on project.id = access.project_id order by access.id limit 1`,
-  )) as [typeof site];
+  const builder = service.demo('A').builderIds[0]!;
+  site = { builder, ...(await addWorkerOnSite(service, builder)) };
   [{ id: integrator }] = (await sql('select id from integrator order by id limit 1')) as [{ id: string }];
 });
 afterAll(() => service.stop());
