@@ -128,14 +128,17 @@ describe('a batched statement', () => {
       cross join lateral unnest(q.list::text[]) item where item > q.after order by q.n, item desc`,
   };
 
-  const keyed = (...of: string[]) => ({ values: [null], keys: { at: 0, of } });
+  const keyed = (...values: string[]) => ({ values: [null], keys: { parameterIndex: 0, values } });
 
   it('returns to each query the rows of its own values, in order, or no rows', async () => {
     const answers = await Promise.all([
       runner().executeBatched(spell, { values: [['a', 'c', 'b'], 'a'] }),
       runner().executeBatched(spell, { values: [[], ''] }),
       runner().executeBatched(spell, { values: [['x "y" \\ {z},', 'ü'], 'c'] }),
-      runner().executeBatched(spell, { values: [['b', 'd'], null], keys: { at: 1, of: ['a', 'c', 'd'] } }),
+      runner().executeBatched(spell, {
+        values: [['b', 'd'], null],
+        keys: { parameterIndex: 1, values: ['a', 'c', 'd'] },
+      }),
     ]);
     expect(answers.map((lists) => lists.map((rows) => rows.map(([, item]) => item)))).toEqual([
       [['c', 'b']],

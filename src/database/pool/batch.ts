@@ -8,12 +8,11 @@ const MAX_QUERIES = 8;
 const MAX_KEYS = 64;
 
 /**
- * Values of a statement's parameters. With `keys`, the statement runs once per key, which takes the place of the value at index
- * `keys.at`.
+ * Values of a statement's parameters. With `keys`, the statement runs once per key, which replaces the value of its parameter.
  */
 export interface BatchQuery {
   values: readonly unknown[];
-  keys?: { at: number; of: readonly string[] };
+  keys?: { parameterIndex: number; values: readonly string[] };
 }
 
 /** A query with the callbacks of its promise. */
@@ -41,7 +40,7 @@ export class Batch {
 }
 
 /** Returns the number of row lists that a query returns: one per key, else one. */
-export const countResults = ({ keys }: BatchQuery): number => keys?.of.length ?? 1;
+export const countResults = ({ keys }: BatchQuery): number => keys?.values.length ?? 1;
 
 /** Returns the parameters of a batch statement: for each value of the queries an array of all its values, as PostgreSQL text. */
 export const toArrayParameters = (queries: readonly BatchQuery[]): string[] =>
@@ -49,9 +48,9 @@ export const toArrayParameters = (queries: readonly BatchQuery[]): string[] =>
 
 function toArrayParameter(queries: readonly BatchQuery[], index: number): string {
   const elements = queries.map(({ values, keys }) => {
-    if (keys?.at === index) return keys.of.map(toArrayElement).join();
+    if (keys?.parameterIndex === index) return keys.values.map(toArrayElement).join();
     const element = toArrayElement(values[index]);
-    return keys ? `${element},`.repeat(keys.of.length).slice(0, -1) : element;
+    return keys ? `${element},`.repeat(keys.values.length).slice(0, -1) : element;
   });
   return `{${elements.join()}}`;
 }

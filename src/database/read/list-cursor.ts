@@ -39,7 +39,7 @@ export function decodeListCursor(scope: CursorScope, cursor: string): ListPositi
 }
 
 function computeChecksum({ list, filters }: CursorScope, position: Buffer): Buffer {
-  const given = Object.entries(filters).filter(([, value]) => value != null);
-  const key = JSON.stringify([list, given.sort(([one], [other]) => (one < other ? -1 : 1))]);
+  const appliedFilters = Object.entries(filters).filter(([, value]) => value != null);
+  const key = JSON.stringify([list, appliedFilters.sort(([one], [other]) => (one < other ? -1 : 1))]);
   return createHash('sha256').update(key).update(position).digest().subarray(0, CHECKSUM_BYTES);
 }

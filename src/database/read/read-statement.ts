@@ -140,9 +140,10 @@ function buildTotalSql(list: ReturnType<typeof toFilteredList>, options: AnyRead
 function bindParameters(sql: string): { text: string; names: string[] } {
   const types = new Map<string, string>();
   const text = sql.replace(/(?<!:):(?!batch\b)([a-zA-Z]+)(?:::(\w+(?:\[\])?))?/g, (_, name: string, type?: string) => {
-    const known = types.get(name);
-    if (known && type && type !== known) throw new Error(`:${name} is ${known} and ${type} in: ${sql}`);
-    if (!known) types.set(name, type ?? 'text');
+    const earlierType = types.get(name);
+    if (earlierType && type && type !== earlierType)
+      throw new Error(`:${name} is ${earlierType} and ${type} in: ${sql}`);
+    if (!earlierType) types.set(name, type ?? 'text');
     return `q."${name}"`;
   });
   // The table of batch elements needs a column.

@@ -5,7 +5,7 @@ import { getErrorCode } from '../errors.ts';
 import type { TextRow } from '../pool/pg-pipeline.ts';
 import { MAX_PREPARED_SELECTIONS } from '../pool/statement-runner.ts';
 import { isReadInOrder } from './day-totals.ts';
-import { toBatches } from './large-batches.ts';
+import { addLargeValues } from './large-values.ts';
 import { type CursorScope, decodeListCursor, encodeListCursor, invalidCursor } from './list-cursor.ts';
 import { PageWithoutTotal } from './page-without-total.ts';
 import type { ReadDatabase } from './read-database.ts';
@@ -62,8 +62,7 @@ export class Reader<T extends object, Filter extends string = never> {
   /** Whether this reads the properties of a selection only. */
   readonly #isSelection: boolean;
   #mapper: RowMapper | null = null;
-  /** Reads rows with their large values. */
-  #largeRows: PreparedRead | null = null;
+  #largeRead: PreparedRead | null = null;
   /** Whether it reads nothing but the properties of an `Identity`. */
   #readsOnlyIdentity: boolean | null = null;
 
@@ -118,9 +117,9 @@ export class Reader<T extends object, Filter extends string = never> {
 
   /** Returns the records with the ids, in their order; null for each that is not found or does not match. */
   async findMany(database: ReadDatabase, ids: readonly string[], where: Where<Filter> = {}): Promise<(T | null)[]> {
-    const prepared = this.#prepare(database, 'one', this.#findGivenFilters(where));
-    const found = await this.#fetchRows(database, prepared, where, { name: 'id', values: ids });
-    return found.map(([row]) => (row ? (prepared.mapper.toRecord(row, 1) as T) : null));
+    const prepared = this.#prepare(database, 'one', this.#findAppliedFilters(where));
+    const rowLists = await this.#fetchRows(database, prepared, where, { name: 'id', values: ids });
+    return rowLists.map(([row]) => (row ? (prepared.mapper.toRecord(row, 1) as T) : null));
   }
 
   /** Returns the record without a query when only properties of the identity are read; else null. */
@@ -134,7 +133,7 @@ export class Reader<T extends object, Filter extends string = never> {
 
   /** Returns all matching records, in the list's order. For lists without pages. */
   async findAll(database: ReadDatabase, where: Where<Filter>): Promise<T[]> {
-    const prepared = this.#prepare(database, 'all', this.#findGivenFilters(where));
+    const prepared = this.#prepare(database, 'all', this.#findAppliedFilters(where));
     const [rows] = await this.#fetchRows(database, prepared, where);
     return this.#toRecords(prepared, rows!, 1);
   }
@@ -145,20 +144,20 @@ export class Reader<T extends object, Filter extends string = never> {
     if (updatedSince != null && !(this.entity.prototype instanceof Tracked)) {
       throw new Error(`${this.entity.name} has no time of change: let it extend Tracked.`);
     }
-    const given = updatedSince == null ? where : { ...where, updatedSince };
-    const filters = this.#findGivenFilters(keys ? { ...given, [keys.name]: keys.values } : given);
-    if (cursor != null) return this.#fetchPagesByCursor(database, filters, given, window, keys);
-    const isLocated = this.#isLocated(database, filters, given, offset);
-    const prepared = this.#prepare(database, isLocated ? 'located' : 'page', filters);
-    const found = await this.#fetchRows(database, prepared, { ...given, offset, limit }, keys);
-    return found.map((rows) => {
+    const values = updatedSince == null ? where : { ...where, updatedSince };
+    const filters = this.#findAppliedFilters(keys ? { ...values, [keys.name]: keys.values } : values);
+    if (cursor != null) return this.#fetchPagesByCursor(database, filters, values, window, keys);
+    const usesDayTotals = this.#usesDayTotals(database, filters, values, offset);
+    const prepared = this.#prepare(database, usesDayTotals ? 'located' : 'page', filters);
+    const rowLists = await this.#fetchRows(database, prepared, { ...values, offset, limit }, keys);
+    return rowLists.map((rows) => {
       const data = this.#toRecords(prepared, rows, 2);
       return skipTotal ? new PageWithoutTotal(data) : createPage(data, Number(rows[0]![1]), window);
     });
   }
 
-  /** Whether the page is found by totals by day, because reading the list in its order may take long. */
-  #isLocated(database: ReadDatabase, filters: string[], where: Where, offset = 0): boolean {
+  /** Whether the rows of the page are found by totals by day, because reading the list in its order may take long. */
+  #usesDayTotals(database: ReadDatabase, filters: string[], where: Where, offset = 0): boolean {
     const { mostRowsMatch } = this.#options;
     const common = filters.filter((name) =>
       [where[name]].flat().some((value) => mostRowsMatch?.[name as Filter]?.includes(value)),
@@ -179,21 +178,21 @@ export class Reader<T extends object, Filter extends string = never> {
     const own = Object.entries(where).filter(([name]) => !callerFilters.includes(name as Filter));
     const scopes = (keys?.values ?? [null]).map((key): CursorScope => {
       const parent = keys && { [keys.name]: key };
-      // Not to the selected fields, which follow the separator: see `select`.
+      // A cursor is not bound to the selected fields, whose digest follows the separator: see `select`.
       return { list: this.name.split('~', 1)[0]!, filters: { ...Object.fromEntries(own), ...parent } };
     });
     // A cursor is bound to one parent, so that it is wrong for every other one.
     const [position] = scopes.map((scope) => decodeListCursor(scope, window.cursor!));
-    const kind = this.#isLocated(database, filters, where) ? 'locatedNext' : position ? 'next' : 'first';
+    const kind = this.#usesDayTotals(database, filters, where) ? 'locatedNext' : position ? 'next' : 'first';
     const after = position ?? { afterValue: '-infinity', afterId: '' };
     const limit = window.limit + 1;
     const prepared = this.#prepare(database, kind, filters);
     const reading = this.#fetchRows(database, prepared, { ...where, ...after, limit, offset: 0 }, keys);
-    const found = await reading.catch((error) => {
+    const rowLists = await reading.catch((error) => {
       // The checksum is no secret: a made-up cursor may contain a value of another type.
       throw position && getErrorCode(error)?.startsWith('22') ? invalidCursor() : error;
     });
-    return found.map((rows, index) => {
+    return rowLists.map((rows, index) => {
       const [total] = rows[0]![1]!.split('|');
       const hasNext = rows.length > window.limit;
       if (hasNext) rows.length = window.limit;
@@ -237,67 +236,32 @@ export class Reader<T extends object, Filter extends string = never> {
     const { runner, slowRunner, limits } = database;
     const { statement, parameterNames, mapper } = prepared;
     const values = parameterNames.map((name) => where[name] ?? null);
-    const query = { values, keys: keys && { at: parameterNames.indexOf(keys.name), of: keys.values } };
+    const query = {
+      values,
+      keys: keys && { parameterIndex: parameterNames.indexOf(keys.name), values: keys.values },
+    };
     const isSlow = prepared.isSlow || Number(where.offset ?? 0) >= DEEP_OFFSET;
     const readAlone = () => slowRunner.execute(statement, query);
-    const found = !isSlow
+    const rowLists = !isSlow
       ? runner.executeBatched(statement, query)
       : limits
         ? limits.runSlowRead(readAlone)
         : readAlone();
-    return mapper.omitsLargeValues ? this.#addLargeValues(database, prepared, await found) : found;
+    return mapper.omitsLargeValues
+      ? addLargeValues(database, prepared, await rowLists, () => this.#prepareLargeRead(database))
+      : rowLists;
   }
 
-  /** Replaces the rows that have large values by rows that include them. */
-  async #addLargeValues(
-    database: ReadDatabase,
-    { mapper, kind }: PreparedRead,
-    found: TextRow[][],
-  ): Promise<TextRow[][]> {
-    const start = kind === 'one' || kind === 'all' ? 1 : 2;
-    /** Bytes of each row's large values, by its id. */
-    const sizes = new Map<string, number>();
-    for (const rows of found) {
-      for (const row of rows) {
-        const size = row.at(-1);
-        if (size != null) sizes.set(row[start + mapper.idIndex]!, Number(size));
-      }
+  /** Returns the read of a record with its large values. */
+  #prepareLargeRead({ metadata }: ReadDatabase): PreparedRead {
+    if (!this.#largeRead) {
+      const mapper = new RowMapper(metadata.get(this.entity), this.#options, false);
+      this.#largeRead = prepareRead(`${this.name}.large()`, 'one', [], mapper, this.#options);
     }
-    if (sizes.size === 0) return found;
-    await database.limits?.acquireLargeRead();
-    const large = await this.#readLargeRows(database, sizes);
-    return found.map((rows) =>
-      rows.flatMap((row) => {
-        if (row.at(-1) == null) return [row];
-        const values = large.get(row[start + mapper.idIndex]!);
-        if (values) return [[...row.slice(0, start), ...values.slice(1)]];
-        // The record was deleted meanwhile. The row of a page keeps its total.
-        return kind === 'one' ? [] : [row.map((value, index) => (index < start ? value : null))];
-      }),
-    );
+    return this.#largeRead;
   }
 
-  async #readLargeRows(database: ReadDatabase, sizes: Map<string, number>): Promise<Map<string, TextRow>> {
-    this.#largeRows ??= prepareRead(
-      `${this.name}.large()`,
-      ...(['one', [], new RowMapper(database.metadata.get(this.entity), this.#options, false)] as const),
-      this.#options,
-    );
-    const { statement, parameterNames } = this.#largeRows;
-    const large = new Map<string, TextRow>();
-    for (const ids of toBatches(sizes)) {
-      const query = { values: parameterNames.map(() => null), keys: { at: parameterNames.indexOf('id'), of: ids } };
-      const found = await database.slowRunner.execute(statement, query);
-      for (const [index, [row]] of found.entries()) {
-        if (!row) continue;
-        large.set(ids[index]!, row);
-        database.limits?.countLargeBytes(row.reduce((bytes, value) => bytes + (value?.length ?? 0), 0));
-      }
-    }
-    return large;
-  }
-
-  #findGivenFilters(where: Where): string[] {
+  #findAppliedFilters(where: Where): string[] {
     return Object.keys(this.#options.filters ?? {}).filter((name) => where[name] != null);
   }
 }
