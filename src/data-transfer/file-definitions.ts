@@ -1,42 +1,27 @@
 import type { EntityClass } from '@mikro-orm/core';
 import { AuditEntry } from '../../entities/audit-entry.entity.ts';
-import { AuthorizationCode } from '../../entities/authorization-code.entity.ts';
 import { Builder } from '../../entities/builder.entity.ts';
-import { ClientSecret } from '../../entities/client-secret.entity.ts';
-import { Connection } from '../../entities/connection.entity.ts';
-import { ConsoleSession } from '../../entities/console-session.entity.ts';
 import { Contact } from '../../entities/contact.entity.ts';
 import { CostCode } from '../../entities/cost-code.entity.ts';
 import { Defect } from '../../entities/defect.entity.ts';
 import { Erasure } from '../../entities/erasure.entity.ts';
-import { ImageHost } from '../../entities/image-host.entity.ts';
 import { entities } from '../../entities/index.ts';
 import { Induction } from '../../entities/induction.entity.ts';
 import { InductionAnswer } from '../../entities/induction-answer.type.ts';
 import { Insurance } from '../../entities/insurance.entity.ts';
 import { Integrator } from '../../entities/integrator.entity.ts';
-import { ListDayChange, ListDayTotal } from '../../entities/list-day.entity.ts';
-import { ListTotal } from '../../entities/list-total.entity.ts';
 import { Location } from '../../entities/location.entity.ts';
 import { Meeting } from '../../entities/meeting.entity.ts';
 import { MeetingNote } from '../../entities/meeting-note.entity.ts';
 import { MeetingTemplate } from '../../entities/meeting-template.entity.ts';
 import { Membership } from '../../entities/membership.entity.ts';
-import { OAuthClient } from '../../entities/oauth-client.entity.ts';
-import { PasswordLink } from '../../entities/password-link.entity.ts';
 import { Photo } from '../../entities/photo.entity.ts';
 import { PhotoFolder } from '../../entities/photo-folder.entity.ts';
-import { PhotoRendition } from '../../entities/photo-rendition.entity.ts';
 import { PhotoReport } from '../../entities/photo-report.entity.ts';
 import { PhotoReportPage } from '../../entities/photo-report-page.entity.ts';
 import { Prequalification } from '../../entities/prequalification.entity.ts';
 import { Profile } from '../../entities/profile.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
-import { RateBudget } from '../../entities/rate-budget.entity.ts';
-import { RefreshToken } from '../../entities/refresh-token.entity.ts';
-import { RevokedToken } from '../../entities/revoked-token.entity.ts';
-import { Session } from '../../entities/session.entity.ts';
-import { SignInAttempt } from '../../entities/sign-in-attempt.entity.ts';
 import { SignOnConflict } from '../../entities/sign-on-conflict.entity.ts';
 import { SignOnEvent } from '../../entities/sign-on-event.entity.ts';
 import { SignOnVisit } from '../../entities/sign-on-visit.entity.ts';
@@ -46,14 +31,9 @@ import { SubcontractorProject } from '../../entities/subcontractor-project.entit
 import { SwmsDocument } from '../../entities/swms-document.entity.ts';
 import { TimeType } from '../../entities/time-type.entity.ts';
 import { Timesheet } from '../../entities/timesheet.entity.ts';
-import { TokenFamily } from '../../entities/token-family.entity.ts';
-import { Upload } from '../../entities/upload.entity.ts';
-import { UploadUsage } from '../../entities/upload-usage.entity.ts';
-import { Rejection, UsageDay } from '../../entities/usage.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { WebhookDelivery } from '../../entities/webhook-delivery.entity.ts';
 import { WebhookEndpoint } from '../../entities/webhook-endpoint.entity.ts';
-import { WebhookDispatcher, WebhookProgress } from '../../entities/webhook-progress.entity.ts';
 import { Worker } from '../../entities/worker.entity.ts';
 import { SubcontractorStatus } from '../../schema/enums.ts';
 import type { FieldError } from '../shared/errors.ts';
@@ -237,36 +217,8 @@ const declaredFiles: FileDefinition[] = [
   },
 ];
 
-/** Entities that are not transferred: credentials, grants, counters of the service, and renditions, which are made again. */
-export const excludedEntities: EntityClass<object>[] = [
-  OAuthClient,
-  ClientSecret,
-  Connection,
-  TokenFamily,
-  AuthorizationCode,
-  RefreshToken,
-  RevokedToken,
-  Session,
-  ConsoleSession,
-  UsageDay,
-  Rejection,
-  PasswordLink,
-  PhotoRendition,
-  SignInAttempt,
-  RateBudget,
-  AuditEntry,
-  Erasure,
-  ListTotal,
-  ListDayChange,
-  ListDayTotal,
-  UploadUsage,
-  ImageHost,
-  Upload,
-  WebhookEndpoint,
-  WebhookProgress,
-  WebhookDelivery,
-  WebhookDispatcher,
-];
+/** Entities with an identifier that are not transferred. One without an identifier is transferred only if it is declared above. */
+const excludedEntities: EntityClass<object>[] = [AuditEntry, Erasure, WebhookEndpoint, WebhookDelivery];
 
 /** Every file, parents before children: those declared above, then one for each other entity that has an identifier of its own. */
 export const fileDefinitions: FileDefinition[] = [...declaredFiles, ...defaultFiles()];

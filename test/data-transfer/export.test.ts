@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { entities } from '../../entities/index.ts';
 import { exportFolder } from '../../src/data-transfer/export.ts';
-import { excludedEntities, fileDefinitions } from '../../src/data-transfer/file-definitions.ts';
+import { fileDefinitions } from '../../src/data-transfer/file-definitions.ts';
 import { createFormatReference } from '../../src/data-transfer/format-reference.ts';
 import { importFolder } from '../../src/data-transfer/import.ts';
 import { Database } from '../../src/database/database.ts';
@@ -101,9 +101,17 @@ describe('an export', () => {
   });
 });
 
+/** Entities that are not transferred: credentials, grants, counters of the service, and renditions, which are made again. */
+const EXCLUDED = [
+  ...['OAuthClient', 'ClientSecret', 'Connection', 'TokenFamily', 'AuthorizationCode', 'RefreshToken', 'RevokedToken'],
+  ...['Session', 'ConsoleSession', 'PasswordLink', 'SignInAttempt', 'AuditEntry', 'Erasure', 'ImageHost'],
+  ...['UsageDay', 'Rejection', 'RateBudget', 'ListTotal', 'ListDayChange', 'ListDayTotal', 'UploadUsage', 'Upload'],
+  ...['PhotoRendition', 'WebhookEndpoint', 'WebhookProgress', 'WebhookDelivery', 'WebhookDispatcher'],
+];
+
 describe('the format', () => {
   it('has a file for every entity that is not excluded', () => {
-    const decided = [...fileDefinitions.map(({ entity }) => entity), ...excludedEntities].map(({ name }) => name);
+    const decided = [...fileDefinitions.map(({ entity }) => entity.name), ...EXCLUDED];
     expect(decided.sort()).toEqual(entities.map(({ name }) => name).sort());
   });
 
