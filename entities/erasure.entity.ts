@@ -23,7 +23,7 @@ export class Erasure {
   @Property({ type: 'text[]' })
   subjectIds!: string[];
 
-  /** Builders whose texts may have named the person, so that an import can tell which of its rows may; empty for a builder. */
+  /** Builders whose texts may have named the person, so that an import can find its rows that may; empty for a builder. */
   @Property({ type: 'text[]', default: [] })
   builderIds!: string[];
 

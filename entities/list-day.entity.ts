@@ -5,7 +5,7 @@ import { PersonalData } from './personal-data.ts';
 /** Columns that the totals of days are divided by. */
 export const DAY_KEY = 'list, builder_id, project_id, parent_id, kind, created_on, dated_on';
 
-/** What rows of a large list have in common that were created on one day and have dates on one day, both in UTC. */
+/** Columns of the totals by day. A row counts records of a large list by the day of creation and the day of their date, both in UTC. */
 abstract class ListDay {
   @PrimaryKey({ type: 'bigint', autoincrement: true })
   id!: string;

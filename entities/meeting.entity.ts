@@ -147,6 +147,6 @@ export const PART_GAP = '\n\n';
 /** Returns the parts of a response in order: preface, sections with their titles, and one part for each synced note. */
 export function listTemplateParts(response: MeetingTemplateResponse | null): string[] {
   const { preface = '', sections = [], syncedNotes = [] } = response ?? {};
-  const written = sections.filter(({ text }) => text !== '').map(({ title, text }) => `${title}\n${text}`);
-  return [...(preface ? [preface] : []), ...written, ...syncedNotes.map(({ text }) => text)];
+  const filledSections = sections.filter(({ text }) => text !== '').map(({ title, text }) => `${title}\n${text}`);
+  return [...(preface ? [preface] : []), ...filledSections, ...syncedNotes.map(({ text }) => text)];
 }

@@ -22,7 +22,7 @@ import { Worker } from './worker.entity.ts';
 
 /** What a person decided about a conflict (CON-9). */
 export const ConflictResolution = {
-  /** What is recorded is right. */
+  /** The recorded visit remains as it is. */
   KEEP_RECORD: 'KEEP_RECORD',
   /** The visit ends when the gate saw the worker leave. */
   USE_EVENT_TIME: 'USE_EVENT_TIME',

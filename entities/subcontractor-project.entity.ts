@@ -6,7 +6,7 @@ import { Project } from './project.entity.ts';
 import { ChangesParent } from './published.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 
-const known = Object.values(SubcontractorStatus)
+const STATUS_LITERALS = Object.values(SubcontractorStatus)
   .map((status) => `'${status}'::text`)
   .join(', ');
 
@@ -16,7 +16,7 @@ const known = Object.values(SubcontractorStatus)
 @ChangesParent('subcontractor_project', { column: 'subcontractor_id', parent: 'subcontractor' })
 @Unique({ properties: ['subcontractorId', 'projectId'] })
 @Index({ properties: ['projectId', 'subcontractorId'] })
-@Check({ name: 'subcontractor_project_statuses_check', expression: `statuses <@ ARRAY[${known}]` })
+@Check({ name: 'subcontractor_project_statuses_check', expression: `statuses <@ ARRAY[${STATUS_LITERALS}]` })
 export class SubcontractorProject {
   @SerialId()
   id!: number;

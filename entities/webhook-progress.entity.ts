@@ -23,7 +23,7 @@ export class WebhookProgress {
   replayUntil!: string | null;
 
   /**
-   * Incremented by a process that claims the endpoint, and by whoever changes the position, the filter or the failures other than by
+   * Incremented by a process that claims the endpoint, and by each change of the position, the filter or the failures other than by
    * delivering: the delivering process then starts anew.
    */
   @Property({ type: 'integer', default: 0 })

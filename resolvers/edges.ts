@@ -37,12 +37,12 @@ export function pageEdge<Row extends object, Filter extends string>(
   class PageEdge {
     [field]({ id }: { id: string }, { loaders }: RequestContext, selection: Selection | null, ...values: object[]) {
       const page = values[parameters.length] as PageArgs;
-      const given: Record<string, unknown> = {};
+      const argumentValues: Record<string, unknown> = {};
       for (const [index, { name }] of parameters.entries()) {
-        if (name === null) Object.assign(given, values[index]);
-        else given[name] = values[index];
+        if (name === null) Object.assign(argumentValues, values[index]);
+        else argumentValues[name] = values[index];
       }
-      return loaders.loadPage(reader.select(selection), by, id, where(given), toPageWindow(page));
+      return loaders.loadPage(reader.select(selection), by, id, where(argumentValues), toPageWindow(page));
     }
   }
   const type = createPageType(reader.entity as ClassType<Row>);

@@ -116,8 +116,8 @@ export class PhotoResolver {
     @Ctx() context: RequestContext,
   ): Promise<Rendition> {
     const { loaders, storage, usage } = context;
-    const known = await loaders.loadFrom('renditions', photo.id, findRenditions);
-    if (known) return toRendition(storage, photo, known, size);
+    const storedState = await loaders.loadFrom('renditions', photo.id, findRenditions);
+    if (storedState) return toRendition(storage, photo, storedState, size);
     const ended = new AbortController();
     usage.onEnd(() => ended.abort(unavailable(new Error('The response has ended.'))));
     return toRendition(storage, photo, await ensureRenditions(context, photo, ended.signal), size);

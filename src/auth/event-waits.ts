@@ -37,10 +37,10 @@ export async function waitForEvents(
       if (selection.builderIds?.some((builderId) => !caller.isConnectedTo(builderId))) {
         throw forbidden('The builder is not connected to this integrator.');
       }
-      const left = endsAt - performance.now();
-      if (left <= 0 || ended.signal.aborted) return { position, hasEvents: false };
+      const remainingMs = endsAt - performance.now();
+      if (remainingMs <= 0 || ended.signal.aborted) return { position, hasEvents: false };
       const filter = new EventFilter(caller, selection);
-      const options = { timeoutMs: Math.min(CHECK_MS, left), signal: ended.signal };
+      const options = { timeoutMs: Math.min(CHECK_MS, remainingMs), signal: ended.signal };
       const result = await tail.wait(region, position, filter, options);
       position = result.position;
       if (result.reason !== 'timeout') return { position, hasEvents: result.reason === 'events' };

@@ -8,7 +8,7 @@ import type { AuthorizationContext } from './authorization.ts';
 import type { Caller } from './caller.ts';
 import type { OperationAuthorization } from './operation-authorization.ts';
 
-/** What the log and the metrics tell about the operation of a request. */
+/** Properties of a request's operation for the log and the metrics. */
 interface ExecutedOperation {
   /** Name of the REST operation, or of the GraphQL operation once it is known. */
   name: string | null;

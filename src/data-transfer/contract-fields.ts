@@ -52,8 +52,8 @@ function toFieldType(type: unknown): types.FieldType {
   const union = unions.find(({ symbol }) => symbol === type);
   if (union)
     return types.createUnionType(union.getClassTypes().map((member) => createObjectType(member as unknown as Class)));
-  const known = enums.find(({ enumObj }) => enumObj === type);
-  if (known) return types.createEnumType(Object.values(known.enumObj) as string[]);
+  const declaredEnum = enums.find(({ enumObj }) => enumObj === type);
+  if (declaredEnum) return types.createEnumType(Object.values(declaredEnum.enumObj) as string[]);
   if (type instanceof GraphQLScalarType) return toScalarFieldType(type);
   if (type === String) return types.text;
   if (type === Boolean) return types.boolean;

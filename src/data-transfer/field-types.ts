@@ -73,11 +73,11 @@ export function id(kind: IdKind): FieldType {
 }
 
 export function createEnumType(values: readonly string[]): FieldType {
-  const known = new Set<unknown>(values);
+  const valueSet = new Set<unknown>(values);
   return createSimpleType(
     values.map((value) => `\`${value}\``).join(', '),
     `must be one of ${values.join(', ')}`,
-    (value) => known.has(value),
+    (value) => valueSet.has(value),
   );
 }
 

@@ -62,9 +62,9 @@ async function checkCrossRecordRules(
 ): Promise<number> {
   let inconsistent = 0;
   for (const { file: ruleFile, crossRecordRule: rule } of mappings) {
-    for (let taken = RECORDS_PER_BATCH; rule && taken === RECORDS_PER_BATCH; ) {
+    for (let batchSize = RECORDS_PER_BATCH; rule && batchSize === RECORDS_PER_BATCH; ) {
       const { rows: touched } = await client.query(TAKE_TOUCHED, [ruleFile, RECORDS_PER_BATCH]);
-      taken = touched.length;
+      batchSize = touched.length;
       const { rows } = await client.query(rule.select, [touched.map(({ id }) => id)]);
       const found = new Map(rows.map((row) => [row.id, row]));
       for (const { id, file, line } of touched.toSorted((a, b) => a.line - b.line)) {

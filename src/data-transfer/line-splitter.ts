@@ -16,8 +16,8 @@ export interface LineHandler {
 /** Splits a stream of bytes into lines. Buffers at most one line. */
 export class LineSplitter {
   readonly #handler: LineHandler;
-  #held: Buffer[] = [];
-  #heldBytes = 0;
+  #buffered: Buffer[] = [];
+  #bufferedBytes = 0;
   #number = 0;
 
   constructor(handler: LineHandler) {
@@ -35,26 +35,26 @@ export class LineSplitter {
 
   /** The last line may lack its line feed. */
   end(): void {
-    if (this.#heldBytes > 0) this.#finish(Buffer.alloc(0));
+    if (this.#bufferedBytes > 0) this.#finish(Buffer.alloc(0));
   }
 
   #hold(part: Buffer): void {
-    this.#heldBytes += part.length;
-    if (this.#heldBytes > MAX_LINE_BYTES) this.#held = [];
-    else this.#held.push(part);
+    this.#bufferedBytes += part.length;
+    if (this.#bufferedBytes > MAX_LINE_BYTES) this.#buffered = [];
+    else this.#buffered.push(part);
   }
 
   #finish(last: Buffer): void {
-    const bytes = this.#heldBytes + last.length;
-    const parts = this.#held;
-    this.#held = [];
-    this.#heldBytes = 0;
+    const bytes = this.#bufferedBytes + last.length;
+    const bufferedParts = this.#buffered;
+    this.#buffered = [];
+    this.#bufferedBytes = 0;
     this.#number++;
     if (bytes > MAX_LINE_BYTES) {
       this.#handler.onOverlongLine(this.#number);
       return;
     }
-    const line = parts.length === 0 ? last : Buffer.concat([...parts, last]);
+    const line = bufferedParts.length === 0 ? last : Buffer.concat([...bufferedParts, last]);
     const marked = this.#number === 1 && line.subarray(0, 3).equals(BYTE_ORDER_MARK);
     this.#handler.line(marked ? line.subarray(3) : line, this.#number);
   }

@@ -59,9 +59,9 @@ export class RowReader implements LineHandler {
 
   /** Returns the pending COPY text and clears it. */
   takeCopyText(): Buffer {
-    const taken = Buffer.from(this.text);
+    const copyText = Buffer.from(this.text);
     this.text = '';
-    return taken;
+    return copyText;
   }
 
   #begin(number: number): void {

@@ -87,10 +87,10 @@ function addSubcontractor(context: GeneratorContext, random: Random, { index, pr
   return company;
 }
 
-function freeName(taken: Set<string>, make: () => string): string {
+function freeName(usedNames: Set<string>, make: () => string): string {
   let name = make();
-  while (taken.has(name)) name = make();
-  taken.add(name);
+  while (usedNames.has(name)) name = make();
+  usedNames.add(name);
   return name;
 }
 
@@ -122,8 +122,10 @@ function pickStatuses(random: Random, { coverDays }: Company): SubcontractorStat
     'INSURANCE_UPLOADED',
     'PREQUALIFIED',
   ];
-  const taken = steps.slice(0, random.between(1, steps.length));
-  return coverDays < 0 && taken.includes('INSURANCE_UPLOADED') ? [...taken, 'INSURANCE_EXPIRED'] : taken;
+  const reachedSteps = steps.slice(0, random.between(1, steps.length));
+  return coverDays < 0 && reachedSteps.includes('INSURANCE_UPLOADED')
+    ? [...reachedSteps, 'INSURANCE_EXPIRED']
+    : reachedSteps;
 }
 
 function addProjectStatuses(

@@ -57,10 +57,10 @@ export function loadDemo(
     const demos = states.filter(([, state]) => state !== 'OTHER');
     if (demos.length === 0) return null;
     const path = join(config.dataDir, FILE);
-    const known = await readDemoFile(path);
+    const existingFile = await readDemoFile(path);
     const regions = demos.map(([region]) => region);
-    const file = createDemoFile(regions, config.baseUrl, known ? readSecrets(known) : undefined);
-    if (!isDeepStrictEqual(file, known)) await writeDemoFile(path, file);
+    const file = createDemoFile(regions, config.baseUrl, existingFile ? readSecrets(existingFile) : undefined);
+    if (!isDeepStrictEqual(file, existingFile)) await writeDemoFile(path, file);
     const pictures = demos.some(([, state]) => state === 'EMPTY') ? await storePictures() : [];
     const now = clock.now();
     const size = { asOf: midnight(now), now, timesheets: TIMESHEETS, pictures };

@@ -13,7 +13,7 @@ const MINUTE = 60_000;
 /** Source application of synced notes. */
 const SOURCE_APP = 'fieldnotes';
 
-/** Adds meetings and notes. `integratorId` syncs the notes; null if nobody does. */
+/** Adds meetings and notes. `integratorId` syncs the notes; null for meetings without synced notes. */
 export function addMeetings(context: GeneratorContext, projects: Project[], integratorId: string | null): void {
   const random = context.random('meetings');
   const templates = addTemplates(context, random);

@@ -48,9 +48,9 @@ export class Random {
   /** Returns `count` different members of the list, or all of them, in random order. */
   sample<T>(list: readonly T[], count: number): T[] {
     const rest = [...list];
-    const taken: T[] = [];
-    while (taken.length < count && rest.length > 0) taken.push(...rest.splice(this.between(0, rest.length - 1), 1));
-    return taken;
+    const sample: T[] = [];
+    while (sample.length < count && rest.length > 0) sample.push(...rest.splice(this.between(0, rest.length - 1), 1));
+    return sample;
   }
 
   digits(length: number): string {

@@ -97,8 +97,8 @@ async function findDatabaseProblem({ url, runner }: Database): Promise<string | 
     // First, because the runner sets missing settings.
     const unsettable = await findUnsupportedSettings(url, READER_SETTINGS);
     if (unsettable.length > 0) {
-      const wanted = unsettable.map((name) => `${name}=${READER_SETTINGS[name]}`).join(', ');
-      return `leads through a pooler that shares sessions between transactions, so ${wanted} cannot be set: set them for the database user (alter role ... set ...), or pool by session`;
+      const missingSettings = unsettable.map((name) => `${name}=${READER_SETTINGS[name]}`).join(', ');
+      return `leads through a pooler that shares sessions between transactions, so ${missingSettings} cannot be set: set them for the database user (alter role ... set ...), or pool by session`;
     }
     await runner.run({ name: 'open.ping', text: 'select 1' }, []);
     return undefined;

@@ -11,7 +11,7 @@ export interface ChangeContext {
   clock: Clock;
   /** Recorded in the audit log. */
   source: AuditSource;
-  /** `updatedAt` of the object as the person saw it; a later change by somebody else is 409 `EDIT_CONFLICT`. */
+  /** `updatedAt` of the object as the person saw it; a later change by another person is 409 `EDIT_CONFLICT`. */
   expectedUpdatedAt?: string;
   /** The transaction of a larger change that this one is a part of. Without it, the change is a transaction of its own. */
   em?: EntityManager;

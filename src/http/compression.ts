@@ -59,7 +59,7 @@ export function compressResponses(app: FastifyInstance): void {
     const send = (compressed: unknown) => {
       reply.removeHeader('content-length');
       reply.header('Content-Encoding', encoding);
-      // Responses that are not stored vary for nobody.
+      // `Vary` concerns caches only, and these responses are not stored.
       if (reply.getHeader('cache-control') !== 'no-store') {
         const others = reply.getHeader('vary');
         reply.header('Vary', others === undefined ? 'Accept-Encoding' : `${others}, Accept-Encoding`);

@@ -41,8 +41,8 @@ export class FileWindow {
     this.#start = position;
     this.#end = position;
     while (this.#end - position < WINDOW_BYTES) {
-      const held = this.#end - position;
-      const { bytesRead } = await this.#file.read(this.#buffer, held, WINDOW_BYTES - held, this.#end);
+      const bufferedBytes = this.#end - position;
+      const { bytesRead } = await this.#file.read(this.#buffer, bufferedBytes, WINDOW_BYTES - bufferedBytes, this.#end);
       if (bytesRead === 0) return;
       this.#end += bytesRead;
     }

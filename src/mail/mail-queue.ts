@@ -16,7 +16,7 @@ type Work = () => Promise<unknown>;
 
 /**
  * Runs work after the response of the request that caused it, four pieces at a time. Nothing is stored: what waits when the process ends
- * is lost, and the person asks again.
+ * is lost, and the person has to request it again.
  */
 export class MailQueue {
   readonly #waiting: { run: Work; afterFailure?: Work }[] = [];

@@ -34,7 +34,7 @@ export function describeMailError(error: unknown): object {
 
 /** Creates a mailer for an SMTP server. The text is sent as it is; addresses are not parsed for several recipients. */
 export function createMailer({ url, from }: MailSettings): Mailer {
-  // Without TLS, somebody between the service and the server could read the links. A server on this machine needs none.
+  // Without TLS, the network between the service and the server could read the links. On loopback there is none.
   const requireTLS = !isLoopback(new URL(url).hostname);
   const transport = createTransport({ url, ...TIMEOUTS, requireTLS, disableFileAccess: true, disableUrlAccess: true });
   return {

@@ -29,7 +29,7 @@ export function createOAuthRateLimits(
   };
 }
 
-/** Milliseconds for which `au1` is not asked again after it has failed. A database that hangs takes seconds to fail. */
+/** Milliseconds for which `au1` is not used after a failure. A database that hangs takes seconds to fail. */
 const RETRY_MS = 10_000;
 
 /**

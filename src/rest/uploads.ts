@@ -92,8 +92,10 @@ function requireFiles({ fields, files }: Form, names: string[], typesOf: (name: 
   for (const name of names) {
     if (!files.some(({ fieldName }) => fieldName === name)) errors.push({ fieldName: name, message: 'is required' });
     const types = typesOf(name);
-    const given = types.filter((type) => fields.has(type));
-    const wrong = given.find((type) => fields.get(type) !== 'attachment') ?? (given.length === 0 ? types.at(-1) : null);
+    const declaredTypes = types.filter((type) => fields.has(type));
+    const wrong =
+      declaredTypes.find((type) => fields.get(type) !== 'attachment') ??
+      (declaredTypes.length === 0 ? types.at(-1) : null);
     if (wrong) errors.push({ fieldName: wrong, message: 'must be attachment' });
   }
   if (errors.length > 0) throw new ValidationError(errors);

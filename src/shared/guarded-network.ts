@@ -25,7 +25,7 @@ export interface Network {
 /** Public addresses only. */
 export const internet: Network = { isAllowedAddress: isPublicAddress };
 
-/** Milliseconds after which a name server is asked again, and number of attempts. */
+/** Milliseconds after which a query of a name server is repeated, and number of attempts. */
 const DNS = { timeout: 1_500, tries: 2 };
 
 const LOCALHOST: LookupAddress[] = [
@@ -34,7 +34,7 @@ const LOCALHOST: LookupAddress[] = [
 ];
 
 /**
- * Returns a resolver that asks name servers directly. The system's resolver (`dns.lookup`) blocks a thread of libuv's pool until they
+ * Returns a resolver that queries name servers directly. The system's resolver (`dns.lookup`) blocks a thread of libuv's pool until they
  * respond, so that a few names whose server is silent would delay all others, files and passwords. It does not read `/etc/hosts`.
  *
  * @param servers by default those of the system

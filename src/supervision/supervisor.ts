@@ -200,7 +200,7 @@ const ENDED = 'a worker ended, another takes its place';
 const STANDBY = 'a standby worker is ready';
 const REPLACED = 'a worker took the place of one that ended';
 
-/** Forwards the worker's standard error. The returned function tells whether V8 reported running out of memory. */
+/** Forwards the worker's standard error. Returns a predicate: whether V8 reported running out of memory. */
 function watchForOutOfMemory(worker: Worker): () => boolean {
   let tail = '';
   let found = false;

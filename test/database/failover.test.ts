@@ -6,7 +6,7 @@ import { FailoverClient } from '../../src/database/pool/failover-client.ts';
 import {
   choosePrimary,
   findPrimary,
-  forgetPrimary,
+  invalidatePrimary,
   type PrimaryServer,
   watchPrimary,
 } from '../../src/database/pool/find-primary.ts';
@@ -179,7 +179,7 @@ describe('a connection to a server that another one has replaced', () => {
     const idle = watch(OLD);
     const client = new FailoverClient({ connectionString: url });
     try {
-      forgetPrimary(url);
+      invalidatePrimary(url);
       await client.connect();
       await expect(idle.dropped).resolves.toBe(OLD);
     } finally {

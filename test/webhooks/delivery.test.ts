@@ -303,11 +303,11 @@ describe('a revoked connection', () => {
     await run(dispatcher);
     const count = receiver.received.length;
     await setStatus('REVOKED');
-    await dispatcher.forgetAudiences();
+    await dispatcher.clearAudiences();
     await run(dispatcher);
     await setStatus('ACTIVE');
     service.clock.advance(HOUR);
-    await dispatcher.forgetAudiences();
+    await dispatcher.clearAudiences();
     await run(dispatcher);
     expect(receiver.received).toHaveLength(count);
     token = await service.as('A');

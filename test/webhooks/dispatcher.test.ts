@@ -219,7 +219,7 @@ describe('an event that follows a change of what an endpoint receives', () => {
     await createEndpoint();
     await connect(before);
     await change(1);
-    dispatcher.forgetAudiences();
+    dispatcher.clearAudiences();
     await run();
     expect(receiver.received).toEqual([]);
     await connect(after);

@@ -59,7 +59,7 @@ async function changeProjects(count: number): Promise<string[]> {
 
 /** Lets the dispatcher do all that is due now. */
 async function run(): Promise<void> {
-  dispatcher.forgetAudiences();
+  dispatcher.clearAudiences();
   await dispatcher.renewNow();
   await dispatcher.poll();
   await dispatcher.settle();

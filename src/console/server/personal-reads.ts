@@ -8,8 +8,8 @@ import { type AuditSource, type PersonalDataRead, recordPersonalDataRead } from 
 /** Milliseconds for which a repeated read of the same data by the same staff user is not recorded again. */
 const REPEATED_MS = 3_600_000;
 
-/** Maximum reads that a process remembers; more are recorded again. */
-const MAX_REMEMBERED = 50_000;
+/** Maximum reads in the memory of a process; the oldest are dropped, and recorded again when repeated. */
+const MAX_READS = 50_000;
 
 /** Reads that were recorded within the last hour, by process. A page that is polled would fill the audit log. */
 export class RecordedReads {
@@ -24,7 +24,7 @@ export class RecordedReads {
   add(key: string, now: number): void {
     this.#times.delete(key);
     this.#times.set(key, now);
-    if (this.#times.size <= MAX_REMEMBERED) return;
+    if (this.#times.size <= MAX_READS) return;
     const [oldest] = this.#times.keys();
     this.#times.delete(oldest!);
   }
@@ -90,7 +90,7 @@ export class PersonalReads {
 
 /** How the people of a type's records are found. */
 export interface PersonalType {
-  /** Whether a selection of the records tells something about a person. */
+  /** Whether a selection of the records contains personal data. */
   isPersonal(selection: Selection | null): boolean;
   /** Property with the person's id, which is read in addition; null where the records hold several. */
   property: string | null;

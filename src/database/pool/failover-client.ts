@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { requiresPrimary, splitAddresses } from '../../shared/postgres-url.ts';
 import { isReadOnlyError } from '../errors.ts';
-import { findPrimary, forgetPrimary, watchPrimary } from './find-primary.ts';
+import { findPrimary, invalidatePrimary, watchPrimary } from './find-primary.ts';
 
 /** Parts of pg's client that its type definitions omit. pg's version is pinned; test/database/failover.test.ts covers their use here. */
 interface Internals {
@@ -63,14 +63,14 @@ export class FailoverClient extends pg.Client {
       await super.connect();
     } catch (error) {
       unwatch();
-      forgetPrimary(url);
+      invalidatePrimary(url);
       throw error;
     }
   }
 
   #dropWhenReadOnly(url: string, connection: Internals['connection']): void {
     const drop = () => {
-      forgetPrimary(url);
+      invalidatePrimary(url);
       connection.stream.destroy(new Error('Connection terminated: the server accepts no writes.'));
     };
     connection.on('parameterStatus', ({ parameterName, parameterValue }: Record<string, string>) => {
@@ -80,6 +80,6 @@ export class FailoverClient extends pg.Client {
     connection.on('errorMessage', (error: unknown) => {
       if (isReadOnlyError(error)) setImmediate(drop);
     });
-    connection.once('end', () => forgetPrimary(url));
+    connection.once('end', () => invalidatePrimary(url));
   }
 }

@@ -22,7 +22,7 @@ const TIMELINE = `select case when not pg_is_in_recovery() and current_setting('
 export interface PrimaryServer {
   url: string;
   timeline: string;
-  /** Start of the server, which tells two servers from two addresses of one, such as those of two poolers. */
+  /** Start time of the server. Two addresses with the same one lead to the same server, such as two poolers. */
   started: string;
 }
 
@@ -35,7 +35,7 @@ interface Search {
 const searches = new Map<string, Search>();
 
 /** Makes the next connection search again, because one to the primary failed. */
-export const forgetPrimary = (url: string): void => void searches.delete(url);
+export const invalidatePrimary = (url: string): void => void searches.delete(url);
 
 /**
  * Returns the server that accepts writes. Where several do, because an old primary was started again after a promotion, it is that of the
@@ -44,8 +44,8 @@ export const forgetPrimary = (url: string): void => void searches.delete(url);
  * @param url with the addresses of all servers
  */
 export function findPrimary(url: string): Promise<PrimaryServer> {
-  const known = searches.get(url);
-  if (known && performance.now() < known.until) return known.result;
+  const recentSearch = searches.get(url);
+  if (recentSearch && performance.now() < recentSearch.until) return recentSearch.result;
   const search: Search = { result: searchPrimary(url, GRACE_MS), until: Number.POSITIVE_INFINITY };
   searches.set(url, search);
   const reuse = (milliseconds: number) => () => {
@@ -65,7 +65,7 @@ const openConnections = new Map<string, Set<OpenConnection>>();
 
 /**
  * Calls `drop` when a server of a higher timeline than the connection's accepts writes, which is searched for until the returned function
- * is called: an old primary that nobody has stopped would go on to answer reads.
+ * is called: an old primary that still runs would answer reads with old data.
  */
 export function watchPrimary(url: string, connection: OpenConnection): () => void {
   let connections = openConnections.get(url);

@@ -47,7 +47,7 @@ export class ReplicaSet {
   #measuring: Promise<void> | null = null;
   readonly #closing = new AbortController();
 
-  /** @param primary Runner of the region's primary, which tells its position. */
+  /** @param primary Runner of the region's primary, to read its position. */
   constructor(urls: readonly string[], connections: Record<ReplicaPool, number>, primary: StatementRunner) {
     this.replicas = urls.map((url) => new Replica(url, connections));
     this.#primary = primary;

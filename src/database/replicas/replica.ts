@@ -6,7 +6,7 @@ import { StatementRunner } from '../pool/statement-runner.ts';
 /** Which connections of a standby a read uses. */
 export type ReplicaPool = 'reads' | 'slowReads';
 
-/** Milliseconds that a standby may take to tell its position. One that needs longer is stalled. */
+/** Milliseconds within which a standby must return its position. A slower one is stalled. */
 const PROBE_MS = 1_000;
 
 /** Position of the write-ahead log that a standby has applied, null on a server that is none, and the timeline of its last restart point. */

@@ -14,7 +14,7 @@ interface ScenarioOptions {
   pictures: readonly DemoPicture[];
 }
 
-/** Adds the last weeks of a builder up to now: what somebody sees who opens the console for the first time. */
+/** Adds the last weeks of a builder up to now: the data that the console shows at first. */
 export function addScenario(
   context: GeneratorContext,
   { now, projects, integratorId, pictures }: ScenarioOptions,

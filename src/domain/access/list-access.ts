@@ -44,8 +44,8 @@ async function listRows<T extends object>(
 const toContainsFilter = (part: string | undefined) =>
   part === undefined ? undefined : { $ilike: `%${part.replace(/[\\%_]/g, '\\$&')}%` };
 
-const toPresenceFilter = (wanted: boolean | undefined) =>
-  wanted === undefined ? undefined : wanted ? { $ne: null } : null;
+const toPresenceFilter = (isPresent: boolean | undefined) =>
+  isPresent === undefined ? undefined : isPresent ? { $ne: null } : null;
 
 export interface BuilderFilter {
   /** Only this builder. */

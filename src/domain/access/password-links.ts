@@ -46,7 +46,7 @@ const LINKS_PER_HOUR = 3;
 const ATTEMPTS_PER_HOUR = 20;
 
 /**
- * Creates a link that somebody requested for an e-mail address. Returns null without an enabled account with a password, for a staff
+ * Creates a link that was requested for an e-mail address. Returns null without an enabled account with a password, for a staff
  * user, and when the account has requested three links within the hour.
  */
 export const requestPasswordReset = (context: ChangeContext, email: string): Promise<NewPasswordLink | null> =>

@@ -18,7 +18,7 @@ interface ConflictDecision {
 
 /**
  * Stores what a person decided about an event that was refused. `USE_EVENT_TIME` ends the visit, open or closed by a person, when the
- * gate saw the worker leave; what a gate has recorded is not changed. Throws 409 `EDIT_CONFLICT` if somebody has decided otherwise before,
+ * gate saw the worker leave; what a gate has recorded is not changed. Throws 409 `EDIT_CONFLICT` if another decision is stored,
  * or if the visit has changed since `expectedUpdatedAt`, the latest change of the conflict and its visit that the person saw.
  * A repetition of the event by the gate is no change. CON-9.
  */

@@ -5,7 +5,7 @@ import type { LogHead, LogPosition } from './event-log.ts';
 
 /*
  * A cursor is the position in one block of AES, behind the beginning of the epoch and before a checksum of both and the region. The
- * position is encrypted because differences of numbers would tell an integrator how much other builders change.
+ * position is encrypted because differences of numbers would reveal to an integrator how much other builders change.
  */
 
 const EPOCH_BYTES = 6;

@@ -10,7 +10,7 @@ export interface EventAudience {
   readonly connections: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/** Which of the visible events a reader asks for; null for all. */
+/** Which of the visible events a reader selects; null for all. */
 export interface EventSelection {
   types: readonly string[] | null;
   builderIds: readonly string[] | null;
@@ -18,7 +18,7 @@ export interface EventSelection {
 
 const EVERY_BUILDER = '0';
 
-/** The events that an audience may see and asks for. Immutable: create it anew for each read, because connections change. */
+/** The events that an audience may see and selects. Immutable: create it anew for each read, because connections change. */
 export class EventFilter {
   /** Types by group of builders. */
   readonly #types: Record<string, string[]> = {};
@@ -36,10 +36,10 @@ export class EventFilter {
     }
     // Most connections allow the same scopes.
     const groups = new Map<string, string>();
-    const wanted = builderIds && new Set(builderIds);
+    const selectedBuilders = builderIds && new Set(builderIds);
     this.#groups = new Map();
     for (const [builderId, allowed] of connections) {
-      if (wanted && !wanted.has(builderId)) continue;
+      if (selectedBuilders && !selectedBuilders.has(builderId)) continue;
       const key = [...allowed].sort().join(' ');
       let group = groups.get(key);
       if (group === undefined) {

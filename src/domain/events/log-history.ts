@@ -4,10 +4,10 @@ import type { LogHead, LogPosition } from './event-log.ts';
 /** Milliseconds after which events are read from a standby. Its data may be up to five seconds old. */
 const OLD_MS = 60_000;
 
-/** Milliseconds between two ends of the log that are remembered. */
+/** Milliseconds between two recorded ends of the log. */
 const INTERVAL_MS = 1_000;
 
-/** Where the log ended in the last minute, to tell the age of a position without a query. */
+/** Ends of the log in the last minute, from which the age of a position follows without a query. */
 export class LogHistory {
   /** Oldest first. The first one is old, once the process has run for a minute. */
   readonly #heads: { at: number; number: number }[] = [];
@@ -30,7 +30,7 @@ export class LogHistory {
 /** By epoch: numbers of another epoch mean other events. */
 const histories = new Map<string, LogHistory>();
 
-/** Maximum epochs that are remembered: those of the regions, and a few earlier ones. */
+/** Maximum epochs in memory: those of the regions, and a few earlier ones. */
 const MAX_HISTORIES = 10;
 
 /**

@@ -60,14 +60,14 @@ function findChangedRange(before: string, after: string): [start: number, tail: 
 }
 
 /** Returns the new start of a block's text: of several occurrences, the one with the same ordinal number as before. */
-function relocateBlock(before: string, block: NoteBlock, after: string, taken: NoteBlock[]): number | undefined {
+function relocateBlock(before: string, block: NoteBlock, after: string, otherBlocks: NoteBlock[]): number | undefined {
   const length = block.text.length;
   const isFree = (at: number) =>
-    taken.every((other) => at + length <= other.start || at >= other.start + other.text.length);
+    otherBlocks.every((other) => at + length <= other.start || at >= other.start + other.text.length);
   for (const find of [findParagraphs, findOccurrences]) {
     const order = find(before, block.text).indexOf(block.start);
-    const found = find(after, block.text).filter(isFree);
-    if (order >= 0 && found.length > 0) return found[Math.min(order, found.length - 1)];
+    const starts = find(after, block.text).filter(isFree);
+    if (order >= 0 && starts.length > 0) return starts[Math.min(order, starts.length - 1)];
   }
   return undefined;
 }
@@ -75,19 +75,19 @@ function relocateBlock(before: string, block: NoteBlock, after: string, taken: N
 /** Further occurrences are ignored, because a text of one letter can have very many. */
 const MAX_OCCURRENCES = 50;
 
-function findOccurrences(text: string, wanted: string): number[] {
+function findOccurrences(text: string, part: string): number[] {
   const starts: number[] = [];
-  if (wanted === '') return starts;
-  for (let at = text.indexOf(wanted); at >= 0 && starts.length < MAX_OCCURRENCES; at = text.indexOf(wanted, at + 1)) {
+  if (part === '') return starts;
+  for (let at = text.indexOf(part); at >= 0 && starts.length < MAX_OCCURRENCES; at = text.indexOf(part, at + 1)) {
     starts.push(at);
   }
   return starts;
 }
 
 /** Returns the occurrences that are whole paragraphs. */
-function findParagraphs(text: string, wanted: string): number[] {
-  return findOccurrences(text, wanted).filter((at) => {
-    const end = at + wanted.length;
+function findParagraphs(text: string, part: string): number[] {
+  return findOccurrences(text, part).filter((at) => {
+    const end = at + part.length;
     const begins = at === 0 || text.startsWith(GAP, at - GAP.length);
     return begins && (end === text.length || text.startsWith(GAP, end));
   });

@@ -35,8 +35,8 @@ export function rewriteTemplate(
   const before = response ?? EMPTY;
   const { blocks } = rewriteNotes({ text: listTemplateParts(before).join(GAP), blocks: toBlocks(before) }, text);
   const remaining = new Set(blocks.map(({ noteId }) => noteId));
-  const known = new Set(before.sections.map(({ id }) => id));
-  const headings = [...before.sections, ...template.filter(({ id }) => !known.has(id))];
+  const sectionIds = new Set(before.sections.map(({ id }) => id));
+  const headings = [...before.sections, ...template.filter(({ id }) => !sectionIds.has(id))];
   return {
     ...splitIntoSections(removeBlocks(text, blocks), headings),
     syncedNotes: before.syncedNotes.filter(({ noteId }) => remaining.has(noteId)),

@@ -101,9 +101,9 @@ function validateBlocks(value: unknown, path: string, state: ValidationState): v
 /** Returns the `sourceBlockId`, or null if it is invalid. */
 function validateBlock(value: unknown, path: string, state: ValidationState): string | null {
   const { errors } = state;
-  const known = isObject(value) ? FIELDS.get(value.type) : undefined;
-  const type = known ? ((value as Fields).type as BlockType) : null;
-  const block = errors.requireObject(value, path, type ? `a ${type} block` : 'a block', known ?? ANY_FIELD);
+  const allowedFields = isObject(value) ? FIELDS.get(value.type) : undefined;
+  const type = allowedFields ? ((value as Fields).type as BlockType) : null;
+  const block = errors.requireObject(value, path, type ? `a ${type} block` : 'a block', allowedFields ?? ANY_FIELD);
   if (!block) return null;
   const id = errors.requireText(block.sourceBlockId, `${path}.sourceBlockId`, LIMITS.sourceBlockId);
   if (!type) errors.requireOneOf(block.type, `${path}.type`, TYPES);

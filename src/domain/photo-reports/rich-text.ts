@@ -58,11 +58,11 @@ function validateMarks(value: unknown, path: string, errors: ValidationErrors): 
 export function validateItems(value: unknown, path: string, hasChecks: boolean, errors: ValidationErrors): void {
   const items = errors.requireList(value, path, LIMITS.items);
   if (!items) return;
-  const [known, what] = hasChecks ? [CHECKLIST_ITEM, 'a checklist item'] : [LIST_ITEM, 'a list item'];
+  const [allowedFields, what] = hasChecks ? [CHECKLIST_ITEM, 'a checklist item'] : [LIST_ITEM, 'a list item'];
   const seen = new Map<string, number>();
   for (let at = 0; at < items.length; at++) {
     const here = `${path}[${at}]`;
-    const item = errors.requireObject(items[at], here, what, known);
+    const item = errors.requireObject(items[at], here, what, allowedFields);
     if (!item) continue;
     const id = errors.requireText(item.id, `${here}.id`, LIMITS.itemId);
     if (id !== null)

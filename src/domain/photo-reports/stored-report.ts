@@ -136,9 +136,9 @@ export function validateReportWithPages({ page, pages, photos }: ReportWithPages
           `has ${found.id} at ${formatPath(path)}, and its parentId is not the page around it`,
         );
     }
-    const known = new Set(photos);
+    const photoIds = new Set(photos);
     for (const { at, block } of tree.images) {
-      if (block.imageStatus === 'SYNCED' && !known.has(block.attachmentId!))
+      if (block.imageStatus === 'SYNCED' && !photoIds.has(block.attachmentId!))
         errors.add(`content.${at}.attachmentId`, `${block.attachmentId} is no photo of the builder`);
     }
   });

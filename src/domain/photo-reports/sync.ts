@@ -183,18 +183,18 @@ class SnapshotWriter {
 
   async commit(transaction: Transaction, { stored, pages }: StoredFacts): Promise<SyncPhotoReportResult> {
     const id = stored?.id ?? newId('photoReport', this.#now);
-    const known = new Map(Object.entries(pages ?? {}));
+    const pageIds = new Map(Object.entries(pages ?? {}));
     const ids = new Map(
-      this.tree.pages.map(({ pathDigest }) => [pathDigest, known.get(pathDigest) ?? newId('page', this.#now)]),
+      this.tree.pages.map(({ pathDigest }) => [pathDigest, pageIds.get(pathDigest) ?? newId('page', this.#now)]),
     );
     const added = this.tree.pages
-      .filter(({ pathDigest }) => !known.has(pathDigest))
+      .filter(({ pathDigest }) => !pageIds.has(pathDigest))
       .map(({ path, pathDigest, parentDigest }) => {
         return { id: ids.get(pathDigest), parentId: parentDigest && ids.get(parentDigest), path, pathDigest };
       });
     const { sourceRevision } = this.#request;
     const status = toReportStatus(this.tree);
-    const removal: BoundStatement[] = known.size > 0 ? [[REMOVE_PAGES, [id, [...ids.values()]]]] : [];
+    const removal: BoundStatement[] = pageIds.size > 0 ? [[REMOVE_PAGES, [id, [...ids.values()]]]] : [];
     await transaction.commit([SAVE, this.#values(id, status)], ...removal, [ADD_PAGES, [id, JSON.stringify(added)]]);
     return { status, idempotent: false, photoReportId: id, pageId: ids.get(ROOT)!, sourceRevision };
   }

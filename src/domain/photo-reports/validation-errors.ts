@@ -36,13 +36,13 @@ export class ValidationErrors {
   }
 
   /** Returns the object, or null; adds an error for each unknown field. */
-  requireObject(value: unknown, path: string, what: string, known: ReadonlySet<string>): Fields | null {
+  requireObject(value: unknown, path: string, what: string, allowedFields: ReadonlySet<string>): Fields | null {
     const object = this.requireFreeObject(value, path);
     if (!object) return null;
     for (const name in object) {
-      if (known.has(name)) continue;
+      if (allowedFields.has(name)) continue;
       const shown = name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}…` : name;
-      this.add(`${path}.${shown.toWellFormed()}`, `is not a field of ${what}; it has ${[...known].join(', ')}`);
+      this.add(`${path}.${shown.toWellFormed()}`, `is not a field of ${what}; it has ${[...allowedFields].join(', ')}`);
     }
     return object;
   }

@@ -45,7 +45,7 @@ interface BackfillResult {
 
 /**
  * Renders every photo of the region that has no renditions, one at a time in the order of their ids. After each it pauses so that the
- * work takes its share of the time. Interrupted, a repetition goes on from there.
+ * work takes its share of the time. After an interruption the next call continues with the photos that have no renditions.
  */
 export async function backfillRenditions(
   context: { database: Database; storage: Storage },

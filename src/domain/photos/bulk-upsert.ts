@@ -55,15 +55,15 @@ async function prepare(context: OperationContext, page: SyncedPage, input: BulkU
   const em = context.database.fork();
   const usableFolderId = input.folderId == null ? null : await findUsableFolder(context, page, input);
   const copies = await findActivePhotos(em, page);
-  const here = new Set(
+  const existingIds = new Set(
     copies.filter(({ projectId }) => projectId === input.projectId).map(({ externalSourceId }) => externalSourceId),
   );
-  const wanted = input.photos.filter(({ externalSourceId }) => !here.has(externalSourceId));
-  if (wanted.length === 0) return { usableFolderId, outcomes: new Map<string, GalleryOutcome>() };
+  const newPhotos = input.photos.filter(({ externalSourceId }) => !existingIds.has(externalSourceId));
+  if (newPhotos.length === 0) return { usableFolderId, outcomes: new Map<string, GalleryOutcome>() };
   if (input.folderName == null && (await findPageFolder(em, page, input.projectId, usableFolderId)) === null) {
     throw folderNameRequired();
   }
-  return { usableFolderId, outcomes: await prepareImages(context, page, wanted) };
+  return { usableFolderId, outcomes: await prepareImages(context, page, newPhotos) };
 }
 
 /**

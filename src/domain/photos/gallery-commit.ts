@@ -76,8 +76,8 @@ export async function commitPage(
   if (accepted.length === 0) return { folderId: found, created: new Map(), existing, rejected };
   const elsewhere = copies.filter((copy) => copy.projectId !== projectId).map(({ id }) => id);
   const previousFolders = elsewhere.length > 0 ? await findSyncedFolders(em, page, projectId) : [];
-  const wanted = found === null ? previousFolders : [found, ...previousFolders];
-  const locked = await lockFolders(em, wanted, previousFolders.length > 0 ? 'exclusive' : 'shared');
+  const folders = found === null ? previousFolders : [found, ...previousFolders];
+  const locked = await lockFolders(em, folders, previousFolders.length > 0 ? 'exclusive' : 'shared');
   if (found !== null && !locked.has(found)) throw new ConcurrentUpdateError('The folder was deleted in between.');
   const folderId = found ?? (await insertFolder(em, page, input, { id: newId('folder', clock.now()), now }));
   await archivePhotos(em, elsewhere, now, projectId);
@@ -99,22 +99,22 @@ async function consumeUploads(
   candidates: readonly Candidate[],
   now: string,
 ): Promise<Set<string>> {
-  const wanted = candidates.flatMap(({ id, photo: { externalSourceId }, image: { uploadKey: key } }) =>
+  const uploads = candidates.flatMap(({ id, photo: { externalSourceId }, image: { uploadKey: key } }) =>
     key === null ? [] : [{ key, photoId: id, externalSourceId }],
   );
-  if (wanted.length === 0) return new Set();
+  if (uploads.length === 0) return new Set();
   const locked = (await em.execute(
     `select key, consumed_at is null as unused from upload
      where key in (select json_array_elements_text(?::json)) order by key for update`,
-    [JSON.stringify(wanted.map(({ key }) => key))],
+    [JSON.stringify(uploads.map(({ key }) => key))],
   )) as { key: string; unused: boolean }[];
   const unused = new Set(locked.filter((upload) => upload.unused).map(({ key }) => key));
   const reusable = await findReusableUploads(
     em,
     page,
-    wanted.filter(({ key }) => !unused.has(key)),
+    uploads.filter(({ key }) => !unused.has(key)),
   );
-  const usable = wanted.filter(({ key }) => unused.has(key) || reusable.has(key));
+  const usable = uploads.filter(({ key }) => unused.has(key) || reusable.has(key));
   await em.execute(
     `update upload u set consumed_at = ?, photo_id = used."photoId"
      from json_to_recordset(?::json) as used(key text, "photoId" text) where u.key = used.key`,

@@ -27,14 +27,14 @@ export type GalleryOutcome = GalleryImage | ImageProblem;
 export async function prepareImages(
   context: OperationContext,
   page: SyncedPage,
-  wanted: readonly GalleryPhotoInput[],
+  photos: readonly GalleryPhotoInput[],
   deadlineMs = DEADLINE_MS,
 ): Promise<Map<string, GalleryOutcome>> {
   const outcomes = new Map<string, GalleryOutcome>();
-  const sources = await ImageSources.load(context, page.builderId, wanted);
-  const earlier = await findReusableImages(context, page, sources, wanted);
+  const sources = await ImageSources.load(context, page.builderId, photos);
+  const earlier = await findReusableImages(context, page, sources, photos);
   const signal = AbortSignal.timeout(deadlineMs);
-  const waiting = rejectRepeatedUploads(wanted, outcomes);
+  const waiting = rejectRepeatedUploads(photos, outcomes);
   const failures: unknown[] = [];
   const work = async () => {
     for (let next = waiting.shift(); next && failures.length === 0; next = waiting.shift()) {
@@ -79,11 +79,11 @@ function parseFileName(imageUrl: string): string {
 
 /** Returns the photos without those whose upload an earlier photo of the call uses; these get a problem as outcome. */
 function rejectRepeatedUploads(
-  wanted: readonly GalleryPhotoInput[],
+  photos: readonly GalleryPhotoInput[],
   outcomes: Map<string, GalleryOutcome>,
 ): GalleryPhotoInput[] {
   const usedKeys = new Set<string>();
-  return wanted.filter((photo) => {
+  return photos.filter((photo) => {
     const key = photo.imageAttachment?.key;
     if (key === undefined || !usedKeys.has(key)) {
       if (key !== undefined) usedKeys.add(key);
@@ -100,9 +100,9 @@ async function findReusableImages(
   { database, region }: OperationContext,
   page: SyncedPage,
   sources: ImageSources,
-  wanted: readonly GalleryPhotoInput[],
+  photos: readonly GalleryPhotoInput[],
 ): Promise<Map<string, GalleryImage>> {
-  const used = wanted.flatMap(({ externalSourceId, imageAttachment }) => {
+  const used = photos.flatMap(({ externalSourceId, imageAttachment }) => {
     const upload = imageAttachment?.regionId === region ? sources.findUpload(imageAttachment.key) : null;
     return upload?.photoId ? [{ externalSourceId, key: upload.key }] : [];
   });

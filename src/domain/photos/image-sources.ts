@@ -57,8 +57,8 @@ export class ImageSources {
     const options = { declared: request.contentType ?? null, signal };
     if (!request.imageAttachment) {
       const isApproved = (host: string) => this.#hosts.has(host);
-      const wanted = { imageUrl: request.imageUrl!, builderId: this.#builderId, isApproved };
-      return { ...(await prepareDownload(this.#context, wanted, options)), uploadKey: null };
+      const source = { imageUrl: request.imageUrl!, builderId: this.#builderId, isApproved };
+      return { ...(await prepareDownload(this.#context, source, options)), uploadKey: null };
     }
     const upload = this.requireUpload(request.imageAttachment);
     if (upload.consumedAt !== null) {

@@ -48,7 +48,7 @@ export function startRendering(
 }
 
 /**
- * Returns a function that tells whether a job waits, which it does while the service is busy, for at most a minute at a time.
+ * Returns a predicate: whether a job waits, because the service is busy, for at most a minute at a time.
  *
  * @param now milliseconds of a clock that only advances.
  */

@@ -102,7 +102,7 @@ async function erasePersonRows(
   const { person } = await loadPerson(em, tables, ids);
   // An erased user is a member of no builder any longer.
   person.builderIds = [...new Set([...person.builderIds, ...erasure.builderIds])];
-  // A record that was erased before names nobody.
+  // A record that was erased before names no person.
   person.names = person.names.filter((name) => name !== pseudonym);
   person.emails = person.emails.filter((email) => !email.endsWith(NO_DOMAIN));
   const replacement = toReplacement(pseudonym);

@@ -17,7 +17,7 @@ const WRITTEN = 'xmin = pg_current_xact_id()::xid';
 /**
  * Finds rows with texts that the import's transaction has written, and that are older than the erasure of a person of their builder, unless
  * it has also written a record of this person: its name then says what to replace (PRV-11). No name of an erased person is stored, so that
- * nothing else could tell whether these texts have it.
+ * no other check can find it in these texts.
  */
 export async function findRowsBeforeErasures(
   client: pg.ClientBase,

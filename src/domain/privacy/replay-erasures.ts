@@ -32,13 +32,13 @@ async function replay(context: PrivacyContext): Promise<ReplayResult> {
   const { database, storage } = context;
   const stored = new Set(await listStoredErasures(storage));
   const rows = await database.fork().find(Erasure, {});
-  const known = new Set(rows.map(({ id }) => id));
-  const unknown = [...stored].filter((id) => !known.has(id));
+  const recordedIds = new Set(rows.map(({ id }) => id));
+  const unrecordedIds = [...stored].filter((id) => !recordedIds.has(id));
   // A store that another deployment uses may name people and builders that are in use here.
-  if (unknown.length > 0) await rejectForeignBucket(database, storage);
+  if (unrecordedIds.length > 0) await rejectForeignBucket(database, storage);
   const result = { applied: 0, stored: 0 };
   await runAll([
-    ...unknown.map((id) => async () => {
+    ...unrecordedIds.map((id) => async () => {
       const erasure = await readStoredErasure(storage, id);
       if (erasure) await insertErasure(database.fork(), erasure);
     }),

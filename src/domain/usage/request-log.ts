@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000;
 export const KEPT_REJECTIONS = 200;
 
 /** Rejections of one integrator that a process holds until they are written. */
-const MAX_HELD = 50;
+const MAX_BUFFERED = 50;
 
 /** Characters of a rejection's reason and operation. */
 const MAX_TEXT = 300;
@@ -87,7 +87,7 @@ export class RequestLog {
     if (isError) counts.errors++;
     if (!rejection) return;
     counts.rejections++;
-    this.#hold(region, integratorId, [
+    this.#buffer(region, integratorId, [
       {
         ...{
           at: new Date(now).toISOString(),
@@ -134,25 +134,25 @@ export class RequestLog {
     const work = this.#databases[region].transaction(async (em) => {
       await em.execute(ADD_COUNTS, [JSON.stringify(rows)]);
       if (rejections.length === 0) return;
-      await em.execute(ADD_REJECTIONS, [JSON.stringify(rejections.flatMap(([, held]) => held))]);
+      await em.execute(ADD_REJECTIONS, [JSON.stringify(rejections.flatMap(([, entries]) => entries))]);
       await em.execute(DROP_OLD, [`{${rejections.map(([integratorId]) => integratorId).join()}}`]);
     });
     await work.catch((error) => {
       this.#restore(region, counts);
-      for (const [integratorId, held] of rejections) {
+      for (const [integratorId, entries] of rejections) {
         const since = this.#rejections[region].get(integratorId) ?? [];
         this.#rejections[region].delete(integratorId);
-        this.#hold(region, integratorId, [...held, ...since]);
+        this.#buffer(region, integratorId, [...entries, ...since]);
       }
       throw error;
     });
   }
 
-  /** Holds the latest rejections until the next write. */
-  #hold(region: RegionId, integratorId: string, added: readonly Row[]): void {
-    const held = [...(this.#rejections[region].get(integratorId) ?? []), ...added];
-    this.#droppedRejections += Math.max(0, held.length - MAX_HELD);
-    this.#rejections[region].set(integratorId, held.slice(-MAX_HELD));
+  /** Keeps the latest rejections until the next write. */
+  #buffer(region: RegionId, integratorId: string, added: readonly Row[]): void {
+    const entries = [...(this.#rejections[region].get(integratorId) ?? []), ...added];
+    this.#droppedRejections += Math.max(0, entries.length - MAX_BUFFERED);
+    this.#rejections[region].set(integratorId, entries.slice(-MAX_BUFFERED));
   }
 
   #restore(region: RegionId, counts: [string, Counts][]): void {

@@ -91,8 +91,8 @@ class CostEstimator {
 
   #estimateFragment(name: string, pageRecords: number): number {
     const key = `${name} ${pageRecords}`;
-    const known = this.#costs.get(key);
-    if (known !== undefined) return known;
+    const cachedCost = this.#costs.get(key);
+    if (cachedCost !== undefined) return cachedCost;
     const fragment = this.#fragments.get(name);
     // A fragment that spreads itself is rejected by another rule.
     this.#costs.set(key, 0);
@@ -155,8 +155,8 @@ class CostEstimator {
   }
 
   /** Returns the value of an argument of a leaf type; null or undefined where none is given. */
-  #findValue({ arguments: given = [] }: FieldNode, isArgument: (argument: ArgumentNode) => boolean): unknown {
-    const value = given.find(isArgument)?.value;
+  #findValue({ arguments: args = [] }: FieldNode, isArgument: (argument: ArgumentNode) => boolean): unknown {
+    const value = args.find(isArgument)?.value;
     if (value?.kind === Kind.VARIABLE) return this.#variables[value.name.value];
     return value && 'value' in value ? value.value : null;
   }

@@ -43,7 +43,7 @@ export interface Edge {
   nodes: readonly FieldNode[];
   /** Properties that the operation reads of the edge's records; null for all. */
   selection: Selection | null;
-  /** Edges of the resolved records. Each has its own edges in turn. */
+  /** Edges of the resolved records. Each has edges of its own. */
   edges: Edge[];
 }
 

@@ -9,9 +9,9 @@ const MAX_FIELD_DEPTH = 20;
 export function limitDepth(context: ValidationContext): ASTVisitor {
   const heights = new Map<string, number>();
 
-  const heightOfFragment = (name: string): number => {
-    const known = heights.get(name);
-    if (known !== undefined) return known;
+  const computeFragmentHeight = (name: string): number => {
+    const cachedHeight = heights.get(name);
+    if (cachedHeight !== undefined) return cachedHeight;
     // Another rule rejects recursive fragments.
     heights.set(name, 0);
     const height = computeHeight(context.getFragment(name)?.selectionSet);
@@ -22,11 +22,11 @@ export function limitDepth(context: ValidationContext): ASTVisitor {
   const computeHeight = (set: SelectionSetNode | undefined): number => {
     let height = 0;
     for (const selection of set?.selections ?? []) {
-      const found =
+      const selectionHeight =
         selection.kind === Kind.FRAGMENT_SPREAD
-          ? heightOfFragment(selection.name.value)
+          ? computeFragmentHeight(selection.name.value)
           : computeHeight(selection.selectionSet) + (selection.kind === Kind.FIELD ? 1 : 0);
-      height = Math.max(height, found);
+      height = Math.max(height, selectionHeight);
     }
     return height;
   };

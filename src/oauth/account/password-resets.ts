@@ -27,7 +27,7 @@ interface Dependencies {
   queue: MailQueue;
 }
 
-/** Sends links for choosing a password after the response, so that neither its content nor its time tells whether there is an account. OAU-45. */
+/** Sends links for choosing a password after the response, so that neither its content nor its duration reveals whether there is an account. OAU-45. */
 export class PasswordResets {
   readonly #dependencies: Dependencies;
 

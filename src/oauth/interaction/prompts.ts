@@ -14,7 +14,7 @@ import type { SignedInUser } from './sessions.ts';
 
 /**
  * Handles `GET /oauth/authorize`: shows the sign-in page, the builder selection or the consent page, whichever is needed
- * next. RFC 6749 section 4.1.1. Consent is never remembered. OAU-22 to OAU-24.
+ * next. RFC 6749 section 4.1.1. Every authorization request needs a new consent. OAU-22 to OAU-24.
  */
 export async function showPrompt(interaction: AuthorizationInteraction): Promise<FastifyReply> {
   const user = await interaction.findUser();

@@ -9,7 +9,7 @@ import { clearAttempt, countAttempt, type SignInAttemptKey } from './sign-in-thr
 const MAX_PASSWORD_LENGTH = 1000;
 
 /**
- * Limits concurrent hashing: one hash occupies a thread of Node's pool for about 30 milliseconds, and anybody can request
+ * Limits concurrent hashing: one hash occupies a thread of Node's pool for about 30 milliseconds, and unauthenticated clients can request
  * one. Half of the pool's four threads remain for other work, such as signing access tokens. Every network gets an equal
  * share. 256 queued hashes take about five seconds.
  */

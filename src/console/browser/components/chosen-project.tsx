@@ -13,18 +13,18 @@ interface Props {
 /** Renders its children for the project in the URL, else for the first in progress; a message where there is none. */
 export function ChosenProject({ title, children }: Props) {
   const { id: builderId } = useBuilder();
-  const wanted = useFilters().get('project');
+  const projectId = useFilters().get('project');
   const projects = useProjects(builderId);
   return (
     <Loaded request={projects}>
       {(data) => {
-        const project = wanted ? data.find(({ id }) => id === wanted) : data[0];
+        const project = projectId ? data.find(({ id }) => id === projectId) : data[0];
         if (project) return children(project, data);
         return (
           <>
             <h1>{title}</h1>
             <section className="panel">
-              {wanted ? (
+              {projectId ? (
                 <Empty title="There is no such project">This builder does not have the project of the address.</Empty>
               ) : (
                 <Empty title="No project is in progress" />

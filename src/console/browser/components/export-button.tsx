@@ -70,7 +70,7 @@ function streamRows(
   let written = 0;
   return new ReadableStream({
     start(controller) {
-      // The byte order mark tells Excel that the text is UTF-8.
+      // Excel reads the text as UTF-8 only with a byte order mark.
       controller.enqueue(encoder.encode(`\uFEFF${formatCsvRow(header)}`));
     },
     async pull(controller) {

@@ -10,14 +10,14 @@ export interface ProjectChoice {
 
 /** Returns the builder's projects in progress, the first hundred by creation, and that of the URL if there is such a project. */
 export function useProjects(builderId: string): Request<ProjectChoice[]> {
-  const wanted = useFilters().get('project');
+  const projectId = useFilters().get('project');
   const list = useRequest(ProjectChoiceDocument, { builderId });
   const { first, second, third, fourth } = list.data ?? {};
   const listed = list.data && [first, second, third, fourth].flatMap((page) => page!.data);
-  const isListed = !wanted || !listed || listed.some(({ id }) => id === wanted);
-  const one = useRequest(OneProjectDocument, { builderId, projectId: wanted ?? '' }, { pause: isListed });
+  const isListed = !projectId || !listed || listed.some(({ id }) => id === projectId);
+  const one = useRequest(OneProjectDocument, { builderId, projectId: projectId ?? '' }, { pause: isListed });
   if (isListed) return { ...list, data: listed };
-  if (one.data?.project.id === wanted) return { ...one, data: [...listed, one.data.project] };
+  if (one.data?.project.id === projectId) return { ...one, data: [...listed, one.data.project] };
   const isUnknown = one.error && [400, 404].includes(getStatus(one.error) ?? 0);
   return { ...one, data: isUnknown ? listed : undefined };
 }

@@ -32,10 +32,10 @@ export function useRequest<Data, Variables extends AnyVariables>(
   if (data && !error && !fetching) loaded.current = { key, data };
   const kept = loaded.current?.key === key ? loaded.current.data : undefined;
   const version = useLiveVersion();
-  const seen = useRef(version);
+  const readVersion = useRef(version);
   useEffect(() => {
-    if (!live || pause || seen.current === version) return;
-    seen.current = version;
+    if (!live || pause || readVersion.current === version) return;
+    readVersion.current = version;
     execute({ requestPolicy: 'network-only' });
   }, [live, pause, version, execute]);
   return { data: data ?? kept, error, fetching, retry: () => execute({ requestPolicy: 'network-only' }) };

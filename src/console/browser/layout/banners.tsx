@@ -23,7 +23,7 @@ export function Banners() {
 }
 
 /**
- * Returns a function that asks who is signed in, which is done on each return to the tab too. The page is loaded again when somebody else
+ * Returns a function that reads who is signed in; each return to the tab calls it too. The page is loaded again when another person
  * has signed in in another tab: it shows the name, role and data of the person before.
  */
 function useSessionCheck(): () => void {

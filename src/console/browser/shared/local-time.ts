@@ -11,10 +11,10 @@ export const toLocalInput = (instant: string | number, timeZone: string): string
  * they go forward is as much later as they go forward: 02:30 is 03:30.
  */
 export function fromLocalInput(local: string, timeZone: string): string {
-  const wanted = Date.parse(`${local}:00Z`);
-  const toInstant = (guess: number) => wanted - (Date.parse(`${toLocalInput(guess, timeZone)}:00Z`) - guess);
+  const localAsUtc = Date.parse(`${local}:00Z`);
+  const toInstant = (guess: number) => localAsUtc - (Date.parse(`${toLocalInput(guess, timeZone)}:00Z`) - guess);
   // The offset of hours before is right, except after a change of clocks, where the one of hours after it is.
-  const [before, after] = [toInstant(wanted - 14 * HOUR_MS), toInstant(wanted + 14 * HOUR_MS)] as const;
+  const [before, after] = [toInstant(localAsUtc - 14 * HOUR_MS), toInstant(localAsUtc + 14 * HOUR_MS)] as const;
   const instant = toLocalInput(after, timeZone) === local && toLocalInput(before, timeZone) !== local ? after : before;
   return new Date(instant).toISOString();
 }

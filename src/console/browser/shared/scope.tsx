@@ -40,9 +40,9 @@ export function ScopeProvider({ children }: { children: ReactNode }) {
   const { pathname, search } = useLocation();
   const region = currentRegion();
   const named = filters.get('builder');
-  const wanted = named ?? localStorage.getItem(`console.builder.${region}`) ?? '';
-  const hasBuilder = BUILDER_ID.test(wanted);
-  const request = useRequest(ScopeDocument, { builderId: hasBuilder ? wanted : null, hasBuilder });
+  const builderId = named ?? localStorage.getItem(`console.builder.${region}`) ?? '';
+  const hasBuilder = BUILDER_ID.test(builderId);
+  const request = useRequest(ScopeDocument, { builderId: hasBuilder ? builderId : null, hasBuilder });
   const isSignedIn = request.data !== undefined;
   useEffect(() => {
     if (isSignedIn) localStorage.setItem('console.region', region);
@@ -50,7 +50,7 @@ export function ScopeProvider({ children }: { children: ReactNode }) {
   return (
     <Loaded request={request} lines={12}>
       {({ me, chosen, first }) => {
-        const found = chosen?.data.find(({ id }) => id === wanted);
+        const found = chosen?.data.find(({ id }) => id === builderId);
         // The data may still be that of the builder before.
         if (hasBuilder && !found && request.fetching) return <Loading lines={12} />;
         const builder = named ? found : (found ?? first.data[0]);

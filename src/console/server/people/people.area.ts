@@ -51,7 +51,7 @@ async function listAudit(context: ConsoleContext, { after, limit, ...filter }: R
   const users = await em.find(User, where, { fields: ['id', 'name'] });
   const clients = await em.find(OAuthClient, where, { fields: ['id', 'name'] });
   const names = new Map([...users, ...clients].map(({ id, name }) => [id, name]));
-  // Entries name the users who acted, and tell what happened to a person. One's own actions are no news.
+  // Entries contain data of the users who acted and of the people concerned. Reads of one's own data are not recorded.
   const personIds = [...users.map(({ id }) => id), ...found.entries.map(({ personId }) => personId)];
   for (const id of personIds) {
     if (id !== null && id !== context.staff.id) context.personalReads.add(id, 'AuditEntry', null);

@@ -54,13 +54,15 @@ export class SignInRequest extends PageRequest {
   /** Redirects to the page in a region in which the user is signed in. CON-1. */
   override resume(): FastifyReply {
     const { pathname, searchParams } = new URL(this.#returnTo, 'http://console.invalid');
-    const wanted = searchParams.get('region');
+    const requestedRegion = searchParams.get('region');
     const [first, ...others] = this.#signedInRegions;
     const isSignedIn =
-      wanted === null ? others.length === REGIONS.length - 1 : [first, ...others].includes(wanted as RegionId);
+      requestedRegion === null
+        ? others.length === REGIONS.length - 1
+        : [first, ...others].includes(requestedRegion as RegionId);
     if (isSignedIn) return this.reply.redirect(this.#returnTo, 303);
     // Other parameters may name records of the other region.
-    const query = wanted === null ? searchParams : new URLSearchParams();
+    const query = requestedRegion === null ? searchParams : new URLSearchParams();
     query.set('region', first!);
     return this.reply.redirect(`${pathname}?${query}`, 303);
   }

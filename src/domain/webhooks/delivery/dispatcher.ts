@@ -75,7 +75,7 @@ export class Dispatcher {
     for (const { queue, hasUnreadableSecret } of this.#deliveries.values()) {
       if (hasUnreadableSecret) unreadableSecrets++;
       pending += queue.size;
-      oldest = Math.min(oldest, queue.oldest ?? now);
+      oldest = Math.min(oldest, queue.oldestStart ?? now);
     }
     const inFlight = this.#environment.requests.total;
     const oldestSeconds = (now - oldest) / 1000;
@@ -100,13 +100,13 @@ export class Dispatcher {
     await this.#releaseStopped();
   }
 
-  /** Does the same, and renews the leases before it is due. */
+  /** Does the same, and renews the leases also before they are due. */
   async renewNow(): Promise<void> {
     this.#renewedAt = Number.NEGATIVE_INFINITY;
     await this.refresh();
   }
 
-  /** Reads new events and attempts what is due. Requests go on after it has returned. */
+  /** Reads new events and attempts what is due. Requests continue after it returns. */
   async poll(): Promise<void> {
     if (this.#deliveries.size === 0) return;
     await this.#tail.poll();
@@ -122,8 +122,8 @@ export class Dispatcher {
     return this.#flushing;
   }
 
-  /** Reads what clients may see again before the cached values expire. */
-  forgetAudiences(): void {
+  /** Clears the cached audiences, so that the next use loads them again. */
+  clearAudiences(): void {
     this.#environment.audiences.clear();
   }
 
@@ -134,7 +134,7 @@ export class Dispatcher {
 
   /** Waits until no request is being made, and stores the results. */
   async settle(): Promise<void> {
-    while (this.#allDeliveries().some(({ isIdle }) => !isIdle)) await sleep(SETTLE_MS);
+    while (this.#listDeliveries().some(({ isIdle }) => !isIdle)) await sleep(SETTLE_MS);
     await this.#flushAll();
   }
 
@@ -148,14 +148,14 @@ export class Dispatcher {
     await this.#leases.unregister();
   }
 
-  #allDeliveries(): EndpointDelivery[] {
+  #listDeliveries(): EndpointDelivery[] {
     return [...this.#deliveries.values(), ...[...this.#stopping.values()].map(({ delivery }) => delivery)];
   }
 
-  /** Forgets results that are not stored yet. After a restore the log goes on at an earlier number, so that their positions mean others. */
+  /** Drops results that are not stored yet. After a restore the log continues at an earlier number, so that their positions are those of other events. */
   #discardResults(): void {
     this.#unwritten = null;
-    for (const delivery of this.#allDeliveries()) delivery.discardResults();
+    for (const delivery of this.#listDeliveries()) delivery.discardResults();
   }
 
   /** Stops the deliveries to endpoints that are not leased any more, that were reset, or that exceed the share. */
@@ -217,7 +217,7 @@ export class Dispatcher {
     if (epoch === null) return null;
     const batch: ResultBatch = { epoch, progress: [], rows: [] };
     const now = performance.now();
-    for (const delivery of this.#allDeliveries()) {
+    for (const delivery of this.#listDeliveries()) {
       const changes = delivery.takeChanges(now);
       if (!changes) continue;
       batch.progress.push(changes.progress);

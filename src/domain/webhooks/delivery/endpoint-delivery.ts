@@ -20,16 +20,16 @@ import { DISABLE_MS, suspendedUntil } from './schedule.ts';
 const MAX_CONCURRENCY = 16;
 const FIRST_CONCURRENCY = 2;
 
-/** Deliveries that were not attempted yet from which an endpoint reads no more events. */
-const MAX_FRESH = 1_000;
+/** Deliveries that are neither stored nor finished, above which an endpoint reads no more events. */
+const MAX_UNSETTLED = 1_000;
 
-/** The same for all unfinished deliveries. It bounds the memory of an endpoint whose receiver rejects some events for days (WHK-13). */
+/** The same for all unfinished deliveries, to bound the memory of an endpoint whose receiver rejects some events for days (WHK-13). */
 const MAX_UNFINISHED = 20_000;
 
 /** Events that are read at a time. */
 const READ_SIZE = 100;
 
-/** Interval at which the position is stored while nothing is delivered. Events that do not match are passed over again after a crash. */
+/** Interval at which the position is stored while nothing is delivered. After a crash the events since then are read again. */
 const IDLE_WRITE_MS = 5_000;
 
 /** What the deliveries of all endpoints of a process and region share. */
@@ -48,7 +48,7 @@ export interface DeliveryEnvironment {
   onUnreadableSecret(endpointId: string, error: unknown): void;
 }
 
-/** Delivers events to one endpoint, which this process alone does. Everything it has to remember is stored by `takeChanges`. */
+/** Delivers events to one endpoint, which only this process does. Its state is stored with what `takeChanges` returns. */
 export class EndpointDelivery {
   endpoint: LeasedEndpoint;
   readonly queue: EndpointQueue;
@@ -146,14 +146,14 @@ export class EndpointDelivery {
     // Read before the audience is loaded.
     const { end } = tail;
     if (this.#isReading || !end || this.#readPosition.number >= end.number) return;
-    if (this.queue.fresh >= MAX_FRESH || this.queue.size >= MAX_UNFINISHED) return;
+    if (this.queue.unsettledCount >= MAX_UNSETTLED || this.queue.size >= MAX_UNFINISHED) return;
     this.#isReading = true;
     try {
       const audience = await audiences.load(this.endpoint.clientId);
       if (!audience) return;
       const { events, next } = await tail.read(this.#readPosition, end, this.#filterFor(audience), READ_SIZE);
-      const visible = events.filter((event) => this.#isVisible(audience, event));
-      this.queue.addRead(this.endpoint.id, visible, next, clock.now());
+      const visibleEvents = events.filter((event) => this.#isVisible(audience, event));
+      this.queue.addRead(this.endpoint.id, visibleEvents, next, clock.now());
       this.#readPosition = next;
     } finally {
       this.#isReading = false;
@@ -164,7 +164,7 @@ export class EndpointDelivery {
     return this.#filterFor(audience).includes(event) && event.number > (audience.activeAfter.get(event.builderId) ?? 0);
   }
 
-  /** Returns the filter of what the endpoint asks for and may see, which is created when one of them changes. */
+  /** Returns the filter of the events that the endpoint selects and may see. It is created again when one of these changes. */
   #filterFor(audience: EndpointAudience): EventFilter {
     const { endpoint } = this;
     if (this.#filter?.audience !== audience || this.#filter.endpoint !== endpoint) {

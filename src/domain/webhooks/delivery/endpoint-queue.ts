@@ -4,7 +4,7 @@ import type { Attempt } from '../receiver-client.ts';
 import type { DeliveryRow } from './results.ts';
 import { nextAttemptAt } from './schedule.ts';
 
-/** An event on its way to an endpoint. */
+/** A delivery of an event that is not finished. */
 export interface QueuedDelivery {
   row: DeliveryRow;
   /** Time of the first attempt, in milliseconds since the Unix epoch; null before it. */
@@ -16,7 +16,7 @@ export interface QueuedDelivery {
 }
 
 /** Events of the log that were read together with the position after them. */
-interface Reading {
+interface ReadBatch {
   position: LogPosition;
   /** Events up to the position that are neither stored nor finished. */
   unsettled: Set<string>;
@@ -29,15 +29,15 @@ interface Reading {
 export class EndpointQueue {
   readonly #byRecord = new Map<string, QueuedDelivery[]>();
   readonly #eventIds = new Set<string>();
-  readonly #readings: Reading[] = [];
+  readonly #batches: ReadBatch[] = [];
   /** Results whose rows are to be stored. */
   #changed: QueuedDelivery[] = [];
   /** First deliveries of their records that may be attempted. */
-  readonly #idle = new Set<QueuedDelivery>();
+  readonly #ready = new Set<QueuedDelivery>();
   /** First deliveries of their records that wait for a retry, and the earliest time at which one is due. */
   readonly #waiting = new Set<QueuedDelivery>();
   #nextDueAt = Number.POSITIVE_INFINITY;
-  #fresh = 0;
+  #unsettledCount = 0;
 
   constructor(pending: readonly DeliveryRow[]) {
     for (const row of pending) {
@@ -51,12 +51,12 @@ export class EndpointQueue {
   }
 
   /** Number of deliveries that were read and neither stored nor finished. */
-  get fresh(): number {
-    return this.#fresh;
+  get unsettledCount(): number {
+    return this.#unsettledCount;
   }
 
   /** Time at which the oldest unfinished delivery began, in milliseconds since the Unix epoch; null when there is none. */
-  get oldest(): number | null {
+  get oldestStart(): number | null {
     const [first] = this.#byRecord.values();
     return first ? Date.parse(first[0]!.row.created_at) : null;
   }
@@ -70,20 +70,20 @@ export class EndpointQueue {
       const delivery = { row: createRow(endpointId, event, now), firstAttemptAt: null, dueAt: now, isChanged: false };
       const before = this.#byRecord.get(event.recordId)?.[0];
       this.#append(delivery);
-      // Behind a retry it may wait for days, so that it is stored too and the position passes it.
+      // A delivery behind a retry may wait for days: it is stored, so that the position can pass it.
       if (before && before.row.attempts > 0) this.#markChanged(delivery);
       else unsettled.add(event.id);
     }
-    this.#fresh += unsettled.size;
-    this.#readings.push({ position, unsettled });
+    this.#unsettledCount += unsettled.size;
+    this.#batches.push({ position, unsettled });
   }
 
   /** Takes the next delivery that is due; null when there is none. It is then attempted, and `finish` or `retry` ends the attempt. */
   take(now: number): QueuedDelivery | null {
-    if (now >= this.#nextDueAt) this.#wake(now);
-    const [delivery] = this.#idle;
+    if (now >= this.#nextDueAt) this.#readyWaiting(now);
+    const [delivery] = this.#ready;
     if (!delivery) return null;
-    this.#idle.delete(delivery);
+    this.#ready.delete(delivery);
     return delivery;
   }
 
@@ -95,7 +95,7 @@ export class EndpointQueue {
     this.#settle(delivery);
   }
 
-  /** Puts a delivery off after a failed attempt; gives it up after three days. Returns whether it is given up. */
+  /** Postpones a delivery after a failed attempt; after three days it is `FAILED`. Returns whether it is. */
   retry(delivery: QueuedDelivery, now: number): boolean {
     const { row } = delivery;
     const dueAt = nextAttemptAt({ attempts: row.attempts, firstAttemptAt: delivery.firstAttemptAt! }, now);
@@ -105,8 +105,8 @@ export class EndpointQueue {
     }
     delivery.dueAt = dueAt;
     row.next_attempt_at = toIso(dueAt);
-    this.#wait(delivery);
-    // Those behind it are stored with it.
+    this.#addWaiting(delivery);
+    // The deliveries behind it wait as long, so they are stored with it.
     for (const each of this.#byRecord.get(row.record_id)!) {
       this.#markChanged(each);
       this.#settle(each);
@@ -114,15 +114,15 @@ export class EndpointQueue {
     return false;
   }
 
-  /** Returns a delivery that was not attempted after all. */
+  /** Returns a taken delivery to the queue without an attempt. */
   putBack(delivery: QueuedDelivery): void {
-    this.#idle.add(delivery);
+    this.#ready.add(delivery);
   }
 
   /** Drops the deliveries that do not pass, but for those that are being attempted. */
   dropUnless(isVisible: (row: DeliveryRow) => boolean): void {
-    // Those that wait come last, because they include those that become the first of their record meanwhile.
-    for (const deliveries of [this.#idle, this.#waiting]) {
+    // The waiting ones come last: a drop makes the next delivery of the record a waiting one.
+    for (const deliveries of [this.#ready, this.#waiting]) {
       for (const delivery of deliveries) {
         if (isVisible(delivery.row)) continue;
         deliveries.delete(delivery);
@@ -139,11 +139,11 @@ export class EndpointQueue {
     });
     this.#changed = [];
     let position: LogPosition | null = null;
-    while (this.#readings[0]?.unsettled.size === 0) position = this.#readings.shift()!.position;
+    while (this.#batches[0]?.unsettled.size === 0) position = this.#batches.shift()!.position;
     return { rows, position };
   }
 
-  /** Notes the result of an attempt in the row. */
+  /** Records the result of an attempt in the row. */
   static recordAttempt(delivery: QueuedDelivery, attempt: Attempt, startedAt: number): void {
     const { row } = delivery;
     if (delivery.firstAttemptAt === null) {
@@ -161,7 +161,7 @@ export class EndpointQueue {
     if (queued) queued.push(delivery);
     else {
       this.#byRecord.set(recordId, [delivery]);
-      this.#wait(delivery);
+      this.#addWaiting(delivery);
     }
     this.#eventIds.add(eventId);
   }
@@ -171,20 +171,20 @@ export class EndpointQueue {
     queued.shift();
     this.#eventIds.delete(row.event_id);
     if (queued.length === 0) this.#byRecord.delete(row.record_id);
-    else this.#wait(queued[0]!);
+    else this.#addWaiting(queued[0]!);
   }
 
-  #wait(delivery: QueuedDelivery): void {
+  #addWaiting(delivery: QueuedDelivery): void {
     this.#waiting.add(delivery);
     this.#nextDueAt = Math.min(this.#nextDueAt, delivery.dueAt);
   }
 
-  /** Makes the deliveries that are due available, and finds the next time at which one is. */
-  #wake(now: number): void {
+  /** Makes the waiting deliveries that are due ready, and finds when the next one is due. */
+  #readyWaiting(now: number): void {
     this.#nextDueAt = Number.POSITIVE_INFINITY;
     for (const delivery of this.#waiting) {
       if (delivery.dueAt > now) this.#nextDueAt = Math.min(this.#nextDueAt, delivery.dueAt);
-      else if (this.#waiting.delete(delivery)) this.#idle.add(delivery);
+      else if (this.#waiting.delete(delivery)) this.#ready.add(delivery);
     }
   }
 
@@ -195,7 +195,7 @@ export class EndpointQueue {
   }
 
   #settle({ row }: QueuedDelivery): void {
-    for (const { unsettled } of this.#readings) if (unsettled.delete(row.event_id)) this.#fresh--;
+    for (const { unsettled } of this.#batches) if (unsettled.delete(row.event_id)) this.#unsettledCount--;
   }
 }
 

@@ -109,7 +109,7 @@ export interface ResultBatch {
   rows: DeliveryRow[];
 }
 
-/** Stores results. Returns the ids of the endpoints that the process may go on with. */
+/** Stores results. Returns the ids of the endpoints that this process still has. */
 export async function writeResults(
   runner: StatementRunner,
   owner: string,

@@ -27,8 +27,8 @@ export function useLaterVisits(day: Day, total: number): LaterVisits & { retry: 
   const client = useUncachedClient();
   const version = useLiveVersion();
   const key = JSON.stringify(day);
-  const wanted = useRef(total);
-  wanted.current = total;
+  const latestTotal = useRef(total);
+  latestTotal.current = total;
   const reader = useRef<SerialReader>(undefined);
   const [later, setLater] = useState<LaterVisits & { key: string }>({ key, visits: [], state: 'reading' });
   useEffect(() => {
@@ -41,7 +41,7 @@ export function useLaterVisits(day: Day, total: number): LaterVisits & { retry: 
           return { key, visits: merge(visits, earlier), state };
         });
       show('reading');
-      for (let offset = FIRST; offset < wanted.current; offset += PAGE_SIZE) {
+      for (let offset = FIRST; offset < latestTotal.current; offset += PAGE_SIZE) {
         const { data } = await client.query(LaterVisitsDocument, { ...variables, offset }).toPromise();
         if (own.stopped) return;
         if (!data) return show('failed');

@@ -37,8 +37,8 @@ export function ConnectionDrawer({ integratorId, connection, connected = [], cli
   const [chosen, setChosen] = useState<BuilderChoiceFragment>();
   const builderId = connection?.builderId ?? chosen?.id ?? '';
   const [edited, setEdited] = useState<readonly string[]>();
-  const wanted = [...new Set(clients.flatMap((client) => client.scopes))];
-  const scopes = edited ?? connection?.scopes ?? wanted;
+  const clientScopes = [...new Set(clients.flatMap((client) => client.scopes))];
+  const scopes = edited ?? connection?.scopes ?? clientScopes;
   const { expectedUpdatedAt, hasEditConflict, settle } = useVersion(connection ?? { updatedAt: '' });
   const create = useAction(CreateConnectionDocument);
   const update = useAction(UpdateConnectionDocument);
@@ -57,7 +57,7 @@ export function ConnectionDrawer({ integratorId, connection, connected = [], cli
     finish(active ? await update.run({ ...values, expectedUpdatedAt }) : await create.run(values));
   };
   const mayChange = can(active ? 'connection.updated' : 'connection.created');
-  const missing = wanted.filter((scope) => !scopes.includes(scope));
+  const missing = clientScopes.filter((scope) => !scopes.includes(scope));
   return (
     <Drawer title={connection ? connection.builder.name : 'Connect a builder'} onClose={onClose}>
       {connection ? (

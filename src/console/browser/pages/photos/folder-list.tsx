@@ -52,11 +52,11 @@ interface BranchProps {
 }
 
 function Branch({ folders, parentId, chosen, onChoose }: BranchProps) {
-  const known = new Set(folders.map(({ id }) => id));
+  const folderIds = new Set(folders.map(({ id }) => id));
   const own = folders.filter((folder) => {
     const parent = folder.parentId ?? null;
     // A folder whose parent is not loaded is shown at the top.
-    return parentId === null ? parent === null || !known.has(parent) : parent === parentId;
+    return parentId === null ? parent === null || !folderIds.has(parent) : parent === parentId;
   });
   if (own.length === 0) return null;
   return (
