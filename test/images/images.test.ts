@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inspectImage } from '../../src/images/inspect.ts';
-import { animation, bomb, datedPicture, heic, heicOfPieces, picture } from '../support/images.ts';
+import { animation, bomb, createFragmentedHeic, datedPicture, heic, picture } from '../support/images.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -157,7 +157,7 @@ describe('HEIC', () => {
     const pieces = bytes.indexOf('iloc') + 4 + 4 + 2 + 2 + 2 + 2;
     bytes.writeUInt16BE(65_535, pieces);
     await expect(inspect(bytes)).rejects.toThrow('structure');
-    const [before, many] = [process.memoryUsage().rss, heicOfPieces(60 * 65_535)];
+    const [before, many] = [process.memoryUsage().rss, createFragmentedHeic(60 * 65_535)];
     await expect(inspect(many)).rejects.toThrow('structure');
     expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024);
   });

@@ -8,7 +8,7 @@ import { renderImage } from '../../src/images/render.ts';
 import { BadImage } from '../../src/images/types.ts';
 import { heicGrid } from '../support/heic-grid.ts';
 import { heicSequence } from '../support/heic-sequence.ts';
-import { animation, bomb, heic, heicOfPieces, picture } from '../support/images.ts';
+import { animation, bomb, createFragmentedHeic, heic, picture } from '../support/images.ts';
 import { differenceOf, QUADRANTS, quadrants, TOLERANCE } from '../support/quadrants.ts';
 
 const FIXTURES = 'test/fixtures/heic';
@@ -167,7 +167,7 @@ describe('a HEIC file', () => {
 describe('a hostile image', () => {
   it.each([
     ['a HEIC file whose picture is noise', () => heic()],
-    ['a HEIC file without bytes', () => heicOfPieces(10)],
+    ['a HEIC file without bytes', () => createFragmentedHeic(10)],
     ['a truncated HEIC file', () => tile.subarray(0, 9_000)],
     ['a HEIC file of too many pixels', () => heicGrid(tile, { columns: 20, rows: 20, width: 10_000, height: 10_000 })],
     [

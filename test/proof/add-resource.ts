@@ -1,11 +1,11 @@
 import { rm } from 'node:fs/promises';
 import { applyEdit, copyTree, type Procedure, readProcedure, runCommand } from '../support/procedure.ts';
 
-/** Most files and lines that a resource may take. */
+/** Maximum files and lines of a resource. */
 export const MOST_FILES = 6;
 export const MOST_LINES = 120;
 
-/** What must pass in the copy after a procedure; the tests by the beginnings of their names. */
+/** Commands that must succeed in the copy after a procedure; the tests by the beginnings of their names. */
 const checksWith = (...tests: string[]) => [
   'npx tsc -b .',
   'npm run --silent lint',
@@ -49,7 +49,7 @@ export async function addResource({
   keep,
   say,
 }: {
-  /** Whether the copy stays, to look at. */
+  /** Whether the copy is kept for inspection. */
   keep: boolean;
   say: (line: string) => void;
 }): Promise<AddResourceReport> {

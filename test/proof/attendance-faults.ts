@@ -28,7 +28,7 @@ export interface FaultsReport {
   databaseKills: number;
   instanceKills: number;
   seconds: number;
-  /** What is not as it should be. */
+  /** Deviations from the expected result. */
   wrong: string[];
 }
 
@@ -36,8 +36,8 @@ const BASE_URL = 'http://localhost:4000';
 const DUPLICATES = 0.2;
 
 /**
- * Gates send what they have seen, in random order and a fifth of it twice, to two instances, while PostgreSQL is killed and
- * restarted and instances are killed; every gate goes on until all is answered. Nothing may be lost, nothing doubled.
+ * Gates send their observed events to two instances, in random order and a fifth of them twice, while PostgreSQL and the instances are
+ * killed and restarted; each gate repeats until every event has a response. No event may be lost or doubled.
  */
 export async function attendanceFaults(options: FaultsOptions): Promise<FaultsReport> {
   const { events: count, workers, gates: gateCount, pause, say = () => {} } = options;
@@ -88,7 +88,7 @@ export async function attendanceFaults(options: FaultsOptions): Promise<FaultsRe
   }
 }
 
-/** Gives the gates what they have seen; what is sent twice is seen by two of them. */
+/** Distributes the events to gates. An event that is sent twice is observed by two of them. */
 async function share(events: GateEvent[], gates: GateClient[]): Promise<number> {
   const random = randomOf(20260601);
   const twice = shuffled(events, random).slice(0, events.length * DUPLICATES);
@@ -104,7 +104,7 @@ async function share(events: GateEvent[], gates: GateClient[]): Promise<number> 
   return events.length + twice.length;
 }
 
-/** One answer of 201 or 202 at most for each event, and 200 for the rest. */
+/** Returns the events that do not have one response of 201 or 202 at most, and 200 otherwise. */
 function wrongAnswers(events: GateEvent[], gates: GateClient[]): string[] {
   const answers = new Map<string, number[]>(events.map(({ sourceEventId }) => [sourceEventId, []]));
   for (const { sourceEventId, status } of gates.flatMap(({ settled }) => settled)) {
@@ -118,7 +118,7 @@ function wrongAnswers(events: GateEvent[], gates: GateClient[]): string[] {
     .map(([id, statuses]) => `event ${id} was answered ${statuses.join() || 'nothing'}`);
 }
 
-/** Kills the database and the instances in turn until told to end; all of them run afterwards. */
+/** Kills the database and the instances in turn until the signal. All of them run afterwards. */
 export class Faults {
   databaseKills = 0;
   instanceKills = 0;

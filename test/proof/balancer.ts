@@ -10,10 +10,7 @@ interface Target {
 
 const EVERY_MS = 100;
 
-/**
- * A small balancer: it asks each instance whether it is ready, gives requests to those that are, in turn, and sends none of them
- * twice.
- */
+/** A small load balancer: it probes the health of each instance, distributes requests to those that are ready, and repeats none. */
 export class Balancer {
   readonly origin: string;
   readonly #server: Server;
@@ -53,7 +50,7 @@ export class Balancer {
     return new Balancer(server);
   }
 
-  /** Once it is ready. */
+  /** Adds an instance, and resolves when it is ready. */
   async add(origin: string): Promise<void> {
     const target = { origin, agent: new Agent({ keepAlive: true }), isReady: false };
     this.#targets.push(target);

@@ -6,10 +6,10 @@ export interface Budget {
   seconds: number;
 }
 
-/** Tries that all requests of a burst fall into one window. */
+/** Maximum attempts to send all requests of a burst in one window. */
 const ATTEMPTS = 6;
 
-/** The statuses of so many requests that all fall into one window of the budget. */
+/** Returns the statuses of that many requests in one window of the budget. */
 export async function burst(
   { requests, seconds }: Budget,
   send: (number: number) => Promise<Response>,
@@ -34,7 +34,10 @@ export async function burst(
   throw new Error(`${requests * 1.3} requests take longer than ${seconds} s.`);
 }
 
-/** What is wrong with such statuses: the budget may not be passed, and instances may stop a block of a twentieth early each. */
+/**
+ * Returns what is wrong with the statuses: the budget must not be exceeded, and each instance may reject up to a twentieth of it too
+ * early.
+ */
 export function wrongBurst(
   name: string,
   { requests }: Budget,

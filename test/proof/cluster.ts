@@ -23,14 +23,14 @@ export interface ClusterOptions {
 
 const INSTANCES = 3;
 const STARTERS = { short: 3, full: 5 };
-/** Rows that a job has to clear away. */
+/** Expired rows that a job deletes. */
 const OVER = 300;
-/** Small, so that a burst of them is over within a window. */
+/** A small budget, so that a burst takes less time than a window. */
 const LIMITS = { short: { requests: 300, seconds: 5 }, full: { requests: 400, seconds: 10 } };
-/** Milliseconds within which what was revoked is refused everywhere. */
+/** Milliseconds within which every instance rejects a revoked token. */
 const REVOKED_MS = 1_000;
 
-/** Three instances behind a balancer, on one database and store: what holds for one holds for all of them together. */
+/** Three instances behind a load balancer, on one database and store: rules of one instance apply to all of them together. */
 export async function cluster({ rounds, short, say }: ClusterOptions) {
   const form = short ? 'short' : 'full';
   const [starters, limit] = [STARTERS[form], LIMITS[form]];
@@ -110,7 +110,7 @@ async function migrateTogether(site: ProofSite, starters: number, wrong: string[
   return rows.length;
 }
 
-/** Tokens that are over, and a trigger that keeps whoever clears them away, from when to when: half a second at least. */
+/** Inserts expired tokens, and a trigger that records from when to when a process deletes them, which it makes last half a second. */
 async function layJob(site: ProofSite): Promise<void> {
   const em = site.database().fork();
   await em.execute(`insert into oauth_revoked_token (jti, expires_at)
@@ -131,7 +131,7 @@ async function layJob(site: ProofSite): Promise<void> {
   }
 }
 
-/** How often the job ran. Never on two instances at a time; and what is over is gone. */
+/** Returns how often the job ran. It must not run on two instances at a time, and must delete every expired row. */
 async function jobRuns(site: ProofSite, wrong: string[]): Promise<number> {
   const em = site.database().fork();
   const count = async (sql: string) => Number(((await em.execute(sql)) as { count: string }[])[0]!.count);
@@ -161,7 +161,7 @@ async function revocations(site: ProofSite, wrong: string[]): Promise<number> {
   let longest = 0;
   const measure = async (what: string, path: string, refused: number, revoke: (token: string) => Promise<unknown>) => {
     const token = await bearer();
-    // Every instance has just taken it for true.
+    // Each instance has just accepted it.
     const before = await Promise.all(site.instances.map((instance) => statusAt(instance, token, path)));
     if (before.some((status) => status !== 200)) wrong.push(`${what}: ${before} before it was revoked`);
     await revoke(token);
@@ -213,7 +213,7 @@ async function spendBudget(site: ProofSite, balancer: Balancer, limit: Budget, w
   return statuses[200] ?? 0;
 }
 
-/** As a migration of the next release does it, while this release runs. */
+/** Adds columns like a migration of the next release, while this release runs. */
 async function addColumns(site: ProofSite, wrong: string[]): Promise<void> {
   const em = site.database().fork();
   const tables = (await em.execute(

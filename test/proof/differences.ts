@@ -5,7 +5,7 @@ import type { Storage } from '../../src/storage/storage.ts';
 import type { Json } from '../photo-reports/documents.ts';
 import type { Application } from './integrator.ts';
 
-/** What the service does not hold as it has acknowledged it to the application, or holds twice. */
+/** Returns acknowledged writes that the service does not have, or has twice. */
 export async function differencesOf(database: Database, storage: Storage, application: Application): Promise<string[]> {
   return [
     ...(await wrongEvents(database, application)),
@@ -18,7 +18,7 @@ export async function differencesOf(database: Database, storage: Storage, applic
 const rowsOf = (database: Database, sql: string, values: unknown[]) =>
   database.fork().execute(sql, values) as Promise<Record<string, Json>[]>;
 
-async function wrongEvents(database: Database, { acknowledged, client, ground, run }: Application): Promise<string[]> {
+async function wrongEvents(database: Database, { acknowledged, client, target, run }: Application): Promise<string[]> {
   const wrong: string[] = [];
   const sql = `select e.source_event_id as id, e.status from sign_on_event e
     join oauth_client c on c.integrator_id = e.integrator_id where c.id = ? and source_event_id like ?`;
@@ -27,10 +27,10 @@ async function wrongEvents(database: Database, { acknowledged, client, ground, r
     if (stored.get(id)?.status !== 'APPLIED') wrong.push(`event ${id} is ${stored.get(id)?.status ?? 'lost'}`);
     if (news > 1) wrong.push(`event ${id} was taken for new ${news} times`);
   }
-  // Those of others, who probe the health with the same workers, are counted on both sides.
+  // Workers of other integrators, who probe the health too, are counted on both sides.
   const counted = `select (select count(*)::int from sign_on_visit where worker_id = any(string_to_array(?, ','))) as visits,
     (select count(*)::int from sign_on_event where worker_id = any(string_to_array(?, ',')) and type = 'SIGN_ON') as ons`;
-  const workers = ground.workers.join();
+  const workers = target.workers.join();
   const [counts] = await rowsOf(database, counted, [workers, workers]);
   if (counts!.visits !== counts!.ons) wrong.push(`${counts!.ons} sign-ons made ${counts!.visits} visits`);
   return wrong;
@@ -69,7 +69,7 @@ async function wrongReports(database: Database, { acknowledged, client }: Applic
       join oauth_client c on c.integrator_id = r.integrator_id where c.id = ? and source_external_id = ?`;
     const rows = await rowsOf(database, sql, [client.clientId, id]);
     const [row] = rows;
-    // A revision whose answer was lost when the load ended may be there.
+    // A revision whose response was lost at the end of the load may be stored.
     const isWhole =
       row?.revision === sourceRevision
         ? row?.fingerprint === createFingerprint(canonicalJson(content))
@@ -91,7 +91,7 @@ async function wrongMeetings(database: Database, { acknowledged }: Application):
     if (row?.meetings !== 1) wrong.push(`meeting ${id} is there ${row?.meetings ?? 0} times`);
     const version = (text: string) => Number(/Version (\d)/.exec(text)?.[1]);
     const notes = (row?.notes ?? []) as string[];
-    // One whose answer was lost when the load ended may be there.
+    // A version whose response was lost at the end of the load may be stored.
     if (notes.length !== 1 || version(notes[0]!) < version(summary)) wrong.push(`the note of ${id} is ${notes.join()}`);
   }
   return wrong;

@@ -46,7 +46,7 @@ export async function eventLog({ writers, readers, records, seconds, pause, say 
     const token = await requestToken(instances[0]!.origin, client);
     const first = await readPage(instances[0]!.origin, token, '');
     let isWriting = true;
-    /** Last position that a reader has to reach; unknown while there are writes. */
+    /** Number of events that each reader must read; infinite while events are written. */
     let expected = Number.POSITIVE_INFINITY;
     const reading = Array.from({ length: readers }, async (_, index) => {
       const seen: Seen[] = [];
@@ -111,7 +111,7 @@ async function addRecords(url: string, builderId: string, count: number): Promis
   return rows.map(({ id }) => id);
 }
 
-/** Runs transactions until told to stop; a lost connection is opened again, and its transaction may have committed. */
+/** Runs transactions until the signal. After a lost connection it opens another one; the transaction may have been committed. */
 async function write(url: string, ids: string[], isRunning: () => boolean): Promise<void> {
   while (isRunning()) {
     const client = new pg.Client({ connectionString: url });
@@ -128,7 +128,7 @@ async function write(url: string, ids: string[], isRunning: () => boolean): Prom
 }
 
 async function writeOnce(client: pg.Client, ids: string[]): Promise<void> {
-  // In the order of the ids, so that writers do not wait for each other in a circle.
+  // In the order of the ids, so that writers do not deadlock.
   const chosen = [...new Set(Array.from({ length: 3 }, () => ids[Math.floor(Math.random() * ids.length)]!))].sort();
   await client.query('begin');
   for (const id of chosen) {
@@ -178,7 +178,7 @@ async function waitForNumbers(url: string): Promise<void> {
   while ((await query(url, 'select from event_pending limit 1')).length > 0) await sleep(50);
 }
 
-/** What a reader missed, read twice, or read in another order than that of the record's commits. */
+/** Returns the events that a reader missed, read twice, or read in another order than that of the record's commits. */
 function compare(seen: Seen[], changes: Map<string, number>): string[] {
   const wrong: string[] = [];
   if (new Set(seen.map(({ id }) => id)).size !== seen.length) wrong.push('an event was read twice');

@@ -14,7 +14,7 @@ export interface EventsOptions {
   changes: number;
   kills: number;
   writers: number;
-  /** Changes of the phase without faults, whose latency is measured. */
+  /** Number of changes in the phase without faults, whose latency is measured. */
   measured: number;
   say?: (line: string) => void;
 }
@@ -40,7 +40,7 @@ const TIMESHEETS = 4_000;
 /** Pause of a writer after each change, so that the faults happen during the changes. */
 const PAUSE_MS = 6;
 
-/** Milliseconds after which nothing of a revoked connection may arrive. */
+/** Milliseconds after which no event of a revoked connection may arrive. */
 const REVOKED_MS = 1_000;
 
 /** Milliseconds without a new event after which the proof no longer waits. */
@@ -257,7 +257,7 @@ async function feedPage({ origin }: Instance, token: string, after: string | nul
   return (await response.json()) as FeedPage;
 }
 
-/** The feed has each event that is visible now exactly once. */
+/** Checks that the feed has each visible event exactly once. */
 async function checkFeed(instance: Instance, token: string, start: string, expected: string[]): Promise<string[]> {
   const seen: string[] = [];
   for (let after = start, hasMore = true; hasMore; ) {
@@ -376,7 +376,7 @@ class Writers {
     return (await this.#pool.query(sql, [this.#firstNumber])).rows;
   }
 
-  /** Each acknowledged change has one event, and there are no others but of changes whose acknowledgement was lost. */
+  /** Checks that each acknowledged change has one event, and that all other events are of changes whose acknowledgement was lost. */
   compare(events: StoredEvent[]): string[] {
     const stored = new Map<string, number>();
     for (const { record_id: id } of events) stored.set(id, (stored.get(id) ?? 0) + 1);

@@ -1,15 +1,15 @@
 import type { Json } from '../photo-reports/documents.ts';
 
-/** Milliseconds within which every request has its answer, whatever has happened to the service. */
+/** Milliseconds within which every request must have a response, during faults too. */
 export const DEADLINE_MS = 15_000;
 
-/** What became of one request. */
+/** Result of one request. */
 export interface Exchange {
   operation: string;
   /** Milliseconds since the epoch. */
   begun: number;
   milliseconds: number;
-  /** 0 when no answer came. */
+  /** 0 without a response. */
   status: number;
   retryAfter: string | null;
   problem: string;
@@ -21,7 +21,7 @@ export interface Answer {
   bytes: Uint8Array;
 }
 
-/** Sends requests, and keeps what became of each. */
+/** Sends requests and records their results. */
 export class Exchanges {
   readonly all: Exchange[] = [];
   inFlight = 0;
@@ -56,7 +56,7 @@ export const countBy = <T>(items: readonly T[], keyOf: (item: T) => string | num
   return counts;
 };
 
-/** That percentile of the numbers; 0 of none. */
+/** Returns a percentile of the numbers; 0 of none. */
 export function percentile(numbers: readonly number[], percent: number): number {
   const sorted = numbers.toSorted((one, other) => one - other);
   return Math.round(sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? 0);

@@ -6,16 +6,16 @@ import type { Exchange } from './exchange.ts';
 import type { FaultyStore } from './faulty-store.ts';
 import type { ProofSite } from './site.ts';
 
-/** Something that goes wrong around the service for a while. */
+/** A temporary fault in the environment of the service. */
 export interface Fault {
   name: string;
-  /** What has to be there before it begins. */
+  /** Prepares what the fault needs. */
   prepare?(site: ProofSite): Promise<void>;
-  /** From its begin to its end. What was killed has been started again. */
+  /** Runs the fault from its begin to its end. Killed processes have been started again afterwards. */
   happen(site: ProofSite): Promise<void>;
-  /** Whether that is what a client may see of it, beside 503 with `Retry-After`. */
+  /** Whether a client may receive this response during the fault, beside 503 with `Retry-After`. */
   excuses?(exchange: Exchange): boolean;
-  /** Whether an instance is another process afterwards. */
+  /** Whether the fault replaces the process of an instance. */
   killsInstance?: boolean;
 }
 
@@ -72,7 +72,7 @@ export const refuse = (seconds: number): Fault => ({
   },
 });
 
-/** Of one instance out of two: the other one's token, signature or event may be of the future, or over. */
+/** With two instances, a token, signature or event of the other one may be from the future, or expired. */
 export const moveClock = (hours: number, seconds: number, file: string): Fault => ({
   name: `the clock of an instance jumps by ${hours} h and back, ${seconds} s`,
   async happen({ instances }) {
@@ -93,11 +93,11 @@ export const failingStore = (store: FaultyStore, seconds: number): Fault => ({
     await sleep(seconds * 1000);
     store.fails = false;
   },
-  // The store itself answers an upload.
+  // The store itself responds to an upload.
   excuses: ({ operation, status }) => operation === 'put' && status === 500,
 });
 
-/** While the disk of that folder holds nothing more. */
+/** Runs the work while the disk of the folder is full. */
 async function whileFull(folder: string, work: () => Promise<unknown>): Promise<void> {
   const path = join(folder, 'filler');
   const filler = await open(path, 'w');

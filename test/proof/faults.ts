@@ -23,25 +23,25 @@ import { MixedLoad } from './load.ts';
 import { ProofSite, type Say } from './site.ts';
 
 export interface FaultsOptions {
-  /** Seconds for which PostgreSQL refuses connections. */
+  /** Seconds for which PostgreSQL rejects connections. */
   refuseSeconds: number;
-  /** Whether only what is over in seconds happens. */
+  /** Whether only faults of a few seconds are included. */
   short: boolean;
   say: Say;
 }
 
-/** Milliseconds after the end of a fault within which all is as before. */
+/** Milliseconds after the end of a fault within which the service must have recovered. */
 const HEALTHY_MS = 5_000;
 
-/** Longest that a probe of the health is tried. */
+/** Maximum milliseconds of a health probe. */
 const PATIENCE_MS = 60_000;
 
-/** Time in which a fault may be the cause of a failure. */
+/** Milliseconds in which a fault may be the cause of a failure. */
 export interface Window {
   fault: Fault;
   begun: number;
   ended: number;
-  /** Milliseconds from its end until every instance reads, writes and stores again. */
+  /** Milliseconds from the end of the fault until every instance reads, writes and stores again. */
   healthyAfter: number;
 }
 
@@ -49,8 +49,8 @@ const MEBIBYTE = 1_048_576;
 const CLOCK = new URL('./moved-clock.js', import.meta.url).href;
 
 /**
- * Three integrators work at two instances while one thing after the other goes wrong. What was acknowledged is there, once; what
- * cannot be answered is 503 with `Retry-After` in time; and soon after each fault all is well without anybody's help.
+ * Three integrators use two instances during one fault after the other. Every acknowledged write is there once, a request that cannot be
+ * served is 503 with `Retry-After` in time, and the service recovers from each fault without an operator.
  */
 export async function faults({ refuseSeconds, short, say }: FaultsOptions) {
   const disks = short || mountRefused ? null : { databaseBytes: 1_500 * MEBIBYTE, storeBytes: 64 * MEBIBYTE };
@@ -92,7 +92,7 @@ export async function faults({ refuseSeconds, short, say }: FaultsOptions) {
   }
 }
 
-/** The same work over an S3 store. */
+/** The same with an S3 store. */
 async function sufferStore(site: ProofSite, say: Say) {
   if (swiftMissing) {
     say(`NOT PROVED: a store that fails. ${swiftMissing}`);
@@ -113,7 +113,7 @@ async function sufferStore(site: ProofSite, say: Say) {
   return seen;
 }
 
-/** Lets the faults happen in turn under load, and tells what was not as it should be. */
+/** Runs the faults in turn under load. Returns what was wrong. */
 export async function suffer(site: ProofSite, run: string, list: Fault[], storage: Storage, say: Say) {
   const origins = () => site.instances.map(({ origin }) => origin);
   const load = await MixedLoad.start(site, { origins, run, atATime: 3, pause: 50, readsPerSecond: 20 });
@@ -146,13 +146,13 @@ export async function suffer(site: ProofSite, run: string, list: Fault[], storag
   return { exchanges, windows, wrong, acknowledged, retries, mostInFlight };
 }
 
-/** Milliseconds until every instance is ready, reads, writes in both ways, and stores. */
+/** Returns the milliseconds until every instance is ready, reads, writes in both ways, and stores. */
 async function untilHealthy(instances: Instance[], like: Application): Promise<number> {
   const begun = performance.now();
   await Promise.all(
     instances.map(async ({ origin }, at) => {
       const exchanges = new Exchanges();
-      const probe = new Application(like.client, like.ground, exchanges, () => origin, `probe-${at}-${Date.now()}`);
+      const probe = new Application(like.client, like.target, exchanges, () => origin, `probe-${at}-${Date.now()}`);
       for (;;) {
         exchanges.all.length = 0;
         const ready = await exchanges.send('ready', `${origin}/health/ready`);
@@ -173,7 +173,7 @@ async function untilHealthy(instances: Instance[], like: Application): Promise<n
 export const isDuring = ({ begun, milliseconds }: Exchange, window: Window) =>
   begun <= window.ended + HEALTHY_MS && begun + milliseconds >= window.begun;
 
-/** Those answers that no fault explains, or that came too late. */
+/** Returns the responses that no fault explains, or that were too late. */
 function wrongExchanges(exchanges: readonly Exchange[], windows: readonly Window[]): string[] {
   return exchanges.flatMap((exchange) => {
     const { operation, status, milliseconds, retryAfter, problem } = exchange;

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 const FAULT = '<?xml version="1.0"?><Error><Code>InternalError</Code><Message>Please try again.</Message></Error>';
 
-/** Stands before an S3 store, passes on what comes, byte for byte, and while told to answers every third call with a fault. */
+/** A proxy of an S3 store. While enabled, it responds to every third request with an error instead of forwarding it. */
 export class FaultyStore {
   calls = 0;
   faults = 0;

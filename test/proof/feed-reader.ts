@@ -13,7 +13,7 @@ interface Page {
   meta: { nextCursor: string; hasMore: boolean };
 }
 
-/** An integrator that follows the event feed, at one instance after the other, whatever happens to them. */
+/** An integrator that reads the event feed, at one instance after the other, during faults too. */
 export class FeedReader {
   readonly #options: FeedReaderOptions;
   readonly #seen: string[] = [];
@@ -26,7 +26,7 @@ export class FeedReader {
     this.#options = options;
   }
 
-  /** Begins at the end of the log. */
+  /** Starts at the end of the log. */
   static async start(options: FeedReaderOptions): Promise<FeedReader> {
     const reader = new FeedReader(options);
     await reader.#read(0);
@@ -39,7 +39,7 @@ export class FeedReader {
     return this.#cursor;
   }
 
-  /** Reads to the end of the log, and reports what was missed, doubled or disordered. Returns the number of events. */
+  /** Reads to the end of the log, and records missing, doubled and disordered events. Returns the number of events. */
   async end(servers: ReplicatedPostgres, wrong: string[]): Promise<number> {
     const { builderId, types } = this.#options;
     await sleep(1_000);
@@ -66,7 +66,7 @@ export class FeedReader {
     }
   }
 
-  /** Reads a page. Returns whether there is more. */
+  /** Reads a page. Returns whether there are more events. */
   async #read(turn: number): Promise<boolean> {
     const { origins, token, builderId, types } = this.#options;
     const list = origins();

@@ -97,7 +97,7 @@ export async function waitForIdleProcessors(idle: IdleUse): Promise<void> {
 
 /** Measures the processor time that instances without requests cost: their own, and PostgreSQL's for their numbering, polls and jobs. */
 export async function measureIdle(instances: readonly Instance[], dataDir: string): Promise<IdleUse> {
-  // What the requests before have left, garbage collections for example.
+  // For garbage collections and other work of the earlier requests.
   await sleep(IDLE_MS);
   const read = async () => ({
     service: await Promise.all(instances.map(({ pid }) => processorTime(pid))),
@@ -132,7 +132,7 @@ function readProcessors(): ProcessorTimes {
   return { total, busy: total - times.reduce((sum, { idle, nice }) => sum + idle + nice, 0) };
 }
 
-/** Tells which resource was saturated first and at how many requests per second, and the highest use of the others. */
+/** Returns which resource was saturated first, at how many requests per second, and the highest use of the others. */
 export function findSaturation(samples: readonly ResourceSample[], exchanges: readonly Exchange[]): string {
   const highest: Record<string, number> = {};
   for (const { parts } of samples) {

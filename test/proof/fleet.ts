@@ -19,7 +19,7 @@ export interface FleetOptions {
   say: Say;
 }
 
-/** An hour of the Monday, and what each integrator does again and again in it. */
+/** An hour of the Monday, with the requests that each integrator repeats. */
 interface Hour {
   name: string;
   /** Whether every request counts against the rate limit: uploads under signed URLs do not. */
@@ -83,7 +83,7 @@ const HOURS: Hour[] = [
   },
 ];
 
-/** Uploads a photo under a signed URL and adds it to the gallery, unless a step is refused. */
+/** Uploads a photo with a signed URL and adds it to the gallery, unless a step is rejected. */
 async function addPhoto({ builderId, projectId }: FleetIntegrator, send: Send, name: string, photo: Buffer) {
   const prefix = `/builders/${builderId}`;
   const intent = { contentType: 'image/jpeg', fileName: `${name}.jpg`, size: photo.length, type: 'attachment' };
@@ -208,7 +208,7 @@ async function runHour({ name, isLimited, act }: Hour, { site, integrators, toke
       const send: Send = (method, path, body) => {
         const origin = origins[(index + exchanges.all.length + exchanges.inFlight) % origins.length]!;
         const forwarded = { 'x-forwarded-for': `10.1.${index >> 8}.${index & 255}` };
-        // A signed URL takes no token.
+        // A signed URL needs no token.
         if (Buffer.isBuffer(body)) {
           const headers = { ...forwarded, 'content-type': 'image/jpeg' };
           return exchanges.send(name, `${origin}${path}`, { method, headers, body: new Uint8Array(body) });
@@ -251,7 +251,7 @@ async function runHour({ name, isLimited, act }: Hour, { site, integrators, toke
   return { wrong, text, requests: exchanges.length };
 }
 
-/** Tells whether the greedy integrator was served more than the rate limit of all instances together allows, or was never rejected. */
+/** Returns whether the greedy integrator was served more than the rate limit of all instances together allows, or was never rejected. */
 function findUnlimited(hour: string, exchanges: readonly Exchange[], seconds: number): string[] {
   const wrong: string[] = [];
   const served = exchanges.filter(({ status }) => status < 300).length;

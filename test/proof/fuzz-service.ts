@@ -22,12 +22,15 @@ export interface FuzzServiceOptions {
 }
 
 const BASE_URL = 'http://localhost:4000';
-/** The heap that the service has: what it would keep of each request ends it long before the last one. */
+/** Heap of the service: a leak of some kilobytes per request would exhaust it before the last one. */
 const HEAP_MEGABYTES = 256;
-/** What the process may grow after a fifth of the requests. */
+/** Maximum growth of the process after a fifth of the requests. */
 const GROWTH_MEGABYTES = 64;
 
-/** Generated requests against a process of the service: every answer as documented, no growth, no secret in the log. */
+/**
+ * Sends generated requests to a process of the service: every response must be as documented, without a leak of memory and without a
+ * secret in the log.
+ */
 export async function fuzzService({ requests, seed, connections, say = () => {} }: FuzzServiceOptions) {
   const undo: (() => Promise<unknown>)[] = [];
   try {
@@ -82,11 +85,11 @@ export async function fuzzService({ requests, seed, connections, say = () => {} 
   }
 }
 
-/** A token of ours, the signature of a URL, what a query or form says of a secret. */
+/** Patterns of secrets: a token, the signature of a URL, a secret in a query or form. */
 const SECRET =
   /eyJ[\w-]{10,}\.[\w-]{10,}\.|signature=|client_secret|access_token=|code_challenge|"authorization"|"cookie"/i;
 
-/** Lines of the log that hold a secret, and those of a request that ended in an error of ours. */
+/** Returns lines of the log with a secret, and those of requests that ended in an internal error. */
 function secretsIn(log: string, secrets: string[]): string[] {
   const lines = log.split('\n');
   const holds = (line: string) => SECRET.test(line) || secrets.some((secret) => secret !== '' && line.includes(secret));

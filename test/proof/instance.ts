@@ -8,7 +8,7 @@ const PROGRAM = fileURLToPath(
   new URL('../../dist/src/server.js', import.meta.url).href.replace('/dist/dist/', '/dist/'),
 );
 
-/** As `npm start` has them. */
+/** Flags of Node, as `npm start` sets them. */
 const FLAGS = ['--max-old-space-size=400', '--max-semi-space-size=16', '--enable-source-maps'];
 
 export async function freePort(): Promise<number> {
@@ -20,7 +20,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** One process of the built service, without a supervisor, on a port that stays. */
+/** One process of the built service, without a supervisor, on a fixed port. */
 export class Instance {
   readonly origin: string;
   readonly #env: Record<string, string>;
@@ -28,7 +28,7 @@ export class Instance {
   readonly #program: string;
   #child: ChildProcess | null = null;
   #output = '';
-  /** Starts that the last start took. */
+  /** Number of attempts of the last start. */
   attempts = 0;
 
   private constructor(port: number, env: Record<string, string>, flags: string[], program: string) {
@@ -48,7 +48,7 @@ export class Instance {
     return instance;
   }
 
-  /** Until it answers. A database that is away makes a start fail: then once more. */
+  /** Starts the process and waits for a response. A start fails while the database is down, and is then repeated. */
   async start(): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       this.#output = '';
@@ -66,7 +66,7 @@ export class Instance {
     }
   }
 
-  /** What it has printed since it was started. */
+  /** Output since the last start. */
   get output(): string {
     return this.#output;
   }
@@ -75,12 +75,12 @@ export class Instance {
     return this.#child!.pid!;
   }
 
-  /** SIGKILL: what it had in hand is gone. */
+  /** Kills the process (SIGKILL); its requests are lost. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL');
   }
 
-  /** SIGTERM: it is to finish what it has in hand. Answers its exit code; null when it had to be killed. */
+  /** Ends the process (SIGTERM), which completes its requests. Returns its exit code; null if it had to be killed. */
   async stop(): Promise<number | null> {
     return this.#end('SIGTERM');
   }

@@ -6,9 +6,9 @@ import { blocks, type Json, page, request } from '../photo-reports/documents.ts'
 import type { Answer, Exchanges } from './exchange.ts';
 import { BASE_URL } from './site.ts';
 
-/** What the service has acknowledged, as the integrator remembers it. */
+/** Acknowledged writes, as the integrator records them. */
 export class Acknowledged {
-  /** Sign-on events, by their id; how often each was answered as new. */
+  /** Number of responses that an event is new, by the id of the sign-on event. */
   readonly events = new Map<string, { type: 'SIGN_ON' | 'SIGN_OFF'; news: number }>();
   /** SHA-256 of the photos' bytes, by page and photo. */
   readonly photos = new Map<string, string>();
@@ -22,8 +22,8 @@ export class Acknowledged {
   }
 }
 
-/** Where the integrator works. */
-export interface Ground {
+/** Ids of the builder and project that it writes to, and of workers. */
+export interface WriteTarget {
   builderId: string;
   projectId: string;
   workers: string[];
@@ -32,27 +32,27 @@ export interface Ground {
 const SOURCE_APP = 'proof';
 const FIRST = Date.parse('2026-04-01T00:00:00.000Z');
 
-/** One integrator's application: several things at a time, each sent again, the same, until it is answered. */
+/** An integrator's application with several concurrent loops. Each request is repeated unchanged until it has a response. */
 export class Application {
   readonly acknowledged = new Acknowledged();
   retries = 0;
-  /** Distinguishes what runs one after the other over one database. */
+  /** Prefix of external ids, which distinguishes runs on one database. */
   readonly run: string;
   #number = 0;
   #token: Promise<string> | null = null;
 
   constructor(
     readonly client: DemoClient,
-    readonly ground: Ground,
+    readonly target: WriteTarget,
     readonly exchanges: Exchanges,
-    /** Of one instance or another. */
+    /** Returns the origin of an instance, another one each time. */
     readonly origin: () => string,
     run: string,
   ) {
     this.run = `${run}-${client.name}`;
   }
 
-  /** Does one thing after the other, the third and fourth half as often as a read, until told to end. */
+  /** Runs the loops one after the other until the signal, the third and fourth half as often as a read. */
   async work(isOver: () => boolean, pause: number): Promise<void> {
     const turns = [this.read, this.enter, this.read, this.showPage, this.read, this.meet, this.read, this.askGraph];
     for (let turn = Math.floor(Math.random() * turns.length); !isOver(); turn++) {
@@ -61,7 +61,7 @@ export class Application {
     }
   }
 
-  /** Revision after revision of one report. */
+  /** Syncs one revision of a report after the other. */
   async keepReport(isOver: () => boolean, pause: number): Promise<void> {
     const sourceExternalId = `walk-${this.run}`;
     for (let revision = 1; !isOver(); revision++) {
@@ -76,9 +76,9 @@ export class Application {
     }
   }
 
-  /** A read, which nobody repeats. */
+  /** Reads once, without a repetition. */
   async read(): Promise<void> {
-    const { builderId, projectId } = this.ground;
+    const { builderId, projectId } = this.target;
     const paths = [
       ['builders', '/builders'],
       ['timesheets', `/timesheets?limit=5&projectId=${projectId}`],
@@ -93,18 +93,18 @@ export class Application {
   async askGraph(): Promise<void> {
     const query = `query ($id: BuilderId!) { projects(builderId: $id, status: IN_PROGRESS) { data { name
       timesheets(status: WAITING_REVIEW) { meta { totalCount } data { hours profile { fullName } } } } } }`;
-    const answer = await this.#send('graphql', 'POST', '/graphql', { query, variables: { id: this.ground.builderId } });
+    const answer = await this.#send('graphql', 'POST', '/graphql', { query, variables: { id: this.target.builderId } });
     const [error] = answer.body?.errors ?? [];
     if (error && answer.status === 200) {
-      // Its status is inside.
+      // A GraphQL response has its status in the body.
       const { code, http } = error.extensions;
       Object.assign(this.exchanges.all.at(-1)!, { status: http.status, problem: code, retryAfter: 'in the body' });
     }
   }
 
-  /** Somebody passes the gate, and goes; the network mixes up the two. */
+  /** Sends a sign-on and its sign-off, which may arrive in any order. */
   async enter(isOver: () => boolean): Promise<void> {
-    const { projectId, workers } = this.ground;
+    const { projectId, workers } = this.target;
     const number = this.#number++;
     const workerId = workers[number % workers.length]!;
     const sourceSignOnEventId = `on-${this.run}-${number}`;
@@ -125,14 +125,14 @@ export class Application {
       const count = ({ status }: Answer) => (news += status === 201 || status === 202 ? 1 : 0);
       const answer = await this.settle('gate event', 'POST', path, event, isOver, count);
       if (!answer || answer.status >= 300) return;
-      // A gate that did not hear the answer sends once more.
+      // A gate without a response sends the event again.
       if (number % 3 === 0) await this.settle('gate event', 'POST', path, event, () => false, count);
       this.acknowledged.events.set(event.sourceEventId, { type: event.type as 'SIGN_ON', news });
     };
     await Promise.all([send(off), send(on)]);
   }
 
-  /** Two uploads, and the page that shows them; sent twice. */
+  /** Uploads two photos and syncs their page, twice. */
   async showPage(isOver: () => boolean): Promise<void> {
     const number = this.#number++;
     const externalSourceId = `page-${this.run}-${number}`;
@@ -146,7 +146,7 @@ export class Application {
       photos.push({ externalSourceId: way, imageAttachment });
     }
     const body = {
-      ...{ externalSourceId, sourceApp: SOURCE_APP, projectId: this.ground.projectId },
+      ...{ externalSourceId, sourceApp: SOURCE_APP, projectId: this.target.projectId },
       ...{ folderName: externalSourceId, photos },
     };
     for (;;) {
@@ -164,7 +164,7 @@ export class Application {
     }
   }
 
-  /** A meeting, and its note three times over. */
+  /** Creates a meeting and syncs its note three times. */
   async meet(isOver: () => boolean): Promise<void> {
     const externalSourceId = `meeting-${this.run}-${this.#number++}`;
     const identity = { sourceApp: SOURCE_APP, externalSourceId };
@@ -179,12 +179,12 @@ export class Application {
     }
   }
 
-  /** A token that was given by a clock that was wrong is of no more use. */
+  /** Drops the token: one that was issued by an instance with a wrong clock may be invalid. */
   forgetToken(): void {
     this.#token = null;
   }
 
-  /** Sends the same until it is answered for good; null when it is over before. */
+  /** Repeats a request until it has a final response; null at the end of the run. */
   async settle(
     operation: string,
     method: string,
@@ -194,7 +194,7 @@ export class Application {
     hear: (answer: Answer) => void = () => {},
   ): Promise<Answer | null> {
     for (;;) {
-      const answer = await this.#send(operation, method, `/builders/${this.ground.builderId}${path}`, body);
+      const answer = await this.#send(operation, method, `/builders/${this.target.builderId}${path}`, body);
       hear(answer);
       if (answer.status >= 200 && answer.status < 500 && answer.status !== 401) return answer;
       if (isOver()) return null;
@@ -219,7 +219,7 @@ export class Application {
       if (answer?.status !== 200) return null;
       const { uploadUrl, uploadHeaders, key, regionId, type } = answer.body;
       const { pathname, search } = new URL(uploadUrl);
-      // The service's own address is another one here; the store's is not.
+      // The service's base URL differs from the origin of the instance; a store's does not.
       const url = uploadUrl.startsWith(BASE_URL) ? `${this.origin()}${pathname}${search}` : uploadUrl;
       const headers = { 'Content-Type': uploadHeaders['Content-Type'] };
       const put = await this.exchanges.send('put', url, { method: 'PUT', headers, body: bytes as never });
@@ -237,7 +237,7 @@ export class Application {
     const answer = await this.exchanges.send(operation, `${this.origin()}${path}`, {
       method,
       headers: {
-        ...{ authorization: `Bearer ${token}`, 'x-service-builder-id': this.ground.builderId },
+        ...{ authorization: `Bearer ${token}`, 'x-service-builder-id': this.target.builderId },
         ...(body && !isForm && { 'content-type': 'application/json' }),
       },
       ...(body && { body: isForm ? body : JSON.stringify(body) }),
@@ -274,7 +274,7 @@ export class Application {
   }
 }
 
-/** A small picture whose bytes no other has. */
+/** Returns a small picture with unique bytes. */
 function pictureOf(seed: string): Promise<Buffer> {
   const pixels = createHash('shake256', { outputLength: 32 * 24 * 3 })
     .update(seed)

@@ -4,7 +4,7 @@ import { isDuring, type Window } from './faults.ts';
 import type { ReplicatedPostgres } from './replicated-postgres.ts';
 import type { ProofSite } from './site.ts';
 
-/** Milliseconds in which the reader has used every server that it uses at all. */
+/** Milliseconds within which the reader has used every server. */
 const SETTLED_MS = 1_000;
 
 /** Longest time in milliseconds until a new standby answers reads. */

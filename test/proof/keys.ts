@@ -48,7 +48,7 @@ export async function rotateKeys({ say }: { say: Say }) {
         if (!isSigned) wrong.push(`${step}: a webhook was not delivered with a signature of its secret`);
       }
     };
-    /** As `webhook list` shows it: nothing needs the old key any longer. */
+    /** Whether the endpoint's secret is encrypted with the new key, as `webhook list` shows it. */
     const secretIsRenewed = async () => {
       const database = new Database('au1', site.postgres.url('au1'));
       try {
@@ -74,7 +74,7 @@ export async function rotateKeys({ say }: { say: Say }) {
     const last = await issue(balancer.origin, client);
     if (issued[1]!.kid !== issued[0]!.kid) wrong.push('the appended key signed before it was first');
     if (last.kid === issued[0]!.kid) wrong.push('the old key still signs');
-    // The hour in which the tokens of the old key expire.
+    // Stands for the hour in which the tokens of the old key expire.
     load.forgetTokens();
     for (let second = 0; second < 30 && !(await secretIsRenewed()); second++) await sleep(1_000);
     if (!(await secretIsRenewed())) wrong.push('the secret of the webhook endpoint still needs the old key');

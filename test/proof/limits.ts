@@ -4,20 +4,20 @@ import { type Budget, burst, wrongBurst } from './burst.ts';
 import { percentile } from './exchange.ts';
 import { Instance } from './instance.ts';
 import { residentOf } from './memory.ts';
-import { excesses, wrongRefusals } from './refusals.ts';
+import { createExcessiveRequests, findWrongResponses } from './refusals.ts';
 import { BASE_URL, ProofSite, type Say } from './site.ts';
 import { Dawdlers, idleConnections } from './slow.ts';
 
 export interface LimitsOptions {
-  /** Connections that keep still. */
+  /** Number of idle connections. */
   connections: number;
-  /** Whether windows are of three seconds, and neither slow nor idle clients are tried, which takes minutes. */
+  /** Whether windows have three seconds, and slow and idle clients are left out, which take minutes. */
   short: boolean;
   say: Say;
 }
 
 const INSTANCES = 3;
-/** Those of the defaults. */
+/** The default limits. */
 const BUDGETS = {
   api: { requests: 1_000, seconds: 10 },
   sync: { requests: 200, seconds: 10 },
@@ -32,12 +32,12 @@ const SHORT_BUDGETS: typeof BUDGETS = {
 const AHEAD_MS = 600_000;
 const CLOCK = new URL('./moved-clock.js', import.meta.url).href;
 const REQUEST_SECONDS = 15;
-/** Node looks for late requests every 30 seconds. */
+/** Node checks for late requests every 30 seconds. */
 const CUT_MS = (2 * REQUEST_SECONDS + 35) * 1000;
-/** Milliseconds in which an ordinary request is answered, however many dawdle. */
+/** Milliseconds within which a normal request must have a response, whatever the number of slow clients. */
 const PROMPT_MS = 1_000;
 
-/** What the service allows nobody: too many requests, too much in one, and to hold it up. */
+/** Limits that no client may exceed: too many requests, too large requests, and slow connections. */
 export async function limits({ connections, short, say }: LimitsOptions) {
   const site = await ProofSite.start();
   const wrong: string[] = [];
@@ -58,8 +58,8 @@ export async function limits({ connections, short, say }: LimitsOptions) {
     const instance = await site.addInstance({ REQUEST_SECONDS: String(REQUEST_SECONDS) });
     const { origin } = instance;
     const [token, builderId] = [await tokenOf(site, 'A'), clientOf(site, 'A').builderIds[0]!];
-    const list = excesses(builderId);
-    wrong.push(...(await wrongRefusals(origin, token, list)));
+    const list = createExcessiveRequests(builderId);
+    wrong.push(...(await findWrongResponses(origin, token, list)));
     say(`${list.length} requests that pass a limit were refused`);
     if (short) return { wrong, figures: `${spent}; ${list.length} excesses refused` };
     const slow = await dawdle(instance, token, builderId, wrong);
@@ -142,7 +142,7 @@ async function spendBudgets(
   return `${allowed[0]} of ${most} requests, ${allowed[1]} of ${mostSyncs} syncs, ${allowed[2]} of ${mostTokens} token requests allowed`;
 }
 
-/** How long ordinary requests take, one every 20 ms, for as long as the work goes on. */
+/** Measures normal requests, one every 20 ms, while the work runs. */
 async function promptness(origin: string, token: string, work: Promise<unknown>, wrong: string[]): Promise<number[]> {
   const times: number[] = [];
   let over = false;
@@ -163,7 +163,7 @@ async function promptness(origin: string, token: string, work: Promise<unknown>,
   return times;
 }
 
-/** Clients that send their headers, their body, or take their answer, a little at a time. */
+/** Clients that send headers or a body, or receive a response, very slowly. */
 async function dawdle({ origin }: Instance, token: string, builderId: string, wrong: string[]) {
   const download = await largeDownload(origin, token, builderId);
   const bearer = `Host: localhost\r\nAuthorization: Bearer ${token}`;
@@ -183,7 +183,7 @@ async function dawdle({ origin }: Instance, token: string, builderId: string, wr
   return `800 slow clients cut (longest: ${cut}; limit ${REQUEST_SECONDS} s), ordinary p99 ${percentile(times, 99)} ms`;
 }
 
-/** Path and query of a signed URL of 40 MiB: more than what lies between the two takes up. */
+/** Path and query of a signed URL of 40 MiB, which is more than the buffers of a connection. */
 async function largeDownload(origin: string, token: string, builderId: string): Promise<string> {
   const form = new FormData();
   form.set('type', 'attachment');
@@ -195,7 +195,7 @@ async function largeDownload(origin: string, token: string, builderId: string): 
   return `${pathname}${search}`;
 }
 
-/** As many connections as that, on which nothing happens. */
+/** Opens that many idle connections. */
 async function beStill({ origin, pid }: Instance, token: string, count: number, wrong: string[]): Promise<string> {
   const before = await residentOf(pid);
   const { sockets, failed } = await idleConnections(origin, count);

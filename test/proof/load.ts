@@ -2,23 +2,23 @@ import type { Database } from '../../src/database/database.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { differencesOf } from './differences.ts';
 import { Exchanges } from './exchange.ts';
-import { Application, type Ground } from './integrator.ts';
+import { Application, type WriteTarget } from './integrator.ts';
 import type { ProofSite } from './site.ts';
 
 export interface LoadOptions {
-  /** Of the instances, or of what stands before them. */
+  /** Origins of the instances, or of the balancer before them. */
   origins: () => string[];
-  /** Name of this run: what it writes belongs to no other. */
+  /** Name of the run, a prefix of its external ids. */
   run: string;
-  /** Things that each integrator does at a time. */
+  /** Concurrent loops of each integrator. */
   atATime: number;
-  /** Milliseconds between one thing and the next. */
+  /** Milliseconds between two requests of a loop. */
   pause: number;
-  /** Reads a second that come whether or not the earlier ones are answered; none when it is 0. */
+  /** Reads per second, whether or not earlier ones have a response; 0 for none. */
   readsPerSecond: number;
 }
 
-/** What three integrators ask at the same time, and what they remember of the answers. */
+/** The load of three integrators, and their records of the responses. */
 export class MixedLoad {
   readonly exchanges = new Exchanges();
   readonly applications: Application[] = [];
@@ -36,8 +36,8 @@ export class MixedLoad {
     };
     for (const name of ['A', 'B', 'C']) {
       const client = site.demo.clients.find((one) => one.name === name)!;
-      const ground = await groundOf(database, client.builderIds.at(-1)!, options.run, name);
-      load.applications.push(new Application(client, ground, load.exchanges, origin, options.run));
+      const target = await createWriteTarget(database, client.builderIds.at(-1)!, options.run, name);
+      load.applications.push(new Application(client, target, load.exchanges, origin, options.run));
     }
     const isOver = () => load.#over;
     const { atATime, pause, readsPerSecond } = options;
@@ -54,7 +54,7 @@ export class MixedLoad {
     return load;
   }
 
-  /** Lets everybody finish what they are at. */
+  /** Waits for the requests in progress. */
   async end(): Promise<void> {
     this.#over = true;
     clearInterval(this.#timer);
@@ -74,14 +74,19 @@ export class MixedLoad {
     for (const application of this.applications) application.forgetToken();
   }
 
-  /** What the service does not hold as it has acknowledged it, or holds twice. */
+  /** Returns acknowledged writes that the service does not have, or has twice. */
   async differences(database: Database, storage: Storage): Promise<string[]> {
     const found = this.applications.map((application) => differencesOf(database, storage, application));
     return (await Promise.all(found)).flat();
   }
 }
 
-async function groundOf(database: Database, builderId: string, run: string, name: string): Promise<Ground> {
+async function createWriteTarget(
+  database: Database,
+  builderId: string,
+  run: string,
+  name: string,
+): Promise<WriteTarget> {
   const em = database.fork();
   const sql = 'select id from project where builder_id = ? order by id limit 1';
   const [project] = (await em.execute(sql, [builderId])) as { id: string }[];

@@ -34,7 +34,7 @@ function formOf(files: number, bytes: number, fields = 0): FormData {
 }
 
 /** One for each limit of a request. */
-export function excesses(builderId: string): Excess[] {
+export function createExcessiveRequests(builderId: string): Excess[] {
   const builder = `/builders/${builderId}`;
   const single = formOf(0, 0);
   single.set('file', new Blob([new Uint8Array(41 * MEBIBYTE)], { type: 'image/jpeg' }), 'site.jpg');
@@ -84,7 +84,7 @@ export function excesses(builderId: string): Excess[] {
 }
 
 /** Sends each of them; what is answered otherwise. */
-export async function wrongRefusals(origin: string, token: string, list: readonly Excess[]): Promise<string[]> {
+export async function findWrongResponses(origin: string, token: string, list: readonly Excess[]): Promise<string[]> {
   const wrong: string[] = [];
   for (const { name, path, status, says, init } of list) {
     try {

@@ -64,7 +64,7 @@ beforeAll(async () => {
   proxy = prism.url;
   const samples = await samplesOf(service.databases.au1, service.demo('A').builderIds[0]!);
   calls = await Calls.prepare(service, samples, (sent) => send(server, sent));
-  for (const sent of calls.everyBudget()) await send(server, { ...sent, app: 'limited' });
+  for (const sent of calls.createBudgetCalls()) await send(server, { ...sent, app: 'limited' });
 });
 afterAll(async () => {
   for (const step of undo.reverse()) await step();
@@ -108,7 +108,7 @@ describe.each(operations)('behind Prism, $operationId', (operation: Described) =
     'answers %i as documented (ERR-10, ERR-15, VER-3)',
     async (status) => {
       await restoreSamples(service.databases.au1);
-      const sent = await calls.thatAnswers(operation, status);
+      const sent = await calls.createCall(operation, status);
       const direct = isBeyondPrism(operation.operationId, status, sent);
       const response = await send(direct ? server : proxy, sent);
       const body = Buffer.from(await response.arrayBuffer());

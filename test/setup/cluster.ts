@@ -21,24 +21,24 @@ declare module 'vitest' {
       /** One of each region, with the demo data. */
       templates: Record<RegionId, string>;
     };
-    /** Whom one can be in the demo data of the templates. */
+    /** Accounts of the demo data of the templates. */
     demo: DemoFile;
   }
 }
 
 const BASE_URL = 'http://localhost:4000';
-/** Settings without which clones would wait for a vacuum or a checkpoint, and connections for the hashing of the password. */
+/** Settings that make clones and connections fast: no waits for a vacuum or a checkpoint, and no hashing of the password. */
 const SETTINGS = {
   ...{ fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' },
   ...{ autovacuum: 'off', max_wal_size: '4GB', checkpoint_timeout: '1h', scram_iterations: '1' },
 };
-/** For each builder: enough to page through, and quick to clone. */
+/** Timesheets of each builder: enough for several pages, and few enough to clone quickly. */
 const TIMESHEETS = 100;
 
-/** One PostgreSQL for the whole test run, in a folder that goes with it; what is lost in a crash is not missed. */
+/** Starts one PostgreSQL for the whole test run, in a temporary folder. Nothing in it has to survive a crash. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dataDir = await mkdtemp(join(tmpdir(), 'builder-api-test-'));
-  // As root, PostgreSQL runs as another user, who has to pass through.
+  // As root, PostgreSQL runs as another user, who must be able to enter the folder.
   await chmod(dataDir, 0o711);
   let cluster: Cluster | undefined;
   const stop = async () => {
@@ -78,7 +78,7 @@ async function makeTables(cluster: Cluster, name: string): Promise<void> {
   throw new Error(`No migration makes what the entities declare. Run: npm run cli -- migrate create NAME\n${pending}`);
 }
 
-/** Nobody may be connected to a template when it is cloned. */
+/** Loads the demo data. Closes the databases, because PostgreSQL clones only templates without connections. */
 async function fillTemplates(cluster: Cluster, empty: string, templates: Record<RegionId, string>): Promise<DemoFile> {
   for (const region of REGIONS) await cluster.ensureDatabase(templates[region], empty);
   const databases = Object.fromEntries(

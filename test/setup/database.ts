@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { Client, escapeIdentifier } from 'pg';
 import { inject } from 'vitest';
-// Brings in the type of what the global setup provides.
+// For the types of the values that the global setup provides.
 import type {} from './cluster.ts';
 
 /**
- * Clones a fresh database from a template of the run's cluster: by default one with empty tables; `template1` has no tables. `drop` cuts
- * the connections that are left to it.
+ * Clones a fresh database from a template of the run's cluster: by default one with empty tables; `template1` has no tables. `drop`
+ * closes its open connections.
  */
 export async function createDatabase(
   template: string = inject('cluster').empty,
 ): Promise<{ url: string; drop(): Promise<void> }> {
   const name = `test_${randomBytes(8).toString('hex')}`;
   await asSuperuser(async (client) => {
-    // PostgreSQL refuses to clone a template that somebody is connected to, so test files take turns.
+    // PostgreSQL rejects a clone while another connection uses the template, so test files clone one after the other.
     await client.query(`select pg_advisory_lock(hashtext('createDatabase'))`);
     // Copying files takes a third of the time of writing their pages to the log.
     const source = `template ${escapeIdentifier(template)} strategy file_copy`;
@@ -28,7 +28,7 @@ export async function createDatabase(
   return { url: url.href, drop };
 }
 
-/** The session's end releases what it locked. */
+/** Runs the work on a superuser's connection, whose end releases its locks. */
 async function asSuperuser(work: (client: Client) => Promise<void>): Promise<void> {
   const client = new Client({ connectionString: inject('cluster').url });
   await client.connect();

@@ -119,10 +119,10 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
 
   it('refuses an expired URL (UPL-4)', async () => {
     const key = createUploadKey(BUILDER);
-    const url = await store.ago(901).au1.createUploadUrl(key, TYPE, 5);
+    const url = await store.openBehind(901).au1.createUploadUrl(key, TYPE, 5);
     expect((await put(url, 'bytes')).status).toBe(403);
     expect(await storage.byteStore.stat(key)).toBeNull();
-    const recent = await store.ago(880).au1.createUploadUrl(key, TYPE, 5);
+    const recent = await store.openBehind(880).au1.createUploadUrl(key, TYPE, 5);
     expect((await put(recent, 'bytes')).status).toBe(200);
   });
 
@@ -267,7 +267,7 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
       const key = await uploaded('a picture');
       const url = storage.createDownloadUrl(key, TYPE, 'a.png');
       const wrong = [
-        store.ago(900).au1.createDownloadUrl(key, TYPE),
+        store.openBehind(900).au1.createDownloadUrl(key, TYPE),
         altered(url, ({ searchParams }) => searchParams.set('type', 'text/html')),
         altered(url, ({ searchParams }) => searchParams.set('name', 'a.html')),
         altered(url, ({ searchParams }) => searchParams.set('expires', '9999999999')),

@@ -7,7 +7,7 @@ import { SCOPES } from '../../schema/scopes.ts';
 import { newId } from '../../src/shared/ids.ts';
 import type { Service } from './harness.ts';
 
-/** The instant so many seconds into a fixed day. */
+/** Returns the instant that many seconds after the beginning of a fixed day. */
 export const second = (count: number) => new Date(Date.UTC(2026, 2, 1, 0, 0, count)).toISOString();
 
 export const stamps = (count: number) => ({ createdAt: second(count), updatedAt: second(count + 1) });

@@ -5,14 +5,14 @@ const DAY = 86_400_000;
 const HOUR = 3_600_000;
 const FIRST_DAY = Date.parse('2026-04-01T00:00:00.000Z');
 
-/** A visit as it took place. */
+/** A visit as it happened. */
 export interface Stay {
   workerId: string;
   signedOnAt: string;
   signedOffAt: string | null;
 }
 
-/** What every worker did, and the events that gates saw of it. Every tenth worker is still there. */
+/** The visits of every worker, and the events that gates observed. Every tenth worker is still on site. */
 export function storyOf(workers: string[], eventCount: number): { stays: Stay[]; events: GateEvent[] } {
   const stays: Stay[] = [];
   const events: GateEvent[] = [];
@@ -33,7 +33,7 @@ export function storyOf(workers: string[], eventCount: number): { stays: Stay[];
   return { stays, events };
 }
 
-/** So many more workers who may enter the site, by their ids. */
+/** Adds that many workers who may enter the site, and returns their ids. */
 export async function addWorkers(
   database: Database,
   { builderId, projectId }: { builderId: string; projectId: string },
@@ -55,7 +55,7 @@ export async function addWorkers(
   return rows.map(({ id }) => id);
 }
 
-/** What the database holds of them against what took place: differences in words, none when all is right. */
+/** Compares the database with what happened. Returns the differences in words, none when everything is right. */
 export async function compareWithStory(database: Database, stays: Stay[], events: GateEvent[]): Promise<string[]> {
   const em = database.fork();
   const found = (await em.execute(

@@ -8,13 +8,13 @@ import type { Service } from './harness.ts';
 
 export type { GateEvent };
 
-/** The demo data's place to try gate attendance at. */
+/** The project of the demo data whose workers have site access. */
 export const gate = () => inject('demo').attendance!;
 
 export const gatePath = ({ builderId, projectId } = gate()) =>
   `/builders/${builderId}/projects/${projectId}/sign-on-events`;
 
-/** Answers status and body. */
+/** Sends an event. Returns status and body. */
 export async function send(app: FastifyInstance, token: string, event: object, url = gatePath()) {
   const headers = { authorization: `Bearer ${token}` };
   const response = await app.inject({ method: 'POST', url, headers, payload: event });
@@ -36,7 +36,7 @@ export function signOff(of: GateEvent, more: Partial<GateEvent> = {}): GateEvent
   return { sourceEventId: newEventId(), sourceSignOnEventId, workerId, type: 'SIGN_OFF', occurredAt, ...more };
 }
 
-/** Every visit, event and conflict of the project. */
+/** Returns every visit, event and conflict of the project. */
 export async function attendanceOf(service: Service, projectId = gate().projectId) {
   const em = service.databases.au1.fork();
   const where = { where: { projectId }, orderBy: { createdAt: 'asc', id: 'asc' } } as const;
@@ -47,7 +47,7 @@ export async function attendanceOf(service: Service, projectId = gate().projectI
   };
 }
 
-/** As an operator would: what `attendance close` and `attendance archive` leave behind. */
+/** Closes or archives a visit in the database, as the commands `attendance close` and `attendance archive` do. */
 export async function endVisit(service: Service, id: string, column: 'closed_at' | 'archived_at'): Promise<void> {
   await service.databases.au1.fork().execute(`update sign_on_visit set ${column} = now() where id = ?`, [id]);
 }

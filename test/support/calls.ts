@@ -5,7 +5,7 @@ import type { Service } from './harness.ts';
 import { picture } from './images.ts';
 import { BODIES, requireSample, type Samples } from './samples.ts';
 
-/** A request, and to which of the services it goes. */
+/** A request, and the service that it is sent to. */
 export interface Sent {
   method: string;
   url: string;
@@ -19,7 +19,7 @@ type Send = (sent: Sent) => Promise<Response>;
 const FORM = 'application/x-www-form-urlencoded';
 const OAUTH = ['issueToken', 'revokeToken', 'introspectToken'];
 const UPLOADS = ['uploadAttachment', 'bulkUploadAttachments'];
-/** Kind of the `{id}` by the first part of the path; the others are of builders. */
+/** Kind of the `{id}` by the first segment of the path; other ids are those of builders. */
 const IDS_BY_ROUTE: Record<string, string> = {
   subcontractors: 'SubcontractorId',
   'webhook-endpoints': 'WebhookEndpointId',
@@ -27,7 +27,7 @@ const IDS_BY_ROUTE: Record<string, string> = {
 const MIB = 1024 * 1024;
 const BYTES = Buffer.from('nine bytes');
 
-/** Requests by the status that they are answered with, for every operation of the document. */
+/** Returns requests by the status of their response, for every operation of the document. */
 export class Calls {
   readonly #service: Service;
   readonly #samples: Samples;
@@ -47,13 +47,13 @@ export class Calls {
     return new Calls(service, samples, send, await service.as('A'), await picture());
   }
 
-  /** What spends the budget of the client, of the address, and of the token endpoint. */
-  everyBudget(): Sent[] {
+  /** Requests that use up the budget of the client, of the address, and of the token endpoint. */
+  createBudgetCalls(): Sent[] {
     return [this.#get('/me'), { method: 'GET', url: '/oauth/authorize', headers: {} }, this.#oauth('/oauth/token', {})];
   }
 
-  async thatAnswers(operation: Described, status: number): Promise<Sent> {
-    const special = this.#special(operation, status);
+  async createCall(operation: Described, status: number): Promise<Sent> {
+    const special = this.#createSpecialCall(operation, status);
     if (special) return special;
     const usual = await this.#valid(operation);
     switch (status) {
@@ -66,7 +66,10 @@ export class Calls {
           ? this.#oauth(operation.path, { ...this.#parametersOf(operation), client_secret: 'x' })
           : { ...usual, headers: without(usual.headers, 'authorization') };
       case 403:
-        return { ...usual, headers: { ...usual.headers, authorization: await this.#outsider(operation) } };
+        return {
+          ...usual,
+          headers: { ...usual.headers, authorization: await this.#createUnauthorizedToken(operation) },
+        };
       case 404:
         return this.#toNobody(operation, usual);
       case 405:
@@ -86,8 +89,8 @@ export class Calls {
     }
   }
 
-  /** Answers that are the operation's own. */
-  #special(operation: Described, status: number): Promise<Sent> | undefined {
+  /** Responses that only this operation has. */
+  #createSpecialCall(operation: Described, status: number): Promise<Sent> | undefined {
     const { operationId, path } = operation;
     const at = (method: string) => ({ ...operation, method }) as Described;
     const own: Record<string, () => Promise<Sent>> = {
@@ -174,7 +177,7 @@ export class Calls {
     return own[`${operationId} ${status}`]?.();
   }
 
-  /** A call that is answered with the usual status of the operation. */
+  /** Returns a call that succeeds with the usual status of the operation. */
   async #valid(operation: Described): Promise<Sent> {
     const { operationId, method, path } = operation;
     if (OAUTH.includes(operationId)) return this.#oauth(path, this.#parametersOf(operation));
@@ -248,7 +251,7 @@ export class Calls {
     return { method: 'GET', url: `/oauth/authorize?${query}`, headers: {} };
   }
 
-  /** A file is looked at when it is used, so it may hold anything until then; Prism takes every body for text. */
+  /** The bytes of an upload are checked when it is used, so any text will do. Prism treats every body as text. */
   async #form(operationId: string, bytes: Buffer = BYTES): Promise<Sent> {
     const [file, type, route] =
       operationId === UPLOADS[0] ? ['file', 'type', 'upload'] : ['file:0', 'type:0', 'bulk-upload'];
@@ -275,12 +278,12 @@ export class Calls {
     return { key, regionId, type };
   }
 
-  /** Other content under a revision that is behind. */
+  /** Other content with an older revision. */
   #olderReport(): object {
     return { ...BODIES.updatePhotoReport!(this.#samples), sourceRevision: 1 };
   }
 
-  /** A cursor of events from before an epoch that has just begun; the sample is replaced by one of the new epoch. */
+  /** A cursor of an expired epoch. The sample is replaced by a cursor of the new epoch. */
   async #expiredCursor(): Promise<string> {
     const nextCursor = async () => (await this.#done(this.#get('/events'))).meta.nextCursor;
     const expired = await nextCursor();
@@ -289,14 +292,14 @@ export class Calls {
     return expired;
   }
 
-  /** A caller whose token lacks the scope, or who may not call at all. */
-  async #outsider({ path, method }: Described): Promise<string> {
+  /** A caller whose token lacks the scope, or that may not call the operation at all. */
+  async #createUnauthorizedToken({ path, method }: Described): Promise<string> {
     const service = this.#service;
     if (/^\/(me|events|webhook-endpoints)\b/.test(path)) return `Bearer ${await service.as('internal')}`;
     if (path.includes('/attachments/')) return `Bearer ${await service.as('B')}`;
     const isWrite = method !== 'GET';
     const scopes = service.demo('A').scopes.filter((scope) => scope.startsWith('write:') !== isWrite);
-    // A read of another area: no path needs it.
+    // A scope of another area that no operation requires.
     return `Bearer ${await service.as('A', isWrite ? scopes : ['write:meetings'])}`;
   }
 
@@ -322,7 +325,7 @@ export class Calls {
   }
 }
 
-/** A key's slashes are escaped: the document has it as one part of the path. */
+/** A storage key contains slashes, and the document has it as one path segment, so they are escaped. */
 function signed(method: string, url: string): Sent {
   const { pathname, search } = new URL(url);
   const [, storage, region, ...key] = pathname.split('/');
@@ -338,7 +341,7 @@ export const alterSignature = (url: string): string =>
 const without = (headers: Sent['headers'], name: string) =>
   Object.fromEntries(Object.entries(headers).filter(([other]) => other !== name));
 
-/** A body beyond the operation's limit. */
+/** A body larger than the operation's limit. */
 function tooLarge({ operationId, path }: Described, usual: Sent): Sent {
   if (UPLOADS.includes(operationId)) {
     const part = (at: number) => `--b\r\nContent-Disposition: form-data; name="f${at}"\r\n\r\nx\r\n`;
@@ -347,7 +350,7 @@ function tooLarge({ operationId, path }: Described, usual: Sent): Sent {
   }
   const type = OAUTH.includes(operationId) ? FORM : 'application/json';
   const text = 'x'.repeat(path.includes('photo-reports') ? 33 * MIB : MIB + 1);
-  // Prism writes JSON anew, under the length of what it has read.
+  // Prism serializes JSON again, but sends the Content-Length of the original.
   const body = Buffer.from(type === FORM ? text : JSON.stringify([text]));
   return { ...usual, headers: { ...usual.headers, 'content-type': type }, body };
 }

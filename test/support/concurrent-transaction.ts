@@ -2,7 +2,7 @@ import type { LightMyRequestResponse } from 'fastify';
 import pg from 'pg';
 import { expect } from 'vitest';
 
-/** Long enough for a loaded machine; a request that waits for a lock fails after 5 seconds. */
+/** Longer than a loaded machine needs; a request that waits for a lock fails after 5 seconds. */
 const WAIT = { timeout: 4_000, interval: 10 };
 
 /**
@@ -11,7 +11,7 @@ const WAIT = { timeout: 4_000, interval: 10 };
  */
 export class ConcurrentTransaction {
   readonly #client: pg.Client;
-  /** Outside of the transaction, which reads the activity of others once only. */
+  /** A second connection: a transaction sees one snapshot of the activity of others. */
   readonly #observer: pg.Client;
 
   private constructor(url: string) {
@@ -30,8 +30,8 @@ export class ConcurrentTransaction {
   }
 
   /**
-   * Runs the work while the transaction is open, after its first statement; then commits, also when the work fails. A lock
-   * `in share mode` of a table lets others read it and lock its rows, and keeps every write of it waiting.
+   * Runs the work while the transaction is open, after its first statement; then commits, also when the work fails. With a table lock `in
+   * share mode`, other transactions can read the table and lock its rows, but not write.
    */
   async whileOpen<T>(sql: string, values: unknown[], work: () => Promise<T>): Promise<T> {
     await this.#client.query('begin');
@@ -72,7 +72,7 @@ export class ConcurrentTransaction {
     await expect.poll(async () => (await this.#observer.query(sql)).rows.length, WAIT).toBe(count);
   }
 
-  /** Ids of those rows on which another transaction has no lock that conflicts with that of the mode. */
+  /** Returns the ids of the rows on which no other transaction has a lock that conflicts with the mode. */
   async findUnlocked(table: string, ids: readonly string[], mode: 'share' | 'update'): Promise<string[]> {
     const sql = `select id from ${table} where id = any($1) order by id for ${mode} skip locked`;
     return (await this.#observer.query<{ id: string }>(sql, [ids])).rows.map(({ id }) => id);

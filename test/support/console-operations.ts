@@ -20,7 +20,7 @@ export const consoleOperations = (schema: GraphQLSchema) =>
     })),
   );
 
-/** Who may call which operation of the console, written a second time: a change of permissions must be made in both places. */
+/** The lowest role of each operation, repeated here on purpose: a change of permissions must be made in both places. */
 const VIEWER = [
   ...['me', 'signOut', 'integrators', 'integrator', 'clients', 'client', 'connections', 'connection', 'scopes'],
   ...['changes', 'usage', 'rejections', 'webhookEndpoints', 'webhookEndpoint'],

@@ -5,7 +5,7 @@ import { Contract, type Json } from '../proof/fuzz/contract.ts';
 import { CLIENT_ID, type ExampleFixture, ID_BODY } from './example-fixture.ts';
 import { BASE_URL } from './harness.ts';
 
-/** What stands in the examples for values that the service makes anew each time. */
+/** Placeholders in the examples for values that the service generates at each call. */
 export const TOKEN = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJjbGlfYTBta3EifQ.Q0Yb2c3d4e5f6a7b8c9d0e';
 export const CODE = 'Jt3vS8mQx1Zk5Rw0Yb7Nc2Fd9Hg4Lp6Ua0Es8Wi1Ko';
 const WEBHOOK_SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDazfgh1xd9Zs=';
@@ -21,7 +21,7 @@ export interface ExampleResponse {
 /** Differences of a call from the documented example. */
 export interface Changes {
   app?: keyof ExampleFixture['apps'];
-  /** Null sends none. */
+  /** Token of the call; null sends none. */
   token?: string | null;
   path?: Record<string, string>;
   query?: Record<string, string>;
@@ -70,7 +70,7 @@ export class ExampleCalls {
         parameter.example ?? (changes.optional ? Object.values<Json>(parameter.examples ?? {})[0]?.value : undefined);
       if (value !== undefined) values[parameter.in][parameter.name] = value;
     }
-    // A cursor takes the place of an offset, and only the service can make one of events.
+    // A call with a cursor has no offset. Only the service can create a cursor of events.
     if (values.query.offset !== undefined) delete values.query.cursor;
     if (operationId === 'listEvents' && values.query.after !== undefined)
       values.query.after = JSON.parse((await this.send(operationId)).body).meta.nextCursor;

@@ -36,12 +36,12 @@ export const EMAIL = 'jack.nguyen@harbour-and-stone.example';
 
 const stamps = { createdAt: '2026-02-02T22:16:00.000Z', updatedAt: '2026-02-02T22:16:00.000Z' };
 
-/** The service in the states that its documented answers need. */
+/** The service in the states that its documented responses need. */
 export interface ExampleFixture {
   service: Service;
-  /** With a budget of one request a day; with databases that refuse connections; with databases that have no tables. */
+  /** Services with a budget of one request a day, with databases that refuse connections, and with databases without tables. */
   apps: Record<'usual' | 'limited' | 'away' | 'broken', FastifyInstance>;
-  /** Brings every record back as it was. */
+  /** Restores every record. */
   reset(): Promise<void>;
   sql(statement: string, values?: unknown[]): Promise<unknown>;
   stop(): Promise<void>;
@@ -145,7 +145,7 @@ async function resetEndpoint({ databases: { au1: database } }: Service): Promise
   } as WebhookDelivery);
 }
 
-/** The client of the examples; one of another integrator that may do less; one that has the code flow alone. */
+/** The client of the examples, one of another integrator with fewer scopes, and one with the code flow only. */
 async function addClients({ databases }: Service): Promise<void> {
   const em = databases.au1.fork();
   const other = 'intg_a0other';

@@ -290,11 +290,11 @@ const sizeIn = (search: string) => Number(new URLSearchParams(search).get('size'
 
 const methodOf = (operationId: string) => ({ method: operationId === 'putUpload' ? 'PUT' : 'GET' });
 
-/** A signed URL that the service has just given. */
+/** Returns a new signed URL. */
 export async function signedUrl(operationId: string, calls: ExampleCalls): Promise<URL> {
   if (operationId === 'getFile') return new URL((await calls.upload()).imageUrl);
   return new URL(JSON.parse((await calls.send('presignAttachment')).body).uploadUrl);
 }
 
-/** The body as it stands in the document. */
+/** Returns the body as the document shows it. */
 export const recorded = ({ body }: ExampleResponse): unknown => JSON.parse(toExample(body));

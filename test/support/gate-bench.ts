@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { type Answer, attendanceOf, type GateEvent, gate, send, signOn } from './attendance.ts';
 import { type Service, startService } from './harness.ts';
 
-/** A service, and a gate of integrator A at the demo's site that sends to it. */
+/** A service, and a gate of integrator A at the demo's site that sends events to it. */
 export class GateBench {
   readonly worker = gate().workers.active[0]!;
   readonly colleague = gate().workers.active[1]!;
@@ -32,7 +32,7 @@ export class GateBench {
     return (await attendanceOf(this.service)).visits.find((visit) => visit.id === id);
   }
 
-  /** 409 with the code, and again 409 when it is sent again, with nothing changed. */
+  /** Expects 409 with the code, the same for a repetition, and no change. */
   async expectConflict(event: GateEvent, code: string): Promise<void> {
     const { visits, events } = await attendanceOf(this.service);
     for (let sent = 0; sent < 2; sent++) {
@@ -44,5 +44,5 @@ export class GateBench {
   }
 }
 
-/** As much of an accepted event's answer as the contract's table shows. */
+/** Returns the part of a response that the decision table of the contract shows. */
 export const outcome = ({ status, body }: Answer) => [status, body.data.status, body.data.duplicate];

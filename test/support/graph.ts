@@ -13,7 +13,7 @@ import { requireSample, SAMPLED, type Samples } from './samples.ts';
 
 export type Field = GraphQLField<unknown, unknown>;
 
-/** A field on the way through the graph, and the type whose field comes next. */
+/** A field on the path through the graph, and the type that its next field belongs to. */
 export interface Step {
   field: Field;
   type: GraphQLObjectType;
@@ -25,14 +25,14 @@ const query = schema.getQueryType()!;
 export const scopeOf = (type: GraphQLNamedType) => type.extensions.scope as string | undefined;
 export const isEnvelope = (type: GraphQLNamedType) => Boolean(type.extensions.envelope);
 
-/** The object types that a field leads to, out of envelopes and unions. */
+/** Returns the object types of a field, without envelopes and unions. */
 export function targetsOf(field: Field): GraphQLObjectType[] {
   const target = recordType(field.type);
   if (isUnionType(target)) return [...target.getTypes()];
   return isObjectType(target) ? [target] : [];
 }
 
-/** Every field of a type that leads to records under a scope. */
+/** Returns every field of a type that leads to records with a scope. */
 export const edges = Object.values(schema.getTypeMap())
   .filter(isObjectType)
   .filter(
@@ -48,9 +48,9 @@ export const required = (field: Field) => field.args.filter(({ type }) => isNonN
 const answerable = (field: Field) => required(field).every(({ type }) => SAMPLED.has(getNamedType(type).name));
 
 /**
- * Shortest way from a query to a type that needs no such scope, so that the edge alone is what is refused.
+ * Returns the shortest path from a query to a type without needing the scope, so that only the edge itself can be rejected.
  *
- * @param begins whether the way may begin with that query.
+ * @param begins whether the path may begin with that query.
  */
 export function wayTo(goal: GraphQLObjectType, scope: string | null, begins = (_: Field) => true): Step[] | null {
   const ways: Step[][] = Object.values(query.getFields())
@@ -70,7 +70,7 @@ export function wayTo(goal: GraphQLObjectType, scope: string | null, begins = (_
   return null;
 }
 
-/** The document that goes the way and then takes the edge. */
+/** Returns a document that selects the path and then the edge. */
 export function documentOf(
   samples: Samples,
   way: Step[],

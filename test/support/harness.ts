@@ -16,7 +16,7 @@ import { createDatabase } from '../setup/database.ts';
 export const BASE_URL = 'http://localhost:4000';
 export const TOKEN_KEY = Buffer.alloc(32, 7).toString('base64url');
 
-/** A clock that stands still until it is told otherwise. */
+/** A clock that does not advance by itself. */
 export class FakeClock implements Clock {
   #now = Date.parse('2026-06-01T00:00:00.000Z');
   now = () => this.#now;
@@ -32,41 +32,41 @@ export interface TokenOptions {
   builderId?: string;
 }
 
-/** The whole service over fresh databases, without a socket. Made by `startService`. */
+/** The whole service over fresh databases, without a socket. Created by `startService`. */
 export class Service {
   constructor(
     readonly app: FastifyInstance,
     readonly databases: Databases,
     readonly clock: FakeClock,
     readonly tokens: AccessTokens,
-    /** Another instance of the service over the same databases; it stops with this one. */
+    /** Starts another instance of the service over the same databases. It stops with this one. */
     readonly another: () => Promise<FastifyInstance>,
     readonly stop: () => Promise<void>,
     /** Folder of the stored bytes. */
     readonly dataDir: string,
   ) {}
 
-  /** An access token as the token endpoint would sign it. */
+  /** Returns an access token like one of the token endpoint. */
   async token({ clientId, scope, userId, builderId }: TokenOptions): Promise<string> {
     const claims = { sub: userId ?? clientId, client_id: clientId, scope: [scope].flat().join(' ') };
     return (await this.tokens.sign(builderId ? { ...claims, builder_id: builderId } : claims)).token;
   }
 
-  /** A client of the demo data: `A`, `B`, `C`, `internal`, `us1`. */
+  /** Returns a client of the demo data: `A`, `B`, `C`, `internal`, `us1`. */
   demo(name: string): DemoClient {
     const found = inject('demo').clients.find((client) => client.name === name);
     if (!found) throw new Error(`The demo data has no client ${name}.`);
     return found;
   }
 
-  /** The first user of the demo data that fits. */
+  /** Returns the first user of the demo data that meets the condition. */
   demoUser(fits: (user: DemoUser) => boolean): DemoUser {
     const found = inject('demo').users.find(fits);
     if (!found) throw new Error('The demo data has no such user.');
     return found;
   }
 
-  /** A token of a client of the demo data, with all of its scopes unless told otherwise. */
+  /** Returns a token of a client of the demo data, by default with all of its scopes. */
   as(name: string, scopes: readonly string[] = this.demo(name).scopes): Promise<string> {
     return this.token({ clientId: this.demo(name).clientId, scope: scopes });
   }
@@ -103,7 +103,7 @@ export class Service {
     };
   }
 
-  /** Runs the work and answers how many SQL statements its reads took. */
+  /** Runs the work and returns the number of SQL statements that its reads sent. */
   async countStatements(region: RegionId, work: () => Promise<unknown>): Promise<number> {
     let count = 0;
     const end = this.databases[region].onStatement(() => count++);
@@ -116,7 +116,7 @@ export class Service {
   }
 }
 
-/** What tests run the service with: no rate limits, no log. */
+/** Configuration of tests: no rate limits, no log. */
 export const testConfig = (settings: Record<string, string>): Config =>
   loadConfig({
     BASE_URL,
@@ -130,13 +130,13 @@ export const testConfig = (settings: Record<string, string>): Config =>
 
 let definition: Promise<ServiceDefinition> | undefined;
 
-/** Returns what the services of all test files of this worker serve. */
+/** Returns the schema and operations that the services of all test files of this worker share. */
 export function sharedDefinition(): Promise<ServiceDefinition> {
   definition ??= createServiceDefinition();
   return definition;
 }
 
-/** A service of its own for one test file: fresh databases with the demo data, a fake clock, no rate limits. */
+/** Starts a service for one test file: fresh databases with the demo data, a fake clock, no rate limits. */
 export async function startService(
   settings: Record<string, string> = {},
   { outside, ...options }: { outside?: DownloadNetwork; definition?: ServiceDefinition } = {},

@@ -13,17 +13,17 @@ interface GridOptions {
   mirror?: 0 | 1;
   /** Whether it is cropped (`clap`) to its left upper quarter. */
   crop?: boolean;
-  /** Pixels of a side of the tiles, unless 512. */
+  /** Pixels of a side of the tiles; 512 by default. */
   tile?: { width: number; height: number };
-  /** Configuration of the last tile (an `hvcC` box), unless that of the others. */
+  /** Configuration of the last tile (an `hvcC` box); that of the others by default. */
   lastConfiguration?: Buffer;
   /** ICC profile. */
   profile?: Buffer;
   /** Whether it has a depth map, as portraits have. */
   depth?: boolean;
-  /** Whether it has an opacity, of one tile. */
+  /** Whether it has an alpha channel, of one tile. */
   alpha?: boolean;
-  /** Whether it says that it is a sequence. */
+  /** Whether its brand is that of a sequence. */
   sequence?: boolean;
 }
 
@@ -31,7 +31,7 @@ const GRID = 1;
 const FIRST_TILE = 2;
 
 /**
- * A HEIC file of tiles, as telephones write them: the tiles are the pictures of the given files in turn, whose encoder had the same
+ * Creates a HEIC file of tiles like those of telephones. Its tiles are the pictures of the given files, which were encoded with the same
  * settings.
  */
 export function heicGrid(

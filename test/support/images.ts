@@ -5,7 +5,7 @@ type Format = 'jpeg' | 'png' | 'webp' | 'gif';
 
 let made = 0;
 
-/** A small picture; each one has other bytes. */
+/** Returns a small picture. Each one has other bytes. */
 export async function picture(format: Format = 'jpeg', options: { width?: number; height?: number } = {}) {
   const { width = 40, height = 30 } = options;
   made++;
@@ -17,7 +17,7 @@ export async function picture(format: Format = 'jpeg', options: { width?: number
     .toBuffer();
 }
 
-/** A JPEG with an EXIF capture date, `2025:03:04 05:06:07`, and perhaps its offset. */
+/** Returns a JPEG with the EXIF capture date `2025:03:04 05:06:07`, with or without its offset. */
 export async function datedPicture(date: string, offset?: string): Promise<Buffer> {
   const exif = { IFD2: { DateTimeOriginal: date, ...(offset && { OffsetTimeOriginal: offset }) } };
   return sharp(await picture())
@@ -40,7 +40,7 @@ export async function animation(format: 'gif' | 'webp', frames = 3): Promise<Buf
     .toBuffer();
 }
 
-/** A PNG of that size whose pixels are all the same: kilobytes that unfold to gigabytes. */
+/** Returns a PNG of that size with equal pixels: kilobytes that decompress to gigabytes. */
 export function bomb(width: number, height: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
@@ -80,8 +80,8 @@ export function box(type: string, ...content: (Buffer | number[])[]): Buffer {
 export const u16 = (value: number) => [value >> 8, value & 255];
 export const u32 = (value: number) => [...u16(value >>> 16), ...u16(value & 65535)];
 
-/** A HEIC file whose picture lies in that many pieces, none of which has a byte. */
-export function heicOfPieces(pieces: number): Buffer {
+/** Returns a HEIC file whose picture has that many extents without bytes. */
+export function createFragmentedHeic(pieces: number): Buffer {
   const most = 65_535;
   const items = Array.from({ length: Math.ceil(pieces / most) }, (_, index) => {
     const count = Math.min(most, pieces - index * most);
@@ -100,7 +100,7 @@ export function heicOfPieces(pieces: number): Buffer {
   ]);
 }
 
-/** A HEIC file by its boxes; the picture itself is noise, which nothing here decodes. */
+/** Returns a HEIC file with valid boxes and random bytes for the picture, which no test decodes. */
 export function heic({ width = 640, height = 480, bytes = 500 } = {}): Buffer {
   const start = box('ftyp', Buffer.from('heic\0\0\0\0mif1heic'));
   const described = (offset: number) => {

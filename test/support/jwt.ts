@@ -1,6 +1,6 @@
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-/** The same bytes, were it not for bits that base64url does not use: the last character stands for six bits, of which two are spare. */
+/** Returns a text that decodes to the same bytes: two of the six bits of its last character are not used. */
 const withSpareBits = (part: string) => part.slice(0, -1) + ALPHABET[ALPHABET.indexOf(part.at(-1)!) + 1];
 
 /** Returns non-canonical encodings of a JWT that lenient decoders accept, by their difference. */

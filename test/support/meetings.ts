@@ -67,7 +67,7 @@ export class MeetingBench {
     return (await this.read(meetingId)).notes;
   }
 
-  /** What the meeting's list of synced notes holds. */
+  /** Returns the list of synced notes of the meeting. */
   async listOf(meetingId: string) {
     const response = await this.service.get(`/builders/${this.builderId}/meetings/${meetingId}/notes`, this.token);
     return response.json().data;
@@ -77,7 +77,7 @@ export class MeetingBench {
     return this.service.graphql(as, EDIT, { builderId: this.builderId, meetingId, notes, expected });
   }
 
-  /** As a person does: reads, changes, saves; and once more when somebody else was first. */
+  /** Reads, changes and saves like a person, again after each edit conflict. */
   async editUntilSaved(meetingId: string, change: (notes: string) => string): Promise<MeetingState> {
     for (;;) {
       const { notes, updatedAt } = await this.read(meetingId);

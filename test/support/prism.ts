@@ -8,7 +8,7 @@ import { freePort } from './ports.ts';
 
 const PROGRAM = join(import.meta.dirname, '..', '..', 'node_modules', '@stoplight', 'prism-cli', 'dist', 'index.js');
 
-/** What the document does not allow of a request or of its response. */
+/** A part of a request or response that the document does not allow. */
 export interface Violation {
   location: string[];
   message: string;

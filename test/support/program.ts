@@ -3,18 +3,18 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { EXIT_WITH_PARENT, STDIO_WITH_PARENT } from './exit-with-parent.ts';
 
-/** The service as it is built. */
+/** Path of the built service. */
 export const PROGRAM = join(import.meta.dirname, '..', '..', 'dist', 'src', 'server.js');
 const READY = /Health +\S+\/health\/ready/;
 
 export interface Run {
   process: ChildProcess;
   output: () => string;
-  /** Exit code, null after a signal. */
+  /** Exit code; null after a signal. */
   exit: Promise<number | null>;
-  /** When nobody is left who could write to its console, the workers of a process that is gone included. */
+  /** Resolves when no process can write to its output any more, the workers of an ended process included. */
   silence: Promise<unknown>;
-  /** Until the output holds what is looked for; fails when the program ends before. */
+  /** Resolves when the output contains the text. Rejects when the program ends before. */
   says: (text: RegExp) => Promise<RegExpExecArray>;
 }
 
@@ -50,14 +50,14 @@ export function runProgram(settings: Record<string, string>, flags: string[] = [
   return run;
 }
 
-/** The same, once it is ready. */
+/** Starts the program and waits until it is ready. */
 export async function startProgram(settings: Record<string, string>, flags: string[] = []): Promise<Run> {
   const run = runProgram(settings, flags);
   await run.says(READY);
   return run;
 }
 
-/** Ends what a test has started and not ended itself. */
+/** Ends the programs that a test has started and not ended. */
 export async function endPrograms(): Promise<void> {
   for (const { process, silence } of runs.splice(0)) {
     process.kill('SIGKILL');

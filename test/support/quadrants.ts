@@ -8,7 +8,7 @@ export const QUADRANTS = [
   [235, 235, 235],
 ];
 
-/** Most that a part of a colour may differ after two lossy encodings. */
+/** Maximum difference of a colour component after two lossy encodings. */
 export const TOLERANCE = 14;
 
 /** A picture of four colours. */

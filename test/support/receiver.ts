@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 
-/** A request that a receiver has received. */
+/** A received request. */
 export interface Received {
   path: string;
   headers: Record<string, string>;
@@ -39,7 +39,7 @@ export class Receiver {
     return this.received.map(({ headers }) => headers['webhook-id']!);
   }
 
-  /** Waits until so many requests were received. */
+  /** Waits for that many requests. */
   async waitFor(count: number): Promise<void> {
     while (this.received.length < count) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }

@@ -8,8 +8,8 @@ import { generatedEntities, idScalarOf, insertGeneratedRows } from './generated-
 import { TOKEN_KEY } from './harness.ts';
 
 /**
- * A real id of each kind, all of one builder and belonging together: the project is one on which the subcontractor works, the
- * insurance is the subcontractor's, and so on. By the name of the argument's scalar.
+ * An existing id by the name of each argument's scalar. All are of one builder and belong together: the subcontractor works on the
+ * project, the insurance is the subcontractor's, and so on.
  */
 export type Samples = Record<string, string>;
 
@@ -40,7 +40,7 @@ export function requireSample(samples: Samples, scalar: string): string {
   );
 }
 
-/** One row of the builder with everything that an operation may ask for. */
+/** Selects related rows of a builder: one of each kind that an operation needs. */
 const COMPLETE = `select s.id as "SubcontractorId", p.id as "ProjectId", w.id as "SwmsId", q.id as "PrequalificationId",
     i.id as "InsuranceId", n.id as "InductionKey", t.id as "TimesheetId",
     t.cost_code_id as "CostCodeId", d.id as "DefectId", m.id as "MeetingId",
@@ -101,10 +101,10 @@ const SAMPLE_ENDPOINT = `insert into webhook_endpoint (id, secret, integrator_id
 const SAMPLE_PROGRESS = `insert into webhook_progress (endpoint_id, day, number)
   select id, current_date, 0 from webhook_endpoint where id = ? on conflict do nothing`;
 
-/** When a person has read the sample meeting. */
+/** Time of the last change of the sample meeting, as a person has seen it. */
 const READ_AT = '2026-05-04T06:30:00.000Z';
 
-/** Brings back the samples that an operation has deleted or changed, so that it can be called again; it writes no row that is as it was. */
+/** Restores the samples that an operation has deleted or changed, so that it can be called again. Unchanged rows are not written. */
 export async function restoreSamples(database: Database): Promise<void> {
   const em = database.fork();
   await em.execute(RESTORE);
@@ -121,7 +121,7 @@ const RESTORE = `
 
 let revision = 1_000;
 
-/** A photo report that is valid, and as small as one can be. */
+/** Creates a minimal valid photo report. */
 const photoReport = (ProjectId: string | undefined) => ({
   sourceApp: 'sitewalk',
   sourceExternalId: `walk-${randomUUID()}`,
@@ -136,8 +136,8 @@ const photoReport = (ProjectId: string | undefined) => ({
 const REFERENCE = { key: 'uploads/none', regionId: 'au1', type: 'attachment' };
 
 /**
- * A body that each writing operation accepts, by its field in the schema; a new one each time, so that nothing is replayed.
- * An operation that takes a body and stands not here fails the tests that call every operation.
+ * Creates a valid body of each writing operation, by its field in the schema; a new one at each call, so that nothing is a replay. An
+ * operation with a body that is missing here fails the tests that call every operation.
  */
 export const BODIES: Record<string, (samples: Samples) => Record<string, unknown>> = {
   recordSignOnEvent: ({ WorkerId }) => ({
@@ -156,7 +156,7 @@ export const BODIES: Record<string, (samples: Samples) => Record<string, unknown
     sourceExternalId: OtherReportExternalId,
   }),
   presignAttachment: () => ({ contentType: 'image/jpeg', fileName: 'a.jpg', size: 9, type: 'attachment' }),
-  // Known by its external id, so that the photo is the answer and no upload is needed.
+  // Existing by its external id, so that the response is that photo and no upload is needed.
   createPhoto: () => ({ fileName: 'a.jpg', externalSourceId: 'sample', imageAttachment: REFERENCE }),
   updatePhoto: () => ({ description: 'Slab edge', folderId: null }),
   createPhotoFolder: ({ ProjectId }) => ({ name: 'Level 3', projectId: ProjectId, parentId: null }),

@@ -9,7 +9,7 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-/** The same members in random order. */
+/** Returns the members in random order. */
 export function shuffled<T>(list: readonly T[], random: () => number): T[] {
   const result = [...list];
   for (let last = result.length - 1; last > 0; last--) {

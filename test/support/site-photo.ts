@@ -9,7 +9,7 @@ const DETAILS = [
   [3, 7],
 ] as const;
 
-/** A picture with as much detail as a photo, as a PNG. */
+/** Returns a PNG with as much detail as a photo of a building site. */
 export async function sitePhoto(width: number, height: number): Promise<Buffer> {
   const layers = await Promise.all(
     DETAILS.map(([size, sigma]) =>

@@ -14,7 +14,7 @@ export function mountSmallDisk(folder: string, bytes: number): () => void {
   };
 }
 
-/** Reason why this user cannot mount a file system; null when it can. */
+/** Returns why this user cannot mount a file system; null if it can. */
 export const mountRefused: string | null = (() => {
   const folder = mkdtempSync(join(tmpdir(), 'builder-api-disk-'));
   try {

@@ -9,12 +9,12 @@ import { openStorages, type Storages } from '../../src/storage/storage.ts';
 import { BASE_URL, type Service, TOKEN_KEY } from './harness.ts';
 import { freePort } from './ports.ts';
 
-/** A real store, reachable over HTTP as a client reaches it. */
+/** A real store that is used over HTTP, like a client does. */
 export interface TestStore {
   storages: Storages;
-  /** The same store as it was some seconds ago: what it signs is older by that. */
-  ago(seconds: number): Storages;
-  /** Where the service's own routes listen. */
+  /** The same store with a clock that is some seconds behind, so that its signed URLs are older. */
+  openBehind(seconds: number): Storages;
+  /** Origin of the service's own routes. */
   baseUrl: string;
   folder: string;
   stop(): Promise<void>;
@@ -22,15 +22,15 @@ export interface TestStore {
 
 const SECRET = Buffer.alloc(32, 9).toString('base64url');
 
-/** The service's `/storage` routes over the store that the settings name. */
+/** Serves the `/storage` routes over the store of the settings. */
 export async function startStore(settings: Record<string, string> = {}, limits?: SignedUrlLimits): Promise<TestStore> {
   const folder = await mkdtemp(join(tmpdir(), 'builder-api-store-'));
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
   const config = loadConfig({ DATA_DIR: folder, BASE_URL: baseUrl, ...settings });
-  const ago = (seconds: number) =>
+  const openBehind = (seconds: number) =>
     openStorages(config, { secrets: [SECRET], clock: { now: () => Date.now() - seconds * 1000 } });
-  const storages = ago(0);
+  const storages = openBehind(0);
   const app = Fastify();
   installErrorHandler(app);
   await registerStorage(app, storages, limits);
@@ -39,7 +39,7 @@ export async function startStore(settings: Record<string, string> = {}, limits?:
     await app.close();
     await rm(folder, { recursive: true, force: true });
   };
-  return { storages, ago, baseUrl, folder, stop };
+  return { storages, openBehind, baseUrl, folder, stop };
 }
 
 /** Opens the stores of a service that a test started. */

@@ -19,7 +19,7 @@ import type { Database } from '../../src/database/database.ts';
 const DAY = 86_400_000;
 const FIRST_DAY = Date.parse('2026-03-01T00:00:00.000Z');
 
-/** Midnight of that day of the story, which begins on 1 March 2026. */
+/** Returns midnight of a day of the fixture, which begins on 1 March 2026. */
 export const day = (number: number) => new Date(FIRST_DAY + number * DAY).toISOString();
 
 const made = (number: number) => ({ createdAt: day(number), updatedAt: day(number) });
@@ -126,13 +126,13 @@ const induction = (id: string, at: number, identifier: number, more: object = {}
 });
 
 /**
- * `buil_a` is connected with every scope, `buil_narrow` with `read:subcontractors` alone, `buil_b` not at all. Of `buil_a`:
- * `sub_a1` is on two projects and has handed in something of everything, `sub_a2` is archived, `sub_company` is the builder's
- * own company record, `sub_a3` has nothing.
+ * Inserts the builders `buil_a`, connected with every scope, `buil_narrow` with `read:subcontractors` alone, and `buil_b`, not connected.
+ * Of `buil_a`, `sub_a1` is on two projects and has documents of every kind, `sub_a2` is archived, `sub_company` is the builder's own
+ * company record, `sub_a3` has no records.
  */
 export async function insertSubcontractors(database: Database): Promise<void> {
   const em = database.fork();
-  // The rows are columns alone, where the entities also hold what readers compute.
+  // Rows of columns only: entities also have properties that readers compute.
   const insert = (entity: EntityClass<object>, rows: object[]) => em.insertMany(entity, rows);
   await insert(Integrator, [{ id: 'intg_a', ...made(0), name: 'Site Sync', deepLinkSchemes: [] }]);
   await insert(OAuthClient, [client('cli_a', 'intg_a'), client('cli_internal', null)]);

@@ -10,19 +10,19 @@ import { freePort } from './ports.ts';
 
 /** OpenStack Swift with its S3 API: a real server that checks V4 signatures. */
 export interface Swift {
-  /** Settings of a service that keeps its bytes there. */
+  /** Settings of a service that stores its bytes there. */
   settings: Record<string, string>;
   stop(): Promise<void>;
 }
 
-/** Debian's, which has the packages; another Python may come before it in the path. */
+/** Debian's Python, which has the packages. Another Python may come first in the PATH. */
 const PYTHON = '/usr/bin/python3';
-/** Beside the source of this file, also where that is compiled. */
+/** Beside the source of this file, also when this file is compiled. */
 const PROGRAM = fileURLToPath(new URL('swift_server.py', import.meta.url.replace('/dist/', '/')));
 const BUCKET = 'attachments';
 const CREDENTIALS = { accessKeyId: 'test:tester', secretAccessKey: 'testing' };
 
-/** Why the server cannot be had here; null where it can. */
+/** Why the server cannot run here; null if it can. */
 export const swiftMissing: string | null =
   spawnSync(PYTHON, ['-c', 'import eventlet, swift.proxy.server, swift.obj.server, swift.common.middleware.s3api'])
     .status === 0

@@ -11,7 +11,7 @@ export interface Reference {
 // biome-ignore lint/suspicious/noExplicitAny: an answer is walked by name.
 type Json = any;
 
-/** Calls of one client for one builder. */
+/** Requests of one client for one builder. */
 export class Client {
   constructor(
     readonly service: Service,
@@ -32,7 +32,7 @@ export class Client {
     });
   }
 
-  /** The body of an answer that must have that status. */
+  /** Sends a request and returns its body. Fails unless it has the status. */
   async ok(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object, status = 200): Promise<Json> {
     const answer = await this.send(method, path, body);
     if (answer.statusCode !== status) throw new Error(`${method} ${path}: ${answer.statusCode} ${answer.body}`);
@@ -51,7 +51,7 @@ export class Client {
     return this.service.request({ method: 'PUT', url: `${pathname}${search}`, headers, payload: bytes });
   }
 
-  /** Presigns and uploads; a small picture unless told otherwise. */
+  /** Presigns and uploads a file, by default a small picture. Returns its reference. */
   async upload(bytes?: Buffer, contentType = 'image/jpeg'): Promise<Reference> {
     const sent = bytes ?? (await picture());
     const { uploadUrl, key, regionId, type } = await this.presign(sent, contentType);
@@ -71,7 +71,7 @@ export class Client {
     return this.ok('POST', '/photos', body, 201);
   }
 
-  /** Bytes behind a signed URL of the service. */
+  /** Downloads the bytes of a signed URL of the service. */
   async download(imageUrl: string): Promise<LightMyRequestResponse> {
     const { pathname, search } = new URL(imageUrl);
     return this.service.request({ method: 'GET', url: `${pathname}${search}` });

@@ -2,7 +2,7 @@ import { pbkdf2 } from 'node:crypto';
 import { getPriority } from 'node:os';
 import { handleTasks } from '../../src/shared/worker-process.ts';
 
-/* What the process of worker-process.test.ts does, by the name of the task. */
+/* Tasks of the process of worker-process.test.ts, by name. */
 
 const TASKS: Record<string, () => unknown> = {
   answer: () => 'done',

@@ -1,15 +1,15 @@
-/** What a client may write where a value of another kind belongs. */
+/** Values of every JSON type, for fields of another type. */
 const WRONG: readonly unknown[] = [
   ...[null, true, 7, -1, 1.5, 1e300, '', 'x', 'x'.repeat(21_000)],
   ...[[], ['x'], [null], [[7]], {}, { x: 1 }, [{ x: 1 }]],
 ];
 
-/** Texts of a query parameter that some type refuses. */
+/** Texts of a query parameter that at least one type rejects. */
 export const WRONG_TEXTS: readonly string[] = ['', 'x', '1.5', '-1', '26', '1e9', 'null', '{}', 'yes', '2026-13-01'];
 
 type Path = readonly (string | number)[];
 
-/** Copies of a body with one wrong thing each: a value of another kind at some path, or nothing there. */
+/** Returns copies of a body with one error each: a value of another type at a path, or a missing value. */
 export function* wrongBodies(body: object): Generator<{ path: Path; body: object }> {
   for (const path of pathsOf(body)) {
     for (const value of WRONG) yield { path, body: replaced(body, path, value) };

@@ -19,7 +19,7 @@ export interface Described {
 export const needsBuilder = ({ component }: Described['parameters'][number]) =>
   component === '#/components/parameters/BuilderId';
 
-/** What came back for a request. */
+/** Response to a request. */
 export interface Answer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
@@ -33,10 +33,10 @@ const ERROR = {
   additionalProperties: false,
 };
 
-/** Statuses of a request that reaches no operation: a path or method that there is not, a caller who may not know. */
+/** Statuses of requests that reach no operation: unknown paths and methods, and callers without access. */
 const OUTSIDE = [400, 401, 403, 404, 405, 413, 415, 431];
 
-/** The OpenAPI document as the judge of answers. */
+/** Validates responses by the OpenAPI document. */
 export class Contract {
   readonly operations: Described[];
   readonly #document: Json;
@@ -44,7 +44,7 @@ export class Contract {
   readonly #validators = new Map<string, ValidateFunction>();
 
   constructor(document: Json) {
-    // An answer has the documented fields and no others.
+    // A response has no undocumented fields.
     this.#document = closed(document);
     formats.default(this.#ajv);
     this.#ajv.addSchema(this.#document, 'document');
@@ -53,19 +53,19 @@ export class Contract {
     );
   }
 
-  /** A schema of the document, by its reference. */
+  /** Returns a schema of the document by its reference. */
   lookUp(schema: Json): Json {
     return schema.$ref ? this.lookUp(valueAt(this.#document, schema.$ref.slice(1))) : schema;
   }
 
-  /** What of the answer is not as documented; null when all of it is. */
+  /** Returns how the response differs from the document; null for a valid one. */
   violation(method: string, url: string, answer: Answer): string | null {
     const { status, headers } = answer;
     if (status >= 500) return `answers ${status}`;
     if (headers['x-injected'] !== undefined) return 'carries a header that was injected';
     const operation = this.#operationAt(method === 'HEAD' ? 'GET' : method, url);
     if (!operation) return this.#outsideViolation(method, url, answer);
-    // Node refuses such a request before it has a path; the guide says so for all operations.
+    // Node rejects such a request before it has a path, which the guide documents for all operations.
     if (status === 431) return this.#shapeViolation('error', ERROR, answer);
     const response = operation.responses[status];
     if (!response) return `answers ${status}, which ${operation.operationId} does not document`;
@@ -82,7 +82,7 @@ export class Contract {
   #outsideViolation(method: string, url: string, answer: Answer): string | null {
     const { status } = answer;
     if (method === 'OPTIONS' && status === 204) return null;
-    // The pages of the sign-in send the browser on.
+    // The sign-in pages redirect the browser.
     if (status === 303 && url.startsWith('/oauth/')) return null;
     if (!OUTSIDE.includes(status)) return `answers ${status} where there is no operation`;
     if (method === 'HEAD' || mediaTypeOf(answer.headers) === 'text/html') return null;
@@ -140,7 +140,7 @@ const parametersIn = (path: string) => path.split('{').length;
 
 const patterns = new Map<string, RegExp>();
 
-/** A key of the storage has slashes. */
+/** A storage key contains slashes. */
 function patternOf(path: string): RegExp {
   let pattern = patterns.get(path);
   if (!pattern) {
@@ -169,7 +169,7 @@ function rebased(schema: Json): Json {
   return JSON.parse(JSON.stringify(schema, (key, value) => (key === '$ref' ? `document${value}` : value)));
 }
 
-/** Takes the fields that are described for all that there are, where nothing else is said. */
+/** Returns the schema with undocumented properties disallowed, unless it allows them explicitly. */
 function closed(value: Json): Json {
   if (Array.isArray(value)) return value.map(closed);
   if (value === null || typeof value !== 'object') return value;

@@ -8,11 +8,11 @@ import type { Sent, World } from './world.ts';
 
 export interface FuzzOptions {
   requests: number;
-  /** The same requests come of the same seed, but for ids and tokens. */
+  /** The same seed generates the same requests, except for ids and tokens. */
   seed: number;
-  /** Requests at a time. */
+  /** Concurrent requests. */
   connections: number;
-  /** Between one block of requests and the next, with the number of requests so far. */
+  /** Called between two blocks of requests with the number of requests so far. */
   pause?: (sent: number) => Promise<void>;
 }
 
@@ -20,17 +20,17 @@ export interface FuzzResult {
   sent: number;
   /** Answers by their status. */
   statuses: Record<string, number>;
-  /** Requests to GraphQL, to the rest of the document, and with lines that are no HTTP. */
+  /** Numbers of requests to GraphQL, to REST, and of invalid HTTP. */
   graphql: number;
   rest: number;
   bare: number;
-  /** What is not as documented, each kind once, with the request. */
+  /** Deviations from the document, each kind once, with the request. */
   wrong: string[];
 }
 
 const BLOCK = 500;
 
-/** Text that only the inside of the service has: of SQL, of PostgreSQL's errors, of a stack. */
+/** Text that only internal errors contain: SQL, messages of PostgreSQL, stack traces. */
 const INSIDE =
   /syntax error at or near|relation \\?"|column \\?"|violates |duplicate key|invalid input syntax|invalid byte sequence|pg_catalog|node_modules|\bat [\w.<>]+ \(|\.(ts|js):\d+:\d+|\bselect [a-z_]+(\.[a-z_]+)?,|ECONNREFUSED|TypeError|RangeError|Cannot read propert/;
 
@@ -42,7 +42,7 @@ function requestOf(draw: Draw, world: World): Request {
   return { kind: 'rest', sent: restRequest(draw, world) };
 }
 
-/** Sends generated requests and judges every answer by the OpenAPI document and by what no answer may hold. */
+/** Sends generated requests, and checks every response against the OpenAPI document and for internal text. */
 export async function fuzz(origin: string, world: World, options: FuzzOptions): Promise<FuzzResult> {
   const line = new Line(origin, options.connections);
   const result: FuzzResult = { sent: 0, statuses: {}, graphql: 0, rest: 0, bare: 0, wrong: [] };
@@ -95,7 +95,7 @@ async function judged(line: Line, world: World, request: Request, { statuses }: 
   return world.contract.violation(sent.method, sent.url, answer);
 }
 
-/** Every error of GraphQL has its code and its status, none of which is ours to be sorry for. */
+/** Checks that every GraphQL error has a code and a status below 500. */
 function graphqlViolation({ status, body }: Answer): string | null {
   if (status >= 500) return `answers ${status}`;
   let value: {
@@ -118,7 +118,7 @@ function graphqlViolation({ status, body }: Answer): string | null {
   return value.errors || value.data ? null : 'answers GraphQL with nothing';
 }
 
-/** Without the token, and cut where it is long. */
+/** Returns the request without its token, and truncated. */
 function shown(request: Request): string {
   if (request.kind === 'bare') return JSON.stringify(request.sent.bytes.toString('latin1').slice(0, 600));
   const { method, url, headers, body } = request.sent;

@@ -18,14 +18,14 @@ import type { Json } from './contract.ts';
 import { allowedValue, chance, type Draw, hostileText, hostileValue, mutated, number, pick } from './values.ts';
 import type { Sent, World } from './world.ts';
 
-/** A document that is being written, with the variables that it takes. */
+/** A document that is being generated, with its variables. */
 interface Writing {
   draw: Draw;
   world: World;
   variables: Record<string, { type: string; value: Json }>;
 }
 
-/** A GraphQL request from the schema: valid, or with one variable or one piece of its text changed. */
+/** Returns a GraphQL request from the schema: valid, or with one change of a variable or of its text. */
 export function graphqlRequest(draw: Draw, world: World): Sent {
   const isQuery = chance(draw, 75);
   const root = isQuery ? world.schema.getQueryType()! : world.schema.getMutationType()!;
@@ -47,7 +47,7 @@ export function graphqlRequest(draw: Draw, world: World): Sent {
 
 const INTROSPECTION = '{ __schema { types { name fields { name args { name type { name ofType { name } } } } } } }';
 
-/** One thing is changed. */
+/** Makes one change. */
 function change(draw: Draw, body: Json, headers: Sent['headers']): Json {
   const names = Object.keys(body.variables);
   switch (number(draw, names.length > 0 ? 9 : 5)) {
@@ -92,7 +92,7 @@ function change(draw: Draw, body: Json, headers: Sent['headers']): Json {
   }
 }
 
-/** Too many aliases, too deep, too many tokens. */
+/** Too many aliases, fields nested too deep, and too many tokens. */
 function repeated(draw: Draw): string {
   const times = pick(draw, [10, 100, 900]);
   return pick(draw, [
@@ -140,7 +140,7 @@ function selected(writing: Writing, type: GraphQLObjectType, depth: number): str
   return chosen.map((field, at) => `s${at}: ${written(writing, field, depth)}`).join(' ');
 }
 
-/** A variable, or the value in the text where it is plain. */
+/** Adds a variable, or returns a literal for a plain value. */
 function valueText(writing: Writing, { type }: GraphQLArgument, known: unknown): string {
   const value = known === undefined ? inputValue(writing, type, 0) : known;
   const named = getNamedType(type);

@@ -5,12 +5,12 @@ import type { Answer } from './contract.ts';
 import { chance, type Draw, hostileText, number, pick } from './values.ts';
 import type { Sent, World } from './world.ts';
 
-/** What HTTP clients never send, byte for byte. */
+/** Requests that HTTP clients never send, as bytes. */
 export interface Bytes {
   bytes: Buffer;
 }
 
-/** Connections that stay open, as a server of an integrator has them. */
+/** Connections that are kept alive, like those of an integrator's server. */
 export class Line {
   readonly #origin: URL;
   readonly #agent: Agent;
@@ -20,7 +20,7 @@ export class Line {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections });
   }
 
-  /** Null where the server cuts the connection without an answer. */
+  /** Null where the server closes the connection without a response. */
   async send({ method, url, headers, body }: Sent): Promise<Answer | null> {
     const { hostname, port } = this.#origin;
     const length = body ? { 'Content-Length': String(body.length) } : {};
@@ -28,7 +28,7 @@ export class Line {
       try {
         return await new Promise<Answer>((answered, failed) => {
           const target = { hostname, port, agent: this.#agent, method, path: url, headers: { ...headers, ...length } };
-          // A redirect says again, and encoded, what it was sent.
+          // A redirect repeats the sent text in encoded form.
           const options = { ...target, maxHeaderSize: 128 * 1024 };
           const sending = request(options, (response) => {
             const chunks: Buffer[] = [];
@@ -44,14 +44,14 @@ export class Line {
         });
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException;
-        // A connection that the server has just closed; or one whose body it has refused to read.
+        // The server has just closed the connection, or has rejected the body without reading it.
         if (code !== 'ECONNRESET' && code !== 'EPIPE') throw error;
         if (attempt === 3) return null;
       }
     }
   }
 
-  /** The status that comes back for bytes, and all of what comes; null for a connection that is closed. */
+  /** Sends bytes. Returns the status and the whole response; null for a closed connection. */
   async sendBytes({ bytes }: Bytes): Promise<{ status: number; text: string } | null> {
     const { hostname, port } = this.#origin;
     const socket = connect(Number(port), hostname);
@@ -72,7 +72,7 @@ export class Line {
   }
 }
 
-/** A request with lines that a client library would refuse to write. */
+/** Returns a request with lines that an HTTP client would reject. */
 export function bareRequest(draw: Draw, { tokens }: World): Bytes {
   const hostile = hostileText(draw).slice(0, 20_000);
   const lines = [

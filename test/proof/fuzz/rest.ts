@@ -3,7 +3,7 @@ import { type Described, type Json, needsBuilder } from './contract.ts';
 import { allowedValue, chance, type Draw, hostileText, hostileValue, mutated, number, pick } from './values.ts';
 import type { Sent, World } from './world.ts';
 
-/** A request in its parts, before it is written down. */
+/** The parts of a request before it is serialized. */
 interface Draft {
   method: string;
   path: string;
@@ -15,7 +15,7 @@ interface Draft {
   type: string | null;
 }
 
-/** A request to an operation of the document: near-valid, with one thing changed; or of values that mean nothing. */
+/** Returns a request to an operation of the document: a nearly valid one with one change, or one with random values. */
 export function restRequest(draw: Draw, world: World): Sent {
   const operation = pick(draw, world.contract.operations);
   if (operation.path.startsWith('/storage/')) return storageRequest(draw, operation, world);
@@ -135,7 +135,7 @@ const HEADERS = [
   ],
 ];
 
-/** One thing is changed. */
+/** Makes one change. */
 function mutate(draw: Draw, draft: Draft, world: World): Sent {
   const kinds = ['query', 'header', 'caller', 'method', 'repeated'];
   if (Object.keys(draft.inPath).length > 0) kinds.push('path', 'path');
@@ -192,7 +192,7 @@ function callerOf(draw: Draw, { tokens, client: { clientId, clientSecret } }: Wo
   ]);
 }
 
-/** Nothing is as it should be but the route. */
+/** Returns a request in which only the route is valid. */
 function wild(draw: Draw, draft: Draft): Draft {
   for (const name of Object.keys(draft.inPath)) if (chance(draw, 30)) draft.inPath[name] = hostileText(draw);
   for (let more = number(draw, 3); more > 0; more--) draft.query.push([queryName(draw, draft), hostileText(draw)]);
@@ -216,7 +216,7 @@ const queryName = (draw: Draw, { query }: Draft) =>
     'access_token',
   ]);
 
-/** What HTTP can carry in a header at all; the rest is tried on the bare line. */
+/** Characters that HTTP allows in a header; others are sent as bytes. */
 const headerText = (draw: Draw) =>
   hostileText(draw)
     .replace(/[^\x20-\x7e\x80-\xff]/g, '~')
@@ -225,7 +225,7 @@ const headerText = (draw: Draw) =>
 
 const encode = (text: string) => encodeURIComponent(text.toWellFormed());
 
-/** As bytes of HTTP. A percent sign is now and then left as it is. */
+/** Returns the URL as bytes. A percent sign is sometimes not encoded. */
 function written(draw: Draw, { method, path, inPath, query, headers, body, type }: Draft): Sent {
   const raw = chance(draw, 4);
   const part = (text: string) =>
@@ -273,7 +273,7 @@ function multipart(draw: Draw, body: Record<string, unknown>): Buffer {
   return Buffer.concat([...parts, Buffer.from('--b--\r\n')]);
 }
 
-/** The body cut, with bytes that are no UTF-8, repeated, or packed as deep as a parser may recurse. */
+/** Returns the body truncated, with bytes that are no UTF-8, repeated, or nested very deep. */
 function damaged(draw: Draw, sent: Sent): Sent {
   const body = sent.body ?? Buffer.alloc(0);
   const at = number(draw, body.length);
@@ -290,7 +290,7 @@ function damaged(draw: Draw, sent: Sent): Sent {
   return { ...sent, body: pick(draw, changes) };
 }
 
-/** A signed URL with one thing changed. */
+/** Returns a signed URL with one change. */
 function storageRequest(draw: Draw, { method }: Described, { signed, picture }: World): Sent {
   const url = method === 'PUT' ? signed.upload : signed.download;
   const [path, search = ''] = url.split('?');

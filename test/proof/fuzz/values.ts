@@ -2,18 +2,18 @@ import fc from 'fast-check';
 import type { Samples } from '../../support/samples.ts';
 import type { Json } from './contract.ts';
 
-/** What draws values while a request is made, all of them from one seed. */
+/** Random values, all from one seed. */
 export type Draw = fc.GeneratorValue;
 
 const upTo = (max: number) => fc.noBias(fc.nat(max));
 
-/** A whole number from 0 to `max`, each as likely. */
+/** Returns an integer from 0 to `max`, uniformly distributed. */
 export const number = (draw: Draw, max: number): number => draw(upTo, max);
 export const pick = <T>(draw: Draw, values: readonly T[]): T => values[number(draw, values.length - 1)]!;
-/** True in so many of a hundred cases. */
+/** Returns true in that many of a hundred cases. */
 export const chance = (draw: Draw, percent: number): boolean => number(draw, 99) < percent;
 
-/** What has broken other services: SQL, headers, paths, numbers, Unicode. */
+/** Values that often break services: SQL, headers, paths, numbers, Unicode. */
 const DICTIONARY = [
   ...["'", "''", "' or '1'='1", '1; drop table builder; --', "' union select null --", "'); select pg_sleep(5); --"],
   ...[
@@ -140,7 +140,7 @@ const other = fc.oneof(
 );
 const otherArbitrary = () => other;
 
-/** Any JSON value, most of them where they do not belong. */
+/** Returns any JSON value, which is usually of the wrong type. */
 export const hostileValue = (draw: Draw): unknown => draw(otherArbitrary);
 
 const matching = new Map<string, fc.Arbitrary<string>>();
@@ -163,7 +163,7 @@ const DATES = [
   '2025-12-31T23:59:59.999Z',
 ];
 
-/** A value that the schema allows. Ids are real ones of the samples, more often than not. */
+/** Returns a value that the schema allows. Most ids are those of the samples. */
 export function allowedValue(
   draw: Draw,
   schema: Json,
@@ -220,7 +220,7 @@ function textOf(
   return [...draw(cleanArbitrary)].slice(0, maxLength).join('').padEnd(minLength, 'x');
 }
 
-/** The value with one of its parts, however deep, replaced, taken away or added. */
+/** Returns the value with one of its parts, at any depth, replaced, removed or added. */
 export function mutated(draw: Draw, value: Json): Json {
   if (Buffer.isBuffer(value)) return value.subarray(0, number(draw, value.length));
   if (value === null || typeof value !== 'object' || chance(draw, 8)) return hostileValue(draw);

@@ -8,7 +8,7 @@ import { picture } from '../../support/images.ts';
 import { type Samples, samplesOf } from '../../support/samples.ts';
 import { Contract } from './contract.ts';
 
-/** One request, as it goes over the line. */
+/** A request as it is sent. */
 export interface Sent {
   method: string;
   url: string;
@@ -16,15 +16,15 @@ export interface Sent {
   body?: Buffer;
 }
 
-/** Everything that requests are made of: who calls, and what there is. */
+/** The callers and records that requests are generated from. */
 export interface World {
   contract: Contract;
   schema: GraphQLSchema;
-  /** Of the first builder of the usual caller. */
+  /** Ids of the first builder of the usual client. */
   samples: Samples;
-  /** Access tokens; the first is the one that reaches the samples. */
+  /** Access tokens. The first one has access to the samples. */
   tokens: { usual: string; narrow: string; stranger: string; internal: string; expired: string };
-  /** A confidential client, and one that people use. */
+  /** A confidential client, and a public one. */
   client: { clientId: string; clientSecret: string };
   publicClient: { clientId: string; redirectUri: string };
   baseUrl: string;
@@ -34,7 +34,7 @@ export interface World {
 }
 
 interface Place {
-  /** Where the service listens. */
+  /** Origin of the service. */
   origin: string;
   databases: Databases;
   demo: DemoFile;
@@ -74,7 +74,7 @@ export async function worldOf({ origin, databases, demo, tokenKey: key, clock }:
   return { ...world, signed: await signedUrls(origin, world) };
 }
 
-/** An upload that was announced, and a file that is there. They live 15 minutes. */
+/** An announced upload, and a stored one. Their URLs are valid for 15 minutes. */
 export async function signedUrls(
   origin: string,
   { samples, tokens, picture: bytes }: Pick<World, 'samples' | 'tokens' | 'picture'>,

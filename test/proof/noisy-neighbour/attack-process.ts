@@ -6,11 +6,11 @@ process.on('message', async (order: AttackOrder) => {
   const session = new AttackSession(order);
   const attack = ATTACKS.find(({ name }) => name === order.name)!;
   let problem = '';
-  // Responses that are still to come when the time is over are not waited for.
-  await Promise.race([attack.run(session), session.untilOver()]).catch((error: Error) => {
+  // Responses that arrive after the end of the attack are not awaited.
+  await Promise.race([attack.run(session), session.waitForEnd()]).catch((error: Error) => {
     problem = error.stack ?? error.message;
   });
-  await session.untilOver();
+  await session.waitForEnd();
   session.close();
   const result: AttackResult = { statuses: session.statuses, megabytes: session.bytes / 1_048_576, problem };
   process.send!(result, () => process.exit());

@@ -2,10 +2,10 @@ import { connect, type Socket } from 'node:net';
 import { HttpClient, type HttpRequest, type HttpResponse } from './http-client.ts';
 import type { Attacker, ClientAccount, Scenario } from './scenario.ts';
 
-/** One way in which an integrator may hurt another one. */
+/** A way in which an integrator may harm another one. */
 export interface Attack {
   name: string;
-  /** What is done, for the documentation. */
+  /** Description for the documentation. */
   about: string;
   /** Row of the table of findings that it repeats. */
   row?: string;
@@ -30,7 +30,7 @@ export interface AttackResult {
   /** Responses by status; 0 for none. */
   statuses: Record<string, number>;
   megabytes: number;
-  /** What was wrong with the attack itself; empty where nothing was. */
+  /** Errors of the attack itself; empty without any. */
   problem: string;
 }
 
@@ -59,7 +59,7 @@ export class AttackSession {
   }
 
   /** Resolves at the end of the attack. */
-  untilOver(): Promise<void> {
+  waitForEnd(): Promise<void> {
     return new Promise((done) => setTimeout(done, Math.max(0, this.#end - performance.now())));
   }
 

@@ -156,7 +156,7 @@ export const bodyAttacks: Attack[] = [
         setInterval(() => socket.write('x'.repeat(900)), 100).unref();
         session.count('sent');
       }
-      await session.untilOver();
+      await session.waitForEnd();
     },
   },
 ];

@@ -19,7 +19,7 @@ async function pipeline(session: AttackSession, connections: number, depth: numb
     });
   };
   for (let at = 0; at < connections; at++) open(at);
-  await session.untilOver();
+  await session.waitForEnd();
 }
 
 export const connectionAttacks: Attack[] = [
@@ -34,7 +34,7 @@ export const connectionAttacks: Attack[] = [
         setInterval(() => socket.write('x-a: b\r\n'), 1_000).unref();
       }
       session.count('opened');
-      await session.untilOver();
+      await session.waitForEnd();
     },
   },
   {
@@ -49,7 +49,7 @@ export const connectionAttacks: Attack[] = [
         session.open(text.repeat(2_000)).pause();
         session.count('sent');
       }
-      await session.untilOver();
+      await session.waitForEnd();
     },
   },
   {

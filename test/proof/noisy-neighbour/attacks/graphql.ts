@@ -43,7 +43,7 @@ export async function neverRead(
     const socket = session.open(make(number++));
     session.count('sent');
     socket.pause();
-    // A paused socket learns of its end when it is written to.
+    // A paused socket notices its end only when it is written to.
     const timer = setInterval(() => {
       if (!socket.destroyed) return;
       clearInterval(timer);
@@ -51,7 +51,7 @@ export async function neverRead(
     }, 250);
   };
   for (let at = 0; at < connections; at++) open();
-  await session.untilOver();
+  await session.waitForEnd();
 }
 
 export const graphqlAttacks: Attack[] = [
@@ -109,7 +109,7 @@ export const graphqlAttacks: Attack[] = [
       const documents = [0, 1, 2].map((shape) => repeatedKeys(attacker.builderId, shape));
       documents.push(getIntrospectionQuery());
       return session.flood(16, (number) => {
-        // A comment makes each one new: what is remembered of a document is of no use.
+        // A comment makes each document new, so that the caches have no effect.
         const document = `${documents[number % documents.length]} # ${number}`;
         return graphql(attacker, number, document);
       });

@@ -12,7 +12,7 @@ export interface Reference {
   type: string;
 }
 
-/** A signed upload URL of the attacker's, without the origin, and what was promised to be sent there. */
+/** A signed upload URL of the attacker without the origin, and the declared file. */
 export async function presign(
   session: AttackSession,
   attacker: Attacker,
@@ -31,7 +31,7 @@ export async function presign(
   return { path: `${pathname}${search}`, reference };
 }
 
-/** Uploads the bytes and returns the reference; null where the service refuses. */
+/** Uploads the bytes and returns the reference; null when the service rejects them. */
 export async function upload(
   session: AttackSession,
   attacker: Attacker,

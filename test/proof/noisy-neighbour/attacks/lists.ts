@@ -41,7 +41,7 @@ export const listAttacks: Attack[] = [
         session.open(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n${lines.join('')}\r\n`).pause();
         session.count('sent');
       }
-      await session.untilOver();
+      await session.waitForEnd();
     },
   },
   {
