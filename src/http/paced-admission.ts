@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { toNetwork } from '../shared/network.ts';
-import { RoundRobinQueue } from '../shared/round-robin-queue.ts';
+import { PacedQueue } from '../shared/paced-queue.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -26,57 +26,6 @@ interface Waiting {
   begin: () => void;
 }
 
-/** Admits a few requests in each turn of the event loop, one of each address in turn. */
-class PacedAdmission {
-  readonly #waiting = new RoundRobinQueue<Waiting>();
-  #admitted = 0;
-  #isScheduled = false;
-
-  /**
-   * Calls the function at once, or in a later turn of the event loop. Closes a connection where too many requests wait: responses would
-   * occupy the event loop, and their clients would send the next requests at once.
-   */
-  admit(request: FastifyRequest, begin: () => void): void {
-    if (this.#admitted < PER_TURN && this.#waiting.size === 0) {
-      this.#admitted++;
-      begin();
-    } else {
-      this.#enqueue(request, begin);
-    }
-    this.#schedule();
-  }
-
-  #enqueue(request: FastifyRequest, begin: () => void): void {
-    const address = toNetwork(request.ip);
-    if (this.#waiting.sizeOf(address) >= MAX_WAITING_PER_ADDRESS) {
-      request.raw.socket.destroy();
-      return;
-    }
-    this.#waiting.add(address, { request, begin });
-    if (this.#waiting.size > MAX_WAITING) this.#waiting.takeFromLongest()!.request.raw.socket.destroy();
-  }
-
-  #schedule(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    setImmediate(() => this.#beginTurn());
-  }
-
-  #beginTurn(): void {
-    this.#isScheduled = false;
-    this.#admitted = 0;
-    while (this.#admitted < PER_TURN) {
-      const next = this.#waiting.take();
-      if (!next) break;
-      // The client went away while it waited, or its connection was closed.
-      if (next.request.raw.socket.destroyed) continue;
-      this.#admitted++;
-      next.begin();
-    }
-    if (this.#admitted > 0) this.#schedule();
-  }
-}
-
 /**
  * Paces requests that no share is charged for. Those with a token that was verified before are admitted at once on routes with
  * `chargesShare`: `requests` limits them per share.
@@ -84,12 +33,32 @@ class PacedAdmission {
  * @param isVerified Whether the `Authorization` header was accepted a short time ago.
  */
 export function paceUncharged(app: FastifyInstance, isVerified: (authorization: string) => boolean): void {
-  const admission = new PacedAdmission();
-  app.addHook('onRequest', (request, _reply, done) => {
+  const queue = new PacedQueue<Waiting>(PER_TURN, ({ request, begin }) => {
+    // The client went away while it waited, or its connection was closed.
+    if (request.raw.socket.destroyed) return false;
+    begin();
+    return true;
+  });
+  app.addHook('onRequest', (request, _reply, begin) => {
     const { authorization } = request.headers;
     const isCharged =
       authorization !== undefined && isVerified(authorization) && request.routeOptions.config.chargesShare === true;
-    if (isCharged) done();
-    else admission.admit(request, done);
+    if (isCharged) begin();
+    else if (!queue.tryBegin({ request, begin })) enqueue(queue, { request, begin });
   });
+}
+
+/**
+ * Lets the request begin in a later turn of the event loop. Closes a connection where too many wait: responses would occupy the event loop,
+ * and their clients would send the next requests at once.
+ */
+function enqueue(queue: PacedQueue<Waiting>, waiting: Waiting): void {
+  const { ip, raw } = waiting.request;
+  const address = toNetwork(ip);
+  if (queue.sizeOf(address) >= MAX_WAITING_PER_ADDRESS) {
+    raw.socket.destroy();
+    return;
+  }
+  queue.add(address, waiting);
+  if (queue.size > MAX_WAITING) queue.takeFromLongest()!.request.raw.socket.destroy();
 }

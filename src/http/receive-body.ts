@@ -7,7 +7,7 @@ export const bodyEndedEarly = () => invalidField('body', 'ended early');
 
 /**
  * Adds a hook that rejects a body whose client went away while the request waited, for its authentication or for a permit. Fastify would
- * wait forever for the events of its stream, which are over, and the request would keep its permits. LIM-29.
+ * wait forever for the events of its stream, which are over, and the request would keep its permits. LIM-30.
  */
 export function rejectAbandonedBodies(app: FastifyInstance): void {
   app.addHook('preParsing', ({ raw }, _reply, payload, done) => {

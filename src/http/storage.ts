@@ -3,7 +3,6 @@ import type { RateLimiter } from '../auth/rate-limiter.ts';
 import type { Databases } from '../database/database.ts';
 import { storeRendition } from '../domain/photos/render-photo.ts';
 import { renderPlaceholder } from '../images/render.ts';
-import { withReceivedBytesCounted } from '../shared/buffer-collection.ts';
 import { ApiError, conflict, forbidden, invalidField, notFound, unavailable } from '../shared/errors.ts';
 import { createFairShares, type FairShares } from '../shared/fair-shares.ts';
 import { holdUntilClosed } from '../shared/hold-until-closed.ts';
@@ -14,6 +13,7 @@ import type { ByteRange } from '../storage/byte-store.ts';
 import { isRenditionKey } from '../storage/keys.ts';
 import { MAX_ATTACHMENT_BYTES, type Storage, type Storages } from '../storage/storage.ts';
 import { type SignedUrlClaims, STORAGE_PATH } from '../storage/url-signer.ts';
+import { paceDownload } from './paced-download.ts';
 import { hashBody, matchesTag } from './static-document.ts';
 
 /** Media types that browsers may display; they save all others. */
@@ -136,11 +136,11 @@ async function send(
     const about = await storage.byteStore.stat(grant.key);
     if (!about) return sendMissing(storage, grant, limits, request, reply);
     const part = parseRange(range, about.size);
-    if (part) return sendPart(storage, grant, part, about.size, reply);
+    if (part) return sendPart(storage, grant, part, about.size, request, reply);
   }
   const found = await storage.byteStore.open(grant.key);
   if (!found) return sendMissing(storage, grant, limits, request, reply);
-  return reply.headers(createHeaders(grant, found.size)).send(withReceivedBytesCounted(found.stream));
+  return reply.headers(createHeaders(grant, found.size)).send(paceDownload(found.stream, shareKeyOf(grant, request)));
 }
 
 /** Renders a rendition that is not stored yet, and sends it whole, or the placeholder of a photo that cannot be rendered. */
@@ -159,7 +159,7 @@ async function sendMissing(
   if (missing === null) {
     const found = await storage.byteStore.open(grant.key);
     if (!found) throw notFound('File');
-    return reply.headers(createHeaders(grant, found.size)).send(found.stream);
+    return reply.headers(createHeaders(grant, found.size)).send(paceDownload(found.stream, context.shareKey));
   }
   const placeholder = await renderPlaceholder(missing);
   const { ETag: _, ...headers } = createHeaders(grant, placeholder.length);
@@ -171,6 +171,7 @@ async function sendPart(
   grant: SignedUrlClaims,
   part: ByteRange,
   whole: number,
+  request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const found = await storage.byteStore.open(grant.key, part);
@@ -178,7 +179,7 @@ async function sendPart(
   return reply
     .code(206)
     .headers({ ...createHeaders(grant, found.size), 'Content-Range': `bytes ${part.first}-${part.last}/${whole}` })
-    .send(withReceivedBytesCounted(found.stream));
+    .send(paceDownload(found.stream, shareKeyOf(grant, request)));
 }
 
 /** Responds to HEAD with the headers of GET for the whole file. */

@@ -59,7 +59,7 @@ describe('a connection', () => {
     socket.destroy();
   });
 
-  it('that closes while its requests are authenticated leaves their places to others (LIM-29)', async () => {
+  it('that closes while its requests are authenticated leaves their places to others (LIM-30)', async () => {
     const authorization = `Bearer ${await service.as('A')}`;
     const path = `/builders/${service.demo('A').builderIds[0]}/meetings`;
     const body = JSON.stringify({ title: 'Toolbox talk' });
