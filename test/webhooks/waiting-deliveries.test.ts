@@ -65,6 +65,15 @@ async function run(): Promise<void> {
   await dispatcher.settle();
 }
 
+/** Inserts deliveries of an endpoint that wait for a retry. */
+const insertRetries = (endpointId: string, count: number) =>
+  execute(
+    `insert into webhook_delivery (id, endpoint_id, event_id, type, builder_id, number, record_id, occurred_at, status, attempts, created_at, next_attempt_at)
+      select 'whd_' || ?::text || n, ?, 'evt_' || n, 'project.updated', ?, 1, 'proj_waits' || n, now(), 'PENDING', 1, now(), now() + interval '1 year'
+      from generate_series(1, ?::int) n`,
+    [endpointId, endpointId, builderId, count],
+  );
+
 const setConnection = (status: string) =>
   execute('update connection set status = ? where builder_id = ?', [status, builderId]);
 const recordIds = () => receiver.received.map(({ event }) => event.resource.id);
@@ -135,15 +144,20 @@ describe('a replay', () => {
 describe('an endpoint whose receiver rejects some events', () => {
   it('receives the others, however many wait for a retry (WHK-13)', async () => {
     const id = await createEndpoint();
-    await execute(
-      `insert into webhook_delivery (id, endpoint_id, event_id, type, builder_id, number, record_id, occurred_at, status, attempts, created_at, next_attempt_at)
-       select 'whd_' || n, ?, 'evt_' || n, 'project.updated', ?, 0, 'proj_waits' || n, now(), 'PENDING', 1, now(), now() + interval '1 year'
-       from generate_series(1, 2000) n`,
-      [id, builderId],
-    );
+    await insertRetries(id, 2_000);
     const [changed] = await changeProjects(1);
     await run();
     expect(recordIds()).toEqual([changed]);
+  });
+
+  it('reads no more while it has 1,000 unfinished deliveries of 20,000 of its integrator, and others read on (WHK-13)', async () => {
+    await createEndpoint(`${receiver.url}/few`);
+    await insertRetries(await createEndpoint(`${receiver.url}/thousand`), 1_000);
+    await insertRetries(await createEndpoint(`${receiver.url}/most`), 19_000);
+    await dispatcher.renewNow();
+    await changeProjects(1);
+    await run();
+    expect(receiver.received.map(({ path }) => path)).toEqual(['/hook/few']);
   });
 });
 

@@ -7,9 +7,9 @@ import type { Attempt } from '../receiver-client.ts';
 import type { WebhookTools } from '../webhook-context.ts';
 import { Audiences } from './audiences.ts';
 import { type DeliveryEnvironment, EndpointDelivery } from './endpoint-delivery.ts';
+import { IntegratorCounts, REQUEST_LIMITS, UNFINISHED_LIMITS } from './integrator-counts.ts';
 import { type LeasedEndpoint, Leases } from './leases.ts';
 import { LogTail } from './log-tail.ts';
-import { RequestCounts } from './request-counts.ts';
 import { type DeliveryRow, type ResultBatch, readPending, writeResults } from './results.ts';
 
 /** Interval at which leases are renewed. The endpoints' settings are read more often. */
@@ -60,7 +60,8 @@ export class Dispatcher {
     const audiences = new Audiences(backgroundRunner);
     this.#tail = new LogTail({ runner: backgroundRunner, backgroundRunner }, audiences);
     this.#environment = {
-      ...{ clock, webhooks, audiences, tail: this.#tail, requests: new RequestCounts() },
+      ...{ clock, webhooks, audiences, tail: this.#tail, requests: new IntegratorCounts(REQUEST_LIMITS) },
+      unfinished: new IntegratorCounts(UNFINISHED_LIMITS),
       mayDeliver: () => this.#leases.isValid && !this.#isStopping,
       signal: () => this.#leases.signal,
       onAttempt: onAttempt ?? (() => undefined),
@@ -110,6 +111,9 @@ export class Dispatcher {
   async poll(): Promise<void> {
     if (this.#deliveries.size === 0) return;
     await this.#tail.poll();
+    const { unfinished } = this.#environment;
+    unfinished.clear();
+    for (const { endpoint, queue } of this.#deliveries.values()) unfinished.add(endpoint.integratorId, queue.size);
     // Not awaited: an endpoint that is far behind reads the log. The next poll tries again what fails.
     for (const delivery of this.#deliveries.values()) delivery.step().catch(() => undefined);
   }

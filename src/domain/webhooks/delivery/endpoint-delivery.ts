@@ -10,9 +10,9 @@ import { isSuccess } from '../test-event.ts';
 import type { WebhookTools } from '../webhook-context.ts';
 import type { Audiences, EndpointAudience } from './audiences.ts';
 import { EndpointQueue, type QueuedDelivery } from './endpoint-queue.ts';
+import { type IntegratorCounts, paceAttempt } from './integrator-counts.ts';
 import type { LeasedEndpoint } from './leases.ts';
 import type { LogTail } from './log-tail.ts';
-import type { RequestCounts } from './request-counts.ts';
 import { type DeliveryRow, type ProgressRow, toLoggedEvent } from './results.ts';
 import { DISABLE_MS, suspendedUntil } from './schedule.ts';
 
@@ -22,9 +22,6 @@ const FIRST_CONCURRENCY = 2;
 
 /** Deliveries that are neither stored nor finished, above which an endpoint reads no more events. */
 const MAX_UNSETTLED = 1_000;
-
-/** The same for all unfinished deliveries, to bound the memory of an endpoint whose receiver rejects some events for days (WHK-13). */
-const MAX_UNFINISHED = 20_000;
 
 /** Events that are read at a time. */
 const READ_SIZE = 100;
@@ -38,7 +35,9 @@ export interface DeliveryEnvironment {
   readonly webhooks: WebhookTools;
   readonly audiences: Audiences;
   readonly tail: LogTail;
-  readonly requests: RequestCounts;
+  readonly requests: IntegratorCounts;
+  /** Unfinished deliveries when events were read last. */
+  readonly unfinished: IntegratorCounts;
   /** Whether this process still holds its leases. */
   mayDeliver(): boolean;
   /** Aborts when the leases are lost. */
@@ -142,11 +141,12 @@ export class EndpointDelivery {
   }
 
   async #read(): Promise<void> {
-    const { tail, audiences, clock } = this.#environment;
+    const { tail, audiences, clock, unfinished } = this.#environment;
     // Read before the audience is loaded.
     const { end } = tail;
     if (this.#isReading || !end || this.#readPosition.number >= end.number) return;
-    if (this.queue.unsettledCount >= MAX_UNSETTLED || this.queue.size >= MAX_UNFINISHED) return;
+    const { size, unsettledCount } = this.queue;
+    if (unsettledCount >= MAX_UNSETTLED || size >= unfinished.limit(this.endpoint.integratorId, size)) return;
     this.#isReading = true;
     try {
       const audience = await audiences.load(this.endpoint.clientId);
@@ -179,10 +179,12 @@ export class EndpointDelivery {
       const delivery = this.queue.take(clock.now());
       if (!delivery) return;
       this.#inFlight++;
-      const end = this.#environment.requests.begin(this.endpoint.integratorId);
+      const { requests } = this.#environment;
+      const { integratorId } = this.endpoint;
+      requests.add(integratorId, 1);
       void this.#attempt(delivery).then((isConcluded) => {
         this.#inFlight--;
-        end();
+        requests.add(integratorId, -1);
         // Otherwise the next poll tries again.
         if (isConcluded) this.step().catch(() => undefined);
       });
@@ -191,7 +193,8 @@ export class EndpointDelivery {
 
   #concurrencyLimit(): number {
     if (this.#suspendedUntil !== null) return 1;
-    return this.#environment.requests.limit(this.endpoint.integratorId, this.#concurrency, this.#inFlight);
+    const { requests } = this.#environment;
+    return Math.min(this.#concurrency, requests.limit(this.endpoint.integratorId, this.#inFlight));
   }
 
   /** Attempts a delivery. Returns false when it was put back without an attempt. */
@@ -199,6 +202,7 @@ export class EndpointDelivery {
     const { audiences, clock, webhooks } = this.#environment;
     const { row } = delivery;
     try {
+      await paceAttempt(this.endpoint.integratorId);
       const audience = await audiences.load(this.endpoint.clientId);
       // The client is disabled: the endpoint pauses.
       if (!audience || !this.#canDeliver()) return this.#returnToQueue(delivery);
