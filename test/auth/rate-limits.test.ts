@@ -138,6 +138,21 @@ describe('a budget that instances share', () => {
     expect(allowed).toBeGreaterThanOrEqual(100 - 4 * 5);
   });
 
+  it('deletes ended windows at most once a minute', async () => {
+    const limiter = new RateLimiter('purge', { requests: 1, seconds: 1 }, service.clock);
+    const reply = { headers: () => reply } as never;
+    let deletions = 0;
+    const end = service.databases.au1.onStatement(({ name }) => name === 'limits.purge' && deletions++);
+    const counts: number[] = [];
+    for (const milliseconds of [0, 59_999, 1, 59_999]) {
+      service.clock.advance(milliseconds);
+      await limiter.take(service.databases.au1, `client ${counts.length}`, reply);
+      counts.push(deletions);
+    }
+    end();
+    expect(counts).toEqual([1, 1, 2, 2]);
+  });
+
   it('of 0 means no limit and no headers', async () => {
     const headers = vi.fn();
     await new RateLimiter('none', null, service.clock).take(service.databases.au1, 'client', { headers } as never);

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AccessTokenVerifier } from '../../src/auth/access-token-verifier.ts';
 import { type Service, startService } from '../support/harness.ts';
 
 let service: Service;
@@ -29,4 +30,68 @@ it('the builder header of a token of one builder may name that builder alone (HD
     (await service.get('/builders', token, { 'x-service-builder-id': id })).statusCode;
   expect(await statusWith(builderId!)).toBe(200);
   expect(await statusWith(otherId!)).toBe(403);
+});
+
+describe('a verified token', () => {
+  it('is read from the database at most every half second (ACC-5)', async () => {
+    const token = await service.as('B');
+    const times: number[] = [];
+    const end = service.databases.au1.onStatement(
+      ({ name }) => name === 'access.facts' && times.push(service.clock.now()),
+    );
+    const startedAt = service.clock.now();
+    for (const milliseconds of [0, 0, 499, 1, 0, 1]) {
+      service.clock.advance(milliseconds);
+      expect((await service.get('/builders', token)).statusCode).toBe(200);
+    }
+    end();
+    expect(times.map((time) => time - startedAt)).toEqual([0, 500]);
+  });
+
+  const createVerifier = () => {
+    const { tokens, databases, clock } = service;
+    const verifier = new AccessTokenVerifier({ tokens, databases, clock });
+    const verify = async (scope: string) => {
+      const header = `Bearer ${await service.token({ clientId: service.demo('A').clientId, scope })}`;
+      await verifier.authenticate(header, 'au1');
+      return header;
+    };
+    return { verifier, verify };
+  };
+
+  it('is forgotten when it was not read for two seconds', async () => {
+    const { verifier, verify } = createVerifier();
+    const [first, second] = [await verify('read:builders'), await verify('read:builders')];
+    service.clock.advance(1_999);
+    const third = await verify('read:builders');
+    expect([first, second, third].map((header) => verifier.isVerified(header))).toEqual([true, true, true]);
+    service.clock.advance(1);
+    const fourth = await verify('read:builders');
+    expect([first, second, third, fourth].map((header) => verifier.isVerified(header))).toEqual([
+      ...[false, false],
+      ...[true, true],
+    ]);
+  });
+
+  it('is forgotten when the clock moves backwards', async () => {
+    const { verifier, verify } = createVerifier();
+    const first = await verify('read:builders');
+    service.clock.advance(-1);
+    const second = await verify('read:builders');
+    service.clock.advance(1);
+    expect([first, second].map((header) => verifier.isVerified(header))).toEqual([false, true]);
+  });
+
+  it('is not remembered when its header has more than 2,048 characters', async () => {
+    const { verifier, verify } = createVerifier();
+    const { length } = await verify('');
+    // Base64 has four characters for three bytes, and no text of some lengths.
+    const bytes = Math.floor(((2_048 - length) * 3) / 4);
+    const headers = await Promise.all([-3, -2, -1, 0, 1, 2, 3].map((more) => verify('x'.repeat(bytes + more))));
+    const [remembered, forgotten] = [true, false].map((isShort) =>
+      headers.filter((header) => header.length <= 2_048 === isShort).map((header) => verifier.isVerified(header)),
+    );
+    expect([new Set(remembered), new Set(forgotten)]).toEqual([new Set([true]), new Set([false])]);
+    expect(headers.filter((header) => Math.abs(header.length - 2_048) <= 1).length).toBeGreaterThan(0);
+  });
 });

@@ -18,6 +18,7 @@ describe('the first start without TOKEN_KEY', () => {
       const keys = await Promise.all(Array.from({ length: 20 }, () => loadTokenKeys(config)));
       expect(new Set(keys.flat()).size).toBe(1);
       expect(await readdir(config.dataDir)).toEqual(['token.key']);
+      expect(Buffer.from(keys[0]![0]!, 'base64url')).toHaveLength(32);
     }
   });
 });

@@ -6,7 +6,7 @@ import type { GraphQLRequestListener } from '@apollo/server';
 import Fastify, { type FastifyRequest } from 'fastify';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { RequestContext } from '../../src/auth/request-context.ts';
-import { installRequestUsage, RequestUsage } from '../../src/auth/request-usage.ts';
+import { CHUNKED_BYTES, installRequestUsage, RequestUsage, sendJson } from '../../src/auth/request-usage.ts';
 import { DocumentStore } from '../../src/graphql/server/document-store.ts';
 import { NewDocumentLimiter } from '../../src/graphql/server/new-documents.ts';
 import { createFairShares, type FairShares } from '../../src/shared/fair-shares.ts';
@@ -60,6 +60,78 @@ describe('a write of large values', () => {
     first.end();
     await granted;
     expect(shares.largeReads.stats()).toMatchObject({ used: 2, queued: 0 });
+  });
+});
+
+describe('the permit to read large values', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it.each([
+    ['read', 1_000_000, 40],
+    ['write', 250_000, 40],
+    ['read', 100_000_000, 2_000],
+  ])('is released after a pause in proportion to the bytes: %s of %i, %i ms', async (kind, bytes, milliseconds) => {
+    const shares = createFairShares();
+    const usage = new RequestUsage(shares, 'a');
+    if (kind === 'write') await usage.acquireLargeWrite(bytes);
+    else {
+      await usage.acquireLargeRead();
+      usage.countLargeBytes(bytes);
+    }
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    usage.end();
+    expect(usedBy(shares)).toEqual({ largeReads: 1, largeResponses: 0 });
+    vi.advanceTimersByTime(milliseconds - 1);
+    expect(usedBy(shares).largeReads).toBe(1);
+    vi.advanceTimersByTime(1);
+    expect(usedBy(shares).largeReads).toBe(0);
+  });
+
+  it('does not allow more bytes in all than the limit of the response', () => {
+    const usage = new RequestUsage(createFairShares(), 'a');
+    usage.meter.limit(10, 1_000);
+    usage.countLargeBytes(400);
+    usage.countLargeBytes(600);
+    expect(() => usage.countLargeBytes(1)).toThrow(expect.objectContaining({ status: 400 }));
+  });
+});
+
+describe('a response of 16 KiB or more', () => {
+  it('holds no permit to execute while its client receives it, and is charged until then', () => {
+    const shares = createFairShares();
+    const usage = new RequestUsage(shares, 'a');
+    usage.begin();
+    expect(usage.chargeResponse(16 * 1024)).toBeUndefined();
+    expect(shares.requests.stats().used).toBe(0);
+    expect(shares.smallResponseBytes.stats().used).toBe(16 * 1024);
+    usage.end();
+    expect(shares.smallResponseBytes.stats().used).toBe(0);
+  });
+
+  it('is sent in chunks from 256 KiB on, and charged with all of its bytes', async () => {
+    const shares = createFairShares();
+    const charged: number[] = [];
+    const app = Fastify();
+    installRequestUsage(app);
+    app.addHook('onSend', async () => {
+      charged.push(shares.smallResponseBytes.stats().used, shares.responseBytes.stats().used);
+    });
+    const body = ['x'.repeat(CHUNKED_BYTES)];
+    app.get('/:bytes', (request, reply) => {
+      request.usage = new RequestUsage(shares, 'a');
+      return sendJson(request, reply, body, Number((request.params as { bytes: string }).bytes));
+    });
+    const chunked = await app.inject(`/${CHUNKED_BYTES}`);
+    expect([chunked.json(), chunked.headers['content-length']]).toEqual([body, undefined]);
+    expect(charged.splice(0)).toEqual([0, CHUNKED_BYTES]);
+    const whole = await app.inject('/100');
+    expect(whole.headers['content-length']).toBe(String(CHUNKED_BYTES + 4));
+    // Text is charged with its length.
+    expect(charged).toEqual([0, CHUNKED_BYTES + 4]);
+    await vi.waitFor(() => expect(shares.responseBytes.stats().used).toBe(0));
+    await app.close();
   });
 });
 
