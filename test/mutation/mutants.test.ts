@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { applyMutant, findMutants } from './mutants.ts';
 import { recordReach } from './reach.ts';
-import { toInterval } from './report.ts';
+import { describeObsolete, type Tested, toInterval } from './report.ts';
+import { Store } from './store.ts';
 
 /** Sources with one change each. */
 const mutate = (source: string) => findMutants('a.ts', source).map((mutant) => applyMutant(source, mutant));
@@ -47,6 +48,44 @@ describe('findMutants', () => {
       ['a.ts | return [1, 1, () => 2]; | 2 -> 3', 2, 1],
       ['a.ts | const y = 3; | 3 -> 4', 4, null],
     ]);
+  });
+
+  it('names mutants alike when their lines move', () => {
+    const idsOf = (source: string) => findMutants('a.ts', source).map(({ id }) => id);
+    expect(idsOf('const a = 0;\n\n  if (b) c();')).toEqual(['a.ts | const a = 0; | 0 -> 1', ...idsOf('if (b) c();')]);
+  });
+});
+
+describe('describeObsolete', () => {
+  const [survivor, killed] = findMutants('a.ts', 'const x = a < 1;') as [Tested, Tested];
+  const result = { source: '', tests: 1, by: null };
+  const mutants: Tested[] = [
+    { ...survivor, result: { ...result, status: 'survived' } },
+    { ...killed, result: { ...result, status: 'killed', by: 'a test' } },
+  ];
+  const because = { equivalent: false, reason: 'a reason' };
+
+  it('names the reasons of mutants that are no more, and of those that a test notices', () => {
+    const gone = 'a.ts | const x = a <= 1; | <= -> <';
+    expect(describeObsolete(mutants, { [survivor.id]: because, [killed.id]: because, [gone]: because })).toEqual([
+      `Noticed by "a test", remove its reason: ${killed.id}`,
+      `No such mutant, remove its reason: ${gone}`,
+    ]);
+  });
+
+  it('leaves reasons of mutants alone that were not tested', () => {
+    expect(describeObsolete([{ ...killed, result: undefined }], { [killed.id]: because })).toEqual([]);
+  });
+});
+
+describe('Store', () => {
+  it('knows which tests reach a file that has changed, but no functions of it', () => {
+    const store = new Store();
+    const tests = { passed: true, milliseconds: 1, test: '' };
+    store.forgetFunctions({ 'a.ts': '1', 'b.ts': '1' });
+    store.reach['a.test.ts'] = { ...tests, functions: ['a.ts:0', 'a.ts:1', 'b.ts:2'] };
+    store.forgetFunctions({ 'a.ts': '2', 'b.ts': '1' });
+    expect(store.reach['a.test.ts']!.functions).toEqual(['a.ts:*', 'b.ts:2']);
   });
 });
 

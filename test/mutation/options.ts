@@ -65,6 +65,9 @@ export function readOptions(args: readonly string[]): Options | null {
   const { only, tests, retry, write, help } = values;
   const [minutes, seed, perMutant] = [Number(values.minutes), Number(values.seed), Number(values['per-mutant'])];
   const sample = Number(values.sample);
+  for (const [name, value] of Object.entries({ minutes, seed, 'per-mutant': perMutant })) {
+    if (!Number.isFinite(value) || value < 0) throw new Error(`--${name} has to be a number.`);
+  }
   if (!Number.isInteger(sample) || sample < 1) throw new Error('--sample has to be a positive integer.');
   return help ? null : { minutes, sample, only, tests, seed, perMutant, retry, write };
 }

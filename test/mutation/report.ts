@@ -13,6 +13,16 @@ export type Tested = Mutant & { result: Result | undefined };
 export const readReasons = async (): Promise<Reasons> =>
   JSON.parse(await readFile('test/mutation/reasons.json', 'utf8'));
 
+/** Returns a line for each reason that explains no survivor, because its line has changed or a test notices the mutant by now. */
+export function describeObsolete(mutants: readonly Tested[], reasons: Reasons): string[] {
+  const results = new Map(mutants.map(({ id, result }) => [id, result]));
+  return Object.keys(reasons).flatMap((id) => {
+    if (!results.has(id)) return [`No such mutant, remove its reason: ${id}`];
+    const { status = 'survived', by = null } = results.get(id) ?? {};
+    return status === 'survived' ? [] : [`Noticed by "${by}", remove its reason: ${id}`];
+  });
+}
+
 const HEADER = `| Folder | Mutants | Tested | Killed | Timeout | Survived | Equivalent | Score | 95 % interval | Goal |
 |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|`;
 

@@ -5,16 +5,16 @@ import { requireMarkers } from '../support/figures.ts';
 import { randomOf, shuffled } from '../support/shuffle.ts';
 import { findMutants, type Mutant } from './mutants.ts';
 import { folderOf, HELP, type Options, readOptions, SCOPE } from './options.ts';
-import { readReasons, type Tested, tableOf, writeReport } from './report.ts';
-import { digest, Store } from './store.ts';
+import { describeObsolete, readReasons, type Tested, tableOf, writeReport } from './report.ts';
+import { digest, fileOf, Store, toUnknown } from './store.ts';
 import { LIMIT_MS, TestRunner } from './test-runner.ts';
 
-/** Tests of programs, and those that run for long or race by chance: they would not fail because of a mutant, or not each time. */
+/** Tests of programs and browsers, and those that take long: they would not fail because of a mutant, or no sooner than others. */
 const EXCLUDED =
-  /faults\.test|cli\/|supervision|start\.test|clients\.test|bench|docs\/|mutation\/|workers\.test|rolling/;
+  /^test\/(?:bench|cli|console\/browser|docs|mutation|supervision)\/|chromium|rolling-upgrade|slow-clients/;
 
-/** Test files of one run, which load the service once. */
-const MEASURED_AT_ONCE = 25;
+/** Test files of one run, which load the service once. Few, because a run ends between them. */
+const MEASURED_AT_ONCE = 6;
 
 interface Source {
   file: string;
@@ -46,6 +46,7 @@ async function measureTests(runner: TestRunner, store: Store, sources: Source[],
   const versions = new Map(
     await Promise.all(tests.map(async (test) => [test, digest(await readFile(test, 'utf8'))] as const)),
   );
+  store.forgetFunctions(digests);
   const unmeasured = tests.filter((test) => store.reach[test]?.test !== versions.get(test));
   while (unmeasured.length > 0 && Date.now() < deadline) {
     const measured = await runner.measureReach(unmeasured.splice(0, MEASURED_AT_ONCE), Object.keys(digests));
@@ -54,7 +55,6 @@ async function measureTests(runner: TestRunner, store: Store, sources: Source[],
       const { functions, milliseconds, passed } = reach;
       console.info(`${test}: ${functions.length} functions in ${milliseconds} ms${passed ? '' : ', FAILED'}`);
     }
-    Object.assign(store.sources, digests);
     await store.save();
   }
 }
@@ -63,23 +63,24 @@ async function measureTests(runner: TestRunner, store: Store, sources: Source[],
  * The tests that reach the mutant: those that reach most of its file, the fastest of them first. What is evaluated
  * while modules are loaded, such as the text of a statement, is reached by the tests of the files that import it.
  */
-function testsOf(mutant: Mutant, source: Source, sources: Source[], store: Store, options: Options): string[] {
-  const importers = sources.filter(({ imports }) => imports.includes(source.file)).map(({ file }) => file);
-  const isCurrent = store.sources[source.file] === source.digest;
-  const called = mutant.functionIndex === null || !isCurrent ? null : `${source.file}:${mutant.functionIndex}`;
-  const find = (files: string[], name: string | null) =>
-    Object.entries(store.reach)
-      .filter(([test, { passed }]) => passed && beginsWithOne(test, options.tests))
-      .map(([test, { functions, milliseconds }]) => {
-        const inFiles = functions.filter((name) => files.includes(name.slice(0, name.lastIndexOf(':'))));
-        return { test, reach: name === null || inFiles.includes(name) ? inFiles.length : 0, milliseconds };
+function testsOf(mutant: Mutant, sources: Source[], tests: string[], store: Store, perMutant: number): string[] {
+  const { file, functionIndex } = mutant;
+  const importers = sources.filter(({ imports }) => imports.includes(file)).map((source) => source.file);
+  const find = (files: string[], names: string[] | null) =>
+    tests
+      .map((test) => ({ ...store.reach[test]!, test }))
+      .filter(({ passed }) => passed)
+      .map(({ test, functions, milliseconds }) => {
+        const inFiles = functions.filter((name) => files.includes(fileOf(name)));
+        const isReached = names === null || inFiles.some((name) => names.includes(name));
+        return { test, reach: isReached ? inFiles.length : 0, milliseconds };
       })
       .filter(({ reach }) => reach > 0)
       .toSorted((one, other) => other.reach - one.reach || one.milliseconds - other.milliseconds);
-  const tests = called === null ? [] : find([source.file], called);
-  const found = tests.length > 0 ? tests : find([source.file, ...importers], null);
+  const called = functionIndex === null ? [] : find([file], [`${file}:${functionIndex}`, toUnknown(file)]);
+  const found = called.length > 0 ? called : find([file, ...importers], null);
   return found
-    .slice(0, options.perMutant)
+    .slice(0, perMutant)
     .toSorted((one, other) => one.milliseconds - other.milliseconds)
     .map(({ test }) => test);
 }
@@ -102,6 +103,7 @@ async function testMutants(options: Options, sources: Source[], sample: Set<stri
     const tests = await runner.findTests();
     const wanted = tests.filter((test) => !EXCLUDED.test(test) && beginsWithOne(test, options.tests));
     await measureTests(runner, store, sources, wanted, deadline);
+    const measured = wanted.filter((test) => store.reach[test]);
     const pending = sources
       .filter(({ file }) => beginsWithOne(file, options.only))
       .flatMap((source) => source.mutants.map((mutant) => ({ mutant, source })))
@@ -112,7 +114,7 @@ async function testMutants(options: Options, sources: Source[], sample: Set<stri
       });
     for (const { mutant, source } of shuffled(pending, randomOf(options.seed))) {
       if (Date.now() >= deadline) return;
-      const tests = testsOf(mutant, source, sources, store, options);
+      const tests = testsOf(mutant, sources, measured, store, options.perMutant);
       const began = performance.now();
       const slowest = Math.max(0, ...tests.map((test) => store.reach[test]!.milliseconds));
       const outcome =
@@ -144,7 +146,9 @@ if (options) {
     .filter(({ file }) => folderOf(file) !== undefined)
     // What was tested besides the sample was chosen for a reason, and would distort the estimate.
     .map((mutant) => (sample.has(mutant.id) ? mutant : { ...mutant, result: undefined }));
-  console.info(`\n${tableOf(mutants, await readReasons())}`);
+  const reasons = await readReasons();
+  console.info(`\n${tableOf(mutants, reasons)}`);
+  for (const line of describeObsolete(mutants, reasons)) console.warn(line);
   const note = `One in ${options.sample} mutants of each folder; at most ${options.perMutant} test files for a mutant, each for at most ${LIMIT_MS / 1000} s.`;
   if (options.write) await writeReport(mutants, note);
 } else {

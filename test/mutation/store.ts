@@ -16,13 +16,19 @@ export interface Result extends Outcome {
 interface Stored {
   /** By test file. */
   reach: Record<string, Reach & { test: string }>;
-  /** Digests of the sources whose reach was measured. */
+  /** Digests of the sources when functions of them were named last. */
   sources: Record<string, string>;
   /** By id of the mutant. */
   results: Record<string, Result>;
 }
 
 export const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
+
+/** File of a function that is named `file:index`. */
+export const fileOf = (name: string): string => name.slice(0, name.lastIndexOf(':'));
+
+/** Name for the functions of a file that a test called before the file changed. */
+export const toUnknown = (file: string): string => `${file}:*`;
 
 /** What is known of mutants and tests, in a file. */
 export class Store {
@@ -42,12 +48,17 @@ export class Store {
     return this.#stored.reach;
   }
 
-  get sources() {
-    return this.#stored.sources;
-  }
-
   get results() {
     return this.#stored.results;
+  }
+
+  /** Keeps of sources that have changed which tests reach the file: an index may by now be that of another function. */
+  forgetFunctions(digests: Record<string, string>): void {
+    const { reach, sources } = this.#stored;
+    const changed = new Set(Object.keys(digests).filter((file) => sources[file] !== digests[file]));
+    const forget = (name: string) => (changed.has(fileOf(name)) ? toUnknown(fileOf(name)) : name);
+    for (const test of Object.values(reach)) test.functions = [...new Set(test.functions.map(forget))];
+    this.#stored.sources = digests;
   }
 
   /** Replaces the file at once, so that a run that is interrupted leaves one or the other. */
