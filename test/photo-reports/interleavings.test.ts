@@ -62,6 +62,23 @@ describe('while a sync is being saved', () => {
   });
 });
 
+describe('a sync that fails before it is saved', () => {
+  it('is 503, because nothing of it was begun, and its retry succeeds (PRP-9)', async () => {
+    const body = request();
+    const terminate = `select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`;
+    // Its first read waits for the lock.
+    const [answer] = await other.respondWhileOpen(
+      'lock table photo_report in access exclusive mode',
+      [],
+      [sync(body)],
+      async () => void (await service.databases.au1.fork().execute(terminate)),
+    );
+    expect(outcomeOf(answer!)).toEqual([503, 'UNAVAILABLE']);
+    expect(await client.ok('POST', PATH, body)).toMatchObject({ idempotent: false });
+  });
+});
+
 describe('a sync whose photo', () => {
   it('is archived before it has locked it is 409 (PRP-14)', async () => {
     const photo = await addPhoto(service, client.builderId);
