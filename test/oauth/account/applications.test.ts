@@ -74,6 +74,15 @@ describe('/account/applications', () => {
     expect((await signIn('user_none@example.com')).page.body).toContain('No application has access.');
   });
 
+  it('does not count sign-ins that succeed as failures of the network, in no region (OAU-27)', async () => {
+    for (let count = 0; count < 12; count++) {
+      const browser = new Browser(one.app, '198.51.100.250');
+      const signInPage = await browser.send('GET', '/account/applications');
+      const { heading } = await browser.signIn(signInPage, 'user_a@example.com', PASSWORD);
+      expect(heading).toBe('Applications that use your data');
+    }
+  });
+
   it('signs out', async () => {
     const { browser, page } = await signIn('user_a@example.com');
     expect((await browser.submit(page, 'Sign out')).heading).toBe('You are signed out');
