@@ -1,10 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { createApplicationsPage } from '../../src/oauth/account/pages/applications.page.ts';
+import {
+  createChoosePasswordPage,
+  createPasswordSavedPage,
+} from '../../src/oauth/account/pages/choose-password.page.ts';
+import {
+  createForgotPasswordPage,
+  createLinkRequestedPage,
+} from '../../src/oauth/account/pages/forgot-password.page.ts';
 import { createConsentPage } from '../../src/oauth/interaction/pages/consent.page.ts';
+import { createErrorPage } from '../../src/oauth/interaction/pages/error.page.ts';
 import { html } from '../../src/oauth/interaction/pages/html.ts';
-import type { Page } from '../../src/oauth/interaction/pages/layout.ts';
+import { type Page, renderPage } from '../../src/oauth/interaction/pages/layout.ts';
 import { type BuilderChoice, createSelectBuilderPage } from '../../src/oauth/interaction/pages/select-builder.page.ts';
 import { createSignInPage, type SignInState } from '../../src/oauth/interaction/pages/sign-in.page.ts';
+import { createSignedOutPage } from '../../src/oauth/interaction/pages/signed-out.page.ts';
 
 const context = { browserId: 'b', query: 'client_id=cli_a', clientName: 'SnapSite' };
 const user = { id: 'user_a', name: 'Ana', email: 'ana@example.com' };
@@ -122,10 +132,11 @@ describe('the page of companies (OAU-23)', () => {
   });
 });
 
+const signInTarget = { path: '/oauth/sign-in', purpose: html`to continue`, offersReset: false, footer: null };
+
 describe('the sign-in page', () => {
-  const target = { path: '/oauth/sign-in', purpose: html`to continue`, offersReset: false, footer: null };
   const show = (state: SignInState, changes: object = {}) =>
-    createSignInPage(context, { ...target, ...changes }, state);
+    createSignInPage(context, { ...signInTarget, ...changes }, state);
   const throttled = (seconds: number) => textOf(show({ email: 'a', problem: { kind: 'throttled', seconds } }));
 
   it.each([
@@ -156,5 +167,46 @@ describe('the sign-in page', () => {
   it('offers a new password where links can be sent', () => {
     expect(textOf(show({ email: '', problem: null }))).not.toContain('Forgot your password?');
     expect(textOf(show({ email: '', problem: null }, { offersReset: true }))).toContain('Forgot your password?');
+  });
+});
+
+describe('the page of an error', () => {
+  const anError = (changes: object = {}) =>
+    createErrorPage({
+      ...{ title: 'The link does not work', message: 'Go back.', detail: null, requestId: 'req-1', retryUrl: null },
+      ...changes,
+    });
+
+  it('has a link to try again and the detail for developers, where there are any', () => {
+    expect(textOf(anError())).toBe('The link does not work Go back. Reference: req-1');
+    expect(anError({ retryUrl: '/oauth/authorize?a=b' }).content.text).toContain(
+      'href="/oauth/authorize?a=b">Try again',
+    );
+    expect(textOf(anError({ detail: 'No client_id.' }))).toContain(
+      'For the developers of the application: No client_id.',
+    );
+  });
+
+  it('is narrow, as every page with one short form or message', () => {
+    const short = [
+      ...[anError(), createChoosePasswordPage(context, user, null), createPasswordSavedPage()],
+      ...[createForgotPasswordPage(context), createLinkRequestedPage(), createSignedOutPage(null)],
+      createSignInPage(context, signInTarget, { email: '', problem: null }),
+    ];
+    for (const page of short) expect(renderPage(page), page.title).toContain('<body class="narrow">');
+    const applications = createApplicationsPage(context, { user, applications: [], revoked: null });
+    expect(renderPage(applications)).toContain('<body>');
+  });
+});
+
+describe('the form for choosing a password', () => {
+  it('marks both fields and describes the problem after an unusable password', () => {
+    const first = createChoosePasswordPage(context, user, null);
+    expect([first.title, first.content.text.match(/aria-invalid/g)]).toEqual(['Choose a password', null]);
+    expect(first.content.text).toContain('aria-describedby="rules"');
+    const second = createChoosePasswordPage(context, user, 'It is too short.');
+    expect([second.title, second.content.text.match(/aria-invalid/g)!.length]).toEqual(['Error: choose a password', 2]);
+    expect(second.content.text).toContain('aria-describedby="problem rules"');
+    expect(textOf(second)).toContain('It is too short.');
   });
 });
