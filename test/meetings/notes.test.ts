@@ -175,6 +175,16 @@ describe('POST /builders/{builderId}/meetings/{meetingId}/notes', () => {
     expect((await meetings.notesOf(meetingId))!.length).toBe(600_000);
   });
 
+  it('200 for notes of exactly a million characters, and 409 for one more (MTG-21)', async () => {
+    const meetingId = await meetings.newMeeting();
+    const half = (id: string, length: number) => ({ externalSourceId: id, summaryMarkdown: 'x'.repeat(length) });
+    await meetings.sync(meetingId, half('1', 500_000));
+    // Two characters are between the notes.
+    expect((await meetings.sync(meetingId, half('2', 499_999))).status).toBe(409);
+    expect((await meetings.sync(meetingId, half('2', 499_998))).status).toBe(201);
+    expect(await meetings.notesOf(meetingId)).toHaveLength(1_000_000);
+  });
+
   it('200 when the notes are too long already, and become shorter (MTG-21)', async () => {
     const meetingId = await meetings.newMeeting();
     await meetings.sync(meetingId, { externalSourceId: '1', summaryMarkdown: 'x'.repeat(600_000) });

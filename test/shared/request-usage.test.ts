@@ -259,6 +259,20 @@ describe('a request that occupies the event loop', () => {
     expect(shares.eventLoop.stats().used).toBe(0);
   });
 
+  it('releases its permit after a pause of three times as long', async () => {
+    const shares = createFairShares();
+    const usage = new RequestUsage(shares, 'a');
+    vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
+    vi.advanceTimersByTime(5_000);
+    const end = await usage.occupyEventLoop();
+    vi.advanceTimersByTime(100);
+    end();
+    vi.advanceTimersByTime(299);
+    expect(shares.eventLoop.stats().used).toBe(1);
+    vi.advanceTimersByTime(1);
+    expect(shares.eventLoop.stats().used).toBe(0);
+  });
+
   it('releases its permit when its GraphQL document is rejected', async () => {
     const shares = createFairShares();
     const usage = new RequestUsage(shares, 'a');
