@@ -59,6 +59,18 @@ describe('a verified token', () => {
     return { verifier, verify };
   };
 
+  it('is accepted and remembered whatever the notation of its scheme', async () => {
+    const { verifier } = createVerifier();
+    const token = await service.token({ clientId: service.demo('A').clientId, scope: 'read:builders' });
+    for (const header of [`bearer   ${token}`, `Bearer ${token}`, `BEARER ${token}`]) {
+      expect(await verifier.authenticate(header, 'au1')).toMatchObject({ clientName: expect.any(String) });
+      expect(verifier.isVerified(`Bearer ${token}`)).toBe(true);
+    }
+    for (const header of [`Token ${token}`, token, `Bearer ${token} more`, 'Bearer ']) {
+      await expect(verifier.authenticate(header, 'au1')).rejects.toMatchObject({ status: 401 });
+    }
+  });
+
   it('is forgotten when it was not read for two seconds', async () => {
     const { verifier, verify } = createVerifier();
     const [first, second] = [await verify('read:builders'), await verify('read:builders')];
