@@ -63,6 +63,24 @@ describe('page levels', () => {
   });
 });
 
+describe('free-form JSON', () => {
+  const nested = (levels: number): Json => (levels === 0 ? 1 : { a: nested(levels - 1) });
+
+  it.each(LEVELS)('has at most 64 levels with those around it, in a page at level %i (PRP-33)', (level) => {
+    // The request, then the page, its blocks and the block of the next page.
+    const around = 2 + 3 * (level - 1);
+    const metadata = (levels: number) => atLevel(level, page([], { contentMetadata: nested(levels) }));
+    expect(pathsOf(metadata(64 - around))).toEqual([]);
+    expect(pathsOf(metadata(65 - around))).toEqual([`${pathAt(level)}.contentMetadata${'.a'.repeat(64 - around)}`]);
+    const properties = (levels: number) =>
+      atLevel(level, page([{ ...blocks.text('b'), properties: nested(levels) }]));
+    expect(pathsOf(properties(62 - around))).toEqual([]);
+    expect(pathsOf(properties(63 - around))).toEqual([
+      `${pathAt(level)}.blocks[0].properties${'.a'.repeat(62 - around)}`,
+    ]);
+  });
+});
+
 describe('the errors of one response', () => {
   it('include all errors, in the order of the document (PRP-32)', () => {
     const document = page([
