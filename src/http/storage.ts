@@ -140,7 +140,7 @@ async function send(
   }
   const found = await storage.byteStore.open(grant.key);
   if (!found) return sendMissing(storage, grant, limits, request, reply);
-  return reply.headers(createHeaders(grant, found.size)).send(paceDownload(found.stream, shareKeyOf(grant, request)));
+  return reply.headers(createHeaders(grant, found.size)).send(paceDownload(found.stream, toShareKey(grant, request)));
 }
 
 /** Renders a rendition that is not stored yet, and sends it whole, or the placeholder of a photo that cannot be rendered. */
@@ -179,7 +179,7 @@ async function sendPart(
   return reply
     .code(206)
     .headers({ ...createHeaders(grant, found.size), 'Content-Range': `bytes ${part.first}-${part.last}/${whole}` })
-    .send(paceDownload(found.stream, shareKeyOf(grant, request)));
+    .send(paceDownload(found.stream, toShareKey(grant, request)));
 }
 
 /** Responds to HEAD with the headers of GET for the whole file. */

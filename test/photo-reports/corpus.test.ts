@@ -72,8 +72,7 @@ describe('free-form JSON', () => {
     const metadata = (levels: number) => atLevel(level, page([], { contentMetadata: nested(levels) }));
     expect(pathsOf(metadata(64 - around))).toEqual([]);
     expect(pathsOf(metadata(65 - around))).toEqual([`${pathAt(level)}.contentMetadata${'.a'.repeat(64 - around)}`]);
-    const properties = (levels: number) =>
-      atLevel(level, page([{ ...blocks.text('b'), properties: nested(levels) }]));
+    const properties = (levels: number) => atLevel(level, page([{ ...blocks.text('b'), properties: nested(levels) }]));
     expect(pathsOf(properties(62 - around))).toEqual([]);
     expect(pathsOf(properties(63 - around))).toEqual([
       `${pathAt(level)}.blocks[0].properties${'.a'.repeat(62 - around)}`,

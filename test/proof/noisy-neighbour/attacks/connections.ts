@@ -114,7 +114,7 @@ export const connectionAttacks: Attack[] = [
         });
       };
       for (let at = 0; at < 64; at++) open(at);
-      await session.untilOver();
+      await session.waitForEnd();
       // By a client that sent none, and has used nothing of its rate limit.
       const { status } = await session.send(session.client(1), get(attacker, last, '/builders'));
       if (status !== 200) throw new Error(`The attacker's own share is blocked: ${status}`);

@@ -36,7 +36,7 @@ export const webhookAttacks: Attack[] = [
         const replay = { after: scenario.eventCursor };
         await session.send(client, post(attacker, number, `${PATH}/${id}/replay`, replay));
       }
-      await session.untilOver();
+      await session.waitForEnd();
       receiver.closeAllConnections();
       receiver.close();
     },
