@@ -40,7 +40,7 @@ Results are kept in .mutation, and a later run tests the mutants that have none 
   --sample N        one in N mutants of each folder, always the same ones; the table estimates the others
   --only PREFIX     mutants of files whose path begins so; may be repeated
   --tests PREFIX    tests whose path begins so; may be repeated
-  --per-mutant N    run at most N test files for a mutant, those that reach most of its file first; 8
+  --per-mutant N    run at most N test files for a mutant; 8
   --seed N          order of the mutants, which is random; 1
   --retry           test the mutants again that survived, and no others
   --write           write the table to docs/testing.md and the survivors to docs/mutants.md; with --minutes 0, nothing else

@@ -60,26 +60,29 @@ async function measureTests(runner: TestRunner, store: Store, sources: Source[],
 }
 
 /**
- * The tests that reach the mutant: those that reach most of its file, the fastest of them first. What is evaluated
- * while modules are loaded, such as the text of a statement, is reached by the tests of the files that import it.
+ * The tests that reach the mutant, the fastest of them first: alternately those that reach most of its file and those that reach least of
+ * other files, which are its own tests. What is evaluated while modules are loaded, such as the text of a statement, is reached by the
+ * tests of the files that import it.
  */
 function testsOf(mutant: Mutant, sources: Source[], tests: string[], store: Store, perMutant: number): string[] {
   const { file, functionIndex } = mutant;
   const importers = sources.filter(({ imports }) => imports.includes(file)).map((source) => source.file);
   const find = (files: string[], names: string[] | null) =>
     tests
-      .map((test) => ({ ...store.reach[test]!, test }))
+      .map((test) => ({ test, ...store.reach[test]! }))
       .filter(({ passed }) => passed)
       .map(({ test, functions, milliseconds }) => {
         const inFiles = functions.filter((name) => files.includes(fileOf(name)));
         const isReached = names === null || inFiles.some((name) => names.includes(name));
-        return { test, reach: isReached ? inFiles.length : 0, milliseconds };
+        const reach = isReached ? inFiles.length : 0;
+        return { test, reach, share: reach / functions.length, milliseconds };
       })
-      .filter(({ reach }) => reach > 0)
-      .toSorted((one, other) => other.reach - one.reach || one.milliseconds - other.milliseconds);
+      .filter(({ reach }) => reach > 0);
   const called = functionIndex === null ? [] : find([file], [`${file}:${functionIndex}`, toUnknown(file)]);
   const found = called.length > 0 ? called : find([file, ...importers], null);
-  return found
+  const byReach = found.toSorted((one, other) => other.reach - one.reach || one.milliseconds - other.milliseconds);
+  const byShare = found.toSorted((one, other) => other.share - one.share);
+  return [...new Set(byReach.flatMap((test, at) => [test, byShare[at]!]))]
     .slice(0, perMutant)
     .toSorted((one, other) => one.milliseconds - other.milliseconds)
     .map(({ test }) => test);
