@@ -21,6 +21,7 @@ if (!isAtLeast(process.versions.node, engines.node)) {
   process.exit(1);
 }
 
-process.setSourceMapsEnabled(true);
+// Stack traces name the sources, except those of dependencies, whose source maps would be read at every start.
+require('node:module').setSourceMapsSupport(true);
 // Workers run this file too, with the same arguments.
 void (process.argv[2] === 'serve' ? import('./server.ts') : import('./cli.ts'));

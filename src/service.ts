@@ -1,7 +1,6 @@
 import 'reflect-metadata';
 import cluster from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { toKeyId } from './auth/access-tokens.ts';
@@ -30,13 +29,13 @@ import { registerWebhookMetrics } from './http/webhook-metrics.ts';
 import { systemClock } from './shared/clock.ts';
 import { releaseStartMemory } from './shared/collect-garbage.ts';
 import { startJob } from './shared/jobs.ts';
+import { loadOnce } from './shared/load-once.ts';
 import { mapRegions, REGIONS, type RegionId } from './shared/regions.ts';
 import { VERSION } from './shared/version.ts';
 import { Stopwatch } from './stopwatch.ts';
 import { openStorages, type Storages } from './storage/storage.ts';
 import { Supervisor, WorkerStartError } from './supervision/supervisor.ts';
 import { handleSupervisorMessages, receiveConnections, reportFailure } from './supervision/worker.ts';
-import { YOUNG_GENERATION } from './supervision/young-generation.ts';
 import { formatWelcome } from './welcome.ts';
 
 type Stop = () => Promise<void>;
@@ -86,14 +85,12 @@ interface RunningService {
 
 /** Starts the service. Migrations, demo data and jobs run in this process, with or without workers. */
 async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise<RunningService> {
-  // A supervisor serves no requests. The import blocks the event loop, so it comes before connections with time limits.
-  const app = config.supervise ? null : await import('./app.ts');
-  stopwatch.lap('more imports');
   const report = (line: string) => log.warn(line);
-  const opening = openDatabases(config, 'service', { onRestart: report, onGivenUp: fail });
-  // The embedded PostgreSQL starts meanwhile.
-  const [opened, definition] = await Promise.all([opening, app?.createServiceDefinition()]);
-  stopwatch.lap('PostgreSQL, schema');
+  // A supervisor serves no requests.
+  const load = config.supervise ? undefined : loadOnce(() => loadApp(stopwatch));
+  const opened = await openDatabases(config, 'service', { onStarting: load, onRestart: report, onGivenUp: fail });
+  const app = await load?.();
+  stopwatch.lap('PostgreSQL');
   const { databases, direct } = opened;
   let stopServing = noop;
   let stopJobs: Stop[] = [];
@@ -119,7 +116,7 @@ async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise
     const demo = config.demo && opened.embedded ? await loadDemo(databases, config, systemClock, storePictures) : null;
     stopwatch.lap('demo data');
     if (app) {
-      stopServing = await serve(config, databases, app.buildApp, stopwatch, definition);
+      stopServing = await serve(config, databases, app.buildApp, stopwatch, app.definition);
     } else {
       // Other databases are in the settings of the workers, which they read themselves.
       const env = opened.embedded ? toDatabaseSettings(databases) : {};
@@ -139,6 +136,15 @@ async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise
     await stop();
     throw error;
   }
+}
+
+/** Loads the code that serves requests, and builds the schemas. This blocks the event loop, beyond time limits of connections. */
+async function loadApp(stopwatch: Stopwatch) {
+  const { buildApp, createServiceDefinition } = await import('./app.ts');
+  stopwatch.lap('more imports');
+  const definition = await createServiceDefinition();
+  stopwatch.lap('schema');
+  return { buildApp, definition };
 }
 
 /**
@@ -233,7 +239,6 @@ async function serve(
   definition: AppDependencies['definition'],
 ): Promise<Stop> {
   let stopping = false;
-  setFlagsFromString(YOUNG_GENERATION.growing);
   const state = { serving: Promise.resolve(), isStopping: () => stopping, definition };
   const app = await buildService(config, databases, buildApp, state);
   stopwatch.lap('routes');

@@ -41,6 +41,8 @@ export interface ClusterOptions {
   settings?: Record<string, string>;
   /** Receives one line for each slow step. */
   onLog?: (line: string) => void;
+  /** Called while PostgreSQL starts, before anything connects to it: the time for work that blocks the event loop. */
+  onStarting?: () => void;
   /** Receives one line for each restart of a server that ended. */
   onRestart?: (line: string) => void;
   /** Called once, when the server has ended too often to be restarted. */
@@ -270,7 +272,8 @@ async function adoptOrStartServer(context: ClusterContext, options: ClusterOptio
       if (isWithin(reason.code === '57P03' ? RECOVERY_TIMEOUT_MS : START_RETRY_MS)) continue;
       throw new ClusterError(`The PostgreSQL of process ${server.pid} cannot be used: ${toFirstLine(reason)}`);
     }
-    const outcome = await startServer(context, { ...DEFAULT_SETTINGS, ...options.settings });
+    const settings = { ...DEFAULT_SETTINGS, ...options.settings };
+    const outcome = await startServer(context, settings, { onStarting: options.onStarting });
     if ('port' in outcome) return outcome.port;
     if (outcome.isTransient && isWithin(START_RETRY_MS)) continue;
     throw new ClusterError(`PostgreSQL does not start: ${outcome.reason}`);

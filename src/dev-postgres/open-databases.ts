@@ -8,8 +8,8 @@ import { type Cluster, ClusterError, type ClusterOptions, openCluster, openClust
 /** Connections for operator commands and other clients. */
 const RESERVED_CONNECTIONS = 140;
 
-/** Callbacks about restarts of the embedded PostgreSQL. */
-type SupervisionCallbacks = Pick<ClusterOptions, 'onRestart' | 'onGivenUp'>;
+/** Callbacks about the embedded PostgreSQL. */
+type ClusterCallbacks = Pick<ClusterOptions, 'onStarting' | 'onRestart' | 'onGivenUp'>;
 
 interface OpenDatabases {
   databases: Databases;
@@ -32,11 +32,11 @@ export class DatabaseUnavailableError extends Error {
 export async function openDatabases(
   config: Config,
   role: 'service' | 'command',
-  supervision: SupervisionCallbacks = {},
+  callbacks: ClusterCallbacks = {},
 ): Promise<OpenDatabases> {
   const { databaseUrls, directUrls, replicaUrls } = config;
   const split = splitConnections(config.databaseConnections);
-  const cluster = databaseUrls ? null : await openEmbeddedCluster(config, role, supervision);
+  const cluster = databaseUrls ? null : await openEmbeddedCluster(config, role, callbacks);
   const embeddedUrls = () => mapRegions((region) => cluster!.url(`builder_api_${region}`));
   try {
     for (const region of cluster ? REGIONS : []) await cluster!.ensureDatabase(`builder_api_${region}`);
@@ -71,10 +71,10 @@ export async function openDatabases(
 function openEmbeddedCluster(
   { dataDir, workers, databaseConnections }: Config,
   role: 'service' | 'command',
-  supervision: SupervisionCallbacks,
+  callbacks: ClusterCallbacks,
 ): Promise<Cluster> {
   const settings = { max_connections: String(RESERVED_CONNECTIONS + workers * databaseConnections) };
-  return role === 'service' ? openCluster({ dataDir, settings, ...supervision }) : openClusterForCommand({ dataDir });
+  return role === 'service' ? openCluster({ dataDir, settings, ...callbacks }) : openClusterForCommand({ dataDir });
 }
 
 /**

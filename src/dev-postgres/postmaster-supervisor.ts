@@ -79,7 +79,7 @@ async function restart(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   for (const startedAt = performance.now(); !signal.aborted; await sleep(RETRY_INTERVAL_MS)) {
-    const outcome = await startServer(context, settings, port);
+    const outcome = await startServer(context, settings, { port });
     if ('port' in outcome) return undefined;
     if (!outcome.isTransient || performance.now() - startedAt > RESTART_TIMEOUT_MS) return outcome.reason;
   }

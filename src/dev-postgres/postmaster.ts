@@ -92,7 +92,7 @@ export async function findConnectionError(
 export async function startServer(
   context: ClusterContext,
   settings: Record<string, string>,
-  fixedPort?: number,
+  { port: fixedPort, onStarting }: { port?: number; onStarting?: () => void } = {},
 ): Promise<{ port: number } | { reason: string; isTransient: boolean }> {
   const data = toDataPath(context.folder);
   await removeStalePidFile(context.folder);
@@ -102,11 +102,13 @@ export async function startServer(
     ([name, value]) => `-c ${quoteForShell(`${name}=${value}`)}`,
   );
   const logEnd = await prepareLog(context);
-  const { code, output } = await runProgram(
+  const running = runProgram(
     context.programs.pg_ctl,
     ['start', '-w', '-t', START_TIMEOUT_SECONDS, '-D', data, '-l', toLogPath(context.folder), '-o', flags.join(' ')],
     context,
   );
+  onStarting?.();
+  const { code, output } = await running;
   if (code === 0) return { port };
   const log = (await readFile(toLogPath(context.folder))).subarray(logEnd).toString();
   const reason =

@@ -1,9 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
 import { shareMetrics } from '../http/metrics.ts';
 import { HEARTBEAT_MS, type SupervisorMessage, type WorkerMessage } from './messages.ts';
-import { YOUNG_GENERATION } from './young-generation.ts';
 
 interface SupervisorHandlers {
   /** Called when the worker is no longer a standby. */
@@ -35,13 +33,10 @@ export function handleSupervisorMessages({ serve, drain, stop }: SupervisorHandl
 export function receiveConnections(server: Server): () => Promise<void> {
   const sockets = new Set<Socket>();
   let isStopping = false;
-  let hasServed = false;
   process.on('message', ({ type }: SupervisorMessage, socket?: Socket) => {
     if (type !== 'connection') return;
     // Before anything is read from it: until then the supervisor may send it to another worker.
     sendToSupervisor({ type: 'accepted' });
-    if (!hasServed) setFlagsFromString(YOUNG_GENERATION.growing);
-    hasServed = true;
     if (!socket) return;
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));

@@ -9,7 +9,7 @@ const PROGRAM = fileURLToPath(
 );
 
 /** Flags of Node, as `npm start` sets them. */
-const FLAGS = ['--max-old-space-size=400', '--max-semi-space-size=16', '--enable-source-maps'];
+const FLAGS = ['--max-old-space-size=400', '--max-semi-space-size=16'];
 
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');

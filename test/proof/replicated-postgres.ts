@@ -218,6 +218,6 @@ async function createContext(folder: string): Promise<ClusterContext> {
 }
 
 async function startOn({ context, port }: Server): Promise<void> {
-  const outcome = await startServer(context, SETTINGS, port);
+  const outcome = await startServer(context, SETTINGS, { port });
   if ('reason' in outcome) throw new Error(`PostgreSQL does not start on port ${port}: ${outcome.reason}`);
 }

@@ -119,7 +119,16 @@ describe('the embedded PostgreSQL', { timeout: 90_000 }, () => {
 describe('--timing', () => {
   it('prints the durations of the phases of the start', async () => {
     const { says } = await start({ PORT: String(await freePort()) }, ['--timing']);
-    for (const phase of ['imports', 'configuration', 'PostgreSQL, schema', 'migrations', 'routes', 'listen', 'total']) {
+    for (const phase of [
+      'imports',
+      'configuration',
+      'schema',
+      'PostgreSQL',
+      'migrations',
+      'routes',
+      'listen',
+      'total',
+    ]) {
       await expect(says(new RegExp(`^  ${phase} +\\d+ ms$`, 'm'))).resolves.not.toThrow();
     }
   });
