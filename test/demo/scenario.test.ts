@@ -73,6 +73,12 @@ describe.each(INSTANTS)('the demo data that is loaded at $now', ({ now, isWorkin
     expect(Number(weeks)).toBeGreaterThanOrEqual(8);
   });
 
+  it('has nobody on two sites at once', async () => {
+    const twice = await query(`select worker_id from sign_on_visit
+      where signed_off_at is null and closed_at is null group by 1 having count(distinct project_id) > 1`);
+    expect(twice).toEqual([]);
+  });
+
   it('has two open conflicts for each builder with gates', async () => {
     const codes = await query('select builder_id as id, code from sign_on_conflict order by builder_id, code');
     const expected = [...connected].sort().flatMap((id) => [

@@ -16,19 +16,40 @@ export function addRecentAttendance(scenario: Scenario, projects: Project[], int
   const random = scenario.context.random('recent attendance');
   const sites = projects.filter(({ status }) => status === 'IN_PROGRESS').slice(0, MAX_SITES);
   const gates = sites.map((project) => new Gate(scenario.context, random, project, integratorId));
+  const workersOf = createWorkerChoice(scenario, random);
   for (const [index, gate] of gates.entries()) {
     // The second gate loses its network each afternoon.
-    for (let day = -DAYS; day < 0; day++) addPastDay(scenario, random, gate, day, index === 1);
-    addMorning(scenario, random, gate, index === 1);
+    for (let day = -DAYS; day < 0; day++) {
+      if (scenario.calendar.isWeekday(day)) {
+        addPastDay(scenario, random, gate, day, workersOf(gate, day, random.between(4, 8)), index === 1);
+      }
+    }
+    addMorning(scenario, random, gate, workersOf(gate, 0, random.between(7, 12)), index === 1);
   }
   addConflicts(scenario, gates);
 }
 
+/** Returns a function that chooses workers of a gate and day, of whom none is at another site on that day. */
+function createWorkerChoice({ calendar }: Scenario, random: Random) {
+  const chosen = new Set<string>();
+  return (gate: Gate, day: number, count: number): string[] => {
+    const free = gate.findWorkers(calendar.instantOf(day, 0)).filter((id) => !chosen.has(`${day} ${id}`));
+    const workers = random.sample(free, count);
+    for (const id of workers) chosen.add(`${day} ${id}`);
+    return workers;
+  };
+}
+
 /** Adds a working day. A gate without network sends the sign-offs of the afternoon on the next morning, in one batch. */
-function addPastDay({ calendar }: Scenario, random: Random, gate: Gate, day: number, isOffline: boolean): void {
-  if (!calendar.isWeekday(day)) return;
-  const workers = gate.findWorkers(calendar.instantOf(day, 0));
-  for (const workerId of random.sample(workers, random.between(4, 8))) {
+function addPastDay(
+  { calendar }: Scenario,
+  random: Random,
+  gate: Gate,
+  day: number,
+  workers: readonly string[],
+  isOffline: boolean,
+): void {
+  for (const workerId of workers) {
     const on = gate.createEvent(
       workerId,
       'SIGN_ON',
@@ -50,12 +71,16 @@ const pickArrival = (random: Random) =>
 const pickSeconds = (random: Random) => random.between(0, 59) * 1_000;
 
 /** Adds today's sign-ons until now, and a few workers who have left. Before seven in the morning, the shift has begun in the night. */
-function addMorning(scenario: Scenario, random: Random, gate: Gate, isOffline: boolean): void {
-  const { calendar, now } = scenario;
+function addMorning(
+  { calendar, now }: Scenario,
+  random: Random,
+  gate: Gate,
+  workers: readonly string[],
+  isOffline: boolean,
+): void {
   const midnight = calendar.instantOf(0, 0);
   const isDay = calendar.minutes >= 7 * 60;
   const latest = now - 2 * MINUTE;
-  const workers = random.sample(gate.findWorkers(midnight), random.between(7, 12));
   for (const [index, workerId] of workers.entries()) {
     const come = isDay
       ? calendar.instantOf(0, pickArrival(random)) + pickSeconds(random)
