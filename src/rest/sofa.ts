@@ -1,4 +1,4 @@
-import type { DocumentNode, GraphQLSchema } from 'graphql';
+import { type DocumentNode, type GraphQLSchema, Kind } from 'graphql';
 import { useSofa } from 'sofa-api';
 import type { Operation } from '../../schema/route-table.ts';
 import { createRestSchema } from './projection.ts';
@@ -25,10 +25,14 @@ export async function generateDocuments(
     `${operation.kind}.${operation.field}`,
     { method: operation.method, path: operation.path, responseStatus: operation.status },
   ]);
+  const restSchema = createRestSchema(schema);
+  // For each argument SOFA looks up its description, which nothing uses, in the definition of the root type: it would print and parse it.
+  for (const type of [restSchema.getQueryType()!, restSchema.getMutationType()!])
+    type.astNode = { kind: Kind.OBJECT_TYPE_DEFINITION, name: { kind: Kind.NAME, value: type.name }, fields: [] };
   let executed: DocumentNode | undefined;
   const router = useSofa({
     basePath: '',
-    schema: createRestSchema(schema),
+    schema: restSchema,
     routes: Object.fromEntries(routes),
     depthLimit: 8,
     execute: (async ({ document }: { document: DocumentNode }) => {
