@@ -12,11 +12,8 @@ export function TopBar({ showsBuilder, onMenu }: { showsBuilder: boolean; onMenu
   const connection = useConnection();
   const theme = useTheme();
   const navigate = useNavigate();
-  const chooseBuilder = (id: string) => {
-    localStorage.setItem(`console.builder.${region}`, id);
-    // Filters name projects of the builder before.
-    navigate({ search: `?${new URLSearchParams({ region, builder: id })}` });
-  };
+  // Filters name projects of the builder before.
+  const chooseBuilder = (builder: string) => navigate({ search: `?${new URLSearchParams({ region, builder })}` });
   return (
     <header className="topbar">
       <button type="button" className="plain icon menu" aria-label="Open the menu" onClick={onMenu}>

@@ -44,9 +44,11 @@ export function ScopeProvider({ children }: { children: ReactNode }) {
   const hasBuilder = BUILDER_ID.test(builderId);
   const request = useRequest(ScopeDocument, { builderId: hasBuilder ? builderId : null, hasBuilder });
   const isSignedIn = request.data !== undefined;
+  const shown = request.data?.chosen?.data.find(({ id }) => id === wanted)?.id;
   useEffect(() => {
     if (isSignedIn) localStorage.setItem('console.region', region);
-  }, [isSignedIn, region]);
+    if (shown) localStorage.setItem(`console.builder.${region}`, shown);
+  }, [isSignedIn, region, shown]);
   return (
     <Loaded request={request} lines={12}>
       {({ me, chosen, first }) => {
