@@ -75,6 +75,7 @@ export function ClientDrawer({ client: read, onClose, onChanged }: Props) {
       {client.type !== 'PUBLIC' && (
         <section className="side">
           <h3>Secrets</h3>
+          {client.secrets.length === 0 && <p className="soft">none</p>}
           <ul>
             {client.secrets.map(({ id, createdAt }) => (
               <li key={id} className="soft">
