@@ -1,4 +1,4 @@
-import type { Page, Route } from 'playwright-core';
+import type { Page, Response, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
   DESKTOP,
@@ -142,6 +142,23 @@ const STATES: readonly [name: string, path: string, operation: string | null, te
   ['error-integrations', 'integrations', 'query Integrators', 'This did not work'],
 ];
 
+/** Pages, and the operation of each that a response is made up for. */
+const FAILURES = [
+  ['today', 'query Today'],
+  ['attendance', 'query Board'],
+  ['attendance?show=conflicts', 'query OpenConflicts'],
+  ['attendance?show=open', 'query OpenVisits'],
+  ['attendance?show=pending', 'query PendingSignOffs'],
+  ['timesheets', 'query Timesheets'],
+  ['inductions', 'query Inductions'],
+  ['insurances', 'query Insurances'],
+  ['photos', 'query Photos'],
+  ['reports', 'query Reports'],
+  ['integrations', 'query Integrators'],
+  ['people', 'query People'],
+  ['audit', 'query Audit'],
+] as const;
+
 /** Answers an operation with an error of the service. */
 const failing = (operation: string) => async (route: Route) => {
   const { query } = route.request().postDataJSON() as { query: string };
@@ -214,5 +231,18 @@ describe.skipIf(!executablePath)('the pages of the console in Chromium', { timeo
       await expectAccessible(page, `explorer, ${theme}`, ['.graphiql-tab']);
       await savePicture(page, `desktop-explorer-${theme}`);
     });
+  });
+
+  it.each(FAILURES)('%s loads what failed when the person tries again', async (path, operation) => {
+    await page.route('**/console/graphql', failing(operation));
+    await open(path, 'light');
+    const again = page.getByRole('alert').getByRole('button', { name: 'Try again' }).first();
+    const isAnswer = (response: Response) => (response.request().postData() ?? '').includes(`${operation}(`);
+    await Promise.all([page.waitForResponse(isAnswer), again.press('Enter')]);
+    await page.getByText('This did not work').first().waitFor();
+    await page.unrouteAll({ behavior: 'wait' });
+    await again.press('Enter');
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+    await settle();
   });
 });
