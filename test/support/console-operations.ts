@@ -23,7 +23,7 @@ export const consoleOperations = (schema: GraphQLSchema) =>
 /** The lowest role of each operation, repeated here on purpose: a change of permissions must be made in both places. */
 const VIEWER = [
   ...['me', 'signOut', 'integrators', 'integrator', 'clients', 'client', 'connections', 'connection', 'scopes'],
-  ...['changes', 'usage', 'rejections', 'webhookEndpoints', 'webhookEndpoint'],
+  ...['changes', 'usage', 'usageByDay', 'rejections', 'webhookEndpoints', 'webhookEndpoint'],
   // Figures.
   ...[
     'hoursByWeek',
@@ -33,6 +33,7 @@ const VIEWER = [
     'attendanceByDay',
     'signOnsByHour',
     'workersOnSite',
+    'projectsInProgress',
     'inductionsByStatus',
     'insurancesByMonth',
     'photosByDay',

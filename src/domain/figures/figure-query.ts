@@ -1,16 +1,14 @@
-import type { TextRow } from '../../database/pool/pg-pipeline.ts';
 import { invalidField } from '../../shared/errors.ts';
 
-/** Maximum projects or cost codes in one figure. CON-14. */
+/** Maximum projects or cost codes that one figure is divided by, or that are offered. CON-14. */
 export const MAX_GROUPS = 10_000;
 
 /** SQL that reads one row more than `MAX_GROUPS`, which shows that there are too many. */
 export const LIMIT_GROUPS = `limit ${MAX_GROUPS + 1}`;
 
-/** Returns the rows. Throws 400 for more than 10,000, so that a sum over them is complete. */
-export function requireFewGroups(rows: TextRow[]): TextRow[] {
-  if (rows.length > MAX_GROUPS)
-    throw invalidField('builderId', `has more than ${MAX_GROUPS} projects or cost codes to add up`);
+/** Returns the rows. Throws 400 for more than 10,000, so that none is missing. */
+export function requireFewGroups<Row>(rows: Row[]): Row[] {
+  if (rows.length > MAX_GROUPS) throw invalidField('builderId', `has more than ${MAX_GROUPS} projects or cost codes`);
   return rows;
 }
 

@@ -1,16 +1,26 @@
-import type { Statement } from '../../database/pool/pg-pipeline.ts';
+import type { Statement, TextRow } from '../../database/pool/pg-pipeline.ts';
 import type { ReadDatabase } from '../../database/read/read-database.ts';
 import { runSlowStatement } from '../../database/read/slow-read.ts';
 import { invalidField } from '../../shared/errors.ts';
 
-/** Requests of one integrator on one day, in UTC. */
-interface UsageByDay {
-  date: string;
-  integratorId: string;
-  integratorName: string;
+/** Numbers of requests. */
+interface Usage {
   requests: number;
   errors: number;
   rejections: number;
+}
+
+/** Requests of one integrator on one day, in UTC. */
+interface IntegratorDay extends Usage {
+  date: string;
+  integratorId: string;
+  integratorName: string;
+}
+
+/** Days in UTC, both included. */
+export interface UsageRange {
+  since: string;
+  until: string;
 }
 
 /** Rows that one read returns at most. CON-14. */
@@ -24,18 +34,54 @@ const SELECT_USAGE: Statement = {
     order by day.date, integrator.name, day.integrator_id limit $4::int`,
 };
 
-/** Returns the days with requests, both dates included. Throws 400 for more than 20,000 days of integrators. */
+const SELECT_BY_DAY: Statement = {
+  name: 'usage.by-day',
+  text: `select date::text, sum(requests), sum(errors), sum(rejections) from usage_day
+    where date between $1::date and $2::date group by date order by date`,
+};
+
+const SELECT_BY_INTEGRATOR: Statement = {
+  name: 'usage.by-integrator',
+  text: `select integrator_id, sum(requests), sum(errors), sum(rejections) from usage_day
+    where date between $1::date and $2::date and integrator_id = any($3::text[]) group by integrator_id`,
+};
+
+/** Returns the numbers of the last three columns. */
+function toUsage(row: TextRow): Usage {
+  const [requests, errors, rejections] = row.slice(-3).map(Number) as [number, number, number];
+  return { requests, errors, rejections };
+}
+
+/** Returns the days with requests. Throws 400 for more than 20,000 days of integrators. */
 export async function readUsage(
   database: ReadDatabase,
-  { since, until, integratorId }: { since: string; until: string; integratorId: string | null },
-): Promise<UsageByDay[]> {
+  { since, until, integratorId }: UsageRange & { integratorId: string | null },
+): Promise<IntegratorDay[]> {
   const rows = await runSlowStatement(database, SELECT_USAGE, [since, until, integratorId, MAX_USAGE_ROWS + 1]);
   if (rows.length > MAX_USAGE_ROWS)
     throw invalidField('since', 'must be later: there are too many integrators with requests');
-  return rows.map(([date, id, name, ...counts]) => {
-    const [requests, errors, rejections] = counts.map(Number) as [number, number, number];
-    return { date: date!, integratorId: id!, integratorName: name!, requests, errors, rejections };
+  return rows.map((row) => {
+    const [date, integratorId, integratorName] = row as [string, string, string];
+    return { date, integratorId, integratorName, ...toUsage(row) };
   });
+}
+
+/** Returns the days with requests, each with the sums of all integrators. */
+export async function readUsageByDay(database: ReadDatabase, { since, until }: UsageRange) {
+  const rows = await runSlowStatement(database, SELECT_BY_DAY, [since, until]);
+  return rows.map((row) => ({ date: row[0]!, ...toUsage(row) }));
+}
+
+/** Returns the sums of each integrator. */
+export async function readUsageOf(
+  database: ReadDatabase,
+  integratorIds: readonly string[],
+  { since, until }: UsageRange,
+): Promise<Map<string, Usage>> {
+  const rows = await runSlowStatement(database, SELECT_BY_INTEGRATOR, [since, until, integratorIds]);
+  const sums = new Map(integratorIds.map((id) => [id, { requests: 0, errors: 0, rejections: 0 }]));
+  for (const row of rows) sums.set(row[0]!, toUsage(row));
+  return sums;
 }
 
 const SELECT_REJECTIONS: Statement = {

@@ -30,6 +30,7 @@ const FIGURES: [name: string, args: string, fields: string, isAttendance: boolea
   ['attendanceByDay', `, ${MONTH}`, 'date visits workers', true],
   ['signOnsByHour', ', date: "2026-05-28"', 'hour signOns typicalSignOns', true],
   ['workersOnSite', '', 'project { id name } onSite fromEarlierDays', true],
+  ['projectsInProgress', '', 'id name details { status }', false],
   ['inductionsByStatus', '', 'status inductions', false],
   ['insurancesByMonth', `, ${DAYS}`, 'month insurances', false],
   ['photosByDay', `, ${MONTH}`, 'date source photos', false],

@@ -80,6 +80,37 @@ describe('usage', () => {
     expect(usage[1]).toEqual({ date: '2026-06-02', integratorId, requests: 60, errors: 12, rejections: 0 });
   });
 
+  it('is added up by day and by integrator, exactly (CON-10)', async () => {
+    const sql = (text: string) => service.databases.au1.fork().execute(text);
+    const others = `(select id from integrator where id <> '${integratorId}' order by id limit 2)`;
+    await sql(`insert into usage_day (date, integrator_id, requests, errors, rejections)
+      select date, id, 100, 20, 3 from ${others} integrator, unnest('{2026-05-31,2026-06-01,2026-06-02}'::date[]) date`);
+    const range = 'since: "2026-06-01", until: "2026-06-02"';
+    const sums = 'requests errors rejections';
+    const { data } = await viewer.query(`{ usage(${range}) { date integratorId ${sums} }
+      usageByDay(${range}) { date ${sums} } integrators(limit: 200) { data { id usage(${range}) { ${sums} } } } }`);
+    await sql(`delete from usage_day where integrator_id in ${others}`);
+    interface Row extends Record<'requests' | 'errors' | 'rejections', number> {
+      date: string;
+      integratorId: string;
+    }
+    const add = (rows: Row[]) =>
+      Object.fromEntries(
+        (['requests', 'errors', 'rejections'] as const).map((name) => [
+          name,
+          rows.reduce((sum, row) => sum + row[name], 0),
+        ]),
+      );
+    const rows = data.usage as Row[];
+    expect(rows).toHaveLength(6);
+    expect(data.usageByDay).toEqual(
+      ['2026-06-01', '2026-06-02'].map((date) => ({ date, ...add(rows.filter((row) => row.date === date)) })),
+    );
+    expect(data.integrators.data.length).toBeGreaterThan(2);
+    for (const { id, usage } of data.integrators.data)
+      expect(usage, id).toEqual(add(rows.filter((row) => row.integratorId === id)));
+  });
+
   it('keeps the latest rejections of an integrator (CON-11)', async () => {
     const log = createLog();
     const rejection = { clientId, operation: 'GET /x', status: 404, code: 'NOT_FOUND', requestId: 'r' };
@@ -134,7 +165,10 @@ describe('usage', () => {
   });
 
   it('rejects more than 400 days', async () => {
-    const { errors } = await viewer.query('{ usage(since: "2020-01-01", until: "2026-06-02") { requests } }');
-    expect(errors![0]!.extensions).toMatchObject({ errors: [{ fieldName: 'until' }] });
+    const range = '(since: "2020-01-01", until: "2026-06-02") { requests }';
+    for (const query of [`{ usage${range} }`, `{ usageByDay${range} }`, `{ integrators { data { usage${range} } } }`]) {
+      const { errors } = await viewer.query(query);
+      expect(errors![0]!.extensions, query).toMatchObject({ errors: [{ fieldName: 'until' }] });
+    }
   });
 });

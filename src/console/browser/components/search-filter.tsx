@@ -4,8 +4,16 @@ import { useFilters } from '../shared/filters.ts';
 /** Milliseconds without a keystroke after which a search is sent. */
 const PAUSE_MS = 300;
 
+interface Props {
+  /** Parameter of the URL. */
+  name: string;
+  label: string;
+  /** Parameter of the list's position, where it is not one of the usual ones. */
+  position?: string;
+}
+
 /** A text to search for, kept in the URL. Typing without a pause is one step of the back button. */
-export function SearchFilter({ name, label }: { name: string; label: string }) {
+export function SearchFilter({ name, label, position }: Props) {
   const filters = useFilters();
   const current = filters.get(name) ?? '';
   const [text, setText] = useState(current);
@@ -13,7 +21,8 @@ export function SearchFilter({ name, label }: { name: string; label: string }) {
   // After each render, so that a filter that was changed in the meantime is kept.
   useEffect(() => {
     if (text === current) return;
-    const timer = setTimeout(() => filters.set({ [name]: text }, { replace: current !== '' }), PAUSE_MS);
+    const changes = { [name]: text, ...(position && { [position]: null }) };
+    const timer = setTimeout(() => filters.set(changes, { replace: current !== '' }), PAUSE_MS);
     return () => clearTimeout(timer);
   });
   return (

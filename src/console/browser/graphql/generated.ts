@@ -226,8 +226,6 @@ export type PendingSignOffsQueryVariables = Exact<{
 
 export type PendingSignOffsQuery = { builder: { id: string, pendingSignOffs: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> } } };
 
-export type ProjectChoicePartFragment = { data: Array<{ id: string, name: string }> };
-
 export type OneProjectQueryVariables = Exact<{
   builderId: string;
   projectId: string;
@@ -241,7 +239,7 @@ export type ProjectChoiceQueryVariables = Exact<{
 }>;
 
 
-export type ProjectChoiceQuery = { first: { data: Array<{ id: string, name: string }> }, second: { data: Array<{ id: string, name: string }> }, third: { data: Array<{ id: string, name: string }> }, fourth: { data: Array<{ id: string, name: string }> } };
+export type ProjectChoiceQuery = { projectsInProgress: Array<{ id: string, name: string }> };
 
 export type LaterVisitsQueryVariables = Exact<{
   builderId: string;
@@ -353,11 +351,13 @@ export type IntegratorsQueryVariables = Exact<{
 }>;
 
 
-export type IntegratorsQuery = { integrators: { data: Array<{ id: string, name: string, createdAt: string, activeClients: number, activeConnections: number, webhookEndpoints: Array<{ id: string, status: WebhookEndpointStatus, failures: number }> }>, meta: { nextCursor: string | null } }, usage: Array<{ date: string, integratorId: string, integratorName: string, requests: number, errors: number, rejections: number }>, rejections: Array<{ at: string, integratorId: string, integratorName: string, clientName: string, operation: string, status: number, code: string, reason: string, requestId: string }> };
+export type IntegratorsQuery = { integrators: { data: Array<{ id: string, name: string, createdAt: string, activeClients: number, activeConnections: number, webhookEndpoints: Array<{ id: string, status: WebhookEndpointStatus, failures: number }>, usage: { requests: number, errors: number, rejections: number } }>, meta: { nextCursor: string | null } }, usageByDay: Array<{ date: string, requests: number, errors: number, rejections: number }>, rejections: Array<{ at: string, integratorId: string, integratorName: string, clientName: string, operation: string, status: number, code: string, reason: string, requestId: string }> };
 
 export type OneIntegratorQueryVariables = Exact<{
   id: string | number;
+  clientName?: string | null | undefined;
   clientsAfter?: string | null | undefined;
+  connectedTo?: string | null | undefined;
   connectionsAfter?: string | null | undefined;
   since: string;
   until: string;
@@ -932,21 +932,7 @@ export const OneProjectDocument = `query OneProject($builderId: BuilderId!, $pro
   }
 }` as unknown as TypedDocumentNode<OneProjectQuery, OneProjectQueryVariables>;
 export const ProjectChoiceDocument = `query ProjectChoice($builderId: BuilderId!) {
-  first: projects(builderId: $builderId, status: IN_PROGRESS) {
-    ...ProjectChoicePart
-  }
-  second: projects(builderId: $builderId, status: IN_PROGRESS, offset: 25) {
-    ...ProjectChoicePart
-  }
-  third: projects(builderId: $builderId, status: IN_PROGRESS, offset: 50) {
-    ...ProjectChoicePart
-  }
-  fourth: projects(builderId: $builderId, status: IN_PROGRESS, offset: 75) {
-    ...ProjectChoicePart
-  }
-}
-fragment ProjectChoicePart on ProjectPage {
-  data {
+  projectsInProgress(builderId: $builderId) {
     id
     name
   }
@@ -1505,15 +1491,18 @@ export const IntegratorsDocument = `query Integrators($name: String, $after: Str
         status
         failures
       }
+      usage(since: $since, until: $until) {
+        requests
+        errors
+        rejections
+      }
     }
     meta {
       nextCursor
     }
   }
-  usage(since: $since, until: $until) {
+  usageByDay(since: $since, until: $until) {
     date
-    integratorId
-    integratorName
     requests
     errors
     rejections
@@ -1533,7 +1522,7 @@ fragment RejectionPart on Rejection {
   reason
   requestId
 }` as unknown as TypedDocumentNode<IntegratorsQuery, IntegratorsQueryVariables>;
-export const OneIntegratorDocument = `query OneIntegrator($id: ID!, $clientsAfter: String, $connectionsAfter: String, $since: CalendarDate!, $until: CalendarDate!) {
+export const OneIntegratorDocument = `query OneIntegrator($id: ID!, $clientName: String, $clientsAfter: String, $connectedTo: BuilderId, $connectionsAfter: String, $since: CalendarDate!, $until: CalendarDate!) {
   integrator(id: $id) {
     id
     name
@@ -1544,7 +1533,7 @@ export const OneIntegratorDocument = `query OneIntegrator($id: ID!, $clientsAfte
       ...EndpointPart
     }
   }
-  clients(integratorId: $id, after: $clientsAfter) {
+  clients(integratorId: $id, name: $clientName, after: $clientsAfter) {
     data {
       ...ClientPart
     }
@@ -1563,7 +1552,11 @@ export const OneIntegratorDocument = `query OneIntegrator($id: ID!, $clientsAfte
       nextCursor
     }
   }
-  connections(integratorId: $id, after: $connectionsAfter) {
+  connections(
+    integratorId: $id
+    builderId: $connectedTo
+    after: $connectionsAfter
+  ) {
     data {
       ...ConnectionPart
     }

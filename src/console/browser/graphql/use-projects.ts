@@ -8,12 +8,11 @@ export interface ProjectChoice {
   name: string;
 }
 
-/** Returns the builder's projects in progress, the first hundred by creation, and that of the URL if there is such a project. */
+/** Returns the builder's projects in progress by creation, and that of the URL if there is such a project. */
 export function useProjects(builderId: string): Request<ProjectChoice[]> {
   const projectId = useFilters().get('project');
   const list = useRequest(ProjectChoiceDocument, { builderId });
-  const { first, second, third, fourth } = list.data ?? {};
-  const listed = list.data && [first, second, third, fourth].flatMap((page) => page!.data);
+  const listed = list.data?.projectsInProgress;
   const isListed = !projectId || !listed || listed.some(({ id }) => id === projectId);
   const one = useRequest(OneProjectDocument, { builderId, projectId: projectId ?? '' }, { pause: isListed });
   if (isListed) return { ...list, data: listed };

@@ -1,7 +1,7 @@
 import type { Scope } from '../../../../schema/scopes.ts';
 import { getTimeZone } from '../../../../schema/time-zone.ts';
 import { readAttendanceByDay, readSignOnsByHour, readWorkersOnSite } from '../../../domain/figures/attendance.ts';
-import { type DayRange, MAX_GROUPS } from '../../../domain/figures/figure-query.ts';
+import { type DayRange, MAX_GROUPS, requireFewGroups } from '../../../domain/figures/figure-query.ts';
 import {
   type HoursFilter,
   readHoursByCostCode,
@@ -16,6 +16,7 @@ import {
   readPhotosByDay,
 } from '../../../domain/figures/records.ts';
 import { builders } from '../../../domain/readers/builder.reader.ts';
+import { projects } from '../../../domain/readers/project.reader.ts';
 import { requireFound } from '../../../domain/require-found.ts';
 import { invalidField } from '../../../shared/errors.ts';
 import type { ConsoleArea, ConsoleContext, ConsoleOperation } from '../console-area.ts';
@@ -65,7 +66,7 @@ const figureOfDays = (scope: Scope, maxDays: number, read: ReadRange, maxRecords
 
 const getNow = ({ clock }: ConsoleContext) => new Date(clock.now()).toISOString();
 
-/** Figures for charts, each counted by one statement in an index. */
+/** Figures for charts, each counted by one statement in an index, and the projects that they are filtered by. */
 export const figuresArea: ConsoleArea = {
   types: figureTypes,
   queries: {
@@ -82,6 +83,12 @@ export const figuresArea: ConsoleArea = {
     workersOnSite: figure(
       'read:attendance',
       (context, filter) => readWorkersOnSite(context.database, filter, getNow(context)),
+      MAX_GROUPS,
+    ),
+    projectsInProgress: figure(
+      'read:projects',
+      async ({ database }, { builderId }) =>
+        requireFewGroups(await projects.findAll(database, { builderId, status: 'IN_PROGRESS' })),
       MAX_GROUPS,
     ),
     inductionsByStatus: figure('read:inductions', ({ database }, filter) => readInductionsByStatus(database, filter)),

@@ -117,6 +117,8 @@ export const figureTypes = /* GraphQL */ `
     signOnsByHour(builderId: BuilderId!, projectId: ProjectId, date: CalendarDate!): [SignOnsByHour!]!
     "Visits that have not ended, by project in the order of their names. Projects without any are left out."
     workersOnSite(builderId: BuilderId!): [WorkersOnSite!]!
+    "All projects in progress in the order of creation, at most 10,000."
+    projectsInProgress(builderId: BuilderId!): [ProjectSummary!]!
     "Inductions by status."
     inductionsByStatus(builderId: BuilderId!, projectId: ProjectId): [InductionsByStatus!]!
     "Insurances by the month in which they end, in at most 1,827 days."

@@ -1,10 +1,24 @@
-import { MAX_USAGE_ROWS, readRejections, readUsage } from '../../../domain/usage/read-usage.ts';
+import {
+  MAX_USAGE_ROWS,
+  readRejections,
+  readUsage,
+  readUsageByDay,
+  readUsageOf,
+  type UsageRange,
+} from '../../../domain/usage/read-usage.ts';
 import { invalidField } from '../../../shared/errors.ts';
 import type { ConsoleArea } from '../console-area.ts';
+import { loadBatched } from '../load-batched.ts';
 import { toLimit } from '../page.ts';
 import { usageTypes } from './usage.schema.ts';
 
 const MAX_DAYS = 400;
+
+/** Throws 400 for a range of no days or of too many. */
+function requireFewDays({ since, until }: UsageRange): void {
+  const days = (Date.parse(until) - Date.parse(since)) / 86_400_000 + 1;
+  if (days < 1 || days > MAX_DAYS) throw invalidField('until', `must be at most ${MAX_DAYS} days after since`);
+}
 
 /** Requests of integrators. */
 export const usageArea: ConsoleArea = {
@@ -14,15 +28,32 @@ export const usageArea: ConsoleArea = {
       action: 'access.read',
       maxRecords: MAX_USAGE_ROWS,
       resolve(_, { since, until, integratorId = null }, { database }) {
-        const days = (Date.parse(until) - Date.parse(since)) / 86_400_000 + 1;
-        if (days < 1 || days > MAX_DAYS) throw invalidField('until', `must be at most ${MAX_DAYS} days after since`);
+        requireFewDays({ since, until });
         return readUsage(database.onReplica(), { since, until, integratorId });
+      },
+    },
+    usageByDay: {
+      action: 'access.read',
+      maxRecords: MAX_DAYS,
+      resolve(_, range, { database }) {
+        requireFewDays(range);
+        return readUsageByDay(database.onReplica(), range);
       },
     },
     rejections: {
       action: 'access.read',
       resolve: (_, { integratorId = null, code = null, limit }, { database }) =>
         readRejections(database, { integratorId, code, limit: toLimit(limit) }),
+    },
+  },
+  fields: {
+    Integrator: {
+      usage({ id }: { id: string }, range: UsageRange, context) {
+        requireFewDays(range);
+        return loadBatched(context, `usage ${range.since} ${range.until}`, id, (database, ids) =>
+          readUsageOf(database.onReplica(), ids, range),
+        );
+      },
     },
   },
 };

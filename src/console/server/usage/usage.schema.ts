@@ -13,6 +13,26 @@ export const usageTypes = /* GraphQL */ `
     rejections: Int!
   }
 
+  "Requests of all integrators on one day, in UTC."
+  type UsageByDay {
+    date: CalendarDate!
+    requests: Int!
+    errors: Int!
+    rejections: Int!
+  }
+
+  "Requests of one integrator."
+  type UsageSum {
+    requests: Int!
+    errors: Int!
+    rejections: Int!
+  }
+
+  extend type Integrator {
+    "Its requests from 'since' to 'until', both included; at most 400 days."
+    usage(since: CalendarDate!, until: CalendarDate!): UsageSum!
+  }
+
   "A request that was rejected."
   type Rejection {
     at: Timestamp!
@@ -33,6 +53,8 @@ export const usageTypes = /* GraphQL */ `
   extend type Query {
     "Requests, errors and rejections by integrator and day, from 'since' to 'until', both included; at most 400 days."
     usage(integratorId: ID, since: CalendarDate!, until: CalendarDate!): [UsageDay!]!
+    "Requests, errors and rejections of all integrators by day, in at most 400 days. Days without requests are left out."
+    usageByDay(since: CalendarDate!, until: CalendarDate!): [UsageByDay!]!
     "The latest rejections, the newest first."
     rejections(integratorId: ID, code: String, limit: Int = 50): [Rejection!]!
   }

@@ -1,5 +1,6 @@
 import { Link } from 'react-router';
 import { ChosenProject } from '../../components/chosen-project.tsx';
+import { ProjectFilter } from '../../components/project-filter.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { BoardDocument } from '../../graphql/generated.ts';
 import type { ProjectChoice } from '../../graphql/use-projects.ts';
@@ -54,16 +55,7 @@ function ProjectDay({ projects, project }: { projects: readonly ProjectChoice[];
           </p>
         </div>
         <div className="filters">
-          <label className="field">
-            Project
-            <select value={project.id} onChange={({ target }) => filters.set({ project: target.value })}>
-              {projects.map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          </label>
+          <ProjectFilter projects={projects} fallback={project.id} />
           <label className="field">
             Day
             <input

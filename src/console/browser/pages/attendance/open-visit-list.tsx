@@ -1,6 +1,6 @@
 import { DataTable, Pager } from '../../components/data-table.tsx';
 import { Instant } from '../../components/facts.tsx';
-import { SelectFilter } from '../../components/select-filter.tsx';
+import { ProjectFilter } from '../../components/project-filter.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import {
   OpenVisitsDocument,
@@ -43,11 +43,7 @@ export function OpenVisitList() {
           <h1>Open visits</h1>
           <p>Workers who have signed on and not off, also on earlier days</p>
         </div>
-        <SelectFilter
-          name="project"
-          label="Project"
-          options={projects.data?.map(({ id, name }) => [id, name] as const) ?? []}
-        />
+        <ProjectFilter projects={projects.data} />
       </div>
       <section className="panel">
         <Loaded request={request}>

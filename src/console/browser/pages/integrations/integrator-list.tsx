@@ -43,68 +43,62 @@ export function IntegratorList() {
         </div>
       </div>
       <Loaded request={request} lines={14}>
-        {({ integrators: { data, meta }, usage, rejections }) => {
-          const usageOf = (id: string, count: (day: (typeof usage)[number]) => number) =>
-            formatCount(
-              usage.filter(({ integratorId }) => integratorId === id).reduce((sum, day) => sum + count(day), 0),
-            );
-          return (
-            <>
-              <UsageChart usage={usage} until={until} />
-              <section className="panel">
-                <header>
-                  <h2>Integrators</h2>
-                </header>
-                {data.length === 0 ? (
-                  <Empty title="No integrator matches" />
-                ) : (
-                  <DataTable
-                    caption="Integrators"
-                    rows={data}
-                    rowKey={({ id }) => id}
-                    columns={[
-                      {
-                        header: 'Integrator',
-                        cell: (integrator) => (
-                          <Link to={address(`/integrations/${integrator.id}`)}>
-                            <strong>{integrator.name}</strong>
-                          </Link>
-                        ),
-                      },
-                      {
-                        header: 'Clients',
-                        cell: ({ activeClients }) => formatCount(activeClients),
-                        number: true,
-                      },
-                      {
-                        header: 'Builders',
-                        cell: ({ activeConnections }) => formatCount(activeConnections),
-                        number: true,
-                      },
-                      {
-                        header: 'Webhooks',
-                        cell: ({ webhookEndpoints }) => <WebhookState endpoints={webhookEndpoints} />,
-                      },
-                      {
-                        header: `Requests, ${USAGE_DAYS} days`,
-                        cell: ({ id }) => usageOf(id, ({ requests }) => requests),
-                        number: true,
-                      },
-                      { header: 'Rejected', cell: ({ id }) => usageOf(id, (day) => day.rejections), number: true },
-                      { header: 'Failed', cell: ({ id }) => usageOf(id, ({ errors }) => errors), number: true },
-                    ]}
-                  />
-                )}
-                <CursorPager next={meta.nextCursor} label="Pages of integrators" />
-              </section>
-              <Restricted
-                action="integrator.created"
-                to="register integrators, clients, connections and webhook endpoints"
-              />
-              <RejectionTable rejections={rejections} />
-            </>
-          );
-        }}
+        {({ integrators: { data, meta }, usageByDay, rejections }) => (
+          <>
+            <UsageChart usage={usageByDay} until={until} />
+            <section className="panel">
+              <header>
+                <h2>Integrators</h2>
+              </header>
+              {data.length === 0 ? (
+                <Empty title="No integrator matches" />
+              ) : (
+                <DataTable
+                  caption="Integrators"
+                  rows={data}
+                  rowKey={({ id }) => id}
+                  columns={[
+                    {
+                      header: 'Integrator',
+                      cell: (integrator) => (
+                        <Link to={address(`/integrations/${integrator.id}`)}>
+                          <strong>{integrator.name}</strong>
+                        </Link>
+                      ),
+                    },
+                    {
+                      header: 'Clients',
+                      cell: ({ activeClients }) => formatCount(activeClients),
+                      number: true,
+                    },
+                    {
+                      header: 'Builders',
+                      cell: ({ activeConnections }) => formatCount(activeConnections),
+                      number: true,
+                    },
+                    {
+                      header: 'Webhooks',
+                      cell: ({ webhookEndpoints }) => <WebhookState endpoints={webhookEndpoints} />,
+                    },
+                    {
+                      header: `Requests, ${USAGE_DAYS} days`,
+                      cell: ({ usage }) => formatCount(usage.requests),
+                      number: true,
+                    },
+                    { header: 'Rejected', cell: ({ usage }) => formatCount(usage.rejections), number: true },
+                    { header: 'Failed', cell: ({ usage }) => formatCount(usage.errors), number: true },
+                  ]}
+                />
+              )}
+              <CursorPager next={meta.nextCursor} label="Pages of integrators" />
+            </section>
+            <Restricted
+              action="integrator.created"
+              to="register integrators, clients, connections and webhook endpoints"
+            />
+            <RejectionTable rejections={rejections} />
+          </>
+        )}
       </Loaded>
       {adding && <IntegratorForm onClose={() => setAdding(false)} />}
     </>

@@ -1,7 +1,9 @@
 import { Link, useParams } from 'react-router';
+import { BuilderFilter } from '../../components/builder-picker.tsx';
 import { CursorPager } from '../../components/cursor-pager.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Restricted } from '../../components/restricted.tsx';
+import { SearchFilter } from '../../components/search-filter.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import { OneIntegratorDocument } from '../../graphql/generated.ts';
@@ -27,9 +29,13 @@ export function IntegratorView() {
   const filters = useFilters();
   const address = useAddress();
   const until = toCalendarDate(Date.now(), 'UTC');
+  const clientName = filters.get('name');
+  const connectedTo = filters.get('of');
   const request = useRequest(OneIntegratorDocument, {
     ...{ id: integratorId, since: addDays(until, 1 - USAGE_DAYS), until },
-    ...{ clientsAfter: filters.get('clients'), connectionsAfter: filters.get('connections') },
+    ...{ clientName, clientsAfter: filters.get('clients'), connectedTo },
+    // An integrator has one connection to a builder.
+    connectionsAfter: connectedTo ? null : filters.get('connections'),
   });
   const close = () => {
     filters.set(CLOSED);
@@ -56,6 +62,10 @@ export function IntegratorView() {
                   <code>{integrator.id}</code>, since {formatDay(integrator.createdAt, timeZone)}
                 </p>
               </div>
+              <div className="filters">
+                <SearchFilter name="name" label="Client" position="clients" />
+                <BuilderFilter />
+              </div>
             </div>
             <UsageChart usage={usage} until={until} />
             <div className="columns wide">
@@ -69,7 +79,7 @@ export function IntegratorView() {
                   )}
                 </header>
                 {clients.length === 0 ? (
-                  <Empty title="No clients" />
+                  <Empty title={clientName ? 'No client matches' : 'No clients'} />
                 ) : (
                   <DataTable
                     caption="Clients"
@@ -99,7 +109,7 @@ export function IntegratorView() {
                   )}
                 </header>
                 {connections.length === 0 ? (
-                  <Empty title="No connections" />
+                  <Empty title={connectedTo ? 'Not connected to this builder' : 'No connections'} />
                 ) : (
                   <DataTable
                     caption="Connections"
@@ -113,7 +123,9 @@ export function IntegratorView() {
                     ]}
                   />
                 )}
-                <CursorPager name="connections" next={connectionPage.meta.nextCursor} label="Pages of connections" />
+                {!connectedTo && (
+                  <CursorPager name="connections" next={connectionPage.meta.nextCursor} label="Pages of connections" />
+                )}
               </section>
             </div>
             <section className="panel">

@@ -1,5 +1,6 @@
 import { ChosenProject } from '../../components/chosen-project.tsx';
 import { Pager } from '../../components/data-table.tsx';
+import { ProjectFilter } from '../../components/project-filter.tsx';
 import { SelectFilter } from '../../components/select-filter.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { type PhotoSource, PhotosDocument } from '../../graphql/generated.ts';
@@ -46,12 +47,7 @@ function Gallery({ projects, project }: { projects: readonly ProjectChoice[]; pr
           <p>{project.name}</p>
         </div>
         <div className="filters">
-          <SelectFilter
-            name="project"
-            label="Project"
-            fallback={project.id}
-            options={projects.map(({ id, name }) => [id, name] as const)}
-          />
+          <ProjectFilter projects={projects} fallback={project.id} />
           <SelectFilter name="source" label="Area" fallback="GALLERY" options={SOURCES} />
         </div>
       </div>

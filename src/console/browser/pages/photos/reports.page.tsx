@@ -1,4 +1,5 @@
 import { DataTable, Pager } from '../../components/data-table.tsx';
+import { ProjectFilter } from '../../components/project-filter.tsx';
 import { SelectFilter } from '../../components/select-filter.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
@@ -37,11 +38,7 @@ export default function ReportsPage() {
           <p>Walkthroughs that integrators have synced</p>
         </div>
         <div className="filters">
-          <SelectFilter
-            name="project"
-            label="Project"
-            options={projects.data?.map(({ id, name }) => [id, name] as const) ?? []}
-          />
+          <ProjectFilter projects={projects.data} />
           <SelectFilter name="state" label="State" options={[['archived', 'Archived']]} all="Active" />
         </div>
       </div>

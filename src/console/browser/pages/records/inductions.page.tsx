@@ -1,5 +1,6 @@
 import { DataTable, Pager } from '../../components/data-table.tsx';
 import { ExportButton } from '../../components/export-button.tsx';
+import { ProjectFilter } from '../../components/project-filter.tsx';
 import { SelectFilter } from '../../components/select-filter.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { formatStatus, StatusBadge } from '../../components/status-badge.tsx';
@@ -45,11 +46,7 @@ export default function InductionsPage() {
           <p>Introductions of workers to projects</p>
         </div>
         <div className="filters">
-          <SelectFilter
-            name="project"
-            label="Project"
-            options={projects.data?.map(({ id, name }) => [id, name] as const) ?? []}
-          />
+          <ProjectFilter projects={projects.data} />
           <SelectFilter
             name="status"
             label="Status"
