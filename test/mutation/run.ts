@@ -69,7 +69,7 @@ function testsOf(mutant: Mutant, sources: Source[], tests: string[], store: Stor
   const importers = sources.filter(({ imports }) => imports.includes(file)).map((source) => source.file);
   const find = (files: string[], names: string[] | null) =>
     tests
-      .map((test) => ({ test, ...store.reach[test]! }))
+      .map((test) => ({ ...store.reach[test]!, test }))
       .filter(({ passed }) => passed)
       .map(({ test, functions, milliseconds }) => {
         const inFiles = functions.filter((name) => files.includes(fileOf(name)));

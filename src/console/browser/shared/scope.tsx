@@ -44,7 +44,7 @@ export function ScopeProvider({ children }: { children: ReactNode }) {
   const hasBuilder = BUILDER_ID.test(builderId);
   const request = useRequest(ScopeDocument, { builderId: hasBuilder ? builderId : null, hasBuilder });
   const isSignedIn = request.data !== undefined;
-  const shown = request.data?.chosen?.data.find(({ id }) => id === wanted)?.id;
+  const shown = request.data?.chosen?.data.find(({ id }) => id === builderId)?.id;
   useEffect(() => {
     if (isSignedIn) localStorage.setItem('console.region', region);
     if (shown) localStorage.setItem(`console.builder.${region}`, shown);
