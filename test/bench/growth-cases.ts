@@ -65,13 +65,16 @@ export function growthCases(data: GrowthData): GrowthCase[] {
           variables: { id: builder.id },
         }),
     },
-    one('GraphQL costCodeTimesheets', () =>
-      graphql({
-        query: `query ($id: CostCodeId!, $builder: BuilderId!) {
-          costCodeTimesheets(costCodeId: $id, builderId: $builder, limit: 1) { meta { totalCount } data { id } } }`,
-        variables: { id: data.costCodeId, builder: builder.id },
-      }),
-    ),
+    {
+      name: 'GraphQL timesheets of a cost code',
+      internal: true,
+      request: () =>
+        graphql({
+          query: `query ($id: CostCodeId!, $builder: BuilderId!) { builder(builderId: $builder) {
+          timesheets(costCodeId: $id, limit: 1) { meta { totalCount } data { id } } } }`,
+          variables: { id: data.costCodeId, builder: builder.id },
+        }),
+    },
     {
       name: 'GraphQL photoReports and openVisits',
       internal: true,
