@@ -3,13 +3,9 @@ import { Id, Instant, Reference } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 import { User } from './user.entity.ts';
 
-/** Sign-in of a user in a browser (OAU-25). */
-@Entity({ tableName: 'oauth_session' })
-@PersonalData<Session>({ of: { user: 'userId' }, erase: 'delete', secret: ['passwordDigest'] })
-@Index({ properties: ['userId'] })
-@Index({ properties: ['expiresAt'] })
-export class Session {
-  /** SHA-256 of the browser id in the cookie, in lower-case hexadecimal. */
+/** Sign-in of a user or staff user in a browser. */
+export abstract class BrowserSession {
+  /** SHA-256 of the secret in the cookie, in lower-case hexadecimal. */
   @Id()
   digest!: string;
 
@@ -26,3 +22,10 @@ export class Session {
   @Instant()
   expiresAt!: string;
 }
+
+/** Sign-in of a user on the pages for users (OAU-25). The secret is the browser id. */
+@Entity({ tableName: 'oauth_session' })
+@PersonalData<Session>({ of: { user: 'userId' }, erase: 'delete', secret: ['passwordDigest'] })
+@Index({ properties: ['userId'] })
+@Index({ properties: ['expiresAt'] })
+export class Session extends BrowserSession {}
