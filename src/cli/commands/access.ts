@@ -219,11 +219,9 @@ const requireConnectionKey = (command: Command) =>
 
 function addConnectionCommands(parent: Command, io: CliIo): void {
   addConnectionReads(parent, io);
-  const create = parent
-    .command('create')
-    .description('connect an integrator to a builder, or reactivate a revoked connection')
-    .requiredOption('--integrator <id>', 'integrator')
-    .requiredOption('--builder <id>', 'builder')
+  const create = requireConnectionKey(
+    parent.command('create').description('connect an integrator to a builder, or reactivate a revoked connection'),
+  )
     .addOption(createRepeatableOption('--scope <scopes>', 'scopes that the builder allows, separated by spaces'))
     .option('--replace', 'replace the scopes of an active connection');
   defineRegionalCommand(io, create, async (context, { integrator, builder, scope, replace }) => {
@@ -232,11 +230,7 @@ function addConnectionCommands(parent: Command, io: CliIo): void {
     return { data, text: `${integrator} is connected to ${builder} (${data.change}): ${data.scopes.join(' ')}` };
   });
 
-  const revoke = parent
-    .command('revoke')
-    .description('revoke the access to this builder')
-    .requiredOption('--integrator <id>', 'integrator')
-    .requiredOption('--builder <id>', 'builder');
+  const revoke = requireConnectionKey(parent.command('revoke').description('revoke the access to this builder'));
   defineRegionalCommand(io, revoke, async (context, { integrator, builder }) => {
     const data = await revokeConnection(context, { integratorId: integrator, builderId: builder });
     const state = data.changed ? 'is' : 'was already';

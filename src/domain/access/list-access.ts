@@ -102,8 +102,7 @@ export async function listClients(context: ReadContext, filter: ClientFilter, pa
     }),
     scopes: scope === undefined ? undefined : { $contains: [scope] },
   };
-  const defined = Object.fromEntries(Object.entries(conditions).filter(([, value]) => value !== undefined));
-  const { rows, nextCursor } = await listRows(context, OAuthClient, 'id', defined, page);
+  const { rows, nextCursor } = await listRows(context, OAuthClient, 'id', conditions, page);
   return { clients: rows.map(toClient), nextCursor };
 }
 
