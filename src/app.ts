@@ -50,7 +50,7 @@ import { RegisteredOrigins } from './oauth/registered-origins.ts';
 import { registerReportPages } from './reports/plugin.ts';
 import { createOpenApiDocument } from './rest/openapi.ts';
 import { registerMethodNotAllowed, registerRest } from './rest/plugin.ts';
-import { generateDocuments } from './rest/sofa.ts';
+import { generateOperationDocuments } from './rest/sofa.ts';
 import { registerUploads } from './rest/uploads.ts';
 import type { Clock } from './shared/clock.ts';
 import { splitConnections } from './shared/connection-split.ts';
@@ -73,7 +73,7 @@ export interface ServiceDefinition {
 export async function createServiceDefinition(): Promise<ServiceDefinition> {
   const schema = buildServiceSchema();
   const operations = createRouteTable(schema);
-  const documents = await generateDocuments(schema, operations);
+  const documents = await generateOperationDocuments(schema, operations);
   return { schema, consoleSchema: buildConsoleSchema(schema), operations, documents };
 }
 

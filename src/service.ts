@@ -69,7 +69,7 @@ export async function main(showsTiming: boolean): Promise<void> {
       releaseStartMemory();
     }
   } catch (error) {
-    await fail(error);
+    await exitWithError(error);
   }
 }
 
@@ -88,7 +88,7 @@ async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise
   const report = (line: string) => log.warn(line);
   // A supervisor serves no requests.
   const load = config.supervise ? undefined : loadOnce(() => loadApp(stopwatch));
-  const opened = await openDatabases(config, 'service', { onStarting: load, onRestart: report, onGivenUp: fail });
+  const opened = await openDatabases(config, 'service', { onStarting: load, onRestart: report, onGivenUp: exitWithError });
   const app = await load?.();
   stopwatch.lap('PostgreSQL');
   const { databases, direct } = opened;
@@ -282,10 +282,10 @@ function stopOnSignals(stop: Stop, { drainSeconds }: Config, log: Logger): void 
 }
 
 function exitAfter(stopped: Promise<void>): void {
-  stopped.then(() => process.exit(0), fail);
+  stopped.then(() => process.exit(0), exitWithError);
 }
 
-async function fail(error: unknown): Promise<never> {
+async function exitWithError(error: unknown): Promise<never> {
   const reason = describeStartError(error);
   if (cluster.isWorker) await reportFailure(reason);
   else process.stderr.write(`${reason}\n`);

@@ -41,7 +41,7 @@ function addReport(
     sourceAuthor: author,
     sourceDeepLink: `https://sitewalk.example.com/w/${sourceExternalId}`,
     projectId: project.id,
-    page: createPage(random, title, true),
+    page: createPageDocument(random, title, true),
   };
   const hasFailed = JSON.stringify(content.page).includes('"FAILED"');
   const { id } = rows.add(PhotoReport, {
@@ -76,7 +76,7 @@ function addPage(rows: GeneratorContext['rows'], random: Random, at: string, pos
   return rows.add(PhotoReportPage, { id: random.id('page', at), ...position, pathDigest });
 }
 
-function createPage(random: Random, title: string, isRoot: boolean): object {
+function createPageDocument(random: Random, title: string, isRoot: boolean): object {
   const plain = (text: string) => [{ text }];
   const blocks: object[] = [
     { sourceBlockId: 'heading', type: 'HEADING', properties: { level: isRoot ? 1 : 2 }, richText: plain(title) },
@@ -92,7 +92,7 @@ function createPage(random: Random, title: string, isRoot: boolean): object {
     },
   ];
   if (isRoot) {
-    const area = createPage(random, `${random.pick(TRADES).name}, level ${random.between(1, 9)}`, false);
+    const area = createPageDocument(random, `${random.pick(TRADES).name}, level ${random.between(1, 9)}`, false);
     blocks.push({ sourceBlockId: AREA, type: 'PAGE', properties: {}, childPage: area });
   } else if (random.chance(0.3)) {
     const imageFailure = { code: 'UPLOAD_FAILED', message: 'The photo could not be uploaded from the site.' };

@@ -68,7 +68,7 @@ const ATTACH_TIMEOUT_MS = 30_000;
 /** Starts the cluster under `${dataDir}/postgres`, or adopts the server that a killed process left running. */
 export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   const folder = await prepareFolder(options.dataDir);
-  const attempt = await lockFolder(folder, 'service');
+  const attempt = await lockDataFolder(folder, 'service');
   if ('holder' in attempt) {
     throw new ClusterError(`The data folder ${folder} is in use by process ${attempt.holder.pid}.`);
   }
@@ -83,12 +83,12 @@ export async function openClusterForCommand(options: ClusterOptions): Promise<Cl
   const folder = await prepareFolder(options.dataDir);
   const deadline = Date.now() + ATTACH_TIMEOUT_MS;
   for (let announced = false; ; await sleep(100)) {
-    const attempt = await lockFolder(folder, 'command');
+    const attempt = await lockDataFolder(folder, 'command');
     if ('lock' in attempt) return startOwnedCluster(folder, attempt.lock, options);
     const { pid, role } = attempt.holder;
     if (role === 'service') {
       const server = await findRunningServer(folder);
-      const password = server && (await readPassword(folder));
+      const password = server && (await readClusterPassword(folder));
       if (server && password && !(await findConnectionError(server.port, password))) {
         return createClusterHandle(server.port, password, async () => {});
       }
@@ -185,7 +185,7 @@ async function makeFolder(folder: string, mode?: number): Promise<void> {
   });
 }
 
-async function lockFolder(folder: string, role: LockRole) {
+async function lockDataFolder(folder: string, role: LockRole) {
   try {
     return await tryAcquireFileLock(join(folder, 'service.lock'), role);
   } catch (error) {
@@ -207,7 +207,7 @@ export async function loadPrograms(): Promise<Programs> {
   }
 }
 
-async function readPassword(folder: string): Promise<string> {
+async function readClusterPassword(folder: string): Promise<string> {
   const file = toPasswordPath(folder);
   try {
     return (await readFile(file, 'utf8')).trim();
@@ -224,7 +224,7 @@ async function preparePassword(folder: string): Promise<string> {
     await writeFile(draft, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600, flag: 'wx', flush: true });
     await rename(draft, file);
   }
-  return readPassword(folder);
+  return readClusterPassword(folder);
 }
 
 /** Creates the cluster in a temporary folder and renames it when complete, because an interrupted initdb leaves an invalid one. */

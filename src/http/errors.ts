@@ -28,7 +28,7 @@ export function installErrorHandler(app: FastifyInstance): void {
 
 /** Returns the public error for an error of a route, and logs the cause of a failure. */
 export function publicError(thrown: FastifyError, request: FastifyRequest): ApiError {
-  const error = transportError(thrown, request) ?? toApiError(thrown);
+  const error = toTransportError(thrown, request) ?? toApiError(thrown);
   if (error.status < 500) request.rejection = describeRejection(error);
   if (error.status >= 500) request.log.error({ err: error.cause ?? error }, error.message);
   return error;
@@ -46,7 +46,7 @@ export function installNotFound(
 }
 
 /** Returns the public error for one of Fastify's own errors; null for other errors. */
-function transportError(error: FastifyError, request: FastifyRequest): ApiError | null {
+function toTransportError(error: FastifyError, request: FastifyRequest): ApiError | null {
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return payloadTooLarge(request.routeOptions.bodyLimit);

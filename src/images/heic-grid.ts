@@ -7,7 +7,7 @@ import {
   CHANNELS,
   CHROMA,
   type Colour,
-  call,
+  callHeif,
   DecodeError,
   decoders,
   heif,
@@ -72,13 +72,20 @@ export async function decodeGrid<Result>(
     )
       return null;
     const tiles = Array.from({ length: columns * rows }, (_, index) => {
-      call('_heif_image_handle_get_grid_image_tile_id', handle, 0, index % columns, Math.floor(index / columns), out);
+      callHeif(
+        '_heif_image_handle_get_grid_image_tile_id',
+        handle,
+        0,
+        index % columns,
+        Math.floor(index / columns),
+        out,
+      );
       return readNumber(out);
     });
     if (tiles.some((tile) => readOrientation(context, tile, ITEM.hvc1) !== 1)) return null;
     const parameterSets = readParameterSets(file, tiles);
     if (!parameterSets) return null;
-    call('_heif_image_handle_decode_image_tile', handle, out, UNDEFINED, UNDEFINED, 0, 0, 0);
+    callHeif('_heif_image_handle_decode_image_tile', handle, out, UNDEFINED, UNDEFINED, 0, 0, 0);
     image = readNumber(out);
     const colour = readColour(image);
     const bits = heif._heif_image_get_bits_per_pixel_range!(image, CHANNELS.ycbcr[0]!);
@@ -93,7 +100,7 @@ export async function decodeGrid<Result>(
     decoders.add(hevc);
     for (const [index, tile] of tiles.entries()) {
       const place = { left: (index % columns) * tileWidth, top: Math.floor(index / columns) * tileHeight };
-      call('_heif_item_get_item_data', context, tile, 0, out, out + 4);
+      callHeif('_heif_item_get_item_data', context, tile, 0, out, out + 4);
       const [data, size] = [readNumber(out), readNumber(out + 4)];
       const bytes = heif.HEAPU8.subarray(data, data + size);
       const isDecoded = decodeTile(hevc, format, bytes, readPlanes(address, stored), place);
@@ -113,7 +120,7 @@ export async function decodeGrid<Result>(
 
 function readTiling(handle: number) {
   const tiling = allocate(TILING_BYTES);
-  call('_heif_image_handle_get_image_tiling', handle, 0, tiling);
+  callHeif('_heif_image_handle_get_image_tiling', handle, 0, tiling);
   const [columns, rows, tileWidth, tileHeight, width, height] = [1, 2, 3, 4, 5, 6].map((field) =>
     readNumber(tiling + 4 * field),
   ) as [number, number, number, number, number, number];

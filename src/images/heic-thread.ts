@@ -8,7 +8,7 @@ import {
   CHANNELS,
   CHROMA,
   type Colour,
-  call,
+  callHeif,
   DecodeError,
   endImage,
   heif,
@@ -49,8 +49,8 @@ async function decodeFile({ path, side, maxPixels }: HeicTask): Promise<HeicPict
     const address = allocate(bytes.length);
     heif.HEAPU8.set(bytes, address);
     const context = heif._heif_context_alloc!();
-    call('_heif_context_read_from_memory_without_copy', context, address, bytes.length, 0);
-    call('_heif_context_get_primary_image_handle', context, out);
+    callHeif('_heif_context_read_from_memory_without_copy', context, address, bytes.length, 0);
+    callHeif('_heif_context_get_primary_image_handle', context, out);
     const handle = readNumber(out);
     const pixels = heif._heif_image_handle_get_width!(handle) * heif._heif_image_handle_get_height!(handle);
     if (pixels > maxPixels) throw new DecodeError(`more than ${maxPixels} pixels`);
@@ -72,7 +72,7 @@ async function decodeFile({ path, side, maxPixels }: HeicTask): Promise<HeicPict
 }
 
 function decodeHandle(handle: number, colorspace: number, chroma: number): number {
-  call('_heif_decode_image', handle, out, colorspace, chroma, 0);
+  callHeif('_heif_decode_image', handle, out, colorspace, chroma, 0);
   return readNumber(out);
 }
 
@@ -81,7 +81,7 @@ function readProfile(handle: number): Uint8Array | null {
   const size = heif._heif_image_handle_get_raw_color_profile_size!(handle);
   if (size === 0) return null;
   const address = allocate(size);
-  call('_heif_image_handle_get_raw_color_profile', handle, address);
+  callHeif('_heif_image_handle_get_raw_color_profile', handle, address);
   const profile = heif.HEAPU8.slice(address, address + size);
   heif._free!(address);
   return profile;

@@ -78,7 +78,7 @@ export class DecodeError extends Error {}
 export const readNumber = (address: number) => heif.HEAPU32[address >> 2]!;
 
 /** Calls a function of libheif that returns an error, and throws it. */
-export function call(name: `_heif_${string}`, ...parameters: number[]): void {
+export function callHeif(name: `_heif_${string}`, ...parameters: number[]): void {
   heif[name]!(error, ...parameters);
   if (readNumber(error) !== 0) throw new DecodeError(`${name} returns ${readNumber(error)}.${readNumber(error + 4)}`);
 }

@@ -17,7 +17,7 @@ const EMPTY_REQUEST = { url: '', body: null, params: {} };
  * input and respond with a fetch Response. So `RestRouteHandler` serves the requests, and each handler of SOFA is called only once, to
  * obtain the document that it executes. SOFA also mounts `/webhook` routes without any check; no route of its router is served.
  */
-export async function generateDocuments(
+export async function generateOperationDocuments(
   schema: GraphQLSchema,
   operations: Operation[],
 ): Promise<Map<string, DocumentNode>> {

@@ -8,7 +8,7 @@ export async function hasSameBytes(onePath: string, otherPath: string): Promise<
   try {
     const other = await open(otherPath, 'r');
     try {
-      return await isEqual(one, other);
+      return await hasEqualContent(one, other);
     } finally {
       await other.close();
     }
@@ -17,7 +17,7 @@ export async function hasSameBytes(onePath: string, otherPath: string): Promise<
   }
 }
 
-async function isEqual(one: FileHandle, other: FileHandle): Promise<boolean> {
+async function hasEqualContent(one: FileHandle, other: FileHandle): Promise<boolean> {
   const { size } = await one.stat();
   if ((await other.stat()).size !== size) return false;
   const [left, right] = [Buffer.allocUnsafe(CHUNK_BYTES), Buffer.allocUnsafe(CHUNK_BYTES)];

@@ -63,7 +63,7 @@ export class UrlSigner {
     if (size !== undefined) claims.size = Number(size);
     if (name !== undefined) claims.fileName = name as string;
     if (issuer !== undefined) claims.shareKey = issuer as string;
-    if (!this.#keys.some((key) => isEqual(signature, createSignature(key, claims, expires)))) return 'ALTERED';
+    if (!this.#keys.some((key) => isEqualSignature(signature, createSignature(key, claims, expires)))) return 'ALTERED';
     return Number(expires) * 1000 <= this.#clock.now() ? 'EXPIRED' : claims;
   }
 }
@@ -86,7 +86,7 @@ function createSignature(
   return createHmac('sha256', key).update(message).digest('base64url');
 }
 
-function isEqual(actual: string, expected: string): boolean {
+function isEqualSignature(actual: string, expected: string): boolean {
   const [one, other] = [Buffer.from(actual), Buffer.from(expected)];
   return one.length === other.length && timingSafeEqual(one, other);
 }

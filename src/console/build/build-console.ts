@@ -11,8 +11,8 @@ export const GENERATED = join(BROWSER, 'graphql/generated.ts');
 
 /** Returns the text of the generated module of operations. */
 export async function printGeneratedDocuments(): Promise<string> {
-  const { generateDocuments } = await import('./generate-documents.ts');
-  return generateDocuments(SCHEMA, await listFiles('**/*.graphql'));
+  const { generateTypedDocuments } = await import('./generate-documents.ts');
+  return generateTypedDocuments(SCHEMA, await listFiles('**/*.graphql'));
 }
 
 /** Builds the console into `dist/console`, unless it was built from the same sources. */

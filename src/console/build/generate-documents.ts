@@ -21,7 +21,7 @@ const SCALARS = { PageOffset: 'number', PageLimit: 'number', JsonObject: 'Record
  * @param files `.graphql` files; a file may use the fragments of others
  * @throws an error that names the operation, when one is not valid in the schema
  */
-export async function generateDocuments(schemaFile: string, files: readonly string[]): Promise<string> {
+export async function generateTypedDocuments(schemaFile: string, files: readonly string[]): Promise<string> {
   const schema = buildSchema(await readFile(schemaFile, 'utf8'));
   const documents = await Promise.all(
     [...files].sort().map(async (location) => ({ location, document: parse(await readFile(location, 'utf8')) })),

@@ -7,7 +7,7 @@ import type { FieldEdge, ResolverFactory } from '../../graphql/engine/resolver-f
 import { toFieldResolver, toResolverFactory } from '../../graphql/engine/resolver-factories.ts';
 import { consoleAreas } from './areas.ts';
 import type { ConsoleContext, ConsoleOperation, Resolve } from './console-area.ts';
-import { toFieldError } from './field-error.ts';
+import { toPublicInputError } from './input-error.ts';
 import { runInShare } from './load-batched.ts';
 import { findPersonalType, type PersonalType } from './personal-reads.ts';
 import { selectionIn } from './selected.ts';
@@ -152,7 +152,7 @@ function toRootField(name: string, { action, resolve, maxRecords }: ConsoleOpera
       // Transactions and reads of builders' records are charged where they run.
       return await (isMutation || action === READ_RECORDS ? run() : runInShare(context, run));
     } catch (error) {
-      throw toFieldError(error);
+      throw toPublicInputError(error);
     }
   };
   const field = toEdge(authorized);

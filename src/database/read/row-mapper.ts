@@ -39,7 +39,7 @@ const LARGE_BYTES = 16 * 1024;
 const JSON_EXPANSION = 8;
 
 export const keepText: Conversion = (text) => text;
-export const parseJsonText: Conversion = (text) => JSON.parse(text);
+export const parseJsonColumn: Conversion = (text) => JSON.parse(text);
 
 /** Selects the columns of a reader, and converts a row of text to a record with the entity's prototype. */
 export class RowMapper {
@@ -184,7 +184,7 @@ function toSizeSql(column: string, columnType: string): string {
 function findConversion(columnType: string): Conversion {
   if (columnType.startsWith('timestamptz')) return isoFromPostgres;
   if (columnType.endsWith('[]')) return (text) => parseArray(text);
-  if (columnType.startsWith('jsonb')) return parseJsonText;
+  if (columnType.startsWith('jsonb')) return parseJsonColumn;
   if (columnType === 'boolean') return (text) => text === 't';
   if (/^(int|serial|smallint|double|numeric|real)/.test(columnType)) return Number;
   return keepText;

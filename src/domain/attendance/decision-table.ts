@@ -51,7 +51,7 @@ const replayed = ({ stored }: Facts): Decision => ({
   duplicate: true,
 });
 const rejected = ({ stored }: Facts): Decision => ({ status: 409, code: stored!.rejection! });
-const conflict = (code: SignOnConflictCode): Decision => ({ status: 409, code });
+const toConflict = (code: SignOnConflictCode): Decision => ({ status: 409, code });
 
 /**
  * Decision table of an event: replays (ATT-11, ATT-13, ATT-19), visits (ATT-15, ATT-16, ATT-18) and conflicts (ATT-23 to ATT-26).
@@ -60,19 +60,19 @@ const conflict = (code: SignOnConflictCode): Decision => ({ status: 409, code })
 // biome-ignore format: a table
 const DECISION_TABLE: readonly [situation: string, holds: (facts: Facts) => boolean, decision: Decision | ((facts: Facts) => Decision)][] = [
   // The event is stored.
-  ['Same ID, different data',                                         ({ stored, event }) => stored !== null && !isSamePayload(stored, event), conflict('EVENT_MISMATCH')],
+  ['Same ID, different data',                                         ({ stored, event }) => stored !== null && !isSamePayload(stored, event), toConflict('EVENT_MISMATCH')],
   ['Replay of a sign-off that waited and then conflicted',            ({ stored }) => stored?.status === 'REJECTED',                          rejected],
   ['Same ID and same payload replayed',                               ({ stored }) => stored !== null,                                        replayed],
   // The event is new.
   ['New applied event: a sign-on',                                    ({ event }) => event.type === 'SIGN_ON',                                applied],
-  ['Sign-off with no sign-on: it names none',                         ({ event }) => event.sourceSignOnEventId === null,                      conflict('SIGN_ON_REQUIRED')],
-  ['Sign-off with no sign-on: it names itself',                       ({ event }) => event.sourceSignOnEventId === event.sourceEventId,       conflict('SIGN_ON_REQUIRED')],
+  ['Sign-off with no sign-on: it names none',                         ({ event }) => event.sourceSignOnEventId === null,                      toConflict('SIGN_ON_REQUIRED')],
+  ['Sign-off with no sign-on: it names itself',                       ({ event }) => event.sourceSignOnEventId === event.sourceEventId,       toConflict('SIGN_ON_REQUIRED')],
   ['Sign-off arrives before its sign-on',                             ({ signOn }) => signOn === null,                                        pending],
-  ['Sign-off with no sign-on: it names another sign-off',             ({ signOn }) => signOn!.type === 'SIGN_OFF',                            conflict('SIGN_ON_REQUIRED')],
-  ['Sign-off references another worker',                              ({ signOn, event }) => signOn!.workerId !== event.workerId,             conflict('WORKER_MISMATCH')],
-  ['Second distinct sign-off for the same visit',                     ({ visit }) => visit!.signedOffAt !== null,                             conflict('ALREADY_SIGNED_OFF')],
-  ['Attendance record already manually closed',                       ({ visit }) => visit!.closedAt !== null,                                conflict('ATTENDANCE_CLOSED')],
-  ['Attendance record already archived',                              ({ visit }) => visit!.archivedAt !== null,                              conflict('ATTENDANCE_CLOSED')],
+  ['Sign-off with no sign-on: it names another sign-off',             ({ signOn }) => signOn!.type === 'SIGN_OFF',                            toConflict('SIGN_ON_REQUIRED')],
+  ['Sign-off references another worker',                              ({ signOn, event }) => signOn!.workerId !== event.workerId,             toConflict('WORKER_MISMATCH')],
+  ['Second distinct sign-off for the same visit',                     ({ visit }) => visit!.signedOffAt !== null,                             toConflict('ALREADY_SIGNED_OFF')],
+  ['Attendance record already manually closed',                       ({ visit }) => visit!.closedAt !== null,                                toConflict('ATTENDANCE_CLOSED')],
+  ['Attendance record already archived',                              ({ visit }) => visit!.archivedAt !== null,                              toConflict('ATTENDANCE_CLOSED')],
   ['New applied event: a sign-off',                                   () => true,                                                             applied],
 ];
 

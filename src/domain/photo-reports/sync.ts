@@ -73,7 +73,7 @@ export async function syncReport(
         lockPhotos(transaction, tree.images, source.builderId),
       ]);
       const decision = decideSync({ updateOnly, integratorId, sourceRevision, fingerprint, stored: facts.stored });
-      if (decision === 'REPLAY') return replay(facts);
+      if (decision === 'REPLAY') return toReplayResult(facts);
       requireUserAndLinkScheme(request, facts);
       if (decision === 'NOT_FOUND') throw notFound('Photo report');
       if (decision !== 'SAVE') throw conflict(decision, CONFLICTS[decision]);
@@ -107,7 +107,7 @@ async function readFacts(
   return facts as unknown as StoredFacts;
 }
 
-function replay({ stored, pages }: StoredFacts): SyncPhotoReportResult {
+function toReplayResult({ stored, pages }: StoredFacts): SyncPhotoReportResult {
   const { id, status, sourceRevision } = stored!;
   return { status, idempotent: true, photoReportId: id, pageId: pages![ROOT]!, sourceRevision };
 }

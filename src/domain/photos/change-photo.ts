@@ -22,7 +22,7 @@ export function updatePhoto(
   const { fileName, capturedAt, description, folderId } = changes;
   return database.transaction(async (em) => {
     // Lock order of the gallery: folders before photos.
-    const folder = folderId == null ? null : await lockFolder(em, target, folderId);
+    const folder = folderId == null ? null : await lockTargetFolder(em, target, folderId);
     const photo = await lockActivePhoto(em, target);
     if (folder) {
       const isElsewhere = folder.projectId !== null && photo.projectId !== null && folder.projectId !== photo.projectId;
@@ -54,7 +54,7 @@ export function archivePhoto({ clock, database }: OperationContext, target: Targ
 }
 
 /** Locks the folder for the photo. A 404 for the photo precedes errors of the folder. */
-async function lockFolder(em: EntityManager, { builderId, photoId }: Target, id: string): Promise<PhotoFolder> {
+async function lockTargetFolder(em: EntityManager, { builderId, photoId }: Target, id: string): Promise<PhotoFolder> {
   const photo = await requireFound(
     em.findOne(Photo, { id: photoId, ...WRITABLE, builderId }, { disableIdentityMap: true }),
     'Photo',

@@ -22,7 +22,7 @@ export async function createPhoto(
     throw invalidField('imageAttachment', 'give either imageAttachment or imageUrl');
   }
   const before = await findBySource(context, builderId, input);
-  if (before) return replay(context, before);
+  if (before) return markReplayed(context, before);
   await requireLocation(context, builderId, input);
   let image: ReadyImage | null = null;
   try {
@@ -33,19 +33,19 @@ export async function createPhoto(
     );
     if (created) context.outcome = 'CREATED';
     else await discard(context.storage, ready.key);
-    return created ? photo : replay(context, photo);
+    return created ? photo : markReplayed(context, photo);
   } catch (error) {
     const isImageProblem = error instanceof ImageProblem;
     // After any other error the photo may be committed, and needs its bytes.
     if (image && (isImageProblem || error instanceof ApiError)) await discard(context.storage, image.key);
     // A concurrent identical request may have created the photo and consumed the upload.
     const winner = isImageProblem ? await findBySource(context, builderId, input) : null;
-    if (winner) return replay(context, winner);
+    if (winner) return markReplayed(context, winner);
     throw isImageProblem ? invalidField(error.field, error.message) : error;
   }
 }
 
-function replay(context: OperationContext, photo: Photo): Photo {
+function markReplayed(context: OperationContext, photo: Photo): Photo {
   context.outcome = 'REPLAYED';
   return photo;
 }

@@ -76,7 +76,7 @@ export async function ensureRenditions(
   signal?.throwIfAborted();
   // The work waits in the queue of its share, which may be long; requests of other shares must not wait there.
   const name = `${context.shareKey ?? ''} ${context.database.url} ${toRenditionKey(photo, 'SMALL')}`;
-  const rendering = renderings.get(name) ?? startRendering(name, context, photo);
+  const rendering = renderings.get(name) ?? beginRendering(name, context, photo);
   rendering.requests++;
   const deadline = AbortSignal.timeout(MAX_WAIT_MS);
   try {
@@ -92,7 +92,7 @@ export async function ensureRenditions(
   }
 }
 
-function startRendering(name: string, context: RenditionContext, photo: RenderedPhoto): Rendering {
+function beginRendering(name: string, context: RenditionContext, photo: RenderedPhoto): Rendering {
   const abandoned = new AbortController();
   const rendering = { state: renderOrWait(context, photo, abandoned.signal), requests: 0, abandoned };
   rendering.state.catch(() => undefined);

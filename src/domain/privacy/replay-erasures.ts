@@ -26,9 +26,9 @@ interface ReplayResult {
  * older export, or an interruption. One instance works at a time; others wait.
  */
 export const replayErasures = (context: PrivacyContext): Promise<ReplayResult> =>
-  withAdvisoryLock(context.database.url, PEOPLE_LOCK, () => replay(context));
+  withAdvisoryLock(context.database.url, PEOPLE_LOCK, () => applyErasures(context));
 
-async function replay(context: PrivacyContext): Promise<ReplayResult> {
+async function applyErasures(context: PrivacyContext): Promise<ReplayResult> {
   const { database, storage } = context;
   const stored = new Set(await listStoredErasures(storage));
   const rows = await database.fork().find(Erasure, {});
@@ -145,7 +145,10 @@ export const createErasureJob = (databases: Databases, storages: Storages, clock
     const counts = {};
     await runAll([
       async () =>
-        Object.assign(counts, await tryWithAdvisoryLock(context.database.url, PEOPLE_LOCK, () => replay(context))),
+        Object.assign(
+          counts,
+          await tryWithAdvisoryLock(context.database.url, PEOPLE_LOCK, () => applyErasures(context)),
+        ),
       async () => Object.assign(counts, await eraseDueBuilders(context)),
     ]);
     return counts;

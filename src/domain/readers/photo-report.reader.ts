@@ -1,6 +1,6 @@
 import { PhotoReport } from '../../../entities/photo-report.entity.ts';
 import { Reader } from '../../database/read/reader.ts';
-import { parseJsonText } from '../../database/read/row-mapper.ts';
+import { parseJsonColumn } from '../../database/read/row-mapper.ts';
 import type { PageDocument } from '../photo-reports/report-inputs.ts';
 
 /** Parsed content of a report. */
@@ -36,7 +36,7 @@ export const reportContents = new Reader(PhotoReport, {
   columns: {
     pages: {
       sql: `(select json_agg(json_build_object('id', p.id, 'path', p.path)) from photo_report_page p where p.report_id = t.id)`,
-      convert: parseJsonText,
+      convert: parseJsonColumn,
     },
   },
 });

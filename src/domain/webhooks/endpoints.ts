@@ -50,7 +50,7 @@ export async function createEndpoint(
     await acquireRecordLock(em, `webhook endpoints ${owner.integratorId}`);
     const existing = await findEndpoints(em, owner.integratorId);
     const same = existing.find((each) => each.clientId === owner.clientId && isSame(each, fields));
-    if (same) return { endpoint: await toShown(em, same), secret: null };
+    if (same) return { endpoint: await toShownEndpoint(em, same), secret: null };
     if (existing.length >= MAX_ENDPOINTS) {
       throw conflict('WEBHOOK_ENDPOINT_LIMIT', `An integrator may have ${MAX_ENDPOINTS} webhook endpoints.`);
     }
@@ -66,7 +66,7 @@ export async function createEndpoint(
     await em.insert(WebhookEndpoint, endpoint);
     await em.insert(WebhookProgress, { endpointId: id, day, number: String(number) } as WebhookProgress);
     await recordEndpoint(em, context, 'webhook_endpoint.created', endpoint, { after: toAuditedEndpoint(endpoint) });
-    return { endpoint: await toShown(em, endpoint), secret };
+    return { endpoint: await toShownEndpoint(em, endpoint), secret };
   });
 }
 
@@ -84,7 +84,7 @@ export async function listEndpoints({ database }: WebhookContext, integratorId?:
 /** Returns the endpoint; throws 404. */
 export async function getEndpoint({ database }: WebhookContext, key: EndpointKey): Promise<WebhookEndpoint> {
   const em = database.fork();
-  return toShown(em, await requireEndpoint(em, key));
+  return toShownEndpoint(em, await requireEndpoint(em, key));
 }
 
 /**
@@ -117,7 +117,7 @@ export async function updateEndpoint(
     } else if (changes.types !== undefined || changes.builderIds !== undefined) {
       await em.execute(RESTART, [endpoint.id]);
     }
-    return toShown(em, endpoint);
+    return toShownEndpoint(em, endpoint);
   });
 }
 
@@ -152,7 +152,7 @@ export async function deleteEndpoint(context: WebhookChangeContext, key: Endpoin
     const endpoint = await lockEndpoint(context, em, key);
     endpoint.deletedAt = new Date(clock.now()).toISOString();
     await recordEndpoint(em, context, 'webhook_endpoint.deleted', endpoint, { before: toAuditedEndpoint(endpoint) });
-    return toShown(em, endpoint);
+    return toShownEndpoint(em, endpoint);
   });
 }
 
@@ -173,7 +173,7 @@ export async function rotateEndpointSecret(
     endpoint.updatedAt = new Date(clock.now()).toISOString();
     const after = { previousSecretUntil: endpoint.previousSecretUntil };
     await recordEndpoint(em, context, 'webhook_endpoint.secret_rotated', endpoint, { after });
-    return { endpoint: await toShown(em, endpoint), secret };
+    return { endpoint: await toShownEndpoint(em, endpoint), secret };
   });
 }
 
@@ -237,5 +237,5 @@ export async function toShownEndpoints(em: EntityManager, endpoints: WebhookEndp
   });
 }
 
-export const toShown = async (em: EntityManager, endpoint: WebhookEndpoint): Promise<WebhookEndpoint> =>
+export const toShownEndpoint = async (em: EntityManager, endpoint: WebhookEndpoint): Promise<WebhookEndpoint> =>
   (await toShownEndpoints(em, [endpoint]))[0]!;

@@ -1,7 +1,7 @@
 import { conflict } from '../../shared/errors.ts';
 import { decodeEventCursor } from '../events/event-cursor.ts';
 import { readHead } from '../events/event-log.ts';
-import { lockEndpoint, requireEndpoint, toShown } from './endpoints.ts';
+import { lockEndpoint, requireEndpoint, toShownEndpoint } from './endpoints.ts';
 import { recordEndpoint } from './record-endpoint.ts';
 import type { EndpointKey, WebhookChangeContext } from './webhook-context.ts';
 
@@ -35,7 +35,7 @@ export async function startReplay(context: WebhookChangeContext, key: EndpointKe
   const position = decodeEventCursor(database.region, await readHead(database), after);
   return database.transaction(async (em) => {
     const endpoint = await lockEndpoint(context, em, key);
-    if ((await toShown(em, endpoint)).status !== 'ACTIVE') {
+    if ((await toShownEndpoint(em, endpoint)).status !== 'ACTIVE') {
       throw conflict('WEBHOOK_ENDPOINT_NOT_ACTIVE', 'The endpoint is paused or disabled.');
     }
     const [progress] = (await em.execute(LOCK_PROGRESS, [endpoint.id])) as unknown as StoredProgress[];

@@ -27,30 +27,38 @@ interface ResponseObject {
   content?: Record<string, object>;
 }
 
-const header = (description: string, schema: JsonSchema) => ({ description, schema });
+const createHeader = (description: string, schema: JsonSchema) => ({ description, schema });
 
 const HEADERS = {
-  'X-Request-Id': header('The id that was sent, or one that was made. Quote it when you ask for help.', {
+  'X-Request-Id': createHeader('The id that was sent, or one that was made. Quote it when you ask for help.', {
     type: 'string',
     examples: ['7d1f3c52-8a6e-4a0e-9d0b-2f6f5c1f0b9e'],
   }),
-  'X-Service-Api-Version': header('Version of the API that answered.', { type: 'string', enum: [API_VERSION] }),
-  'X-RateLimit-Limit': header('Requests that the window allows; absent when there is no limit.', {
+  'X-Service-Api-Version': createHeader('Version of the API that answered.', { type: 'string', enum: [API_VERSION] }),
+  'X-RateLimit-Limit': createHeader('Requests that the window allows; absent when there is no limit.', {
     type: 'integer',
     minimum: 1,
     examples: [1000],
   }),
-  'X-RateLimit-Remaining': header('Requests left in the window.', { type: 'integer', minimum: 0, examples: [998] }),
-  'X-RateLimit-Reset': header('Seconds until the window ends and the budget is full again.', {
+  'X-RateLimit-Remaining': createHeader('Requests left in the window.', {
+    type: 'integer',
+    minimum: 0,
+    examples: [998],
+  }),
+  'X-RateLimit-Reset': createHeader('Seconds until the window ends and the budget is full again.', {
     type: 'integer',
     minimum: 1,
     examples: [7],
   }),
-  'Retry-After': header('Seconds to wait before the next attempt.', { type: 'integer', minimum: 1, examples: [7] }),
-  Allow: header('The methods that the path takes.', { type: 'string', examples: ['POST'] }),
-  'Cache-Control': header('The answer must not be kept.', { type: 'string', enum: ['no-store'] }),
-  Pragma: header('The same for caches of HTTP/1.0.', { type: 'string', enum: ['no-cache'] }),
-  'WWW-Authenticate': header('The challenge of RFC 6750; it names the missing scope where one is missing.', {
+  'Retry-After': createHeader('Seconds to wait before the next attempt.', {
+    type: 'integer',
+    minimum: 1,
+    examples: [7],
+  }),
+  Allow: createHeader('The methods that the path takes.', { type: 'string', examples: ['POST'] }),
+  'Cache-Control': createHeader('The answer must not be kept.', { type: 'string', enum: ['no-store'] }),
+  Pragma: createHeader('The same for caches of HTTP/1.0.', { type: 'string', enum: ['no-cache'] }),
+  'WWW-Authenticate': createHeader('The challenge of RFC 6750; it names the missing scope where one is missing.', {
     type: 'string',
     examples: ['Bearer error="invalid_token"'],
   }),
@@ -195,7 +203,7 @@ export const createErrorSchema = (codes: readonly string[]): JsonSchema => ({
   required: ['code', 'message'],
 });
 
-function describeError({ description, errors }: ErrorResponse): ResponseObject {
+function toErrorResponse({ description, errors }: ErrorResponse): ResponseObject {
   const samples = Object.values(errors);
   const isValidation = samples[0]!.status === 400;
   const schema = isValidation
@@ -208,7 +216,7 @@ function describeError({ description, errors }: ErrorResponse): ResponseObject {
 /** Returns the components that the responses of operations refer to. */
 export const createResponseComponents = () => ({
   headers: HEADERS,
-  responses: Object.fromEntries(Object.entries(ERRORS).map(([name, error]) => [name, describeError(error)])),
+  responses: Object.fromEntries(Object.entries(ERRORS).map(([name, error]) => [name, toErrorResponse(error)])),
 });
 
 export const errorSchemas: Record<string, JsonSchema> = {

@@ -1,14 +1,14 @@
 import { referToSchema } from './schemas.ts';
 
-const header = (name: string, description: string, example: string) => ({
+const createHeaderParameter = (name: string, description: string, example: string) => ({
   ...{ name, in: 'header', required: true, description, schema: { type: 'string' }, example },
 });
 
 /** Headers of Standard Webhooks (WHK-9). */
 const HEADERS = [
-  header('webhook-id', 'Id of the event, the same on every attempt.', 'evt_a0mkq3v8t2n4c7x1p9r5w6yzb'),
-  header('webhook-timestamp', 'Time of the attempt, in seconds since the Unix epoch.', '1772436600'),
-  header(
+  createHeaderParameter('webhook-id', 'Id of the event, the same on every attempt.', 'evt_a0mkq3v8t2n4c7x1p9r5w6yzb'),
+  createHeaderParameter('webhook-timestamp', 'Time of the attempt, in seconds since the Unix epoch.', '1772436600'),
+  createHeaderParameter(
     'webhook-signature',
     'HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` by each valid secret: `v1,` and base64, separated by spaces.',
     'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',

@@ -184,15 +184,15 @@ function clientEndpoint(request: string, examples: object, responses: Record<str
         ['invalid_client'],
         ['WWW-Authenticate'],
       ),
-      405: transportError('Only POST is allowed.', methodNotAllowed(['POST'])),
-      413: transportError('The body is too large.', payloadTooLarge(65_536)),
-      415: transportError(
+      405: describeTransportError('Only POST is allowed.', methodNotAllowed(['POST'])),
+      413: describeTransportError('The body is too large.', payloadTooLarge(65_536)),
+      415: describeTransportError(
         'The body is neither JSON nor a form.',
         unsupportedMediaType('application/json or application/x-www-form-urlencoded'),
       ),
-      429: transportError('Too many requests; wait as `Retry-After` says.', rateLimited(7)),
-      500: transportError('Something went wrong on our side.', internalError(null)),
-      503: transportError('The service cannot answer now; try again.', unavailable(null)),
+      429: describeTransportError('Too many requests; wait as `Retry-After` says.', rateLimited(7)),
+      500: describeTransportError('Something went wrong on our side.', internalError(null)),
+      503: describeTransportError('The service cannot answer now; try again.', unavailable(null)),
     },
   };
 }
@@ -215,7 +215,7 @@ function oauthError(description: string, codes: readonly string[], headers: read
 }
 
 /** Returns the response for a transport error: the fields of OAuth and those of other operations. */
-function transportError(description: string, error: ApiError): object {
+function describeTransportError(description: string, error: ApiError): object {
   const { error: oauthCode } = toTransportErrorBody(error) as { error: string };
   const common = createErrorSchema([error.code]);
   const schema = {

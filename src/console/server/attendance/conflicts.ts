@@ -28,7 +28,7 @@ const SELECT_RELATED = `select conflict.id, project.name as project, worker.full
     left join sign_on_visit visit on visit.id = event.visit_id
   where conflict.id = any(string_to_array(?, ',')::bigint[])`;
 
-export type ShownConflict = ReturnType<typeof toShown>;
+export type ShownConflict = ReturnType<typeof toListedConflict>;
 
 interface ConflictFilter {
   builderId?: string | null;
@@ -80,11 +80,11 @@ async function withRelated({ database, personalReads }: ConsoleContext, conflict
     for (const person of [workerId, shown.event_worker_id]) {
       if (person) personalReads.add(person, 'SignOnConflict', builderId);
     }
-    return toShown(conflict, shown);
+    return toListedConflict(conflict, shown);
   });
 }
 
-function toShown(conflict: SignOnConflict, related: Related) {
+function toListedConflict(conflict: SignOnConflict, related: Related) {
   const { id, projectId, workerId, integratorId, builderId, resolvedAt, ...own } = conflict;
   return {
     ...{ ...own, id: String(id), builderId, resolvedAt, state: resolvedAt === null ? 'OPEN' : 'RESOLVED' },

@@ -24,12 +24,12 @@ import { peopleTypes } from './people.schema.ts';
 type ListedUser = Awaited<ReturnType<typeof listUsers>>['users'][number];
 
 /** Notes that the staff user reads the person's data. */
-function toUser<T extends ListedUser>({ personalReads }: ConsoleContext, user: T) {
+function toConsoleUser<T extends ListedUser>({ personalReads }: ConsoleContext, user: T) {
   personalReads.add(user.userId, 'User', null);
   return { ...user, id: user.userId };
 }
 
-const findUser = async (context: ConsoleContext, who: string) => toUser(context, await showUser(context, who));
+const findUser = async (context: ConsoleContext, who: string) => toConsoleUser(context, await showUser(context, who));
 
 /** Sends the link, or returns its URL without a mail server. A link that is not sent is deleted: the person is invited again. */
 async function sendLink(context: ConsoleContext, link: NewPasswordLink) {
@@ -76,7 +76,7 @@ export const peopleArea: ConsoleArea = {
         const conditions = withoutNull({ ...filter, password: hasPassword });
         const { users, nextCursor } = await listUsers(context, conditions, toPageArgs({ after, limit }));
         return toPage(
-          users.map((user) => toUser(context, user)),
+          users.map((user) => toConsoleUser(context, user)),
           nextCursor,
         );
       },

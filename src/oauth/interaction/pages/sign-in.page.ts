@@ -52,10 +52,10 @@ ${target.footer}`,
 
 function describeProblem(problem: NonNullable<SignInState['problem']>): string {
   if (problem.kind === 'rejected') return 'The e-mail or the password is not right. Check both and try again.';
-  return `Too many attempts from your network. Wait ${formatDuration(problem.seconds)}, then try again.`;
+  return `Too many attempts from your network. Wait ${formatWait(problem.seconds)}, then try again.`;
 }
 
-function formatDuration(seconds: number): string {
+function formatWait(seconds: number): string {
   if (seconds < 90) return seconds === 1 ? '1 second' : `${seconds} seconds`;
   return `${Math.ceil(seconds / 60)} minutes`;
 }

@@ -43,7 +43,7 @@ export function toBoardRows({ project, conflicts }: BoardQuery, later: readonly 
 }
 
 /** First and last hour of the board: the usual ones, and those of everything that happened. */
-export function toHours(rows: readonly BoardRow[], date: string, timeZone: string, now: number): [number, number] {
+export function toHourRange(rows: readonly BoardRow[], date: string, timeZone: string, now: number): [number, number] {
   const instants: (string | number)[] = rows.flatMap(({ visits, pending, conflicts }) => [
     ...visits.flatMap(({ signedOnAt, signedOffAt, closedAt }) => [signedOnAt, signedOffAt ?? closedAt ?? now]),
     ...[...pending, ...conflicts].map(({ occurredAt }) => occurredAt),

@@ -2,7 +2,7 @@ import { Empty } from '../../components/states.tsx';
 import { useFilters } from '../../shared/filters.ts';
 import { formatDuration, formatPlural, formatTime, toCalendarDate } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
-import { type BoardRow, getEnd, getState, toHours, toPosition, type Visit } from './board-rows.ts';
+import { type BoardRow, getEnd, getState, toHourRange, toPosition, type Visit } from './board-rows.ts';
 
 const LEGEND = [
   ['open', 'On site'],
@@ -22,7 +22,7 @@ export function Board({ rows, date, now }: { rows: readonly BoardRow[]; date: st
         <Empty title="Nobody signed on">Gates sent no events for this project on this day.</Empty>
       </section>
     );
-  const hours = toHours(rows, date, timeZone, now);
+  const hours = toHourRange(rows, date, timeZone, now);
   const [from, until] = hours;
   const marks = Array.from({ length: until - from + 1 }, (_, index) => from + index);
   const isToday = toCalendarDate(now, timeZone) === date;

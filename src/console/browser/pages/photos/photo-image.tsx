@@ -15,18 +15,19 @@ const RETRY_MS = 5_000;
 /** The largest rendition of a photo that is not rendered yet. */
 const UNKNOWN = { width: 1600, height: 1200 };
 
-const toSources = ({ small, medium, large }: SourcesFragment) => [small, medium, large].filter((each) => each !== null);
+const listRenditions = ({ small, medium, large }: SourcesFragment) =>
+  [small, medium, large].filter((each) => each !== null);
 
 /**
  * A photo in the rendition that fits its size on the page, as soon as there is one. The photo itself is never loaded: it may be HEIC, or
  * very large.
  */
 export function PhotoImage({ photo, alt, sizes }: Props) {
-  const listed = toSources(photo);
+  const listed = listRenditions(photo);
   const { id: builderId } = useBuilder();
   const variables = { builderId, photoId: photo.id };
   const [{ data, fetching }, execute] = useQuery({ query: PhotoSourcesDocument, variables, pause: true });
-  const sources = listed.length === 0 && data?.photo?.id === photo.id ? toSources(data.photo) : listed;
+  const sources = listed.length === 0 && data?.photo?.id === photo.id ? listRenditions(data.photo) : listed;
   const isReady = sources.length > 0;
   useEffect(() => {
     if (isReady || fetching) return;

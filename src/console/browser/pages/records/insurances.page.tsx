@@ -26,7 +26,7 @@ const ENDS = [
 ] as const;
 
 /** Days of the end of cover: from today, or until yesterday. */
-function toDayRange(ends: string | undefined, today: string) {
+function toExpiryRange(ends: string | undefined, today: string) {
   if (ends === undefined) return {};
   return ends === 'past' ? { lastDay: addDays(today, -1) } : { firstDay: today, lastDay: addDays(today, Number(ends)) };
 }
@@ -41,7 +41,7 @@ export default function InsurancesPage() {
     builderId,
     type: filters.get('type') as InsuranceType | undefined,
     status: filters.get('status') as InsuranceStatus | undefined,
-    ...{ ...toDayRange(filters.get('ends'), today), timeZone },
+    ...{ ...toExpiryRange(filters.get('ends'), today), timeZone },
   };
   const offset = (Number(filters.get('page') ?? 1) - 1) * PAGE_SIZE;
   const request = useRequest(InsurancesDocument, { ...chosen, offset }, { live: true });
