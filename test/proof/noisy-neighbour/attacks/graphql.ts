@@ -8,7 +8,7 @@ const NOTES_ALIASES = 590;
 /** Of a 900 KB text: a response just below 64 MiB. */
 export const ALLOWED_NOTES_ALIASES = 72;
 
-const nestedQuery = (builderId: string) => `
+export const nestedQuery = (builderId: string) => `
   fragment F on Timesheet { ${aliases(ID_ALIASES, 'id')} }
   { timesheets(builderId: "${builderId}") { data { ...F project { details { timesheets { data { ...F } } } } } } }`;
 
