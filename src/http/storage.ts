@@ -103,11 +103,13 @@ const toShareKey = ({ shareKey }: SignedUrlClaims, request: FastifyRequest): str
   shareKey ?? toNetwork(request.ip);
 
 async function receive(storages: Storages, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const [storage, { key, contentType, size }] = requireGrant(storages, 'PUT', request);
+  const [storage, grant] = requireGrant(storages, 'PUT', request);
+  const { key, contentType, size } = grant;
   // The body ends at its Content-Length; fewer bytes mean that the connection broke. The connection has to stay open for the response,
   // also where writing fails.
   const body = request.raw.iterator({ destroyOnReturn: false });
-  const file = await storage.spool.receive(body, Math.min(size!, MAX_ATTACHMENT_BYTES)).catch((error) => {
+  const limit = Math.min(size!, MAX_ATTACHMENT_BYTES);
+  const file = await storage.spool.receive(body, limit, { shareKey: shareKeyOf(grant, request) }).catch((error) => {
     throw request.raw.readableAborted ? invalidField('body', `must have ${size} bytes`) : error;
   });
   try {

@@ -9,7 +9,7 @@ import {
   unsupportedMediaType,
   ValidationError,
 } from '../shared/errors.ts';
-import { SizeLimitError, type Spool } from '../storage/spool.ts';
+import { SizeLimitError, type Spool, type SpooledFile } from '../storage/spool.ts';
 
 /** A file part, stored in the spool. */
 export interface FormFile {
@@ -27,6 +27,8 @@ export interface Form {
 }
 
 export interface FormOptions {
+  /** Share of the caller. */
+  shareKey: string;
   maxFiles: number;
   /** Whether the field of that name has to be a file. */
   isFile: (name: string) => boolean;
@@ -75,7 +77,7 @@ export async function withForm<T>(
 async function readForm(
   request: FastifyRequest,
   spool: Spool,
-  { maxFiles, isFile, reserveFile }: FormOptions,
+  { shareKey, maxFiles, isFile, reserveFile }: FormOptions,
   form: Form,
 ): Promise<void> {
   const errors: FieldError[] = [];
@@ -90,7 +92,8 @@ async function readForm(
       if (part.type === 'field') readField(part, name, form, reject);
       else if (isFile(name)) {
         await reserveFile(form.files.reduce((bytes, { size }) => bytes + size, 0));
-        await readFile(part, name, spool, form, reject);
+        const received = await spool.receive(part.file, MAX_ATTACHMENT_BYTES, { shareKey });
+        addFile(part, name, received, form, reject);
       } else {
         reject(name, 'is not a file of this operation');
         part.file.resume();
@@ -116,15 +119,13 @@ function readField(part: MultipartValue, name: string, { fields }: Form, reject:
   else fields.set(name, part.value);
 }
 
-async function readFile(
-  part: MultipartFile,
+function addFile(
+  { filename, mimetype }: MultipartFile,
   name: string,
-  spool: Spool,
+  received: SpooledFile,
   { files }: Form,
   reject: Reject,
-): Promise<void> {
-  const { filename, mimetype } = part;
-  const received = await spool.receive(part.file, MAX_ATTACHMENT_BYTES);
+): void {
   files.push({ ...received, fieldName: name, fileName: filename, contentType: mimetype });
   if (received.size === 0) reject(name, 'must not be empty');
   const length = [...filename].length;

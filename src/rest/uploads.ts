@@ -80,7 +80,7 @@ async function receiveForm<T>(
   await room.reserve(declaredBytes);
   const reserveFile = (receivedBytes: number) =>
     declaredBytes > 0 ? Promise.resolve() : room.reserve(receivedBytes + MAX_ATTACHMENT_BYTES);
-  return withForm(request, storage.spool, { ...options, reserveFile }, handle);
+  return withForm(request, storage.spool, { ...options, shareKey, reserveFile }, handle);
 }
 
 /** Returns the Content-Length, 0 where there is none. The overhead of the form's parts is negligible. */

@@ -61,7 +61,7 @@ export class RemoteDownloader {
         response.destroy();
         throw new SizeLimitError();
       }
-      return await this.#spool.receive(response, limit, combined);
+      return await this.#spool.receive(response, limit, { signal: combined });
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof DownloadError) throw error;

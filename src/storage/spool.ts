@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { countReceivedBytes } from '../shared/buffer-collection.ts';
+import { paceChunk } from '../shared/paced-chunks.ts';
 import { processStart, readMachineId } from '../shared/process-identity.ts';
 
 /** A stream with more bytes than allowed. */
@@ -33,16 +34,24 @@ export class Spool {
     return join(this.#folder, `${await this.#owner}.${randomBytes(12).toString('hex')}`);
   }
 
-  /** Writes the stream to a file and syncs it. Removes the file and throws on errors; `SizeLimitError` for more than `limit` bytes. */
-  async receive(stream: Readable | AsyncIterable<Buffer>, limit: number, signal?: AbortSignal): Promise<SpooledFile> {
+  /**
+   * Writes the stream to a file and syncs it. Removes the file and throws on errors; `SizeLimitError` for more than `limit` bytes.
+   *
+   * @param options.shareKey Share with which the chunks are received in turn with those of others (LIM-29).
+   */
+  async receive(
+    stream: Readable | AsyncIterable<Buffer>,
+    limit: number,
+    { signal, shareKey = '' }: { signal?: AbortSignal; shareKey?: string } = {},
+  ): Promise<SpooledFile> {
     const path = await this.createPath();
     let size = 0;
-    const count = new Transform({
+    const count: Transform = new Transform({
       transform(chunk: Buffer, _encoding, done) {
         size += chunk.length;
         countReceivedBytes(chunk.length);
         if (size > limit) done(new SizeLimitError(`More than ${limit} bytes.`));
-        else done(null, chunk);
+        else paceChunk(count, shareKey, () => done(null, chunk));
       },
     });
     try {

@@ -64,3 +64,27 @@ describe('Spool.removeOrphans', () => {
     expect(await spool.removeOrphans()).toBe(process.platform === 'linux' ? 1 : 0);
   });
 });
+
+describe('Spool.receive', () => {
+  it('takes the chunks of uploads in turn by share, so that many of one do not delay another (LIM-29)', async () => {
+    const spool = new Spool(folder);
+    let taken = 0;
+    async function* ofA(): AsyncGenerator<Buffer> {
+      for (let chunk = 0; chunk < 32; chunk++) {
+        taken++;
+        yield Buffer.alloc(65_536);
+      }
+    }
+    async function* ofB(): AsyncGenerator<Buffer> {
+      // The file is open after the first chunks.
+      for (let chunk = 0; chunk < 4; chunk++) yield Buffer.alloc(65_536);
+      const before = taken;
+      for (let chunk = 0; chunk < 8; chunk++) yield Buffer.alloc(65_536);
+      // One chunk of A for each of its own; in equal parts of all uploads it would be twenty.
+      expect(taken - before).toBeLessThan(80);
+    }
+    const files = Array.from({ length: 20 }, () => spool.receive(ofA(), 3_000_000, { shareKey: 'intg_a' }));
+    expect(await spool.receive(ofB(), 3_000_000, { shareKey: 'intg_b' })).toMatchObject({ size: 12 * 65_536 });
+    for (const { size } of await Promise.all(files)) expect(size).toBe(32 * 65_536);
+  });
+});

@@ -1,5 +1,5 @@
 import { type Attack, get, post } from '../attack.ts';
-import { presign } from './images.ts';
+import { presign, upload } from './images.ts';
 
 const MIB = 1_048_576;
 
@@ -89,6 +89,20 @@ export const bodyAttacks: Attack[] = [
             };
           }),
       ]);
+    },
+  },
+  {
+    name: 'uploads-parallel',
+    about: 'Uploads of 8 MiB to signed URLs at full rate, 64 at once',
+    run: async (session) => {
+      const bytes = Buffer.alloc(8 * MIB, 3);
+      const work = async (first: number) => {
+        for (let number = first; !session.isOver; number += 64) {
+          const reference = await upload(session, session.attacker, bytes, 'image/jpeg', number);
+          if (!reference) await new Promise((done) => setTimeout(done, 50));
+        }
+      };
+      await Promise.all(Array.from({ length: 64 }, (_, at) => work(at)));
     },
   },
   {
