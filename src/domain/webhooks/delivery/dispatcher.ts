@@ -83,6 +83,11 @@ export class Dispatcher {
     return { endpoints: this.#deliveries.size, unreadableSecrets, pending, inFlight, oldestSeconds };
   }
 
+  /** Whether it delivers to an endpoint, or stops to. */
+  get hasEndpoints(): boolean {
+    return this.#deliveries.size + this.#stopping.size > 0;
+  }
+
   /** Renews the leases, applies changed settings of endpoints, and drops deliveries that are not visible any more. */
   async refresh(): Promise<void> {
     const now = performance.now();

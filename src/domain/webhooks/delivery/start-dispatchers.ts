@@ -3,7 +3,7 @@ import { REGIONS, type RegionId } from '../../../shared/regions.ts';
 import { repeatTask, type TaskLog } from '../../../shared/repeated-task.ts';
 import { Dispatcher, type DispatcherOptions } from './dispatcher.ts';
 
-/** Intervals of the dispatcher's tasks. */
+/** Intervals of the dispatcher's tasks. Without endpoints, which `refresh` finds, it does nothing more often than that. */
 const POLL_MS = 50;
 const REFRESH_MS = 400;
 const FLUSH_MS = 25;
@@ -23,14 +23,16 @@ export function startDispatchers(
   log: TaskLog,
 ): RunningDispatchers {
   const stopping = new AbortController();
-  const repeat = (region: RegionId, name: string, everyMs: number, task: () => Promise<void>) =>
-    repeatTask({ name, region, run: () => task().then(() => everyMs) }, log, stopping.signal);
   const run = (region: RegionId) => {
     const dispatcher = new Dispatcher({ ...options, database: databases[region] });
+    const repeat = (name: string, everyMs: number, task: () => Promise<void>) => {
+      const runTask = () => task().then(() => (dispatcher.hasEndpoints ? everyMs : REFRESH_MS));
+      return repeatTask({ name, region, run: runTask }, log, stopping.signal);
+    };
     const tasks = [
-      repeat(region, 'refresh webhook endpoints', REFRESH_MS, () => dispatcher.refresh()),
-      repeat(region, 'deliver events', POLL_MS, () => dispatcher.poll()),
-      repeat(region, 'store deliveries', FLUSH_MS, () => dispatcher.flush()),
+      repeat('refresh webhook endpoints', REFRESH_MS, () => dispatcher.refresh()),
+      repeat('deliver events', POLL_MS, () => dispatcher.poll()),
+      repeat('store deliveries', FLUSH_MS, () => dispatcher.flush()),
     ];
     const stop = async () => {
       await Promise.all(tasks);
