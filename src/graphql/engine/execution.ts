@@ -2,7 +2,6 @@ import {
   type ASTNode,
   type ExecutionResult,
   type GraphQLSchema,
-  getArgumentValues,
   getVariableValues,
   isNonNullType,
   Kind,
@@ -177,10 +176,10 @@ class Execution {
   }
 
   /** Resolves the field for each of its parents. */
-  async #resolve({ index, field, nodes, selection }: Edge): Promise<unknown[]> {
+  async #resolve({ index, field, selection, readArguments }: Edge): Promise<unknown[]> {
     const context = this.#context;
     const { createResolver, authorizeParent, authorizeResult } = field.extensions.edge as FieldEdge;
-    const resolve = createResolver(getArgumentValues(field, nodes[0]!, this.#variables), context, { selection });
+    const resolve = createResolver(readArguments(this.#variables), context, { selection });
     const results: unknown[] = [];
     let values: unknown[] = results;
     try {

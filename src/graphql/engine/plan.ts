@@ -21,6 +21,7 @@ import {
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields.js';
 import { type Selection, toSelection } from '../../../schema/selection.ts';
 import type { ResponseMeter } from '../../shared/response-meter.ts';
+import { type ArgumentReader, createArgumentReader } from './argument-reader.ts';
 
 export type Fragments = Record<string, FragmentDefinitionNode>;
 type Variables = Record<string, unknown>;
@@ -43,6 +44,7 @@ export interface Edge {
   nodes: readonly FieldNode[];
   /** Properties that the operation reads of the edge's records; null for all. */
   selection: Selection | null;
+  readArguments: ArgumentReader;
   /** Edges of the resolved records. Each has edges of its own. */
   edges: Edge[];
 }
@@ -264,7 +266,8 @@ class PlanCompiler {
       : this.#compileType(field.type, occurrence);
     const assign = `(target, completed) => { target.${key} = completed; }`;
     this.#compiledFields[index] = `{ complete: ${complete}, completeItem: ${completeItem}, assign: ${assign} }`;
-    siblings.push({ index, key, field, nodes, selection, edges: this.#edges });
+    const readArguments = createArgumentReader(field, nodes[0]!);
+    siblings.push({ index, key, field, nodes, selection, readArguments, edges: this.#edges });
     this.#edges = siblings;
     return index;
   }
