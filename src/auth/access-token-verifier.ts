@@ -80,8 +80,12 @@ export class AccessTokenVerifier {
     const cache = this.#cache[region];
     const now = this.#clock.now();
     // Only headers of verified tokens are keys, so that most requests need not be parsed.
-    const key = cache.has(authorization) ? authorization : SCHEME + parseBearerToken(authorization);
+    let key = authorization;
     let entry = cache.get(key);
+    if (!entry) {
+      key = SCHEME + parseBearerToken(authorization);
+      entry = cache.get(key);
+    }
     if (entry && now >= entry.claims.exp * 1000) {
       cache.delete(key);
       return null;

@@ -20,10 +20,10 @@ export interface OperationRequirements {
 export class OperationAuthorization {
   readonly #context: AuthorizationContext;
   readonly #charge: (budget: Budget) => Promise<void>;
-  /** Authorizations that were completed before the body was read and that no resolver has used. */
-  readonly #authorized = new Set<string>();
-  /** Budgets that were charged before the body was read; each is used by the first operation that charges it. */
-  readonly #charged = new Set<Budget>();
+  /** The call that was authorized before the body was read, until a resolver has used it. */
+  #authorized: { field: string; builderId: string | undefined } | null = null;
+  /** The budget that was charged before the body was read, until an operation that charges it has used it. */
+  #charged: Budget | null = null;
 
   /** @param charge charges one request to the budget; throws 429 when it is used up. */
   constructor(context: AuthorizationContext, charge: (budget: Budget) => Promise<void>) {
@@ -34,18 +34,21 @@ export class OperationAuthorization {
   /** Checks scope and builder access and charges the budget (LIM-2), in the order of ERR-23, for the operation's next resolver call. */
   async authorizeBeforeBody(operation: OperationRequirements, builderId?: string): Promise<void> {
     await this.#authorize(operation, builderId);
-    this.#authorized.add(toKey(operation, builderId));
+    this.#authorized = { field: operation.field, builderId };
   }
 
   /** Charges the budget for the first operation that will need it. */
   async chargeBeforeBody(budget: Budget): Promise<void> {
     await this.#charge(budget);
-    this.#charged.add(budget);
+    this.#charged = budget;
   }
 
   /** Authorizes a call of the operation; undefined where that was done before the body was read. */
   authorize(operation: OperationRequirements, builderId?: string): Promise<void> | undefined {
-    if (this.#authorized.delete(toKey(operation, builderId))) return undefined;
+    if (this.#authorized?.field === operation.field && this.#authorized.builderId === builderId) {
+      this.#authorized = null;
+      return undefined;
+    }
     return this.#authorize(operation, builderId);
   }
 
@@ -53,8 +56,8 @@ export class OperationAuthorization {
     this.#context.caller.requireScope(scope);
     this.#context.loaders.reserveRecords(OPERATION_RECORDS);
     if (builderId !== undefined) await requireBuilder(this.#context, builderId, scope);
-    if (budget && !this.#charged.delete(budget)) await this.#charge(budget);
+    if (!budget) return;
+    if (this.#charged === budget) this.#charged = null;
+    else await this.#charge(budget);
   }
 }
-
-const toKey = ({ field }: OperationRequirements, builderId = '') => `${field} ${builderId}`;

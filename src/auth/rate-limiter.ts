@@ -65,26 +65,42 @@ export class RateLimiter {
     this.#clock = clock;
   }
 
-  /** Charges one request to the key's budget and sets the rate-limit headers; throws 429 when the budget is used up. */
-  async take(database: Database, key: string, reply: FastifyReply): Promise<void> {
-    if (!this.#limit) return;
+  /**
+   * Charges one request to the key's budget and sets the rate-limit headers; rejects with 429 when the budget is used up. Undefined where
+   * there is nothing to wait for, as for most requests.
+   */
+  take(database: Database, key: string, reply: FastifyReply): Promise<void> | undefined {
+    if (!this.#limit) return undefined;
     const window = this.#currentWindow(`${this.name}:${key}`);
+    if (window.left === 0) return this.#takeAfterLease(database, key, reply, window);
+    window.left--;
+    this.#setHeaders(reply, window);
+    return undefined;
+  }
+
+  async #takeAfterLease(database: Database, key: string, reply: FastifyReply, window: Window): Promise<void> {
     while (window.left === 0 && window.unleased > 0) {
       window.leasing ??= this.#lease(database, `${this.name}:${key}`, window);
       await window.leasing;
     }
     const allowed = window.left > 0;
     if (allowed) window.left--;
-    const seconds = Math.max(1, Math.ceil((window.end - this.#clock.now()) / 1000));
-    reply.headers({
-      'X-RateLimit-Limit': this.#limit.requests,
-      'X-RateLimit-Remaining': window.left + window.unleased,
-      'X-RateLimit-Reset': seconds,
-    });
+    const seconds = this.#setHeaders(reply, window);
     if (allowed) return;
     this.rejections++;
     await this.#delayRejection(window);
     throw rateLimited(seconds);
+  }
+
+  /** Returns the seconds until the end of the window. */
+  #setHeaders(reply: FastifyReply, window: Window): number {
+    const seconds = Math.max(1, Math.ceil((window.end - this.#clock.now()) / 1000));
+    reply.headers({
+      'x-ratelimit-limit': this.#limit!.requests,
+      'x-ratelimit-remaining': window.left + window.unleased,
+      'x-ratelimit-reset': seconds,
+    });
+    return seconds;
   }
 
   /** Delays a rejection after the first ones, so that a client that keeps sending does not cost as much as with responses. */

@@ -75,11 +75,12 @@ export class RequestAuthenticator {
     const { databases, limits, budgets, shares } = this.#dependencies;
     const database = databases[region];
     request.caller = caller;
-    await limits.take(database, caller.clientId, reply);
+    const charging = limits.take(database, caller.clientId, reply);
+    if (charging) await charging;
     request.usage = new RequestUsage(shares, getShareKey(caller));
     const waiting = request.usage.begin();
     if (waiting) await waiting;
-    const charge = (budget: Budget) => budgets[budget].take(database, caller.clientId, reply);
+    const charge = async (budget: Budget) => budgets[budget].take(database, caller.clientId, reply);
     return { region, caller, charge };
   }
 

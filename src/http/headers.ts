@@ -7,17 +7,17 @@ const NO_CONTENT_POLICY = "default-src 'none'; frame-ancestors 'none'";
 
 /** Adds hooks that set the headers of every response and log one line for each. */
 export function installHeaders(app: FastifyInstance, config: Config): void {
-  const transport = config.production ? { 'Strict-Transport-Security': 'max-age=31536000; includeSubDomains' } : {};
+  // In lower case, as they are sent: Fastify would convert the names in every response.
+  const headers = {
+    'x-service-api-version': API_VERSION,
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': NO_CONTENT_POLICY,
+    'referrer-policy': 'no-referrer',
+    'cache-control': 'no-store',
+    ...(config.production && { 'strict-transport-security': 'max-age=31536000; includeSubDomains' }),
+  };
   app.addHook('onRequest', (request, reply, done) => {
-    reply.headers({
-      'X-Request-Id': request.id,
-      'X-Service-Api-Version': API_VERSION,
-      'X-Content-Type-Options': 'nosniff',
-      'Content-Security-Policy': NO_CONTENT_POLICY,
-      'Referrer-Policy': 'no-referrer',
-      'Cache-Control': 'no-store',
-      ...transport,
-    });
+    reply.header('x-request-id', request.id).headers(headers);
     done();
   });
   if (!['trace', 'debug', 'info'].includes(config.logLevel)) return;

@@ -109,7 +109,7 @@ async function receive(storages: Storages, request: FastifyRequest, reply: Fasti
   // also where writing fails.
   const body = request.raw.iterator({ destroyOnReturn: false });
   const limit = Math.min(size!, MAX_ATTACHMENT_BYTES);
-  const file = await storage.spool.receive(body, limit, { shareKey: shareKeyOf(grant, request) }).catch((error) => {
+  const file = await storage.spool.receive(body, limit, { shareKey: toShareKey(grant, request) }).catch((error) => {
     throw request.raw.readableAborted ? invalidField('body', `must have ${size} bytes`) : error;
   });
   try {

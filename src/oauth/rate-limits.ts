@@ -23,7 +23,7 @@ export function createOAuthRateLimits(
   const takeOfAddress = createAddressLimit(databases);
   return {
     limitAddress: (request, reply) => takeOfAddress(token, `address:${toNetwork(request.ip)}`, reply),
-    limitClient: (database, clientId, reply) => token.take(database, `client:${clientId}`, reply),
+    limitClient: async (database, clientId, reply) => token.take(database, `client:${clientId}`, reply),
     limitPasswordReset: (request, reply) => takeOfAddress(passwordReset, `address:${toNetwork(request.ip)}`, reply),
     limitPageRequest: (request, reply) => takeOfAddress(api, toNetwork(request.ip), reply),
   };

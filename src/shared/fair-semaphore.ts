@@ -41,7 +41,7 @@ interface Waiter {
 interface Share {
   readonly key: string;
   used: number;
-  /** The turn of the event loop in which it was granted something last, and how many requests in it. */
+  /** The turn of the event loop in which it was granted something beside other shares last, and how many requests in it. */
   turn: number;
   grantsInTurn: number;
   /** Virtual start time of its next request: the cost that was granted to it so far, relative to the other shares. */
@@ -202,15 +202,16 @@ export class FairSemaphore {
     share.virtualTime = start + cost;
     share.used += cost;
     this.#used += cost;
-    if (this.#options.perTurnContended !== undefined) this.#countInTurn(share);
-    const grantedAt = performance.now();
+    const { perTurnContended, activity = this, chargesTime } = this.#options;
+    if (perTurnContended !== undefined && activity.#isUsedByOthers(share.key)) this.#countInTurn(share);
+    const grantedAt = chargesTime ? performance.now() : 0;
     let isReleased = false;
     return () => {
       if (isReleased) return;
       isReleased = true;
       share.used -= cost;
       this.#used -= cost;
-      if (this.#options.chargesTime) share.virtualTime += (performance.now() - grantedAt) / 1000;
+      if (chargesTime) share.virtualTime += (performance.now() - grantedAt) / 1000;
       if (this.#queued > 0) this.#dispatch();
     };
   }

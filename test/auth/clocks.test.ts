@@ -66,8 +66,8 @@ describe('a rate limit', () => {
     for (let call = 0; call < 3; call++) await headersOf(limiter, 'client');
     clock.advance(-HOUR);
     const headers = await headersOf(limiter, 'client');
-    expect(headers['X-RateLimit-Reset']).toBeLessThanOrEqual(10);
-    expect(headers['X-RateLimit-Remaining']).toBe(2);
+    expect(headers['x-ratelimit-reset']).toBeLessThanOrEqual(10);
+    expect(headers['x-ratelimit-remaining']).toBe(2);
   });
 
   it('keeps the charges of other instances when its own clock is ahead of the database', async () => {

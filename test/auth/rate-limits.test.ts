@@ -106,7 +106,7 @@ describe('the rejections of a client that keeps sending', () => {
   it('are delayed after the first hundred of a window (LIM-8)', async () => {
     const limiter = new RateLimiter('rejections', { requests: 1, seconds: 10 }, service.clock);
     const reply = { headers: () => reply } as never;
-    const take = () => limiter.take(service.databases.au1, 'client', reply);
+    const take = async () => limiter.take(service.databases.au1, 'client', reply);
     await take();
     for (let sent = 0; sent < 100; sent++) await expect(take()).rejects.toMatchObject({ status: 429 });
     vi.useFakeTimers();

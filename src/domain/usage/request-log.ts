@@ -59,8 +59,8 @@ export class RequestLog {
   readonly #databases: Databases;
   readonly #clock: Clock;
   readonly #report: (error: unknown) => void;
-  /** Counts by integrator and day since the Unix epoch, by region. */
-  readonly #counts: Record<RegionId, Map<string, Counts>> = { au1: new Map(), us1: new Map() };
+  /** Counts by day since the Unix epoch and integrator, by region. A text as key would take longer than the rest of `add`. */
+  readonly #counts: Record<RegionId, Map<number, Map<string, Counts>>> = { au1: new Map(), us1: new Map() };
   readonly #rejections: Record<RegionId, Map<string, Row[]>> = { au1: new Map(), us1: new Map() };
   readonly #timer: NodeJS.Timeout;
   #writing: Promise<void> = Promise.resolve();
@@ -76,13 +76,7 @@ export class RequestLog {
   /** Counts a request. @param rejection The reason for which it was rejected; null for other requests. */
   add(region: RegionId, integratorId: string, isError: boolean, rejection: RejectedRequest | null): void {
     const now = this.#clock.now();
-    // Dates are formatted at the write: it would take longer than the rest.
-    const key = `${integratorId} ${Math.floor(now / DAY_MS)}`;
-    let counts = this.#counts[region].get(key);
-    if (!counts) {
-      counts = { requests: 0, errors: 0, rejections: 0 };
-      this.#counts[region].set(key, counts);
-    }
+    const counts = this.#countsOf(region, Math.floor(now / DAY_MS), integratorId);
     counts.requests++;
     if (isError) counts.errors++;
     if (!rejection) return;
@@ -99,6 +93,15 @@ export class RequestLog {
         ...{ code: rejection.code, request_id: rejection.requestId },
       },
     ]);
+  }
+
+  /** Returns the counts of an integrator on a day, which it creates where there are none. */
+  #countsOf(region: RegionId, day: number, integratorId: string): Counts {
+    const integrators = this.#counts[region].get(day) ?? new Map<string, Counts>();
+    const counts = integrators.get(integratorId) ?? { requests: 0, errors: 0, rejections: 0 };
+    // A request that finds its counts writes nothing.
+    if (counts.requests === 0) this.#counts[region].set(day, integrators.set(integratorId, counts));
+    return counts;
   }
 
   /** Rejections that were not written, because there were too many of an integrator between two successful writes. */
@@ -121,15 +124,16 @@ export class RequestLog {
   }
 
   async #writeRegion(region: RegionId): Promise<void> {
-    const counts = [...this.#counts[region]];
+    const counts = [...this.#counts[region]].flatMap(([day, integrators]) =>
+      [...integrators].map(([integratorId, counted]) => ({ day, integratorId, counted })),
+    );
     if (counts.length === 0 && this.#rejections[region].size === 0) return;
     this.#counts[region].clear();
     const rejections = [...this.#rejections[region]];
     this.#rejections[region].clear();
-    const rows = counts.map(([key, counted]) => {
-      const [integrator_id, day] = key.split(' ');
-      const date = new Date(Number(day) * DAY_MS).toISOString().slice(0, 10);
-      return { integrator_id, date, ...counted };
+    const rows = counts.map(({ day, integratorId, counted }) => {
+      const date = new Date(day * DAY_MS).toISOString().slice(0, 10);
+      return { integrator_id: integratorId, date, ...counted };
     });
     const work = this.#databases[region].transaction(async (em) => {
       await em.execute(ADD_COUNTS, [JSON.stringify(rows)]);
@@ -138,7 +142,8 @@ export class RequestLog {
       await em.execute(DROP_OLD, [`{${rejections.map(([integratorId]) => integratorId).join()}}`]);
     });
     await work.catch((error) => {
-      this.#restore(region, counts);
+      for (const { day, integratorId, counted } of counts)
+        addCounts(this.#countsOf(region, day, integratorId), counted);
       for (const [integratorId, entries] of rejections) {
         const since = this.#rejections[region].get(integratorId) ?? [];
         this.#rejections[region].delete(integratorId);
@@ -154,17 +159,12 @@ export class RequestLog {
     this.#droppedRejections += Math.max(0, entries.length - MAX_BUFFERED);
     this.#rejections[region].set(integratorId, entries.slice(-MAX_BUFFERED));
   }
+}
 
-  #restore(region: RegionId, counts: [string, Counts][]): void {
-    for (const [key, { requests, errors, rejections }] of counts) {
-      const since = this.#counts[region].get(key) ?? { requests: 0, errors: 0, rejections: 0 };
-      this.#counts[region].set(key, {
-        requests: since.requests + requests,
-        errors: since.errors + errors,
-        rejections: since.rejections + rejections,
-      });
-    }
-  }
+function addCounts(counts: Counts, { requests, errors, rejections }: Counts): void {
+  counts.requests += requests;
+  counts.errors += errors;
+  counts.rejections += rejections;
 }
 
 /** Returns the beginning of a text without what JSON of PostgreSQL rejects: it may repeat the input of a request. */
