@@ -1,12 +1,16 @@
 import { Entity, Index, PrimaryKey, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Instant } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
+import { declareFunctionTrigger } from './published.ts';
 
 /** Columns that the totals of days are divided by. */
 export const DAY_KEY = 'list, builder_id, project_id, parent_id, kind, created_on, dated_on';
 
-/** Columns of the totals by day. A row counts records of a large list by the day of creation and the day of their date, both in UTC. */
-abstract class ListDay {
+/** Columns that the totals of months are divided by. */
+export const MONTH_KEY = 'list, builder_id, project_id, parent_id, kind, created_in';
+
+/** Columns that all totals by time have. */
+abstract class ListPeriod {
   @PrimaryKey({ type: 'bigint', autoincrement: true })
   id!: string;
 
@@ -28,6 +32,12 @@ abstract class ListDay {
   @Property({ type: 'text' })
   kind!: string;
 
+  @Property({ type: 'integer' })
+  added!: number;
+}
+
+/** Columns of the totals by day. A row counts records of a large list by the day of creation and the day of their date, both in UTC. */
+abstract class ListDay extends ListPeriod {
   /** Begin of the day on which the rows were created. */
   @Instant()
   createdOn!: string;
@@ -35,9 +45,52 @@ abstract class ListDay {
   /** Begin of the day of the rows' dates; null in lists that are not filtered by date, and of rows without a date. */
   @Instant({ nullable: true })
   datedOn!: string | null;
+}
 
-  @Property({ type: 'integer' })
-  added!: number;
+/**
+ * The totals by day, added up by the month of creation in UTC, whatever the rows' dates: a page in a list of years finds its month before its
+ * day. Triggers of `list_day_total` write here. The declaration precedes that of `ListDayTotal`, so that the rows of an erased builder are
+ * deleted after those that their triggers subtract.
+ */
+@Entity()
+@PersonalData<ListMonthTotal>({ none: ['list', 'builderId', 'projectId', 'parentId', 'kind'] })
+@Index({ properties: ['list'], where: 'added = 0' })
+@Unique({
+  name: 'list_month_total_key',
+  expression: `create unique index "list_month_total_key" on "list_month_total"
+    ("builder_id", "list", "project_id", "parent_id", "kind", "created_in") include ("added") nulls not distinct`,
+})
+export class ListMonthTotal extends ListPeriod {
+  /** Begin of the month in which the rows were created. */
+  @Instant()
+  createdIn!: string;
+}
+
+/** Returns SQL of the begin of an instant's month in UTC. */
+export const toMonthSql = (instant: string) => `date_trunc('month', ${instant}, 'UTC')`;
+
+/** Adds up the changed rows of `list_day_total` by month. */
+function AddsUpMonths() {
+  const columns = 'list, builder_id, project_id, parent_id, kind';
+  const body = (changes: string) => `insert into public.list_month_total as total (${MONTH_KEY}, added)
+      select ${columns}, ${toMonthSql('created_on')}, sum(added) from (${changes}) changes group by 1, 2, 3, 4, 5, 6 having sum(added) <> 0
+      order by 1, 2, 3, 4, 5, 6
+      on conflict (builder_id, list, project_id, parent_id, kind, created_in) do update set added = total.added + excluded.added;`;
+  const removed = `select ${columns}, created_on, -added as added from`;
+  const added = `select ${columns}, created_on, added from`;
+  const triggers = {
+    insert: ['new table as changed', `${added} changed`],
+    update: ['old table as former new table as changed', `${removed} former union all ${added} changed`],
+    delete: ['old table as former', `${removed} former`],
+  };
+  return (owner: new () => object) => {
+    for (const [event, [tables, changes]] of Object.entries(triggers)) {
+      const scope = `${event} on TABLE referencing ${tables} for each statement`;
+      declareFunctionTrigger(owner, {
+        ...{ table: 'list_day_total', name: `month_${event}`, timing: 'after', scope, body: body(changes!) },
+      });
+    }
+  };
 }
 
 /** Changes of totals by day. Triggers append them, and `compactCounters` adds them to `list_day_total`. */
@@ -50,6 +103,7 @@ export class ListDayChange extends ListDay {}
  * Rows by day, so that a page finds the day of its offset without reading the rows before it. A `*` as project, parent or kind is the sum
  * over all of them. Only `compactCounters` writes here: a total is the sum of both tables.
  */
+@AddsUpMonths()
 @Entity()
 @PersonalData<ListDayTotal>({ none: ['list', 'builderId', 'projectId', 'parentId', 'kind'] })
 @Index({ properties: ['list'], where: 'added = 0' })

@@ -59,7 +59,8 @@ export interface NoteBlock {
 @ListIndex('builderId')
 @ListIndex('projectId')
 @ChangeIndex('builderId')
-@Index({ properties: ['builderId', 'date'] })
+// A range that begins within a day counts the rows of that day, without reading them from the table.
+@Index({ properties: ['builderId', 'date'], include: ['projectId', 'status', 'createdAt'] })
 export class Meeting extends Tracked {
   /** Computed, or with a default: optional for `em.create`. */
   [OptionalProps]?: 'name' | 'meetingTitle' | 'notes' | 'noteBlocks';

@@ -198,7 +198,7 @@ function toTriggerSql({ table, name, timing, scope, body }: FunctionTrigger): st
 }
 
 /** Declares a trigger whose statement creates its function too, so that a change of the body is a migration. */
-function declareFunctionTrigger(owner: new () => object, trigger: FunctionTrigger, also = ''): void {
+export function declareFunctionTrigger(owner: new () => object, trigger: FunctionTrigger, also = ''): void {
   const { table, name, timing, scope } = trigger;
   const event = scope.split(' ', 1)[0] as 'insert' | 'update' | 'delete';
   const forEach = scope.includes('each row') ? 'row' : 'statement';

@@ -66,12 +66,13 @@ describe('the counters', () => {
 
   it('are vacuumed by the number of their dead rows', async () => {
     const { rows } = await client.query(
-      `select relname as table, reloptions as options from pg_class where relname in ('list_total', 'list_day_change', 'list_day_total') order by 1`,
+      `select relname as table, reloptions as options from pg_class where relname in ('list_total', 'list_day_change', 'list_day_total', 'list_month_total') order by 1`,
     );
     const byCount = ['autovacuum_vacuum_scale_factor=0', 'autovacuum_vacuum_threshold=10000'];
     expect(rows).toEqual([
       { table: 'list_day_change', options: byCount },
       { table: 'list_day_total', options: ['autovacuum_vacuum_scale_factor=0.01'] },
+      { table: 'list_month_total', options: ['autovacuum_vacuum_scale_factor=0.01'] },
       { table: 'list_total', options: byCount },
     ]);
   });

@@ -31,9 +31,9 @@ let builderId: string;
 /** SQL of one of the values for row `n`. */
 const oneOf = (salt: string, values: readonly (string | null)[]) =>
   `(array[${values.map((value) => (value === null ? 'null' : `'${value}'`)).join()}]::text[])[1 + abs(hashtext('${salt}' || n)) % ${values.length}]`;
-/** Within 40 days, mostly in the first and on half hours, so that bounds of ranges are hit exactly. */
+/** Within 100 days, mostly in the first and on half hours, so that bounds of ranges are hit exactly. */
 const instant = (salt: string) =>
-  `timestamptz '2026-02-01Z' + abs(hashtext('${salt}' || n)) % (case n % 3 when 0 then 1920 else 96 end) * interval '30 minutes'`;
+  `timestamptz '2026-02-01Z' + abs(hashtext('${salt}' || n)) % (case n % 3 when 0 then 4800 else 96 end) * interval '30 minutes'`;
 
 beforeAll(async () => {
   service = await startService();
@@ -333,6 +333,7 @@ describe('the totals by day', () => {
     await compactCounters(database);
     await client.query(`update list_day_total set added = added + 1 where list = 'defect' and kind = 'OPEN'`);
     await client.query(`delete from list_day_total where list = 'photo' and project_id = '*'`);
+    await client.query(`update list_month_total set added = added - 1 where list = 'meeting' and kind = '*'`);
     await client.query(`insert into list_day_change (list, builder_id, kind, created_on, added)
       values ('induction', 'buil_none', 'REVIEWED', '2026-01-01', 2)`);
     const wrong = await countWrongTotals(client);
@@ -340,7 +341,7 @@ describe('the totals by day', () => {
       Object.keys(wrong)
         .filter((list) => wrong[list]! > 0)
         .sort(),
-    ).toEqual(['defect', 'induction', 'photo']);
+    ).toEqual(['defect', 'induction', 'meeting', 'photo']);
     await rebuildTotals(database);
     expect(Object.values(await countWrongTotals(client))).toEqual([0, 0, 0, 0, 0, 0]);
   });
@@ -349,8 +350,9 @@ describe('the totals by day', () => {
     await client.query(`delete from meeting where id like 'meetingx%'`);
     await compactCounters(service.databases.au1);
     const { rows } = await client.query(
-      'select (select count(*)::int from list_day_change) as changes, (select count(*)::int from list_day_total where added = 0) as empty',
+      `select (select count(*)::int from list_day_change) as changes, (select count(*)::int from list_day_total where added = 0) as days,
+         (select count(*)::int from list_month_total where added = 0) as months`,
     );
-    expect(rows).toEqual([{ changes: 0, empty: 0 }]);
+    expect(rows).toEqual([{ changes: 0, days: 0, months: 0 }]);
   });
 });

@@ -29,6 +29,7 @@ import { Migration20261122235500NumberBacklog } from './20261122235500-number-ba
 import { Migration20261123001049WebhookDeliveriesByStatus } from './20261123001049-webhook-deliveries-by-status.ts';
 import { Migration20261123030000TotalMaintenance } from './20261123030000-total-maintenance.ts';
 import { Migration20261123032413RenditionsByDueTime } from './20261123032413-renditions-by-due-time.ts';
+import { Migration20261123064819TotalsByMonth } from './20261123064819-totals-by-month.ts';
 
 /** Every migration, oldest first. `npm run cli -- migrate create` writes this file. */
 export const migrations = [
@@ -63,4 +64,5 @@ export const migrations = [
   Migration20261123001049WebhookDeliveriesByStatus,
   Migration20261123030000TotalMaintenance,
   Migration20261123032413RenditionsByDueTime,
+  Migration20261123064819TotalsByMonth,
 ];

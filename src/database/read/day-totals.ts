@@ -1,3 +1,4 @@
+import { toMonthSql } from '../../../entities/list-day.entity.ts';
 import { type CountedList, countedLists, toDaySql } from '../../../entities/list-total.entity.ts';
 import { isZoneDayCondition } from './zone-day.ts';
 
@@ -40,21 +41,30 @@ export function findDayTotals(filtered: Omit<FilteredList, 'list'>): FilteredLis
 
 /** Returns SQL of the number of matching rows, as `total`. */
 export const toDayTotalSql = (filtered: FilteredList): string =>
-  `select coalesce(sum(x.added), 0)::bigint as total from (${toDaysSql(filtered)}) x`;
+  `select coalesce(sum(x.added), 0)::bigint as total from (${isByDate(filtered) ? toDaysSql(filtered) : toMonthsSql(filtered)}) x`;
 
 /**
  * Returns SQL of the total, and of the ids of the rows from `:offset` on: the days that contain them are found by running totals, and
- * only rows of these days are read.
+ * only rows of these days are read. In a list that is not filtered by date, only days of the months that contain the page are added up.
  */
 export function toLocatedPageSql(filtered: FilteredList): { total: string; ids: string } {
   const { table, order } = filtered;
   const isOnPage = `z.before < :offset::bigint + :limit::bigint and z.before + z.added > :offset::bigint`;
   const onPage = (column: string) => `array_agg(z.${column}) filter (where ${isOnPage})`;
+  const days = `${onPage('created_on')} as days, ${onPage('before')} as befores, ${onPage('added')} as counts`;
+  const toRunning = (column: string, rows: string, begin = '') =>
+    `select y.${column}, y.added, ${begin}sum(y.added) over (order by y.${column} rows unbounded preceding) - y.added as before from (${rows}) y`;
+  const total = isByDate(filtered)
+    ? `select coalesce(sum(z.added), 0)::bigint as total, ${days}
+        from (${toRunning('created_on', addUpDays(filtered))}) z`
+    : `select m.total, d.days, d.befores, d.counts
+        from (select coalesce(sum(z.added), 0)::bigint as total, ${monthsOnPage(isOnPage)},
+            min(z.before) filter (where ${isOnPage}) as before
+          from (${toRunning('created_in', addUpMonths(filtered))}) z) m
+        cross join lateral (select ${days}
+          from (${toRunning('created_on', addUpDays(filtered, WITHIN_MONTHS), 'm.before + ')}) z) d`;
   return {
-    total: `select coalesce(sum(z.added), 0)::bigint as total,
-        ${onPage('created_on')} as days, ${onPage('before')} as befores, ${onPage('added')} as counts
-      from (select y.created_on, y.added, sum(y.added) over (order by y.created_on) - y.added as before
-        from (${addUpDays(filtered)}) y) z`,
+    total,
     ids: `select w.id from unnest(c.days, c.befores, c.counts) d(created_on, before, added) cross join lateral (
         select t.id from ${table} t where ${isBeforeEnd(filtered)} and t.created_at >= d.created_on
         order by ${order} limit least(d.before + d.added, :offset::bigint + :limit::bigint) - greatest(d.before, :offset::bigint)
@@ -68,12 +78,21 @@ export function toLocatedPageSql(filtered: FilteredList): { total: string; ids: 
  */
 export function toNextPageSql(filtered: FilteredList): { total: string; ids: string } {
   const day = toDaySql(':afterValue::timestamptz');
-  const isOnPage = `z.added > 0 and z.created_on >= ${day} and z.before < :limit::bigint`;
+  const month = toMonthSql(':afterValue::timestamptz');
+  const isOnPage = (column: string, begin: string) =>
+    `z.added > 0 and z.${column} >= ${begin} and z.before < :limit::bigint`;
+  const days = `array_agg(z.created_on) filter (where ${isOnPage('created_on', day)}) as days`;
+  const toRunning = (column: string, begin: string, rows: string) => `select y.${column}, y.added,
+      coalesce(sum(y.added) filter (where y.${column} > ${begin}) over (order by y.${column} rows unbounded preceding), 0) - y.added as before from (${rows}) y`;
+  const total = isByDate(filtered)
+    ? `select coalesce(sum(z.added), 0)::bigint as total, ${days} from (${toRunning('created_on', day, addUpDays(filtered))}) z`
+    : `select m.total, d.days
+        from (select coalesce(sum(z.added), 0)::bigint as total, ${monthsOnPage(isOnPage('created_in', month))}
+          from (${toRunning('created_in', month, addUpMonths(filtered))}) z) m
+        cross join lateral (select ${days}
+          from (${toRunning('created_on', day, addUpDays(filtered, WITHIN_MONTHS))}) z) d`;
   return {
-    total: `select coalesce(sum(z.added), 0)::bigint as total, array_agg(z.created_on) filter (where ${isOnPage}) as days
-      from (select y.created_on, y.added,
-          coalesce(sum(y.added) filter (where y.created_on > ${day}) over (order by y.created_on), 0) - y.added as before
-        from (${addUpDays(filtered)}) y) z`,
+    total,
     ids: `select w.id from unnest(c.days) d(created_on) cross join lateral (
         select t.id, t.created_at from ${filtered.table} t
         where ${isBeforeEnd(filtered)} and (t.created_at, t.id) > (
@@ -84,9 +103,24 @@ export function toNextPageSql(filtered: FilteredList): { total: string; ids: str
   };
 }
 
+/** Returns SQL of the first and last month `z` that matches. */
+const monthsOnPage = (isOnPage: string): string =>
+  `min(z.created_in) filter (where ${isOnPage}) as first, max(z.created_in) filter (where ${isOnPage}) as last`;
+
+/** SQL condition of days `x` within these months. */
+const WITHIN_MONTHS = ` and x.created_on >= m.first and x.created_on < m.last + interval '1 month'`;
+
 /** Returns SQL of the number of matching rows of each day of creation. */
-const addUpDays = (filtered: FilteredList): string =>
-  `select x.created_on, sum(x.added)::int as added from (${toDaysSql(filtered)}) x group by x.created_on`;
+const addUpDays = (filtered: FilteredList, within = ''): string =>
+  `select x.created_on, sum(x.added)::int as added from (${toDaysSql(filtered, within)}) x group by x.created_on`;
+
+/** Returns SQL of the number of matching rows of each month of creation. */
+const addUpMonths = (filtered: FilteredList): string =>
+  `select x.created_in, sum(x.added)::int as added from (${toMonthsSql(filtered)}) x group by x.created_in`;
+
+/** Whether a filter is a range of dates, of which totals by month know nothing. */
+const isByDate = ({ list, conditions }: FilteredList): boolean =>
+  conditions.some((sql) => isRange(list, sql) || isZoneDayCondition(sql));
 
 /** Returns SQL whether the row `t` matches and is not after the day `d`. */
 function isBeforeEnd({ list, matching }: FilteredList): string {
@@ -95,33 +129,46 @@ function isBeforeEnd({ list, matching }: FilteredList): string {
   return `${onDay} and t.created_at < d.created_on + interval '24 hours'`;
 }
 
-/** Returns SQL of the numbers of matching rows `added` by day of creation `created_on`, of which a day may have several. */
-function toDaysSql({ list, table, filters, conditions, matching }: FilteredList): string {
-  const builder = toBuilderSql(filters)!;
-  const ranges = conditions.filter((sql) => isRange(list, sql));
+/** Returns SQL conditions of the totals `x` that match the filters, ranges of dates excepted, and of those of all totals that are sums. */
+function toTotalConditions({ list, filters, conditions }: FilteredList): { all: string; sums: string } {
   const counted = conditions
-    .filter((sql) => !ranges.includes(sql) && !isZoneDayCondition(sql))
+    .filter((sql) => !isRange(list, sql) && !isZoneDayCondition(sql))
     .map((sql) => toTotalCondition(list, sql));
+  const all = [`x.list = '${list.table}' and x.builder_id = ${toBuilderSql(filters)!}`, ...counted].join(' and ');
+  const sums = ['project_id', 'parent_id', 'kind']
+    .filter((column) => !counted.some((sql) => sql.includes(`x.${column}`)))
+    .map((column) => ` and x.${column} = '*'`);
+  return { all, sums: sums.join('') };
+}
+
+/** Returns SQL of the numbers of matching rows `added` by month of creation `created_in`, of which a month may have several. */
+function toMonthsSql(filtered: FilteredList): string {
+  const { all, sums } = toTotalConditions(filtered);
+  return `select x.created_in, x.added from list_month_total x where ${all}${sums}
+    union all select ${toMonthSql('x.created_on')}, x.added from list_day_change x where ${all}`;
+}
+
+/**
+ * Returns SQL of the numbers of matching rows `added` by day of creation `created_on`, of which a day may have several.
+ *
+ * @param within Further condition of the days `x`.
+ */
+function toDaysSql(filtered: FilteredList, within = ''): string {
+  const { list, table, filters, conditions, matching } = filtered;
+  const ranges = conditions.filter((sql) => isRange(list, sql));
   const [from, until] = [ranges.find((sql) => sql.includes('>=')), ranges.find((sql) => sql.includes('<='))];
   // Days that lie wholly within the range. Instants have milliseconds. A range of days in a time zone is given with a day more at both ends:
   // whether rows of its first and last day, and of the days beside them, are within it depends on the time zone.
   const margin = conditions.some(isZoneDayCondition) ? 48 : 0;
   const begin = toDaySql(`:startDate::timestamptz + interval '${24 + margin} hours' - interval '1 millisecond'`);
   const end = toDaySql(`:endDate::timestamptz + interval '1 millisecond' - interval '${margin} hours'`);
-  const all = [
-    `x.list = '${list.table}' and x.builder_id = ${builder}`,
-    ...counted,
-    ...(from ? [`x.dated_on >= ${begin}`] : []),
-    ...(until ? [`x.dated_on < ${end}`] : []),
-  ].join(' and ');
-  const sums = ['project_id', 'parent_id', 'kind']
-    .filter((column) => !counted.some((sql) => sql.includes(`x.${column}`)))
-    .map((column) => ` and x.${column} = '*'`);
+  const totals = toTotalConditions(filtered);
+  const all = `${totals.all}${from ? ` and x.dated_on >= ${begin}` : ''}${until ? ` and x.dated_on < ${end}` : ''}${within}`;
   // The days at the range's ends, of which only a part may be within it.
   const edge = (bound: string) => `
     union all select ${toDaySql('t.created_at')}, 1 from ${table} t
-      where ${matching} and t.builder_id = ${builder} and ${bound}`;
-  return `select x.created_on, x.added from list_day_total x where ${all}${sums.join('')}
+      where ${matching} and t.builder_id = ${toBuilderSql(filters)!} and ${bound}`;
+  return `select x.created_on, x.added from list_day_total x where ${all}${totals.sums}
     union all select x.created_on, x.added from list_day_change x where ${all}
     ${from ? edge(`t.${list.date} < ${begin}`) : ''}
     ${until ? edge(`t.${list.date} >= ${from ? `greatest(${begin}, ${end})` : end}`) : ''}`;

@@ -1,10 +1,15 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { DAY_KEY } from '../../../entities/list-day.entity.ts';
+import { DAY_KEY, MONTH_KEY, toMonthSql } from '../../../entities/list-day.entity.ts';
 import { type CountedList, toDaySql } from '../../../entities/list-total.entity.ts';
 
 /** The two halves of a statement that adds rows to the totals by day. */
 export const INSERT_DAYS = `insert into list_day_total as t (${DAY_KEY}, added)`;
 export const UPDATE_DAYS = `on conflict (builder_id, list, project_id, parent_id, kind, dated_on, created_on)
+  do update set added = t.added + excluded.added`;
+
+/** The same for the totals by month, which triggers add up unless a restore has disabled them. */
+export const INSERT_MONTHS = `insert into list_month_total as t (${MONTH_KEY}, added)`;
+export const UPDATE_MONTHS = `on conflict (builder_id, list, project_id, parent_id, kind, created_in)
   do update set added = t.added + excluded.added`;
 
 /** Numbers of rows that one statement has replaced, and that it has written in their place. */
@@ -27,6 +32,7 @@ export async function compactDays(em: EntityManager, maxRows: number): Promise<C
     [maxRows],
   );
   await em.execute('delete from list_day_total where added = 0');
+  await em.execute('delete from list_month_total where added = 0');
   return share;
 }
 
@@ -39,6 +45,14 @@ export const selectWrongDays = (list: CountedList): string => {
       union all select ${DAY_KEY}, -added from list_day_total where list = '${list.table}') compared
     group by ${DAY_KEY} having sum(added) <> 0`;
 };
+
+/** Returns SQL that selects each total by month of a list that is not the sum of its days, with the difference in `added`. */
+export const selectWrongMonths = ({ table }: CountedList): string =>
+  `select ${MONTH_KEY}, sum(added) as added from (
+      select list, builder_id, project_id, parent_id, kind, ${toMonthSql('created_on')} as created_in, added from list_day_total
+      where list = '${table}'
+      union all select ${MONTH_KEY}, -added from list_month_total where list = '${table}') compared
+    group by ${MONTH_KEY} having sum(added) <> 0`;
 
 const sumByDay = ({ table, kind, project, parent, date }: CountedList, rows: string): string =>
   `select '${table}' as list, builder_id, ${project ?? 'null::text'} as project_id, ${parent ?? 'null::text'} as parent_id,

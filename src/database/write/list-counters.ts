@@ -12,9 +12,12 @@ import {
   type CompactedShare,
   compactDays,
   INSERT_DAYS,
+  INSERT_MONTHS,
   selectWrongDays,
+  selectWrongMonths,
   toDayInsertSql,
   UPDATE_DAYS,
+  UPDATE_MONTHS,
 } from './day-totals.ts';
 
 const COMPACTION_INTERVAL_MS = 60_000;
@@ -100,7 +103,8 @@ export async function countWrongTotals(client: pg.ClientBase): Promise<Record<st
   for (const list of countedLists) {
     const { rows } = await client.query<{ count: number }>(
       `select ((select count(*) from (${selectWrongTotals(list)}) wrong)
-         + (select count(*) from (${selectWrongDays(list)}) wrong_days))::int as count`,
+         + (select count(*) from (${selectWrongDays(list)}) wrong_days)
+         + (select count(*) from (${selectWrongMonths(list)}) wrong_months))::int as count`,
     );
     wrong[list.table] = rows[0]!.count;
   }
@@ -125,7 +129,8 @@ export async function rebuildTotals({ url }: Pick<Database, 'url'>): Promise<{ c
       const { rowCount } = await client.query(`insert into list_total (list, builder_id, project_id, kind, added)
         select '${list.table}', builder_id, project_id, kind, missing from (${selectWrongTotals(list)}) wrong`);
       const days = await client.query(`${INSERT_DAYS} ${selectWrongDays(list)} ${UPDATE_DAYS}`);
-      corrected += rowCount! + days.rowCount!;
+      const months = await client.query(`${INSERT_MONTHS} ${selectWrongMonths(list)} ${UPDATE_MONTHS}`);
+      corrected += rowCount! + days.rowCount! + months.rowCount!;
     }
     await client.query('commit');
     return { corrected };
