@@ -88,7 +88,11 @@ async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise
   const report = (line: string) => log.warn(line);
   // A supervisor serves no requests.
   const load = config.supervise ? undefined : loadOnce(() => loadApp(stopwatch));
-  const opened = await openDatabases(config, 'service', { onStarting: load, onRestart: report, onGivenUp: exitWithError });
+  const opened = await openDatabases(config, 'service', {
+    onStarting: load,
+    onRestart: report,
+    onGivenUp: exitWithError,
+  });
   const app = await load?.();
   stopwatch.lap('PostgreSQL');
   const { databases, direct } = opened;
