@@ -2,11 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { exportFolder } from '../../src/data-transfer/export.ts';
 import { importFolder } from '../../src/data-transfer/import.ts';
 import { Database } from '../../src/database/database.ts';
-import { confidenceOf } from './confidence.ts';
 import { measurePages } from './event-pages.ts';
 import { cells } from './growth.ts';
 import type { Options } from './options.ts';
@@ -14,39 +12,33 @@ import { publish } from './publish.ts';
 import { reportOf } from './report.ts';
 import { migrated, type Stage, say } from './stage.ts';
 import { markdown } from './table.ts';
-
-/** How changes are logged: by triggers, by statements of the writing code, or not at all. */
-type Variant = 'none' | 'triggers' | 'statements';
-
-interface Cost {
-  work: string;
-  /** Milliseconds: medians of the rounds. */
-  times: Partial<Record<Variant, number>>;
-  /** Time with a log by that of none, in each round. */
-  ratios: Partial<Record<Variant, number[]>>;
-  /** At most that much slower by triggers. */
-  goal?: number;
-}
+import {
+  type Cost,
+  connect,
+  costCells,
+  inTurn,
+  type MeasuredTriggers,
+  setTriggers,
+  summarize,
+  type Variant,
+} from './trigger-costs.ts';
 
 const REQUESTS = 60;
 const TRANSACTIONS = 400;
 const IMPORTS = 6;
+
+/** The triggers of changes, those of `changed_at` included. */
+const TRIGGERS: MeasuredTriggers = {
+  pattern: '_(event_(insert|update|delete|archive)|changed_at|parent_\\w+)$',
+  table: 'event_pending',
+};
 
 /** What the event log costs writes and an import, and what its pages, list cursors and `updatedSince` cost over many rows. */
 export async function events(stage: Stage, options: Options): Promise<void> {
   await stage.prepare(options.timesheets);
   const costs = 'costs'.includes(options.only) ? await measureCosts(stage, options) : [];
   const pages = 'pages'.includes(options.only) ? await measurePages(stage, options) : [];
-  const percent = (ratio: number) => `${ratio >= 1 ? '+' : ''}${((ratio - 1) * 100).toFixed(1)} %`;
-  const describe = (ratios: number[] | undefined) => {
-    if (!ratios) return '–';
-    const { ratio, interval } = confidenceOf(ratios);
-    return `${percent(ratio)} (${interval.map(percent).join(' to ')})`;
-  };
-  const rows = costs.map(({ work, times, ratios, goal }) => [
-    ...[work, `${times.none!.toFixed(2)} ms`, describe(ratios.triggers), describe(ratios.statements)],
-    goal === undefined ? '–' : percent(goal),
-  ]);
+  const rows = costs.map((cost) => costCells(cost, ['triggers', 'statements']));
   const costTable = markdown(['work', 'without a log', 'by triggers', 'by statements', 'at most'], rows);
   const pageTable = markdown(['request', 'large, ms', 'small, ms', 'ratio', 'at most'], pages.map(cells));
   const note = `Change of the time, with its 95 % confidence interval. Large: ${options.rows.toLocaleString('en')} events and timesheets; small: a thousandth, at least 10,000.`;
@@ -62,50 +54,6 @@ async function measureCosts(stage: Stage, options: Options): Promise<Cost[]> {
   ];
   await service.stop();
   return costs;
-}
-
-const median = (times: number[]) => times.sort((one, other) => one - other)[times.length >> 1]!;
-
-async function connect(url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  return client;
-}
-
-/** Enables or disables the triggers of changes, those of `changed_at` included. */
-async function setTriggers(url: string, enabled: boolean): Promise<void> {
-  const client = await connect(url);
-  const { rows } = await client.query(`select tgrelid::regclass as table, tgname as name from pg_trigger
-    where not tgisinternal and tgname ~ '_(event_(insert|update|delete|archive)|changed_at|parent_\\w+)$'`);
-  for (const { table, name } of rows) {
-    await client.query(`alter table ${table} ${enabled ? 'enable' : 'disable'} trigger ${name}`);
-  }
-  await client.query('truncate event_pending');
-  await client.end();
-}
-
-/** Measures the variants in turn, in both orders, so that what changes on the machine meanwhile concerns all of them. */
-async function inTurn(url: string, rounds: number, variants: Variant[], run: (variant: Variant) => Promise<number[]>) {
-  const times: Partial<Record<Variant, number[]>> = {};
-  for (let round = 0; round < rounds; round++) {
-    for (const variant of round % 2 ? variants.toReversed() : variants) {
-      await setTriggers(url, variant === 'triggers');
-      times[variant] = [...(times[variant] ?? []), median(await run(variant))];
-    }
-  }
-  await setTriggers(url, true);
-  return summarize(times);
-}
-
-function summarize(times: Partial<Record<Variant, number[]>>): Pick<Cost, 'times' | 'ratios'> {
-  const entries = Object.entries(times);
-  const ratios = entries
-    .filter(([variant]) => variant !== 'none')
-    .map(([variant, all]) => [variant, all.map((time, round) => time / times.none![round]!)]);
-  return {
-    ratios: Object.fromEntries(ratios),
-    times: Object.fromEntries(entries.map(([variant, all]) => [variant, median([...all])])),
-  };
 }
 
 /** A transaction that updates one timesheet, on a connection whose plans are prepared. */
@@ -134,7 +82,7 @@ async function measureUpdates({ urls }: Stage, { rounds }: Options): Promise<Cos
     }
     return times.slice(50);
   };
-  const cost = await inTurn(urls.au1, rounds, ['none', 'triggers', 'statements'], run);
+  const cost = await inTurn({ url: urls.au1, triggers: TRIGGERS, rounds }, ['none', 'triggers', 'statements'], run);
   await client.end();
   return { work: 'transaction that updates one row', ...cost };
 }
@@ -172,7 +120,11 @@ async function measureRequests(stage: Stage, origin: string, { rounds }: Options
       }
       return times.slice(10);
     };
-    costs.push({ work, goal: 1.05, ...(await inTurn(stage.urls.au1, 3 * rounds, ['none', 'triggers'], run)) });
+    costs.push({
+      work,
+      goal: 1.05,
+      ...(await inTurn({ url: stage.urls.au1, triggers: TRIGGERS, rounds: 3 * rounds }, ['none', 'triggers'], run)),
+    });
     say(
       `${work}: ${costs
         .at(-1)!
@@ -205,7 +157,7 @@ async function measureImports(stage: Stage): Promise<Cost> {
         'create trigger skip before insert on event_pending for each row execute function public.skip()',
       );
       await client.end();
-      await setTriggers(url, false);
+      await setTriggers(url, TRIGGERS, false);
     }
     const begun = performance.now();
     await importFolder(target, folder);

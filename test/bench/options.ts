@@ -8,6 +8,7 @@ Parts:
   supervision       one process beside one worker under a supervisor, and how long a killed worker is missed
   growth            requests over lists of 10,000,000 rows beside a thousandth of them, one connection
   events            what the event log costs writes and an import, and its pages, cursors and updatedSince over 10,000,000 rows
+  totals            what totals cost a single write, and rows per second of an import that maintains them
   observability     what metrics, log lines, tracing and compression cost; under four minutes
   console           integrators' requests with and without 20 tabs of the console that show Today and the board
   replicas          dashboards beside integrators' requests, with 0, 1 and 2 standbys

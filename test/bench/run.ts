@@ -15,6 +15,7 @@ const PARTS: Record<string, () => Promise<Part>> = {
   workers: async () => (await import('./workers.ts')).workers,
   supervision: async () => (await import('./supervision.ts')).supervision,
   growth: async () => (await import('./growth.ts')).growth,
+  totals: async () => (await import('./totals.ts')).totals,
   scale: async () => (await import('./scale.ts')).scale,
   replicas: async () => (await import('./replicas.ts')).replicas,
   events: async () => (await import('./events.ts')).events,
