@@ -19,6 +19,8 @@ declare module 'autocannon' {
       duration?: number;
       /** Requests, in place of the duration. */
       amount?: number;
+      /** Requests per second of all connections. */
+      overallRate?: number;
       requests: Request[];
       /** Milliseconds. */
       sampleInt?: number;

@@ -19,6 +19,10 @@ const POLL_MS = 1000;
 const WORKS = ['GET /timesheets', 'POST sign-on event'];
 const WARM_UP_SECONDS = 1;
 
+/** Requests per second where the machine is not busy: those of a client that uses up its rate limit (LIM-1). */
+const RATE = 100;
+const RATE_CONNECTIONS = 8;
+
 const documentOf = (path: string) =>
   readFileSync(new URL(`../../../src/console/browser/${path}.graphql`, import.meta.url), 'utf8');
 
@@ -26,6 +30,12 @@ const documentOf = (path: string) =>
 const CHANGES = documentOf('graphql/scope');
 const TODAY = documentOf('graphql/figures');
 const BOARD = documentOf('pages/attendance/attendance');
+
+/** Requests on so many connections: as many as are answered, or so many in a second. */
+interface Load {
+  connections: number;
+  rate?: number;
+}
 
 interface Place {
   builderId: string;
@@ -46,8 +56,9 @@ export async function consoleInUse(stage: Stage, options: Options): Promise<void
   const works = options.only ? all : all.filter(({ name }) => WORKS.includes(name));
   const rows = [];
   for (const work of works) {
-    for (const connections of options.connections) {
-      const order = (seconds: number) => ({ origin: service.origin, requests: work.requests, connections, seconds });
+    const loads: Load[] = options.connections.map((connections) => ({ connections }));
+    for (const load of [...loads, { connections: RATE_CONNECTIONS, rate: RATE }]) {
+      const order = (seconds: number) => ({ origin: service.origin, requests: work.requests, seconds, ...load });
       await generator.run(order(WARM_UP_SECONDS));
       const pairs: Record<'without' | 'with', LoadResult>[] = [];
       for (let round = 0; round < options.rounds; round++) {
@@ -59,7 +70,7 @@ export async function consoleInUse(stage: Stage, options: Options): Promise<void
         }
         pairs.push(pair);
       }
-      rows.push(rowOf(work, connections, pairs));
+      rows.push(rowOf(work, load, pairs));
       say(cellsOf(rows.at(-1)!).join('  '));
     }
   }
@@ -167,34 +178,39 @@ async function createSessions(url: string, count: number): Promise<string[]> {
   return secrets.map((secret) => `console-au1=${secret}`);
 }
 
-function rowOf({ name }: Work, connections: number, pairs: Record<'without' | 'with', LoadResult>[]) {
+function rowOf({ name }: Work, { connections, rate }: Load, pairs: Record<'without' | 'with', LoadResult>[]) {
   const failures = pairs.reduce((sum, pair) => sum + pair.without.failures + pair.with.failures, 0);
   if (failures > 0) throw new Error(`${failures} requests of ${name} failed.`);
   const of = (side: 'without' | 'with', key: 'p50' | 'p99' | 'requestsPerSecond') =>
     median(pairs.map((pair) => pair[side][key]));
   return {
-    ...{ operation: name, connections },
+    ...{ operation: name, load: rate ? `${rate} per second` : `${connections} connections` },
     p50: [of('without', 'p50'), of('with', 'p50')],
     p99: [of('without', 'p99'), of('with', 'p99')],
     requestsPerSecond: [of('without', 'requestsPerSecond'), of('with', 'requestsPerSecond')],
-    ...confidenceOf(pairs.map((pair) => pair.with.requestsPerSecond / pair.without.requestsPerSecond)),
+    ...confidenceOf(
+      pairs.map((pair) =>
+        rate ? pair.without.p50 / pair.with.p50 : pair.with.requestsPerSecond / pair.without.requestsPerSecond,
+      ),
+    ),
   };
 }
 
 type Row = ReturnType<typeof rowOf>;
 
-const cellsOf = ({ operation, connections, p50, p99, requestsPerSecond, ratio, interval }: Row): string[] => [
-  ...[operation, String(connections), ...[p50, p99].map((pair) => pair.map((ms) => ms.toFixed(2)).join(' / '))],
+const cellsOf = ({ operation, load, p50, p99, requestsPerSecond, ratio, interval }: Row): string[] => [
+  ...[operation, load, ...[p50, p99].map((pair) => pair.map((ms) => ms.toFixed(2)).join(' / '))],
   ...[requestsPerSecond.map((count) => count.toFixed(0)).join(' / '), ratio.toFixed(3)],
   interval.map((end) => end.toFixed(3)).join('–'),
 ];
 
-const HEADER = ['operation', 'connections', 'median, ms', 'p99, ms', 'requests/s', 'ratio', '95 % interval'];
+const HEADER = ['operation', 'load', 'median, ms', 'p99, ms', 'requests/s', 'ratio', '95 % interval'];
 
 const tableOf = (rows: Row[], { rounds, seconds }: Options, requests: number) => `
 ${markdown(HEADER, rows.map(cellsOf))}
 
 Without / with ${TABS} tabs of ${TABS / TABS_PER_PERSON} staff users, half of them on Today and half on the attendance board, each polling every
 ${POLL_MS / 1000} s and reading its page again after a change: ${requests} requests in all. ${rounds} interleaved rounds of ${seconds} s; medians, and the
-geometric mean of the rounds' ratios of requests per second. The tabs, the load generator and PostgreSQL share the machine's cores.
+geometric mean of the rounds' ratios of requests per second, or of median times at a given rate, below 1 where tabs slow
+them down. The tabs, the load generator and PostgreSQL share the machine's cores.
 `;

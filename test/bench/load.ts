@@ -20,6 +20,8 @@ export interface LoadOrder {
   seconds: number;
   /** Ends after so many requests in place of the seconds. */
   amount?: number;
+  /** Requests per second of all connections; as many as are answered where it is absent. */
+  rate?: number;
 }
 
 export interface LoadResult {
@@ -34,12 +36,13 @@ export interface LoadResult {
   generator: number;
 }
 
-async function load({ origin, requests, connections, seconds, amount }: LoadOrder): Promise<LoadResult> {
+async function load({ origin, requests, connections, seconds, amount, rate }: LoadOrder): Promise<LoadResult> {
   let started = 0;
   const options: Options = {
     url: origin,
     connections,
     ...(amount ? { amount } : { duration: seconds }),
+    ...(rate && { overallRate: rate }),
     requests,
     // Looks every so many milliseconds whether the time is over.
     sampleInt: 100,
