@@ -6,13 +6,13 @@ import { type Logger, pino } from 'pino';
 import { toKeyId } from './auth/access-tokens.ts';
 import { loadTokenKeys } from './auth/token-keys.ts';
 import { describeConfig } from './config/describe-config.ts';
-import { type Config, ConfigError, loadConfig } from './config.ts';
+import { type Config, loadConfig } from './config.ts';
 import type { Databases } from './database/database.ts';
-import { PendingMigrationsError, runPendingMigrations } from './database/run-migrations.ts';
+import { runPendingMigrations } from './database/run-migrations.ts';
 import { createCompactionJob } from './database/write/list-counters.ts';
 import { type DemoSummary, loadDemo } from './demo/load.ts';
 import { storeDemoPictures } from './demo/store-pictures.ts';
-import { isOperatorError, openDatabases } from './dev-postgres/open-databases.ts';
+import { openDatabases } from './dev-postgres/open-databases.ts';
 import { recordKeyChange } from './domain/audit/record-key-change.ts';
 import { createRetentionJob } from './domain/events/retention.job.ts';
 import { startSequencer } from './domain/events/sequencer.ts';
@@ -32,9 +32,10 @@ import { startJob } from './shared/jobs.ts';
 import { loadOnce } from './shared/load-once.ts';
 import { mapRegions, REGIONS, type RegionId } from './shared/regions.ts';
 import { VERSION } from './shared/version.ts';
+import { describeStartError } from './start-error.ts';
 import { Stopwatch } from './stopwatch.ts';
 import { openStorages, type Storages } from './storage/storage.ts';
-import { Supervisor, WorkerStartError } from './supervision/supervisor.ts';
+import { Supervisor } from './supervision/supervisor.ts';
 import { handleSupervisorMessages, receiveConnections, reportFailure } from './supervision/worker.ts';
 import { formatWelcome } from './welcome.ts';
 
@@ -294,16 +295,4 @@ async function exitWithError(error: unknown): Promise<never> {
   if (cluster.isWorker) await reportFailure(reason);
   else process.stderr.write(`${reason}\n`);
   process.exit(1);
-}
-
-/** Returns one line if the operator can correct the cause, the stack otherwise. */
-function describeStartError(error: unknown): string {
-  if (error instanceof ConfigError || error instanceof PendingMigrationsError) return error.message;
-  if (error instanceof WorkerStartError || isOperatorError(error)) return error.message;
-  const { code, port, address, path } = error as NodeJS.ErrnoException & { port?: number; address?: string };
-  if (code === 'EADDRINUSE') return `Port ${port} is in use: set PORT to another one.`;
-  if (code === 'EACCES' && port !== undefined) return `Port ${port} of ${address} may not be used by this user.`;
-  if (['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR'].includes(code ?? ''))
-    return `The data folder cannot be written: ${path ?? code}.`;
-  return (error as Error).stack ?? String(error);
 }

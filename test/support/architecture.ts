@@ -13,6 +13,7 @@ export const LAYERS: readonly (readonly Module[])[] = [
         'src/service.ts',
         'src/app.ts',
         'src/supervision/',
+        'src/start-error.ts',
         'src/stopwatch.ts',
         'src/welcome.ts',
       ],
