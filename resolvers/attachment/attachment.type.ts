@@ -1,6 +1,7 @@
 import { Field, InputType, Int, ObjectType } from 'type-graphql';
 import { AttachmentType, RegionId } from '../../schema/enums.ts';
-import { StorageKey, UploadHeaders } from '../../schema/scalars.ts';
+import { StorageKey } from '../../schema/photo.scalars.ts';
+import { UploadHeaders } from '../../schema/scalars.ts';
 import { SIGNED_URL_SECONDS } from '../../src/storage/storage.ts';
 
 /** Response of `presignAttachment` (UPL-3). */

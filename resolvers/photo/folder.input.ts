@@ -1,6 +1,7 @@
 import { ArgsType, Field } from 'type-graphql';
 import { NotNull } from '../../schema/input-rules.ts';
-import { FolderId, FolderName, ProjectId } from '../../schema/scalars.ts';
+import { FolderName } from '../../schema/photo.scalars.ts';
+import { FolderId, ProjectId } from '../../schema/scalars.ts';
 
 @ArgsType()
 export class FolderFilterArgs {

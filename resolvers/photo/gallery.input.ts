@@ -1,15 +1,12 @@
 import { ArgsType, Field, InputType } from 'type-graphql';
 import { ItemCount } from '../../schema/input-rules.ts';
+import { FolderName, ImageUrl, PhotoDescription, SequenceId } from '../../schema/photo.scalars.ts';
 import {
   ExternalSourceId,
   FileName,
   FolderId,
-  FolderName,
-  ImageUrl,
-  PhotoDescription,
   PixelCount,
   ProjectId,
-  SequenceId,
   SourceApp,
   Timestamp,
 } from '../../schema/scalars.ts';

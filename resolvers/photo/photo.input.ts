@@ -1,15 +1,8 @@
 import { ArgsType, Field } from 'type-graphql';
 import { PhotoSource } from '../../schema/enums.ts';
 import { NotNull } from '../../schema/input-rules.ts';
-import {
-  ExternalSourceId,
-  FileName,
-  FolderId,
-  ImageUrl,
-  PhotoDescription,
-  ProjectId,
-  Timestamp,
-} from '../../schema/scalars.ts';
+import { ImageUrl, PhotoDescription } from '../../schema/photo.scalars.ts';
+import { ExternalSourceId, FileName, FolderId, ProjectId, Timestamp } from '../../schema/scalars.ts';
 import { AttachmentReference } from '../attachment/attachment.type.ts';
 
 /** Filter by area; default is the gallery. */

@@ -1,7 +1,8 @@
 import type { GraphQLScalarType } from 'graphql';
 import { AttachmentType } from '../../../schema/enums.ts';
+import { StorageKey } from '../../../schema/photo.scalars.ts';
 import type { JsonSchema } from '../../../schema/scalar.ts';
-import { BuilderId, MAX_ATTACHMENT_BYTES, StorageKey } from '../../../schema/scalars.ts';
+import { BuilderId, MAX_ATTACHMENT_BYTES } from '../../../schema/scalars.ts';
 import { REGIONS } from '../../shared/regions.ts';
 import { SIGNED_URL_SECONDS } from '../../storage/storage.ts';
 import { createErrorSchema, describeJsonResponse } from '../openapi/responses.ts';
