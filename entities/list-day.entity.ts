@@ -3,11 +3,13 @@ import { Instant } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 import { declareFunctionTrigger } from './published.ts';
 
+const KEY = 'list, builder_id, project_id, parent_id, kind';
+
 /** Columns that the totals of days are divided by. */
-export const DAY_KEY = 'list, builder_id, project_id, parent_id, kind, created_on, dated_on';
+export const DAY_KEY = `${KEY}, created_on, dated_on`;
 
 /** Columns that the totals of months are divided by. */
-export const MONTH_KEY = 'list, builder_id, project_id, parent_id, kind, created_in';
+export const MONTH_KEY = `${KEY}, created_in`;
 
 /** Columns that all totals by time have. */
 abstract class ListPeriod {
@@ -71,13 +73,12 @@ export const toMonthSql = (instant: string) => `date_trunc('month', ${instant}, 
 
 /** Adds up the changed rows of `list_day_total` by month. */
 function AddsUpMonths() {
-  const columns = 'list, builder_id, project_id, parent_id, kind';
   const body = (changes: string) => `insert into public.list_month_total as total (${MONTH_KEY}, added)
-      select ${columns}, ${toMonthSql('created_on')}, sum(added) from (${changes}) changes group by 1, 2, 3, 4, 5, 6 having sum(added) <> 0
+      select ${KEY}, ${toMonthSql('created_on')}, sum(added) from (${changes}) changes group by 1, 2, 3, 4, 5, 6 having sum(added) <> 0
       order by 1, 2, 3, 4, 5, 6
       on conflict (builder_id, list, project_id, parent_id, kind, created_in) do update set added = total.added + excluded.added;`;
-  const removed = `select ${columns}, created_on, -added as added from`;
-  const added = `select ${columns}, created_on, added from`;
+  const removed = `select ${KEY}, created_on, -added as added from`;
+  const added = `select ${KEY}, created_on, added from`;
   const triggers = {
     insert: ['new table as changed', `${added} changed`],
     update: ['old table as former new table as changed', `${removed} former union all ${added} changed`],
