@@ -32,12 +32,12 @@ export async function connect(url: string): Promise<pg.Client> {
 export async function setTriggers(url: string, { pattern, table }: MeasuredTriggers, enabled: boolean): Promise<void> {
   const client = await connect(url);
   const { rows } = await client.query(
-    'select tgrelid::regclass as table, tgname as name from pg_trigger where not tgisinternal and tgname ~ $1',
+    'select tgrelid::regclass as owner, tgname as name from pg_trigger where not tgisinternal and tgname ~ $1',
     [pattern],
   );
   if (rows.length === 0) throw new Error(`No trigger's name matches ${pattern}.`);
-  for (const { table, name } of rows) {
-    await client.query(`alter table ${table} ${enabled ? 'enable' : 'disable'} trigger ${name}`);
+  for (const { owner, name } of rows) {
+    await client.query(`alter table ${owner} ${enabled ? 'enable' : 'disable'} trigger ${name}`);
   }
   await client.query(`truncate ${table}`);
   await client.end();

@@ -26,6 +26,20 @@ const textOf = ({ content }: Page) =>
     .replaceAll(/\s+/g, ' ')
     .trim();
 
+/** Scopes of an application, whether it can see anything, and whether it can change anything. */
+const SCOPES: [string[], boolean, boolean][] = [
+  [['read:projects'], true, false],
+  [['write:photos'], false, true],
+  [['read:projects', 'write:photos'], true, true],
+];
+
+/** Vendors of the application SnapSite, and whether a page names them. */
+const VENDORS: [string | null, boolean][] = [
+  [null, false],
+  ['SnapSite', false],
+  ['Site Sync', true],
+];
+
 describe('the page of applications (OAU-46)', () => {
   const anApplication = (changes: object = {}) => ({
     ...{ clientId: 'cli_a', clientName: 'SnapSite', vendor: null, builderId: 'buil_a', builderName: 'Harbour' },
@@ -35,20 +49,12 @@ describe('the page of applications (OAU-46)', () => {
   const show = (changes: object = {}, revoked: string | null = null) =>
     textOf(createApplicationsPage(context, { user, applications: [anApplication(changes)], revoked }));
 
-  it.each([
-    [['read:projects'], true, false],
-    [['write:photos'], false, true],
-    [['read:projects', 'write:photos'], true, true],
-  ])('shows for the scopes %j what can be seen: %s, and changed: %s', (scopes, see, change) => {
+  it.each(SCOPES)('shows for the scopes %j what can be seen: %s, and changed: %s', (scopes, see, change) => {
     const text = show({ scopes });
     expect([/it can do See/.test(text), / Change /.test(text)]).toEqual([see, change]);
   });
 
-  it.each([
-    [null, false],
-    ['SnapSite', false],
-    ['Site Sync', true],
-  ])('names the vendor %s: %s', (vendor, isNamed) => {
+  it.each(VENDORS)('names the vendor %s: %s', (vendor, isNamed) => {
     expect(show({ vendor }).includes('Made by')).toBe(isNamed);
   });
 
@@ -75,20 +81,12 @@ describe('the consent page (OAU-24)', () => {
       }),
     );
 
-  it.each([
-    [['read:projects'], true, false],
-    [['write:photos'], false, true],
-    [['read:projects', 'write:photos'], true, true],
-  ])('shows for the scopes %j what can be seen: %s, and changed: %s', (scopes, see, change) => {
+  it.each(SCOPES)('shows for the scopes %j what can be seen: %s, and changed: %s', (scopes, see, change) => {
     const text = show({ scopes });
     expect([/be able to see/.test(text), /be able to make changes/.test(text)]).toEqual([see, change]);
   });
 
-  it.each([
-    [null, false],
-    ['SnapSite', false],
-    ['Site Sync', true],
-  ])('names the vendor %s: %s', (vendor, isNamed) => {
+  it.each(VENDORS)('names the vendor %s: %s', (vendor, isNamed) => {
     expect(show({ vendor }).includes('SnapSite is made by')).toBe(isNamed);
   });
 
