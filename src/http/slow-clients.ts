@@ -32,6 +32,7 @@ export function limitPipelining(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     const socket = request.raw.socket as CountedSocket;
     socket[OPEN_REQUESTS] = (socket[OPEN_REQUESTS] ?? 0) + 1;
+    if (socket[OPEN_REQUESTS] > 1) closeWithConnection(reply.raw, socket);
     if (socket[OPEN_REQUESTS] <= MAX_PIPELINED) return done();
     reply.hijack();
     socket.destroy();
@@ -40,4 +41,18 @@ export function limitPipelining(app: FastifyInstance): void {
     (request.raw.socket as CountedSocket)[OPEN_REQUESTS]!--;
     done();
   });
+}
+
+/**
+ * Closes a response that is behind another one of its connection when the connection closes. Node closes only the first of them: the others
+ * would keep their permits, and their timers would keep them in memory (LIM-30).
+ */
+function closeWithConnection(response: ServerResponse, socket: Socket): void {
+  const close = () => {
+    if (response.socket) return;
+    response.destroy();
+    response.emit('close');
+  };
+  socket.once('close', close);
+  response.once('close', () => socket.off('close', close));
 }

@@ -9,6 +9,7 @@ import type { RequestContext } from '../../src/auth/request-context.ts';
 import { CHUNKED_BYTES, installRequestUsage, RequestUsage, sendJson } from '../../src/auth/request-usage.ts';
 import { DocumentStore } from '../../src/graphql/server/document-store.ts';
 import { NewDocumentLimiter } from '../../src/graphql/server/new-documents.ts';
+import { limitPipelining } from '../../src/http/slow-clients.ts';
 import { createFairShares, type FairShares } from '../../src/shared/fair-shares.ts';
 
 describe('a request of a share that is full', () => {
@@ -237,6 +238,30 @@ describe('a client that goes away before its response is ready', () => {
     ready.resolve();
     await vi.waitFor(() => expect(shares.requests.stats().used).toBe(0));
     expect(shares.smallResponseBytes.stats().used).toBe(0);
+    await app.close();
+  });
+});
+
+describe('responses of one connection that closes before the first of them is ready', () => {
+  it('use none of their share afterwards (LIM-30)', async () => {
+    const shares = createFairShares();
+    const app = Fastify();
+    limitPipelining(app);
+    installRequestUsage(app);
+    app.get('/:bytes', async (request) => {
+      request.usage = new RequestUsage(shares, 'a');
+      await request.usage.begin();
+      const bytes = Number((request.params as { bytes: string }).bytes);
+      return bytes === 0 ? new Promise(() => undefined) : 'x'.repeat(bytes);
+    });
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+    for (const bytes of [0, 40_000, 300_000]) socket.write(`GET /${bytes} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    const { smallResponseBytes, responseBytes } = shares;
+    const unsent = () => [smallResponseBytes.stats().used, responseBytes.stats().used];
+    await vi.waitFor(() => expect(unsent()).toEqual([40_000, 300_000]));
+    socket.destroy();
+    await vi.waitFor(() => expect(unsent()).toEqual([0, 0]));
     await app.close();
   });
 });
