@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { ProofSite, type Say } from '../site.ts';
 import type { Attack } from './attack.ts';
 import { ATTACKS } from './attacks/index.ts';
@@ -45,6 +46,7 @@ export async function noisyNeighbour({ short = false, only, write, say, ...given
     const measurements: Measurement[] = [];
     const wrong: string[] = [];
     const run = async (attack: Attack | null, index: number, round: number) => {
+      await discardPendingRenditions(databaseUrl);
       const instance = await site.addInstance({ ...PRODUCTION, ...urls, ...attack?.settings });
       const milliseconds = (attack ? seconds : baselineSeconds) * 1000;
       // Each round has an address of its own for the victim, whose token requests have a budget by address and minute.
@@ -76,6 +78,14 @@ export async function noisyNeighbour({ short = false, only, write, say, ...given
   } finally {
     await site.close(say);
   }
+}
+
+/** Photos of an earlier attack, which the next service would render: they belong to that attack's figures. */
+async function discardPendingRenditions(connectionString: string): Promise<void> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  await client.query(`delete from photo_rendition where status = 'PENDING'`);
+  await client.end();
 }
 
 function selectAttacks(short: boolean, only: string | undefined): Attack[] {
