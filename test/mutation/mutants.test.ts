@@ -58,7 +58,7 @@ describe('findMutants', () => {
 
 describe('describeObsolete', () => {
   const [survivor, killed] = findMutants('a.ts', 'const x = a < 1;') as [Tested, Tested];
-  const result = { source: '', tests: 1, by: null };
+  const result = { source: '', tests: 1, by: null, error: null };
   const mutants: Tested[] = [
     { ...survivor, result: { ...result, status: 'survived' } },
     { ...killed, result: { ...result, status: 'killed', by: 'a test' } },

@@ -21,11 +21,10 @@ export const folderOf = (file: string): string | undefined =>
 
 export interface Options {
   minutes: number;
-  /** Test one in so many mutants of each folder; 1 for all of them. */
+  /** Test at most so many mutants of each folder. */
   sample: number;
   only: string[];
   tests: string[];
-  seed: number;
   perMutant: number;
   retry: boolean;
   write: boolean;
@@ -37,11 +36,10 @@ Changes one expression of the sources at a time, and runs the tests that reach i
 Results are kept in .mutation, and a later run tests the mutants that have none yet.
 
   --minutes N       stop after N minutes; 20
-  --sample N        one in N mutants of each folder, always the same ones; the table estimates the others
+  --sample N        N mutants of each folder, always the same ones; the table estimates the others
   --only PREFIX     mutants of files whose path begins so; may be repeated
   --tests PREFIX    tests whose path begins so; may be repeated
   --per-mutant N    run at most N test files for a mutant; 8
-  --seed N          order of the mutants, which is random; 1
   --retry           test the mutants again that survived, and no others
   --write           write the table to docs/testing.md and the survivors to docs/mutants.md; with --minutes 0, nothing else
 `;
@@ -52,22 +50,19 @@ export function readOptions(args: readonly string[]): Options | null {
     args: [...args],
     options: {
       minutes: { type: 'string', default: '20' },
-      sample: { type: 'string', default: '1' },
+      sample: { type: 'string', default: 'Infinity' },
       only: { type: 'string', multiple: true, default: [] },
       tests: { type: 'string', multiple: true, default: [] },
       'per-mutant': { type: 'string', default: '8' },
-      seed: { type: 'string', default: '1' },
       retry: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
   const { only, tests, retry, write, help } = values;
-  const [minutes, seed, perMutant] = [Number(values.minutes), Number(values.seed), Number(values['per-mutant'])];
-  const sample = Number(values.sample);
-  for (const [name, value] of Object.entries({ minutes, seed, 'per-mutant': perMutant })) {
-    if (!Number.isFinite(value) || value < 0) throw new Error(`--${name} has to be a number.`);
+  const [minutes, sample, perMutant] = [Number(values.minutes), Number(values.sample), Number(values['per-mutant'])];
+  for (const [name, value] of Object.entries({ minutes, sample, 'per-mutant': perMutant })) {
+    if (!(value >= 0)) throw new Error(`--${name} has to be a number.`);
   }
-  if (!Number.isInteger(sample) || sample < 1) throw new Error('--sample has to be a positive integer.');
-  return help ? null : { minutes, sample, only, tests, seed, perMutant, retry, write };
+  return help ? null : { minutes, sample, only, tests, perMutant, retry, write };
 }

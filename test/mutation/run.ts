@@ -2,11 +2,10 @@
 import { glob, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { requireMarkers } from '../support/figures.ts';
-import { randomOf, shuffled } from '../support/shuffle.ts';
 import { findMutants, type Mutant } from './mutants.ts';
 import { folderOf, HELP, type Options, readOptions, SCOPE } from './options.ts';
 import { describeObsolete, readReasons, type Tested, tableOf, writeReport } from './report.ts';
-import { digest, fileOf, Store, toUnknown } from './store.ts';
+import { digest, fileOf, type Result, Store, toUnknown } from './store.ts';
 import { LIMIT_MS, TestRunner } from './test-runner.ts';
 
 /** Tests of programs and browsers, and those that take long: they would not fail because of a mutant, or no sooner than others. */
@@ -14,7 +13,7 @@ const EXCLUDED =
   /^test\/(?:bench|cli|console\/browser|docs|mutation|supervision)\/|chromium|rolling-upgrade|slow-clients/;
 
 /** Test files of one run, which load the service once. Few, because a run ends between them. */
-const MEASURED_AT_ONCE = 6;
+const MEASURED_AT_ONCE = 24;
 
 interface Source {
   file: string;
@@ -62,44 +61,54 @@ async function measureTests(runner: TestRunner, store: Store, sources: Source[],
 /**
  * The tests that reach the mutant, the fastest of them first: those that reach most of its file, half of them in a folder of the same name
  * where there are such tests. What is evaluated while modules are loaded, such as the text of a statement, is reached by the tests of the
- * files that import it.
+ * file and of those that import it.
  */
 function testsOf(mutant: Mutant, sources: Source[], tests: string[], store: Store, perMutant: number): string[] {
   const { file, functionIndex } = mutant;
   const importers = sources.filter(({ imports }) => imports.includes(file)).map((source) => source.file);
-  const find = (files: string[], names: string[] | null) =>
-    tests
-      .map((test) => ({ ...store.reach[test]!, test }))
-      .filter(({ passed }) => passed)
-      .map(({ test, functions, milliseconds }) => {
-        const inFiles = functions.filter((name) => files.includes(fileOf(name)));
-        const isReached = names === null || inFiles.some((name) => names.includes(name));
-        return { test, reach: isReached ? inFiles.length : 0, milliseconds };
-      })
-      .filter(({ reach }) => reach > 0)
-      .toSorted((one, other) => other.reach - one.reach || one.milliseconds - other.milliseconds);
-  const called = functionIndex === null ? [] : find([file], [`${file}:${functionIndex}`, toUnknown(file)]);
-  const found = called.length > 0 ? called : find([file, ...importers], null);
+  const countIn = (functions: string[], files: string[]) =>
+    functions.filter((name) => files.includes(fileOf(name))).length;
+  const reaching = tests
+    .map((test) => ({ ...store.reach[test]!, test }))
+    .filter(({ passed }) => passed)
+    .map(({ test, functions, milliseconds }) => {
+      const own = countIn(functions, [file]);
+      const isCalled = functions.includes(`${file}:${functionIndex}`) || functions.includes(toUnknown(file));
+      return { test, milliseconds, isCalled, own, importing: countIn(functions, importers) };
+    })
+    .filter(({ own, importing }) => own + importing > 0)
+    .toSorted(
+      (one, other) => other.own - one.own || other.importing - one.importing || one.milliseconds - other.milliseconds,
+    );
+  const called = functionIndex === null ? [] : reaching.filter(({ isCalled }) => isCalled);
+  const found = called.length > 0 ? called : reaching;
   const folders = dirname(file).split('/').slice(1);
-  const own = found.filter(({ test }) =>
+  const inFolder = found.filter(({ test }) =>
     dirname(test)
       .split('/')
       .some((folder) => folders.includes(folder)),
   );
-  return [...new Set(found.flatMap((test, at) => [own[at] ?? test, test]))]
+  return [...new Set(found.flatMap((test, at) => [inFolder[at] ?? test, test]))]
     .slice(0, perMutant)
     .toSorted((one, other) => one.milliseconds - other.milliseconds)
     .map(({ test }) => test);
 }
 
-/** Ids of the mutants that a sample consists of: a fixed share of each folder, which changes elsewhere leave as it is. */
+/**
+ * Ids of the mutants of each folder in a random order that changes elsewhere leave as it is: the first of each folder, then the second of each,
+ * and so on, up to the size of the sample.
+ */
 function sampleMutants(sources: Source[], { sample }: Options): Set<string> {
-  const mutants = sources.flatMap((source) => source.mutants);
-  const folders = Map.groupBy(mutants, ({ file }) => folderOf(file));
-  const chosen = [...folders.values()].flatMap((inside) => {
-    const ids = inside.map(({ id }) => ({ id, order: digest(id) }));
-    return ids.toSorted((one, other) => (one.order < other.order ? -1 : 1)).slice(0, Math.ceil(ids.length / sample));
-  });
+  const ids = sources.flatMap(({ mutants }) => mutants.map(({ id, file }) => ({ id, file, order: digest(id) })));
+  const ranks = new Map<string | undefined, number>();
+  const ranked = ids
+    .toSorted((one, other) => (one.order < other.order ? -1 : 1))
+    .map(({ id, file }) => {
+      const rank = ranks.get(folderOf(file)) ?? 0;
+      ranks.set(folderOf(file), rank + 1);
+      return { id, rank };
+    });
+  const chosen = ranked.filter(({ rank }) => rank < sample).toSorted((one, other) => one.rank - other.rank);
   return new Set(chosen.map(({ id }) => id));
 }
 
@@ -111,25 +120,24 @@ async function testMutants(options: Options, sources: Source[], sample: Set<stri
     const wanted = tests.filter((test) => !EXCLUDED.test(test) && beginsWithOne(test, options.tests));
     await measureTests(runner, store, sources, wanted, deadline);
     const measured = wanted.filter((test) => store.reach[test]);
-    const pending = sources
-      .filter(({ file }) => beginsWithOne(file, options.only))
-      .flatMap((source) => source.mutants.map((mutant) => ({ mutant, source })))
-      .filter(({ mutant, source }) => {
-        if (!sample.has(mutant.id)) return false;
-        const result = currentResult(store, source, mutant);
-        return options.retry ? result?.status === 'survived' : !result || result.tests === 0;
-      });
-    for (const { mutant, source } of shuffled(pending, randomOf(options.seed))) {
+    const byId = new Map(sources.flatMap((source) => source.mutants.map((mutant) => [mutant.id, { mutant, source }])));
+    for (const id of sample) {
+      const { mutant, source } = byId.get(id)!;
+      if (!beginsWithOne(mutant.file, options.only) || !isPending(currentResult(store, source, mutant), options))
+        continue;
       if (Date.now() >= deadline) return;
       const tests = testsOf(mutant, sources, measured, store, options.perMutant);
       const began = performance.now();
       const slowest = Math.max(0, ...tests.map((test) => store.reach[test]!.milliseconds));
       const outcome =
-        tests.length === 0 ? { status: 'survived' as const, by: null } : await runner.test(mutant, tests, slowest);
+        tests.length === 0
+          ? { status: 'survived' as const, by: null, error: null }
+          : await runner.test(mutant, tests, slowest);
       store.results[mutant.id] = { ...outcome, source: source.digest, tests: tests.length };
       await store.save();
       const seconds = ((performance.now() - began) / 1000).toFixed(1);
       console.info(`${outcome.status} in ${seconds} s: ${mutant.id} (line ${mutant.line})`);
+      if (outcome.by !== null) console.info(`  by "${outcome.by}": ${outcome.error}`);
     }
   } finally {
     await runner.close();
@@ -140,6 +148,9 @@ const currentResult = (store: Store, source: Source, { id }: Mutant) => {
   const result = store.results[id];
   return result?.source === source.digest ? result : undefined;
 };
+
+const isPending = (result: Result | undefined, { retry }: Options): boolean =>
+  retry ? result?.status === 'survived' : !result || result.tests === 0;
 
 const options = readOptions(process.argv.slice(2));
 if (options) {
@@ -156,7 +167,10 @@ if (options) {
   const reasons = await readReasons();
   console.info(`\n${tableOf(mutants, reasons)}`);
   for (const line of describeObsolete(mutants, reasons)) console.warn(line);
-  const note = `One in ${options.sample} mutants of each folder; at most ${options.perMutant} test files for a mutant, each for at most ${LIMIT_MS / 1000} s.`;
+  const size = Number.isFinite(options.sample)
+    ? `At most ${options.sample} mutants of each folder, chosen at random; at most`
+    : 'At most';
+  const note = `${size} ${options.perMutant} test files for a mutant, each for at most ${LIMIT_MS / 1000} s.`;
   if (options.write) await writeReport(mutants, note);
 } else {
   console.info(HELP);

@@ -15,6 +15,8 @@ export interface Outcome {
   status: Status;
   /** The test that failed, or what else went wrong. */
   by: string | null;
+  /** First line of its error, which tells whether a loaded machine may have been the cause. */
+  error: string | null;
 }
 
 /** What one test file does when nothing is changed. */
@@ -106,9 +108,9 @@ export class TestRunner {
     try {
       const began = performance.now();
       const failure = findFailure(await this.#run(tests));
-      if (!failure) return { status: 'survived', by: null };
+      if (!failure) return { status: 'survived', by: null, error: null };
       const isTimeout = !failure.test && performance.now() - began >= limit;
-      return { status: isTimeout ? 'timeout' : 'killed', by: failure.name };
+      return { status: isTimeout ? 'timeout' : 'killed', by: failure.name, error: failure.error };
     } finally {
       this.#restore(mutant.file);
     }
@@ -139,11 +141,13 @@ export class TestRunner {
 }
 
 /** The first that went wrong: a test, else a file or the worker. */
-function findFailure({ testModules, unhandledErrors }: TestRunResult): { test: boolean; name: string } | null {
+function findFailure({ testModules, unhandledErrors }: TestRunResult) {
   const [failed] = testModules.flatMap((module) => [...module.children.allTests('failed')]);
-  if (failed) return { test: true, name: failed.fullName };
+  if (failed) return { test: true, name: failed.fullName, error: firstLineOf(failed.result().errors?.[0]) };
   const errors = [...testModules.flatMap((module) => module.errors()), ...unhandledErrors];
-  if (errors.length === 0) return null;
-  const message = (errors[0] as Error).message ?? String(errors[0]);
-  return { test: false, name: message.split('\n')[0]!.slice(0, 200) };
+  const name = testModules.find((module) => !module.ok())?.relativeModuleId ?? 'no test';
+  return errors.length === 0 ? null : { test: false, name, error: firstLineOf(errors[0]) };
 }
+
+const firstLineOf = (error: unknown): string =>
+  ((error as Error).message ?? String(error)).split('\n')[0]!.slice(0, 200);
