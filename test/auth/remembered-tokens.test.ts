@@ -85,6 +85,24 @@ describe('a verified token', () => {
     ]);
   });
 
+  it('is forgotten when it was not read for two seconds, also where an older one was read since', async () => {
+    const { verifier, verify } = createVerifier();
+    const [older, newer] = [await verify('read:builders'), await verify('read:builders')];
+    service.clock.advance(1_999);
+    await verifier.authenticate(older, 'au1');
+    service.clock.advance(1);
+    await verify('read:builders');
+    expect([older, newer].map((header) => verifier.isVerified(header))).toEqual([true, false]);
+  });
+
+  it('is forgotten when it is used after its expiry', async () => {
+    const { verifier, verify } = createVerifier();
+    const header = await verify('read:builders');
+    service.clock.advance(86_400_000);
+    await expect(verifier.authenticate(header, 'au1')).rejects.toMatchObject({ status: 401 });
+    expect(verifier.isVerified(header)).toBe(false);
+  });
+
   it('is forgotten when the clock moves backwards', async () => {
     const { verifier, verify } = createVerifier();
     const first = await verify('read:builders');

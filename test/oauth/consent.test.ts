@@ -99,6 +99,15 @@ describe('the consent page', () => {
     expect(view.body).toContain('<a href="/account/applications" target="_blank" rel="noopener">your applications</a>');
   });
 
+  test.each([
+    ['the app on this device', 'com.example.app:/cb', 'cli_native'],
+    ['the app on this computer', 'http://127.0.0.1:8977/cb', 'cli_native'],
+    ['app.example', REDIRECT_URI, 'cli_app'],
+  ])('names %s as the destination of the redirect URI %s (OAU-24)', async (destination, redirect_uri, clientId) => {
+    const { view } = await signInAs('user_one', { redirect_uri }, clientId);
+    expect(textOf(view)).toContain(`Either way you go back to ${destination} .`);
+  });
+
   test('allows its form to redirect to the scheme of the redirect URI', async () => {
     const target = async (redirect_uri: string, clientId = 'cli_native') => {
       const { view } = await signInAs('user_one', { redirect_uri }, clientId);

@@ -70,6 +70,26 @@ describe('a save that fails', () => {
   );
 });
 
+describe('a save', () => {
+  it('of a report of more than 1 MiB has one second more for each MiB until PostgreSQL gives up', async () => {
+    const timeoutOf = async (texts: number) => {
+      const items = Array.from({ length: texts }, (_, at) => ({ id: `i${at}`, richText: [{ text: 'a'.repeat(20_000) }] }));
+      const body = request({ page: page([blocks.list('l', items)]) });
+      const { photoReportId } = await A.ok('POST', PATH, body);
+      const [row] = await sql('select title from photo_report where id = ?', [photoReportId]);
+      return Number(row!.title);
+    };
+    const setting = `(select setting from pg_settings where name = 'statement_timeout')`;
+    await whileWriting('photo_report', `new.title := ${setting};`, async () => {
+      expect(await timeoutOf(1)).toBe(6_000);
+      // 100 texts have 1.91 MiB with their names.
+      const timeout = await timeoutOf(100);
+      expect(timeout).toBeGreaterThan(7_900);
+      expect(timeout).toBeLessThan(8_000);
+    });
+  });
+});
+
 describe('concurrent syncs', () => {
   const outcomes = async (answers: Promise<{ statusCode: number; json(): Json }>[]) =>
     (await Promise.all(answers)).map((answer) => ({ ...answer.json(), http: answer.statusCode }));

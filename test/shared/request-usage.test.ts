@@ -20,9 +20,12 @@ describe('a request of a share that is full', () => {
     const waiting = Array.from({ length: 256 }, () => new RequestUsage(shares, 'a'));
     const begun = waiting.map((usage) => usage.begin()!);
     for (const one of begun) one.catch(() => undefined);
+    // From 250 to 750 ms, at random.
+    const random = vi.spyOn(Math, 'random').mockReturnValueOnce(0.9);
     const rejected = new RequestUsage(shares, 'a').begin()!.catch((error) => error);
     expect(new RequestUsage(shares, 'b').begin()).toBeUndefined();
-    expect(await Promise.race([rejected, sleep(100)])).toBeUndefined();
+    expect(await Promise.race([rejected, sleep(600)])).toBeUndefined();
+    random.mockRestore();
     expect(await rejected).toMatchObject({ status: 429, headers: { 'Retry-After': '1' } });
     for (const usage of running) usage.end();
     await begun[0];
@@ -72,6 +75,7 @@ describe('the permit to read large values', () => {
   it.each([
     ['read', 1_000_000, 40],
     ['write', 250_000, 40],
+    ['read', 49_000_000, 1_960],
     ['read', 100_000_000, 2_000],
   ])('is released after a pause in proportion to the bytes: %s of %i, %i ms', async (kind, bytes, milliseconds) => {
     const shares = createFairShares();
