@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Database } from '../../src/database/database.ts';
 import { ConcurrentUpdateError } from '../../src/database/write/retry.ts';
 import { createDatabase } from '../setup/database.ts';
@@ -117,5 +117,24 @@ describe.each(runners)('%s', (_name, run) => {
     });
     await expect(running).rejects.toMatchObject({ code: '22012' });
     expect(attempts).toBe(1);
+  });
+});
+
+describe('a closed database', () => {
+  it('has left no connection open, of any of its pools', async () => {
+    const own = await createDatabase('template1');
+    const closed = new Database('au1', own.url);
+    const statement = { name: 'one', text: 'select 1' };
+    for (const runner of [closed.runner, closed.slowRunner, closed.backgroundRunner]) await runner.run(statement, []);
+    await closed.write((transaction) => transaction.commit([statement, []]));
+    await closed.transaction((em) => em.execute('select 1'));
+    const countConnections = async () => {
+      const sql = 'select count(*)::int as connections from pg_stat_activity where datname = $1';
+      return (await watcher.query(sql, [new URL(own.url).pathname.slice(1)])).rows[0].connections;
+    };
+    expect(await countConnections()).toBe(5);
+    await closed.close();
+    await vi.waitFor(async () => expect(await countConnections()).toBe(0), 5_000);
+    await own.drop();
   });
 });

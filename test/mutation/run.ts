@@ -1,6 +1,6 @@
 /** Mutation tests: `npm run mutation`. See `HELP` in options.ts. */
 import { glob, readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { requireMarkers } from '../support/figures.ts';
 import { findMutants, type Mutant } from './mutants.ts';
 import { folderOf, HELP, type Options, readOptions, SCOPE } from './options.ts';
@@ -59,9 +59,9 @@ async function measureTests(runner: TestRunner, store: Store, sources: Source[],
 }
 
 /**
- * The tests that reach the mutant, the fastest of them first: those that reach most of its file, half of them in a folder of the same name
- * where there are such tests. What is evaluated while modules are loaded, such as the text of a statement, is reached by the tests of the
- * file and of those that import it.
+ * The tests that reach the mutant, the fastest of them first: those that reach most of its file, half of them of the same name, or else in a
+ * folder of the same name, where there are such tests. What is evaluated while modules are loaded, such as the text of a statement, is
+ * reached by the tests of the file and of those that import it.
  */
 function testsOf(mutant: Mutant, sources: Source[], tests: string[], store: Store, perMutant: number): string[] {
   const { file, functionIndex } = mutant;
@@ -83,12 +83,16 @@ function testsOf(mutant: Mutant, sources: Source[], tests: string[], store: Stor
   const called = functionIndex === null ? [] : reaching.filter(({ isCalled }) => isCalled);
   const found = called.length > 0 ? called : reaching;
   const folders = dirname(file).split('/').slice(1);
-  const inFolder = found.filter(({ test }) =>
+  const name = basename(file).split('.')[0]!;
+  const isNamed = ({ test }: { test: string }) => basename(test).includes(name);
+  const isInFolder = ({ test }: { test: string }) =>
     dirname(test)
       .split('/')
-      .some((folder) => folders.includes(folder)),
-  );
-  return [...new Set(found.flatMap((test, at) => [inFolder[at] ?? test, test]))]
+      .some((folder) => folders.includes(folder));
+  const similar = found
+    .filter((one) => isNamed(one) || isInFolder(one))
+    .toSorted((one, other) => Number(isNamed(other)) - Number(isNamed(one)));
+  return [...new Set(found.flatMap((test, at) => [similar[at] ?? test, test]))]
     .slice(0, perMutant)
     .toSorted((one, other) => one.milliseconds - other.milliseconds)
     .map(({ test }) => test);
