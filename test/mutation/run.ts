@@ -15,6 +15,9 @@ const EXCLUDED =
 /** Test files of one run, which load the service once. Few, because a run ends between them. */
 const MEASURED_AT_ONCE = 24;
 
+/** Duration from which a test file is chosen only where others are missing. */
+const SLOW_MS = 30_000;
+
 interface Source {
   file: string;
   digest: string;
@@ -68,7 +71,7 @@ function testsOf(mutant: Mutant, sources: Source[], tests: string[], store: Stor
   const importers = sources.filter(({ imports }) => imports.includes(file)).map((source) => source.file);
   const countIn = (functions: string[], files: string[]) =>
     functions.filter((name) => files.includes(fileOf(name))).length;
-  const reaching = tests
+  const passed = tests
     .map((test) => ({ ...store.reach[test]!, test }))
     .filter(({ passed }) => passed)
     .map(({ test, functions, milliseconds }) => {
@@ -76,19 +79,25 @@ function testsOf(mutant: Mutant, sources: Source[], tests: string[], store: Stor
       const isCalled = functions.includes(`${file}:${functionIndex}`) || functions.includes(toUnknown(file));
       return { test, milliseconds, isCalled, own, importing: countIn(functions, importers) };
     })
-    .filter(({ own, importing }) => own + importing > 0)
     .toSorted(
-      (one, other) => other.own - one.own || other.importing - one.importing || one.milliseconds - other.milliseconds,
+      (one, other) =>
+        Number(one.milliseconds > SLOW_MS) - Number(other.milliseconds > SLOW_MS) ||
+        other.own - one.own ||
+        other.importing - one.importing ||
+        one.milliseconds - other.milliseconds,
     );
-  const called = functionIndex === null ? [] : reaching.filter(({ isCalled }) => isCalled);
-  const found = called.length > 0 ? called : reaching;
-  const folders = dirname(file).split('/').slice(1);
   const name = basename(file).split('.')[0]!;
-  const isNamed = ({ test }: { test: string }) => basename(test).includes(name);
+  const folders = dirname(file).split('/').slice(1);
+  const isNamed = ({ test }: { test: string }) => test.includes(name);
   const isInFolder = ({ test }: { test: string }) =>
     dirname(test)
       .split('/')
       .some((folder) => folders.includes(folder));
+  const called = functionIndex === null ? [] : passed.filter(({ isCalled }) => isCalled);
+  const reaching = called.length > 0 ? called : passed.filter(({ own, importing }) => own + importing > 0);
+  // Readers are objects, which the resolvers use: these are not measured.
+  const found =
+    reaching.length > 0 ? reaching : passed.filter((one) => isNamed(one) || /^test\/reads\//.test(one.test));
   const similar = found
     .filter((one) => isNamed(one) || isInFolder(one))
     .toSorted((one, other) => Number(isNamed(other)) - Number(isNamed(one)));

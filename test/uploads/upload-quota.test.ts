@@ -123,6 +123,21 @@ describe('POST /builders/{builderId}/attachments/presign', () => {
     expect(outcome(await presign(1))).toEqual(FULL);
     service.clock.advance(2 * MINUTE);
     expect((await presign(MIB)).statusCode).toBe(200);
+    expect(outcome(await presign(1))).toEqual(FULL);
+  });
+
+  it.each([
+    [2_000, 200],
+    [2_001, 429],
+  ])('looks for the bytes of 2,000 expired ones at most, of %i: %i', async (expired, status) => {
+    await presign(1);
+    await service.databases.au1.fork().execute(
+      `insert into upload select (jsonb_populate_record(upload, jsonb_build_object('key', key || number))).*
+        from upload, generate_series(2, ?) number`,
+      [expired],
+    );
+    service.clock.advance(31 * MINUTE);
+    expect((await presign(MIB)).statusCode).toBe(status);
   });
 
   it('counts stored bytes after their URL expired, until the sweep deletes them (UPL-28)', async () => {
