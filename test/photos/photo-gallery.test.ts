@@ -52,6 +52,14 @@ async function contextOf() {
   return { ...shares, database: service.databases.au1, clock: service.clock, region: 'au1', storage, caller };
 }
 
+/** Prepares the images of photos of one page. */
+function prepare(context: object, photos: object[], deadlineMs?: number) {
+  const { caller } = context as RequestContext;
+  const page = { builderId: client.builderId, integratorId: caller.integratorId };
+  const source = { sourceApp: 'a', pageExternalSourceId: 'b' };
+  return prepareImages(context as RequestContext, { ...page, ...source }, photos as GalleryPhoto[], deadlineMs);
+}
+
 const PATH = '/photo-gallery/bulk-upsert';
 const newPage = () => ({ externalSourceId: randomBytes(6).toString('hex'), sourceApp: 'site-notes' });
 
@@ -385,19 +393,26 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
 
   it('fails with TIMEOUT after the deadline, and keeps no bytes of failed photos (PHO-26)', async () => {
     const photos = await photosOf(6);
-    const wanted = photos as GalleryPhoto[];
-    const context = (await slowed()) as unknown as RequestContext;
-    const page = {
-      builderId: client.builderId,
-      integratorId: context.caller.integratorId,
-      sourceApp: 'a',
-      pageExternalSourceId: 'b',
-    };
-    const outcomes = await prepareImages(context, page, wanted, 400);
+    const outcomes = await prepare(await slowed(), photos, 400);
     const codes = [...outcomes.values()].map((outcome) => (outcome as { code?: string }).code ?? 'READY');
     expect(codes).toHaveLength(6);
     expect(codes).toContain('TIMEOUT');
     expect(codes).toContain('READY');
+  });
+
+  it('fails as a whole where an image cannot be stored, and keeps the bytes of none', async () => {
+    const [photo, broken] = await photosOf(2);
+    const context = await contextOf();
+    const { byteStore } = context.storage;
+    const copy = byteStore.copy.bind(byteStore);
+    const copies: string[] = [];
+    byteStore.copy = async (from, to, type) => {
+      if (from === broken!.imageAttachment.key) throw new Error('The disk is broken.');
+      copies.push(to);
+      return copy(from, to, type);
+    };
+    await expect(prepare(context, [photo!, broken!])).rejects.toThrow('The disk is broken.');
+    expect(await Promise.all(copies.map((key) => byteStore.stat(key)))).toEqual([null]);
   });
 
   it('is the same through GraphQL', async () => {
