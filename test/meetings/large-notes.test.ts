@@ -46,3 +46,20 @@ describe('a change of a meeting', () => {
     expect(await countLargeAfterChange(await createMeeting('Crane.'))).toBe(0);
   });
 });
+
+describe('a list of meetings with large notes', () => {
+  it('reads the notes of several in one statement, up to 4 MiB (LIM-19)', async () => {
+    service.clock.advance(1_000);
+    const notes = 'n'.repeat(200_000);
+    for (let meeting = 0; meeting < 3; meeting++) await createMeeting(notes);
+    const [token, now] = [await service.as('A'), new Date(service.clock.now()).toISOString()];
+    const countStatements = (limit: number) =>
+      service.countStatements('au1', async () => {
+        const url = `/builders/${builderId}/meetings?startDate=${now}&endDate=${now}&limit=${limit}`;
+        const { data } = (await service.get(url, token)).json();
+        expect(data.map((meeting: { notes: string }) => meeting.notes)).toEqual(Array(limit).fill(notes));
+      });
+    await countStatements(1);
+    expect(await countStatements(3)).toBe(await countStatements(1));
+  });
+});

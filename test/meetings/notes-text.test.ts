@@ -104,6 +104,16 @@ describe('the notes of a meeting with a template', () => {
     });
   });
 
+  it('have no preface where they begin with a title (MTG-25)', () => {
+    expect(rewrite(null, 'Safety\nHats.\n\nActions\nCall.')).toEqual({
+      sections: [
+        { id: 'safety', title: 'Safety', text: 'Hats.' },
+        { id: 'actions', title: 'Actions', text: 'Call.' },
+      ],
+      syncedNotes: [],
+    });
+  });
+
   it('keep synced notes that an edit contains, and drop one that was overwritten (MTG-20)', () => {
     const synced = syncToTemplate(
       syncToTemplate(rewrite(null, 'Safety\nHats.'), 'mnote_1', 'Crane'),
