@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { setBuilderLogo, setUserPicture } from '../../src/cli/services/images.ts';
 import { loadConfig } from '../../src/config.ts';
+import { claimBucket, ForeignBucketError, readBucketOwner } from '../../src/domain/uploads/bucket-owner.ts';
 import { sweep } from '../../src/domain/uploads/sweep.ts';
 import { createObjectKey, createUploadKey } from '../../src/storage/keys.ts';
 import { openStorages, Storage } from '../../src/storage/storage.ts';
@@ -108,6 +109,35 @@ describe('the sweep', () => {
     expect(await exists(photo.key)).toBe(true);
     const { imageUrl } = await client.ok('GET', `/photos/${moved.createdAttachmentIds[0]}`);
     expect((await client.download(imageUrl)).statusCode).toBe(200);
+  });
+
+  it('removes and counts each of many objects once (UPL-30)', async () => {
+    service.clock.advance(Date.now() - service.clock.now());
+    await Promise.all(Array.from({ length: 501 }, () => keep(createUploadKey(client.builderId))));
+    service.clock.advance(DAY + 60_000);
+    expect(await run()).toMatchObject({ objects: 501 });
+    expect(await run()).toMatchObject({ objects: 0 });
+  });
+
+  it.each([
+    ['address', { baseUrl: 'https://other.example' }],
+    ['database', { database: '1/00000001/other' }],
+  ])('deletes nothing in the store of a deployment with another %s (UPL-34)', async (_, changes) => {
+    await claimBucket(service.databases.au1, storage);
+    const owner = await readBucketOwner(storage);
+    expect(owner).toEqual({
+      baseUrl: BASE_URL,
+      database: expect.stringMatching(new RegExp(`^\\d+/[0-9A-F]{8}${new URL(service.databases.au1.url).pathname}$`)),
+    });
+    const other = Readable.from([JSON.stringify({ ...owner, ...changes })]);
+    await storage.store('deployment.json', other, 'application/json', 1_000);
+    const removed = await keep(createUploadKey(client.builderId));
+    service.clock.advance(2 * DAY);
+    await expect(run()).rejects.toBeInstanceOf(ForeignBucketError);
+    expect(await exists(removed)).toBe(true);
+    await claimBucket(service.databases.au1, storage);
+    await run();
+    expect(await exists(removed)).toBe(false);
   });
 
   it('runs on one instance at a time (UPL-30)', async () => {
