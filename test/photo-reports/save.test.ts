@@ -73,7 +73,10 @@ describe('a save that fails', () => {
 describe('a save', () => {
   it('of a report of more than 1 MiB has one second more for each MiB until PostgreSQL gives up', async () => {
     const timeoutOf = async (texts: number) => {
-      const items = Array.from({ length: texts }, (_, at) => ({ id: `i${at}`, richText: [{ text: 'a'.repeat(20_000) }] }));
+      const items = Array.from({ length: texts }, (_, at) => ({
+        id: `i${at}`,
+        richText: [{ text: 'a'.repeat(20_000) }],
+      }));
       const body = request({ page: page([blocks.list('l', items)]) });
       const { photoReportId } = await A.ok('POST', PATH, body);
       const [row] = await sql('select title from photo_report where id = ?', [photoReportId]);
