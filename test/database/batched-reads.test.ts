@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CostCode } from '../../entities/cost-code.entity.ts';
 import type { Statement } from '../../src/database/pool/pg-pipeline.ts';
 import { StatementRunner } from '../../src/database/pool/statement-runner.ts';
 import { Loaders, MAX_RECORDS } from '../../src/database/read/loaders.ts';
 import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { defects } from '../../src/domain/readers/defect.reader.ts';
 import { photos } from '../../src/domain/readers/photo.reader.ts';
-import { timesheets } from '../../src/domain/readers/timesheet.reader.ts';
+import { costCodes, timesheets } from '../../src/domain/readers/timesheet.reader.ts';
 import { type Service, startService } from '../support/harness.ts';
 
 let service: Service;
@@ -180,6 +181,13 @@ describe('a batched statement', () => {
     expect(await recordStatements(() => Promise.all(counts.map(execute)))).toEqual(
       new Array(statements).fill('divide'),
     );
+  });
+});
+
+describe('a read without parameters', () => {
+  it('returns all rows', async () => {
+    const { au1 } = service.databases;
+    expect(await costCodes.findAll(au1, {})).toHaveLength(await au1.fork().count(CostCode));
   });
 });
 
