@@ -62,9 +62,9 @@ async function measureTests(runner: TestRunner, store: Store, sources: Source[],
 }
 
 /**
- * The tests that reach the mutant, the fastest of them first: those that reach most of its file, half of them of the same name, or else in a
- * folder of the same name, where there are such tests. What is evaluated while modules are loaded, such as the text of a statement, is
- * reached by the tests of the file and of those that import it.
+ * The tests that reach the mutant, the fastest of them first: alternately those of the same name or in a folder of the same name, those that
+ * reach the fewest functions in all, and those that reach most of its file. What is evaluated while modules are loaded, such as the text of
+ * a statement, is reached by the tests of the file and of those that import it.
  */
 function testsOf(mutant: Mutant, sources: Source[], tests: string[], store: Store, perMutant: number): string[] {
   const { file, functionIndex } = mutant;
@@ -77,7 +77,7 @@ function testsOf(mutant: Mutant, sources: Source[], tests: string[], store: Stor
     .map(({ test, functions, milliseconds }) => {
       const own = countIn(functions, [file]);
       const isCalled = functions.includes(`${file}:${functionIndex}`) || functions.includes(toUnknown(file));
-      return { test, milliseconds, isCalled, own, importing: countIn(functions, importers) };
+      return { test, milliseconds, isCalled, own, importing: countIn(functions, importers), all: functions.length };
     })
     .toSorted(
       (one, other) =>
@@ -101,7 +101,8 @@ function testsOf(mutant: Mutant, sources: Source[], tests: string[], store: Stor
   const similar = found
     .filter((one) => isNamed(one) || isInFolder(one))
     .toSorted((one, other) => Number(isNamed(other)) - Number(isNamed(one)));
-  return [...new Set(found.flatMap((test, at) => [similar[at] ?? test, test]))]
+  const narrow = found.toSorted((one, other) => one.all - other.all);
+  return [...new Set(found.flatMap((test, at) => [similar[at] ?? test, narrow[at]!, test]))]
     .slice(0, perMutant)
     .toSorted((one, other) => one.milliseconds - other.milliseconds)
     .map(({ test }) => test);
