@@ -38,4 +38,6 @@ afterAll(() => {
   mkdirSync(REACH, { recursive: true });
   const functions = new Set([...globalThis.reachedFunctions, ...loading]);
   writeFileSync(join(REACH, `${encodeURIComponent(testPath)}.json`), JSON.stringify([...functions]));
+  // What is called until the next file begins is called while modules are loaded.
+  globalThis.reachedFunctions.clear();
 });
