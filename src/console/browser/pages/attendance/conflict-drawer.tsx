@@ -1,7 +1,7 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
+import { ActionForm } from '../../components/action-form.tsx';
 import { Drawer } from '../../components/drawer.tsx';
 import { EVENT_NAMES, Facts, Instant } from '../../components/facts.tsx';
-import { Problem } from '../../components/problem.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { type ConflictResolution, OneConflictDocument, ResolveConflictDocument } from '../../graphql/generated.ts';
 import { useAction } from '../../graphql/use-action.ts';
@@ -138,13 +138,12 @@ function ResolveForm({ conflict, expectedUpdatedAt, onFinished }: ResolveProps) 
   const choices = (Object.keys(RESOLUTIONS) as ConflictResolution[]).filter(
     (choice) => choice === 'KEEP_RECORD' || (conflict.type === 'SIGN_OFF' && conflict.visit),
   );
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
+  const submit = async () => {
     const { data, isEditConflict } = await action.run({ id: conflict.id, resolution, reason, expectedUpdatedAt });
     onFinished(data?.resolveConflict, isEditConflict);
   };
   return (
-    <form className="side" onSubmit={submit}>
+    <ActionForm className="side" action={action} onSubmit={submit} submit="Resolve the conflict">
       <h3>Decide</h3>
       <fieldset>
         <legend>Decision</legend>
@@ -167,12 +166,6 @@ function ResolveForm({ conflict, expectedUpdatedAt, onFinished }: ResolveProps) 
         Reason
         <input required maxLength={500} value={reason} onChange={({ target }) => setReason(target.value)} />
       </label>
-      <Problem error={action.error} />
-      <div className="actions">
-        <button type="submit" className="primary" disabled={action.running}>
-          Resolve the conflict
-        </button>
-      </div>
-    </form>
+    </ActionForm>
   );
 }

@@ -1,4 +1,5 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
+import { ActionForm } from '../../components/action-form.tsx';
 import { ConfirmButton } from '../../components/confirm-button.tsx';
 import { Drawer } from '../../components/drawer.tsx';
 import { EditConflict } from '../../components/edit-conflict.tsx';
@@ -92,13 +93,12 @@ function CloseForm({ onFinished, ...version }: Change) {
   const action = useAction(CloseVisitDocument);
   const [at, setAt] = useState(() => toLocalInput(Date.now(), timeZone));
   const [reason, setReason] = useState('');
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
+  const submit = async () => {
     const { data, isEditConflict } = await action.run({ ...version, at: fromLocalInput(at, timeZone), reason });
     onFinished(data !== null, isEditConflict);
   };
   return (
-    <form className="side" onSubmit={submit}>
+    <ActionForm className="side" action={action} onSubmit={submit} submit="End the visit">
       <h3>End this visit</h3>
       <p className="soft small">
         For a worker who left without signing off. A sign-off that arrives later is a conflict, and changes nothing.
@@ -111,13 +111,7 @@ function CloseForm({ onFinished, ...version }: Change) {
         Reason
         <input required maxLength={500} value={reason} onChange={({ target }) => setReason(target.value)} />
       </label>
-      <Problem error={action.error} />
-      <div className="actions">
-        <button type="submit" className="primary" disabled={action.running}>
-          End the visit
-        </button>
-      </div>
-    </form>
+    </ActionForm>
   );
 }
 

@@ -1,6 +1,6 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
+import { ActionForm } from '../../components/action-form.tsx';
 import { Drawer } from '../../components/drawer.tsx';
-import { Problem } from '../../components/problem.tsx';
 import { SecretBox } from '../../components/secret-box.tsx';
 import { type ClientType, CreateClientDocument } from '../../graphql/generated.ts';
 import { useAction } from '../../graphql/use-action.ts';
@@ -14,8 +14,7 @@ export function ClientForm({ integratorId, onClose }: { integratorId: string; on
   const [type, setType] = useState<ClientType>('CONFIDENTIAL');
   const [values, setValues] = useState(NO_VALUES);
   const [created, setCreated] = useState<{ id: string; secret: string | null } | null>(null);
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
+  const submit = async () => {
     const { data } = await action.run({
       ...{ integratorId, type, name: values.name, scopes: [...values.scopes] },
       redirectUris: toLines(values.redirectUris),
@@ -40,7 +39,7 @@ export function ClientForm({ integratorId, onClose }: { integratorId: string; on
     );
   return (
     <Drawer title="New client" onClose={onClose}>
-      <form onSubmit={submit}>
+      <ActionForm action={action} onSubmit={submit} submit="Register the client">
         <label className="field">
           Type
           <select value={type} onChange={({ target }) => setType(target.value as ClientType)}>
@@ -49,13 +48,7 @@ export function ClientForm({ integratorId, onClose }: { integratorId: string; on
           </select>
         </label>
         <ClientFields type={type} values={values} onChange={(changes) => setValues({ ...values, ...changes })} />
-        <Problem error={action.error} />
-        <div className="actions">
-          <button type="submit" className="primary" disabled={action.running}>
-            Register the client
-          </button>
-        </div>
-      </form>
+      </ActionForm>
     </Drawer>
   );
 }

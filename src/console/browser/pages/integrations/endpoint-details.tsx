@@ -1,5 +1,5 @@
-import { type FormEvent, useState } from 'react';
-import { Problem } from '../../components/problem.tsx';
+import { useState } from 'react';
+import { ActionForm } from '../../components/action-form.tsx';
 import { type EndpointPartFragment, UpdateWebhookEndpointDocument } from '../../graphql/generated.ts';
 import { useAction } from '../../graphql/use-action.ts';
 import { EndpointFields, type EndpointValues, toEndpointVariables } from './endpoint-fields.tsx';
@@ -16,26 +16,25 @@ export function EndpointDetails({ endpoint, expectedUpdatedAt, onFinished }: Pro
   // Fields that are not edited show the record, which another person may change meanwhile.
   const [edits, setEdits] = useState<Partial<EndpointValues>>({});
   const { url, types, builderIds } = endpoint;
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
+  const submit = async () => {
     const variables = { endpointId: endpoint.id, ...toEndpointVariables(edits), expectedUpdatedAt };
     const { data, isEditConflict } = await action.run(variables);
     if (data) setEdits({});
     onFinished(data?.updateWebhookEndpoint, isEditConflict);
   };
   return (
-    <form className="side" onSubmit={submit}>
+    <ActionForm
+      className="side"
+      action={action}
+      onSubmit={submit}
+      submit="Save"
+      disabled={Object.keys(edits).length === 0}
+    >
       <h3>What it receives</h3>
       <EndpointFields
         values={{ url, types: types?.join('\n') ?? '', builderIds: builderIds ?? [], ...edits }}
         onChange={(changes) => setEdits({ ...edits, ...changes })}
       />
-      <Problem error={action.error} />
-      <div className="actions">
-        <button type="submit" className="primary" disabled={action.running || Object.keys(edits).length === 0}>
-          Save
-        </button>
-      </div>
-    </form>
+    </ActionForm>
   );
 }

@@ -1,6 +1,6 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
+import { ActionForm } from '../../components/action-form.tsx';
 import { Drawer } from '../../components/drawer.tsx';
-import { Problem } from '../../components/problem.tsx';
 import { SecretBox } from '../../components/secret-box.tsx';
 import { CreateWebhookEndpointDocument, type OneIntegratorQuery } from '../../graphql/generated.ts';
 import { useAction } from '../../graphql/use-action.ts';
@@ -19,8 +19,7 @@ export function EndpointForm({ clients: { data, meta }, onClose }: Props) {
   const [clientId, setClientId] = useState(able[0]?.id ?? '');
   const [values, setValues] = useState<EndpointValues>({ url: 'https://', types: '', builderIds: [] });
   const [created, setCreated] = useState<{ secret?: string | null } | null>(null);
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
+  const submit = async () => {
     const result = await action.run({ clientId, url: values.url, ...toEndpointVariables(values) });
     if (result.data) setCreated(result.data.createWebhookEndpoint);
   };
@@ -43,7 +42,7 @@ export function EndpointForm({ clients: { data, meta }, onClose }: Props) {
     );
   return (
     <Drawer title="New webhook endpoint" kind="box" onClose={onClose}>
-      <form onSubmit={submit}>
+      <ActionForm action={action} onSubmit={submit} submit="Register" disabled={!clientId}>
         <label className="field">
           Client whose scopes decide what it receives
           <select required value={clientId} onChange={({ target }) => setClientId(target.value)}>
@@ -56,13 +55,7 @@ export function EndpointForm({ clients: { data, meta }, onClose }: Props) {
         </label>
         {meta.nextCursor && <p className="soft small">The first {data.length} clients are offered.</p>}
         <EndpointFields values={values} onChange={(changes) => setValues({ ...values, ...changes })} />
-        <Problem error={action.error} />
-        <div className="actions">
-          <button type="submit" className="primary" disabled={action.running || !clientId}>
-            Register
-          </button>
-        </div>
-      </form>
+      </ActionForm>
     </Drawer>
   );
 }

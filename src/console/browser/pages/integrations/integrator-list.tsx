@@ -1,9 +1,9 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { Link, useNavigate } from 'react-router';
+import { ActionForm } from '../../components/action-form.tsx';
 import { CursorPager } from '../../components/cursor-pager.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Drawer } from '../../components/drawer.tsx';
-import { Problem } from '../../components/problem.tsx';
 import { Restricted } from '../../components/restricted.tsx';
 import { SearchFilter } from '../../components/search-filter.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
@@ -116,25 +116,18 @@ function IntegratorForm({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
   const address = useAddress();
   const [name, setName] = useState('');
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
+  const submit = async () => {
     const { data } = await action.run({ name });
     if (data) navigate(address(`/integrations/${data.createIntegrator.id}`));
   };
   return (
     <Drawer title="New integrator" kind="box" onClose={onClose}>
-      <form onSubmit={submit}>
+      <ActionForm action={action} onSubmit={submit} submit="Register">
         <label className="field">
           Name
           <input required maxLength={200} value={name} onChange={({ target }) => setName(target.value)} />
         </label>
-        <Problem error={action.error} />
-        <div className="actions">
-          <button type="submit" className="primary" disabled={action.running}>
-            Register
-          </button>
-        </div>
-      </form>
+      </ActionForm>
     </Drawer>
   );
 }

@@ -1,5 +1,5 @@
-import { type FormEvent, useState } from 'react';
-import { Problem } from '../../components/problem.tsx';
+import { useState } from 'react';
+import { ActionForm } from '../../components/action-form.tsx';
 import { Restricted } from '../../components/restricted.tsx';
 import { ReplayWebhookEndpointDocument } from '../../graphql/generated.ts';
 import { useAction } from '../../graphql/use-action.ts';
@@ -21,30 +21,30 @@ export function ReplayForm({ endpoint, onStarted }: Props) {
   const [since, setSince] = useState(() => toLocalInput(Date.now() - HOUR_MS, timeZone));
   const [started, setStarted] = useState(false);
   if (!can('client.updated')) return <Restricted action="client.updated" to="change endpoints and replay events" />;
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
+  const submit = async () => {
     const { data } = await action.run({ endpointId: endpoint.id, since: fromLocalInput(since, timeZone) });
     setStarted(data !== null);
     if (data) onStarted();
   };
   return (
-    <form className="side" onSubmit={submit}>
+    <ActionForm
+      className="side"
+      action={action}
+      onSubmit={submit}
+      submit="Start the replay"
+      primary={false}
+      disabled={endpoint.replaying || endpoint.status !== 'ACTIVE'}
+    >
       <h3>Deliver events again</h3>
       <label className="field">
         Events since ({formatTimeZone(timeZone)})
         <input type="datetime-local" required value={since} onChange={({ target }) => setSince(target.value)} />
       </label>
-      <Problem error={action.error} />
       {started && (
         <p className="notice good" role="status">
           The replay has begun.
         </p>
       )}
-      <div className="actions">
-        <button type="submit" disabled={action.running || endpoint.replaying || endpoint.status !== 'ACTIVE'}>
-          Start the replay
-        </button>
-      </div>
-    </form>
+    </ActionForm>
   );
 }

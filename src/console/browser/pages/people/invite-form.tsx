@@ -1,7 +1,7 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
+import { ActionForm } from '../../components/action-form.tsx';
 import { BuilderPicker } from '../../components/builder-picker.tsx';
 import { Drawer } from '../../components/drawer.tsx';
-import { Problem } from '../../components/problem.tsx';
 import { Restricted } from '../../components/restricted.tsx';
 import { type BuilderChoiceFragment, CreateUserDocument, type StaffRole } from '../../graphql/generated.ts';
 import { useAction } from '../../graphql/use-action.ts';
@@ -18,8 +18,7 @@ export function InviteForm({ onClose }: { onClose: () => void }) {
   const [place, setPlace] = useState<BuilderChoiceFragment | undefined>(builder);
   const [role, setRole] = useState('MEMBER');
   const [link, setLink] = useState<Link | null>(null);
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
+  const submit = async () => {
     const target = staffRole ? { staffRole } : { builderId: place?.id, role };
     const { data } = await action.run({ email, name, ...target });
     if (data) setLink(data.createUser);
@@ -37,7 +36,7 @@ export function InviteForm({ onClose }: { onClose: () => void }) {
     );
   return (
     <Drawer title="Invite a person" kind="box" onClose={onClose}>
-      <form onSubmit={submit}>
+      <ActionForm action={action} onSubmit={submit} submit="Invite">
         <label className="field">
           Name
           <input required maxLength={160} value={name} onChange={({ target }) => setName(target.value)} />
@@ -67,13 +66,7 @@ export function InviteForm({ onClose }: { onClose: () => void }) {
           </>
         )}
         <Restricted action="staff.created" to="invite staff" />
-        <Problem error={action.error} />
-        <div className="actions">
-          <button type="submit" className="primary" disabled={action.running}>
-            Invite
-          </button>
-        </div>
-      </form>
+      </ActionForm>
     </Drawer>
   );
 }

@@ -1,4 +1,5 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
+import { ActionForm } from '../../components/action-form.tsx';
 import { ConfirmButton } from '../../components/confirm-button.tsx';
 import { Drawer } from '../../components/drawer.tsx';
 import { EditConflict } from '../../components/edit-conflict.tsx';
@@ -125,14 +126,13 @@ function DetailsForm({ person, expectedUpdatedAt, onFinished }: DetailsProps) {
   const [edits, setEdits] = useState<{ name?: string; email?: string; staffRole?: StaffRole }>({});
   const { name, email, staffRole } = { ...person, ...edits };
   const unchanged = name === person.name && email === person.email && staffRole === person.staffRole;
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
+  const submit = async () => {
     const { data, isEditConflict } = await action.run({ id: person.id, ...edits, expectedUpdatedAt });
     if (data) setEdits({});
     if (data || isEditConflict) onFinished(data?.updateUser, isEditConflict);
   };
   return (
-    <form className="side" onSubmit={submit}>
+    <ActionForm className="side" action={action} onSubmit={submit} submit="Save" primary={false} disabled={unchanged}>
       <h3>Details</h3>
       <label className="field">
         Name
@@ -162,12 +162,6 @@ function DetailsForm({ person, expectedUpdatedAt, onFinished }: DetailsProps) {
           </select>
         </label>
       )}
-      <Problem error={action.error} />
-      <div className="actions">
-        <button type="submit" disabled={action.running || unchanged}>
-          Save
-        </button>
-      </div>
-    </form>
+    </ActionForm>
   );
 }
