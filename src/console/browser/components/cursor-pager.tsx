@@ -6,20 +6,24 @@ interface Props {
   next: string | null | undefined;
   /** Name for screen readers. */
   label: string;
+  /** Texts of the buttons. */
+  texts?: readonly [first: string, next: string];
 }
 
+const TEXTS = ['First page', 'Next page'] as const;
+
 /** Buttons for the first and the next page of a list with cursors; nothing for a list of one page. */
-export function CursorPager({ name = 'after', next, label }: Props) {
+export function CursorPager({ name = 'after', next, label, texts: [first, later] = TEXTS }: Props) {
   const filters = useFilters();
   const current = filters.get(name);
   if (!current && !next) return null;
   return (
     <nav className="pager" aria-label={label}>
       <button type="button" disabled={!current} onClick={() => filters.set({ [name]: null })}>
-        First page
+        {first}
       </button>
       <button type="button" disabled={!next} onClick={() => filters.set({ [name]: next })}>
-        Next page
+        {later}
       </button>
     </nav>
   );

@@ -1,6 +1,4 @@
 import type { KeyboardEvent, ReactNode } from 'react';
-import { formatCount } from '../shared/format.ts';
-import { Glyph } from './glyph.tsx';
 
 interface Column<Row> {
   header: string;
@@ -14,6 +12,8 @@ interface Column<Row> {
 interface Props<Row> {
   /** Name of the table for screen readers. */
   caption: string;
+  /** Shown in place of a table without rows. */
+  empty?: ReactNode;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   rowKey: (row: Row) => string;
@@ -24,7 +24,8 @@ interface Props<Row> {
 }
 
 /** A table, which phones show as cards. */
-export function DataTable<Row>({ caption, columns, rows, rowKey, onOpen, selected, foot }: Props<Row>) {
+export function DataTable<Row>({ caption, empty, columns, rows, rowKey, onOpen, selected, foot }: Props<Row>) {
+  if (empty && rows.length === 0) return empty;
   return (
     <div className="table-scroll">
       <table className="data cards" onKeyDown={onOpen && moveFocus}>
@@ -79,33 +80,4 @@ function moveFocus(event: KeyboardEvent<HTMLTableElement>): void {
   if (!step || index < 0) return;
   event.preventDefault();
   openers[step(index, openers.length - 1)]!.focus();
-}
-
-interface PagerProps {
-  offset: number;
-  limit: number;
-  total: number;
-  onPage: (page: number) => void;
-}
-
-/** Buttons for the pages of a list. Pages are numbered from 1. */
-export function Pager({ offset, limit, total, onPage }: PagerProps) {
-  if (total === 0) return null;
-  const page = Math.floor(offset / limit) + 1;
-  const last = Math.ceil(total / limit);
-  return (
-    <nav className="pager" aria-label="Pages">
-      <span>
-        {formatCount(offset + 1)}–{formatCount(Math.min(offset + limit, total))} of {formatCount(total)}
-      </span>
-      <span className="actions">
-        <button type="button" className="plain" disabled={page <= 1} onClick={() => onPage(page - 1)}>
-          <Glyph name="previous" /> Previous
-        </button>
-        <button type="button" className="plain" disabled={page >= last} onClick={() => onPage(page + 1)}>
-          Next <Glyph name="next" />
-        </button>
-      </span>
-    </nav>
-  );
 }

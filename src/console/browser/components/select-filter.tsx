@@ -1,5 +1,5 @@
 import { useFilters } from '../shared/filters.ts';
-import { formatEnum } from '../shared/format.ts';
+import { formatStatus } from './status-badge.tsx';
 
 interface Props {
   /** Parameter of the URL. */
@@ -25,7 +25,7 @@ export function SelectFilter({ name, label, options, all = 'All', fallback }: Pr
       >
         {fallback === undefined && <option value="">{all}</option>}
         {options.map((option) => {
-          const [value, text] = typeof option === 'string' ? [option, formatEnum(option)] : option;
+          const [value, text] = typeof option === 'string' ? [option, formatStatus(option)] : option;
           return (
             <option key={value} value={value}>
               {text}

@@ -1,5 +1,6 @@
 import { Link } from 'react-router';
 import { ChosenProject } from '../../components/chosen-project.tsx';
+import { PageHead } from '../../components/page-head.tsx';
 import { ProjectFilter } from '../../components/project-filter.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { BoardDocument } from '../../graphql/generated.ts';
@@ -47,42 +48,34 @@ function ProjectDay({ projects, project }: { projects: readonly ProjectChoice[];
   const setDate = (next: string) => filters.set({ date: next === today ? null : next });
   return (
     <>
-      <div className="page-head">
-        <div>
-          <h1>Attendance</h1>
-          <p>
-            {formatCalendarDay(date)}, {formatTimeZone(timeZone)}
-          </p>
+      <PageHead title="Attendance" description={`${formatCalendarDay(date)}, ${formatTimeZone(timeZone)}`}>
+        <ProjectFilter projects={projects} fallback={project.id} />
+        <label className="field">
+          Day
+          <input
+            type="date"
+            value={date}
+            max={today}
+            onChange={({ target }) => target.value && setDate(target.value)}
+          />
+        </label>
+        <div className="actions">
+          <button type="button" onClick={() => setDate(addDays(date, -1))} aria-label="Previous day">
+            ‹
+          </button>
+          <button
+            type="button"
+            onClick={() => setDate(addDays(date, 1))}
+            disabled={date >= today}
+            aria-label="Next day"
+          >
+            ›
+          </button>
+          <button type="button" onClick={() => setDate(today)} disabled={date === today}>
+            Today
+          </button>
         </div>
-        <div className="filters">
-          <ProjectFilter projects={projects} fallback={project.id} />
-          <label className="field">
-            Day
-            <input
-              type="date"
-              value={date}
-              max={today}
-              onChange={({ target }) => target.value && setDate(target.value)}
-            />
-          </label>
-          <div className="actions">
-            <button type="button" onClick={() => setDate(addDays(date, -1))} aria-label="Previous day">
-              ‹
-            </button>
-            <button
-              type="button"
-              onClick={() => setDate(addDays(date, 1))}
-              disabled={date >= today}
-              aria-label="Next day"
-            >
-              ›
-            </button>
-            <button type="button" onClick={() => setDate(today)} disabled={date === today}>
-              Today
-            </button>
-          </div>
-        </div>
-      </div>
+      </PageHead>
       <Loaded request={request} lines={14}>
         {(data) => {
           const rows = toBoardRows(data, later.visits);

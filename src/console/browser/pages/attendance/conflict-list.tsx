@@ -1,5 +1,7 @@
+import { CursorPager } from '../../components/cursor-pager.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { EVENT_NAMES, Instant } from '../../components/facts.tsx';
+import { PageHead } from '../../components/page-head.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { OpenConflictsDocument } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
@@ -18,11 +20,7 @@ export function ConflictList() {
   const open = filters.get('conflict');
   return (
     <>
-      <div className="page-head">
-        <div>
-          <h1>Conflicts of attendance</h1>
-          <p>Events of gates that contradict what is recorded</p>
-        </div>
+      <PageHead title="Conflicts of attendance" description="Events of gates that contradict what is recorded">
         <label className="field">
           State
           <select value={state} onChange={({ target }) => filters.set({ state: target.value, conflict: null })}>
@@ -30,46 +28,30 @@ export function ConflictList() {
             <option value="RESOLVED">Resolved</option>
           </select>
         </label>
-      </div>
+      </PageHead>
       <section className="panel">
         <Loaded request={request}>
-          {({ conflicts: { data, meta } }) =>
-            data.length === 0 ? (
-              <Empty title={resolved ? 'Nothing was resolved yet' : 'Every conflict is resolved'} />
-            ) : (
-              <>
-                <DataTable
-                  caption="Conflicts"
-                  rows={data}
-                  rowKey={({ id }) => id}
-                  selected={open}
-                  onOpen={({ id }) => filters.set({ conflict: id })}
-                  columns={[
-                    { header: 'Worker', cell: ({ worker }) => worker.fullName, nowrap: true },
-                    { header: 'Project', cell: ({ project }) => project.name },
-                    { header: 'Event', cell: ({ type }) => EVENT_NAMES[type], nowrap: true },
-                    { header: 'At', cell: ({ occurredAt }) => <Instant at={occurredAt} /> },
-                    { header: 'Why', cell: ({ description }) => description },
-                    { header: 'Integrator', cell: ({ integrator }) => integrator.name },
-                  ]}
-                />
-                {(after || meta.nextCursor) && (
-                  <nav className="pager" aria-label="Pages">
-                    <button type="button" disabled={!after} onClick={() => filters.set({ after: null })}>
-                      Newest
-                    </button>
-                    <button
-                      type="button"
-                      disabled={!meta.nextCursor}
-                      onClick={() => filters.set({ after: meta.nextCursor })}
-                    >
-                      Older
-                    </button>
-                  </nav>
-                )}
-              </>
-            )
-          }
+          {({ conflicts: { data, meta } }) => (
+            <>
+              <DataTable
+                caption="Conflicts"
+                empty={<Empty title={resolved ? 'Nothing was resolved yet' : 'Every conflict is resolved'} />}
+                rows={data}
+                rowKey={({ id }) => id}
+                selected={open}
+                onOpen={({ id }) => filters.set({ conflict: id })}
+                columns={[
+                  { header: 'Worker', cell: ({ worker }) => worker.fullName, nowrap: true },
+                  { header: 'Project', cell: ({ project }) => project.name },
+                  { header: 'Event', cell: ({ type }) => EVENT_NAMES[type], nowrap: true },
+                  { header: 'At', cell: ({ occurredAt }) => <Instant at={occurredAt} /> },
+                  { header: 'Why', cell: ({ description }) => description },
+                  { header: 'Integrator', cell: ({ integrator }) => integrator.name },
+                ]}
+              />
+              <CursorPager next={meta.nextCursor} label="Pages" texts={['Newest', 'Older']} />
+            </>
+          )}
         </Loaded>
       </section>
       {open && <ConflictDrawer id={open} onClose={() => filters.set({ conflict: null })} />}

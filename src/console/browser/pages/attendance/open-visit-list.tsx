@@ -1,5 +1,7 @@
-import { DataTable, Pager } from '../../components/data-table.tsx';
+import { DataTable } from '../../components/data-table.tsx';
 import { Instant } from '../../components/facts.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Pager, usePageOffset } from '../../components/pager.tsx';
 import { ProjectFilter } from '../../components/project-filter.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import {
@@ -15,8 +17,6 @@ import { useBuilder, useScope } from '../../shared/scope.tsx';
 import { useNow } from '../../shared/use-now.ts';
 import { VisitDrawer } from './visit-drawer.tsx';
 
-const PAGE_SIZE = 25;
-
 /** Both queries return the same fields. */
 type Query = readonly [typeof OpenVisitsDocument, OpenVisitsQueryVariables];
 
@@ -28,33 +28,29 @@ export function OpenVisitList() {
   const { timeZone } = useScope();
   const today = toCalendarDate(now, timeZone);
   const projectId = filters.get('project');
-  const offset = (Number(filters.get('page') ?? 1) - 1) * PAGE_SIZE;
+  const offset = usePageOffset();
   const query = projectId
     ? ([OpenVisitsOfProjectDocument, { builderId, projectId, offset }] as const)
     : ([OpenVisitsDocument, { builderId, offset }] as const);
   const request = useRequest(...(query as Query), { live: true });
   const projects = useProjects(builderId);
   const opened = filters.get('visit');
-  const setVisit = (visit: string | null) => filters.set({ visit, page: filters.get('page') });
+  const setVisit = (visit: string | null) => filters.set({ visit });
   return (
     <>
-      <div className="page-head">
-        <div>
-          <h1>Open visits</h1>
-          <p>Workers who have signed on and not off, also on earlier days</p>
-        </div>
+      <PageHead title="Open visits" description="Workers who have signed on and not off, also on earlier days">
         <ProjectFilter projects={projects.data} />
-      </div>
+      </PageHead>
       <section className="panel">
         <Loaded request={request}>
           {({ site: { openVisits } }) => {
             const { data, meta } = openVisits;
             const visit = data.find(({ id }) => id === opened);
-            if (data.length === 0) return <Empty title="Nobody is on site" />;
             return (
               <>
                 <DataTable
                   caption="Open visits"
+                  empty={<Empty title="Nobody is on site" />}
                   rows={data}
                   rowKey={({ id }) => id}
                   selected={opened}
@@ -77,12 +73,7 @@ export function OpenVisitList() {
                     },
                   ]}
                 />
-                <Pager
-                  offset={meta.offset}
-                  limit={meta.limit}
-                  total={meta.totalCount}
-                  onPage={(page) => filters.set({ page: String(page) })}
-                />
+                <Pager {...meta} />
                 {visit && (
                   <VisitDrawer
                     key={visit.id}

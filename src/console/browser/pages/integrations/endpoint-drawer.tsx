@@ -176,32 +176,29 @@ function Deliveries({ endpoint: { deliveries } }: { endpoint: Endpoint }) {
         <h3>Deliveries of the last 30 days</h3>
         <SelectFilter name="delivery" label="State" options={DELIVERY_STATUSES} />
       </header>
-      {deliveries.data.length === 0 ? (
-        <Empty title="No deliveries" />
-      ) : (
-        <DataTable
-          caption="Deliveries"
-          rows={deliveries.data}
-          rowKey={({ id }) => id}
-          columns={[
-            {
-              header: 'Event',
-              cell: ({ type, createdAt }) => (
-                <span>
-                  <code>{type}</code>
-                  <span className="soft small nowrap"> {formatInstant(createdAt, timeZone)}</span>
-                </span>
-              ),
-            },
-            { header: 'State', cell: ({ status }) => <StatusBadge status={status} /> },
-            { header: 'Attempts', cell: ({ attempts }) => attempts, number: true },
-            {
-              header: 'Answer',
-              cell: ({ responseStatus, error }) => <span className="wrap small">{responseStatus ?? error}</span>,
-            },
-          ]}
-        />
-      )}
+      <DataTable
+        caption="Deliveries"
+        empty={<Empty title="No deliveries" />}
+        rows={deliveries.data}
+        rowKey={({ id }) => id}
+        columns={[
+          {
+            header: 'Event',
+            cell: ({ type, createdAt }) => (
+              <span>
+                <code>{type}</code>
+                <span className="soft small nowrap"> {formatInstant(createdAt, timeZone)}</span>
+              </span>
+            ),
+          },
+          { header: 'State', cell: ({ status }) => <StatusBadge status={status} /> },
+          { header: 'Attempts', cell: ({ attempts }) => attempts, number: true },
+          {
+            header: 'Answer',
+            cell: ({ responseStatus, error }) => <span className="wrap small">{responseStatus ?? error}</span>,
+          },
+        ]}
+      />
       <CursorPager name="before" next={deliveries.meta.nextCursor} label="Pages of deliveries" />
     </section>
   );

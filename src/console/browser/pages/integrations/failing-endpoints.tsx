@@ -1,6 +1,8 @@
 import { Link } from 'react-router';
+import { CursorPager } from '../../components/cursor-pager.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Instant } from '../../components/facts.tsx';
+import { PageHead } from '../../components/page-head.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import { FailingEndpointsDocument } from '../../graphql/generated.ts';
@@ -10,57 +12,46 @@ import type { Scope } from '../../shared/scope.tsx';
 
 /** Webhook endpoints that receive a builder's events and have failed since their last success. */
 export function FailingEndpoints({ builder }: { builder: NonNullable<Scope['builder']> }) {
-  const filters = useFilters();
   const address = useAddress();
-  const after = filters.get('after') ?? null;
+  const after = useFilters().get('after') ?? null;
   const request = useRequest(FailingEndpointsDocument, { builderId: builder.id, after });
   return (
     <>
-      <div className="page-head">
-        <div>
-          <h1>Failing webhooks</h1>
-          <p>Endpoints that receive the events of {builder.name}, and have failed since their last success</p>
-        </div>
+      <PageHead
+        title="Failing webhooks"
+        description={`Endpoints that receive the events of ${builder.name}, and have failed since their last success`}
+      >
         <Link className="button" to={address('/integrations')}>
           All integrations
         </Link>
-      </div>
+      </PageHead>
       <section className="panel">
         <Loaded request={request}>
-          {({ webhookEndpoints: { data, meta } }) =>
-            data.length === 0 ? (
-              <Empty title="No webhook is failing" />
-            ) : (
-              <>
-                <DataTable
-                  caption="Failing webhooks"
-                  rows={data}
-                  rowKey={({ id }) => id}
-                  columns={[
-                    {
-                      header: 'Address',
-                      cell: ({ id, url, integrator }) => (
-                        <Link className="wrap" to={address(`/integrations/${integrator.id}`, { endpoint: id })}>
-                          {url}
-                        </Link>
-                      ),
-                    },
-                    { header: 'Integrator', cell: ({ integrator }) => integrator.name },
-                    { header: 'State', cell: ({ status }) => <StatusBadge status={status} /> },
-                    { header: 'Failures', cell: ({ failures }) => failures, number: true },
-                    { header: 'Since', cell: ({ failingSince }) => failingSince && <Instant at={failingSince} /> },
-                  ]}
-                />
-                {meta.nextCursor && (
-                  <nav className="pager" aria-label="Pages">
-                    <button type="button" onClick={() => filters.set({ after: meta.nextCursor })}>
-                      More
-                    </button>
-                  </nav>
-                )}
-              </>
-            )
-          }
+          {({ webhookEndpoints: { data, meta } }) => (
+            <>
+              <DataTable
+                caption="Failing webhooks"
+                empty={<Empty title="No webhook is failing" />}
+                rows={data}
+                rowKey={({ id }) => id}
+                columns={[
+                  {
+                    header: 'Address',
+                    cell: ({ id, url, integrator }) => (
+                      <Link className="wrap" to={address(`/integrations/${integrator.id}`, { endpoint: id })}>
+                        {url}
+                      </Link>
+                    ),
+                  },
+                  { header: 'Integrator', cell: ({ integrator }) => integrator.name },
+                  { header: 'State', cell: ({ status }) => <StatusBadge status={status} /> },
+                  { header: 'Failures', cell: ({ failures }) => failures, number: true },
+                  { header: 'Since', cell: ({ failingSince }) => failingSince && <Instant at={failingSince} /> },
+                ]}
+              />
+              <CursorPager next={meta.nextCursor} label="Pages" />
+            </>
+          )}
         </Loaded>
       </section>
     </>

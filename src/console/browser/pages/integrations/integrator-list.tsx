@@ -4,6 +4,8 @@ import { ActionForm } from '../../components/action-form.tsx';
 import { CursorPager } from '../../components/cursor-pager.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Drawer } from '../../components/drawer.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Panel } from '../../components/panel.tsx';
 import { Restricted } from '../../components/restricted.tsx';
 import { SearchFilter } from '../../components/search-filter.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
@@ -28,70 +30,58 @@ export function IntegratorList() {
   const request = useRequest(IntegratorsDocument, { name, after, since: addDays(until, 1 - USAGE_DAYS), until });
   return (
     <>
-      <div className="page-head">
-        <div>
-          <h1>Integrations</h1>
-          <p>Integrators, their clients and connections, and what they are doing</p>
-        </div>
-        <div className="filters">
-          <SearchFilter name="name" label="Name" />
-          {can('integrator.created') && (
-            <button type="button" className="primary" onClick={() => setAdding(true)}>
-              New integrator
-            </button>
-          )}
-        </div>
-      </div>
+      <PageHead title="Integrations" description="Integrators, their clients and connections, and what they are doing">
+        <SearchFilter name="name" label="Name" />
+        {can('integrator.created') && (
+          <button type="button" className="primary" onClick={() => setAdding(true)}>
+            New integrator
+          </button>
+        )}
+      </PageHead>
       <Loaded request={request} lines={14}>
         {({ integrators: { data, meta }, usageByDay, rejections }) => (
           <>
             <UsageChart usage={usageByDay} until={until} />
-            <section className="panel">
-              <header>
-                <h2>Integrators</h2>
-              </header>
-              {data.length === 0 ? (
-                <Empty title="No integrator matches" />
-              ) : (
-                <DataTable
-                  caption="Integrators"
-                  rows={data}
-                  rowKey={({ id }) => id}
-                  columns={[
-                    {
-                      header: 'Integrator',
-                      cell: (integrator) => (
-                        <Link to={address(`/integrations/${integrator.id}`)}>
-                          <strong>{integrator.name}</strong>
-                        </Link>
-                      ),
-                    },
-                    {
-                      header: 'Clients',
-                      cell: ({ activeClients }) => formatCount(activeClients),
-                      number: true,
-                    },
-                    {
-                      header: 'Builders',
-                      cell: ({ activeConnections }) => formatCount(activeConnections),
-                      number: true,
-                    },
-                    {
-                      header: 'Webhooks',
-                      cell: ({ webhookEndpoints }) => <WebhookState endpoints={webhookEndpoints} />,
-                    },
-                    {
-                      header: `Requests, ${USAGE_DAYS} days`,
-                      cell: ({ usage }) => formatCount(usage.requests),
-                      number: true,
-                    },
-                    { header: 'Rejected', cell: ({ usage }) => formatCount(usage.rejections), number: true },
-                    { header: 'Failed', cell: ({ usage }) => formatCount(usage.errors), number: true },
-                  ]}
-                />
-              )}
+            <Panel title="Integrators">
+              <DataTable
+                caption="Integrators"
+                empty={<Empty title="No integrator matches" />}
+                rows={data}
+                rowKey={({ id }) => id}
+                columns={[
+                  {
+                    header: 'Integrator',
+                    cell: (integrator) => (
+                      <Link to={address(`/integrations/${integrator.id}`)}>
+                        <strong>{integrator.name}</strong>
+                      </Link>
+                    ),
+                  },
+                  {
+                    header: 'Clients',
+                    cell: ({ activeClients }) => formatCount(activeClients),
+                    number: true,
+                  },
+                  {
+                    header: 'Builders',
+                    cell: ({ activeConnections }) => formatCount(activeConnections),
+                    number: true,
+                  },
+                  {
+                    header: 'Webhooks',
+                    cell: ({ webhookEndpoints }) => <WebhookState endpoints={webhookEndpoints} />,
+                  },
+                  {
+                    header: `Requests, ${USAGE_DAYS} days`,
+                    cell: ({ usage }) => formatCount(usage.requests),
+                    number: true,
+                  },
+                  { header: 'Rejected', cell: ({ usage }) => formatCount(usage.rejections), number: true },
+                  { header: 'Failed', cell: ({ usage }) => formatCount(usage.errors), number: true },
+                ]}
+              />
               <CursorPager next={meta.nextCursor} label="Pages of integrators" />
-            </section>
+            </Panel>
             <Restricted
               action="integrator.created"
               to="register integrators, clients, connections and webhook endpoints"

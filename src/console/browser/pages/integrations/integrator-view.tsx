@@ -2,6 +2,8 @@ import { Link, useParams } from 'react-router';
 import { BuilderFilter } from '../../components/builder-picker.tsx';
 import { CursorPager } from '../../components/cursor-pager.tsx';
 import { DataTable } from '../../components/data-table.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Panel } from '../../components/panel.tsx';
 import { Restricted } from '../../components/restricted.tsx';
 import { SearchFilter } from '../../components/search-filter.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
@@ -52,115 +54,106 @@ export function IntegratorView() {
         const adds = filters.get('add');
         return (
           <>
-            <div className="page-head">
-              <div>
-                <p className="small">
-                  <Link to={address('/integrations')}>Integrations</Link>
-                </p>
-                <h1>{integrator.name}</h1>
-                <p>
+            <PageHead
+              title={integrator.name}
+              description={
+                <>
                   <code>{integrator.id}</code>, since {formatDay(integrator.createdAt, timeZone)}
-                </p>
-              </div>
-              <div className="filters">
-                <SearchFilter name="name" label="Client" position="clients" />
-                <BuilderFilter />
-              </div>
-            </div>
+                </>
+              }
+              parent={<Link to={address('/integrations')}>Integrations</Link>}
+            >
+              <SearchFilter name="name" label="Client" position="clients" />
+              <BuilderFilter />
+            </PageHead>
             <UsageChart usage={usage} until={until} />
             <div className="columns wide">
-              <section className="panel">
-                <header>
-                  <h2>Clients</h2>
-                  {can('client.created') && (
+              <Panel
+                title="Clients"
+                aside={
+                  can('client.created') && (
                     <button type="button" onClick={() => filters.set({ add: 'client' })}>
                       New client
                     </button>
-                  )}
-                </header>
-                {clients.length === 0 ? (
-                  <Empty title={clientName ? 'No client matches' : 'No clients'} />
-                ) : (
-                  <DataTable
-                    caption="Clients"
-                    rows={clients}
-                    rowKey={({ id }) => id}
-                    onOpen={({ id }) => filters.set({ client: id })}
-                    columns={[
-                      { header: 'Client', cell: ({ name }) => name },
-                      { header: 'Type', cell: ({ type }) => formatEnum(type) },
-                      { header: 'Scopes', cell: ({ scopes }) => scopes.length, number: true },
-                      {
-                        header: 'State',
-                        cell: ({ disabledAt }) => <StatusBadge status={disabledAt ? 'DISABLED' : 'ACTIVE'} />,
-                      },
-                    ]}
-                  />
-                )}
-                <CursorPager name="clients" next={clientPage.meta.nextCursor} label="Pages of clients" />
-              </section>
-              <section className="panel">
-                <header>
-                  <h2>Connections to builders</h2>
-                  {can('connection.created') && (
-                    <button type="button" onClick={() => filters.set({ add: 'connection' })}>
-                      Connect a builder
-                    </button>
-                  )}
-                </header>
-                {connections.length === 0 ? (
-                  <Empty title={connectedTo ? 'Not connected to this builder' : 'No connections'} />
-                ) : (
-                  <DataTable
-                    caption="Connections"
-                    rows={connections}
-                    rowKey={({ builderId }) => builderId}
-                    onOpen={({ builderId }) => filters.set({ connection: builderId })}
-                    columns={[
-                      { header: 'Builder', cell: ({ builder }) => builder.name },
-                      { header: 'Scopes', cell: ({ scopes }) => scopes.length, number: true },
-                      { header: 'State', cell: ({ status }) => <StatusBadge status={status} /> },
-                    ]}
-                  />
-                )}
-                {!connectedTo && (
-                  <CursorPager name="connections" next={connectionPage.meta.nextCursor} label="Pages of connections" />
-                )}
-              </section>
-            </div>
-            <section className="panel">
-              <header>
-                <h2>Webhook endpoints</h2>
-                {can('client.created') && (
-                  <button type="button" onClick={() => filters.set({ add: 'endpoint' })}>
-                    New endpoint
-                  </button>
-                )}
-              </header>
-              {webhookEndpoints.length === 0 ? (
-                <Empty title="No webhook endpoints" />
-              ) : (
+                  )
+                }
+              >
                 <DataTable
-                  caption="Webhook endpoints"
-                  rows={webhookEndpoints}
+                  caption="Clients"
+                  empty={<Empty title={clientName ? 'No client matches' : 'No clients'} />}
+                  rows={clients}
                   rowKey={({ id }) => id}
-                  onOpen={({ id }) => filters.set({ endpoint: id })}
+                  onOpen={({ id }) => filters.set({ client: id })}
                   columns={[
-                    { header: 'Address', cell: ({ url }) => <span className="wrap">{url}</span> },
+                    { header: 'Client', cell: ({ name }) => name },
+                    { header: 'Type', cell: ({ type }) => formatEnum(type) },
+                    { header: 'Scopes', cell: ({ scopes }) => scopes.length, number: true },
                     {
-                      header: 'Events',
-                      cell: ({ types }) => (types ? formatPlural(types.length, 'type') : 'All types'),
-                    },
-                    { header: 'State', cell: ({ status }) => <StatusBadge status={status} /> },
-                    {
-                      header: 'Failures',
-                      cell: ({ failures }) =>
-                        failures > 0 ? <span className="badge bad">{failures} since the last success</span> : 'none',
+                      header: 'State',
+                      cell: ({ disabledAt }) => <StatusBadge status={disabledAt ? 'DISABLED' : 'ACTIVE'} />,
                     },
                   ]}
                 />
-              )}
-            </section>
+                <CursorPager name="clients" next={clientPage.meta.nextCursor} label="Pages of clients" />
+              </Panel>
+              <Panel
+                title="Connections to builders"
+                aside={
+                  can('connection.created') && (
+                    <button type="button" onClick={() => filters.set({ add: 'connection' })}>
+                      Connect a builder
+                    </button>
+                  )
+                }
+              >
+                <DataTable
+                  caption="Connections"
+                  empty={<Empty title={connectedTo ? 'Not connected to this builder' : 'No connections'} />}
+                  rows={connections}
+                  rowKey={({ builderId }) => builderId}
+                  onOpen={({ builderId }) => filters.set({ connection: builderId })}
+                  columns={[
+                    { header: 'Builder', cell: ({ builder }) => builder.name },
+                    { header: 'Scopes', cell: ({ scopes }) => scopes.length, number: true },
+                    { header: 'State', cell: ({ status }) => <StatusBadge status={status} /> },
+                  ]}
+                />
+                {!connectedTo && (
+                  <CursorPager name="connections" next={connectionPage.meta.nextCursor} label="Pages of connections" />
+                )}
+              </Panel>
+            </div>
+            <Panel
+              title="Webhook endpoints"
+              aside={
+                can('client.created') && (
+                  <button type="button" onClick={() => filters.set({ add: 'endpoint' })}>
+                    New endpoint
+                  </button>
+                )
+              }
+            >
+              <DataTable
+                caption="Webhook endpoints"
+                empty={<Empty title="No webhook endpoints" />}
+                rows={webhookEndpoints}
+                rowKey={({ id }) => id}
+                onOpen={({ id }) => filters.set({ endpoint: id })}
+                columns={[
+                  { header: 'Address', cell: ({ url }) => <span className="wrap">{url}</span> },
+                  {
+                    header: 'Events',
+                    cell: ({ types }) => (types ? formatPlural(types.length, 'type') : 'All types'),
+                  },
+                  { header: 'State', cell: ({ status }) => <StatusBadge status={status} /> },
+                  {
+                    header: 'Failures',
+                    cell: ({ failures }) =>
+                      failures > 0 ? <span className="badge bad">{failures} since the last success</span> : 'none',
+                  },
+                ]}
+              />
+            </Panel>
             <Restricted action="client.created" to="add clients, connections and webhook endpoints" />
             <RejectionTable rejections={rejections} />
             {client && <ClientDrawer key={client.id} client={client} onClose={close} onChanged={request.retry} />}

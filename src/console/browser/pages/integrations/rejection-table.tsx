@@ -1,5 +1,6 @@
 import { Fragment } from 'react';
 import { DataTable } from '../../components/data-table.tsx';
+import { Panel } from '../../components/panel.tsx';
 import { Empty } from '../../components/states.tsx';
 import type { RejectionPartFragment } from '../../graphql/generated.ts';
 import { formatAge, formatCount } from '../../shared/format.ts';
@@ -26,46 +27,44 @@ function groupRejections(rejections: readonly RejectionPartFragment[]): Group[] 
 export function RejectionTable({ rejections }: { rejections: readonly RejectionPartFragment[] }) {
   const now = useNow(60_000);
   return (
-    <section className="panel">
-      <header>
-        <h2>Latest rejections</h2>
-        {rejections.length > 0 && (
+    <Panel
+      title="Latest rejections"
+      aside={
+        rejections.length > 0 && (
           <span className="soft small">{formatCount(rejections.length)}, equal ones in one row</span>
-        )}
-      </header>
-      {rejections.length === 0 ? (
-        <Empty title="No request was rejected" />
-      ) : (
-        <DataTable
-          caption="Latest rejections"
-          rows={groupRejections(rejections)}
-          rowKey={({ requestId, at }) => `${requestId} ${at}`}
-          columns={[
-            { header: 'Reason', cell: ({ reason }) => <strong className="wrap">{toSentence(reason)}</strong> },
-            {
-              header: 'Client',
-              cell: ({ integratorName, clientName }) => (
-                <span>
-                  {clientName} <span className="soft">of {integratorName}</span>
-                </span>
-              ),
-            },
-            { header: 'Operation', cell: ({ operation }) => <Operation operation={operation} /> },
-            { header: 'Status', cell: ({ status }) => status, number: true },
-            { header: 'Times', cell: ({ times }) => formatCount(times), number: true },
-            {
-              header: 'Last',
-              nowrap: true,
-              cell: ({ at }) => (
-                <time dateTime={at} title={at}>
-                  {formatAge(at, now)}
-                </time>
-              ),
-            },
-          ]}
-        />
-      )}
-    </section>
+        )
+      }
+    >
+      <DataTable
+        caption="Latest rejections"
+        empty={<Empty title="No request was rejected" />}
+        rows={groupRejections(rejections)}
+        rowKey={({ requestId, at }) => `${requestId} ${at}`}
+        columns={[
+          { header: 'Reason', cell: ({ reason }) => <strong className="wrap">{toSentence(reason)}</strong> },
+          {
+            header: 'Client',
+            cell: ({ integratorName, clientName }) => (
+              <span>
+                {clientName} <span className="soft">of {integratorName}</span>
+              </span>
+            ),
+          },
+          { header: 'Operation', cell: ({ operation }) => <Operation operation={operation} /> },
+          { header: 'Status', cell: ({ status }) => status, number: true },
+          { header: 'Times', cell: ({ times }) => formatCount(times), number: true },
+          {
+            header: 'Last',
+            nowrap: true,
+            cell: ({ at }) => (
+              <time dateTime={at} title={at}>
+                {formatAge(at, now)}
+              </time>
+            ),
+          },
+        ]}
+      />
+    </Panel>
   );
 }
 

@@ -1,4 +1,4 @@
-import { BarChart } from '../../components/bar-chart.tsx';
+import { ChartPanel } from '../../components/chart-panel.tsx';
 import { addDays, formatCount, formatShortDay } from '../../shared/format.ts';
 
 interface UsageDay {
@@ -18,33 +18,27 @@ export function UsageChart({ usage, until }: { usage: readonly UsageDay[]; until
     usage.filter(({ date }) => date === day).reduce((sum, entry) => sum + count(entry), 0);
   const total = (count: (entry: UsageDay) => number) => usage.reduce((sum, entry) => sum + count(entry), 0);
   return (
-    <section className="panel">
-      <header>
-        <h2>Requests by day</h2>
-        <span className="soft small">
+    <ChartPanel
+      heading="Requests by day"
+      summary={
+        <>
           {formatCount(total(({ requests }) => requests))} requests,{' '}
           {formatCount(total(({ rejections }) => rejections))} rejected, {formatCount(total(({ errors }) => errors))}{' '}
           failed in {USAGE_DAYS} days
-        </span>
-      </header>
-      <div className="body">
-        <BarChart
-          title="Requests by day and outcome"
-          labelHeader="Day (UTC)"
-          unit="Requests"
-          labels={days.map(formatShortDay)}
-          series={[
-            {
-              name: 'Succeeded',
-              values: days.map((day) =>
-                sumOf(day, ({ requests, errors, rejections }) => requests - errors - rejections),
-              ),
-            },
-            { name: 'Rejected', values: days.map((day) => sumOf(day, ({ rejections }) => rejections)) },
-            { name: 'Failed', values: days.map((day) => sumOf(day, ({ errors }) => errors)) },
-          ]}
-        />
-      </div>
-    </section>
+        </>
+      }
+      title="Requests by day and outcome"
+      labelHeader="Day (UTC)"
+      unit="Requests"
+      labels={days.map(formatShortDay)}
+      series={[
+        {
+          name: 'Succeeded',
+          values: days.map((day) => sumOf(day, ({ requests, errors, rejections }) => requests - errors - rejections)),
+        },
+        { name: 'Rejected', values: days.map((day) => sumOf(day, ({ rejections }) => rejections)) },
+        { name: 'Failed', values: days.map((day) => sumOf(day, ({ errors }) => errors)) },
+      ]}
+    />
   );
 }

@@ -1,9 +1,11 @@
 import { Link } from 'react-router';
 import { BuilderName } from '../../components/builder-name.tsx';
 import { BuilderFilter } from '../../components/builder-picker.tsx';
+import { CursorPager } from '../../components/cursor-pager.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Drawer } from '../../components/drawer.tsx';
 import { Facts, Instant } from '../../components/facts.tsx';
+import { PageHead } from '../../components/page-head.tsx';
 import { DayFilter, SelectFilter } from '../../components/select-filter.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { type AuditActorType, AuditDocument, type AuditQuery } from '../../graphql/generated.ts';
@@ -50,34 +52,28 @@ export default function AuditPage() {
   const opened = filters.get('entry');
   return (
     <>
-      <div className="page-head">
-        <div>
-          <h1>Audit log</h1>
-          <p>Who changed which access, when and from where</p>
-        </div>
-        <div className="filters">
-          <SelectFilter
-            name="action"
-            label="Action"
-            options={(request.data?.auditActions ?? []).map(
-              ({ action, description }) => [action, withoutStop(description)] as const,
-            )}
-          />
-          <SelectFilter name="actor" label="By" options={ACTORS} all="Anybody" />
-          <BuilderFilter />
-          <DayFilter name="from" label="From" />
-          <DayFilter name="until" label="Until" />
-        </div>
-      </div>
+      <PageHead title="Audit log" description="Who changed which access, when and from where">
+        <SelectFilter
+          name="action"
+          label="Action"
+          options={(request.data?.auditActions ?? []).map(
+            ({ action, description }) => [action, withoutStop(description)] as const,
+          )}
+        />
+        <SelectFilter name="actor" label="By" options={ACTORS} all="Anybody" />
+        <BuilderFilter />
+        <DayFilter name="from" label="From" />
+        <DayFilter name="until" label="Until" />
+      </PageHead>
       <section className="panel" aria-label="Audit log">
         <Loaded request={request} lines={14}>
           {({ audit: { data, meta } }) => {
             const entry = groupReads(data).find(({ id }) => id === opened);
-            if (data.length === 0) return <Empty title="No entries match" />;
             return (
               <>
                 <DataTable
                   caption="Audit log"
+                  empty={<Empty title="No entries match" />}
                   rows={groupReads(data)}
                   rowKey={({ id }) => id}
                   selected={opened}
@@ -104,24 +100,7 @@ export default function AuditPage() {
                     { header: 'When', cell: ({ at }) => <Instant at={at} /> },
                   ]}
                 />
-                {(filters.get('after') || meta.nextCursor) && (
-                  <nav className="pager" aria-label="Pages">
-                    <button
-                      type="button"
-                      disabled={!filters.get('after')}
-                      onClick={() => filters.set({ after: null, entry: null })}
-                    >
-                      Newest
-                    </button>
-                    <button
-                      type="button"
-                      disabled={!meta.nextCursor}
-                      onClick={() => filters.set({ after: meta.nextCursor, entry: null })}
-                    >
-                      Older
-                    </button>
-                  </nav>
-                )}
+                <CursorPager next={meta.nextCursor} label="Pages" texts={['Newest', 'Older']} />
                 {entry && <EntryDrawer entry={entry} onClose={() => filters.set({ entry: null })} />}
               </>
             );

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { BuilderFilter } from '../../components/builder-picker.tsx';
 import { CursorPager } from '../../components/cursor-pager.tsx';
 import { DataTable } from '../../components/data-table.tsx';
+import { PageHead } from '../../components/page-head.tsx';
 import { SearchFilter } from '../../components/search-filter.tsx';
 import { SelectFilter } from '../../components/select-filter.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
@@ -35,64 +36,55 @@ export default function PeoplePage() {
   const opened = filters.get('person');
   return (
     <>
-      <div className="page-head">
-        <div>
-          <h1>People</h1>
-          <p>Users of builders, and staff</p>
-        </div>
-        <div className="filters">
-          <SearchFilter name="email" label="E-mail" />
-          <SelectFilter name="kind" label="Kind" options={KINDS} />
-          <BuilderFilter />
-          {can('user.created') && (
-            <button type="button" className="primary" onClick={() => setAdding(true)}>
-              Invite a person
-            </button>
-          )}
-        </div>
-      </div>
+      <PageHead title="People" description="Users of builders, and staff">
+        <SearchFilter name="email" label="E-mail" />
+        <SelectFilter name="kind" label="Kind" options={KINDS} />
+        <BuilderFilter />
+        {can('user.created') && (
+          <button type="button" className="primary" onClick={() => setAdding(true)}>
+            Invite a person
+          </button>
+        )}
+      </PageHead>
       <section className="panel" aria-label="People">
         <Loaded request={request} lines={12}>
-          {({ people: { data, meta } }) =>
-            data.length === 0 ? (
-              <Empty title="Nobody matches" />
-            ) : (
-              <>
-                <DataTable
-                  caption="People"
-                  rows={data}
-                  rowKey={({ id }) => id}
-                  selected={opened}
-                  onOpen={({ id }) => filters.set({ person: id })}
-                  columns={[
-                    { header: 'Name', cell: ({ name }) => name, nowrap: true },
-                    { header: 'E-mail', cell: ({ email }) => email, nowrap: true },
-                    {
-                      header: 'Role',
-                      cell: ({ staffRole, memberships }) =>
-                        staffRole ? (
-                          <span className="badge brand">Staff, {formatEnum(staffRole).toLowerCase()}</span>
-                        ) : (
-                          memberships.map(({ builder, role }) => `${builder.name}, ${formatRole(role)}`).join('; ')
-                        ),
-                    },
-                    {
-                      header: 'Sign-in',
-                      cell: ({ hasPassword, disabledAt }) =>
-                        disabledAt ? (
-                          <span className="badge bad">Disabled</span>
-                        ) : hasPassword ? (
-                          <span className="badge good">Active</span>
-                        ) : (
-                          <span className="badge">No password yet</span>
-                        ),
-                    },
-                  ]}
-                />
-                <CursorPager next={meta.nextCursor} label="Pages" />
-              </>
-            )
-          }
+          {({ people: { data, meta } }) => (
+            <>
+              <DataTable
+                caption="People"
+                empty={<Empty title="Nobody matches" />}
+                rows={data}
+                rowKey={({ id }) => id}
+                selected={opened}
+                onOpen={({ id }) => filters.set({ person: id })}
+                columns={[
+                  { header: 'Name', cell: ({ name }) => name, nowrap: true },
+                  { header: 'E-mail', cell: ({ email }) => email, nowrap: true },
+                  {
+                    header: 'Role',
+                    cell: ({ staffRole, memberships }) =>
+                      staffRole ? (
+                        <span className="badge brand">Staff, {formatEnum(staffRole).toLowerCase()}</span>
+                      ) : (
+                        memberships.map(({ builder, role }) => `${builder.name}, ${formatRole(role)}`).join('; ')
+                      ),
+                  },
+                  {
+                    header: 'Sign-in',
+                    cell: ({ hasPassword, disabledAt }) =>
+                      disabledAt ? (
+                        <span className="badge bad">Disabled</span>
+                      ) : hasPassword ? (
+                        <span className="badge good">Active</span>
+                      ) : (
+                        <span className="badge">No password yet</span>
+                      ),
+                  },
+                ]}
+              />
+              <CursorPager next={meta.nextCursor} label="Pages" />
+            </>
+          )}
         </Loaded>
       </section>
       {opened && <PersonDrawer user={opened} onClose={() => filters.set({ person: null })} />}

@@ -1,4 +1,4 @@
-import { BarChart } from '../../components/bar-chart.tsx';
+import { ChartPanel } from '../../components/chart-panel.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { PhotoFiguresDocument, type PhotoSource } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
@@ -34,21 +34,15 @@ export function PhotoChart({ builderId, projectId }: { builderId: string; projec
         if (others.length > 0) series.push({ name: 'Others', values: valuesOf(others) });
         if (series.length === 0) return null;
         return (
-          <section className="panel">
-            <header>
-              <h2>Photos by day</h2>
-            </header>
-            <div className="body">
-              <BarChart
-                title="Photos by day and area"
-                labelHeader="Day"
-                unit="Photos"
-                labels={days.map(formatShortDay)}
-                series={series}
-                height={130}
-              />
-            </div>
-          </section>
+          <ChartPanel
+            heading="Photos by day"
+            title="Photos by day and area"
+            labelHeader="Day"
+            unit="Photos"
+            labels={days.map(formatShortDay)}
+            series={series}
+            height={130}
+          />
         );
       }}
     </Loaded>

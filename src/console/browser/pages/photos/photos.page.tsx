@@ -1,5 +1,6 @@
 import { ChosenProject } from '../../components/chosen-project.tsx';
-import { Pager } from '../../components/data-table.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Pager, usePageOffset } from '../../components/pager.tsx';
 import { ProjectFilter } from '../../components/project-filter.tsx';
 import { SelectFilter } from '../../components/select-filter.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
@@ -15,8 +16,14 @@ import { PhotoImage } from './photo-image.tsx';
 import { PhotoViewer } from './photo-viewer.tsx';
 
 const SOURCES = [
-  ...(['GALLERY', 'SITE_DIARY', 'PRE_START', 'CHECKLIST', 'ITP', 'PLATFORM_ACTION', 'DEFECT'] as const),
-] satisfies PhotoSource[];
+  'GALLERY',
+  'SITE_DIARY',
+  'PRE_START',
+  'CHECKLIST',
+  'ITP',
+  'PLATFORM_ACTION',
+  'DEFECT',
+] as const satisfies PhotoSource[];
 const PAGE_SIZE = 24;
 
 export default function PhotosPage() {
@@ -33,24 +40,18 @@ function Gallery({ projects, project }: { projects: readonly ProjectChoice[]; pr
   const filters = useFilters();
   const source = (filters.get('source') ?? 'GALLERY') as PhotoSource;
   const folderId = filters.get('folder');
-  const page = Number(filters.get('page') ?? 1);
+  const offset = usePageOffset(PAGE_SIZE);
   const request = useRequest(
     PhotosDocument,
-    { builderId, projectId: project.id, folderId, source: [source], offset: (page - 1) * PAGE_SIZE },
+    { builderId, projectId: project.id, folderId, source: [source], offset },
     { live: true },
   );
   return (
     <>
-      <div className="page-head">
-        <div>
-          <h1>Photos</h1>
-          <p>{project.name}</p>
-        </div>
-        <div className="filters">
-          <ProjectFilter projects={projects} fallback={project.id} />
-          <SelectFilter name="source" label="Area" fallback="GALLERY" options={SOURCES} />
-        </div>
-      </div>
+      <PageHead title="Photos" description={project.name}>
+        <ProjectFilter projects={projects} fallback={project.id} />
+        <SelectFilter name="source" label="Area" fallback="GALLERY" options={SOURCES} />
+      </PageHead>
       <PhotoChart builderId={builderId} projectId={project.id} />
       <div className="gallery">
         <FolderList builderId={builderId} projectId={project.id} folderId={folderId} />
@@ -67,11 +68,7 @@ function Gallery({ projects, project }: { projects: readonly ProjectChoice[]; pr
                   <ul className="grid">
                     {data.map((photo) => (
                       <li key={photo.id}>
-                        <button
-                          type="button"
-                          className="tile"
-                          onClick={() => filters.set({ photo: photo.id, page: String(page) })}
-                        >
+                        <button type="button" className="tile" onClick={() => filters.set({ photo: photo.id })}>
                           <PhotoImage photo={photo} alt="" sizes="(max-width: 700px) 45vw, 240px" />
                           <span className="label">{photo.description ?? photo.fileName}</span>
                           <span className="soft small">
@@ -81,18 +78,13 @@ function Gallery({ projects, project }: { projects: readonly ProjectChoice[]; pr
                       </li>
                     ))}
                   </ul>
-                  <Pager
-                    offset={meta.offset}
-                    limit={meta.limit}
-                    total={meta.totalCount}
-                    onPage={(next) => filters.set({ page: String(next) })}
-                  />
+                  <Pager {...meta} />
                   {index >= 0 && (
                     <PhotoViewer
                       photos={data}
                       index={index}
-                      onIndex={(next) => filters.set({ photo: data[next]!.id, page: String(page) })}
-                      onClose={() => filters.set({ photo: null, page: String(page) })}
+                      onIndex={(next) => filters.set({ photo: data[next]!.id })}
+                      onClose={() => filters.set({ photo: null })}
                     />
                   )}
                 </>

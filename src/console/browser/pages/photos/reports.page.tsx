@@ -1,4 +1,6 @@
-import { DataTable, Pager } from '../../components/data-table.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Pager, usePageOffset } from '../../components/pager.tsx';
 import { ProjectFilter } from '../../components/project-filter.tsx';
 import { SelectFilter } from '../../components/select-filter.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
@@ -11,8 +13,6 @@ import { formatDay } from '../../shared/format.ts';
 import { useBuilder, useScope } from '../../shared/scope.tsx';
 import { ReportDrawer } from './report-drawer.tsx';
 
-const PAGE_SIZE = 25;
-
 /** Photo reports that integrators synced. */
 export default function ReportsPage() {
   const { id: builderId } = useBuilder();
@@ -24,7 +24,7 @@ export default function ReportsPage() {
       builderId,
       projectId: filters.get('project'),
       archived: filters.get('state') === 'archived',
-      offset: (Number(filters.get('page') ?? 1) - 1) * PAGE_SIZE,
+      offset: usePageOffset(),
     },
     { live: true },
   );
@@ -32,51 +32,37 @@ export default function ReportsPage() {
   const opened = filters.get('report');
   return (
     <>
-      <div className="page-head">
-        <div>
-          <h1>Photo reports</h1>
-          <p>Walkthroughs that integrators have synced</p>
-        </div>
-        <div className="filters">
-          <ProjectFilter projects={projects.data} />
-          <SelectFilter name="state" label="State" options={[['archived', 'Archived']]} all="Active" />
-        </div>
-      </div>
+      <PageHead title="Photo reports" description="Walkthroughs that integrators have synced">
+        <ProjectFilter projects={projects.data} />
+        <SelectFilter name="state" label="State" options={[['archived', 'Archived']]} all="Active" />
+      </PageHead>
       <section className="panel" aria-label="Photo reports">
         <Loaded request={request} lines={10}>
-          {({ photoReports: { data, meta } }) =>
-            data.length === 0 ? (
-              <Empty title="No reports match" />
-            ) : (
-              <>
-                <DataTable
-                  caption="Photo reports"
-                  rows={data}
-                  rowKey={({ id }) => id}
-                  selected={opened}
-                  onOpen={({ id }) => filters.set({ report: id })}
-                  columns={[
-                    { header: 'Report', cell: ({ title }) => title },
-                    { header: 'Project', cell: ({ project }) => project?.name ?? <span className="soft">none</span> },
-                    { header: 'Author', cell: ({ sourceAuthor }) => sourceAuthor.name },
-                    { header: 'From', cell: ({ sourceApp }) => sourceApp },
-                    { header: 'State', cell: ({ status }) => <StatusBadge status={status} /> },
-                    {
-                      header: 'Walkthrough',
-                      cell: ({ walkthroughDate }) => formatDay(walkthroughDate, timeZone),
-                      nowrap: true,
-                    },
-                  ]}
-                />
-                <Pager
-                  offset={meta.offset}
-                  limit={meta.limit}
-                  total={meta.totalCount}
-                  onPage={(page) => filters.set({ page: String(page) })}
-                />
-              </>
-            )
-          }
+          {({ photoReports: { data, meta } }) => (
+            <>
+              <DataTable
+                caption="Photo reports"
+                empty={<Empty title="No reports match" />}
+                rows={data}
+                rowKey={({ id }) => id}
+                selected={opened}
+                onOpen={({ id }) => filters.set({ report: id })}
+                columns={[
+                  { header: 'Report', cell: ({ title }) => title },
+                  { header: 'Project', cell: ({ project }) => project?.name ?? <span className="soft">none</span> },
+                  { header: 'Author', cell: ({ sourceAuthor }) => sourceAuthor.name },
+                  { header: 'From', cell: ({ sourceApp }) => sourceApp },
+                  { header: 'State', cell: ({ status }) => <StatusBadge status={status} /> },
+                  {
+                    header: 'Walkthrough',
+                    cell: ({ walkthroughDate }) => formatDay(walkthroughDate, timeZone),
+                    nowrap: true,
+                  },
+                ]}
+              />
+              <Pager {...meta} />
+            </>
+          )}
         </Loaded>
       </section>
       {opened && (

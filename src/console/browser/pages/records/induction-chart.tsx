@@ -1,4 +1,4 @@
-import { BarChart } from '../../components/bar-chart.tsx';
+import { ChartPanel } from '../../components/chart-panel.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { formatStatus } from '../../components/status-badge.tsx';
 import { InductionFiguresDocument, type InductionStatus } from '../../graphql/generated.ts';
@@ -6,7 +6,11 @@ import { useRequest } from '../../graphql/use-request.ts';
 import { useFilters } from '../../shared/filters.ts';
 import { formatCount, formatPlural } from '../../shared/format.ts';
 
-const STATUSES = ['WAITING_REVIEW', 'CHANGES_REQUESTED', 'REVIEWED'] as const satisfies InductionStatus[];
+export const INDUCTION_STATUSES = [
+  'WAITING_REVIEW',
+  'CHANGES_REQUESTED',
+  'REVIEWED',
+] as const satisfies InductionStatus[];
 
 /** Inductions by status, each of which filters the list. */
 export function InductionChart({ builderId, projectId }: { builderId: string; projectId: string | undefined }) {
@@ -19,29 +23,21 @@ export function InductionChart({ builderId, projectId }: { builderId: string; pr
           inductionsByStatus.find((point) => point.status === status)?.inductions ?? 0;
         return (
           <div className="columns figures">
-            <section className="panel">
-              <header>
-                <h2>Inductions by status</h2>
-                <span className="soft small">
-                  {formatPlural(
-                    STATUSES.reduce((sum, status) => sum + countOf(status), 0),
-                    'induction',
-                  )}
-                </span>
-              </header>
-              <div className="body">
-                <BarChart
-                  title="Inductions by status"
-                  labelHeader="Status"
-                  unit="Inductions"
-                  labels={STATUSES.map(formatStatus)}
-                  series={[{ name: 'Inductions', values: STATUSES.map(countOf) }]}
-                  height={150}
-                />
-              </div>
-            </section>
+            <ChartPanel
+              heading="Inductions by status"
+              summary={formatPlural(
+                INDUCTION_STATUSES.reduce((sum, status) => sum + countOf(status), 0),
+                'induction',
+              )}
+              title="Inductions by status"
+              labelHeader="Status"
+              unit="Inductions"
+              labels={INDUCTION_STATUSES.map(formatStatus)}
+              series={[{ name: 'Inductions', values: INDUCTION_STATUSES.map(countOf) }]}
+              height={150}
+            />
             <div className="stats column">
-              {STATUSES.map((status) => (
+              {INDUCTION_STATUSES.map((status) => (
                 <button key={status} type="button" className="stat" onClick={() => filters.set({ status })}>
                   <b className={status !== 'REVIEWED' && countOf(status) > 0 ? 'warn' : undefined}>
                     {formatCount(countOf(status))}

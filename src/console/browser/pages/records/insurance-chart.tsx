@@ -1,4 +1,4 @@
-import { BarChart } from '../../components/bar-chart.tsx';
+import { ChartPanel } from '../../components/chart-panel.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { InsuranceFiguresDocument } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
@@ -19,28 +19,20 @@ export function InsuranceChart({ builderId }: { builderId: string }) {
   return (
     <Loaded request={request} lines={5}>
       {({ insurancesByMonth }) => (
-        <section className="panel">
-          <header>
-            <h2>End of cover by month</h2>
-          </header>
-          <div className="body">
-            <BarChart
-              title="Insurances by the month in which cover ends"
-              labelHeader="Month"
-              unit="Insurances"
-              labels={months.map(formatMonth)}
-              series={[
-                {
-                  name: 'Insurances',
-                  values: months.map(
-                    (month) => insurancesByMonth.find((point) => point.month === month)?.insurances ?? 0,
-                  ),
-                },
-              ]}
-              height={150}
-            />
-          </div>
-        </section>
+        <ChartPanel
+          heading="End of cover by month"
+          title="Insurances by the month in which cover ends"
+          labelHeader="Month"
+          unit="Insurances"
+          labels={months.map(formatMonth)}
+          series={[
+            {
+              name: 'Insurances',
+              values: months.map((month) => insurancesByMonth.find((point) => point.month === month)?.insurances ?? 0),
+            },
+          ]}
+          height={150}
+        />
       )}
     </Loaded>
   );

@@ -1,5 +1,7 @@
-import { DataTable, Pager } from '../../components/data-table.tsx';
+import { DataTable } from '../../components/data-table.tsx';
 import { ExportButton } from '../../components/export-button.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Pager, usePageOffset } from '../../components/pager.tsx';
 import { SelectFilter } from '../../components/select-filter.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
@@ -15,7 +17,6 @@ import { InsuranceChart } from './insurance-chart.tsx';
 const STATUSES = ['WAITING_REVIEW', 'REVIEWED', 'CHANGES_REQUESTED', 'EXPIRED'] as const satisfies InsuranceStatus[];
 const TYPES = ['PUBLIC_LIABILITY', 'WORK_COVER', 'OTHER'] as const satisfies InsuranceType[];
 const HEADER = ['Id', 'Name', 'Subcontractor', 'Type', 'Own type', 'Status', 'Expiry'];
-const PAGE_SIZE = 25;
 
 /** Days until the end of cover that the filter offers. */
 const ENDS = [
@@ -43,7 +44,7 @@ export default function InsurancesPage() {
     status: filters.get('status') as InsuranceStatus | undefined,
     ...{ ...toExpiryRange(filters.get('ends'), today), timeZone },
   };
-  const offset = (Number(filters.get('page') ?? 1) - 1) * PAGE_SIZE;
+  const offset = usePageOffset();
   const request = useRequest(InsurancesDocument, { ...chosen, offset }, { live: true });
   const readPage = async (cursor: string) => {
     const { insurances } = await readExportPage(client, InsurancesDocument, { ...chosen, cursor });
@@ -55,50 +56,36 @@ export default function InsurancesPage() {
   };
   return (
     <>
-      <div className="page-head">
-        <div>
-          <h1>Insurances</h1>
-          <p>Of active subcontractors</p>
-        </div>
-        <div className="filters">
-          <SelectFilter name="ends" label="End of cover" options={ENDS} all="Any time" />
-          <SelectFilter name="type" label="Type" options={TYPES} />
-          <SelectFilter name="status" label="Status" options={STATUSES} />
-          <ExportButton fileName={`insurances-${today}.csv`} header={HEADER} readPage={readPage} />
-        </div>
-      </div>
+      <PageHead title="Insurances" description="Of active subcontractors">
+        <SelectFilter name="ends" label="End of cover" options={ENDS} all="Any time" />
+        <SelectFilter name="type" label="Type" options={TYPES} />
+        <SelectFilter name="status" label="Status" options={STATUSES} />
+        <ExportButton fileName={`insurances-${today}.csv`} header={HEADER} readPage={readPage} />
+      </PageHead>
       <InsuranceChart builderId={builderId} />
       <section className="panel" aria-label="Insurances">
         <Loaded request={request} lines={12}>
-          {({ insurances: { data, meta } }) =>
-            data.length === 0 ? (
-              <Empty title="No insurances match">Choose another end of cover, type or status.</Empty>
-            ) : (
-              <>
-                <DataTable
-                  caption="Insurances"
-                  rows={data}
-                  rowKey={({ id }) => id}
-                  columns={[
-                    { header: 'Subcontractor', cell: ({ subcontractor }) => subcontractor.name },
-                    { header: 'Insurance', cell: ({ name }) => name },
-                    { header: 'Type', cell: ({ type, customType }) => customType ?? formatEnum(type) },
-                    { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
-                    {
-                      header: 'Ends',
-                      cell: ({ expiry }) => expiry && <Expiry day={toRecordedDay(expiry, timeZone)} today={today} />,
-                    },
-                  ]}
-                />
-                <Pager
-                  offset={meta.offset}
-                  limit={meta.limit}
-                  total={meta.totalCount}
-                  onPage={(page) => filters.set({ page: String(page) })}
-                />
-              </>
-            )
-          }
+          {({ insurances: { data, meta } }) => (
+            <>
+              <DataTable
+                caption="Insurances"
+                empty={<Empty title="No insurances match">Choose another end of cover, type or status.</Empty>}
+                rows={data}
+                rowKey={({ id }) => id}
+                columns={[
+                  { header: 'Subcontractor', cell: ({ subcontractor }) => subcontractor.name },
+                  { header: 'Insurance', cell: ({ name }) => name },
+                  { header: 'Type', cell: ({ type, customType }) => customType ?? formatEnum(type) },
+                  { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
+                  {
+                    header: 'Ends',
+                    cell: ({ expiry }) => expiry && <Expiry day={toRecordedDay(expiry, timeZone)} today={today} />,
+                  },
+                ]}
+              />
+              <Pager {...meta} />
+            </>
+          )}
         </Loaded>
       </section>
     </>

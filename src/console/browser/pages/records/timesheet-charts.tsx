@@ -1,4 +1,5 @@
-import { BarChart } from '../../components/bar-chart.tsx';
+import { ChartPanel } from '../../components/chart-panel.tsx';
+import { Panel } from '../../components/panel.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { formatStatus } from '../../components/status-badge.tsx';
 import { TimesheetFiguresDocument, type TimesheetStatus } from '../../graphql/generated.ts';
@@ -38,27 +39,19 @@ export function TimesheetCharts({ builderId, projectId, costCodeId, status, star
         if (sheets === 0) return null;
         return (
           <div className="columns figures">
-            <section className="panel">
-              <header>
-                <h2>Hours by week</h2>
-                <span className="soft small">
-                  {formatNumber(hours)} hours in {formatNumber(sheets)} timesheets
-                </span>
-              </header>
-              <div className="body">
-                <BarChart
-                  title="Hours by week and status"
-                  labelHeader="Week from"
-                  unit="Hours"
-                  height={220}
-                  labels={weeks.map(formatShortDay)}
-                  series={shown.map((one) => ({
-                    name: formatStatus(one),
-                    values: weeks.map((week) => hoursOf(week, one)),
-                  }))}
-                />
-              </div>
-            </section>
+            <ChartPanel
+              heading="Hours by week"
+              summary={`${formatNumber(hours)} hours in ${formatNumber(sheets)} timesheets`}
+              title="Hours by week and status"
+              labelHeader="Week from"
+              unit="Hours"
+              height={220}
+              labels={weeks.map(formatShortDay)}
+              series={shown.map((one) => ({
+                name: formatStatus(one),
+                values: weeks.map((week) => hoursOf(week, one)),
+              }))}
+            />
             <TopList
               title="By project"
               rows={hoursByProject.map((row) => ({ name: row.project.name, hours: row.hours }))}
@@ -82,10 +75,7 @@ function TopList({ title, rows }: { title: string; rows: readonly { name: string
   const sorted = [...rows].sort((a, b) => b.hours - a.hours);
   const rest = sorted.slice(TOP).reduce((sum, { hours }) => sum + hours, 0);
   return (
-    <section className="panel">
-      <header>
-        <h2>{title}</h2>
-      </header>
+    <Panel title={title}>
       <ol className="body top-list">
         {sorted.slice(0, TOP).map(({ name, hours }) => (
           <li key={name}>
@@ -103,6 +93,6 @@ function TopList({ title, rows }: { title: string; rows: readonly { name: string
           </li>
         )}
       </ol>
-    </section>
+    </Panel>
   );
 }

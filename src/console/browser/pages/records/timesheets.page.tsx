@@ -1,9 +1,11 @@
-import { DataTable, Pager } from '../../components/data-table.tsx';
+import { DataTable } from '../../components/data-table.tsx';
 import { ExportButton } from '../../components/export-button.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Pager, usePageOffset } from '../../components/pager.tsx';
 import { ProjectFilter } from '../../components/project-filter.tsx';
 import { DayFilter, SelectFilter } from '../../components/select-filter.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
-import { formatStatus, StatusBadge } from '../../components/status-badge.tsx';
+import { StatusBadge } from '../../components/status-badge.tsx';
 import { useUncachedClient } from '../../graphql/client.ts';
 import { CostCodesDocument, type TimesheetStatus, TimesheetsDocument } from '../../graphql/generated.ts';
 import { readExportPage } from '../../graphql/read-export-page.ts';
@@ -24,7 +26,6 @@ import { TimesheetCharts } from './timesheet-charts.tsx';
 
 const STATUSES = ['WAITING_REVIEW', 'APPROVED_1', 'APPROVED_2', 'REJECTED'] as const satisfies TimesheetStatus[];
 const HEADER = ['Id', 'Date', 'Person', 'Profile', 'Project', 'Hours', 'Time type', 'Cost code', 'Status', 'Notes'];
-const PAGE_SIZE = 25;
 /** Days that the page shows by default: six weeks. */
 const USUAL_DAYS = 42;
 /** Days of the longest range that the service adds up. */
@@ -50,7 +51,7 @@ export default function TimesheetsPage() {
     status: filters.get('status') as TimesheetStatus | undefined,
   };
   const listed = { ...chosen, firstDay: from, lastDay: until, timeZone };
-  const offset = (Number(filters.get('page') ?? 1) - 1) * PAGE_SIZE;
+  const offset = usePageOffset();
   const request = useRequest(TimesheetsDocument, { ...listed, offset }, { live: true });
   const costCodes = useRequest(CostCodesDocument, { builderId });
   const projects = useProjects(builderId);
@@ -71,40 +72,33 @@ export default function TimesheetsPage() {
   };
   return (
     <>
-      <div className="page-head">
-        <div>
-          <h1>Timesheets</h1>
-          <p>
-            {from || until
-              ? `${formatBound(from, 'the first day')} to ${formatBound(until, 'the last day')}`
-              : 'Of all days'}
-          </p>
-        </div>
-        <div className="filters">
-          <ProjectFilter projects={projects.data} />
-          <SelectFilter
-            name="status"
-            label="Status"
-            options={STATUSES.map((status) => [status, formatStatus(status)] as const)}
-          />
-          <SelectFilter
-            name="code"
-            label="Cost code"
-            options={
-              costCodes.data?.costCodes.data.map(
-                ({ id, code, description }) => [id, `${code} ${description}`] as const,
-              ) ?? []
-            }
-          />
-          <DayFilter name="from" label="From" fallback={from} />
-          <DayFilter name="until" label="Until" fallback={until} />
-          <ExportButton
-            fileName={`timesheets-${from ?? 'all'}-${until ?? 'all'}.csv`}
-            header={HEADER}
-            readPage={readPage}
-          />
-        </div>
-      </div>
+      <PageHead
+        title="Timesheets"
+        description={
+          from || until
+            ? `${formatBound(from, 'the first day')} to ${formatBound(until, 'the last day')}`
+            : 'Of all days'
+        }
+      >
+        <ProjectFilter projects={projects.data} />
+        <SelectFilter name="status" label="Status" options={STATUSES} />
+        <SelectFilter
+          name="code"
+          label="Cost code"
+          options={
+            costCodes.data?.costCodes.data.map(
+              ({ id, code, description }) => [id, `${code} ${description}`] as const,
+            ) ?? []
+          }
+        />
+        <DayFilter name="from" label="From" fallback={from} />
+        <DayFilter name="until" label="Until" fallback={until} />
+        <ExportButton
+          fileName={`timesheets-${from ?? 'all'}-${until ?? 'all'}.csv`}
+          header={HEADER}
+          readPage={readPage}
+        />
+      </PageHead>
       {from && until && countDays(from, until) < MAX_CHART_DAYS ? (
         <TimesheetCharts {...chosen} startDate={from} endDate={until} />
       ) : (
@@ -116,48 +110,40 @@ export default function TimesheetsPage() {
             builder: {
               timesheets: { data, meta },
             },
-          }) =>
-            data.length === 0 ? (
-              <Empty title="No timesheets match">Choose other days, or another project or cost code.</Empty>
-            ) : (
-              <>
-                <DataTable
-                  caption="Timesheets"
-                  rows={data}
-                  rowKey={({ id }) => id}
-                  columns={[
-                    { header: 'Person', cell: ({ profile }) => profile.fullName, nowrap: true },
-                    {
-                      header: 'Date',
-                      cell: ({ date }) => formatDay(toRecordedDay(date, timeZone), 'UTC'),
-                      nowrap: true,
-                    },
-                    { header: 'Project', cell: ({ project }) => project.name },
-                    { header: 'Cost code', cell: ({ costCode }) => costCode },
-                    { header: 'Time type', cell: ({ timeType }) => timeType, nowrap: true },
-                    { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
-                    { header: 'Hours', cell: ({ hours }) => formatNumber(hours), number: true },
-                  ]}
-                  foot={
-                    <tfoot>
-                      <tr>
-                        <td colSpan={6}>Hours of the {formatPlural(data.length, 'timesheet')} on this page</td>
-                        <td className="number" data-label="Hours">
-                          {formatNumber(data.reduce((sum, { hours }) => sum + hours, 0))}
-                        </td>
-                      </tr>
-                    </tfoot>
-                  }
-                />
-                <Pager
-                  offset={meta.offset}
-                  limit={meta.limit}
-                  total={meta.totalCount}
-                  onPage={(page) => filters.set({ page: String(page) })}
-                />
-              </>
-            )
-          }
+          }) => (
+            <>
+              <DataTable
+                caption="Timesheets"
+                empty={<Empty title="No timesheets match">Choose other days, or another project or cost code.</Empty>}
+                rows={data}
+                rowKey={({ id }) => id}
+                columns={[
+                  { header: 'Person', cell: ({ profile }) => profile.fullName, nowrap: true },
+                  {
+                    header: 'Date',
+                    cell: ({ date }) => formatDay(toRecordedDay(date, timeZone), 'UTC'),
+                    nowrap: true,
+                  },
+                  { header: 'Project', cell: ({ project }) => project.name },
+                  { header: 'Cost code', cell: ({ costCode }) => costCode },
+                  { header: 'Time type', cell: ({ timeType }) => timeType, nowrap: true },
+                  { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
+                  { header: 'Hours', cell: ({ hours }) => formatNumber(hours), number: true },
+                ]}
+                foot={
+                  <tfoot>
+                    <tr>
+                      <td colSpan={6}>Hours of the {formatPlural(data.length, 'timesheet')} on this page</td>
+                      <td className="number" data-label="Hours">
+                        {formatNumber(data.reduce((sum, { hours }) => sum + hours, 0))}
+                      </td>
+                    </tr>
+                  </tfoot>
+                }
+              />
+              <Pager {...meta} />
+            </>
+          )}
         </Loaded>
       </section>
     </>

@@ -1,5 +1,7 @@
 import { Link } from 'react-router';
-import { BarChart } from '../../components/bar-chart.tsx';
+import { ChartPanel } from '../../components/chart-panel.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Panel } from '../../components/panel.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { TodayDocument, type TodayQuery } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
@@ -39,14 +41,10 @@ export default function TodayPage() {
   );
   return (
     <>
-      <div className="page-head">
-        <div>
-          <h1>Today at {builder.name}</h1>
-          <p>
-            {formatCalendarDay(date)}, {formatTime(now, timeZone)} {formatTimeZone(timeZone)}
-          </p>
-        </div>
-      </div>
+      <PageHead
+        title={`Today at ${builder.name}`}
+        description={`${formatCalendarDay(date)}, ${formatTime(now, timeZone)} ${formatTimeZone(timeZone)}`}
+      />
       <Loaded request={request} lines={14}>
         {({ itemsAwaitingAction, workersOnSite, signOnsByHour, attendanceByDay }) => (
           <>
@@ -102,11 +100,7 @@ function OnSite({ sites }: { sites: Sites }) {
   const most = Math.max(1, ...sorted.map(({ onSite }) => onSite));
   const total = sorted.reduce((sum, { onSite }) => sum + onSite, 0);
   return (
-    <section className="panel">
-      <header>
-        <h2>On site now</h2>
-        <span className="count">{formatCount(total)}</span>
-      </header>
+    <Panel title="On site now" aside={<span className="count">{formatCount(total)}</span>}>
       {sorted.length === 0 ? (
         <Empty title="Nobody is on site" />
       ) : (
@@ -129,31 +123,23 @@ function OnSite({ sites }: { sites: Sites }) {
           ))}
         </ol>
       )}
-    </section>
+    </Panel>
   );
 }
 
 function WorkersByDay({ from, counts }: { from: string; counts: NonNullable<Figures['attendanceByDay']> }) {
   const days = Array.from({ length: DAYS }, (_, index) => addDays(from, index));
   return (
-    <section className="panel">
-      <header>
-        <h2>Workers by day</h2>
-        <span className="soft small">last four weeks</span>
-      </header>
-      <div className="body">
-        <BarChart
-          title="Workers on site by day"
-          labelHeader="Day"
-          unit="Workers"
-          labels={days.map(formatShortDay)}
-          series={[
-            { name: 'Workers', values: days.map((day) => counts.find(({ date }) => date === day)?.workers ?? 0) },
-          ]}
-          height={130}
-        />
-      </div>
-    </section>
+    <ChartPanel
+      heading="Workers by day"
+      summary="last four weeks"
+      title="Workers on site by day"
+      labelHeader="Day"
+      unit="Workers"
+      labels={days.map(formatShortDay)}
+      series={[{ name: 'Workers', values: days.map((day) => counts.find(({ date }) => date === day)?.workers ?? 0) }]}
+      height={130}
+    />
   );
 }
 
@@ -166,28 +152,22 @@ function SignOns({ hours, date }: { hours: Hours; date: string }) {
   const total = hours.reduce((sum, { signOns }) => sum + signOns, 0);
   const weekday = formatCalendarDay(date).split(' ')[0];
   return (
-    <section className="panel">
-      <header>
-        <h2>Sign-ons by hour</h2>
-        <span className="soft small">{formatCount(total)} today</span>
-      </header>
-      <div className="body">
-        <BarChart
-          title={`Sign-ons by hour, today and on a typical ${weekday}`}
-          labelHeader="Hour"
-          labels={shown.map((hour) => `${String(hour).padStart(2, '0')}:00`)}
-          series={[
-            { name: 'Today', values: shown.map((hour) => findPoint(hour)?.signOns ?? 0) },
-            {
-              name: `Typical ${weekday}`,
-              values: shown.map((hour) => findPoint(hour)?.typicalSignOns ?? 0),
-              line: true,
-            },
-          ]}
-          unit="Sign-ons"
-          height={240}
-        />
-      </div>
-    </section>
+    <ChartPanel
+      heading="Sign-ons by hour"
+      summary={`${formatCount(total)} today`}
+      title={`Sign-ons by hour, today and on a typical ${weekday}`}
+      labelHeader="Hour"
+      labels={shown.map((hour) => `${String(hour).padStart(2, '0')}:00`)}
+      series={[
+        { name: 'Today', values: shown.map((hour) => findPoint(hour)?.signOns ?? 0) },
+        {
+          name: `Typical ${weekday}`,
+          values: shown.map((hour) => findPoint(hour)?.typicalSignOns ?? 0),
+          line: true,
+        },
+      ]}
+      unit="Sign-ons"
+      height={240}
+    />
   );
 }
