@@ -3,7 +3,7 @@ import { CliError } from '../cli-error.ts';
 import { type CliIo, formatFields } from '../io/cli-io.ts';
 import { confirm } from '../io/confirm.ts';
 import { claimStore, verifyBackup } from '../services/backup.ts';
-import { withStorage } from '../services/storage.ts';
+import { openStorage } from '../services/storage.ts';
 import { addCommandGroup, defineRegionalCommand } from './define-command.ts';
 
 /** Adds the commands for restored databases and stores. */
@@ -13,7 +13,7 @@ export function addBackupCommands(program: Command, io: CliIo): void {
     .command('verify')
     .description('check that rows, totals and stored bytes are complete, as after a restore; changes nothing');
   defineRegionalCommand(io, verify, async (context) => {
-    const data = await withStorage(io, context, (storage) => verifyBackup(context, storage));
+    const data = await verifyBackup(context, await openStorage(io, context));
     const { rows, wrongTotals, objects, migration, storeOwner, eventLog, intact } = data;
     const sum = (counts: Record<string, number>) =>
       String(Object.values(counts).reduce((all, count) => all + count, 0));
@@ -39,7 +39,7 @@ export function addBackupCommands(program: Command, io: CliIo): void {
     ];
     if (options.yes !== true && !(await confirm(io, steps)))
       throw CliError.forOption('storage claim', 'was not confirmed');
-    const data = await withStorage(io, context, (store) => claimStore(context, store));
+    const data = await claimStore(context, await openStorage(io, context));
     const { owner, previousOwner } = data;
     const before = previousOwner ? `, before of ${previousOwner.baseUrl} (${previousOwner.database})` : '';
     return { data, text: `The store is that of ${owner.baseUrl} (${owner.database})${before}.` };

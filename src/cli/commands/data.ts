@@ -7,7 +7,7 @@ import { createProgressReporter } from '../io/progress.ts';
 import { exportData, importData } from '../services/data-transfer.ts';
 import { withDatabases } from '../services/database-session.ts';
 import { addDemoData } from '../services/demo.ts';
-import { withStorage } from '../services/storage.ts';
+import { openStorage } from '../services/storage.ts';
 import { createRegionOption, defineCommand, defineRegionalCommand, parsePositiveInteger } from './define-command.ts';
 
 /** Adds the commands for import, export and demo data. */
@@ -17,10 +17,9 @@ export function addDataCommands(program: Command, io: CliIo): void {
     .description('import a folder of newline-delimited JSON in one transaction')
     .option('--keep-good', 'commit the valid rows although others are invalid');
   defineRegionalCommand(io, importCommand, async (context, { keepGood, json }, dir) => {
-    const request = { folder: resolve(dir!), keepGood: keepGood === true, collect: json === true };
-    const data = await withStorage(io, context, (storage) =>
-      importData(context, { ...request, storage }, createProgressReporter(io)),
-    );
+    const storage = await openStorage(io, context);
+    const request = { folder: resolve(dir!), keepGood: keepGood === true, collect: json === true, storage };
+    const data = await importData(context, request, createProgressReporter(io));
     const lines = data.files.map(({ file, inserted, updated, unchanged, bad }) => {
       const left = bad > 0 ? `, ${bad} bad and left out` : '';
       return [file, `${inserted} inserted, ${updated} updated, ${unchanged} unchanged${left}`];
@@ -33,9 +32,8 @@ export function addDataCommands(program: Command, io: CliIo): void {
     .description('export the data of a region to a folder of newline-delimited JSON');
   defineRegionalCommand(io, exportCommand, async (context, _options, dir) => {
     const folder = resolve(dir!);
-    const data = await withStorage(io, context, (storage) =>
-      exportData(context, storage, folder, createProgressReporter(io)),
-    );
+    const storage = await openStorage(io, context);
+    const data = await exportData(context, storage, folder, createProgressReporter(io));
     const lines = data.files.map(({ file, rows }) => [file, `${rows} rows`]);
     lines.push(['files/', `${data.storedFiles} files`]);
     return { data: { folder, ...data }, text: formatFields(`Exported to ${folder}.`, Object.fromEntries(lines)) };

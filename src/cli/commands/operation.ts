@@ -1,21 +1,16 @@
 import type { Command } from 'commander';
 import { formatSettingsTable, listSettings } from '../../config/settings.ts';
-import type { Databases } from '../../database/database.ts';
+import type { Database, Databases } from '../../database/database.ts';
 import type { PendingLock } from '../../database/migration-locks.ts';
+import { runPendingMigrations } from '../../database/run-migrations.ts';
+import { rebuildTotals } from '../../database/write/list-counters.ts';
+import { renewEpoch } from '../../domain/events/epoch.ts';
 import { REGIONS, type RegionId } from '../../shared/regions.ts';
 import type { CliIo, CommandResult } from '../io/cli-io.ts';
 import { confirm } from '../io/confirm.ts';
-import { withDatabases } from '../services/database-session.ts';
-import { renewEpochs } from '../services/events.ts';
-import {
-  createMigration,
-  migrateDown,
-  migrateUp,
-  type RegionStatus,
-  readMigrationStatus,
-} from '../services/migrations.ts';
+import { forEachRegion, type PerRegion, withDatabases } from '../services/database-session.ts';
+import { createMigration, migrateDown, type RegionStatus, readMigrationStatus } from '../services/migrations.ts';
 import { updateSchemaDocuments } from '../services/schema-documents.ts';
-import { rebuildTotalsByRegion } from '../services/totals.ts';
 import { addCommandGroup, type CommandOptions, createRegionOption, defineCommand } from './define-command.ts';
 
 /** Adds the commands for migrations, list totals, the event log, generated files and settings. */
@@ -31,17 +26,10 @@ export function addOperationCommands(program: Command, io: CliIo): void {
 }
 
 function addMigrateCommands(parent: Command, io: CliIo): void {
-  defineAllRegionsCommand(
-    io,
-    parent.command('up').description('apply the pending migrations'),
-    async (databases, regions) => {
-      const applied = await migrateUp(databases, regions);
-      return {
-        data: { applied },
-        text: formatPerRegion(applied, (names) => `applied ${names.join(', ') || 'nothing'}`),
-      };
-    },
-  );
+  definePerRegionCommand(io, parent.command('up').description('apply the pending migrations'), 'applied', {
+    work: (database) => runPendingMigrations(database, 'auto'),
+    describe: (names) => `applied ${names.join(', ') || 'nothing'}`,
+  });
 
   const down = parent
     .command('down')
@@ -58,14 +46,10 @@ function addMigrateCommands(parent: Command, io: CliIo): void {
     };
   });
 
-  defineAllRegionsCommand(
-    io,
-    parent.command('status').description('list applied and pending migrations, and the locks that these will take'),
-    async (databases, regions) => {
-      const status = await readMigrationStatus(databases, regions);
-      return { data: { regions: status }, text: formatPerRegion(status, describeStatus) };
-    },
-  );
+  const status = parent
+    .command('status')
+    .description('list applied and pending migrations, and the locks that these will take');
+  definePerRegionCommand(io, status, 'regions', { work: readMigrationStatus, describe: describeStatus });
 
   const create = parent
     .command('create <name>')
@@ -86,29 +70,20 @@ const describeLock = ({ table, mode, work, blocks, rows, seconds }: PendingLock)
   `\n           ${mode} on ${table} (${blocks}) for at most ${Math.max(1, seconds)} s: ${work} of about ${rows} rows`;
 
 function addTotalsCommands(parent: Command, io: CliIo): void {
-  defineAllRegionsCommand(
-    io,
-    parent.command('rebuild').description('recount the rows of large lists, needed after pg_restore --data-only'),
-    async (databases, regions) => {
-      const rebuilt = await rebuildTotalsByRegion(databases, regions);
-      return { data: { rebuilt }, text: formatPerRegion(rebuilt, ({ corrected }) => `corrected ${corrected} totals`) };
-    },
-  );
+  const rebuild = parent
+    .command('rebuild')
+    .description('recount the rows of large lists, needed after pg_restore --data-only');
+  definePerRegionCommand(io, rebuild, 'rebuilt', {
+    work: rebuildTotals,
+    describe: ({ corrected }) => `corrected ${corrected} totals`,
+  });
 }
 
 function addEventCommands(parent: Command, io: CliIo): void {
-  defineAllRegionsCommand(
-    io,
-    parent
-      .command('renew-epoch')
-      .description(
-        'expire every cursor of the event feed, after data were lost in a way that the service cannot detect',
-      ),
-    async (databases, regions) => {
-      const epochs = await renewEpochs(databases, regions);
-      return { data: { epochs }, text: formatPerRegion(epochs, (epoch) => `the epoch is ${epoch}`) };
-    },
-  );
+  const renew = parent
+    .command('renew-epoch')
+    .description('expire every cursor of the event feed, after data were lost in a way that the service cannot detect');
+  definePerRegionCommand(io, renew, 'epochs', { work: renewEpoch, describe: (epoch) => `the epoch is ${epoch}` });
 }
 
 function addSchemaCommands(parent: Command, io: CliIo): void {
@@ -136,7 +111,20 @@ function defineAllRegionsCommand(
   );
 }
 
-const formatPerRegion = <T>(results: Partial<Record<RegionId, T>>, describe: (result: T) => string) =>
+/** Sets the action of a command that does the same in each region. With `--json` it prints the results by region under the name. */
+function definePerRegionCommand<T>(
+  io: CliIo,
+  command: Command,
+  name: string,
+  { work, describe }: { work: (database: Database) => Promise<T>; describe: (result: T) => string },
+): void {
+  defineAllRegionsCommand(io, command, async (databases, regions) => {
+    const results = await forEachRegion(regions, (region) => work(databases[region]));
+    return { data: { [name]: results }, text: formatPerRegion(results, describe) };
+  });
+}
+
+const formatPerRegion = <T>(results: PerRegion<T>, describe: (result: T) => string) =>
   Object.entries(results)
     .map(([region, result]) => `${region}: ${describe(result)}`)
     .join('\n');

@@ -102,22 +102,21 @@ function addMembershipReads(parent: Command, io: CliIo): void {
 
 function addMembershipCommands(parent: Command, io: CliIo): void {
   addMembershipReads(parent, io);
-  const add = parent
-    .command('add')
-    .description("add a user to a builder's account")
-    .requiredOption('--user <user>', 'id or e-mail address')
-    .requiredOption('--builder <id>', 'builder')
-    .option('--role <role>', "role of the user, in the builder's own words", 'MEMBER');
+  const add = requireMembershipKey(parent.command('add').description("add a user to a builder's account")).option(
+    '--role <role>',
+    "role of the user, in the builder's own words",
+    'MEMBER',
+  );
   defineRegionalCommand(io, add, async (context, { user, builder, role }) => {
     const data = await addMembership(context, { user, builderId: builder, role });
     return { data, text: `${data.email} is a member of ${data.builderName} (${builder}) as ${data.role}.` };
   });
 
-  const remove = parent
-    .command('remove')
-    .description("remove a user from a builder's account and revoke the tokens for that builder")
-    .requiredOption('--user <user>', 'id or e-mail address')
-    .requiredOption('--builder <id>', 'builder');
+  const remove = requireMembershipKey(
+    parent
+      .command('remove')
+      .description("remove a user from a builder's account and revoke the tokens for that builder"),
+  );
   defineRegionalCommand(io, remove, async (context, { user, builder }) => {
     const data = await removeMembership(context, { user, builderId: builder });
     return { data, text: `${data.email} is no longer a member of ${data.builderName} (${builder}).` };

@@ -13,7 +13,7 @@ import {
   scheduleErasure,
   searchPeople,
 } from '../services/privacy.ts';
-import { withStorage } from '../services/storage.ts';
+import { openStorage } from '../services/storage.ts';
 import { addCommandGroup, defineRegionalCommand } from './define-command.ts';
 
 /** Adds the commands that export and erase people. */
@@ -36,9 +36,8 @@ export function addPersonCommands(program: Command, io: CliIo): void {
     .command('export <dir> <ids...>')
     .description('export what identifies the person with these records: person.json and files/');
   defineRegionalCommand(io, exportCommand, async (context, _options, dir, ids) => {
-    const data = await withStorage(io, context, (storage) =>
-      exportPersonTo(context, storage, resolve(dir!), toList(ids)),
-    );
+    const storage = await openStorage(io, context);
+    const data = await exportPersonTo(context, storage, resolve(dir!), toList(ids));
     const rows = Object.entries(data.rows).map(([type, count]) => [type, String(count)]);
     const others = { 'mentioned in': String(data.mentionedIn), files: String(data.files) };
     return { data, text: formatFields(`Exported to ${data.folder}.`, { ...Object.fromEntries(rows), ...others }) };
@@ -56,9 +55,8 @@ export function addPersonCommands(program: Command, io: CliIo): void {
     const question = `This erases the person with the records ${list.join(', ')}. It cannot be undone.`;
     if (!options.yes && !(await confirm(io, [question])))
       return { data: { erased: false }, text: 'Nothing was erased.' };
-    const data = await withStorage(io, context, (storage) =>
-      erasePersonRecords(context, storage, list, options.reason),
-    );
+    const storage = await openStorage(io, context);
+    const data = await erasePersonRecords(context, storage, list, options.reason);
     const rows = Object.entries(data.rows).map(([type, count]) => [type, String(count)]);
     const ambiguous = data.ambiguousBuilderIds.map(
       (id) => `\n${id} has another person of this name or e-mail address: its texts keep it.`,
@@ -74,7 +72,7 @@ export function addPersonCommands(program: Command, io: CliIo): void {
     .command('replay-erasures')
     .description('apply every erasure whose records are there again; the service does it at start and every hour');
   defineRegionalCommand(io, replay, async (context) => {
-    const data = await withStorage(io, context, (storage) => replayErasureList(context, storage));
+    const data = await replayErasureList(context, await openStorage(io, context));
     return { data, text: `${data.applied} applied, ${data.stored} stored again.` };
   });
 }
@@ -86,9 +84,8 @@ export function addBuilderPrivacyCommands(builder: Command, io: CliIo): void {
     .description('export the records of a builder with their files, in the format of import');
   defineRegionalCommand(io, exportCommand, async (context, _options, id, dir) => {
     const request = { builder: id!, folder: resolve(dir!) };
-    const data = await withStorage(io, context, (storage) =>
-      exportBuilder(context, storage, request, createProgressReporter(io)),
-    );
+    const storage = await openStorage(io, context);
+    const data = await exportBuilder(context, storage, request, createProgressReporter(io));
     const lines = data.files.map(({ file, rows }) => [file, `${rows} rows`]);
     lines.push(['files/', `${data.storedFiles} files`]);
     return { data, text: formatFields(`Exported to ${data.folder}.`, Object.fromEntries(lines)) };
@@ -100,11 +97,12 @@ export function addBuilderPrivacyCommands(builder: Command, io: CliIo): void {
     .option('--undo', 'cancel the scheduled erasure')
     .option('--reason <text>', 'reason for the audit log');
   defineRegionalCommand(io, erase, async (context, { undo, reason }, id) => {
+    const privacyContext = { ...context, storage: await openStorage(io, context) };
     if (undo) {
-      const data = await withStorage(io, context, (storage) => cancelErasure({ ...context, storage }, id!));
+      const data = await cancelErasure(privacyContext, id!);
       return { data, text: `${data.builderId} is no longer to be erased.` };
     }
-    const data = await withStorage(io, context, (storage) => scheduleErasure(io, { ...context, storage }, id!, reason));
+    const data = await scheduleErasure(io, privacyContext, id!, reason);
     const when = data.changed ? 'will be' : 'was already to be';
     return { data, text: `${data.builderId} ${when} erased after ${data.dueAt}. --undo cancels it until then.` };
   });

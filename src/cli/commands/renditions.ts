@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { backfillRenditions } from '../../domain/photos/backfill-renditions.ts';
 import { type CliIo, formatFields } from '../io/cli-io.ts';
 import { createProgressReporter } from '../io/progress.ts';
-import { withStorage } from '../services/storage.ts';
+import { openStorage } from '../services/storage.ts';
 import { addCommandGroup, defineRegionalCommand } from './define-command.ts';
 
 /** Adds the command for the renditions of photos. */
@@ -13,14 +13,13 @@ export function addRenditionCommands(program: Command, io: CliIo): void {
     .description('render the photos that have no renditions; can be interrupted and repeated')
     .option('--share <percent>', 'percent of one processor', parsePercent, 25)
     .option('--retry', 'try again the photos that could not be rendered');
-  defineRegionalCommand(io, backfill, async ({ database, ...context }, { share, retry }) => {
+  defineRegionalCommand(io, backfill, async (context, { share, retry }) => {
     const progress = createProgressReporter(io);
     const onProgress = (done: number, total: number) =>
       progress.update('photos', done, total, `${done} of ${total} photos`);
     try {
-      const data = await withStorage(io, { database, ...context }, (storage) =>
-        backfillRenditions({ database, storage }, { share, retry: retry === true, onProgress }),
-      );
+      const storage = await openStorage(io, context);
+      const data = await backfillRenditions({ ...context, storage }, { share, retry: retry === true, onProgress });
       return { data: { ...data }, text: formatFields('The photos are rendered.', toFields({ ...data })) };
     } finally {
       progress.stop();

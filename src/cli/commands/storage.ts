@@ -5,7 +5,7 @@ import { approveImageHost, revokeImageHost } from '../../domain/access/image-hos
 import { listImageHosts, showImageHost } from '../../domain/access/list-access.ts';
 import type { CliIo } from '../io/cli-io.ts';
 import { setBuilderLogo, setUserPicture } from '../services/images.ts';
-import { withStorage } from '../services/storage.ts';
+import { openStorage } from '../services/storage.ts';
 import { addCommandGroup, defineListCommand, defineRegionalCommand } from './define-command.ts';
 import { addBuilderPrivacyCommands } from './privacy.ts';
 
@@ -41,7 +41,7 @@ export function addStorageCommands(program: Command, io: CliIo): void {
   const logo = builder.command('set-logo <builder> <file>').description('set the company logo to an image file');
   defineRegionalCommand(io, logo, async (context, _options, id, file) => {
     const request = { builder: id!, file: resolve(file!) };
-    const data = await withStorage(io, context, (storage) => setBuilderLogo(context, storage, request));
+    const data = await setBuilderLogo(context, await openStorage(io, context), request);
     return { data, text: `${data.builderId} has a new logo (${data.contentType}).` };
   });
   const update = builder
@@ -59,7 +59,7 @@ export function addPictureCommand(users: Command, io: CliIo): void {
   const picture = users.command('set-picture <user> <file>').description('set the profile picture to an image file');
   defineRegionalCommand(io, picture, async (context, _options, user, file) => {
     const request = { user: user!, file: resolve(file!) };
-    const data = await withStorage(io, context, (storage) => setUserPicture(context, storage, request));
+    const data = await setUserPicture(context, await openStorage(io, context), request);
     return { data, text: `${data.email} (${data.userId}) has a new picture (${data.contentType}).` };
   });
 }

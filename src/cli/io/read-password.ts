@@ -9,7 +9,7 @@ export async function readPassword(io: CliIo, { passwordStdin }: { passwordStdin
   if (passwordStdin) return (await text(io.stdin)).replace(/\r?\n$/, '');
   if (!io.stdin.isTTY) throw CliError.forOption('password', 'is required: use --password-stdin or --generate-password');
   const [first, second] = await promptTwice(io);
-  if (!(first === second)) throw CliError.forOption('password', 'does not match the first entry');
+  if (first !== second) throw CliError.forOption('password', 'does not match the first entry');
   return first;
 }
 

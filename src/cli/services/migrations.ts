@@ -1,18 +1,14 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Databases } from '../../database/database.ts';
+import type { Database, Databases } from '../../database/database.ts';
 import { findMigrationLocks, type MigrationLocks } from '../../database/migration-locks.ts';
 import { migrations } from '../../database/migrations/index.ts';
 import { createOrm } from '../../database/orm.ts';
 import { findAppliedMigrations, planRollback, type RollbackPlan } from '../../database/rollback-migration.ts';
-import {
-  describeLosses,
-  RollbackRefusedError,
-  rollbackLast,
-  runPendingMigrations,
-} from '../../database/run-migrations.ts';
+import { describeLosses, RollbackRefusedError, rollbackLast } from '../../database/run-migrations.ts';
 import type { RegionId } from '../../shared/regions.ts';
 import { CliError } from '../cli-error.ts';
+import { forEachRegion, type PerRegion } from './database-session.ts';
 import { MigrationFileGenerator, writeMigrationIndex } from './migration-files.ts';
 import { findSourceRoot } from './source-root.ts';
 import { requireListedSources } from './unlisted-sources.ts';
@@ -23,21 +19,6 @@ export interface RegionStatus {
   /** Locks that each pending migration will take on existing tables. */
   locks: MigrationLocks[];
 }
-
-type PerRegion<T> = Partial<Record<RegionId, T>>;
-
-async function forEachRegion<T>(
-  regions: readonly RegionId[],
-  work: (region: RegionId) => Promise<T>,
-): Promise<PerRegion<T>> {
-  const results: PerRegion<T> = {};
-  for (const region of regions) results[region] = await work(region);
-  return results;
-}
-
-/** Applies the pending migrations. Returns their names per region. */
-export const migrateUp = (databases: Databases, regions: readonly RegionId[]) =>
-  forEachRegion(regions, (region) => runPendingMigrations(databases[region], 'auto'));
 
 /**
  * Rolls back the newest migration of each region. All regions are checked and confirmed before the first is changed.
@@ -71,12 +52,11 @@ export async function migrateDown(
   });
 }
 
-export const readMigrationStatus = (databases: Databases, regions: readonly RegionId[]) =>
-  forEachRegion<RegionStatus>(regions, async (region) => {
-    const applied = await findAppliedMigrations(databases[region]);
-    const pending = migrations.map(({ name }) => name).filter((name) => !applied.includes(name));
-    return { applied, pending, locks: await findMigrationLocks(databases[region], pending) };
-  });
+export async function readMigrationStatus(database: Database): Promise<RegionStatus> {
+  const applied = await findAppliedMigrations(database);
+  const pending = migrations.map(({ name }) => name).filter((name) => !applied.includes(name));
+  return { applied, pending, locks: await findMigrationLocks(database, pending) };
+}
 
 /**
  * Writes a migration from the committed snapshot to the current entities, and the new snapshot. Needs no database.

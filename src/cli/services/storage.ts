@@ -4,12 +4,8 @@ import type { ChangeContext } from '../../domain/change-context.ts';
 import { openStorages, type Storage } from '../../storage/storage.ts';
 import type { CliIo } from '../io/cli-io.ts';
 
-/** Runs the work with the file storage of the context's region. */
-export async function withStorage<T>(
-  io: CliIo,
-  { database, clock }: ChangeContext,
-  work: (storage: Storage) => Promise<T>,
-) {
+/** Returns the file storage of the context's region. */
+export async function openStorage(io: CliIo, { database, clock }: ChangeContext): Promise<Storage> {
   const config = loadConfig(io.env);
-  return work(openStorages(config, { secrets: await loadTokenKeys(config), clock })[database.region]);
+  return openStorages(config, { secrets: await loadTokenKeys(config), clock })[database.region];
 }
