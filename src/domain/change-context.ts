@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '../database/database.ts';
 import type { Clock } from '../shared/clock.ts';
 import { InvalidInputError } from './access/invalid-input-error.ts';
-import type { AuditSource } from './audit/record-audit.ts';
+import { type AuditedChange, type AuditSource, recordAudit } from './audit/record-audit.ts';
 
 /** What an operator's change needs: the database of one region, the clock, and who makes the change. */
 export interface ChangeContext {
@@ -17,13 +17,18 @@ export interface ChangeContext {
   em?: EntityManager;
 }
 
+/** Records a change in the audit log: `recordAudit` in the transaction of the change, with its time and who makes it. */
+type RecordChange = (change: Omit<AuditedChange, keyof AuditSource | 'at'>) => Promise<void>;
+
 /** Runs a change in one transaction, that of the context if there is one. `now` is the same instant throughout. */
 export function inTransaction<T>(
   context: ChangeContext,
-  work: (em: EntityManager, now: string) => Promise<T>,
+  work: (em: EntityManager, now: string, record: RecordChange) => Promise<T>,
 ): Promise<T> {
   const now = new Date(context.clock.now()).toISOString();
-  return context.em ? work(context.em, now) : context.database.transaction((em) => work(em, now));
+  const run = (em: EntityManager) =>
+    work(em, now, (change) => recordAudit(em, { ...context.source, at: now, ...change }));
+  return context.em ? run(context.em) : context.database.transaction(run);
 }
 
 /** Inserts a row. Throws `InvalidInputError` on a unique constraint violation. */

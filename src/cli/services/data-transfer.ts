@@ -2,7 +2,7 @@ import { type CrossRecordRule, type FileDefinition, requireStoredFiles } from '.
 import { importFolder } from '../../data-transfer/import.ts';
 import type { ImportOptions } from '../../data-transfer/import-file.ts';
 import type { RowProblem } from '../../data-transfer/row-reader.ts';
-import { recordAudit, recordAuditOnConnection } from '../../domain/audit/record-audit.ts';
+import { recordAuditOnConnection } from '../../domain/audit/record-audit.ts';
 import { type ChangeContext, inTransaction } from '../../domain/change-context.ts';
 import {
   REPORTS_WITH_PAGES,
@@ -106,11 +106,11 @@ function rejectRowsBeforeErasures(found: readonly RowsBeforeErasure[]): void {
 
 /** Exports the data of the region to a folder, and records it before the files are complete, so that no export is unrecorded. */
 export async function exportData(context: ChangeContext, storage: Storage, folder: string, progress: ProgressReporter) {
-  const { database, source } = context;
+  const { database } = context;
   const onProgress = (file: string, rows: number) => progress.update(file, rows, null, `${rows} rows`);
   try {
-    await inTransaction(context, (em, at) =>
-      recordAudit(em, { ...source, at, action: 'region.exported', objectId: database.region, after: {} }),
+    await inTransaction(context, (_em, _now, record) =>
+      record({ action: 'region.exported', objectId: database.region, after: {} }),
     );
     return await exportWithStoredFiles(database, storage, folder, { onProgress });
   } finally {

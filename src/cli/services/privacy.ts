@@ -5,7 +5,6 @@ import { pipeline } from 'node:stream/promises';
 import type { Erasure } from '../../../entities/erasure.entity.ts';
 import { loadConfig } from '../../config.ts';
 import { parseId } from '../../domain/access/access-values.ts';
-import { recordAudit } from '../../domain/audit/record-audit.ts';
 import { type ChangeContext, inTransaction } from '../../domain/change-context.ts';
 import {
   BuilderErasureError,
@@ -76,11 +75,8 @@ export async function exportBuilder(
   const onProgress = (file: string, rows: number) => progress.update(file, rows, null, `${rows} rows`);
   try {
     // Before anything leaves the database, so that no export is unrecorded.
-    await inTransaction(context, (em, now) =>
-      recordAudit(em, {
-        ...{ ...context.source, at: now, action: 'builder.exported', objectId: builderId, builderId },
-        after: { name: found.name },
-      }),
+    await inTransaction(context, (_em, _now, record) =>
+      record({ action: 'builder.exported', objectId: builderId, builderId, after: { name: found.name } }),
     );
     return {
       builderId,

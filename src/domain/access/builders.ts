@@ -1,7 +1,6 @@
 import type { EntityClass } from '@mikro-orm/core';
 import { Builder } from '../../../entities/builder.entity.ts';
 import { getTimeZone, isTimeZone } from '../../../schema/time-zone.ts';
-import { recordAudit } from '../audit/record-audit.ts';
 import { type ChangeContext, inTransaction, lockRow } from '../change-context.ts';
 import { parseId } from './access-values.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
@@ -17,7 +16,7 @@ export async function updateBuilder(context: ChangeContext, builderId: string, u
   const id = parseId('builderId', 'builder', builderId);
   if (update.timeZone != null && !isTimeZone(update.timeZone))
     throw new InvalidInputError('timeZone', `${update.timeZone} is not a time zone such as Australia/Sydney`);
-  return inTransaction(context, async (em, now) => {
+  return inTransaction(context, async (em, now, record) => {
     const builder = await lockRow(em, Builder as EntityClass<Builder>, { id });
     if (!builder) throw new InvalidInputError('builderId', `there is no builder ${id} in ${region}`);
     const before = { timeZone: builder.timeZone ?? null };
@@ -25,8 +24,7 @@ export async function updateBuilder(context: ChangeContext, builderId: string, u
     const changed = before.timeZone !== after.timeZone;
     if (changed) {
       Object.assign(builder, after, { updatedAt: now });
-      const change = { action: 'builder.updated', objectId: id, builderId: id, before, after } as const;
-      await recordAudit(em, { ...context.source, at: now, ...change });
+      await record({ action: 'builder.updated', objectId: id, builderId: id, before, after });
     }
     return { builderId: id, timeZone: getTimeZone(after, region), changed };
   });

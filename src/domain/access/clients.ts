@@ -4,8 +4,6 @@ import { Integrator } from '../../../entities/integrator.entity.ts';
 import { OAuthClient } from '../../../entities/oauth-client.entity.ts';
 import { newId } from '../../shared/ids.ts';
 import { hashSecret, newSecret, VALID_SECRETS } from '../../shared/secrets.ts';
-import type { AuditAction } from '../audit/audited-objects.ts';
-import { recordAudit } from '../audit/record-audit.ts';
 import { type ChangeContext, inTransaction, lockRow, requireRow } from '../change-context.ts';
 import { requireUnchanged } from '../edit-conflicts.ts';
 import { parseId } from './access-values.ts';
@@ -15,7 +13,7 @@ import { InvalidInputError } from './invalid-input-error.ts';
 /** Registers an OAuth client. The secret of a confidential client is returned once and stored as a digest. OAU-1, ACC-16. */
 export async function createClient(context: ChangeContext, request: NewClient) {
   const client = validateClient(request);
-  return inTransaction(context, async (em, now) => {
+  return inTransaction(context, async (em, now, record) => {
     const { integratorId } = client;
     if (integratorId !== null) {
       await requireRow(context, em, Integrator, { field: 'integratorId', what: 'integrator', id: integratorId });
@@ -23,7 +21,7 @@ export async function createClient(context: ChangeContext, request: NewClient) {
     const id = newId('client', context.clock.now());
     await em.insert(OAuthClient, { id, ...client, disabledAt: null, createdAt: now, updatedAt: now });
     const secret = client.type === 'CONFIDENTIAL' ? await addSecret(em, id, now) : null;
-    await recordClient(context, em, now, { action: 'client.created', id, integratorId, after: client });
+    await record({ action: 'client.created', objectId: id, integratorId, after: client });
     return {
       ...{ clientId: id, clientSecret: secret?.secret ?? null },
       ...{ ...client, type: client.type.toLowerCase(), createdAt: now },
@@ -41,7 +39,7 @@ type ClientUpdate = Partial<
  * sent to it. An agreement is removed together with `write:sign_on_events`. ACC-25.
  */
 export async function updateClient(context: ChangeContext, id: string, update: ClientUpdate) {
-  return inTransaction(context, async (em, now) => {
+  return inTransaction(context, async (em, now, record) => {
     const client = await lockClient(context, em, id);
     const before = { ...client };
     const { name, grants, scopes, redirectUris, origins } = { ...client, ...withoutUndefined(update) };
@@ -57,7 +55,7 @@ export async function updateClient(context: ChangeContext, id: string, update: C
     if (changed) {
       Object.assign(client, valid, { updatedAt: now });
       const { integratorId } = client;
-      await recordClient(context, em, now, { action: 'client.updated', id, integratorId, before, after: valid });
+      await record({ action: 'client.updated', objectId: id, integratorId, before, after: valid });
     }
     return { clientId: id, ...valid, type: client.type.toLowerCase(), changed };
   });
@@ -68,7 +66,7 @@ const withoutUndefined = <T extends object>(values: T) =>
 
 /** Adds a secret. The newest two stay valid, so that the application can switch without downtime; older ones are deleted. */
 export async function rotateSecret(context: ChangeContext, id: string) {
-  return inTransaction(context, async (em, now) => {
+  return inTransaction(context, async (em, now, record) => {
     const client = await lockClient(context, em, id);
     if (client.type === 'PUBLIC') throw new InvalidInputError('clientId', `${id} is a public client and has no secret`);
     const secrets = await em.find(ClientSecret, { clientId: id }, { orderBy: { createdAt: 'desc', id: 'desc' } });
@@ -81,7 +79,7 @@ export async function rotateSecret(context: ChangeContext, id: string) {
     const before = { secretIds: secrets.map((secret) => secret.id) };
     const after = { secretIds: [added.id, ...secrets.slice(0, VALID_SECRETS - 1).map((secret) => secret.id)] };
     const { integratorId } = client;
-    await recordClient(context, em, now, { action: 'client_secret.rotated', id, integratorId, before, after });
+    await record({ action: 'client_secret.rotated', objectId: id, integratorId, before, after });
     return {
       ...{ clientId: id, clientSecret: added.secret },
       ...{ validSecrets: secrets.length - dropped.length + 1, dropped: dropped.length },
@@ -96,7 +94,7 @@ export const disableClient = (context: ChangeContext, id: string) => setClientEn
 export const enableClient = (context: ChangeContext, id: string) => setClientEnabled(context, id, true);
 
 async function setClientEnabled(context: ChangeContext, id: string, enabled: boolean) {
-  return inTransaction(context, async (em, now) => {
+  return inTransaction(context, async (em, now, record) => {
     const client = await lockClient(context, em, id);
     const changed = (client.disabledAt === null) !== enabled;
     if (changed) {
@@ -105,7 +103,7 @@ async function setClientEnabled(context: ChangeContext, id: string, enabled: boo
       client.updatedAt = now;
       const { integratorId, disabledAt } = client;
       const action = enabled ? 'client.enabled' : 'client.disabled';
-      await recordClient(context, em, now, { action, id, integratorId, before, after: { disabledAt } });
+      await record({ action, objectId: id, integratorId, before, after: { disabledAt } });
     }
     return { clientId: id, name: client.name, disabledAt: client.disabledAt, changed };
   });
@@ -123,14 +121,3 @@ async function addSecret(em: EntityManager, clientId: string, createdAt: string)
   const id = await em.insert(ClientSecret, { clientId, digest: hashSecret(secret), createdAt });
   return { id: Number(id), secret };
 }
-
-interface ClientChange {
-  action: AuditAction;
-  id: string;
-  integratorId: string | null;
-  before?: object;
-  after: object;
-}
-
-const recordClient = (context: ChangeContext, em: EntityManager, at: string, { id, ...change }: ClientChange) =>
-  recordAudit(em, { ...context.source, at, objectId: id, ...change });

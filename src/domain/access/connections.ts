@@ -3,8 +3,6 @@ import { Builder } from '../../../entities/builder.entity.ts';
 import { Connection } from '../../../entities/connection.entity.ts';
 import { Integrator } from '../../../entities/integrator.entity.ts';
 import { INTERNAL_SCOPES } from '../../../schema/scopes.ts';
-import type { AuditAction } from '../audit/audited-objects.ts';
-import { recordAudit } from '../audit/record-audit.ts';
 import { type ChangeContext, insertUnique, inTransaction, lockRow, requireRow } from '../change-context.ts';
 import { requireUnchanged } from '../edit-conflicts.ts';
 import { parseId, parseScopes } from './access-values.ts';
@@ -27,14 +25,14 @@ export async function createConnection(context: ChangeContext, request: NewConne
   const key = checkKey(request);
   const allowed = parseConnectionScopes(request.scopes);
   const problem = `${key.integratorId} is connected to ${key.builderId} already; update the connection to change its scopes`;
-  return inTransaction(context, async (em, now) => {
+  return inTransaction(context, async (em, now, record) => {
     await requireIntegratorAndBuilder(context, em, key);
     const connection = await lockRow(em, Connection, key);
     const after = { status: 'ACTIVE' as const, scopes: allowed };
     if (!connection) {
       const row = { ...key, ...after, createdAt: now, updatedAt: now };
       await insertUnique(em, Connection, row, { field: 'builderId', problem });
-      await recordConnection(context, em, now, key, 'connection.created', null, { ...key, ...after });
+      await record({ ...toSubject(key), action: 'connection.created', after: { ...key, ...after } });
       return { ...key, ...after, change: 'created' };
     }
     const { status, scopes } = connection;
@@ -42,7 +40,7 @@ export async function createConnection(context: ChangeContext, request: NewConne
     if (active && !request.replace) throw new InvalidInputError('builderId', problem);
     Object.assign(connection, after, { updatedAt: now });
     const action = active ? 'connection.updated' : 'connection.reactivated';
-    await recordConnection(context, em, now, key, action, { status, scopes }, after);
+    await record({ ...toSubject(key), action, before: { status, scopes }, after });
     return { ...key, ...after, change: active ? 'replaced' : 'reactivated' };
   });
 }
@@ -51,7 +49,7 @@ export async function createConnection(context: ChangeContext, request: NewConne
 export async function updateConnection(context: ChangeContext, request: ConnectionKey & { scopes: string[] }) {
   const key = checkKey(request);
   const after = { scopes: parseConnectionScopes(request.scopes) };
-  return inTransaction(context, async (em, now) => {
+  return inTransaction(context, async (em, now, record) => {
     const connection = await lockConnection(context, em, key);
     if (connection.status !== 'ACTIVE')
       throw new InvalidInputError('builderId', `the connection of ${key.integratorId} to ${key.builderId} is revoked`);
@@ -59,7 +57,7 @@ export async function updateConnection(context: ChangeContext, request: Connecti
     const changed = before.scopes.join(' ') !== after.scopes.join(' ');
     if (changed) {
       Object.assign(connection, after, { updatedAt: now });
-      await recordConnection(context, em, now, key, 'connection.updated', before, after);
+      await record({ ...toSubject(key), action: 'connection.updated', before, after });
     }
     return { ...key, status: connection.status, ...after, changed };
   });
@@ -68,12 +66,13 @@ export async function updateConnection(context: ChangeContext, request: Connecti
 /** Revokes a connection. Records that the integrator wrote are kept. */
 export async function revokeConnection(context: ChangeContext, request: ConnectionKey) {
   const key = checkKey(request);
-  return inTransaction(context, async (em, now) => {
+  return inTransaction(context, async (em, now, record) => {
     const connection = await lockConnection(context, em, key);
     const changed = connection.status === 'ACTIVE';
     if (changed) {
       Object.assign(connection, { status: 'REVOKED', updatedAt: now });
-      await recordConnection(context, em, now, key, 'connection.revoked', { status: 'ACTIVE' }, { status: 'REVOKED' });
+      const [before, after] = [{ status: 'ACTIVE' }, { status: 'REVOKED' }];
+      await record({ ...toSubject(key), action: 'connection.revoked', before, after });
     }
     return { ...key, status: 'REVOKED', scopes: connection.scopes, changed };
   });
@@ -110,16 +109,5 @@ async function requireIntegratorAndBuilder(
   await requireRow(context, em, Builder, { field: 'builderId', what: 'builder', id: key.builderId });
 }
 
-const recordConnection = (
-  context: ChangeContext,
-  em: EntityManager,
-  at: string,
-  { integratorId, builderId }: ConnectionKey,
-  action: AuditAction,
-  before: object | null,
-  after: object,
-) =>
-  recordAudit(em, {
-    ...{ ...context.source, at, action, objectId: `${integratorId}/${builderId}` },
-    ...{ integratorId, builderId, before, after },
-  });
+/** Returns what the audit log records a change of the connection about. */
+const toSubject = (key: ConnectionKey) => ({ ...key, objectId: `${key.integratorId}/${key.builderId}` });

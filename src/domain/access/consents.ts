@@ -1,5 +1,4 @@
 import { TokenFamily } from '../../../entities/token-family.entity.ts';
-import { recordAudit } from '../audit/record-audit.ts';
 import { type ChangeContext, inTransaction } from '../change-context.ts';
 
 /** A user's authorisation of a client for one builder. It has a token family for each time that the user allowed it. */
@@ -16,7 +15,7 @@ export const toConsentId = ({ userId, clientId, builderId }: ConsentKey) => `${u
  * evicts their tokens; other instances apply it within a second (ACC-5, OAU-47). Empty if there was nothing to revoke.
  */
 export const revokeConsent = (context: ChangeContext, key: ConsentKey, reason: string): Promise<string[]> =>
-  inTransaction(context, async (em, now) => {
+  inTransaction(context, async (em, now, record) => {
     const { userId, clientId, builderId } = key;
     const families = await em.execute<{ id: string; scopes: string[] }[]>(
       `update oauth_token_family set revoked_at = ?
@@ -25,10 +24,8 @@ export const revokeConsent = (context: ChangeContext, key: ConsentKey, reason: s
     );
     if (families.length > 0) {
       const scopes = [...new Set(families.flatMap((family) => family.scopes))];
-      await recordAudit(em, {
-        ...{ ...context.source, at: now, action: 'consent.revoked', objectId: toConsentId(key) },
-        ...{ builderId, personId: userId, before: { ...key, scopes }, after: { reason } },
-      });
+      const subject = { objectId: toConsentId(key), builderId, personId: userId };
+      await record({ ...subject, action: 'consent.revoked', before: { ...key, scopes }, after: { reason } });
     }
     return families.map(({ id }) => id);
   });
@@ -39,13 +36,16 @@ export const revokeFamily = (
   { familyId, ...key }: ConsentKey & { familyId: string },
   reason: string,
 ): Promise<boolean> =>
-  inTransaction(context, async (em, now) => {
+  inTransaction(context, async (em, now, record) => {
     const changed = (await em.nativeUpdate(TokenFamily, { id: familyId, revokedAt: null }, { revokedAt: now })) > 0;
     if (changed) {
       const { userId, clientId, builderId } = key;
-      await recordAudit(em, {
-        ...{ ...context.source, at: now, action: 'consent.revoked', objectId: toConsentId(key) },
-        ...{ builderId, personId: userId, before: { userId, clientId, builderId }, after: { reason } },
+      const subject = { objectId: toConsentId(key), builderId, personId: userId };
+      await record({
+        ...subject,
+        action: 'consent.revoked',
+        before: { userId, clientId, builderId },
+        after: { reason },
       });
     }
     return changed;

@@ -1,5 +1,4 @@
 import { ImageHost } from '../../../entities/image-host.entity.ts';
-import { recordAudit } from '../audit/record-audit.ts';
 import { type ChangeContext, inTransaction } from '../change-context.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
 
@@ -8,28 +7,22 @@ const HOST = /^(?=.{1,253}(:|$))([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z
 /** Approves a host: `imageUrl` may then refer to its images, over HTTPS. UPL-25. */
 export function approveImageHost(context: ChangeContext, name: string) {
   const host = parseHostName(name);
-  return inTransaction(context, async (em, now) => {
+  return inTransaction(context, async (em, now, record) => {
     const added = await em.execute(
       'insert into image_host (host, created_at) values (?, ?) on conflict do nothing returning host',
       [host, now],
     );
     const changed = added.length > 0;
-    if (changed) {
-      const change = { action: 'image_host.approved', objectId: host, after: { host } } as const;
-      await recordAudit(em, { ...context.source, at: now, ...change });
-    }
+    if (changed) await record({ action: 'image_host.approved', objectId: host, after: { host } });
     return { host, changed };
   });
 }
 
 export function revokeImageHost(context: ChangeContext, name: string) {
   const host = parseHostName(name);
-  return inTransaction(context, async (em, now) => {
+  return inTransaction(context, async (em, _now, record) => {
     const changed = (await em.nativeDelete(ImageHost, { host })) > 0;
-    if (changed) {
-      const change = { action: 'image_host.revoked', objectId: host, before: { host } } as const;
-      await recordAudit(em, { ...context.source, at: now, ...change });
-    }
+    if (changed) await record({ action: 'image_host.revoked', objectId: host, before: { host } });
     return { host, changed };
   });
 }

@@ -1,6 +1,5 @@
 import { Integrator } from '../../../entities/integrator.entity.ts';
 import { newId } from '../../shared/ids.ts';
-import { recordAudit } from '../audit/record-audit.ts';
 import { type ChangeContext, inTransaction, lockRow } from '../change-context.ts';
 import { requireUnchanged } from '../edit-conflicts.ts';
 import { parseDeepLinkScheme, parseId, requireSingleLine } from './access-values.ts';
@@ -15,11 +14,10 @@ interface NewIntegrator {
 /** Registers an approved application vendor. */
 export async function createIntegrator(context: ChangeContext, request: NewIntegrator) {
   const valid = validate(request);
-  return inTransaction(context, async (em, now) => {
+  return inTransaction(context, async (em, now, record) => {
     const id = newId('integrator', context.clock.now());
     await em.insert(Integrator, { id, ...valid, createdAt: now, updatedAt: now });
-    const change = { action: 'integrator.created', objectId: id, integratorId: id, after: valid } as const;
-    await recordAudit(em, { ...context.source, at: now, ...change });
+    await record({ action: 'integrator.created', objectId: id, integratorId: id, after: valid });
     return { integratorId: id, ...valid, createdAt: now };
   });
 }
@@ -27,7 +25,7 @@ export async function createIntegrator(context: ChangeContext, request: NewInteg
 /** Replaces properties of an integrator; absent ones are kept. */
 export async function updateIntegrator(context: ChangeContext, id: string, update: Partial<NewIntegrator>) {
   parseId('integratorId', 'integrator', id);
-  return inTransaction(context, async (em, now) => {
+  return inTransaction(context, async (em, now, record) => {
     const integrator = await lockRow(em, Integrator, { id });
     if (!integrator)
       throw new InvalidInputError('integratorId', `there is no integrator ${id} in ${context.database.region}`);
@@ -40,8 +38,7 @@ export async function updateIntegrator(context: ChangeContext, id: string, updat
     const changed = JSON.stringify(before) !== JSON.stringify(after);
     if (changed) {
       Object.assign(integrator, after, { updatedAt: now });
-      const change = { action: 'integrator.updated', objectId: id, integratorId: id, before, after } as const;
-      await recordAudit(em, { ...context.source, at: now, ...change });
+      await record({ action: 'integrator.updated', objectId: id, integratorId: id, before, after });
     }
     return { integratorId: id, ...after, changed };
   });

@@ -3,8 +3,6 @@ import { Builder } from '../../../entities/builder.entity.ts';
 import { Membership } from '../../../entities/membership.entity.ts';
 import { TokenFamily } from '../../../entities/token-family.entity.ts';
 import { User } from '../../../entities/user.entity.ts';
-import type { AuditAction } from '../audit/audited-objects.ts';
-import { recordAudit } from '../audit/record-audit.ts';
 import { type ChangeContext, insertUnique, inTransaction, lockRow, requireRow } from '../change-context.ts';
 import { parseId, requireSingleLine } from './access-values.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
@@ -21,13 +19,13 @@ const parseRole = (role: string) => requireSingleLine('role', role, 60);
 /** Adds a user to a builder's account. */
 export async function addMembership(context: ChangeContext, request: MembershipKey & { role: string }) {
   const role = parseRole(request.role);
-  return inTransaction(context, async (em, now) => {
+  return inTransaction(context, async (em, now, record) => {
     const { user, builder } = await requireUserAndBuilder(context, em, request);
     if (user.staffRole !== null) throw new InvalidInputError('user', `${user.email} is a staff user`);
     const row = { userId: user.id, builderId: builder.id, role };
     const problem = `${user.email} is a member of ${builder.id} already`;
     await insertUnique(em, Membership, { ...row, createdAt: now, updatedAt: now }, { field: 'user', problem });
-    await recordMembership(context, em, now, 'membership.created', row, null, row);
+    await record({ ...toSubject(row), action: 'membership.created', after: row });
     return { userId: user.id, email: user.email, builderId: builder.id, builderName: builder.name, role };
   });
 }
@@ -35,13 +33,13 @@ export async function addMembership(context: ChangeContext, request: MembershipK
 /** Changes a user's role in a builder's account. */
 export async function updateMembership(context: ChangeContext, request: MembershipKey & { role: string }) {
   const role = parseRole(request.role);
-  return inTransaction(context, async (em, now) => {
+  return inTransaction(context, async (em, now, record) => {
     const { user, builder, membership } = await lockMembership(context, em, request);
     const changed = membership.role !== role;
     if (changed) {
       const before = { role: membership.role };
       Object.assign(membership, { role, updatedAt: now });
-      await recordMembership(context, em, now, 'membership.updated', membership, before, { role });
+      await record({ ...toSubject(membership), action: 'membership.updated', before, after: { role } });
     }
     return { userId: user.id, email: user.email, builderId: builder.id, builderName: builder.name, role, changed };
   });
@@ -49,7 +47,7 @@ export async function updateMembership(context: ChangeContext, request: Membersh
 
 /** Removes a user from a builder's account and revokes the tokens for that builder; a new membership does not restore them. */
 export async function removeMembership(context: ChangeContext, request: MembershipKey) {
-  return inTransaction(context, async (em, now) => {
+  return inTransaction(context, async (em, now, record) => {
     const { user, builder, membership } = await lockMembership(context, em, request);
     const { userId, builderId, role } = membership;
     em.remove(membership);
@@ -58,11 +56,8 @@ export async function removeMembership(context: ChangeContext, request: Membersh
       { userId, builderId, revokedAt: null },
       { revokedAt: now },
     );
-    await recordMembership(
-      ...([context, em, now, 'membership.deleted', membership] as const),
-      { userId, builderId, role, revokedConsents },
-      null,
-    );
+    const before = { userId, builderId, role, revokedConsents };
+    await record({ ...toSubject(membership), action: 'membership.deleted', before });
     return { userId, email: user.email, builderId, builderName: builder.name, role };
   });
 }
@@ -87,16 +82,9 @@ async function requireUserAndBuilder(
   return { user, builder };
 }
 
-const recordMembership = (
-  context: ChangeContext,
-  em: EntityManager,
-  at: string,
-  action: AuditAction,
-  { userId, builderId }: Pick<Membership, 'userId' | 'builderId'>,
-  before: object | null,
-  after: object | null,
-) =>
-  recordAudit(em, {
-    ...{ ...context.source, at, action, objectId: `${userId}/${builderId}` },
-    ...{ builderId, personId: userId, before, after },
-  });
+/** Returns what the audit log records a change of the membership about. */
+const toSubject = ({ userId, builderId }: Pick<Membership, 'userId' | 'builderId'>) => ({
+  objectId: `${userId}/${builderId}`,
+  builderId,
+  personId: userId,
+});

@@ -80,14 +80,13 @@ async function createLink(
 
 /** Deletes a link that could not be sent, which must not count as sent (OAU-45). */
 export const deletePasswordLink = (context: ChangeContext, { userId, path }: NewPasswordLink): Promise<void> =>
-  inTransaction(context, async (em, now) => {
+  inTransaction(context, async (em, _now, record) => {
     const token = new URLSearchParams(path.slice(path.indexOf('?'))).get('token')!;
     const link = await em.findOne(PasswordLink, { digest: hashSecret(token) });
     if (!link) return;
     em.remove(link);
-    const { purpose, expiresAt } = link;
-    const change = { action: 'password_link.deleted', objectId: userId, personId: userId } as const;
-    await recordAudit(em, { ...context.source, at: now, ...change, before: { purpose, expiresAt } });
+    const before = { purpose: link.purpose, expiresAt: link.expiresAt };
+    await record({ action: 'password_link.deleted', objectId: userId, personId: userId, before });
   });
 
 /** Returns the enabled user whose link has this token; null for a link that is unknown, expired or used. */

@@ -2,7 +2,6 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { Project } from '../../../entities/project.entity.ts';
 import { SiteAccess } from '../../../entities/site-access.entity.ts';
 import { Worker } from '../../../entities/worker.entity.ts';
-import { recordAudit } from '../audit/record-audit.ts';
 import { type ChangeContext, insertUnique, inTransaction, lockRow, requireRow } from '../change-context.ts';
 import { parseId } from './access-values.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
@@ -14,7 +13,7 @@ interface SiteAccessKey {
 
 /** Grants a worker access to a project's site, or renews a revoked grant. ATT-7. */
 export async function grantSiteAccess(context: ChangeContext, request: SiteAccessKey) {
-  return inTransaction(context, async (em, now) => {
+  return inTransaction(context, async (em, now, record) => {
     const { key, builderId } = await requireWorkerAndProject(context, em, request);
     const access = await lockRow(em, SiteAccess, key);
     if (!access) {
@@ -25,14 +24,16 @@ export async function grantSiteAccess(context: ChangeContext, request: SiteAcces
         { ...key, builderId, grantedAt: now, revokedAt: null },
         { field: 'workerId', problem },
       );
-      await recordSiteAccess(context, em, now, key, builderId, null, { ...key, grantedAt: now, revokedAt: null });
-      return { ...key, builderId, grantedAt: now, revokedAt: null, changed: true };
+      const after = { ...key, grantedAt: now, revokedAt: null };
+      await record({ ...toSubject(key, builderId), action: 'site_access.granted', after });
+      return { ...after, builderId, changed: true };
     }
     const changed = access.revokedAt !== null;
     if (changed) {
       const before = { grantedAt: access.grantedAt, revokedAt: access.revokedAt };
-      Object.assign(access, { grantedAt: now, revokedAt: null });
-      await recordSiteAccess(context, em, now, key, builderId, before, { grantedAt: now, revokedAt: null });
+      const after = { grantedAt: now, revokedAt: null };
+      Object.assign(access, after);
+      await record({ ...toSubject(key, builderId), action: 'site_access.granted', before, after });
     }
     return { ...key, builderId, grantedAt: access.grantedAt, revokedAt: null, changed };
   });
@@ -40,22 +41,19 @@ export async function grantSiteAccess(context: ChangeContext, request: SiteAcces
 
 /** Revokes a worker's access. The row is kept, so that events which a gate observed earlier are still accepted. */
 export async function revokeSiteAccess(context: ChangeContext, request: SiteAccessKey) {
-  return inTransaction(context, async (em, now) => {
+  return inTransaction(context, async (em, now, record) => {
     const { key, builderId } = await requireWorkerAndProject(context, em, request);
     const access = await lockRow(em, SiteAccess, key);
     if (!access) throw new InvalidInputError('workerId', `${key.workerId} was never given access to ${key.projectId}`);
     const changed = access.revokedAt === null;
     if (changed) {
+      const { grantedAt } = access;
       access.revokedAt = now;
-      await recordSiteAccess(
-        context,
-        em,
-        now,
-        key,
-        builderId,
-        { grantedAt: access.grantedAt, revokedAt: null },
-        { grantedAt: access.grantedAt, revokedAt: now },
-      );
+      const [before, after] = [
+        { grantedAt, revokedAt: null },
+        { grantedAt, revokedAt: now },
+      ];
+      await record({ ...toSubject(key, builderId), action: 'site_access.revoked', before, after });
     }
     return { ...key, builderId, grantedAt: access.grantedAt, revokedAt: access.revokedAt, changed };
   });
@@ -81,16 +79,9 @@ async function requireWorkerAndProject(
   return { key, builderId: worker.builderId };
 }
 
-const recordSiteAccess = (
-  context: ChangeContext,
-  em: EntityManager,
-  at: string,
-  { workerId, projectId }: SiteAccessKey,
-  builderId: string,
-  before: object | null,
-  after: Pick<SiteAccess, 'grantedAt' | 'revokedAt'>,
-) =>
-  recordAudit(em, {
-    ...{ ...context.source, at, action: after.revokedAt === null ? 'site_access.granted' : 'site_access.revoked' },
-    ...{ objectId: `${workerId}/${projectId}`, builderId, personId: workerId, before, after },
-  });
+/** Returns what the audit log records a change of the access about. */
+const toSubject = ({ workerId, projectId }: SiteAccessKey, builderId: string) => ({
+  objectId: `${workerId}/${projectId}`,
+  builderId,
+  personId: workerId,
+});

@@ -7,7 +7,6 @@ import { User } from '../../../entities/user.entity.ts';
 import { newId } from '../../shared/ids.ts';
 import { hashPassword } from '../../shared/passwords.ts';
 import type { RegionId } from '../../shared/regions.ts';
-import { recordAudit } from '../audit/record-audit.ts';
 import { type ChangeContext, insertUnique, inTransaction, lockRow } from '../change-context.ts';
 import { requireUnchanged } from '../edit-conflicts.ts';
 import { parseEmailAddress, parseId, requireSingleLine } from './access-values.ts';
@@ -80,14 +79,14 @@ function insertUser(
   const { id, email, name, passwordHash, staffRole } = user;
   // Within its transaction, MikroORM would send the statements for the other region to this one.
   const runOutside = AsyncLocalStorage.snapshot();
-  return inTransaction(context!, async (em, now) => {
+  return inTransaction(context!, async (em, now, record) => {
     const row = { ...user, pictureKey: null, disabledAt: null, createdAt: now, updatedAt: now };
     const { field, problem } = emailTaken(region, email);
     await insertUnique(em, User, row, { field, problem });
-    const change = { ...context!.source, at: now, objectId: id, personId: id };
+    const subject = { objectId: id, personId: id };
     const after = { name, email, ...(staffRole !== null && { staffRole }) };
-    await recordAudit(em, { ...change, action: staffRole === null ? 'user.created' : 'staff.created', after });
-    if (passwordHash !== null) await recordAudit(em, { ...change, action: 'password.set' });
+    await record({ ...subject, action: staffRole === null ? 'user.created' : 'staff.created', after });
+    if (passwordHash !== null) await record({ ...subject, action: 'password.set' });
     const created = { regionId: region, userId: id, email, name, staffRole, createdAt: now };
     return [created, ...(others.length > 0 ? await runOutside(insertUser, others, user) : [])];
   });
@@ -111,7 +110,7 @@ export async function updateUser(context: ChangeContext, who: string, update: Us
     ...(update.email !== undefined && { email: parseEmailAddress(update.email) }),
     ...(update.staffRole !== undefined && { staffRole: parseStaffRole(update.staffRole) }),
   };
-  return inTransaction(context, async (em, now) => {
+  return inTransaction(context, async (em, now, record) => {
     const user = await lockUser(context, em, who);
     if (valid.staffRole !== undefined && user.staffRole === null)
       throw new InvalidInputError('role', `${user.email} is not a staff user, and cannot become one`);
@@ -126,8 +125,7 @@ export async function updateUser(context: ChangeContext, who: string, update: Us
       }
       Object.assign(user, valid, { updatedAt: now });
       const action = user.staffRole === null ? 'user.updated' : 'staff.updated';
-      const change = { action, objectId: user.id, personId: user.id, before, after } as const;
-      await recordAudit(em, { ...context.source, at: now, ...change });
+      await record({ action, objectId: user.id, personId: user.id, before, after });
     }
     return { userId: user.id, ...after, changed };
   });
@@ -140,7 +138,7 @@ export const disableUser = (context: ChangeContext, who: string) => setUserEnabl
 export const enableUser = (context: ChangeContext, who: string) => setUserEnabled(context, who, true);
 
 async function setUserEnabled(context: ChangeContext, who: string, enabled: boolean) {
-  return inTransaction(context, async (em, now) => {
+  return inTransaction(context, async (em, now, record) => {
     const user = await lockUser(context, em, who);
     const changed = (user.disabledAt === null) !== enabled;
     if (changed) {
@@ -152,8 +150,7 @@ async function setUserEnabled(context: ChangeContext, who: string, enabled: bool
       await em.execute('delete from password_link where user_id = ?', [user.id]);
       await em.nativeUpdate(TokenFamily, { userId: user.id, revokedAt: null }, { revokedAt: now });
       const action = `${user.staffRole === null ? 'user' : 'staff'}.${enabled ? 'enabled' : 'disabled'}` as const;
-      const change = { action, objectId: user.id, personId: user.id, before, after: { disabledAt: user.disabledAt } };
-      await recordAudit(em, { ...context.source, at: now, ...change });
+      await record({ action, objectId: user.id, personId: user.id, before, after: { disabledAt: user.disabledAt } });
     }
     return { userId: user.id, email: user.email, disabledAt: user.disabledAt, changed };
   });
