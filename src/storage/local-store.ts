@@ -1,4 +1,4 @@
-import type { BigIntStats, Dirent } from 'node:fs';
+import type { BigIntStats } from 'node:fs';
 import { link, mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import type { RegionId } from '../shared/regions.ts';
@@ -8,6 +8,13 @@ import { isStorageKey } from './keys.ts';
 import type { UrlSigner } from './url-signer.ts';
 
 const isNotFound = (error: unknown) => ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
+
+/** Returns the result, or null where the file or folder does not exist. */
+const nullIfMissing = <T>(work: Promise<T>): Promise<T | null> =>
+  work.catch((error) => {
+    if (isNotFound(error)) return null;
+    throw error;
+  });
 
 /** Attempts to write into a folder that is deleted again and again. */
 const MAX_ATTEMPTS = 10;
@@ -53,7 +60,7 @@ export class LocalStore implements ByteStore {
   async copy(from: string, to: string): Promise<string | null> {
     const target = this.toLocalPath(to);
     await this.#makeFolder(dirname(target));
-    while (!(await tryLink(this.toLocalPath(from), target))) {
+    while ((await nullIfMissing(link(this.toLocalPath(from), target))) === null) {
       // The link fails when the source is replaced concurrently; then it is retried with the new file.
       if (!(await this.stat(from))) return null;
       await this.#makeFolder(dirname(target));
@@ -63,29 +70,21 @@ export class LocalStore implements ByteStore {
   }
 
   async open(key: string, range?: ByteRange) {
-    try {
-      const file = await open(this.toLocalPath(key), 'r');
-      if (range) {
-        const { first: start, last: end } = range;
-        return { stream: file.createReadStream({ start, end }), size: end - start + 1 };
-      }
-      const { size } = await file.stat();
-      return { stream: file.createReadStream(), size };
-    } catch (error) {
-      if (isNotFound(error)) return null;
-      throw error;
+    const file = await nullIfMissing(open(this.toLocalPath(key), 'r'));
+    if (!file) return null;
+    if (range) {
+      const { first: start, last: end } = range;
+      return { stream: file.createReadStream({ start, end }), size: end - start + 1 };
     }
+    const { size } = await file.stat();
+    return { stream: file.createReadStream(), size };
   }
 
   async stat(key: string): Promise<StoredObject | null> {
-    try {
-      const found = await stat(this.toLocalPath(key), { bigint: true });
-      const modifiedAt = Math.max(Number(found.mtimeMs), Number(found.ctimeMs));
-      return { key, size: Number(found.size), modifiedAt, version: toVersion(found) };
-    } catch (error) {
-      if (isNotFound(error)) return null;
-      throw error;
-    }
+    const found = await nullIfMissing(stat(this.toLocalPath(key), { bigint: true }));
+    if (!found) return null;
+    const modifiedAt = Math.max(Number(found.mtimeMs), Number(found.ctimeMs));
+    return { key, size: Number(found.size), modifiedAt, version: toVersion(found) };
   }
 
   toLocalPath(key: string): string {
@@ -107,7 +106,7 @@ export class LocalStore implements ByteStore {
 
   /** One folder at a time: each photo has a folder of its renditions. */
   async *#listFolder(folder: string): AsyncGenerator<StoredObject> {
-    for (const entry of await readEntries(folder)) {
+    for (const entry of (await nullIfMissing(readdir(folder, { withFileTypes: true }))) ?? []) {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) yield* this.#listFolder(path);
       const key = relative(this.#folder, path).split(sep).join('/');
@@ -141,17 +140,6 @@ export class LocalStore implements ByteStore {
 /** Hard links of a file have the same version. */
 const toVersion = ({ ino, mtimeNs }: BigIntStats): string => `${ino}-${mtimeNs}`;
 
-/** Creates a hard link. Returns false when the existing file is missing. */
-async function tryLink(existing: string, name: string): Promise<boolean> {
-  try {
-    await link(existing, name);
-    return true;
-  } catch (error) {
-    if (isNotFound(error)) return false;
-    throw error;
-  }
-}
-
 /** Syncs the parent of each folder that was created, from the first one on, so that they survive a crash. */
 async function syncCreated(folder: string, first: string | undefined): Promise<void> {
   if (first === undefined) return;
@@ -166,15 +154,6 @@ async function removeIfEmpty(folder: string): Promise<void> {
   } catch (error) {
     if (!isNotFound(error) && !['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? ''))
       throw error;
-  }
-}
-
-async function readEntries(folder: string): Promise<Dirent[]> {
-  try {
-    return await readdir(folder, { withFileTypes: true });
-  } catch (error) {
-    if (isNotFound(error)) return [];
-    throw error;
   }
 }
 

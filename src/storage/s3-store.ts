@@ -83,48 +83,29 @@ export class S3Store implements ByteStore {
   async #copyVersion({ key: from, version }: StoredObject, to: string, contentType: string): Promise<boolean> {
     const { sdk, client } = await this.#getClient();
     const source = `${this.#bucket}/${this.#prefix}${from}`;
-    try {
-      await sendToStore(
-        client.send(
-          new sdk.CopyObjectCommand({
-            ...this.#locate(to),
-            CopySource: source.split('/').map(encodeURIComponent).join('/'),
-            CopySourceIfMatch: version,
-            ContentType: contentType,
-            MetadataDirective: 'REPLACE',
-          }),
-        ),
-      );
-      return true;
-    } catch (error) {
-      if (isNotFound(error)) return false;
-      throw error;
-    }
+    const command = new sdk.CopyObjectCommand({
+      ...this.#locate(to),
+      CopySource: source.split('/').map(encodeURIComponent).join('/'),
+      CopySourceIfMatch: version,
+      ContentType: contentType,
+      MetadataDirective: 'REPLACE',
+    });
+    return (await nullIfMissing(sendToStore(client.send(command)))) !== null;
   }
 
   async open(key: string, range?: ByteRange) {
     const { sdk, client } = await this.#getClient();
     const part = range && { Range: `bytes=${range.first}-${range.last}` };
-    try {
-      const command = new sdk.GetObjectCommand({ ...this.#locate(key), ...part });
-      const { Body, ContentLength } = await sendToStore(client.send(command));
-      return { stream: Body as Readable, size: ContentLength ?? 0 };
-    } catch (error) {
-      if (isNotFound(error)) return null;
-      throw error;
-    }
+    const command = new sdk.GetObjectCommand({ ...this.#locate(key), ...part });
+    const found = await nullIfMissing(sendToStore(client.send(command)));
+    return found && { stream: found.Body as Readable, size: found.ContentLength ?? 0 };
   }
 
   async stat(key: string): Promise<StoredObject | null> {
     const { sdk, client } = await this.#getClient();
-    try {
-      const found = await sendToStore(client.send(new sdk.HeadObjectCommand(this.#locate(key))));
-      const modifiedAt = found.LastModified?.getTime() ?? 0;
-      return { key, size: found.ContentLength ?? 0, modifiedAt, version: found.ETag ?? '' };
-    } catch (error) {
-      if (isNotFound(error)) return null;
-      throw error;
-    }
+    const found = await nullIfMissing(sendToStore(client.send(new sdk.HeadObjectCommand(this.#locate(key)))));
+    const modifiedAt = found?.LastModified?.getTime() ?? 0;
+    return found && { key, size: found.ContentLength ?? 0, modifiedAt, version: found.ETag ?? '' };
   }
 
   toLocalPath(): null {
@@ -139,21 +120,13 @@ export class S3Store implements ByteStore {
 
   async *list(prefix: string): AsyncGenerator<StoredObject> {
     const { sdk, client } = await this.#getClient();
-    let token: string | undefined;
-    do {
-      const page = await client.send(
-        new sdk.ListObjectsV2Command({
-          Bucket: this.#bucket,
-          Prefix: `${this.#prefix}${prefix}`,
-          ContinuationToken: token,
-        }),
-      );
-      for (const { Key, Size, LastModified, ETag } of page.Contents ?? []) {
+    const location = { Bucket: this.#bucket, Prefix: `${this.#prefix}${prefix}` };
+    for await (const { Contents = [] } of sdk.paginateListObjectsV2({ client }, location)) {
+      for (const { Key, Size, LastModified, ETag } of Contents) {
         const modifiedAt = LastModified?.getTime() ?? 0;
         yield { key: Key!.slice(this.#prefix.length), size: Size ?? 0, modifiedAt, version: ETag ?? '' };
       }
-      token = page.IsTruncated ? page.NextContinuationToken : undefined;
-    } while (token);
+    }
   }
 
   /** Loads the SDK at the first use, so that a service with a local store does not hold it in memory. */
@@ -195,7 +168,9 @@ function isPreconditionFailure(error: unknown): boolean {
   return (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode === 412;
 }
 
-function isNotFound(error: unknown): boolean {
-  const { name, $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } };
-  return name === 'NoSuchKey' || name === 'NotFound' || $metadata?.httpStatusCode === 404;
-}
+/** Returns the store's response, or null where there is no such object. */
+const nullIfMissing = <T>(sent: Promise<T>): Promise<T | null> =>
+  sent.catch((error: { name?: string; $metadata?: { httpStatusCode?: number } }) => {
+    if (error.name === 'NoSuchKey' || error.name === 'NotFound' || error.$metadata?.httpStatusCode === 404) return null;
+    throw error;
+  });

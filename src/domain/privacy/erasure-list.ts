@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
+import { json } from 'node:stream/consumers';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Erasure } from '../../../entities/erasure.entity.ts';
 import { type IdKind, isId } from '../../shared/ids.ts';
@@ -24,14 +24,9 @@ const isInstant = (time: unknown): boolean => typeof time === 'string' && !Numbe
 const toKey = (id: string): string => `${FOLDER}/${id}.json`;
 
 /** Stores the erasure outside of the database, and replaces the object that there is. */
-export async function storeErasure({ byteStore, spool }: Storage, erasure: ListedErasure): Promise<void> {
-  const json = JSON.stringify(erasure, [...STORED]);
-  const file = await spool.receive(Readable.from([Buffer.from(json)]), MAX_BYTES);
-  try {
-    await byteStore.put(toKey(erasure.id), file.path, 'application/json');
-  } finally {
-    await spool.discard(file.path);
-  }
+export async function storeErasure(storage: Storage, erasure: ListedErasure): Promise<void> {
+  const bytes = Buffer.from(JSON.stringify(erasure, [...STORED]));
+  await storage.store(toKey(erasure.id), Readable.from([bytes]), 'application/json', MAX_BYTES);
 }
 
 /** Lists the ids of the stored erasures. */
@@ -48,7 +43,7 @@ export async function listStoredErasures({ byteStore }: Storage): Promise<string
 export async function readStoredErasure({ byteStore }: Storage, id: string): Promise<ListedErasure | null> {
   const opened = await byteStore.open(toKey(id));
   if (!opened) return null;
-  const stored = JSON.parse(await text(opened.stream)) as ListedErasure;
+  const stored = (await json(opened.stream)) as ListedErasure;
   // Earlier releases stored an erasure only when it was due, and without its builders.
   const { dueAt = stored.requestedAt, cancelledAt = null, builderIds = [] } = stored;
   const erasure = { ...stored, dueAt, cancelledAt, builderIds };

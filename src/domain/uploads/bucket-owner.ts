@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { json } from 'node:stream/consumers';
 import type { Database } from '../../database/database.ts';
 import type { Storage } from '../../storage/storage.ts';
 
@@ -56,10 +57,7 @@ export async function claimBucket(database: Database, storage: Storage): Promise
 /** Returns the deployment that the bucket belongs to; null for a bucket without an owner. */
 export async function readBucketOwner({ byteStore }: Storage): Promise<BucketOwner | null> {
   const found = await byteStore.open(OWNER_KEY);
-  if (!found) return null;
-  const chunks: Buffer[] = [];
-  for await (const chunk of found.stream) chunks.push(chunk as Buffer);
-  return JSON.parse(Buffer.concat(chunks).toString()) as BucketOwner;
+  return found && ((await json(found.stream)) as BucketOwner);
 }
 
 /** Returns what this deployment is recognized by. The database must accept writes. */
