@@ -57,7 +57,6 @@ import { splitConnections } from './shared/connection-split.ts';
 import { createFairShares } from './shared/fair-shares.ts';
 import type { Network } from './shared/guarded-network.ts';
 import { REGIONS } from './shared/regions.ts';
-import type { DownloadNetwork } from './storage/remote-downloader.ts';
 import { openStorages } from './storage/storage.ts';
 
 /** What every application serves, whatever its settings. */
@@ -84,7 +83,7 @@ interface AppDependencies {
   /** Keys of access tokens and signed URLs, base64url. The first signs, all verify. */
   tokenKeys: readonly string[];
   /** Network access for downloads of images; the internet by default. */
-  outside?: DownloadNetwork;
+  outside?: Network;
   /** Network access for deliveries to webhook endpoints; the internet by default. */
   receivers?: Network;
   /** Resolves when this process serves. From then on it renders photos that wait; without it, none. */

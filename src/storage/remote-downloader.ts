@@ -27,8 +27,6 @@ export class DownloadError extends Error {
   }
 }
 
-export type DownloadNetwork = Network;
-
 /** Returns the host, with its port, of an `imageUrl`. Throws `DownloadError` for a URL that is not HTTPS or has credentials. */
 export function parseImageHost(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
@@ -40,9 +38,9 @@ export function parseImageHost(text: string): string {
 /** Downloads files over HTTPS from public addresses. The caller checks that the operator has approved the host. */
 export class RemoteDownloader {
   readonly #spool: Spool;
-  readonly #network: DownloadNetwork;
+  readonly #network: Network;
 
-  constructor(spool: Spool, network: DownloadNetwork = internet) {
+  constructor(spool: Spool, network: Network = internet) {
     this.#spool = spool;
     this.#network = network;
   }

@@ -3,12 +3,13 @@ import type { Readable } from 'node:stream';
 import { MAX_ATTACHMENT_BYTES } from '../../schema/scalars.ts';
 import type { Config } from '../config.ts';
 import type { Clock } from '../shared/clock.ts';
-import { REGIONS, type RegionId } from '../shared/regions.ts';
+import type { Network } from '../shared/guarded-network.ts';
+import { mapRegions, type RegionId } from '../shared/regions.ts';
 import type { ByteStore } from './byte-store.ts';
 import { toContentType } from './keys.ts';
 import { LocalStore } from './local-store.ts';
 import { measureStore } from './measured-store.ts';
-import { type DownloadNetwork, RemoteDownloader } from './remote-downloader.ts';
+import { RemoteDownloader } from './remote-downloader.ts';
 import { S3Store } from './s3-store.ts';
 import { Spool } from './spool.ts';
 import { UrlSigner } from './url-signer.ts';
@@ -67,12 +68,11 @@ export class Storage {
     }
   }
 
-  /** Stores the stream as an object and returns its bytes. Throws `SizeLimitError` for more than `limit`. */
-  async store(key: string, stream: Readable, contentType: string, limit: number): Promise<number> {
+  /** Stores the stream as an object. Throws `SizeLimitError` for more than `limit` bytes. */
+  async store(key: string, stream: Readable, contentType: string, limit: number): Promise<void> {
     const file = await this.spool.receive(stream, limit);
     try {
       await this.byteStore.put(key, file.path, contentType);
-      return file.size;
     } finally {
       await this.spool.discard(file.path);
     }
@@ -88,7 +88,7 @@ export type Storages = Record<RegionId, Storage>;
  */
 export function openStorages(
   config: Config,
-  options: { secrets: readonly string[]; clock: Clock; network?: DownloadNetwork },
+  options: { secrets: readonly string[]; clock: Clock; network?: Network },
 ): Storages {
   const { secrets, clock, network } = options;
   const signer = new UrlSigner({ secrets, clock, baseUrl: config.baseUrl });
@@ -99,10 +99,5 @@ export function openStorages(
     config.s3
       ? new S3Store({ ...config.s3, region, clock })
       : new LocalStore({ folder: join(folder, 'objects'), region, signer });
-  return Object.fromEntries(
-    REGIONS.map((region) => [
-      region,
-      new Storage(region, measureStore(createStore(region)), spool, signer, downloader),
-    ]),
-  ) as Storages;
+  return mapRegions((region) => new Storage(region, measureStore(createStore(region)), spool, signer, downloader));
 }

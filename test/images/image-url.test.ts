@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { approveImageHost, revokeImageHost } from '../../src/domain/access/image-hosts.ts';
 import { listImageHosts } from '../../src/domain/access/list-access.ts';
+import type { Network } from '../../src/shared/guarded-network.ts';
 import { isPublicAddress } from '../../src/shared/public-address.ts';
-import { type DownloadNetwork, parseImageHost, RemoteDownloader } from '../../src/storage/remote-downloader.ts';
+import { parseImageHost, RemoteDownloader } from '../../src/storage/remote-downloader.ts';
 import { Spool } from '../../src/storage/spool.ts';
 import { OPERATOR } from '../support/audit.ts';
 import { type Service, startService } from '../support/harness.ts';
@@ -61,7 +62,7 @@ const resolve = ((hostname: string, _options: object, done: (error: Error | null
     null,
     addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
   );
-}) as NonNullable<DownloadNetwork['resolve']>;
+}) as NonNullable<Network['resolve']>;
 
 beforeAll(async () => {
   port = await freePort();
@@ -90,7 +91,7 @@ afterAll(() => {
 });
 
 /** A world in which the loopback address of the test's server alone is allowed. */
-const world: DownloadNetwork = {
+const world: Network = {
   isAllowedAddress: (address) => address === '127.0.0.1' || isPublicAddress(address),
   resolve,
   ca: pem,
@@ -134,7 +135,7 @@ describe('a download', () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  const fetchFrom = (url: string, network: Partial<DownloadNetwork> = {}) =>
+  const fetchFrom = (url: string, network: Partial<Network> = {}) =>
     new RemoteDownloader(spool, { ...world, ...network }).download(url, 41_943_040);
   const at = (path: string, host = 'images.test') => `https://${host}:${port}${path}`;
 

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { buildApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
-import { REGIONS, type RegionId } from '../../src/shared/regions.ts';
+import { mapRegions, REGIONS } from '../../src/shared/regions.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
 import { sharedDefinition } from '../support/harness.ts';
 import { freePort } from '../support/ports.ts';
@@ -73,7 +73,5 @@ export async function startListening(deployment: TestDeployment): Promise<Instan
   return instance;
 }
 
-const connectSeparately = (databases: Databases) =>
-  Object.fromEntries(
-    REGIONS.map((region: RegionId) => [region, new Database(region, databases[region].url)]),
-  ) as Databases;
+const connectSeparately = (databases: Databases): Databases =>
+  mapRegions((region) => new Database(region, databases[region].url));

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { createRouteTable } from '../../schema/route-table.ts';
 import { buildApp } from '../../src/app.ts';
-import { Database, type Databases } from '../../src/database/database.ts';
+import { Database } from '../../src/database/database.ts';
 import { createOpenApiDocument } from '../../src/rest/openapi.ts';
-import { REGIONS } from '../../src/shared/regions.ts';
+import { mapRegions, REGIONS } from '../../src/shared/regions.ts';
 import { Contract, type Described } from '../proof/fuzz/contract.ts';
 import { createDatabase } from '../setup/database.ts';
 import { Calls, type Sent } from '../support/calls.ts';
@@ -71,7 +71,7 @@ afterAll(async () => {
 });
 
 async function appOver(url: string): Promise<FastifyInstance> {
-  const databases = Object.fromEntries(REGIONS.map((region) => [region, new Database(region, url)])) as Databases;
+  const databases = mapRegions((region) => new Database(region, url));
   const { clock, dataDir } = service;
   const app = await buildApp(testConfig({ DATA_DIR: dataDir }), {
     databases,

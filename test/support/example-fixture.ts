@@ -14,7 +14,7 @@ import { Database, type Databases } from '../../src/database/database.ts';
 import { numberEvents } from '../../src/domain/events/event-log.ts';
 import { SecretBox } from '../../src/domain/webhooks/secret-box.ts';
 import { newWebhookSecret } from '../../src/domain/webhooks/signature.ts';
-import { REGIONS } from '../../src/shared/regions.ts';
+import { mapRegions, REGIONS } from '../../src/shared/regions.ts';
 import { hashSecret } from '../../src/shared/secrets.ts';
 import { CHEAP_HASH } from '../oauth/fixtures.ts';
 import { createDatabase } from '../setup/database.ts';
@@ -72,7 +72,7 @@ export async function startExampleFixture(): Promise<ExampleFixture> {
     return app;
   };
   const over = (url: string) => {
-    const databases = Object.fromEntries(REGIONS.map((region) => [region, new Database(region, url)])) as Databases;
+    const databases = mapRegions((region) => new Database(region, url));
     endings.push(() => Promise.all(REGIONS.map((region) => databases[region].close())));
     return appOver(databases);
   };

@@ -9,8 +9,8 @@ import { type Config, loadConfig } from '../../src/config.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
 import type { DemoClient, DemoUser } from '../../src/demo/demo-file.ts';
 import type { Clock } from '../../src/shared/clock.ts';
+import type { Network } from '../../src/shared/guarded-network.ts';
 import { REGIONS, type RegionId } from '../../src/shared/regions.ts';
-import type { DownloadNetwork } from '../../src/storage/remote-downloader.ts';
 import { createDatabase } from '../setup/database.ts';
 
 export const BASE_URL = 'http://localhost:4000';
@@ -25,7 +25,7 @@ export class FakeClock implements Clock {
   }
 }
 
-export interface TokenOptions {
+interface TokenOptions {
   clientId: string;
   scope: string | readonly string[];
   userId?: string;
@@ -139,7 +139,7 @@ export function sharedDefinition(): Promise<ServiceDefinition> {
 /** Starts a service for one test file: fresh databases with the demo data, a fake clock, no rate limits. */
 export async function startService(
   settings: Record<string, string> = {},
-  { outside, ...options }: { outside?: DownloadNetwork; definition?: ServiceDefinition } = {},
+  { outside, ...options }: { outside?: Network; definition?: ServiceDefinition } = {},
 ): Promise<Service> {
   const definition = options.definition ?? (await sharedDefinition());
   const dataDir = await mkdtemp(join(tmpdir(), 'builder-api-data-'));

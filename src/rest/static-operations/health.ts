@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../../schema/scalar.ts';
-import { REGIONS } from '../../shared/regions.ts';
+import { mapRegions, REGIONS } from '../../shared/regions.ts';
 import { describeJsonResponse } from '../openapi/responses.ts';
 import { referToSchema } from '../openapi/schemas.ts';
 import type { StaticOperation } from './static-operation.ts';
@@ -53,9 +53,7 @@ export const healthSchemas: Record<string, JsonSchema> = {
       regions: {
         type: 'object',
         description: 'State of the database of each region.',
-        properties: Object.fromEntries(
-          REGIONS.map((region) => [region, stateSchema(`the database of ${region} answers`)]),
-        ),
+        properties: mapRegions((region) => stateSchema(`the database of ${region} answers`)),
         required: REGIONS,
       },
     },

@@ -1,5 +1,5 @@
 import type { Database } from '../../../database/database.ts';
-import { REGIONS, type RegionId } from '../../../shared/regions.ts';
+import { mapRegions, type RegionId } from '../../../shared/regions.ts';
 import { repeatTask, type TaskLog } from '../../../shared/repeated-task.ts';
 import { Dispatcher, type DispatcherOptions } from './dispatcher.ts';
 
@@ -40,12 +40,9 @@ export function startDispatchers(
     };
     return { dispatcher, stop };
   };
-  const running = Object.fromEntries(REGIONS.map((region) => [region, run(region)]));
+  const running = mapRegions(run);
   return {
-    dispatchers: Object.fromEntries(REGIONS.map((region) => [region, running[region]!.dispatcher])) as Record<
-      RegionId,
-      Dispatcher
-    >,
+    dispatchers: mapRegions((region) => running[region].dispatcher),
     async stop() {
       stopping.abort();
       await Promise.all(Object.values(running).map((each) => each.stop()));
