@@ -1,5 +1,5 @@
 import type { Project } from '../../entities/project.entity.ts';
-import { BASE, iso } from './dates.ts';
+import { BASE, DAY, HOUR, iso, MINUTE } from './dates.ts';
 import { Gate } from './gate.ts';
 import type { GeneratorContext } from './generator-context.ts';
 import type { Random } from './random.ts';
@@ -8,9 +8,6 @@ import type { Random } from './random.ts';
 const DAYS = 14;
 /** Maximum workers per gate and day. */
 const MAX_WORKERS = 8;
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 
 /** Adds sign-on events and visits of the last days on running projects; none without an integrator. */
 export function addAttendance(context: GeneratorContext, projects: Project[], integratorId: string | null): void {

@@ -6,8 +6,10 @@ export const BASE = Date.parse('2026-06-01T00:00:00.000Z');
 /** Days of history before the base date. */
 export const HISTORY_DAYS = 730;
 
-const MINUTE = 60_000;
-const DAY = 1440 * MINUTE;
+/** Milliseconds. */
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
 
 export const iso = (milliseconds: number) => new Date(milliseconds).toISOString();
 

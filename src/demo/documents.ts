@@ -2,13 +2,11 @@ import { Insurance } from '../../entities/insurance.entity.ts';
 import { Prequalification } from '../../entities/prequalification.entity.ts';
 import { SwmsDocument } from '../../entities/swms-document.entity.ts';
 import type { Company } from './companies.ts';
-import { iso, pickTimestamps } from './dates.ts';
+import { DAY, iso, pickTimestamps } from './dates.ts';
 import type { GeneratorContext } from './generator-context.ts';
 import { findFirstDay } from './projects.ts';
 import type { Random } from './random.ts';
 import { REVIEW_COMMENTS } from './texts/trades.ts';
-
-const DAY = 86_400_000;
 
 export function addDocuments(context: GeneratorContext, companies: Company[]): void {
   const random = context.random('documents');

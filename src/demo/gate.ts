@@ -3,11 +3,10 @@ import { conflictDigest, SignOnConflict } from '../../entities/sign-on-conflict.
 import { SignOnEvent } from '../../entities/sign-on-event.entity.ts';
 import { SignOnVisit } from '../../entities/sign-on-visit.entity.ts';
 import { SiteAccess } from '../../entities/site-access.entity.ts';
-import { iso } from './dates.ts';
+import { DAY, iso } from './dates.ts';
 import type { GeneratorContext } from './generator-context.ts';
 import type { Random } from './random.ts';
 
-const DAY = 86_400_000;
 /** Milliseconds from an event to its receipt, unless the gate was offline. */
 const DELAY = 1_200;
 

@@ -9,7 +9,7 @@ import { REGIONS, type RegionId } from '../shared/regions.ts';
 import { hashSecret, VALID_SECRETS } from '../shared/secrets.ts';
 import { ACCOUNTS, createIntegratorId } from './accounts.ts';
 import { runInTransaction, withClient } from './connection.ts';
-import { BASE } from './dates.ts';
+import { BASE, DAY } from './dates.ts';
 import {
   createDemoFile,
   type DemoFile,
@@ -34,7 +34,6 @@ export interface DemoSummary {
 const FILE = 'demo.json';
 /** Per builder: 10,000 in `au1`. */
 const TIMESHEETS = 2_500;
-const DAY = 86_400_000;
 const LOCK = 'builder-integration-api demo';
 
 /**

@@ -2,14 +2,13 @@ import { Meeting, type MeetingTemplateResponse } from '../../entities/meeting.en
 import { MeetingNote } from '../../entities/meeting-note.entity.ts';
 import { MeetingTemplate } from '../../entities/meeting-template.entity.ts';
 import type { Project } from '../../entities/project.entity.ts';
-import { HISTORY_DAYS, iso, pickLater, pickWorkingTime, toBaseDay, toDay } from './dates.ts';
+import { HISTORY_DAYS, iso, MINUTE, pickLater, pickWorkingTime, toBaseDay, toDay } from './dates.ts';
 import type { GeneratorContext } from './generator-context.ts';
 import { findFirstDay, hasStarted } from './projects.ts';
 import type { Random } from './random.ts';
 import { ACTIONS, AGENDAS, MEETING_TEMPLATES, MEETING_TITLES, SECTION_TEXTS } from './texts/meetings.ts';
 
 const MEETINGS = 24;
-const MINUTE = 60_000;
 /** Source application of synced notes. */
 const SOURCE_APP = 'fieldnotes';
 
@@ -53,36 +52,32 @@ function addMeeting(
 ): void {
   const createdAt = pickWorkingTime(random, Math.min(day, 0) - 10, Math.min(day, 0) - 3);
   const date = day === 0 ? iso(Date.parse(toBaseDay(0)) - 20 * MINUTE) : pickWorkingTime(random, day, day);
-  const needsFullImage = day < 0;
-  const status = day === 0 ? 'RUNNING' : needsFullImage ? random.pick(['COMPLETED', 'DISTRIBUTED'] as const) : 'DRAFT';
+  const isPast = day < 0;
+  const status = day === 0 ? 'RUNNING' : isPast ? random.pick(['COMPLETED', 'DISTRIBUTED'] as const) : 'DRAFT';
   const isSynced = integratorId !== null && random.chance(0.4);
   const meeting = context.rows.add(Meeting, {
     id: random.id('meeting', createdAt),
     createdAt,
-    updatedAt: needsFullImage ? pickLater(random, date, 3) : createdAt,
+    updatedAt: isPast ? pickLater(random, date, 3) : createdAt,
     builderId: context.builderId,
     projectId: project?.id ?? null,
     title: random.pick(MEETING_TITLES),
     date,
     status,
     agenda: random.chance(0.7) ? random.pick(AGENDAS) : null,
-    plainNotes: needsFullImage && template === null ? random.sample(SECTION_TEXTS, 2).join('\n\n') : null,
+    plainNotes: isPast && template === null ? random.sample(SECTION_TEXTS, 2).join('\n\n') : null,
     templateId: template?.id ?? null,
-    templateResponse: template && createResponse(random, template, needsFullImage),
+    templateResponse: template && createResponse(random, template, isPast),
     integratorId: isSynced ? integratorId : null,
     sourceApp: isSynced ? SOURCE_APP : null,
     externalSourceId: isSynced ? `meeting-${random.digits(8)}` : null,
   });
-  if (needsFullImage && meeting.templateResponse && integratorId) addNotes(context, random, meeting, integratorId);
+  if (isPast && meeting.templateResponse && integratorId) addNotes(context, random, meeting, integratorId);
 }
 
 /** Creates the template response, which is empty before the meeting. */
-function createResponse(
-  random: Random,
-  { sections }: MeetingTemplate,
-  needsFullImage: boolean,
-): MeetingTemplateResponse {
-  const pickText = () => (needsFullImage && random.chance(0.8) ? random.pick(SECTION_TEXTS) : '');
+function createResponse(random: Random, { sections }: MeetingTemplate, isPast: boolean): MeetingTemplateResponse {
+  const pickText = () => (isPast && random.chance(0.8) ? random.pick(SECTION_TEXTS) : '');
   return { sections: sections.map((section) => ({ ...section, text: pickText() })), syncedNotes: [] };
 }
 

@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts';
 import { countedColumns, findCountedList, toCounterInsertSql } from '../database/write/list-counters.ts';
 import { ID_PREFIXES } from '../shared/ids.ts';
 import { withClient } from './connection.ts';
-import { BASE, HISTORY_DAYS, toBaseDay } from './dates.ts';
+import { BASE, DAY, HISTORY_DAYS, toBaseDay } from './dates.ts';
 import { TIME_TYPES, TIMESHEET_NOTES } from './texts/trades.ts';
 
 const LIST = findCountedList('timesheet')!;
@@ -110,7 +110,6 @@ const POOL = `with pool as materialized (
   where profiles is not null and projects is not null
 )`;
 
-const DAY = 86_400_000;
 const BEGIN = BASE - HISTORY_DAYS * DAY;
 /** Whole weeks, which start on a Saturday like the history. */
 const DAYS = HISTORY_DAYS - (HISTORY_DAYS % 7);

@@ -3,12 +3,10 @@ import { Integrator } from '../../../entities/integrator.entity.ts';
 import { GRANTS, OAuthClient } from '../../../entities/oauth-client.entity.ts';
 import { Rejection, UsageDay } from '../../../entities/usage.entity.ts';
 import { SCOPES } from '../../../schema/scopes.ts';
-import { iso } from '../dates.ts';
+import { DAY, iso } from '../dates.ts';
 import { generateBuilder } from '../generator-context.ts';
 import { Random } from '../random.ts';
 import type { Rows } from '../rows.ts';
-
-const DAY = 86_400_000;
 
 /** Days with requests. */
 const USAGE_DAYS = 14;

@@ -1,5 +1,4 @@
-const MINUTE = 60_000;
-const DAY = 86_400_000;
+import { DAY, MINUTE } from '../dates.ts';
 
 /** Days and times of a time zone, counted from the day of an instant. */
 export class LocalCalendar {

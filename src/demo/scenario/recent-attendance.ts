@@ -1,5 +1,5 @@
 import type { Project } from '../../../entities/project.entity.ts';
-import { iso } from '../dates.ts';
+import { HOUR, iso, MINUTE } from '../dates.ts';
 import { Gate } from '../gate.ts';
 import type { Random } from '../random.ts';
 import type { Scenario } from './scenario-context.ts';
@@ -7,8 +7,6 @@ import type { Scenario } from './scenario-context.ts';
 /** Days of history, eight weeks. */
 const DAYS = 56;
 const MAX_SITES = 5;
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 
 /** Adds eight weeks of attendance, and a morning on which some workers are on site; none without an integrator. */
 export function addRecentAttendance(scenario: Scenario, projects: Project[], integratorId: string | null): void {

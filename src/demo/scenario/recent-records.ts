@@ -6,7 +6,7 @@ import { Subcontractor } from '../../../entities/subcontractor.entity.ts';
 import { TimeType } from '../../../entities/time-type.entity.ts';
 import { Timesheet } from '../../../entities/timesheet.entity.ts';
 import type { TimesheetStatus } from '../../../schema/enums.ts';
-import { iso } from '../dates.ts';
+import { DAY, iso } from '../dates.ts';
 import { addPhoto, type DemoPicture } from '../photos.ts';
 import type { Random } from '../random.ts';
 import { TIME_TYPES, TIMESHEET_NOTES } from '../texts/trades.ts';
@@ -16,7 +16,6 @@ import type { Scenario } from './scenario-context.ts';
 const DAYS = 30;
 const MAX_PHOTOS = 4;
 const EXPIRING = 5;
-const DAY = 86_400_000;
 
 /** Adds the timesheets of the last month, of which the newest wait for review. */
 export function addRecentTimesheets({ context, calendar, now }: Scenario, projects: Project[]): void {
