@@ -4,19 +4,13 @@ import { BuilderId } from '../../schema/scalars.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { decodeEventCursor, encodeEventCursor } from '../../src/domain/events/event-cursor.ts';
 import { EventFilter, type EventSelection } from '../../src/domain/events/event-filter.ts';
-import {
-  type LoggedEvent,
-  type LogPage,
-  type LogPosition,
-  readHead,
-  readLogPage,
-} from '../../src/domain/events/event-log.ts';
-import { parseResource, toResourcePath } from '../../src/domain/events/event-types.ts';
+import { type LogPage, type LogPosition, readHead, readLogPage } from '../../src/domain/events/event-log.ts';
+import { toPublicEvent } from '../../src/domain/events/event-types.ts';
 import { selectLogDatabase } from '../../src/domain/events/log-history.ts';
 import { invalidField } from '../../src/shared/errors.ts';
 import { EVENT_PAGE_COST } from '../../src/shared/response-meter.ts';
 import { EventCursor, EventLimit, EventType, EventWait, MAX_EVENTS } from './event.scalars.ts';
-import { type Event, EventPage } from './event.type.ts';
+import { EventPage } from './event.type.ts';
 
 @Resolver(() => EventPage)
 export class EventResolver {
@@ -64,7 +58,7 @@ export class EventResolver {
       page = await readEventsAfterWait(context, found, selection, count);
     }
     const meta = { nextCursor: encodeEventCursor(region, head, page.next), hasMore: page.hasMore };
-    return { data: page.events.map(toEvent), meta };
+    return { data: page.events.map(toPublicEvent), meta };
   }
 }
 
@@ -78,10 +72,4 @@ async function readEventsAfterWait(
   if (!hasEvents) return { events: [], next: position, hasMore: false };
   const filter = new EventFilter(await refreshCaller(), selection);
   return readLogPage(database, position, filter.toParameters(), limit);
-}
-
-function toEvent(event: LoggedEvent): Event {
-  const { id, type, occurredAt, builderId, projectId, recordId } = event;
-  const resource = { type: parseResource(type), id: recordId, path: toResourcePath(event) };
-  return { id, type, occurredAt, builderId, projectId, resource };
 }

@@ -24,3 +24,10 @@ export function toResourcePath({ type, recordId, builderId, projectId, parentId 
   const values: Record<string, string | null> = { id: recordId, builderId, projectId, parentId };
   return path?.replace(/\{(\w+)\}/g, (_, name: string) => values[name]!).replace('?source=GALLERY', '') ?? null;
 }
+
+/** Returns an event as the feed and deliveries show it (EVT-4, WHK-9). It contains no data of the record. */
+export function toPublicEvent(event: LoggedEvent) {
+  const { id, type, occurredAt, builderId, projectId, recordId } = event;
+  const resource = { type: parseResource(type), id: recordId, path: toResourcePath(event) };
+  return { id, type, occurredAt, builderId, projectId, resource };
+}
