@@ -78,19 +78,33 @@ export function recordEdge<Parent extends object, Row extends object>(
   return RecordEdge;
 }
 
+interface Summary {
+  id: string;
+  builderId?: string;
+  archivedAt?: string | null;
+}
+
+interface SummaryEdgeOptions<Row extends object> {
+  description: string;
+  reader: Reader<Row, never> | Reader<Row, string>;
+  /** Whether the record may be archived; the field is null then. */
+  archivable?: boolean;
+}
+
 /** Declares the field `details` of a summary: the whole record. Returns a resolver class for the registry. */
 export function summaryEdge<Row extends object>(
-  parent: ClassType<{ id: string; builderId?: string }>,
-  { description, reader }: { description: string; reader: Reader<Row, never> | Reader<Row, string> },
+  parent: ClassType<Summary>,
+  { description, reader, archivable = false }: SummaryEdgeOptions<Row>,
 ): ClassType<object> {
   class SummaryEdge {
-    details(summary: { id: string; builderId?: string }, { loaders }: RequestContext, selection: Selection | null) {
+    details(summary: Summary, { loaders }: RequestContext, selection: Selection | null) {
+      if (archivable && summary.archivedAt) return null;
       return loaders.loadFromSummary((reader as Reader<Row>).select(selection), summary);
     }
   }
   const type = reader.entity as ClassType<Row>;
-  const reads = ['id', 'builderId'];
-  declareEdge(SummaryEdge, parent, 'details', { description, reads, nullable: false, decorators: [], type });
+  const reads = ['id', 'builderId', ...(archivable ? ['archivedAt'] : [])];
+  declareEdge(SummaryEdge, parent, 'details', { description, reads, nullable: archivable, decorators: [], type });
   return SummaryEdge;
 }
 

@@ -24,7 +24,7 @@ import { ProjectResolver, projectEdges } from './project/project.resolver.ts';
 import { ContactResolver, contactEdges } from './subcontractor/contact.resolver.ts';
 import { InsuranceResolver, insuranceEdges } from './subcontractor/insurance.resolver.ts';
 import { PrequalificationResolver, prequalificationEdges } from './subcontractor/prequalification.resolver.ts';
-import { SubcontractorSummaryResolver, subcontractorEdges } from './subcontractor/subcontractor.edges.ts';
+import { subcontractorEdges } from './subcontractor/subcontractor.edges.ts';
 import { SubcontractorResolver, subcontractorRecordEdges } from './subcontractor/subcontractor.resolver.ts';
 import { SwmsResolver, swmsEdges } from './subcontractor/swms.resolver.ts';
 import { workerEdges } from './subcontractor/worker.edges.ts';
@@ -55,7 +55,6 @@ export const resolvers: NonEmptyArray<new () => object> = [
   ReportPageResolver,
   SignOnEventResolver,
   SubcontractorResolver,
-  SubcontractorSummaryResolver,
   SwmsResolver,
   TimesheetResolver,
   ViewerResolver,

@@ -1,14 +1,9 @@
-import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Builder } from '../../entities/builder.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
-import { Subcontractor } from '../../entities/subcontractor.entity.ts';
 import { SubcontractorSummary } from '../../entities/summaries.type.ts';
-import { GraphOnly } from '../../schema/rest.ts';
 import { ProjectId } from '../../schema/scalars.ts';
-import { Reads, Selected, type Selection } from '../../schema/selection.ts';
-import type { RequestContext } from '../../src/auth/request-context.ts';
 import { subcontractors } from '../../src/domain/readers/subcontractor.reader.ts';
-import { pageEdge } from '../edges.ts';
+import { pageEdge, summaryEdge } from '../edges.ts';
 import { SubcontractorArgs, toSubcontractorFilters } from './subcontractor.input.ts';
 
 export const subcontractorEdges = [
@@ -26,21 +21,9 @@ export const subcontractorEdges = [
     args: [SubcontractorArgs],
     where: toSubcontractorFilters,
   }),
-];
-
-@Resolver(() => SubcontractorSummary)
-export class SubcontractorSummaryResolver {
-  @FieldResolver(() => Subcontractor, {
-    nullable: true,
+  summaryEdge(SubcontractorSummary, {
     description: 'The whole subcontractor; null once it is archived.',
-  })
-  @GraphOnly()
-  @Reads('id', 'builderId', 'archivedAt')
-  details(
-    @Root() summary: Pick<SubcontractorSummary, 'id' | 'builderId' | 'archivedAt'>,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Subcontractor | null | Promise<Subcontractor | null> {
-    return summary.archivedAt ? null : loaders.loadFromSummary(subcontractors.select(selection), summary);
-  }
-}
+    reader: subcontractors,
+    archivable: true,
+  }),
+];
