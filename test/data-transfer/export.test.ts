@@ -4,11 +4,11 @@ import { afterAll, describe, expect, inject, it } from 'vitest';
 import { entities } from '../../entities/index.ts';
 import { exportFolder } from '../../src/data-transfer/export.ts';
 import { fileDefinitions } from '../../src/data-transfer/file-definitions.ts';
-import { createFormatReference } from '../../src/data-transfer/format-reference.ts';
 import { importFolder } from '../../src/data-transfer/import.ts';
 import { Database } from '../../src/database/database.ts';
 import { createDatabase } from '../setup/database.ts';
 import { DataTransferFixture, readFiles, SAMPLES, withoutNewerFields } from './fixture.ts';
+import { createFormatReference } from './format-reference.ts';
 
 const fixture = new DataTransferFixture();
 afterAll(() => fixture.dispose());

@@ -2,15 +2,59 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createOrm } from '../../src/database/orm.ts';
-import { formatErasureTable } from '../../src/domain/privacy/personal-tables.ts';
-import { formatRetentionTable } from '../../src/domain/retention/retention-rules.ts';
+import { listPersonalTables } from '../../src/domain/privacy/personal-tables.ts';
+import { RETENTION_RULES, type RetentionRule } from '../../src/domain/retention/retention-rules.ts';
 
 const PAGE = join(import.meta.dirname, '../../docs/personal-data.md');
 const orm = createOrm('postgresql://none@127.0.0.1/none');
 afterAll(() => orm.close());
 
+const EFFECTS = [
+  ['name', 'pseudonym'],
+  ['email', 'address without an owner'],
+  ['cleared', 'cleared'],
+  ['file', 'file deleted'],
+  ['secret', 'cleared'],
+  ['mentions', 'name replaced in the text'],
+] as const;
+
+/** Formats what erasing a person does to each table as a Markdown table. */
+function formatErasureTable(): string {
+  const rows = listPersonalTables(orm.getMetadata()).flatMap(({ table, declaration }) => {
+    const { of = {}, erase, ...columns } = declaration;
+    const effects = EFFECTS.flatMap(([group, effect]) => {
+      const properties = columns[group] ?? [];
+      return properties.length > 0 ? [`${effect}: ${properties.map((name) => `\`${name}\``).join(', ')}`] : [];
+    });
+    if (erase === 'delete') effects.splice(0, effects.length, 'row deleted');
+    if (erase === 'audit') effects.splice(0, effects.length, 'person replaced by the pseudonym');
+    if (effects.length === 0 && Object.keys(of).length > 0) effects.push('kept');
+    return effects.length > 0
+      ? [`| \`${table}\` | ${Object.keys(of).join(', ') || '–'} | ${effects.join('; ')} |`]
+      : [];
+  });
+  return ['| Table | Rows about a | Effect |', '|---|---|---|', ...rows].join('\n');
+}
+
+/** What is kept until it is erased. */
+const KEPT = [
+  ['Records and files of a builder', 'until `builder erase`'],
+  ['Records about a person', 'until `person erase`, or with those of the builder'],
+  ['List of erasures', 'for ever; it contains ids and pseudonyms'],
+] as const;
+
+/** Formats the rules as a Markdown table. */
+function formatRetentionTable(): string {
+  const rows = Object.values<RetentionRule>(RETENTION_RULES).map(({ data, since, days }) => {
+    const time = days === 0 ? 'at once' : `${days} ${days === 1 ? 'day' : 'days'}`;
+    return `| ${data} | ${time} | ${since} |`;
+  });
+  const kept = KEPT.map(([data, until]) => `| ${data} | kept | ${until} |`);
+  return ['| Data | Deleted after | Counted from |', '|---|---|---|', ...rows, ...kept].join('\n');
+}
+
 const tables = {
-  'personal-data': () => formatErasureTable(orm.getMetadata()),
+  'personal-data': formatErasureTable,
   retention: formatRetentionTable,
 };
 

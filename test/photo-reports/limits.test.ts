@@ -1,11 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { toLimitsTable } from '../../src/domain/photo-reports/limits.ts';
+import { LIMITS, MAX_BODY_BYTES } from '../../src/domain/photo-reports/limits.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { type Client, clientOf } from '../support/uploads.ts';
 import { page, request } from './documents.ts';
 
 const PATH = '/photo-reports/sync';
+
+const formatNumber = (value: number) => value.toLocaleString('en');
+
+/** Returns the limits as a Markdown table. */
+function toLimitsTable(): string {
+  const rows = Object.values(LIMITS).map(({ of, min, max, unit }) => {
+    const range = min === 0 && unit ? `at most ${formatNumber(max)}` : `${formatNumber(min)} to ${formatNumber(max)}`;
+    return `| ${of} | ${[range, unit].filter(Boolean).join(' ')} |`;
+  });
+  const body = `| Body of the request | at most ${MAX_BODY_BYTES / 1024 / 1024} MiB |`;
+  return ['| What | Limit |', '|---|---|', ...rows, body].join('\n');
+}
 
 describe('docs/photo-reports.md', () => {
   it('contains the limits of the validation', () => {

@@ -7,7 +7,7 @@ export const STAFF_ROLES = ['VIEWER', 'OPERATOR', 'ADMIN'] as const;
 export type StaffRole = (typeof STAFF_ROLES)[number];
 
 /** Reads of the console, and what changes of internal clients need in addition: such a client reads all builders. */
-const CONSOLE_ACTIONS = {
+export const CONSOLE_ACTIONS = {
   'access.read': 'List and show integrators, clients, connections, users, memberships and image hosts.',
   'records.read': "Read builders' records with the scopes of the role.",
   'audit.read': 'List the audit log.',
@@ -90,10 +90,6 @@ export function requireStaffAction(role: StaffRole, action: StaffAction): void {
 
 /** Actions that any role allows, with the reads first. */
 export const STAFF_ACTIONS = Object.keys(LOWEST_ROLE) as StaffAction[];
-
-/** Description of an action of the console alone; undefined for one that `AUDIT_ACTIONS` describes. */
-export const describeConsoleAction = (action: StaffAction): string | undefined =>
-  (CONSOLE_ACTIONS as Record<string, string>)[action];
 
 const READ_SCOPES = SCOPES.filter((scope) => scope.startsWith('read:'));
 

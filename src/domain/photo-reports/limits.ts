@@ -55,22 +55,10 @@ export const PATTERNS = {
   attachment: /^att_[a-z][a-z0-9]+$/,
 };
 
-const formatNumber = (value: number) => value.toLocaleString('en');
-
 /** Returns the range as text: `1 to 220 characters`, `at most 500 blocks`. */
 export function formatRange({ min, max, unit }: Limit): string {
   const range = min === 0 && unit ? `at most ${max}` : `${min} to ${max}`;
   return unit ? `${range} ${unit}` : range;
-}
-
-/** Returns the limits as a Markdown table, for docs/photo-reports.md. */
-export function toLimitsTable(): string {
-  const rows = Object.values(LIMITS).map(({ of, min, max, unit }) => {
-    const range = min === 0 && unit ? `at most ${formatNumber(max)}` : `${formatNumber(min)} to ${formatNumber(max)}`;
-    return `| ${of} | ${[range, unit].filter(Boolean).join(' ')} |`;
-  });
-  const body = `| Body of the request | at most ${MAX_BODY_BYTES / 1024 / 1024} MiB |`;
-  return ['| What | Limit |', '|---|---|', ...rows, body].join('\n');
 }
 
 /** Whether the number of code points of the text is within the limit. */

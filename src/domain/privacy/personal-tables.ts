@@ -28,33 +28,6 @@ export function listPersonalTables(metadata: MetadataStorage): PersonalTable[] {
   });
 }
 
-/** Formats what erasing a person does to each table as a Markdown table. */
-export function formatErasureTable(metadata: MetadataStorage): string {
-  const rows = listPersonalTables(metadata).flatMap(({ table, declaration }) => {
-    const { of = {}, erase, ...columns } = declaration;
-    const effects = EFFECTS.flatMap(([group, effect]) => {
-      const properties = columns[group] ?? [];
-      return properties.length > 0 ? [`${effect}: ${properties.map((name) => `\`${name}\``).join(', ')}`] : [];
-    });
-    if (erase === 'delete') effects.splice(0, effects.length, 'row deleted');
-    if (erase === 'audit') effects.splice(0, effects.length, 'person replaced by the pseudonym');
-    if (effects.length === 0 && Object.keys(of).length > 0) effects.push('kept');
-    return effects.length > 0
-      ? [`| \`${table}\` | ${Object.keys(of).join(', ') || '–'} | ${effects.join('; ')} |`]
-      : [];
-  });
-  return ['| Table | Rows about a | Effect |', '|---|---|---|', ...rows].join('\n');
-}
-
-const EFFECTS = [
-  ['name', 'pseudonym'],
-  ['email', 'address without an owner'],
-  ['cleared', 'cleared'],
-  ['file', 'file deleted'],
-  ['secret', 'cleared'],
-  ['mentions', 'name replaced in the text'],
-] as const;
-
 export const quote = (name: string): string => `"${name}"`;
 
 export const isJson = (property: EntityProperty): boolean => property.columnTypes[0]!.startsWith('jsonb');

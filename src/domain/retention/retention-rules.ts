@@ -138,20 +138,3 @@ export const RETENTION_RULES = {
   objects: { data: 'Stored files that no record uses', since: 'the last change', days: 1, by: 'sweep' },
   temporaryFiles: { data: 'Temporary files of interrupted requests', since: 'the last change', days: 1, by: 'sweep' },
 } as const satisfies Record<string, RetentionRule>;
-
-/** What is kept until it is erased, for the documentation. */
-const KEPT = [
-  ['Records and files of a builder', 'until `builder erase`'],
-  ['Records about a person', 'until `person erase`, or with those of the builder'],
-  ['List of erasures', 'for ever; it contains ids and pseudonyms'],
-] as const;
-
-/** Formats the rules as a Markdown table. */
-export function formatRetentionTable(): string {
-  const rows = Object.values<RetentionRule>(RETENTION_RULES).map(({ data, since, days }) => {
-    const time = days === 0 ? 'at once' : `${days} ${days === 1 ? 'day' : 'days'}`;
-    return `| ${data} | ${time} | ${since} |`;
-  });
-  const kept = KEPT.map(([data, until]) => `| ${data} | kept | ${until} |`);
-  return ['| Data | Deleted after | Counted from |', '|---|---|---|', ...rows, ...kept].join('\n');
-}

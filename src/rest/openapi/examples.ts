@@ -55,9 +55,6 @@ function createExample(type: GraphQLType, ancestors: readonly string[]): unknown
   return isInputObjectType(type) ? createFieldsExample(type.name, Object.values(type.getFields()), ancestors) : null;
 }
 
-/** Whether an example is the default of a text scalar, which shows nothing about the field. */
-export const isFallback = (example: unknown) => example === BUILT_IN.String;
-
 function createScalarExample(schema: unknown, name: string): unknown {
   const { examples, type } = (schema ?? {}) as JsonSchema & { examples?: unknown[] };
   return examples?.[0] ?? (type === 'object' ? {} : BUILT_IN[name]);

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { Database } from '../../../src/database/database.ts';
 import {
-  describeConsoleAction,
+  CONSOLE_ACTIONS,
   getStaffScopes,
   isStaffActionAllowed,
   requireStaffAction,
@@ -88,7 +88,7 @@ describe('docs/access.md', () => {
     const page = await readFile(path, 'utf8');
     const rows = STAFF_ACTIONS.map((action) => {
       const cells = STAFF_ROLES.map((role) => (isStaffActionAllowed(role, action) ? 'yes' : '–'));
-      const description = describeConsoleAction(action) ?? AUDIT_ACTIONS[action as AuditAction];
+      const description = { ...AUDIT_ACTIONS, ...CONSOLE_ACTIONS }[action];
       return `| \`${action}\` | ${description} | ${cells.join(' | ')} |`;
     });
     const head = [

@@ -1,6 +1,6 @@
 import type { MetadataStorage } from '@mikro-orm/core';
-import { fileDefinitions } from './file-definitions.ts';
-import { type Column, createFileMappings, type FileMapping } from './file-mapping.ts';
+import { fileDefinitions } from '../../src/data-transfer/file-definitions.ts';
+import { type Column, createFileMappings, type FileMapping } from '../../src/data-transfer/file-mapping.ts';
 
 /** Formats the tables of docs/data-transfer-format.md, one per file, from the mappings that imports use. */
 export function createFormatReference(metadata: MetadataStorage): string {
