@@ -17,18 +17,18 @@ export interface UniqueKey {
 }
 
 export function findUniqueKeys(mapping: FileMapping, { uniques }: Catalog): UniqueKey[] {
-  const persistedProperties = new Map(mapping.columns.map((column) => [column.name, column]));
+  const columnsByName = new Map(mapping.columns.map((column) => [column.name, column]));
   return uniques
-    .filter(({ columns }) => columns.every((name) => persistedProperties.has(name)))
-    .map((unique) => toUniqueKey(mapping, unique, persistedProperties));
+    .filter(({ columns }) => columns.every((name) => columnsByName.has(name)))
+    .map((unique) => toUniqueKey(mapping, unique, columnsByName));
 }
 
 function toUniqueKey(
   mapping: FileMapping,
   { keys, columns, predicate, nullsNotDistinct }: UniqueIndex,
-  persistedProperties: Map<string, Column>,
+  columnsByName: Map<string, Column>,
 ) {
-  const keyColumns = columns.map((name) => persistedProperties.get(name)!);
+  const keyColumns = columns.map((name) => columnsByName.get(name)!);
   const isReference = (column: Column) => mapping.references.some((reference) => reference.column === column);
   // Problems are reported for the last column that is not a reference.
   const messageColumn = keyColumns.findLast((column) => !isReference(column)) ?? keyColumns.at(-1) ?? mapping.key[0]!;
@@ -42,7 +42,7 @@ function toUniqueKey(
     fields: escapeLiteral(keyColumns.map(({ field }) => field).join(', ') || keys.join(', ')),
     condition: escapeLiteral(predicate === null ? '' : ` (unique where ${predicate})`),
     keys: keys.map((sql, index) => {
-      const column = persistedProperties.get(sql) ?? persistedProperties.get(`"${sql}"`);
+      const column = columnsByName.get(sql) ?? columnsByName.get(`"${sql}"`);
       return { name: `u${index}`, sql, nullsMeet: nullsNotDistinct && column?.nullable === true };
     }),
     predicate: predicate === null ? '' : `where ${predicate}`,

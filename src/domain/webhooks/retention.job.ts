@@ -100,9 +100,8 @@ async function encryptRow(
     const key = text && secrets.keyOf(text);
     if (key === 'UNKNOWN') counts.unknownKeys++;
     if (key !== 'OTHER') continue;
-    await em.execute(`update webhook_endpoint set ${column} = ? where id = ?`, [
-      ...[secrets.encrypt(secrets.decrypt(text!, id), id), id],
-    ]);
+    const encrypted = secrets.encrypt(secrets.decrypt(text!, id), id);
+    await em.execute(`update webhook_endpoint set ${column} = ? where id = ?`, [encrypted, id]);
     counts.secrets++;
   }
 }
