@@ -3,7 +3,7 @@ import { ID_PREFIXES, type IdKind, idPattern } from '../shared/ids.ts';
 import { isObject } from '../shared/is-object.ts';
 
 /** Reports one problem of a row; `path` is the field and the path within it: `integrations[0].type`. */
-export type ReportProblem = (path: string, message: string) => void;
+type ReportProblem = (path: string, message: string) => void;
 
 /** Validation of a value in a row. */
 export interface FieldType {
@@ -106,7 +106,7 @@ export function list(of: FieldType): FieldType {
   };
 }
 
-export interface Member {
+interface Member {
   fieldType: FieldType;
   nullable: boolean;
 }

@@ -34,7 +34,7 @@ const TILE_DECODER_PAGES = 321;
 const TILING_BYTES = 72;
 
 /** Planes of luma and chroma, before the turn of the orientation. */
-export interface DecodedGrid {
+interface DecodedGrid {
   width: number;
   height: number;
   /** EXIF orientation. */

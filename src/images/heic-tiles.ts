@@ -23,7 +23,7 @@ export type TileDecoder = Record<
 };
 
 /** What all tiles of a picture have in common. Chroma has half of the width and height. */
-export interface TileFormat {
+interface TileFormat {
   width: number;
   height: number;
   /** Bits of a sample. */

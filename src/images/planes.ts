@@ -10,7 +10,7 @@ export interface Plane {
 }
 
 /** How luma and chroma encode red, green and blue. */
-export interface YcbcrColour {
+interface YcbcrColour {
   /** Weights of red and blue in luma. */
   weights: readonly [red: number, blue: number];
   isFullRange: boolean;

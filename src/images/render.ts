@@ -52,7 +52,7 @@ export const defaultRenderProcess = createRenderProcess();
 export const toRenditionDimensions = (dimensions: Dimensions, size: RenditionSize): Dimensions =>
   fitInto(dimensions, RENDITION_SIDES[size]);
 
-export interface RenderOptions {
+interface RenderOptions {
   /** Share that the decode is charged to; without one, it begins at once. */
   share?: DecodeShare;
   /** Ends the wait for a slot. */

@@ -16,7 +16,7 @@ const WARM_UP_SECONDS = 10;
 const SETTLE_SECONDS = 0.3;
 
 /** CPU time per request of one operation in both builds. */
-export interface BuildComparison {
+interface BuildComparison {
   operation: string;
   connections: number;
   /** Medians, in microseconds per request. */

@@ -21,7 +21,7 @@ export interface DataSet {
   builders: { id: string; projectIds: string[]; subcontractorIds: string[]; workerIds: string[]; photoIds: string[] }[];
 }
 
-export interface DataSize {
+interface DataSize {
   /** Builders that the client is connected to. */
   builders: number;
   /** In all, spread evenly over the builders and their projects. */

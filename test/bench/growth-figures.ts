@@ -17,7 +17,7 @@ import { readUsage } from '../../src/domain/usage/read-usage.ts';
 import type { GrowthData } from './growth-data.ts';
 
 /** A figure of the console, read from both sizes. */
-export interface FigureCase {
+interface FigureCase {
   name: string;
   read(database: Database): Promise<unknown>;
 }

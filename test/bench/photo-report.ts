@@ -34,7 +34,7 @@ const BOUND = 40;
 
 type Shape = readonly [blocks: number, runs: number];
 
-export interface PhotoReportOptions {
+interface PhotoReportOptions {
   shapes?: readonly Shape[];
   /** How often each is synced; the best counts. */
   rounds?: number;
@@ -42,7 +42,7 @@ export interface PhotoReportOptions {
 }
 
 /** Times in milliseconds. */
-export interface PhotoReportRow {
+interface PhotoReportRow {
   blocks: number;
   runs: number;
   bytes: number;

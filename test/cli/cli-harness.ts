@@ -11,7 +11,7 @@ import { Database, type Databases } from '../../src/database/database.ts';
 import { REGIONS, type RegionId } from '../../src/shared/regions.ts';
 import { createDatabase } from '../setup/database.ts';
 
-export interface CommandOutput {
+interface CommandOutput {
   code: number;
   out: string;
   err: string;

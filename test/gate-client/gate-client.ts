@@ -18,7 +18,7 @@ export interface GateEvent {
 }
 
 /** The service's last word on an event. */
-export interface Settled {
+interface Settled {
   sourceEventId: string;
   status: number;
   body: { code?: string; message?: string; data?: object; errors?: { fieldName: string; message: string }[] };

@@ -4,7 +4,7 @@ import { authorizationParameters, REDIRECT_URI, responseParametersOf, VERIFIER }
 import { type OAuthService, postToken, type WithDatabases } from './service.ts';
 
 /** A client and the user who allows it access. */
-export interface CodeFlow {
+interface CodeFlow {
   clientId: string;
   email: string;
   secret?: string;

@@ -21,7 +21,7 @@ export interface FaultsOptions {
   say?: (line: string) => void;
 }
 
-export interface FaultsReport {
+interface FaultsReport {
   sent: number;
   events: number;
   visits: number;

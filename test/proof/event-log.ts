@@ -7,7 +7,7 @@ import { Faults } from './attendance-faults.ts';
 import { createSettings, startInstancePair } from './instance-pair.ts';
 import { MortalPostgres } from './postgres.ts';
 
-export interface EventLogOptions {
+interface EventLogOptions {
   writers: number;
   readers: number;
   records: number;

@@ -10,7 +10,7 @@ import { Instance } from './instance.ts';
 import { createSettings, startInstancePair } from './instance-pair.ts';
 import { MortalPostgres } from './postgres.ts';
 
-export interface EventsOptions {
+interface EventsOptions {
   changes: number;
   kills: number;
   writers: number;
@@ -19,7 +19,7 @@ export interface EventsOptions {
   say?: (line: string) => void;
 }
 
-export interface EventsReport {
+interface EventsReport {
   changes: number;
   kills: number;
   deliveredFast: number;

@@ -13,7 +13,7 @@ import { InternalReader } from './internal-reader.ts';
 import { ReplicatedPostgres } from './replicated-postgres.ts';
 import { BASE_URL, ProofSite, type Say } from './site.ts';
 
-export interface FailoverOptions {
+interface FailoverOptions {
   /** Promotions of a synchronous standby. */
   rounds: number;
   say: Say;

@@ -11,7 +11,7 @@ import { findSaturation, measureIdle, ResourceMonitor, waitForIdleProcessors } f
 import { ReplicatedPostgres } from './replicated-postgres.ts';
 import { BASE_URL, ProofSite, type Say } from './site.ts';
 
-export interface FleetOptions {
+interface FleetOptions {
   instances: number;
   integrators: number;
   /** Seconds of each of the three parts of the Monday. */

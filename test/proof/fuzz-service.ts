@@ -14,7 +14,7 @@ import { Instance } from './instance.ts';
 import { residentOf } from './memory.ts';
 import { MortalPostgres } from './postgres.ts';
 
-export interface FuzzServiceOptions {
+interface FuzzServiceOptions {
   requests: number;
   seed: number;
   connections: number;

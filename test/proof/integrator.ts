@@ -7,7 +7,7 @@ import type { Answer, Exchanges } from './exchange.ts';
 import { BASE_URL } from './site.ts';
 
 /** Acknowledged writes, as the integrator records them. */
-export class Acknowledged {
+class Acknowledged {
   /** Number of responses that an event is new, by the id of the sign-on event. */
   readonly events = new Map<string, { type: 'SIGN_ON' | 'SIGN_OFF'; news: number }>();
   /** SHA-256 of the photos' bytes, by page and photo. */

@@ -8,7 +8,7 @@ import { createExcessiveRequests, findWrongResponses } from './refusals.ts';
 import { BASE_URL, ProofSite, type Say } from './site.ts';
 import { Dawdlers, idleConnections } from './slow.ts';
 
-export interface LimitsOptions {
+interface LimitsOptions {
   /** Number of idle connections. */
   connections: number;
   /** Whether windows have three seconds, and slow and idle clients are left out, which take minutes. */

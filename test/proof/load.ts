@@ -5,7 +5,7 @@ import { Exchanges } from './exchange.ts';
 import { Application, type WriteTarget } from './integrator.ts';
 import type { ProofSite } from './site.ts';
 
-export interface LoadOptions {
+interface LoadOptions {
   /** Origins of the instances, or of the balancer before them. */
   origins: () => string[];
   /** Name of the run, a prefix of its external ids. */

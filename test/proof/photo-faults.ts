@@ -16,7 +16,7 @@ import { Caller } from './photo-caller.ts';
 import { type Expected, wrongThings } from './photo-rows.ts';
 import { MortalPostgres } from './postgres.ts';
 
-export interface PhotoFaultsOptions {
+interface PhotoFaultsOptions {
   /** Where the bytes are kept: on the local disk, or in Swift behind its S3 API. */
   store: 'local' | 's3';
   /** Least pages that are synced, moved to another project, and in part deleted. */
@@ -31,7 +31,7 @@ export interface PhotoFaultsOptions {
   say?: (line: string) => void;
 }
 
-export interface PhotoFaultsReport {
+interface PhotoFaultsReport {
   pages: number;
   photos: number;
   instanceKills: number;

@@ -1,7 +1,7 @@
 import { getIntrospectionQuery } from 'graphql';
 
 /** A request that passes a limit, and the status that it has to get. */
-export interface Excess {
+interface Excess {
   name: string;
   path: string;
   status: number;

@@ -14,7 +14,7 @@ import { randomOf } from '../support/shuffle.ts';
 import { Instance } from './instance.ts';
 import { MortalPostgres } from './postgres.ts';
 
-export interface ReportFaultsOptions {
+interface ReportFaultsOptions {
   /** Reports that are synced at the same time. */
   reports: number;
   /** Revisions of each. */

@@ -25,7 +25,7 @@ export async function closeAll(say: Say): Promise<void> {
 }
 
 /** Settings of the disks that a proof fills. */
-export interface SmallDisks {
+interface SmallDisks {
   databaseBytes: number;
   storeBytes: number;
 }

@@ -6,7 +6,7 @@ import { MixedLoad } from './load.ts';
 import { residentOf } from './memory.ts';
 import { ProofSite, type Say } from './site.ts';
 
-export interface SoakOptions {
+interface SoakOptions {
   minutes: number;
   say: Say;
 }

@@ -3,7 +3,7 @@
  * modules of later lines; the modules of one line do not import each other. `test/architecture.test.ts` enforces this list, and the
  * diagram in the README is generated from it.
  */
-export const LAYERS: readonly (readonly Module[])[] = [
+const LAYERS: readonly (readonly Module[])[] = [
   [
     {
       name: 'app',

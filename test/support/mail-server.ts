@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
 
-export interface ReceivedMessage {
+interface ReceivedMessage {
   /** Recipients of the envelope. */
   to: string[];
   from: string;

@@ -4,7 +4,7 @@ import { MeetingTemplate } from '../../entities/meeting-template.entity.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type Service, startService } from './harness.ts';
 
-export interface MeetingState {
+interface MeetingState {
   notes: string | null;
   updatedAt: string;
 }

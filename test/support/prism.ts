@@ -9,7 +9,7 @@ import { freePort } from './ports.ts';
 const PROGRAM = join(import.meta.dirname, '..', '..', 'node_modules', '@stoplight', 'prism-cli', 'dist', 'index.js');
 
 /** A part of a request or response that the document does not allow. */
-export interface Violation {
+interface Violation {
   location: string[];
   message: string;
 }

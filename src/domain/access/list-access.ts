@@ -63,7 +63,7 @@ export async function listBuilders({ database }: ReadContext, { id, name }: Buil
   return { rows, totalCount };
 }
 
-export interface IntegratorFilter {
+interface IntegratorFilter {
   /** Part of the name. */
   name?: string;
 }

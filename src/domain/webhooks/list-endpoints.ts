@@ -5,7 +5,7 @@ import type { Database } from '../../database/database.ts';
 import { toShownEndpoints } from './endpoints.ts';
 
 /** Conditions of which all must hold. Absent ones do not restrict. */
-export interface EndpointFilter {
+interface EndpointFilter {
   integratorId?: string;
   /** As clients see it: an active endpoint of a disabled client is paused (WHK-7). */
   status?: WebhookEndpointStatus;

@@ -67,7 +67,7 @@ export const shareOf = ({ grants, claims }: Pick<Caller, 'grants' | 'claims'>): 
   grants.integrator_id ?? claims.client_id;
 
 /** What each of them does in its own way. */
-export interface Lookups {
+interface Lookups {
   /** Null when the token is not ours, has expired, or its client is gone. */
   recognise(token: string, region: Region): Promise<{ claims: Claims; grants: Grants } | null>;
   builderExists(id: string, region: Region): Promise<boolean>;

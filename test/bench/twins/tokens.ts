@@ -27,7 +27,7 @@ export async function verify(token: string): Promise<Claims | null> {
   );
 }
 
-export interface StoredClient {
+interface StoredClient {
   type: string;
   grants: string[];
   scopes: string[];

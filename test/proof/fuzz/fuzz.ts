@@ -6,7 +6,7 @@ import { restRequest } from './rest.ts';
 import { chance, type Draw } from './values.ts';
 import type { Sent, World } from './world.ts';
 
-export interface FuzzOptions {
+interface FuzzOptions {
   requests: number;
   /** The same seed generates the same requests, except for ids and tokens. */
   seed: number;
@@ -16,7 +16,7 @@ export interface FuzzOptions {
   pause?: (sent: number) => Promise<void>;
 }
 
-export interface FuzzResult {
+interface FuzzResult {
   sent: number;
   /** Answers by their status. */
   statuses: Record<string, number>;

@@ -6,7 +6,7 @@ import { type Measurement, measure } from './measure.ts';
 import { createTable, exceedsLimit, medianOf, writeTable, wrongIn } from './report.ts';
 import { prepareScenario } from './scenario.ts';
 
-export interface NoisyNeighbourOptions {
+interface NoisyNeighbourOptions {
   /** A few cases for a few seconds each. */
   short?: boolean;
   /** Names of cases, separated by commas. */

@@ -21,7 +21,7 @@ export interface ClientAccount {
 }
 
 /** An integrator with a builder that it is connected to. */
-export interface IntegratorAccount {
+interface IntegratorAccount {
   builderId: string;
   projectIds: string[];
   workerIds: string[];

@@ -17,7 +17,7 @@ export interface Observation {
   problem: string;
 }
 
-export interface VictimOptions {
+interface VictimOptions {
   origin: string;
   account: VictimAccount;
   /** Public address of the service: the audience of its tokens. */
