@@ -4,7 +4,7 @@ import type { Databases } from '../database/database.ts';
 import { storeRendition } from '../domain/photos/render-photo.ts';
 import { renderPlaceholder } from '../images/render.ts';
 import { ApiError, conflict, forbidden, invalidField, notFound, unavailable } from '../shared/errors.ts';
-import { createFairShares, type FairShares } from '../shared/fair-shares.ts';
+import type { FairShares } from '../shared/fair-shares.ts';
 import { holdUntilClosed } from '../shared/hold-until-closed.ts';
 import { toNetwork } from '../shared/network.ts';
 import { REGIONS, type RegionId } from '../shared/regions.ts';
@@ -43,7 +43,7 @@ const CORS = {
 export async function registerStorage(
   app: FastifyInstance,
   storages: Storages,
-  limits: SignedUrlLimits = { shares: createFairShares() },
+  limits: SignedUrlLimits,
 ): Promise<void> {
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();

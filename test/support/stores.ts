@@ -5,6 +5,7 @@ import Fastify from 'fastify';
 import { loadConfig } from '../../src/config.ts';
 import { installErrorHandler } from '../../src/http/errors.ts';
 import { registerStorage, type SignedUrlLimits } from '../../src/http/storage.ts';
+import { createFairShares } from '../../src/shared/fair-shares.ts';
 import { openStorages, type Storages } from '../../src/storage/storage.ts';
 import { BASE_URL, type Service, TOKEN_KEY } from './harness.ts';
 import { freePort } from './ports.ts';
@@ -23,7 +24,10 @@ export interface TestStore {
 const SECRET = Buffer.alloc(32, 9).toString('base64url');
 
 /** Serves the `/storage` routes over the store of the settings. */
-export async function startStore(settings: Record<string, string> = {}, limits?: SignedUrlLimits): Promise<TestStore> {
+export async function startStore(
+  settings: Record<string, string> = {},
+  limits: SignedUrlLimits = { shares: createFairShares() },
+): Promise<TestStore> {
   const folder = await mkdtemp(join(tmpdir(), 'builder-api-store-'));
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;

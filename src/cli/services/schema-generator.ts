@@ -23,7 +23,7 @@ async function generateSchemaDocuments(): Promise<[file: string, text: string][]
 }
 
 /** Writes `schema.graphql`, `console.graphql` and `openapi.json` to the folder, and the scalar map to `docs` beside it. Returns their paths. */
-export async function writeSchemaDocuments(folder = 'schema'): Promise<string[]> {
+export async function writeSchemaDocuments(folder: string): Promise<string[]> {
   const files = await generateSchemaDocuments();
   for (const [file, text] of files) {
     await mkdir(dirname(join(folder, file)), { recursive: true });
@@ -33,7 +33,7 @@ export async function writeSchemaDocuments(folder = 'schema'): Promise<string[]>
 }
 
 /** Throws if a committed document differs from the generated one. */
-export async function requireCurrentSchemaDocuments(folder = 'schema'): Promise<void> {
+export async function requireCurrentSchemaDocuments(folder: string): Promise<void> {
   const stale: string[] = [];
   for (const [file, text] of await generateSchemaDocuments()) {
     const path = join(folder, file);

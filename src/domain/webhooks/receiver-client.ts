@@ -75,7 +75,7 @@ export class ReceiverClient {
     url: string,
     headers: Record<string, string>,
     body: string,
-    { signal, userAgent = 'builder-integration-api' }: { signal?: AbortSignal; userAgent?: string } = {},
+    { signal }: { signal?: AbortSignal } = {},
   ): Promise<Attempt> {
     const began = performance.now();
     const deadline = AbortSignal.timeout(this.#network.timeoutMs ?? TIMEOUT_MS);
@@ -89,7 +89,7 @@ export class ReceiverClient {
       if (problem) return finish({ status: null, body: null, error: `The URL ${problem}.` });
       const target = new URL(url);
       const response = await traced('POST webhook', { 'server.address': target.hostname }, () =>
-        this.#send(target, { ...headers, 'User-Agent': userAgent }, body, combined),
+        this.#send(target, { ...headers, 'User-Agent': 'builder-integration-api' }, body, combined),
       );
       const text = await readBeginning(response);
       return finish({ status: response.statusCode!, body: text, error: null });

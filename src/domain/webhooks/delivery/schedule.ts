@@ -27,12 +27,11 @@ const JITTER = 0.2;
 export function nextAttemptAt(
   { attempts, firstAttemptAt }: { attempts: number; firstAttemptAt: number },
   now: number,
-  random: () => number = Math.random,
 ): number | null {
   if (now - firstAttemptAt >= GIVE_UP_MS) return null;
   const delay = RETRY_DELAYS_MS[Math.min(attempts, RETRY_DELAYS_MS.length) - 1]!;
   // The last attempt is at the end of the three days.
-  return Math.min(now + delay * (1 + JITTER * random()), firstAttemptAt + GIVE_UP_MS);
+  return Math.min(now + delay * (1 + JITTER * Math.random()), firstAttemptAt + GIVE_UP_MS);
 }
 
 /** Returns until when an endpoint with so many failures in a row is suspended; null when it is not. */
