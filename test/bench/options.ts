@@ -14,6 +14,7 @@ Parts:
   replicas          dashboards beside integrators' requests, with 0, 1 and 2 standbys
   scale             tables, unique indexes and reads that name the builder, and those that do not
   memory            resident memory at rest and after 100,000 mixed requests
+  start             how long npm start takes, once the databases exist
   profile           where the service's processor time goes, by package and folder
   against           CPU time per request beside another build (--against, which needs no name of a part)
   photo-report      the largest photo reports beside JSON.parse of their bodies
@@ -23,7 +24,7 @@ Parts:
 Options:
   --only TEXT       works whose name holds the text
   --seconds N       of each measurement (5; 1 for compare and observability, 2 for console)
-  --rounds N        of each work, one service after the other in turn (5; 15 for compare, observability and with --against)
+  --rounds N        of each work, one service after the other in turn (5; 15 for compare, observability, start and with --against)
   --against DIR     another built checkout of this project, to compare the CPU time per request with
   --connections N   repeatable (32 and 1)
   --timesheets N    rows in the largest table (20000)
@@ -83,7 +84,10 @@ export function readOptions(): Options | null {
   return {
     part,
     seconds: count('seconds', values.seconds ?? SECONDS[part] ?? '5'),
-    rounds: count('rounds', values.rounds ?? (['compare', 'against', 'observability'].includes(part) ? '15' : '5')),
+    rounds: count(
+      'rounds',
+      values.rounds ?? (['compare', 'against', 'observability', 'start'].includes(part) ? '15' : '5'),
+    ),
     connections: values.connections.map((text) => count('connections', text)),
     only: values.only,
     timesheets: count('timesheets', values.timesheets),

@@ -22,6 +22,7 @@ const PARTS: Record<string, () => Promise<Part>> = {
   observability: async () => (await import('./observability.ts')).observability,
   console: async () => (await import('./console.ts')).consoleInUse,
   memory: async () => (await import('./memory.ts')).memory,
+  start: async () => (await import('./start.ts')).secondStart,
   profile: async () => (await import('./profile.ts')).profile,
   'photo-report': async () => {
     const { photoReports, photoReportTable } = await import('./photo-report.ts');
