@@ -13,7 +13,8 @@ import { resolvers } from './registry.ts';
 
 /** Returns the executable schema of the whole service, with the authorization of every operation and edge. */
 export function buildServiceSchema(): GraphQLSchema {
-  const schema = buildSchemaSync({ resolvers, validate: false });
+  // type-graphql would check the schema by an introspection query, which takes long. Apollo Server validates it.
+  const schema = buildSchemaSync({ resolvers, validate: false, skipCheck: true });
   const factories = createResolverFactories(schema);
   const findFactory = ({ resolve }: Field, name: string, parent: string): ResolverFactory | null =>
     factories.get(`${parent}.${name}`) ?? (resolve ? toResolverFactory(resolve) : null);

@@ -50,6 +50,7 @@ import { RegisteredOrigins } from './oauth/registered-origins.ts';
 import { registerReportPages } from './reports/plugin.ts';
 import { createOpenApiDocument } from './rest/openapi.ts';
 import { registerMethodNotAllowed, registerRest } from './rest/plugin.ts';
+import { createRestSchema } from './rest/projection.ts';
 import { generateOperationDocuments } from './rest/sofa.ts';
 import { registerUploads } from './rest/uploads.ts';
 import type { Clock } from './shared/clock.ts';
@@ -62,6 +63,7 @@ import { openStorages } from './storage/storage.ts';
 /** What every application serves, whatever its settings. */
 export interface ServiceDefinition {
   schema: GraphQLSchema;
+  restSchema: GraphQLSchema;
   consoleSchema: GraphQLSchema;
   operations: Operation[];
   /** GraphQL operations of REST, by root field. */
@@ -71,9 +73,10 @@ export interface ServiceDefinition {
 /** Returns what the applications of a process serve. It takes half a second of CPU time. */
 export async function createServiceDefinition(): Promise<ServiceDefinition> {
   const schema = buildServiceSchema();
+  const restSchema = createRestSchema(schema);
   const operations = createRouteTable(schema);
-  const documents = await generateOperationDocuments(schema, operations);
-  return { schema, consoleSchema: buildConsoleSchema(schema), operations, documents };
+  const documents = await generateOperationDocuments(restSchema, operations);
+  return { schema, restSchema, consoleSchema: buildConsoleSchema(schema), operations, documents };
 }
 
 /** Dependencies of the service, which tests replace. */
@@ -149,7 +152,8 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   const { baseUrl, rateLimits } = config;
   const app = Fastify(serverOptions(config));
   closeSlowConnections(app.server, 2_000 * config.requestSeconds);
-  const { schema, consoleSchema, operations, documents } = dependencies.definition ?? (await createServiceDefinition());
+  const definition = dependencies.definition ?? (await createServiceDefinition());
+  const { schema, restSchema, consoleSchema, operations, documents } = definition;
   const accessTokens = new AccessTokens({ keys: tokenKeys, issuer: baseUrl, clock });
   const tokens = new AccessTokenVerifier({ tokens: accessTokens, databases, clock });
   const storages = openStorages(config, { secrets: tokenKeys, clock, network: dependencies.outside });
@@ -203,10 +207,10 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
     token: tokenLimits,
     passwordReset: new RateLimiter('password-reset', PASSWORD_RESET_LIMIT, clock),
   });
-  const mailer = config.mail && createMailer(config.mail);
+  const mailer = config.mail && (await createMailer(config.mail));
   const passwordResets = openPasswordResets(app, mailer, config, dependencies);
   await registerDocs(app, {
-    document: await createOpenApiDocument(schema, operations, baseUrl),
+    document: await createOpenApiDocument(schema, operations, baseUrl, restSchema),
     limitVisitor: oauthRateLimits.limitPageRequest,
   });
   await app.register(

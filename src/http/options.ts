@@ -38,7 +38,13 @@ export function serverOptions(config: Config): FastifyServerOptions {
     // headers.ts logs one line per response.
     logController: new LogController({ requestIdLogLabel: 'requestId', disableRequestLogging: true }),
     logger: loggerOptions(config),
+    // Routes have no JSON schemas for Fastify, whose compilers would take long to load.
+    schemaController: { compilersFactory: { buildValidator: rejectSchema, buildSerializer: rejectSchema } },
   };
+}
+
+function rejectSchema(): never {
+  throw new Error('Routes must not have a JSON schema: inputs are checked by the rules of the GraphQL schema.');
 }
 
 function isEncoded(url: string): boolean {

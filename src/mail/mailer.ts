@@ -1,4 +1,3 @@
-import { createTransport } from 'nodemailer';
 import { isLoopback } from '../config.ts';
 
 /** A plain-text message. */
@@ -33,7 +32,9 @@ export function describeMailError(error: unknown): object {
 }
 
 /** Creates a mailer for an SMTP server. The text is sent as it is; addresses are not parsed for several recipients. */
-export function createMailer({ url, from }: MailSettings): Mailer {
+export async function createMailer({ url, from }: MailSettings): Promise<Mailer> {
+  // Most starts need no mail server, and the library is a large one.
+  const { createTransport } = await import('nodemailer');
   // Without TLS, the network between the service and the server could read the links. On loopback there is none.
   const requireTLS = !isLoopback(new URL(url).hostname);
   const transport = createTransport({ url, ...TIMEOUTS, requireTLS, disableFileAccess: true, disableUrlAccess: true });

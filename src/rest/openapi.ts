@@ -28,8 +28,8 @@ export async function createOpenApiDocument(
   schema: GraphQLSchema,
   operations: Operation[],
   baseUrl: string,
+  restSchema: GraphQLSchema = createRestSchema(schema),
 ): Promise<object> {
-  const restSchema = createRestSchema(schema);
   const schemas = new Schemas(await findDiscriminators(restSchema));
   const described: DescribedOperation[] = [
     ...createStaticOperations(baseUrl).map(describeStaticOperation),

@@ -1,7 +1,6 @@
 import { type DocumentNode, type GraphQLSchema, Kind } from 'graphql';
 import { useSofa } from 'sofa-api';
 import type { Operation } from '../../schema/route-table.ts';
-import { createRestSchema } from './projection.ts';
 
 interface SofaRoute {
   method: string;
@@ -13,19 +12,18 @@ interface SofaRoute {
 const EMPTY_REQUEST = { url: '', body: null, params: {} };
 
 /**
- * Returns the GraphQL operation that SOFA generates from the schema for each route, by root field. SOFA's own handlers coerce their
+ * Returns the GraphQL operation that SOFA generates from the schema of REST for each route, by root field. SOFA's own handlers coerce their
  * input and respond with a fetch Response. So `RestRouteHandler` serves the requests, and each handler of SOFA is called only once, to
  * obtain the document that it executes. SOFA also mounts `/webhook` routes without any check; no route of its router is served.
  */
 export async function generateOperationDocuments(
-  schema: GraphQLSchema,
+  restSchema: GraphQLSchema,
   operations: Operation[],
 ): Promise<Map<string, DocumentNode>> {
   const routes = operations.map((operation) => [
     `${operation.kind}.${operation.field}`,
     { method: operation.method, path: operation.path, responseStatus: operation.status },
   ]);
-  const restSchema = createRestSchema(schema);
   // For each argument SOFA looks up its description, which nothing uses, in the definition of the root type: it would print and parse it.
   for (const type of [restSchema.getQueryType()!, restSchema.getMutationType()!])
     type.astNode = { kind: Kind.OBJECT_TYPE_DEFINITION, name: { kind: Kind.NAME, value: type.name }, fields: [] };

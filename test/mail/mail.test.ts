@@ -13,7 +13,7 @@ const message = (to: string, text = 'Grüße\n.\n') => ({ to, subject: 'Hello', 
 
 describe('a mailer', () => {
   it('delivers the text to one recipient, whatever the address contains', async () => {
-    const mailer = createMailer({ url: server.url, from: 'no-reply@example.com' });
+    const mailer = await createMailer({ url: server.url, from: 'no-reply@example.com' });
     await mailer.send(message('sam@example.com'));
     expect(server.messages.at(-1)).toMatchObject({ to: ['sam@example.com'], from: 'no-reply@example.com' });
     expect(server.messages.at(-1)!.text).toContain('Grüße');
@@ -24,7 +24,10 @@ describe('a mailer', () => {
   });
 
   it('fails with a wrong password', async () => {
-    const mailer = createMailer({ url: server.url.replace('mail-password', 'wrong'), from: 'no-reply@example.com' });
+    const mailer = await createMailer({
+      url: server.url.replace('mail-password', 'wrong'),
+      from: 'no-reply@example.com',
+    });
     await expect(mailer.send(message('sam@example.com'))).rejects.toThrow(/Invalid login/);
     mailer.close();
   });
@@ -32,7 +35,7 @@ describe('a mailer', () => {
 
 describe('describeMailError', () => {
   it('contains no address, which servers quote', async () => {
-    const mailer = createMailer({ url: server.url, from: 'no-reply@example.com' });
+    const mailer = await createMailer({ url: server.url, from: 'no-reply@example.com' });
     server.rejecting = true;
     const error = await mailer.send(message('sam@example.com')).catch((caught: Error) => caught as Error);
     server.rejecting = false;
@@ -89,7 +92,7 @@ describe('a mail queue', () => {
   it('tries again after a temporary error, and reports the last one', async () => {
     const errors: unknown[] = [];
     const queue = new MailQueue((error) => errors.push(error), [0, 0]);
-    const mailer = createMailer({ url: server.url, from: 'no-reply@example.com' });
+    const mailer = await createMailer({ url: server.url, from: 'no-reply@example.com' });
     let attempts = 0;
     queue.add(async () => {
       server.failing = ++attempts < 3;

@@ -22,7 +22,7 @@ export async function sendPasswordLink(
   const { path, ...link } = created;
   const address = `${baseUrl}${path}`;
   if (!emailed) return { ...link, emailed, link: address };
-  const mailer = createMailer(mail);
+  const mailer = await createMailer(mail);
   try {
     await mailer.send(createPasswordLinkMessage({ ...link, link: address, hours: LINK_HOURS }));
   } catch (error) {

@@ -232,7 +232,7 @@ describe('Forgot your password?', () => {
   });
 
   it('counts no link that was not sent, and deletes it (OAU-45)', async () => {
-    const mailer = createMailer({ url: mail.url, from: 'no-reply@example.com' });
+    const mailer = await createMailer({ url: mail.url, from: 'no-reply@example.com' });
     const queue = new MailQueue(() => undefined, []);
     const { databases, clock, baseUrl } = deployment;
     const resets = new PasswordResets({ databases, clock, baseUrl, mailer, queue });
