@@ -28,7 +28,7 @@ import { loggerOptions } from './http/logger-options.ts';
 import { registerWebhookMetrics } from './http/webhook-metrics.ts';
 import { systemClock } from './shared/clock.ts';
 import { releaseStartMemory } from './shared/collect-garbage.ts';
-import { startJob } from './shared/jobs.ts';
+import { startJobs } from './shared/jobs.ts';
 import { loadOnce } from './shared/load-once.ts';
 import { mapRegions, REGIONS, type RegionId } from './shared/regions.ts';
 import { VERSION } from './shared/version.ts';
@@ -46,6 +46,9 @@ type AppDependencies = Parameters<BuildApp>[1];
 
 /** Milliseconds that a start waits for the replay of erasures: a store may hang, or there may be many. */
 const REPLAY_MS = 30_000;
+
+/** Milliseconds between the end of a start and work that blocks the event loop, so that it does not delay the first requests. */
+const SETTLE_MS = 1_000;
 
 const noop: Stop = async () => {};
 
@@ -67,7 +70,7 @@ export async function main(showsTiming: boolean): Promise<void> {
       log.info({ version: VERSION, migrations, milliseconds: Math.round(performance.now()) }, 'ready');
       if (showsBanner(config)) process.stdout.write(formatWelcome(config, demo));
       if (showsTiming) process.stdout.write(`${stopwatch}\n`);
-      releaseStartMemory();
+      setTimeout(releaseStartMemory, SETTLE_MS).unref();
     }
   } catch (error) {
     await exitWithError(error);
@@ -135,7 +138,7 @@ async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise
       ...[createRetentionJob(direct), createErasureJob(direct, storages, systemClock)],
       createWebhookRetentionJob(direct, new SecretBox(tokenKeys)),
     ];
-    stopJobs = [...jobs.map((job) => startJob(job, log)), startSequencer(direct, log)];
+    stopJobs = [startJobs(jobs, SETTLE_MS, log), startSequencer(direct, log)];
     return { stop, demo, migrations };
   } catch (error) {
     await stop();
@@ -157,7 +160,7 @@ async function loadApp(stopwatch: Stopwatch) {
  * The job repeats what fails, so that the service starts without its store.
  */
 async function replayErasuresAtStart(databases: Databases, storages: Storages, report: (line: string) => void) {
-  for (const region of REGIONS) {
+  const replay = async (region: RegionId) => {
     const context = { database: databases[region], storage: storages[region], clock: systemClock, source: JOB_SOURCE };
     const late = sleep(REPLAY_MS, undefined, { ref: false }).then(() => {
       throw new Error(`not done within ${REPLAY_MS / 1000} seconds`);
@@ -165,7 +168,8 @@ async function replayErasuresAtStart(databases: Databases, storages: Storages, r
     await Promise.race([replayErasures(context), late]).catch((error: Error) => {
       report(`The erasures of ${region} could not be applied, and are tried again by the job: ${error.message}`);
     });
-  }
+  };
+  await Promise.all(REGIONS.map(replay));
 }
 
 /** Records a rotation of the token keys in the audit log. */

@@ -39,7 +39,7 @@ export async function openDatabases(
   const cluster = databaseUrls ? null : await openEmbeddedCluster(config, role, callbacks);
   const embeddedUrls = () => mapRegions((region) => cluster!.url(`builder_api_${region}`));
   try {
-    for (const region of cluster ? REGIONS : []) await cluster!.ensureDatabase(`builder_api_${region}`);
+    if (cluster) await Promise.all(REGIONS.map((region) => cluster.ensureDatabase(`builder_api_${region}`)));
     const urls = databaseUrls ?? embeddedUrls();
     const direct = mapRegions(
       (region) => new Database(region, directUrls?.[region] ?? urls[region], split, replicaUrls[region]),
@@ -83,11 +83,11 @@ function openEmbeddedCluster(
  * @param opened databases by the name of the setting of their URL
  */
 async function requireReachable(opened: Map<string, Database>, close: () => Promise<void>): Promise<void> {
-  for (const [setting, database] of opened) {
-    const problem = await findDatabaseProblem(database);
-    if (!problem) continue;
+  const problems = await Promise.all([...opened.values()].map(findDatabaseProblem));
+  for (const [index, setting] of [...opened.keys()].entries()) {
+    if (!problems[index]) continue;
     await close().catch(() => undefined);
-    throw new DatabaseUnavailableError(`${setting} ${problem}.`);
+    throw new DatabaseUnavailableError(`${setting} ${problems[index]}.`);
   }
 }
 

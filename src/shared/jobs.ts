@@ -42,6 +42,18 @@ export function startJob({ name, everyMs, run }: Job, log: FastifyBaseLogger): (
   };
 }
 
+/** Starts jobs after a delay. The returned function stops them. */
+export function startJobs(jobs: readonly Job[], delayMs: number, log: FastifyBaseLogger): () => Promise<void> {
+  let stops: (() => Promise<void>)[] = [];
+  const timer = setTimeout(() => {
+    stops = jobs.map((job) => startJob(job, log));
+  }, delayMs).unref();
+  return async () => {
+    clearTimeout(timer);
+    for (const stop of stops) await stop();
+  };
+}
+
 function recordSuccess(job: string, region: RegionId): void {
   const last = lastSuccesses.find((each) => each.job === job && each.region === region);
   if (last) last.at = Date.now();

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Database } from '../../database/database.ts';
 import { acquireRecordLock } from '../../database/write/advisory-lock.ts';
 import { type AuditSource, recordAudit } from './record-audit.ts';
@@ -8,11 +9,20 @@ const OBJECT = 'token-keys';
 /** The start of an instance, for the audit log. */
 const SOURCE: AuditSource = { actor: { type: 'JOB', id: 'start' }, origin: {} };
 
+const SELECT_LAST = {
+  name: 'audit.keys',
+  text: `select values_after -> 'keyIds' from audit_entry
+    where object_id = $1 and action = 'signing_key.changed' order by at desc, id desc limit 1`,
+};
+
 /**
  * Records the ids of the token keys in the audit log if they are not those of the last entry. Instances that start with the same keys
  * record them once. Returns whether an entry was written.
  */
-export function recordKeyChange(database: Database, keyIds: readonly string[], at: string): Promise<boolean> {
+export async function recordKeyChange(database: Database, keyIds: readonly string[], at: string): Promise<boolean> {
+  // The usual case. A start then needs no MikroORM, which takes long to create.
+  const [found] = await database.runner.run(SELECT_LAST, [OBJECT]);
+  if (found && isDeepStrictEqual(JSON.parse(found[0]!), keyIds)) return false;
   return database.transaction(async (em) => {
     await acquireRecordLock(em, 'audit of token keys');
     const [last] = await em.execute<{ keyIds: string[] }[]>(
