@@ -26,7 +26,9 @@ const toTransactionSql = (table: string) =>
   `(case when (current.top >> 32 << 32 | ${table}.xmin::text::bigint) < current.top then current.top >> 32 << 32 | ${table}.xmin::text::bigint
     else (current.top >> 32 << 32 | ${table}.xmin::text::bigint) - 4294967296 end)::text::xid8`;
 
-const isNew = (table: string) => `not pg_visible_in_snapshot(${toTransactionSql(table)}, $2::pg_snapshot)`;
+/** Most rows are older than the snapshot's oldest transaction, which comparing ages finds at a fraction of the cost. */
+const isNew = (table: string) => `age(${table}.xmin) <= current.oldest
+  and not pg_visible_in_snapshot(${toTransactionSql(table)}, $2::pg_snapshot)`;
 
 const SELECT_SNAPSHOT: Statement = { name: 'attendance.snapshot', text: 'select pg_current_snapshot()::text' };
 
@@ -36,7 +38,8 @@ const SELECT_SNAPSHOT: Statement = { name: 'attendance.snapshot', text: 'select 
  */
 const SELECT_CHANGES: Statement = {
   name: 'attendance.changes',
-  text: `with current as materialized (select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as top),
+  text: `with current as materialized (select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as top,
+      age(pg_snapshot_xmin($2::pg_snapshot)::xid) as oldest),
     changed as (
       select project_id, builder_id from sign_on_event, current where sign_on_event.id >= $1 and ${isNew('sign_on_event')}
       union all
