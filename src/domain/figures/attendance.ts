@@ -20,20 +20,26 @@ const toBeganOnSql = (day: string) =>
   `${OF_BUILDER} and archived_at is null
     and signed_on_at >= ${toMidnightSql(day, '$3')} and signed_on_at < ${toMidnightSql(`${day} + 1`, '$3')}`;
 
+/** The inner `group by` hashes each day's workers, which `count(distinct worker_id)` would sort. */
 const BY_DAY: Statement = {
   name: 'figures.attendance-by-day',
-  text: `select to_char(day, 'YYYY-MM-DD'), count(worker_id), count(distinct worker_id)
-    from (select $4::date + n as day from generate_series(0, $5::date - $4::date) n) days
-      left join lateral (select worker_id from sign_on_visit where ${toBeganOnSql('day')}) visit on true
+  text: `select to_char(day, 'YYYY-MM-DD'), sum(visits), count(worker_id) from (
+      select day, worker_id, count(worker_id) as visits
+      from (select $4::date + n as day from generate_series(0, $5::date - $4::date) n) days
+        left join lateral (select worker_id from sign_on_visit where ${toBeganOnSql('day')}) visit on true
+      group by day, worker_id) by_worker
     group by day order by day`,
 };
 
+/** An hour of any time zone is four quarters of an hour of UTC, so that the zone's hour is computed once per quarter. */
 const BY_HOUR: Statement = {
   name: 'figures.sign-ons-by-hour',
   text: `with visits as (
-      select week, extract(hour from signed_on_at at time zone $3)::int as hour, count(*) as visits
-      from generate_series(0, ${TYPICAL_WEEKS}) week
-        cross join lateral (select signed_on_at from sign_on_visit where ${toBeganOnSql('$4::date - 7 * week')}) visit
+      select week, extract(hour from quarter at time zone $3)::int as hour, sum(visits) as visits from (
+        select week, date_bin('15 minutes', signed_on_at, 'epoch') as quarter, count(*) as visits
+        from generate_series(0, ${TYPICAL_WEEKS}) week
+          cross join lateral (select signed_on_at from sign_on_visit where ${toBeganOnSql('$4::date - 7 * week')}) visit
+        group by 1, 2) by_quarter
       group by 1, 2)
     select hour, coalesce(sum(visits) filter (where week = 0), 0),
       coalesce(sum(visits) filter (where week > 0), 0)
