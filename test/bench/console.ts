@@ -140,14 +140,16 @@ class Tab {
     const until = new Date(Date.parse(date) + DAY_MS).toISOString();
     const day = { date, since: `${date}T00:00:00.000Z`, until, timeZone: 'Australia/Sydney' };
     await (this.#isToday
-      ? this.#query(TODAY, 'Today', { builderId, date, from: monthBefore, attendance: true })
-      : this.#query(BOARD, 'Board', { builderId, projectId, ...day }));
+      ? this.#query(TODAY, 'Today', { builderId, date, from: monthBefore, attendance: true }, changes.cursor)
+      : this.#query(BOARD, 'Board', { builderId, projectId, ...day }, changes.cursor));
   }
 
-  async #query<T>(query: string, operationName: string, variables: object): Promise<T> {
+  /** @param cursor of the poll after which the page reads its records again. */
+  async #query<T>(query: string, operationName: string, variables: object, cursor?: string): Promise<T> {
+    const headers = { cookie: this.#session, 'content-type': 'application/json', 'x-console-csrf': '1' };
     const response = await fetch(`${this.#origin}/console/graphql`, {
       method: 'POST',
-      headers: { cookie: this.#session, 'content-type': 'application/json', 'x-console-csrf': '1' },
+      headers: cursor ? { ...headers, 'x-console-cursor': cursor } : headers,
       body: JSON.stringify({ query, operationName, variables }),
     });
     const { data, errors } = (await response.json()) as { data: T; errors?: unknown[] };

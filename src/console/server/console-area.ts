@@ -2,6 +2,7 @@ import type { RequestContext } from '../../auth/request-context.ts';
 import type { StaffAction } from '../../domain/access/staff-roles.ts';
 import type { ChangeContext } from '../../domain/change-context.ts';
 import type { RegionId } from '../../shared/regions.ts';
+import type { ChangeFeed } from './attendance/change-feed.ts';
 import type { PersonalReads } from './personal-reads.ts';
 import type { StaffUser } from './session/console-sessions.ts';
 
@@ -9,6 +10,8 @@ import type { StaffUser } from './session/console-sessions.ts';
 export interface ConsoleContext extends RequestContext, Pick<ChangeContext, 'source'> {
   readonly staff: StaffUser;
   readonly personalReads: PersonalReads;
+  /** Changes of the region, which all polls of the process share. */
+  readonly changeFeed: ChangeFeed;
   readonly session: {
     /** Returns the regions in which the browser is signed in. */
     findRegions(): Promise<RegionId[]>;

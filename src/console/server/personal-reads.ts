@@ -57,6 +57,18 @@ export class PersonalReads {
     this.#recordIds.add(recordId);
   }
 
+  /** Notes the reads of another request, whose result is that of this one too. */
+  addAll(other: PersonalReads): void {
+    for (const [builderId, people] of other.#reads) {
+      for (const [id, categories] of people) {
+        for (const category of categories) {
+          if (other.#recordIds.has(id)) this.addRecord(id, category, builderId);
+          else this.add(id, category, builderId);
+        }
+      }
+    }
+  }
+
   /** Throws 403 for a role that does not allow `person.read`. */
   requireAllowed(): void {
     const { actor } = this.#source;

@@ -17,13 +17,15 @@ import { signIn } from '../../oauth/interaction/sign-in.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { ApiError, forbidden } from '../../shared/errors.ts';
 import type { LargeBodyForm } from '../../shared/large-body.ts';
-import { REGIONS } from '../../shared/regions.ts';
+import { mapRegions, REGIONS } from '../../shared/regions.ts';
 import { MAX_COST } from '../../shared/response-meter.ts';
+import { ChangeFeed } from './attendance/change-feed.ts';
 import type { ConsoleContext, PasswordLinkSender } from './console-area.ts';
 import { registerConsoleFiles } from './files.ts';
 import { PersonalReads, RecordedReads } from './personal-reads.ts';
 import { endConsoleSession, findStaff, type StaffUser } from './session/console-sessions.ts';
 import { SignInRequest } from './session/sign-in-request.ts';
+import { SharedReads } from './shared-reads.ts';
 
 /** Header that requests of the console carry, and that no form of another site can send. CON-3. */
 const CSRF_HEADER = 'x-console-csrf';
@@ -56,6 +58,7 @@ export async function registerConsole(app: FastifyInstance, dependencies: Consol
     publicError: dependencies.publicError,
     acceptLargeBodies: dependencies.acceptLargeBodies,
     createContext: createContextFactory(dependencies),
+    executeQuery: new SharedReads().execute,
     plugins: [reportCost, recordPersonalReads(databases, clock), ApolloServerPluginLandingPageDisabled()],
   });
 }
@@ -82,6 +85,7 @@ function createContextFactory(dependencies: ConsoleDependencies) {
   const { authenticator, databases, clock, baseUrl, passwordLinks, limitPageRequest } = dependencies;
   const secure = baseUrl.startsWith('https:');
   const recordedReads = new RecordedReads();
+  const changeFeeds = mapRegions((region) => new ChangeFeed(databases[region], clock));
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<ConsoleContext> => {
     // Before the session is looked up: a made-up cookie costs a statement too.
@@ -99,7 +103,13 @@ function createContextFactory(dependencies: ConsoleDependencies) {
     const context = authenticator.createContext(request, authenticated);
     return {
       ...context,
-      ...{ staff, source, passwordLinks, personalReads: new PersonalReads(recordedReads, source) },
+      ...{
+        staff,
+        source,
+        passwordLinks,
+        personalReads: new PersonalReads(recordedReads, source),
+        changeFeed: changeFeeds[region],
+      },
       session: {
         findRegions: async () => {
           const signedIn = await Promise.all(REGIONS.map(findIn));

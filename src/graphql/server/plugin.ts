@@ -10,7 +10,7 @@ import type { ApiError } from '../../shared/errors.ts';
 import type { LargeBodyForm } from '../../shared/large-body.ts';
 import { traced } from '../../shared/tracing.ts';
 import { meteredFieldResolver } from '../engine/metered-field-resolver.ts';
-import { compiledQueries } from './compiled-operations.ts';
+import { compiledQueries, type ExecuteQuery } from './compiled-operations.ts';
 import { createCostLimits } from './cost-limits.ts';
 import { limitDepth } from './depth.ts';
 import { limitDocument, limitLength } from './document-limits.ts';
@@ -48,6 +48,8 @@ interface GraphqlRoute {
   /** Returns the context of a request before its body is read; null for a request of the landing page. */
   createContext: (request: FastifyRequest, reply: FastifyReply) => Promise<RequestContext | null>;
   config?: FastifyContextConfig;
+  /** How queries are executed; by default each for itself. */
+  executeQuery?: ExecuteQuery;
   /** Further plugins. */
   plugins: ApolloServerPlugin<RequestContext>[];
 }
@@ -101,7 +103,7 @@ export async function registerGraphqlRoute(app: FastifyInstance, route: GraphqlR
       validateVariables(schema),
       createCostLimits(schema),
       logErrors(app.log),
-      compiledQueries(schema),
+      compiledQueries(schema, route.executeQuery),
       ...route.plugins,
       largeResponses,
       // The default plugin would wrap the resolver of every field, also for REST.

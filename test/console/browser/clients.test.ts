@@ -8,6 +8,8 @@ import { readExportPage } from '../../../src/console/browser/graphql/read-export
 /** Answers of the server in their order; data after the last of them. */
 let answers: { status: number; headers?: Record<string, string>; body?: object }[];
 let requests: number;
+/** Cursor of each request. */
+let cursors: (string | string[] | undefined)[];
 let server: Server;
 let url: string;
 let client: Client;
@@ -15,8 +17,9 @@ const QUERY = gql`{ me { id } }`;
 const DATA = { me: { __typename: 'Me', id: 'user_1' } };
 
 beforeAll(async () => {
-  server = createServer((_request, response) => {
+  server = createServer((request, response) => {
     requests++;
+    cursors.push(request.headers['x-console-cursor']);
     const { status, headers = {}, body = { data: DATA } } = answers.shift() ?? { status: 200 };
     response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
   });
@@ -27,6 +30,7 @@ beforeAll(async () => {
 beforeEach(() => {
   answers = [];
   requests = 0;
+  cursors = [];
 });
 afterAll(() => new Promise((resolve) => server.close(resolve)));
 
@@ -69,5 +73,23 @@ describe('the clients of the console', () => {
       expect(data).toMatchObject({ me: { id: 'user_1' } });
     }
     expect(requests).toBe(expected);
+  });
+
+  it('send the cursor of the poll after which a page reads again, unless the person has changed something since (CON-18)', async () => {
+    const { cached, uncached } = createConsoleClients('au1');
+    const read = (chosen: Client, polledAt: number) =>
+      chosen
+        .query(QUERY, {}, { url, requestPolicy: 'network-only', poll: { version: 1, cursor: 'a', polledAt } })
+        .toPromise();
+    const start = performance.now();
+    await uncached.query(QUERY, {}, { url }).toPromise();
+    await read(cached, start);
+    await read(uncached, start);
+    expect(cursors).toEqual([undefined, 'a', 'a']);
+    await cached.mutation(gql`mutation { signOut }`, {}, { url }).toPromise();
+    cursors = [];
+    for (const chosen of [cached, uncached])
+      for (const later of [0, 900, 2_000]) await read(chosen, performance.now() + later);
+    expect(cursors).toEqual([undefined, undefined, 'a', undefined, undefined, 'a']);
   });
 });

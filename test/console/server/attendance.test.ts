@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
+import { SHARED_MS } from '../../../src/console/server/attendance/change-feed.ts';
 import { ID_PREFIXES } from '../../../src/shared/ids.ts';
-import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
+import { addStaff, ConsoleBrowser, signInToConsole } from '../../support/console.ts';
 import { type Service, startService } from '../../support/harness.ts';
 import { addWorkerOnSite } from '../../support/rows.ts';
 
@@ -252,13 +254,18 @@ describe('the number of a conflict', () => {
 });
 
 describe('changes', () => {
-  const poll = async (after: string | null, projectId: string | null = null) =>
+  const request = async (after: string | null, projectId: string | null = null) =>
     (
       await kim.query(
         'query($after: String, $projectId: ProjectId) { changes(after: $after, projectId: $projectId) { cursor projectIds builderIds reset } }',
         { after, projectId },
       )
     ).data.changes;
+  /** Polls when the changes that earlier polls have shared are no longer those of the moment. */
+  const poll = async (after: string | null, projectId: string | null = null) => {
+    await sleep(SHARED_MS);
+    return request(after, projectId);
+  };
 
   it('names the projects whose attendance changed since the poll before, once (CON-8)', async () => {
     const { cursor, ...first } = await poll(null);
@@ -294,6 +301,37 @@ describe('changes', () => {
     expect((await poll(open)).projectIds).toEqual([site.project]);
   });
   let open: string;
+
+  it('are read once for the polls of all tabs, which continue at one cursor (CON-8)', async () => {
+    const first = await poll(null);
+    const second = await poll(first.cursor);
+    const { visitId } = await addVisit();
+    await sql('update sign_on_event set id = ? where visit_id = ?', [nextId(ID_PREFIXES.signOnEvent), visitId]);
+    await sleep(SHARED_MS);
+    let reads = 0;
+    const end = service.databases.au1.onStatement(({ name }) => {
+      if (name === 'attendance.changes') reads++;
+    });
+    const polls = await Promise.all([first, second, first, second].map(({ cursor }) => request(cursor)));
+    polls.push(await request(second.cursor));
+    end();
+    expect(reads).toBe(1);
+    for (const { cursor, builderIds } of polls) {
+      expect({ cursor, builderIds }).toEqual({ cursor: polls[0].cursor, builderIds: [site.builder] });
+    }
+    expect((await poll(polls[0].cursor)).builderIds).toEqual([]);
+  });
+
+  it('are the same for a cursor of another process (CON-8)', async () => {
+    const other = new ConsoleBrowser(await service.another());
+    for (const [name, value] of kim.cookies) other.cookies.set(name, value);
+    const { data } = await other.query('{ changes { cursor } }');
+    const { visitId } = await addVisit();
+    await sql('update sign_on_event set id = ? where visit_id = ?', [nextId(ID_PREFIXES.signOnEvent), visitId]);
+    const changed = await poll(data.changes.cursor);
+    expect(changed).toMatchObject({ builderIds: [site.builder], reset: false });
+    expect((await poll(changed.cursor)).builderIds).toEqual([]);
+  });
 
   it('has the records of the event log', async () => {
     await sql('select number_events(1000000)');

@@ -1,7 +1,19 @@
 import { createContext, useContext } from 'react';
-import { type Client, cacheExchange, createClient, fetchExchange, mapExchange } from 'urql';
+import {
+  type Client,
+  cacheExchange,
+  createClient,
+  fetchExchange,
+  makeOperation,
+  mapExchange,
+  type Operation,
+} from 'urql';
+import type { LiveState } from '../shared/live.tsx';
 import { setConnection } from '../shared/session.ts';
 import { getCode, getStatus } from './errors.ts';
+
+/** Milliseconds by which a poll is later than a change of the person, so that a read that other tabs began after it has the change. */
+const OWN_CHANGE_MS = 1000;
 
 /** Clients of one region. */
 interface ConsoleClients {
@@ -13,6 +25,18 @@ interface ConsoleClients {
 
 /** Returns the clients of one region. The header that no other site can send protects the cookie of the session. */
 export function createConsoleClients(region: string): ConsoleClients {
+  /** Milliseconds of the monotonic clock at which the person's last change ended. */
+  let changedAt = Number.NEGATIVE_INFINITY;
+  /** Adds the header with which a read after a poll shares the result of other tabs (CON-18). */
+  const addCursor = (operation: Operation): Operation => {
+    const { poll, fetchOptions } = operation.context as { poll?: LiveState; fetchOptions?: RequestInit };
+    if (!poll?.cursor || poll.polledAt - changedAt < OWN_CHANGE_MS) return operation;
+    const headers = { ...(fetchOptions?.headers as Record<string, string>), 'X-Console-Cursor': poll.cursor };
+    return makeOperation(operation.kind, operation, {
+      ...operation.context,
+      fetchOptions: { ...fetchOptions, headers },
+    });
+  };
   const create = (withCache: boolean) =>
     createClient({
       url: '/console/graphql',
@@ -25,7 +49,9 @@ export function createConsoleClients(region: string): ConsoleClients {
       exchanges: [
         ...(withCache ? [cacheExchange] : []),
         mapExchange({
-          onResult({ error }) {
+          onOperation: addCursor,
+          onResult({ operation, error }) {
+            if (operation.kind === 'mutation') changedAt = performance.now();
             if (!error) return setConnection('online');
             if (getStatus(error) === 401 || getCode(error) === 'UNAUTHENTICATED') return setConnection('ended');
             if (error.networkError && getStatus(error) === undefined) return setConnection('offline');

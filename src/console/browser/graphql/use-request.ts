@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react';
 import { type AnyVariables, type TypedDocumentNode, useQuery } from 'urql';
-import { useLiveVersion } from '../shared/live.tsx';
+import { useLive } from '../shared/live.tsx';
 import type { RequestError } from './errors.ts';
 
 export interface Request<Data> {
@@ -31,12 +31,12 @@ export function useRequest<Data, Variables extends AnyVariables>(
   // While a request runs, the data may be of the variables before. A failed request has the data null.
   if (data && !error && !fetching) loaded.current = { key, data };
   const kept = loaded.current?.key === key ? loaded.current.data : undefined;
-  const version = useLiveVersion();
-  const readVersion = useRef(version);
+  const poll = useLive();
+  const readVersion = useRef(poll.version);
   useEffect(() => {
-    if (!live || pause || readVersion.current === version) return;
-    readVersion.current = version;
-    execute({ requestPolicy: 'network-only' });
-  }, [live, pause, version, execute]);
+    if (!live || pause || readVersion.current === poll.version) return;
+    readVersion.current = poll.version;
+    execute({ requestPolicy: 'network-only', poll });
+  }, [live, pause, poll, execute]);
   return { data: data ?? kept, error, fetching, retry: () => execute({ requestPolicy: 'network-only' }) };
 }

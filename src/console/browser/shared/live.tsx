@@ -9,15 +9,25 @@ const INTERVAL_MS = 1000;
 /** Milliseconds until the poll after one that failed. */
 const RETRY_MS = 5000;
 
-const Version = createContext(0);
+/** The poll that found that records of the builder changed. */
+export interface LiveState {
+  /** Grows with each such poll. */
+  version: number;
+  /** Cursor of the poll; null before the first. */
+  cursor: string | null;
+  /** Milliseconds of the monotonic clock at which it was sent. */
+  polledAt: number;
+}
 
-/** A number that grows when records of the builder changed. */
-export const useLiveVersion = (): number => useContext(Version);
+const Live = createContext<LiveState>({ version: 0, cursor: null, polledAt: 0 });
+
+/** Returns the latest poll that found a change, after which pages read their records again. */
+export const useLive = (): LiveState => useContext(Live);
 
 /** Polls the event log once per tab while the tab is visible, for all queries of the page. */
 export function LiveProvider({ builderId, children }: { builderId: string | undefined; children: ReactNode }) {
   const client = useUncachedClient();
-  const [version, setVersion] = useState(0);
+  const [live, setLive] = useState<LiveState>({ version: 0, cursor: null, polledAt: 0 });
   useEffect(() => {
     const tracker = new ChangeTracker(builderId);
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -29,9 +39,13 @@ export function LiveProvider({ builderId, children }: { builderId: string | unde
     const poll = async () => {
       // Without a session each poll would count against the limit of sign-ins.
       if (isSessionEnded()) return schedule(INTERVAL_MS);
+      const polledAt = performance.now();
       const { data } = await client.query(ChangesDocument, { after: tracker.cursor }).toPromise();
       if (stopped) return;
-      if (data && tracker.accept(data.changes, performance.now())) setVersion((current) => current + 1);
+      if (data && tracker.accept(data.changes, performance.now())) {
+        const { cursor } = data.changes;
+        setLive(({ version }) => ({ version: version + 1, cursor, polledAt }));
+      }
       schedule(data ? INTERVAL_MS : RETRY_MS);
     };
     const onVisibility = () => {
@@ -48,5 +62,5 @@ export function LiveProvider({ builderId, children }: { builderId: string | unde
       window.removeEventListener('online', onVisibility);
     };
   }, [client, builderId]);
-  return <Version value={version}>{children}</Version>;
+  return <Live value={live}>{children}</Live>;
 }

@@ -6,7 +6,6 @@ import { signOnEvents, visits } from '../../../domain/readers/attendance.reader.
 import { type ConsoleArea, type ConsoleContext, toChangeContext } from '../console-area.ts';
 import { selectionIn } from '../selected.ts';
 import { attendanceTypes } from './attendance.schema.ts';
-import { readChanges } from './changes.ts';
 import { findConflict, listConflicts, parseConflictId, type ShownConflict } from './conflicts.ts';
 
 /** Returns a visit, and notes that the staff user reads the worker's data. */
@@ -16,13 +15,27 @@ async function findVisit(context: ConsoleContext, visitId: string, info: object)
   return visits.select(selectionIn(info)).findOne(context.database, visitId);
 }
 
+/** Returns what changed since a poll, in all projects or in one. CON-8. */
+async function findChanges(
+  { changeFeed, database }: ConsoleContext,
+  { after = null, projectId = null }: { after?: string | null; projectId?: string | null },
+) {
+  const { cursor, changed, reset } = await changeFeed.findChanges(database, after);
+  const sites = changed.filter((site) => projectId === null || site.projectId === projectId);
+  return {
+    ...{ cursor, reset },
+    projectIds: [...new Set(sites.map((site) => site.projectId).filter((id) => id !== null))],
+    builderIds: [...new Set(sites.map(({ builderId }) => builderId))],
+  };
+}
+
 /** Corrections of attendance. */
 export const attendanceArea: ConsoleArea = {
   types: attendanceTypes,
   queries: {
     conflicts: { action: 'person.read', resolve: (_, args, context) => listConflicts(context, args) },
     conflict: { action: 'person.read', resolve: (_, { id }, context) => findConflict(context, id) },
-    changes: { action: 'records.read', resolve: (_, args, context) => readChanges(context, args) },
+    changes: { action: 'records.read', resolve: (_, args, context) => findChanges(context, args) },
   },
   mutations: {
     closeVisit: {

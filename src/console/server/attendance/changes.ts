@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import type { Database } from '../../../database/database.ts';
 import { MAX_SITES, readAttendanceChanges } from '../../../domain/attendance/attendance-changes.ts';
 import { decodeEventCursor, encodeEventCursor } from '../../../domain/events/event-cursor.ts';
 import { EVERY_EVENT } from '../../../domain/events/event-filter.ts';
@@ -6,7 +7,6 @@ import { type LogHead, readHead, readLogPage } from '../../../domain/events/even
 import { ApiError, invalidField } from '../../../shared/errors.ts';
 import type { RegionId } from '../../../shared/regions.ts';
 import { hashSecret, isSecretOf } from '../../../shared/secrets.ts';
-import type { ConsoleContext } from '../console-area.ts';
 
 /** Events that one poll reads at most; with more, everything is to be read again. */
 const MAX_EVENTS = 500;
@@ -20,36 +20,67 @@ const SIGNATURE_BYTES = 16;
 /** Position of a poll: the cursor of the event log, the snapshot of attendance, and the time in milliseconds. */
 type Cursor = [events: string, snapshot: string, at: number];
 
+/** What changed since a poll. */
+export interface Changes {
+  /** Position of the next poll. */
+  cursor: string;
+  /** Builders and projects of which something changed; each once. */
+  changed: readonly ChangedSite[];
+  /** Whether everything is to be read again. */
+  reset: boolean;
+}
+
+export interface ChangedSite {
+  builderId: string;
+  projectId: string | null;
+}
+
 /**
  * Returns what changed since the cursor of the poll before: records by the event log, and attendance, which is not published, by the rows
  * that were committed since. CON-8.
+ *
+ * @param now milliseconds since the epoch
  */
-export async function readChanges(
-  { database, region, clock }: ConsoleContext,
-  { after, projectId }: { after?: string | null; projectId?: string | null },
-) {
-  const now = clock.now();
+export async function readChanges(database: Database, after: string | null, now: number): Promise<Changes> {
+  const { region } = database;
   const head = await readHead(database);
-  const previous = after == null ? null : parseCursor(after);
-  const position = previous && toPosition(previous.cursor[0], region, head);
-  const isSigned = previous && isSecretOf(previous.signature, [hashSecret(signCursor(region, head, previous.cursor))]);
-  if (position && !isSigned) throw invalidPollCursor();
-  const isContinued = position !== null && Math.abs(now - previous!.cursor[2]) <= MAX_AGE_MS;
-  const [, snapshot, since] = isContinued ? previous!.cursor : [null, null, now];
+  const previous = after === null ? null : verifyCursor(after, region, head);
+  const isContinued = previous !== null && Math.abs(now - previous.at) <= MAX_AGE_MS;
+  const [snapshot, since] = isContinued ? [previous.snapshot, previous.at] : [null, now];
   const attendance = await readAttendanceChanges(database, snapshot, since, now);
-  const page = isContinued && (await readLogPage(database, position, EVERY_EVENT, MAX_EVENTS));
-  const events = page ? page.events : [];
-  const changed = [...attendance.sites, ...events].filter((each) => !projectId || each.projectId === projectId);
-  const projectIds = changed.map((each) => each.projectId).filter((id) => id !== null);
+  const page = isContinued && (await readLogPage(database, previous.position, EVERY_EVENT, MAX_EVENTS));
+  const cursor: Cursor = [
+    // With more events everything is read again, after the head was read.
+    encodeEventCursor(region, head, page && !page.hasMore ? page.next : head),
+    ...([attendance.snapshot, now] as const),
+  ];
   return {
-    cursor: encodeCursor(region, head, [
-      encodeEventCursor(region, head, page ? page.next : head),
-      ...([attendance.snapshot, now] as const),
-    ]),
-    projectIds: [...new Set(projectIds)],
-    builderIds: [...new Set(changed.map(({ builderId }) => builderId))],
+    cursor: encodeCursor(region, head, cursor),
+    changed: toDistinctSites([...attendance.sites, ...(page ? page.events : [])]),
     reset: !page || page.hasMore || attendance.sites.length === MAX_SITES,
   };
+}
+
+/** Throws 400 for a text that is no cursor of the region. */
+export async function requireCursor(database: Database, after: string): Promise<void> {
+  verifyCursor(after, database.region, await readHead(database));
+}
+
+/** Returns each builder and project once. */
+export const toDistinctSites = (sites: readonly ChangedSite[]): ChangedSite[] => [
+  ...new Map(
+    sites.map(({ builderId, projectId }) => [`${builderId} ${projectId}`, { builderId, projectId }] as const),
+  ).values(),
+];
+
+/** Returns null for a cursor of an earlier epoch, after which everything is to be read again. Throws 400 for a text that is no cursor. */
+function verifyCursor(after: string, region: RegionId, head: LogHead) {
+  const { cursor, signature } = parseCursor(after);
+  const [events, snapshot, at] = cursor;
+  const position = toPosition(events, region, head);
+  if (!position) return null;
+  if (!isSecretOf(signature, [hashSecret(signCursor(region, head, cursor))])) throw invalidPollCursor();
+  return { position, snapshot, at };
 }
 
 /** Returns null for a cursor of an earlier epoch of the log, after which everything is to be read again. */

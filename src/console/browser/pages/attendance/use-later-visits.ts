@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { useUncachedClient } from '../../graphql/client.ts';
 import { LaterVisitsDocument, type LaterVisitsQueryVariables } from '../../graphql/generated.ts';
-import { useLiveVersion } from '../../shared/live.tsx';
+import { useLive } from '../../shared/live.tsx';
 import { SerialReader } from '../../shared/serial-reader.ts';
 import type { Visit } from './board-rows.ts';
 
@@ -25,7 +25,9 @@ const merge = (read: readonly Visit[], earlier: readonly Visit[]): Visit[] => {
 /** Returns the visits of a day after the first hundred, as many as are read: a page at a time. */
 export function useLaterVisits(day: Day, total: number): LaterVisits & { retry: () => void } {
   const client = useUncachedClient();
-  const version = useLiveVersion();
+  const poll = useLive();
+  const latestPoll = useRef(poll);
+  latestPoll.current = poll;
   const key = JSON.stringify(day);
   const latestTotal = useRef(total);
   latestTotal.current = total;
@@ -42,7 +44,8 @@ export function useLaterVisits(day: Day, total: number): LaterVisits & { retry: 
         });
       show('reading');
       for (let offset = FIRST; offset < latestTotal.current; offset += PAGE_SIZE) {
-        const { data } = await client.query(LaterVisitsDocument, { ...variables, offset }).toPromise();
+        const context = { poll: latestPoll.current };
+        const { data } = await client.query(LaterVisitsDocument, { ...variables, offset }, context).toPromise();
         if (own.stopped) return;
         if (!data) return show('failed');
         visits.push(...data.project.attendance.data);
@@ -55,7 +58,7 @@ export function useLaterVisits(day: Day, total: number): LaterVisits & { retry: 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the visits are read again when records of the builder changed.
   useEffect(() => {
     if (total > FIRST) reader.current?.request();
-  }, [client, key, total, version]);
+  }, [client, key, total, poll.version]);
   const shown: LaterVisits = later.key === key && total > FIRST ? later : { visits: [], state: 'reading' };
   return { ...shown, retry: () => reader.current?.request() };
 }

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
+import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
+import { type Service, startService } from '../../support/harness.ts';
+
+let service: Service;
+let kim: ConsoleBrowser;
+let alex: ConsoleBrowser;
+let viewer: ConsoleBrowser;
+let builderId: string;
+/** Of the last poll. */
+let cursor: string;
+
+beforeAll(async () => {
+  service = await startService();
+  kim = await signInToConsole(service.app, await addStaff(service, 'OPERATOR', { id: 'user_kim' }));
+  alex = await signInToConsole(service.app, await addStaff(service, 'OPERATOR', { id: 'user_alex' }));
+  viewer = await signInToConsole(service.app, await addStaff(service, 'VIEWER'));
+  builderId = service.demo('A').builderIds[0]!;
+});
+afterAll(() => service.stop());
+
+let polls = 0;
+beforeEach(() => {
+  // The service compares it with those of other requests only.
+  cursor = `poll ${++polls}`;
+});
+
+const timesheets = (fields = 'id hours', limit = 5) =>
+  `{ timesheets(builderId: "${builderId}", limit: ${limit}) { data { ${fields} } } }`;
+const read = (who: ConsoleBrowser, query: string, headers: Record<string, string> = { 'x-console-cursor': cursor }) =>
+  who.query(query, {}, headers);
+
+/** Returns how many statements read timesheets while the work runs. */
+async function countReads(work: () => Promise<unknown>): Promise<number> {
+  let count = 0;
+  const end = service.databases.au1.onStatement(({ name }) => {
+    if (name.startsWith('Timesheet')) count++;
+  });
+  await work();
+  end();
+  return count;
+}
+
+describe('a page that is read again after a poll', () => {
+  it('is read once for all tabs of that poll (CON-18)', async () => {
+    let results: Awaited<ReturnType<typeof read>>[] = [];
+    const reads = await countReads(async () => {
+      results = await Promise.all([kim, alex, kim].map((who) => read(who, timesheets())));
+      results.push(await read(alex, timesheets()));
+    });
+    expect(reads).toBe(1);
+    expect(results[0]!.data.timesheets.data).toHaveLength(5);
+    for (const { data, errors } of results) expect({ data, errors }).toEqual({ data: results[0]!.data });
+  });
+
+  it.each([
+    ['without the poll', () => read(alex, timesheets(), {})],
+    ['after another poll', () => read(alex, timesheets(), { 'x-console-cursor': 'another' })],
+    ['with other arguments', () => read(alex, timesheets('id hours', 4))],
+    ['by another role', () => read(viewer, timesheets())],
+    [
+      'for one builder',
+      () => read(alex, timesheets(), { 'x-console-cursor': cursor, 'x-service-builder-id': builderId }),
+    ],
+  ])('is read apart %s (CON-18)', async (_, readAgain) => {
+    await read(kim, timesheets());
+    expect(await countReads(readAgain)).toBe(1);
+  });
+
+  it('is read anew a second later (CON-18)', async () => {
+    await read(kim, timesheets());
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    expect(await countReads(() => read(alex, timesheets()))).toBe(1);
+  });
+
+  it('is recorded for each person who has read it (CON-5, CON-18)', async () => {
+    const query = timesheets('id profile { fullName }');
+    await Promise.all([kim, alex].map((who) => read(who, query)));
+    const people = async (actorId: string) => {
+      const entries = await service.databases.au1.fork().find(AuditEntry, { action: 'person.read', actorId });
+      return entries.map(({ personId }) => personId).sort();
+    };
+    expect((await people('user_alex')).length).toBeGreaterThan(0);
+    expect(await people('user_alex')).toEqual(await people('user_kim'));
+  });
+
+  it('is not for a viewer where it names people, whoever has read it (CON-5, CON-18)', async () => {
+    const query = timesheets('id profile { fullName }');
+    await read(kim, query);
+    expect((await read(viewer, query)).errors![0]!.extensions.code).toBe('FORBIDDEN');
+  });
+
+  it('is for nobody whose session has ended, whoever has read it (CON-2, CON-18)', async () => {
+    const robin = await signInToConsole(service.app, await addStaff(service, 'OPERATOR', { id: 'user_robin' }));
+    await Promise.all([kim, robin].map((who) => read(who, timesheets())));
+    await service.databases.au1.fork().execute(`update app_user set staff_role = null where id = 'user_robin'`);
+    expect((await read(robin, timesheets())).status).toBe(401);
+  });
+
+  it('is read by each person where it is about that person (CON-18)', async () => {
+    const names = await Promise.all([kim, alex].map(async (who) => (await read(who, '{ me { id } }')).data.me.id));
+    expect(names).toEqual(['user_kim', 'user_alex']);
+    const both = `{ ...Me ${timesheets().slice(1)} fragment Me on Query { me { id } }`;
+    const ids = await Promise.all([kim, alex].map(async (who) => (await read(who, both)).data.me.id));
+    expect(ids).toEqual(['user_kim', 'user_alex']);
+  });
+
+  it('is read again by the next tab when reading it has failed', async () => {
+    const sql = (text: string) => service.databases.au1.fork().execute(text);
+    await sql('alter table timesheet rename to timesheet_away');
+    const failed = await read(kim, timesheets());
+    await sql('alter table timesheet_away rename to timesheet');
+    expect(failed.errors).toHaveLength(1);
+    expect((await read(alex, timesheets())).data.timesheets.data).toHaveLength(5);
+  });
+});
