@@ -15,18 +15,24 @@ import {
 /** Weeks whose same weekday is typical of a day. */
 const TYPICAL_WEEKS = 8;
 
-/** SQL condition of the visits that began on a day and are not archived. */
-const toBeganOnSql = (day: string) =>
-  `${OF_BUILDER} and archived_at is null
-    and signed_on_at >= ${toMidnightSql(day, '$3')} and signed_on_at < ${toMidnightSql(`${day} + 1`, '$3')}`;
+/** SQL condition of the visits that began on a day of `toBoundsSql` and are not archived. */
+const BEGAN_ON_DAY = `${OF_BUILDER} and archived_at is null and signed_on_at >= begins_at and signed_on_at < ends_at`;
+
+/**
+ * SQL of the bounds of a day, as columns. Behind `offset 0` they are computed once per day. PostgreSQL would otherwise compute them for each
+ * visit wherever it reads the whole table for each day, as it does until it has statistics of a table that grows fast.
+ */
+const toBoundsSql = (day: string) =>
+  `${toMidnightSql(day, '$3')} as begins_at, ${toMidnightSql(`${day} + 1`, '$3')} as ends_at`;
 
 /** The inner `group by` hashes each day's workers, which `count(distinct worker_id)` would sort. */
 const BY_DAY: Statement = {
   name: 'figures.attendance-by-day',
   text: `select to_char(day, 'YYYY-MM-DD'), sum(visits), count(worker_id) from (
       select day, worker_id, count(worker_id) as visits
-      from (select $4::date + n as day from generate_series(0, $5::date - $4::date) n) days
-        left join lateral (select worker_id from sign_on_visit where ${toBeganOnSql('day')}) visit on true
+      from (select $4::date + n as day, ${toBoundsSql('$4::date + n')}
+          from generate_series(0, $5::date - $4::date) n offset 0) days
+        left join lateral (select worker_id from sign_on_visit where ${BEGAN_ON_DAY}) visit on true
       group by day, worker_id) by_worker
     group by day order by day`,
 };
@@ -37,8 +43,8 @@ const BY_HOUR: Statement = {
   text: `with visits as (
       select week, extract(hour from quarter at time zone $3)::int as hour, sum(visits) as visits from (
         select week, date_bin('15 minutes', signed_on_at, 'epoch') as quarter, count(*) as visits
-        from generate_series(0, ${TYPICAL_WEEKS}) week
-          cross join lateral (select signed_on_at from sign_on_visit where ${toBeganOnSql('$4::date - 7 * week')}) visit
+        from (select week, ${toBoundsSql('$4::date - 7 * week')} from generate_series(0, ${TYPICAL_WEEKS}) week offset 0) days
+          cross join lateral (select signed_on_at from sign_on_visit where ${BEGAN_ON_DAY}) visit
         group by 1, 2) by_quarter
       group by 1, 2)
     select hour, coalesce(sum(visits) filter (where week = 0), 0),
