@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { errors, jwtVerify, SignJWT } from 'jose';
+import { errors, jwtVerify } from 'jose';
 import type { Clock } from '../shared/clock.ts';
 
 /** Lifetime of an access token in seconds. OAU-14. */
@@ -29,7 +29,10 @@ export function parseTokenFamily(jti: string): string | null {
 interface TokenKey {
   /** The `kid` of its tokens. */
   id: string;
-  /** Imported once; jose would import bytes again for every token. */
+  bytes: Buffer;
+  /** Protected header of its tokens. */
+  header: string;
+  /** Imported once; jose would import the bytes again for every token that it verifies. */
   key: Promise<CryptoKey>;
 }
 
@@ -47,23 +50,23 @@ export class AccessTokens {
     this.#clock = options.clock;
   }
 
-  /** @param family token family of the token; revoking the family revokes the token. */
-  async sign(
+  /**
+   * Returns a new token, a JWS in compact serialization (RFC 7515 section 7.1), and its `jti`. jose would hand the signature to another
+   * thread, which takes five times as long.
+   *
+   * @param family token family of the token; revoking the family revokes the token.
+   */
+  sign(
     claims: Pick<AccessClaims, 'sub' | 'client_id' | 'builder_id' | 'scope'>,
     family: string | null = null,
-  ): Promise<{ token: string; jti: string }> {
-    const [{ id, key }] = this.#keys;
-    const issuedAt = Math.floor(this.#clock.now() / 1000);
+  ): { token: string; jti: string } {
+    const [{ header, bytes }] = this.#keys;
+    const iat = Math.floor(this.#clock.now() / 1000);
     const jti = family === null ? randomUUID() : `${family}.${randomUUID()}`;
-    const token = await new SignJWT({ ...claims })
-      .setProtectedHeader({ alg: 'HS256', typ: 'JWT', kid: id })
-      .setIssuer(this.#issuer)
-      .setAudience(this.#issuer)
-      .setJti(jti)
-      .setIssuedAt(issuedAt)
-      .setExpirationTime(issuedAt + ACCESS_TOKEN_SECONDS)
-      .sign(await key);
-    return { token, jti };
+    const standard = { iss: this.#issuer, aud: this.#issuer, jti, iat, exp: iat + ACCESS_TOKEN_SECONDS };
+    const signed = `${header}.${toBase64Url({ ...claims, ...standard })}`;
+    const signature = createHmac('sha256', bytes).update(signed).digest('base64url');
+    return { token: `${signed}.${signature}`, jti };
   }
 
   /** Returns the claims of a token that this service signed and that has not expired, else null. Non-canonical base64url gives null. */
@@ -107,9 +110,13 @@ function importTokenKey(text: string): TokenKey {
   const id = toKeyId(text);
   return {
     id,
-    key: crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']),
+    bytes,
+    header: toBase64Url({ alg: 'HS256', typ: 'JWT', kid: id }),
+    key: crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']),
   };
 }
+
+const toBase64Url = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 /**
  * Whether every part of a JWT is base64url as RFC 7515 section 2 defines it: no padding, no white space, no other alphabet, and no bits

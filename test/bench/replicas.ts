@@ -53,7 +53,7 @@ async function measure(
   const headersOf = async (name: string) => {
     const { clientId, scopes } = site.demo.clients.find((client) => client.name === name)!;
     const tokens = new AccessTokens({ keys: [site.env.TOKEN_KEY!], issuer: BASE_URL, clock: Date });
-    const { token } = await tokens.sign({ sub: clientId, client_id: clientId, scope: scopes.join(' ') });
+    const { token } = tokens.sign({ sub: clientId, client_id: clientId, scope: scopes.join(' ') });
     return { authorization: `Bearer ${token}` };
   };
   const [integrator, internal] = [await headersOf('A'), await headersOf('internal')];

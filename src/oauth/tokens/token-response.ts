@@ -21,12 +21,8 @@ type Claims = Pick<AccessClaims, 'sub' | 'client_id' | 'builder_id' | 'scope'>;
  *
  * @param familyId the token family that the token belongs to; null for a token of the client itself
  */
-export async function issueAccessToken(
-  tokens: AccessTokens,
-  claims: Claims,
-  familyId: string | null = null,
-): Promise<TokenResponse> {
-  const { token } = await tokens.sign(claims, familyId);
+export function issueAccessToken(tokens: AccessTokens, claims: Claims, familyId: string | null = null): TokenResponse {
+  const { token } = tokens.sign(claims, familyId);
   return {
     access_token: token,
     token_type: 'Bearer',
