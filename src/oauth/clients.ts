@@ -1,6 +1,6 @@
 import type { ClientType, Grant } from '../../entities/oauth-client.entity.ts';
 import type { Database } from '../database/database.ts';
-import type { Statement } from '../database/pool/pg-pipeline.ts';
+import type { Statement, TextRow } from '../database/pool/pg-pipeline.ts';
 import { VALID_SECRETS } from '../shared/secrets.ts';
 
 /** An enabled client with what the OAuth endpoints need of it. */
@@ -22,14 +22,16 @@ export interface RegisteredClient {
   database: Database;
 }
 
-const CLIENT: Statement = {
+/** Enabled clients by id, each with its newest secrets. */
+const CLIENTS: Statement = {
   name: 'oauth.client',
-  text: `select client.name, client.integrator_id, integrator.name, client.type, to_json(client.grants),
+  text: `select requested.number, client.name, client.integrator_id, integrator.name, client.type, to_json(client.grants),
       to_json(client.scopes), to_json(client.redirect_uris),
       to_json(array(select secret.digest from oauth_client_secret secret where secret.client_id = client.id
         order by secret.created_at desc, secret.id desc limit ${VALID_SECRETS}))
-    from oauth_client client left join integrator on integrator.id = client.integrator_id
-    where client.id = $1 and client.disabled_at is null`,
+    from unnest($1::text[]) with ordinality requested (id, number)
+      join oauth_client client on client.id = requested.id and client.disabled_at is null
+      left join integrator on integrator.id = client.integrator_id`,
 };
 
 const NOT_IN_REGION = new Error('The client is not in the region.');
@@ -52,9 +54,9 @@ export function findClient(databases: Database[], clientId: string): Promise<Reg
 }
 
 async function readClient(database: Database, id: string): Promise<RegisteredClient | null> {
-  const [row] = await database.runner.run(CLIENT, [id]);
+  const [[row]] = (await database.runner.executeBatched(CLIENTS, { values: [id] })) as [TextRow[]];
   if (!row) return null;
-  const [name, integratorId, integratorName, type, grants, scopes, redirectUris, digests] = row;
+  const [, name, integratorId, integratorName, type, grants, scopes, redirectUris, digests] = row;
   return {
     id,
     name: name!,

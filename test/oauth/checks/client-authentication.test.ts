@@ -9,9 +9,11 @@ import { hashSecret } from '../../../src/shared/secrets.ts';
 import { aClient, errorOf } from './fixtures.ts';
 
 /** A database with one client of this type, with these secret digests. */
-const aDatabaseWith = (type: 'PUBLIC' | 'CONFIDENTIAL', digests: string[]) =>
-  ({ runner: { run: async () => [['Name', null, null, type, '[]', '[]', '[]', JSON.stringify(digests)]] } }) as never;
-const emptyDatabase = { runner: { run: async () => [] } } as never;
+const aDatabaseWith = (type: 'PUBLIC' | 'CONFIDENTIAL', digests: string[]) => {
+  const row = ['1', 'Name', null, null, type, '[]', '[]', '[]', JSON.stringify(digests)];
+  return { runner: { executeBatched: async () => [[row]] } } as never;
+};
+const emptyDatabase = { runner: { executeBatched: async () => [[]] } } as never;
 
 const outcome = (database: Database, secret: string | null) =>
   verifyClientCredentials([database], { clientId: 'cli_a', secret, viaHeader: false }).then(
