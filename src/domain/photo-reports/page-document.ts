@@ -40,6 +40,9 @@ interface ValidationState {
   level: number;
 }
 
+/** Documents without errors, which nothing changes: that of a REST request is validated with its input and again by the sync. */
+const validDocuments = new WeakSet<object>();
+
 /**
  * Returns the errors of a Page document with its nested pages, at most `MAX_FIELD_ERRORS`. Accepts any value and takes linear time
  * (PRP-22 to PRP-32).
@@ -47,7 +50,8 @@ interface ValidationState {
 export function validatePageDocument(value: unknown, path: string): FieldError[] {
   const prepared = findPreparedPage(value);
   if (prepared) return prepared.errors;
-  return ValidationErrors.collect((errors) => {
+  if (isObject(value) && validDocuments.has(value)) return [];
+  const found = ValidationErrors.collect((errors) => {
     const state: ValidationState = { errors, blocks: 0, listTooLong: false, level: 1 };
     validatePage(value, path, state);
     if (state.blocks > LIMITS.blocks.max && !state.listTooLong) {
@@ -55,6 +59,8 @@ export function validatePageDocument(value: unknown, path: string): FieldError[]
       errors.add(`${path}.blocks`, message);
     }
   });
+  if (found.length === 0) validDocuments.add(value as object);
+  return found;
 }
 
 function validatePage(value: unknown, path: string, state: ValidationState): void {
