@@ -8,20 +8,40 @@ export interface Statement {
   text: string;
 }
 
+/** A prepared statement with the values of its parameters. */
+export type BoundStatement = readonly [statement: Statement, values: readonly unknown[]];
+
+/** A row by column name, with values as the driver parses them. */
+export type Row = Record<string, unknown>;
+
 /** A row in PostgreSQL's text format: the text of each column, in the statement's order. */
 export type TextRow = (string | null)[];
 
 /** Parts of pg's connection that its type definitions omit. pg's version is pinned; test/database/pg-pipeline.test.ts covers their use here. */
 interface PgConnection {
   stream: Duplex;
+  parsedStatements: Record<string, string | undefined>;
+  submittedNamedStatements: Record<string, string | undefined>;
   describe(message: object): void;
+  sync(): void;
+}
+
+interface PgQuery extends pg.Query {
+  name: string;
+  queryMode: string;
+  hasBeenParsed(connection: PgConnection): boolean;
+  prepare(connection: PgConnection): void;
+  handleRowDescription(message: object): void;
+  handleDataRow(message: object): void;
+  handleCommandComplete(message: object, connection: PgConnection): void;
+  handleReadyForQuery(connection: PgConnection): void;
 }
 
 const Query = pg.Query as unknown as new (
   text: string,
-  values: unknown[],
-  callback: (error: Error | null) => void,
-) => pg.Query & { name: string; prepare(connection: PgConnection): void };
+  values: readonly unknown[],
+  callback: (error: Error | null, result: { rows: Row[] }) => void,
+) => PgQuery;
 
 /**
  * A prepared read whose values stay text. It skips the Describe message: the entity's columns determine the types, and PostgreSQL
@@ -39,11 +59,11 @@ class TextQuery extends Query {
     super.prepare(withoutDescribe(connection));
   }
 
-  handleDataRow({ fields }: { fields: TextRow }): void {
+  override handleDataRow({ fields }: { fields: TextRow }): void {
     this.#rows.push(fields);
   }
 
-  handleCommandComplete(): void {}
+  override handleCommandComplete(): void {}
 }
 
 const connectionsWithoutDescribe = new WeakMap<PgConnection, PgConnection>();
@@ -62,6 +82,109 @@ export function queryTextRows(client: pg.Client, statement: Statement, values: u
   corkUntilEndOfTick(client);
   return new Promise((resolve, reject) => {
     client.query(new TextQuery(statement, values, (error, rows) => (error ? reject(error) : resolve(rows))));
+  });
+}
+
+/** A statement of a group, with the callbacks of its promise. */
+export interface GroupMember {
+  bound: BoundStatement;
+  resolve(rows: Row[]): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Prepared statements with one Sync message after the last. PostgreSQL executes them in order until one fails, answers them together, and
+ * commits at the Sync unless a transaction block is open. Each Sync costs a system call and a wake-up on either side.
+ */
+class StatementGroup extends Query {
+  readonly #members: readonly PgQuery[];
+  /** Index of the statement whose response is being received. */
+  #current = 0;
+  /** The first error of the driver itself: a value that cannot be sent, or cannot be parsed. */
+  #failure: Error | null = null;
+  /** Milliseconds that the driver waits for the response. */
+  query_timeout: number | undefined;
+  /** Whether the connection has to prepare one of the statements. */
+  preparesStatement = false;
+
+  constructor(members: readonly GroupMember[], done: (error: Error | null) => void) {
+    super('', [], (error) => {
+      if (error) for (const { reject } of members) reject(error);
+      done(error);
+    });
+    this.queryMode = 'extended';
+    this.#members = members.map(({ bound: [{ name, text }, values], resolve, reject }) => {
+      const query = new Query(text, values, (error, result) => {
+        this.#failure ??= error;
+        if (error) reject(error);
+        else resolve(result.rows);
+      });
+      query.name = name;
+      return query;
+    });
+  }
+
+  override prepare(connection: PgConnection): void {
+    this.preparesStatement = this.#members.some((member) => !member.hasBeenParsed(connection));
+    const unsynced = withoutSync(connection);
+    for (const member of this.#members) member.prepare(unsynced);
+    // Without a Sync nothing of what was sent before is committed, and the connection is closed.
+    if (this.#failure) throw this.#failure;
+    connection.sync();
+  }
+
+  override handleRowDescription(message: object): void {
+    this.#members[this.#current]!.handleRowDescription(message);
+  }
+
+  override handleDataRow(message: object): void {
+    this.#members[this.#current]!.handleDataRow(message);
+  }
+
+  override handleCommandComplete(message: object, connection: PgConnection): void {
+    this.#members[this.#current++]!.handleCommandComplete(message, connection);
+  }
+
+  override handleReadyForQuery(connection: PgConnection): void {
+    for (const member of this.#members) member.handleReadyForQuery(connection);
+    super.handleReadyForQuery(connection);
+  }
+}
+
+const connectionsWithoutSync = new WeakMap<PgConnection, PgConnection>();
+
+function withoutSync(connection: PgConnection): PgConnection {
+  let wrapper = connectionsWithoutSync.get(connection);
+  if (!wrapper) {
+    wrapper = Object.create(connection, { sync: { value: () => undefined } }) as PgConnection;
+    connectionsWithoutSync.set(connection, wrapper);
+  }
+  return wrapper;
+}
+
+/**
+ * Sends the statements as one group, and resolves when PostgreSQL has answered the group. Their promises then have their rows, or all of
+ * them the error of the one that failed.
+ *
+ * @param timeout Milliseconds that the driver waits, in place of the connection's.
+ * @returns the error, and whether the connection can be used further: after an error, it is not known which new statements are prepared.
+ */
+export function queryGroup(
+  client: pg.ClientBase,
+  members: readonly GroupMember[],
+  timeout?: number,
+): Promise<{ error: Error | null; isReusable: boolean }> {
+  return new Promise((resolve) => {
+    const group = new StatementGroup(members, (error) =>
+      resolve({ error, isReusable: error === null || !group.preparesStatement }),
+    );
+    group.query_timeout = timeout;
+    try {
+      client.query(group);
+    } catch (error) {
+      for (const { reject } of members) reject(error);
+      resolve({ error: error as Error, isReusable: false });
+    }
   });
 }
 

@@ -1,16 +1,10 @@
 import pg from 'pg';
 import type { DurationCounts } from '../../shared/duration-counts.ts';
 import { isTracing, traced } from '../../shared/tracing.ts';
-import { corkUntilEndOfTick, type Statement } from '../pool/pg-pipeline.ts';
+import { type BoundStatement, type GroupMember, queryGroup, type Row, runAtEndOfTick } from '../pool/pg-pipeline.ts';
 import { toPoolConfig, WRITER_SETTINGS } from '../pool/session-settings.ts';
 import { CLIENT_CONFIG, QUERY_MARGIN_MS } from '../pool/timeouts.ts';
 import { retryTransaction } from './retry.ts';
-
-/** A prepared statement with the values of its parameters. */
-export type BoundStatement = readonly [statement: Statement, values: readonly unknown[]];
-
-/** A row by column name, with values as the driver parses them. */
-type Row = Record<string, unknown>;
 
 /**
  * Runs short write transactions of prepared statements, each on a connection of its own. Statements that are sent without awaiting
@@ -61,62 +55,97 @@ export class TransactionRunner {
   }
 }
 
+/** Statements of the transaction itself. Nothing awaits them, because a group has one result. */
+const [BEGIN, COMMIT] = ['begin', 'commit'].map((text): GroupMember => {
+  return { bound: [{ name: text, text }, []], resolve: () => undefined, reject: () => undefined };
+}) as [GroupMember, GroupMember];
+
 /** One transaction, created by `TransactionRunner`. */
 export class Transaction {
   readonly #client: pg.PoolClient;
   readonly #counts: DurationCounts | null;
-  readonly #begun: Promise<unknown>;
-  #committed: Promise<unknown> | null = null;
+  /** Statements of this tick, which are sent together when it ends. */
+  #unsent: GroupMember[] = [];
+  /** Settled with the result of the group that is sent next, if that commits. */
+  #commit: PromiseWithResolvers<void> | null = null;
+  #lastGroup: Promise<unknown> = Promise.resolve();
+  /** Whether a transaction block was begun and is not known to be committed. */
+  #isOpen = false;
+  #isReusable = true;
   /** Driver timeout in milliseconds that replaces the pool's. */
-  #timeout: { query_timeout: number } | undefined;
+  #timeout: number | undefined;
 
   constructor(client: pg.PoolClient, counts: DurationCounts | null = null) {
     this.#client = client;
     this.#counts = counts;
-    corkUntilEndOfTick(client);
-    this.#begun = client.query('begin');
-    this.#begun.catch(() => undefined);
   }
 
+  /** Runs a statement. Those of the same tick share a round trip; when one fails, those sent with it have its error. */
   query(bound: BoundStatement): Promise<Row[]> {
     if (!isTracing()) return this.#query(bound);
     const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': bound[0].name };
     return traced(bound[0].name, attributes, () => this.#query(bound));
   }
 
-  async #query([{ name, text }, values]: BoundStatement): Promise<Row[]> {
-    corkUntilEndOfTick(this.#client);
+  async #query(bound: BoundStatement): Promise<Row[]> {
     const began = performance.now();
     let outcome = 'error';
     try {
-      const { rows } = await this.#client.query({ name, text, values: values as unknown[], ...this.#timeout });
+      const rows = await new Promise<Row[]>((resolve, reject) => {
+        if (this.#unsent.push({ bound, resolve, reject }) === 1) runAtEndOfTick(() => this.#sendUnsent());
+      });
       outcome = 'ok';
       return rows;
     } finally {
-      this.#counts?.add(name, outcome, (performance.now() - began) / 1000);
+      this.#counts?.add(bound[0].name, outcome, (performance.now() - began) / 1000);
     }
   }
 
   /** Sets the time limit of the following statements, for large values that PostgreSQL parses slowly. */
   async extendTimeout(milliseconds: number): Promise<void> {
-    corkUntilEndOfTick(this.#client);
-    this.#timeout = { query_timeout: milliseconds + QUERY_MARGIN_MS };
-    await this.#client.query(`set local statement_timeout = ${milliseconds}`);
+    this.#timeout = milliseconds + QUERY_MARGIN_MS;
+    await this.query([{ name: '', text: `set local statement_timeout = ${milliseconds}` }, []]);
   }
 
   /** Runs the last statements and commits, in one round trip. The transaction is durable when the promise resolves. */
   async commit(...last: BoundStatement[]): Promise<Row[][]> {
     const results = last.map((bound) => this.query(bound));
-    this.#committed = this.#client.query({ text: 'commit', ...this.#timeout } as pg.QueryConfig);
-    this.#committed.catch(() => undefined);
-    const rows = await Promise.all(results);
-    await this.#committed;
+    this.#commit = Promise.withResolvers();
+    if (this.#unsent.length === 0) runAtEndOfTick(() => this.#sendUnsent());
+    const [rows] = await Promise.all([Promise.all(results), this.#commit.promise]);
     return rows;
+  }
+
+  #sendUnsent(): void {
+    if (this.#unsent.length === 0 && !this.#commit) return;
+    this.#lastGroup = this.#sendGroup(this.#unsent, this.#commit);
+    this.#unsent = [];
+    this.#commit = null;
+  }
+
+  /** Sends the statements of a tick. Those that are sent together with the commit are a transaction without `begin` and `commit`. */
+  async #sendGroup(members: GroupMember[], commit: PromiseWithResolvers<void> | null): Promise<void> {
+    if (commit && this.#isOpen) members.push(COMMIT);
+    if (!commit && !this.#isOpen) {
+      members.unshift(BEGIN);
+      this.#isOpen = true;
+    }
+    const { error, isReusable } = await queryGroup(this.#client, members, this.#timeout);
+    this.#isReusable &&= isReusable;
+    if (error) {
+      commit?.reject(error);
+    } else if (commit) {
+      this.#isOpen = false;
+      commit.resolve();
+    }
   }
 
   /** Rolls back unless committed. Call it once. Rejects when the connection is unusable. */
   async end(): Promise<void> {
-    await this.#begun;
-    await (this.#committed ?? this.#client.query('rollback'));
+    // What the work has not awaited.
+    this.#sendUnsent();
+    await this.#lastGroup;
+    if (!this.#isReusable) throw new Error('A statement could not be prepared.');
+    if (this.#isOpen) await this.#client.query('rollback');
   }
 }

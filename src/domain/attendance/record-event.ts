@@ -1,8 +1,9 @@
 import { conflictDigest } from '../../../entities/sign-on-conflict.entity.ts';
 import type { SignOnStatus } from '../../../schema/enums.ts';
 import type { Database } from '../../database/database.ts';
+import type { BoundStatement } from '../../database/pool/pg-pipeline.ts';
 import { ConcurrentUpdateError } from '../../database/write/retry.ts';
-import type { BoundStatement, Transaction } from '../../database/write/transaction-runner.ts';
+import type { Transaction } from '../../database/write/transaction-runner.ts';
 import { conflict, forbidden, notFound } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import {

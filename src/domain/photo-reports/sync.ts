@@ -1,7 +1,8 @@
 import { toInstant } from '../../../schema/scalars.ts';
 import { isReadOnlyError } from '../../database/errors.ts';
+import type { BoundStatement } from '../../database/pool/pg-pipeline.ts';
 import { STATEMENT_TIMEOUT_MS } from '../../database/pool/timeouts.ts';
-import type { BoundStatement, Transaction } from '../../database/write/transaction-runner.ts';
+import type { Transaction } from '../../database/write/transaction-runner.ts';
 import { canonicalJson, createFingerprint } from '../../shared/canonical-json.ts';
 import { ApiError, conflict, type FieldError, internalError, notFound, ValidationError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';

@@ -1,0 +1,124 @@
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { BoundStatement } from '../../src/database/pool/pg-pipeline.ts';
+import { TransactionRunner } from '../../src/database/write/transaction-runner.ts';
+import { createDatabase } from '../setup/database.ts';
+
+let made: Awaited<ReturnType<typeof createDatabase>>;
+let other: pg.Client;
+let runner: TransactionRunner;
+/** Number of responses that PostgreSQL has ended: one for each Sync. */
+let responses: number;
+
+beforeAll(async () => {
+  made = await createDatabase('template1');
+  other = new pg.Client({ connectionString: made.url });
+  await other.connect();
+  await other.query('create table item (id int primary key)');
+  runner = new TransactionRunner(made.url, 1);
+  runner.pool.on('connect', (client) => {
+    const { connection } = client as unknown as { connection: NodeJS.EventEmitter };
+    connection.on('readyForQuery', () => responses++);
+  });
+});
+
+beforeEach(async () => {
+  await other.query('truncate item');
+  await runner.run((transaction) => transaction.commit([{ name: 'warm up', text: 'select 1' }, []]));
+  responses = 0;
+});
+
+afterAll(async () => {
+  await runner.close();
+  await other.end();
+  await made.drop();
+});
+
+const insert = (id: number): BoundStatement => [{ name: 'insert', text: 'insert into item values ($1)' }, [id]];
+const divide = (by: number): BoundStatement => [{ name: 'divide', text: 'select 1 / $1::int as result' }, [by]];
+const COUNT: BoundStatement = [{ name: 'count', text: 'select count(*)::int as items from item' }, []];
+const LOCK: BoundStatement = [{ name: 'lock', text: 'select pg_advisory_xact_lock(1)' }, []];
+
+const storedIds = async () => (await other.query('select id from item order by id')).rows.map(({ id }) => id);
+
+describe('a transaction whose statements are sent in one tick', () => {
+  it('is committed with one response', async () => {
+    await runner.run(async (transaction) => {
+      const first = transaction.query(insert(1));
+      await Promise.all([transaction.commit(insert(2)), first]);
+    });
+    expect(await storedIds()).toEqual([1, 2]);
+    expect(responses).toBe(1);
+  });
+
+  it('keeps nothing when a statement fails, and leaves a connection that works', async () => {
+    const running = runner.run(async (transaction) => {
+      const first = transaction.query(insert(1));
+      await Promise.all([transaction.commit(divide(0), insert(2)), first]);
+    });
+    await expect(running).rejects.toMatchObject({ code: '22012' });
+    expect(await storedIds()).toEqual([]);
+    const [divided] = await runner.run((transaction) => transaction.commit(divide(1), insert(3)));
+    expect(divided).toEqual([{ result: 1 }]);
+    expect(await storedIds()).toEqual([3]);
+  });
+
+  it('keeps nothing when a value cannot be sent', async () => {
+    const circular: { self?: object } = {};
+    circular.self = circular;
+    const running = runner.run(async (transaction) => {
+      const first = transaction.query(insert(1));
+      await Promise.all([transaction.commit([{ name: 'object', text: 'select $1::jsonb' }, [circular]]), first]);
+    });
+    await expect(running).rejects.toThrow('circular');
+    await runner.run((transaction) => transaction.commit(insert(2)));
+    expect(await storedIds()).toEqual([2]);
+  });
+
+  it('reads what was committed while it waited for a lock', async () => {
+    await other.query('begin; select pg_advisory_xact_lock(1)');
+    const running = runner.run(async (transaction) => {
+      const locked = transaction.query(LOCK);
+      const [[counted]] = await Promise.all([transaction.commit(COUNT), locked]);
+      return counted;
+    });
+    await other.query('insert into item values (1)');
+    await other.query('commit');
+    expect(await running).toEqual([{ items: 1 }]);
+  });
+});
+
+describe('a transaction that sends further statements after a response', () => {
+  it('keeps what it has read and written until it commits', async () => {
+    await runner.run(async (transaction) => {
+      const [[row]] = await Promise.all([transaction.query(COUNT), transaction.query(insert(1))]);
+      expect(row).toEqual({ items: 0 });
+      expect(await storedIds()).toEqual([]);
+      await transaction.commit(insert(2));
+    });
+    expect(await storedIds()).toEqual([1, 2]);
+    expect(responses).toBe(2);
+  });
+
+  it('is rolled back when its work fails without a commit', async () => {
+    const running = runner.run(async (transaction) => {
+      await transaction.query(insert(1));
+      throw new Error('changed its mind');
+    });
+    await expect(running).rejects.toThrow('changed its mind');
+    expect(await storedIds()).toEqual([]);
+    await runner.run((transaction) => transaction.commit(insert(1)));
+    expect(await storedIds()).toEqual([1]);
+  });
+
+  it('is rolled back when a statement fails beside its commit', async () => {
+    const running = runner.run(async (transaction) => {
+      await transaction.query(insert(1));
+      await transaction.commit(divide(0));
+    });
+    await expect(running).rejects.toMatchObject({ code: '22012' });
+    expect(await storedIds()).toEqual([]);
+    await runner.run((transaction) => transaction.commit(insert(1)));
+    expect(await storedIds()).toEqual([1]);
+  });
+});
