@@ -43,12 +43,18 @@ export const LOCK_PHOTOS: Statement = {
     where id = any($1::text[]) and builder_id = $2 and archived_at is null order by id for share`,
 };
 
-export const SAVE: Statement = {
-  name: 'photo-report.save',
-  text: `insert into photo_report (id, created_at, updated_at, builder_id, source_app, source_external_id, integrator_id, project_id,
-      source_revision, status, title, source_created_at, walkthrough_date, source_author, mapped_admin_user_id, source_deep_link,
-      fingerprint, content)
-    values ($1, $2::timestamptz, $2::timestamptz, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+const INSERT = `insert into photo_report (id, created_at, updated_at, builder_id, source_app, source_external_id, integrator_id, project_id,
+    source_revision, status, title, source_created_at, walkthrough_date, source_author, mapped_admin_user_id, source_deep_link,
+    fingerprint, content)
+  values ($1, $2::timestamptz, $2::timestamptz, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`;
+
+/** Saves the first revision of a report. A statement that could also update would fire the triggers of both. */
+export const CREATE: Statement = { name: 'photo-report.create', text: INSERT };
+
+/** Saves a further revision. Has the parameters of `CREATE`. */
+export const REPLACE: Statement = {
+  name: 'photo-report.replace',
+  text: `${INSERT}
     on conflict (builder_id, source_app, source_external_id) do update set updated_at = excluded.updated_at,
       project_id = excluded.project_id, source_revision = excluded.source_revision, status = excluded.status,
       title = excluded.title, source_created_at = excluded.source_created_at, walkthrough_date = excluded.walkthrough_date,

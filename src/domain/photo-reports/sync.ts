@@ -14,7 +14,7 @@ import { createFingerprintInSlices, findPreparedPage, type PreparedPage } from '
 import type { SyncPhotoReportInput, SyncPhotoReportResult } from './report-inputs.ts';
 import { lockPhotos, requirePhotos } from './report-photos.ts';
 import { CONFLICTS, decideSync, type StoredReport } from './revisions.ts';
-import { ADD_PAGES, LOCK_REPORT, READ_FACTS, REMOVE_PAGES, SAVE } from './sync-statements.ts';
+import { ADD_PAGES, CREATE, LOCK_REPORT, READ_FACTS, REMOVE_PAGES, REPLACE } from './sync-statements.ts';
 
 /** Bytes of a snapshot above which the statement timeout is extended, by 1 s per MiB. PostgreSQL parses the densest JSON in 0.3 s. */
 const LARGE_SNAPSHOT = 1024 * 1024;
@@ -196,7 +196,8 @@ class SnapshotWriter {
     const { sourceRevision } = this.#request;
     const status = toReportStatus(this.tree);
     const removal: BoundStatement[] = pageIds.size > 0 ? [[REMOVE_PAGES, [id, [...ids.values()]]]] : [];
-    await transaction.commit([SAVE, this.#values(id, status)], ...removal, [ADD_PAGES, [id, JSON.stringify(added)]]);
+    const save: BoundStatement = [stored ? REPLACE : CREATE, this.#values(id, status)];
+    await transaction.commit(save, ...removal, [ADD_PAGES, [id, JSON.stringify(added)]]);
     return { status, idempotent: false, photoReportId: id, pageId: ids.get(ROOT)!, sourceRevision };
   }
 

@@ -7,11 +7,12 @@ import { type PageTree, toPageTree } from '../../../src/domain/photo-reports/pag
 import { decideSync, type StoredReport } from '../../../src/domain/photo-reports/revisions.ts';
 import {
   ADD_PAGES,
+  CREATE,
   LOCK_PHOTOS,
   LOCK_REPORT,
   READ_FACTS as READ_REPORT_FACTS,
   REMOVE_PAGES,
-  SAVE,
+  REPLACE,
 } from '../../../src/domain/photo-reports/sync-statements.ts';
 import { canonicalJson, createFingerprint } from '../../../src/shared/canonical-json.ts';
 import { newId } from '../../../src/shared/ids.ts';
@@ -131,7 +132,7 @@ async function save(transaction: Transaction, { builderId, integratorId, body, t
   const author = JSON.stringify(body.sourceAuthor);
   await transaction.commit(
     [
-      SAVE,
+      stored ? REPLACE : CREATE,
       [
         ...[id, new Date(now).toISOString(), builderId, sourceApp, sourceExternalId, integratorId, projectId],
         ...[sourceRevision, status, body.page.title, body.sourceCreatedAt, body.walkthroughDate],
