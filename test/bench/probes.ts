@@ -136,18 +136,27 @@ function writesOf(data: DataSet, tokens: Tokens, works: Work[]): Probe[] {
     { ...event, path: event.path.replace(data.projectId, 'proj_none') },
     { ...event, path: event.path.replace(data.projectId, 'nonsense') },
     { ...event, body: event.body!.replace(/wkr_\w+/, 'wkr_none') },
+    { ...event, body: event.body!.replace('gate 2', 'gate \\u0000') },
+    { ...event, body: event.body!.replace('"deviceId":', '"__proto__":{},"deviceId":') },
     { ...event, ...as(tokens.narrow) },
     { ...event, ...as(tokens.expired) },
   ];
   const reports: Probe[] = [
     { ...report, path: elsewhere(report.path) },
     { ...report, body: report.body!.replace('"title":"Level 3"', '"title":3').replaceAll('"level":2', '"level":9') },
+    { ...report, body: report.body!.replace('Level 3', 'Level \\ud800') },
     { ...report, ...as(tokens.narrow) },
     { ...report, ...as('garbage') },
   ];
   const sent: Probe[] = [
     { ...token, body: token.body!.replace(data.clientSecret, 'wrong') },
     { ...token, body: token.body!.replace(data.clientId, 'cli_none') },
+    { ...token, body: token.body!.replace('{', '{"scope":"read:photos",') },
+    { ...token, body: token.body!.replace(/"read:builders[^"]*"/, '7') },
+    { ...token, body: token.body!.replace('read:projects', 'read:nothing') },
+    { ...token, body: token.body!.replace('read:projects', '\\u0000') },
+    { ...token, headers: { ...token.headers, 'x-service-api-version': 'v2' } },
+    { ...token, headers: { ...token.headers, 'x-service-region-id': 'us1' } },
   ];
   return [...events, ...reports, ...sent];
 }

@@ -69,11 +69,11 @@ export const REPORT_BODY = {
 export const REPORT_LIMIT = 32 * 1024 * 1024;
 
 export interface TokenBody {
-  grant_type?: unknown;
-  client_id?: unknown;
-  client_secret?: unknown;
-  audience?: unknown;
-  scope?: unknown;
+  grant_type?: string;
+  client_id?: string;
+  client_secret?: string;
+  audience?: string;
+  scope?: string;
 }
 
 export const oauthError = (status: number, error: string, error_description: string) =>

@@ -1,4 +1,7 @@
+import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { parseJsonText } from '../../../src/http/json.ts';
+import { ApiError } from '../../../src/shared/errors.ts';
 import type { Release } from '../../../src/shared/fair-semaphore.ts';
 import { HttpError } from './service.ts';
 
@@ -11,6 +14,10 @@ export interface Limits {
   /** So many bytes of a response that is not yet sent; null where it has to wait. */
   tryStartResponse(share: string, bytes: number): Release | null;
   startResponse(share: string, bytes: number): Promise<Release>;
+  /** Runs a transaction once the share may use a connection for it. */
+  runWrite<T>(share: string, work: () => Promise<T>): Promise<T>;
+  /** Runs a photo-report sync, of which a share has fewer at a time than other writes. */
+  runSync<T>(share: string, work: () => Promise<T>): Promise<T>;
 }
 
 /** Smaller responses fit the buffers of a connection and are not counted. */
@@ -50,14 +57,32 @@ export function installLimits(app: FastifyInstance, limits: Limits): void {
     done();
   });
   app.removeContentTypeParser('application/json');
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
     try {
-      requireTokens(body as string);
-      done(null, JSON.parse(body as string));
+      const text = decodeUtf8(body as Buffer);
+      requireTokens(text);
+      done(null, parseText(text));
     } catch (error) {
-      done(error instanceof HttpError ? error : invalidBody('must be valid JSON'), undefined);
+      done(error as Error, undefined);
     }
   });
+}
+
+function decodeUtf8(body: Buffer): string {
+  if (!isUtf8(body)) throw invalidBody('must be UTF-8');
+  return body.toString('utf8');
+}
+
+/** Only a text with one of these can hold U+0000, a lone surrogate or a field `__proto__`, which are not accepted. */
+const SUSPICIOUS = /\\u|__proto__/;
+
+function parseText(text: string): unknown {
+  try {
+    return SUSPICIOUS.test(text) ? parseJsonText(text) : JSON.parse(text);
+  } catch (error) {
+    // The service's own search has found the field.
+    throw error instanceof ApiError ? new HttpError(error.status, error.body()) : invalidBody('must be valid JSON');
+  }
 }
 
 /** As the service's: values and field names of a body that is parsed on the event loop, and how deep it nests. */

@@ -1,11 +1,12 @@
 import pg from 'pg';
+import { WRITE_CONNECTIONS } from './plain-limits.ts';
 import type { Region } from './service.ts';
 
 const { DATABASE_URL_AU1, DATABASE_URL_US1 } = process.env;
 
 export const pools: Record<Region, pg.Pool> = {
-  au1: new pg.Pool({ connectionString: DATABASE_URL_AU1, max: 10 }),
-  us1: new pg.Pool({ connectionString: DATABASE_URL_US1, max: 10 }),
+  au1: new pg.Pool({ connectionString: DATABASE_URL_AU1, max: WRITE_CONNECTIONS }),
+  us1: new pg.Pool({ connectionString: DATABASE_URL_US1, max: WRITE_CONNECTIONS }),
 };
 
 /** What the work does in one transaction; nothing of it when it throws. */

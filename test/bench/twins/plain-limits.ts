@@ -4,6 +4,9 @@ import { HttpError } from './service.ts';
 
 const MIB = 1_048_576;
 
+/** Of these a share may use all but two. */
+export const WRITE_CONNECTIONS = 12;
+
 interface Share {
   used: number;
   waiting: { cost: number; start: () => void }[];
@@ -40,6 +43,15 @@ class ShareLimit {
     return this.#release(share, units);
   }
 
+  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const release = this.tryAcquire(key, 1) ?? (await this.acquire(key, 1));
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  }
+
   #share(key: string): Share {
     let share = this.#shares.get(key);
     if (!share) {
@@ -66,12 +78,16 @@ class ShareLimit {
 
 /** The limits as an engineer would write them by hand: the service's numbers by share, without fairness between shares. */
 export function createPlainLimits(): Limits {
-  const requests = new ShareLimit(64, 256);
-  const responses = new ShareLimit(64 * MIB, 64);
+  const requests = new ShareLimit(16, 256);
+  const responses = new ShareLimit(8 * MIB, 256);
+  const writes = new ShareLimit(WRITE_CONNECTIONS - 2, 256);
+  const syncs = new ShareLimit(8, 128);
   return {
     tryStartRequest: (share) => requests.tryAcquire(share, 1),
     startRequest: (share) => requests.acquire(share, 1),
     tryStartResponse: (share, bytes) => responses.tryAcquire(share, bytes),
     startResponse: (share, bytes) => responses.acquire(share, bytes),
+    runWrite: (share, work) => writes.run(share, work),
+    runSync: (share, work) => syncs.run(share, work),
   };
 }

@@ -6,8 +6,9 @@ import { type PageTree, toPageTree } from '../../../src/domain/photo-reports/pag
 import { canonicalJson, createFingerprint } from '../../../src/shared/canonical-json.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { REPORT_BODY, REPORT_LIMIT, type ReportBody } from './inputs.ts';
+import type { Limits } from './limits.ts';
 import { pools, transaction } from './plain-database.ts';
-import { conflict, type Door, HttpError, invalid, notFound } from './service.ts';
+import { conflict, type Door, HttpError, invalid, notFound, shareOf } from './service.ts';
 
 const STORED = {
   name: 'stored-report',
@@ -49,7 +50,7 @@ const ROOT = createFingerprint('[]');
  * Takes the service's own reading of the document: its validation, canonical form and tree. What is compared is what stands around
  * them. Left out: users and deep links of the other application, and the PATCH.
  */
-export function plainReports(app: FastifyInstance, door: Door): void {
+export function plainReports(app: FastifyInstance, door: Door, limits: Limits): void {
   app.post<{ Params: { builderId: string }; Body: ReportBody }>(
     '/builders/:builderId/photo-reports/sync',
     { schema: { body: REPORT_BODY }, bodyLimit: REPORT_LIMIT },
@@ -65,7 +66,9 @@ export function plainReports(app: FastifyInstance, door: Door): void {
         ...{ builderId, integratorId: caller.grants.integrator_id, body: request.body },
         ...{ text, fingerprint: createFingerprint(text), tree: toPageTree(content.page as PageDocumentInput) },
       };
-      return transaction(pools[caller.region], (client) => save(client, sync));
+      const share = shareOf(caller);
+      const write = () => transaction(pools[caller.region], (client) => save(client, sync));
+      return limits.runSync(share, () => limits.runWrite(share, write));
     },
   );
 }

@@ -1,8 +1,10 @@
 import type { FastifyInstance } from 'fastify';
+import type pg from 'pg';
 import { newId } from '../../../src/shared/ids.ts';
 import { SIGN_ON_BODY, type SignOnBody } from './inputs.ts';
+import type { Limits } from './limits.ts';
 import { pools, transaction } from './plain-database.ts';
-import { conflict, type Door, forbidden, invalid, notFound } from './service.ts';
+import { conflict, type Door, forbidden, invalid, notFound, shareOf } from './service.ts';
 
 /** Worker, project, builder. */
 const ACCESS = {
@@ -25,6 +27,15 @@ const EVENT = {
     on conflict (integrator_id, builder_id, project_id, source_event_id) do nothing`,
 };
 
+/** Events that name each other wait for each other. */
+const LOCK = { name: 'lock-event', text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))' };
+
+const WAITING = {
+  name: 'waiting-sign-offs',
+  text: `select 1 from sign_on_event where integrator_id = $1 and builder_id = $2 and project_id = $3
+    and source_sign_on_event_id = $4 and status = 'PENDING_SIGN_ON'`,
+};
+
 const STORED = {
   name: 'stored-event',
   text: `select id, worker_id, type, occurred_at, device_id, visit_id from sign_on_event
@@ -34,10 +45,11 @@ const STORED = {
 class SentBefore extends Error {}
 
 /**
- * Takes sign-ons, which are what is measured. Left out: sign-offs, those that have waited for their sign-on, and the record of
- * conflicts. A unique key makes an event count once; the transaction keeps event and visit together.
+ * Takes sign-ons, which are what is measured. Left out: sign-offs, and the record of conflicts. A sign-on for which sign-offs wait is
+ * 409 here. A unique key makes an event count once; the transaction keeps event and visit together; its lock makes a sign-off that
+ * arrives meanwhile wait.
  */
-export function plainSignOns(app: FastifyInstance, door: Door): void {
+export function plainSignOns(app: FastifyInstance, door: Door, limits: Limits): void {
   app.post<{ Params: { builderId: string; projectId: string }; Body: SignOnBody }>(
     '/builders/:builderId/projects/:projectId/sign-on-events',
     { schema: { body: SIGN_ON_BODY } },
@@ -58,6 +70,7 @@ export function plainSignOns(app: FastifyInstance, door: Door): void {
       const integratorId = caller.grants.integrator_id;
       const id = newId('signOnEvent', now.getTime());
       const visitId = newId('signOnVisit', now.getTime());
+      const identity = [integratorId, builderId, projectId, sourceEventId];
       const event = [
         id,
         now,
@@ -71,15 +84,18 @@ export function plainSignOns(app: FastifyInstance, door: Door): void {
         visitId,
       ];
       try {
-        await transaction(pool, async (client) => {
+        const record = async (client: pg.PoolClient) => {
+          await client.query({ ...LOCK, values: [JSON.stringify(identity)] });
           await client.query({ ...VISIT, values: [visitId, now, builderId, projectId, workerId, occurredAt] });
           const { rowCount } = await client.query({ ...EVENT, values: event });
           if (rowCount === 0) throw new SentBefore();
-        });
+          const waiting = await client.query({ ...WAITING, values: identity });
+          if (waiting.rows.length > 0) throw conflict('EVENT_MISMATCH', 'Sign-offs wait for this sign-on.');
+        };
+        await limits.runWrite(shareOf(caller), () => transaction(pool, record));
       } catch (error) {
         if (!(error instanceof SentBefore)) throw error;
-        const values = [integratorId, builderId, projectId, sourceEventId];
-        const [stored] = (await pool.query({ ...STORED, values })).rows;
+        const [stored] = (await pool.query({ ...STORED, values: identity })).rows;
         const same =
           stored.type === 'SIGN_ON' &&
           stored.worker_id === workerId &&

@@ -20,6 +20,7 @@ import {
 } from './service.ts';
 import { BUILDER_EXISTS, CLIENT } from './statements.ts';
 import { registerTokens, verify } from './tokens.ts';
+import { ADD_COUNTS, countUsage } from './usage.ts';
 
 const remembered = new Map<string, { at: number; grants: Promise<Grants | undefined> }>();
 
@@ -53,11 +54,11 @@ const door = new Door(
 
 const app = createService(limits);
 plainReads(app, door);
-plainSignOns(app, door);
-plainReports(app, door);
-registerTokens(app, async (clientId) => {
-  // A client is in one region's database, and which one is not said.
-  const asked = Object.values(pools).map((pool) => pool.query({ ...CLIENT, values: [clientId] }));
+plainSignOns(app, door, limits);
+plainReports(app, door, limits);
+countUsage(app, (region, values) => pools[region].query({ ...ADD_COUNTS, values }));
+registerTokens(app, async (clientId, regions) => {
+  const asked = regions.map((region) => pools[region].query({ ...CLIENT, values: [clientId] }));
   return (await Promise.all(asked)).flatMap(({ rows }) => rows)[0];
 });
 await listen(app);

@@ -17,7 +17,8 @@ import {
 import { canonicalJson, createFingerprint } from '../../../src/shared/canonical-json.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { REPORT_BODY, REPORT_LIMIT, type ReportBody, SIGN_ON_BODY, type SignOnBody } from './inputs.ts';
-import { conflict, type Door, forbidden, HttpError, invalid, notFound, type Region } from './service.ts';
+import type { Limits } from './limits.ts';
+import { conflict, type Door, forbidden, HttpError, invalid, notFound, type Region, shareOf } from './service.ts';
 
 const ROOT = createFingerprint('[]');
 
@@ -25,7 +26,12 @@ const ROOT = createFingerprint('[]');
  * The first sync of a report and the first event of its id, which are what is measured, by the service's own statements. What it is
  * otherwise, the service alone finds out; here it is 409.
  */
-export function tunedWrites(app: FastifyInstance, door: Door, writers: Record<Region, TransactionRunner>): void {
+export function tunedWrites(
+  app: FastifyInstance,
+  door: Door,
+  writers: Record<Region, TransactionRunner>,
+  limits: Limits,
+): void {
   app.post<{ Params: { builderId: string; projectId: string }; Body: SignOnBody }>(
     '/builders/:builderId/projects/:projectId/sign-on-events',
     { schema: { body: SIGN_ON_BODY } },
@@ -46,14 +52,15 @@ export function tunedWrites(app: FastifyInstance, door: Door, writers: Record<Re
       const owner = [integratorId, builderId, projectId, workerId];
       const event = [sourceEventId, null, 'SIGN_ON', occurredAt, deviceId, signOnId];
       const writer = writers[caller.region];
-      const kept = await writer.run(async (transaction) => {
+      const record = async (transaction: Transaction) => {
         const locked = transaction.query([LOCK_EVENTS, [key, key]]);
         const [[rows]] = await Promise.all([
           transaction.commit([FAST_SIGN_ON, [id, new Date(now).toISOString(), ...owner, ...event]]),
           locked,
         ]);
         return rows!.length === 1;
-      });
+      };
+      const kept = await limits.runWrite(shareOf(caller), () => writer.run(record));
       if (!kept) {
         const [facts] = await writer.run((transaction) =>
           transaction.query([READ_FACTS, [...owner, sourceEventId, null]]),
@@ -82,7 +89,9 @@ export function tunedWrites(app: FastifyInstance, door: Door, writers: Record<Re
         ...{ builderId, integratorId: caller.grants.integrator_id, body: request.body, text },
         ...{ fingerprint: createFingerprint(text), tree: toPageTree(content.page as PageDocumentInput) },
       };
-      return writers[caller.region].run((transaction) => save(transaction, sync));
+      const share = shareOf(caller);
+      const write = () => writers[caller.region].run((transaction) => save(transaction, sync));
+      return limits.runSync(share, () => limits.runWrite(share, write));
     },
   );
 }

@@ -20,6 +20,7 @@ import { registerTokens, verify } from './tokens.ts';
 import { createTunedLimits } from './tuned-limits.ts';
 import { tunedReads } from './tuned-reads.ts';
 import { tunedWrites } from './tuned-writes.ts';
+import { ADD_COUNTS, countUsage } from './usage.ts';
 
 const { DATABASE_URL_AU1, DATABASE_URL_US1 } = process.env;
 
@@ -77,9 +78,10 @@ const door = new Door(
 
 const app = createService(limits);
 tunedReads(app, door, runners);
-tunedWrites(app, door, writers);
-registerTokens(app, async (clientId) => {
-  const [row] = (await Promise.all(Object.values(runners).map((runner) => runner.run(CLIENT, [clientId])))).flat();
+tunedWrites(app, door, writers, limits);
+countUsage(app, (region, values) => runners[region].run(ADD_COUNTS, values));
+registerTokens(app, async (clientId, regions) => {
+  const [row] = (await Promise.all(regions.map((region) => runners[region].run(CLIENT, [clientId])))).flat();
   if (!row) return undefined;
   const [type, grants, scopes, digests] = row;
   return { type: type!, grants: JSON.parse(grants!), scopes: JSON.parse(scopes!), digests: JSON.parse(digests!) };
