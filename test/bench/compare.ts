@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import pg from 'pg';
 import { requireSameDashboards } from './answers.ts';
+import { measureCommits } from './commit-share.ts';
 import { confidenceOf } from './confidence.ts';
 import { EXPIRING_INSURANCES } from './dashboards.ts';
 import type { LoadRequest } from './load.ts';
@@ -27,6 +28,8 @@ export interface Sample {
   service: number;
   database: number;
   generator: number;
+  /** Share of the time of PostgreSQL's sessions that waits for commits, from 0 to 1; 0 for reads. */
+  commit: number;
 }
 
 /** One work at so many connections: each service's medians, and how ours compares. */
@@ -46,6 +49,8 @@ interface Bench {
   generator: LoadGenerator;
   /** Folder of the cluster that all read. */
   dataDir: string;
+  /** Address of the database that the works write to. */
+  url: string;
   options: Options;
 }
 
@@ -65,7 +70,7 @@ export async function compare(stage: Stage, options: Options): Promise<void> {
   say(`All answer ${probes.length} requests alike.`);
   const postgraphile = works.some((work) => work.postgraphile) ? await startPostgraphile(stage, ours) : null;
 
-  const bench = { generator: stage.generator(), dataDir, options };
+  const bench = { generator: stage.generator(), dataDir, url: stage.urls.au1, options };
   const figures: Figures[] = [];
   for (const connections of options.connections) {
     for (const work of works) {
@@ -104,7 +109,7 @@ async function measureWork(bench: Bench, all: Contestant[], work: Work, connecti
   const samples = new Map<Contestant, Sample[]>(all.map((contestant) => [contestant, []]));
   for (let round = 1; round <= rounds; round++) {
     for (const contestant of all) {
-      const sample = await measure(bench, contestant, work.name, requestsOf(contestant), connections, seconds);
+      const sample = await measure(bench, contestant, work, requestsOf(contestant), connections, seconds);
       samples.get(contestant)!.push(sample);
     }
     const rates = all.map((each) => `${each.name} ${samples.get(each)!.at(-1)!.requestsPerSecond.toFixed(0)}/s`);
@@ -125,14 +130,17 @@ async function measureWork(bench: Bench, all: Contestant[], work: Work, connecti
 async function measure(
   bench: Bench,
   contestant: Contestant,
-  work: string,
+  work: Work,
   requests: LoadRequest[],
   connections: number,
   seconds: number,
 ): Promise<Sample> {
-  await load(bench, contestant, work, requests, connections, SETTLE_SECONDS);
+  const run = (duration: number) => load(bench, contestant, work.name, requests, connections, duration);
+  await run(SETTLE_SECONDS);
   const before = [await contestant.processorTime(), await databaseProcessorTime(bench.dataDir)] as const;
-  const result = await load(bench, contestant, work, requests, connections, seconds);
+  const { result, share } = work.commits
+    ? await measureCommits(bench.url, () => run(seconds))
+    : { result: await run(seconds), share: 0 };
   const after = [await contestant.processorTime(), await databaseProcessorTime(bench.dataDir)] as const;
   let database = 0;
   // A connection that has gone takes what it used with it.
@@ -140,7 +148,7 @@ async function measure(
   const { requestsPerSecond, p50, p99, generator } = result;
   const perRequest = (milliseconds: number) => (milliseconds * 1000) / result.requests;
   const service = perRequest(after[0] - before[0]);
-  return { requestsPerSecond, p50, p99, service, database: perRequest(database), generator };
+  return { requestsPerSecond, p50, p99, service, database: perRequest(database), generator, commit: share };
 }
 
 async function load(

@@ -12,7 +12,8 @@ ${tables.join('\n\n')}
 
 Medians of ${rounds} rounds of ${seconds} s; a ratio is the geometric mean of the rounds' ratios of requests per second (95 %
 interval), above 1 where ours is faster. Latencies are p50 / p99 in milliseconds. CPU is microseconds per request of the service + PostgreSQL, and
-beside it of the load generator. ${cpus().length} processors (${processor?.model.trim()}), which all of them share:
+beside it of the load generator. Commit is the share of
+the time of PostgreSQL's sessions that waits until the WAL of a commit is on disk. ${cpus().length} processors (${processor?.model.trim()}), which all of them share:
 compare columns, not runs on other machines.
 `;
 }
@@ -21,7 +22,7 @@ function headerOf({ others }: Figures): string[] {
   const names = ['ours', ...others.map(({ name }) => name)].join(' · ');
   return [
     ...['work', 'connections', ...others.map(({ name }) => `ratio to ${name}`)],
-    ...[`requests/s: ${names}`, `latency: ${names}`, `CPU: ${names}`, 'generator'],
+    ...[`requests/s: ${names}`, `latency: ${names}`, `CPU: ${names}`, 'generator', `commit: ${names}`],
   ];
 }
 
@@ -36,6 +37,7 @@ function rowOf({ work, connections, ours, others }: Figures): string[] {
     each(({ p50, p99 }) => `${p50.toFixed(1)} / ${p99.toFixed(1)}`),
     each(({ service, database }) => `${service.toFixed(0)} + ${database.toFixed(0)}`),
     ours.generator.toFixed(0),
+    ours.commit === 0 ? '–' : each(({ commit }) => `${(commit * 100).toFixed(0)} %`),
   ];
 }
 

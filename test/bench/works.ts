@@ -10,6 +10,8 @@ export interface Work {
   name: string;
   /** Sent in turn, so that no service is measured on one row alone. */
   requests: LoadRequest[];
+  /** Whether each request commits. */
+  commits?: boolean;
   /** The same for PostGraphile, which is then what ours is compared with. */
   postgraphile?: LoadRequest[];
 }
@@ -52,6 +54,7 @@ export function worksOf(data: DataSet, tokens: Pick<Tokens, 'all'>): Work[] {
     { name: 'GET photos', requests: data.builders.map(({ id }) => get(`/builders/${id}/photos`)) },
     {
       name: 'POST sign-on event',
+      commits: true,
       requests: vary((n) =>
         post(`/builders/${data.builderId}/projects/${data.projectId}/sign-on-events`, {
           sourceEventId: 'gate-[<id>]',
@@ -64,6 +67,7 @@ export function worksOf(data: DataSet, tokens: Pick<Tokens, 'all'>): Work[] {
     },
     {
       name: 'POST photo report',
+      commits: true,
       requests: data.builders.map((builder) =>
         post(`/builders/${builder.id}/photo-reports/sync`, reportOf('walk-[<id>]', builder.photoIds)),
       ),
