@@ -18,6 +18,9 @@ export const getErrorCode = (error: unknown): string | undefined => (error as { 
 /** Whether a write failed because the database is read-only, as a standby is. Nothing was written. */
 export const isReadOnlyError = (error: unknown): boolean => getErrorCode(error) === '25006';
 
+/** Whether a value of a statement is the cause: SQLSTATE classes 22 (data) and 23 (integrity). */
+export const isValueError = (error: unknown): boolean => /^2[23]/.test(getErrorCode(error) ?? '');
+
 /** Returns the error that a client sees of anything that was thrown: an `ApiError` as it is, others as 503 or 500. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;

@@ -1,9 +1,11 @@
 import { conflictDigest } from '../../../entities/sign-on-conflict.entity.ts';
 import type { SignOnStatus } from '../../../schema/enums.ts';
 import type { Database } from '../../database/database.ts';
+import { isValueError } from '../../database/errors.ts';
 import type { BoundStatement } from '../../database/pool/pg-pipeline.ts';
+import { GroupCommit } from '../../database/write/group-commit.ts';
 import { ConcurrentUpdateError } from '../../database/write/retry.ts';
-import type { Transaction } from '../../database/write/transaction-runner.ts';
+import type { Transaction, TransactionRunner } from '../../database/write/transaction-runner.ts';
 import { conflict, forbidden, notFound } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import {
@@ -16,7 +18,7 @@ import {
 } from './decision-table.ts';
 import {
   FAST_SIGN_OFF,
-  FAST_SIGN_ON,
+  FAST_SIGN_ONS,
   INSERT_PENDING,
   LOCK_EVENTS,
   READ_FACTS,
@@ -62,8 +64,46 @@ export async function recordEvent(
   now: number,
 ): Promise<RecordedEvent> {
   const received = { owner, event, now };
-  const recorded = await database.write((transaction) => recordFastPath(transaction, received));
+  const recorded =
+    event.type === 'SIGN_ON'
+      ? await recordInGroup(database, received)
+      : await database.write((transaction) => recordFastPath(transaction, received));
   return recorded ?? database.write((transaction) => recordSlowPath(transaction, received));
+}
+
+/** A sign-on, and the database with the limits of its request. */
+interface PendingSignOn {
+  database: Database;
+  received: ReceivedEvent;
+}
+
+/** Sign-ons of each integrator and builder: of one share, and on the node of one builder. */
+type SignOnGroups = Map<string, GroupCommit<PendingSignOn, RecordedEvent | null>>;
+
+const groupsOfWriters = new WeakMap<TransactionRunner, SignOnGroups>();
+
+/** Records a sign-on in a transaction that it may share with others. Returns null if it wrote nothing. */
+async function recordInGroup(database: Database, received: ReceivedEvent): Promise<RecordedEvent | null> {
+  const { integratorId, builderId } = received.owner;
+  const key = `${integratorId} ${builderId}`;
+  const groups: SignOnGroups = groupsOfWriters.get(database.writer) ?? new Map();
+  const group = groups.get(key) ?? new GroupCommit(recordGroup);
+  groupsOfWriters.set(database.writer, groups.set(key, group));
+  try {
+    return await group.add({ database, received });
+  } catch (error) {
+    // The values of another sign-on may be the cause: recorded by itself, each has its own error.
+    if (isValueError(error)) return null;
+    throw error;
+  }
+}
+
+async function recordGroup(signOns: readonly PendingSignOn[]): Promise<(RecordedEvent | null)[]> {
+  // Of several with the same identity the last is recorded. The others write nothing, and are then found to be replays or conflicts.
+  const distinct = new Map(signOns.map(({ received }) => [toLockKeys(received)[0]!, received]));
+  const [{ database }] = signOns as [PendingSignOn];
+  const recorded = await database.write((transaction) => recordSignOns(transaction, [...distinct.values()]));
+  return signOns.map(({ received }) => recorded.get(received) ?? null);
 }
 
 const OPEN: VisitState = { signedOffAt: null, closedAt: null, archivedAt: null };
@@ -74,19 +114,40 @@ const OPEN: VisitState = { signedOffAt: null, closedAt: null, archivedAt: null }
  */
 export async function recordFastPath(transaction: Transaction, received: ReceivedEvent): Promise<RecordedEvent | null> {
   const { event, now } = received;
-  const isSignOn = event.type === 'SIGN_ON';
-  const signOn = isSignOn ? null : ({ ...event, type: 'SIGN_ON' } as const);
-  const decision = decide({ event, stored: null, signOn, visit: signOn && OPEN });
+  if (event.type === 'SIGN_ON') return (await recordSignOns(transaction, [received])).get(received) ?? null;
+  const decision = decide({ event, stored: null, signOn: { ...event, type: 'SIGN_ON' }, visit: OPEN });
   if (decision.status !== 201) return null;
   const id = newId('signOnEvent', now);
-  const values = toEventValues(received, id);
-  const insert: BoundStatement = isSignOn
-    ? [FAST_SIGN_ON, [...values, newId('signOnVisit', now)]]
-    : [FAST_SIGN_OFF, values];
-  const locked = transaction.query(toLockStatement(received));
-  const [[rows]] = await Promise.all([transaction.commit(insert), locked]);
+  const locked = transaction.query([LOCK_EVENTS, [toLockKeys(received)]]);
+  const [[rows]] = await Promise.all([transaction.commit([FAST_SIGN_OFF, toEventValues(received, id)]), locked]);
   const [inserted] = rows!;
   return inserted ? { ...decision, id, visitId: inserted.visitId as string } : null;
+}
+
+/** Records new sign-ons of one integrator and builder, no two of the same identity, in one round trip. Returns those that it wrote. */
+async function recordSignOns(
+  transaction: Transaction,
+  signOns: readonly ReceivedEvent[],
+): Promise<Map<ReceivedEvent, RecordedEvent>> {
+  const recorded = signOns.map((received): [ReceivedEvent, RecordedEvent] => {
+    const { event, now } = received;
+    const decision = decide({ event, stored: null, signOn: null, visit: null }) as Decision & { status: 201 };
+    return [received, { ...decision, id: newId('signOnEvent', now), visitId: newId('signOnVisit', now) }];
+  });
+  const column = (value: (received: ReceivedEvent, recorded: RecordedEvent) => string | null) =>
+    recorded.map((entry) => value(...entry));
+  const { integratorId, builderId } = signOns[0]!.owner;
+  const values = [
+    ...[integratorId, builderId],
+    ...[column((_, { id }) => id), column(({ now }) => new Date(now).toISOString())],
+    ...[column(({ owner }) => owner.projectId), column(({ event }) => event.workerId)],
+    ...[column(({ event }) => event.sourceEventId), column(({ event }) => event.occurredAt)],
+    ...[column(({ event }) => event.deviceId), column((_, { visitId }) => visitId)],
+  ];
+  const locked = transaction.query([LOCK_EVENTS, [signOns.flatMap(toLockKeys)]]);
+  const [[rows]] = await Promise.all([transaction.commit([FAST_SIGN_ONS, values]), locked]);
+  const inserted = new Set(rows!.map(({ id }) => id));
+  return new Map(recorded.filter(([, { id }]) => inserted.has(id)));
 }
 
 /** Records any event in two round trips: reads the facts, decides, and writes the result. */
@@ -121,15 +182,17 @@ async function readFacts(transaction: Transaction, received: ReceivedEvent): Pro
   const { integratorId, builderId, projectId } = received.owner;
   const { sourceEventId, sourceSignOnEventId, workerId } = received.event;
   const values = [integratorId, builderId, projectId, workerId, sourceEventId, sourceSignOnEventId];
-  const locked = transaction.query(toLockStatement(received));
+  const locked = transaction.query([LOCK_EVENTS, [toLockKeys(received)]]);
   const [, [facts]] = await Promise.all([locked, transaction.query([READ_FACTS, values])]);
   return facts as unknown as StoredFacts;
 }
 
-function toLockStatement({ owner, event }: ReceivedEvent): BoundStatement {
+/** Returns what identifies an event, and its sign-on. */
+function toLockKeys({ owner, event }: ReceivedEvent): string[] {
   const { integratorId, builderId, projectId } = owner;
   const key = (sourceEventId: string) => JSON.stringify([integratorId, builderId, projectId, sourceEventId]);
-  return [LOCK_EVENTS, [key(event.sourceEventId), key(event.sourceSignOnEventId ?? event.sourceEventId)]];
+  const own = key(event.sourceEventId);
+  return event.sourceSignOnEventId === null ? [own] : [own, key(event.sourceSignOnEventId)];
 }
 
 async function insertEvent(

@@ -1,18 +1,18 @@
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 
 /*
- * Statements that record one event. At READ COMMITTED each statement has its own snapshot, so the lock is a statement of its own: what
+ * Statements that record events. At READ COMMITTED each statement has its own snapshot, so the lock is a statement of its own: what
  * the next statement reads stays true until the commit, except for a visit that is closed or archived manually.
  *
- * Parameters of each statement that inserts an event: 1 event id, 2 now, 3 integrator, 4 builder, 5 project, 6 worker,
+ * Parameters of each statement that inserts one event: 1 event id, 2 now, 3 integrator, 4 builder, 5 project, 6 worker,
  * 7 `sourceEventId`, 8 `sourceSignOnEventId`, 9 type, 10 `occurredAt`, 11 device, 12 visit id.
  */
 
-/** Locks the ids of an event and of its sign-on, in a fixed order: two events that name each other must not deadlock. */
+/** Locks the ids of events and of their sign-ons, in a fixed order: two events that name each other must not deadlock. */
 export const LOCK_EVENTS: Statement = {
   name: 'attendance.lock',
-  text: `select pg_advisory_xact_lock(least(k.one, k.other)), pg_advisory_xact_lock(greatest(k.one, k.other))
-    from (select hashtextextended($1, 0) as one, hashtextextended($2, 0) as other) k`,
+  text: `select pg_advisory_xact_lock(id)
+    from (select distinct hashtextextended(key, 0) as id from unnest($1::text[]) key order by id) ids`,
 };
 
 const EVENT = `sign_on_event (id, created_at, updated_at, integrator_id, builder_id, project_id, worker_id, source_event_id,
@@ -25,22 +25,39 @@ const OPEN = 'v.signed_off_at is null and v.closed_at is null and v.archived_at 
 /** A sign-off before its sign-on is accepted and flagged (ATT-17). */
 const anomaly = (off: string, on: string) => `case when ${off} < ${on} then 'SIGN_OFF_BEFORE_SIGN_ON' end`;
 
-/** Condition: the project and the site access exist, the event is new, and no sign-off waits for it. */
-const IS_NEW = `exists (select from project where id = $5 and builder_id = $4)
-  and exists (select from site_access where worker_id = $6 and project_id = $5)
-  and not exists (select from sign_on_event
-    where integrator_id = $3 and builder_id = $4 and project_id = $5 and source_event_id = $7)
-  and not exists (select from sign_on_event where integrator_id = $3 and builder_id = $4 and project_id = $5
-    and source_sign_on_event_id = $7 and status = 'PENDING_SIGN_ON')`;
+/**
+ * Condition on rows `e` of the event to record: the project and the site access exist, the event is new, and no sign-off waits for it.
+ * Each `limit` makes PostgreSQL look up one row for each event: it does not join the tables, whatever their size when it plans.
+ */
+const IS_NEW = `(select true from project where id = e.project_id and builder_id = e.builder_id limit 1)
+  and (select true from site_access where worker_id = e.worker_id and project_id = e.project_id limit 1)
+  and (select true from sign_on_event stored
+    where stored.integrator_id = e.integrator_id and stored.builder_id = e.builder_id and stored.project_id = e.project_id
+      and stored.source_event_id = e.source_event_id limit 1) is null
+  and (select true from sign_on_event waiting
+    where waiting.integrator_id = e.integrator_id and waiting.builder_id = e.builder_id and waiting.project_id = e.project_id
+      and waiting.source_sign_on_event_id = e.source_event_id and waiting.status = 'PENDING_SIGN_ON' limit 1) is null`;
 
-/** Begins a visit if the event is new; returns no row otherwise. */
-export const FAST_SIGN_ON: Statement = {
-  name: 'attendance.fast-sign-on',
-  text: `with accepted as (select where ${IS_NEW}),
+/**
+ * Begins the visits of those sign-ons that are new, and returns the ids of their events. No two sign-ons have the same identity.
+ * Parameters: 1 integrator, 2 builder; of the sign-ons, each an array: 3 event id, 4 now, 5 project, 6 worker, 7 `sourceEventId`,
+ * 8 `occurredAt`, 9 device, 10 visit id.
+ */
+export const FAST_SIGN_ONS: Statement = {
+  name: 'attendance.fast-sign-ons',
+  text: `with accepted as (
+      select * from (
+        select $1::text as integrator_id, $2::text as builder_id, sign_on.* from unnest($3::text[], $4::timestamptz[], $5::text[], $6::text[],
+          $7::text[], $8::timestamptz[], $9::text[], $10::text[])
+          sign_on (id, now, project_id, worker_id, source_event_id, occurred_at, device_id, visit_id)) e
+      where ${IS_NEW}),
     visit as (
       insert into ${VISIT}
-      select $12, $2::timestamptz, $2::timestamptz, $4, $5, $6, $10::timestamptz, null, null from accepted)
-    insert into ${EVENT} select ${VALUES}, 'APPLIED', $12 from accepted returning visit_id as "visitId"`,
+      select visit_id, now, now, builder_id, project_id, worker_id, occurred_at, null, null from accepted)
+    insert into ${EVENT}
+      select id, now, now, integrator_id, builder_id, project_id, worker_id, source_event_id, null, 'SIGN_ON', occurred_at, device_id,
+        'APPLIED', visit_id from accepted
+      returning id`,
 };
 
 /** Ends the open visit of the same worker that the sign-on began if the event is new; returns no row otherwise. */
@@ -49,9 +66,9 @@ export const FAST_SIGN_OFF: Statement = {
   text: `with visit as (
       update sign_on_visit v set signed_off_at = $10::timestamptz, updated_at = $2::timestamptz,
         anomaly = ${anomaly('$10::timestamptz', 'v.signed_on_at')}
-      from sign_on_event e
-      where e.integrator_id = $3 and e.builder_id = $4 and e.project_id = $5 and e.source_event_id = $8
-        and e.type = 'SIGN_ON' and e.worker_id = $6 and v.id = e.visit_id and ${OPEN} and ${IS_NEW}
+      from sign_on_event s, (values ($3, $4, $5, $6, $7)) e (integrator_id, builder_id, project_id, worker_id, source_event_id)
+      where s.integrator_id = $3 and s.builder_id = $4 and s.project_id = $5 and s.source_event_id = $8
+        and s.type = 'SIGN_ON' and s.worker_id = $6 and v.id = s.visit_id and ${OPEN} and ${IS_NEW}
       returning v.id)
     insert into ${EVENT} select ${VALUES}, 'APPLIED', visit.id from visit returning visit_id as "visitId"`,
 };

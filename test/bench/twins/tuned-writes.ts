@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { PageDocumentInput } from '../../../resolvers/photo-report/photo-report.input.ts';
 import type { Transaction, TransactionRunner } from '../../../src/database/write/transaction-runner.ts';
-import { FAST_SIGN_ON, LOCK_EVENTS, READ_FACTS } from '../../../src/domain/attendance/record-statements.ts';
+import { FAST_SIGN_ONS, LOCK_EVENTS, READ_FACTS } from '../../../src/domain/attendance/record-statements.ts';
 import { validatePageDocument } from '../../../src/domain/photo-reports/page-document.ts';
 import { type PageTree, toPageTree } from '../../../src/domain/photo-reports/page-tree.ts';
 import { decideSync, type StoredReport } from '../../../src/domain/photo-reports/revisions.ts';
@@ -50,14 +50,21 @@ export function tunedWrites(
       const id = newId('signOnEvent', now);
       const signOnId = newId('signOnVisit', now);
       const owner = [integratorId, builderId, projectId, workerId];
-      const event = [sourceEventId, null, 'SIGN_ON', occurredAt, deviceId, signOnId];
+      const event = [
+        id,
+        new Date(now).toISOString(),
+        projectId,
+        workerId,
+        sourceEventId,
+        occurredAt,
+        deviceId,
+        signOnId,
+      ];
       const writer = writers[caller.region];
       const record = async (transaction: Transaction) => {
-        const locked = transaction.query([LOCK_EVENTS, [key, key]]);
-        const [[rows]] = await Promise.all([
-          transaction.commit([FAST_SIGN_ON, [id, new Date(now).toISOString(), ...owner, ...event]]),
-          locked,
-        ]);
+        const locked = transaction.query([LOCK_EVENTS, [[key]]]);
+        const insert = transaction.commit([FAST_SIGN_ONS, [integratorId, builderId, ...event.map((value) => [value])]]);
+        const [[rows]] = await Promise.all([insert, locked]);
         return rows!.length === 1;
       };
       const kept = await limits.runWrite(shareOf(caller), () => writer.run(record));
