@@ -9,7 +9,7 @@ const KEY = 'list, builder_id, project_id, parent_id, kind';
 export const DAY_KEY = `${KEY}, created_on, dated_on`;
 
 /** Columns that the totals of months are divided by. */
-export const MONTH_KEY = `${KEY}, created_in`;
+export const MONTH_KEY = `${KEY}, created_in, dated_in`;
 
 /** Columns that all totals by time have. */
 abstract class ListPeriod {
@@ -44,14 +44,14 @@ abstract class ListDay extends ListPeriod {
   @Instant()
   createdOn!: string;
 
-  /** Begin of the day of the rows' dates; null in lists that are not filtered by date, and of rows without a date. */
+  /** Begin of the day of the rows' dates; null in lists that are not filtered by date. */
   @Instant({ nullable: true })
   datedOn!: string | null;
 }
 
 /**
- * The totals by day, added up by the month of creation in UTC, whatever the rows' dates: a page in a list of years finds its month before its
- * day. Triggers of `list_day_total` write here. The declaration precedes that of `ListDayTotal`, so that the rows of an erased builder are
+ * The totals by day, added up by the month of creation and the month of the rows' dates, both in UTC: a page in a list of years finds its month
+ * before its day. Triggers of `list_day_total` write here. The declaration precedes that of `ListDayTotal`, so that the rows of an erased builder are
  * deleted after those that their triggers subtract.
  */
 @Entity()
@@ -60,12 +60,16 @@ abstract class ListDay extends ListPeriod {
 @Unique({
   name: 'list_month_total_key',
   expression: `create unique index "list_month_total_key" on "list_month_total"
-    ("builder_id", "list", "project_id", "parent_id", "kind", "created_in") include ("added") nulls not distinct`,
+    ("builder_id", "list", "project_id", "parent_id", "kind", "created_in", "dated_in") include ("added") nulls not distinct`,
 })
 export class ListMonthTotal extends ListPeriod {
   /** Begin of the month in which the rows were created. */
   @Instant()
   createdIn!: string;
+
+  /** Begin of the month of the rows' dates; null in lists that are not filtered by date. */
+  @Instant({ nullable: true })
+  datedIn!: string | null;
 }
 
 /** Returns SQL of the begin of an instant's month in UTC. */
@@ -74,11 +78,11 @@ export const toMonthSql = (instant: string) => `date_trunc('month', ${instant}, 
 /** Adds up the changed rows of `list_day_total` by month. */
 function AddsUpMonths() {
   const body = (changes: string) => `insert into public.list_month_total as total (${MONTH_KEY}, added)
-      select ${KEY}, ${toMonthSql('created_on')}, sum(added) from (${changes}) changes group by 1, 2, 3, 4, 5, 6 having sum(added) <> 0
-      order by 1, 2, 3, 4, 5, 6
-      on conflict (builder_id, list, project_id, parent_id, kind, created_in) do update set added = total.added + excluded.added;`;
-  const removed = `select ${KEY}, created_on, -added as added from`;
-  const added = `select ${KEY}, created_on, added from`;
+      select ${KEY}, ${toMonthSql('created_on')}, ${toMonthSql('dated_on')}, sum(added) from (${changes}) changes
+      group by 1, 2, 3, 4, 5, 6, 7 having sum(added) <> 0 order by 1, 2, 3, 4, 5, 6, 7
+      on conflict (builder_id, list, project_id, parent_id, kind, created_in, dated_in) do update set added = total.added + excluded.added;`;
+  const removed = `select ${DAY_KEY}, -added as added from`;
+  const added = `select ${DAY_KEY}, added from`;
   const triggers = {
     insert: ['new table as changed', `${added} changed`],
     update: ['old table as former new table as changed', `${removed} former union all ${added} changed`],

@@ -40,7 +40,7 @@ export interface CountedList {
   project: 'project_id' | null;
   /** Column of a second parent beside the project, such as `folder_id` of photos. */
   parent: string | null;
-  /** Column of the date that the list is filtered by. */
+  /** Column of the date, never null, that the list is filtered by. */
   date: string | null;
   /** SQL condition of the counted rows. */
   active: 'archived_at is null' | 'true';

@@ -60,6 +60,7 @@ const STATEMENTS: [statement: RegExp, mode: LockMode, work: Work][] = [
   [pattern('^truncate (?:table )?TABLE'), 'ACCESS EXCLUSIVE', 'catalogue'],
   [pattern('^drop table (?:if exists )?TABLE'), 'ACCESS EXCLUSIVE', 'catalogue'],
   [pattern('^lock table TABLE in access exclusive mode'), 'ACCESS EXCLUSIVE', 'catalogue'],
+  [pattern('^lock table TABLE in share row exclusive mode'), 'SHARE ROW EXCLUSIVE', 'catalogue'],
 ];
 
 const ALTER_TABLE = new RegExp(`^alter table (?:if exists )?(?:only )?${TABLE} (.*)$`, 'is');

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { countedLists } from '../../entities/list-total.entity.ts';
 import type { Page, PageWindow } from '../../schema/page.ts';
 import type { Database } from '../../src/database/database.ts';
 import { compactCounters, countWrongTotals, rebuildTotals } from '../../src/database/write/list-counters.ts';
@@ -60,9 +61,22 @@ beforeAll(async () => {
   ).rows.map(({ id }) => id as string);
   const builder: ListCase['filters'][string] = ['builder_id = $', [builderId, builderId, builderId, otherId]];
   const project: ListCase['filters'][string] = ['project_id = $', projects];
+  // Within a day, at begins and ends of days and months, and over whole months and parts of them.
   const ranges: ListCase['filters'] = {
-    startDate: ['date >= $', ['2026-02-01T00:00:00.000Z', '2026-02-01T13:00:00.000Z', '2026-02-02T00:00:00.000Z']],
-    endDate: ['date <= $', ['2026-02-01T23:59:59.999Z', '2026-02-02T11:30:00.000Z', '2026-03-01T00:00:00.000Z']],
+    startDate: [
+      'date >= $',
+      [
+        ...['2026-02-01T00:00:00.000Z', '2026-02-01T13:00:00.000Z', '2026-02-02T00:00:00.000Z'],
+        ...['2026-02-19T00:00:00.000Z', '2026-02-28T23:59:59.999Z', '2026-03-01T00:00:00.001Z'],
+      ],
+    ],
+    endDate: [
+      'date <= $',
+      [
+        ...['2026-02-01T23:59:59.999Z', '2026-02-02T11:30:00.000Z', '2026-03-01T00:00:00.000Z'],
+        ...['2026-02-28T23:59:59.999Z', '2026-04-17T09:30:00.000Z', '2026-04-30T23:59:59.999Z'],
+      ],
+    ],
   };
   cases = {
     timesheet: {
@@ -296,6 +310,15 @@ describe('a page whose days are found by totals', () => {
 });
 
 describe('the totals by day', () => {
+  it('are of lists whose rows all have the date that they are filtered by', async () => {
+    const dated = countedLists.filter(({ date }) => date !== null).map(({ table, date }) => `${table}.${date}`);
+    const { rows } = await client.query(
+      `select is_nullable from information_schema.columns where table_name || '.' || column_name = any($1)`,
+      [dated],
+    );
+    expect(rows).toEqual(dated.map(() => ({ is_nullable: 'NO' })));
+  });
+
   it('are exact after concurrent writes and compactions', async () => {
     const database = service.databases.au1;
     const builderId = service.demo('A').builderIds[0]!;

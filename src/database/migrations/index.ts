@@ -30,6 +30,7 @@ import { Migration20261123001049WebhookDeliveriesByStatus } from './202611230010
 import { Migration20261123030000TotalMaintenance } from './20261123030000-total-maintenance.ts';
 import { Migration20261123032413RenditionsByDueTime } from './20261123032413-renditions-by-due-time.ts';
 import { Migration20261123064819TotalsByMonth } from './20261123064819-totals-by-month.ts';
+import { Migration20261123085403MonthOfDates } from './20261123085403-month-of-dates.ts';
 
 /** Every migration, oldest first. `npm run cli -- migrate create` writes this file. */
 export const migrations = [
@@ -65,4 +66,5 @@ export const migrations = [
   Migration20261123030000TotalMaintenance,
   Migration20261123032413RenditionsByDueTime,
   Migration20261123064819TotalsByMonth,
+  Migration20261123085403MonthOfDates,
 ];

@@ -41,30 +41,26 @@ export function findDayTotals(filtered: Omit<FilteredList, 'list'>): FilteredLis
 
 /** Returns SQL of the number of matching rows, as `total`. */
 export const toDayTotalSql = (filtered: FilteredList): string =>
-  `select coalesce(sum(x.added), 0)::bigint as total from (${isByDate(filtered) ? toDaysSql(filtered) : toMonthsSql(filtered)}) x`;
+  `select coalesce(sum(x.added), 0)::bigint as total from (${toMonthsSql(filtered)}) x`;
 
 /**
- * Returns SQL of the total, and of the ids of the rows from `:offset` on: the days that contain them are found by running totals, and
- * only rows of these days are read. In a list that is not filtered by date, only days of the months that contain the page are added up.
+ * Returns SQL of the total, and of the ids of the rows from `:offset` on: the months that contain them are found by running totals, then
+ * their days, and only rows of these days are read.
  */
 export function toLocatedPageSql(filtered: FilteredList): { total: string; ids: string } {
   const { table, order } = filtered;
   const isOnPage = `z.before < :offset::bigint + :limit::bigint and z.before + z.added > :offset::bigint`;
   const onPage = (column: string) => `array_agg(z.${column}) filter (where ${isOnPage})`;
-  const days = `${onPage('created_on')} as days, ${onPage('before')} as befores, ${onPage('added')} as counts`;
   const toRunning = (column: string, rows: string, begin = '') =>
-    `select y.${column}, y.added, ${begin}sum(y.added) over (order by y.${column} rows unbounded preceding) - y.added as before from (${rows}) y`;
-  const total = isByDate(filtered)
-    ? `select coalesce(sum(z.added), 0)::bigint as total, ${days}
-        from (${toRunning('created_on', addUpDays(filtered))}) z`
-    : `select m.total, d.days, d.befores, d.counts
+    `select y.*, ${begin}sum(y.added) over (order by y.${column} rows unbounded preceding) - y.added as before from (${rows}) y`;
+  return {
+    total: `select m.total, d.days, d.befores, d.counts
         from (select coalesce(sum(z.added), 0)::bigint as total, ${monthsOnPage(isOnPage)},
             min(z.before) filter (where ${isOnPage}) as before
           from (${toRunning('created_in', addUpMonths(filtered))}) z) m
-        cross join lateral (select ${days}
-          from (${toRunning('created_on', addUpDays(filtered, WITHIN_MONTHS), 'm.before + ')}) z) d`;
-  return {
-    total,
+        cross join lateral (
+          select ${onPage('created_on')} as days, ${onPage('before')} as befores, ${onPage('added')} as counts
+          from (${toRunning('created_on', addUpDays(filtered), 'm.before + ')}) z) d`,
     ids: `select w.id from unnest(c.days, c.befores, c.counts) d(created_on, before, added) cross join lateral (
         select t.id from ${table} t where ${isBeforeEnd(filtered)} and t.created_at >= d.created_on
         order by ${order} limit least(d.before + d.added, :offset::bigint + :limit::bigint) - greatest(d.before, :offset::bigint)
@@ -81,46 +77,44 @@ export function toNextPageSql(filtered: FilteredList): { total: string; ids: str
   const month = toMonthSql(':afterValue::timestamptz');
   const isOnPage = (column: string, begin: string) =>
     `z.added > 0 and z.${column} >= ${begin} and z.before < :limit::bigint`;
-  const days = `array_agg(z.created_on) filter (where ${isOnPage('created_on', day)}) as days`;
-  const toRunning = (column: string, begin: string, rows: string) => `select y.${column}, y.added,
+  const onPage = (column: string) => `array_agg(z.${column}) filter (where ${isOnPage('created_on', day)})`;
+  const toRunning = (column: string, begin: string, rows: string) => `select y.*,
       coalesce(sum(y.added) filter (where y.${column} > ${begin}) over (order by y.${column} rows unbounded preceding), 0) - y.added as before from (${rows}) y`;
-  const total = isByDate(filtered)
-    ? `select coalesce(sum(z.added), 0)::bigint as total, ${days} from (${toRunning('created_on', day, addUpDays(filtered))}) z`
-    : `select m.total, d.days
+  return {
+    total: `select m.total, d.days, d.counts
         from (select coalesce(sum(z.added), 0)::bigint as total, ${monthsOnPage(isOnPage('created_in', month))}
           from (${toRunning('created_in', month, addUpMonths(filtered))}) z) m
-        cross join lateral (select ${days}
-          from (${toRunning('created_on', day, addUpDays(filtered, WITHIN_MONTHS))}) z) d`;
-  return {
-    total,
-    ids: `select w.id from unnest(c.days) d(created_on) cross join lateral (
+        cross join lateral (select ${onPage('created_on')} as days, ${onPage('added')} as counts
+          from (${toRunning('created_on', day, addUpDays(filtered))}) z) d`,
+    // No day is read beyond the last of its rows that match.
+    ids: `select w.id from unnest(c.days, c.counts) d(created_on, added) cross join lateral (
         select t.id, t.created_at from ${filtered.table} t
         where ${isBeforeEnd(filtered)} and (t.created_at, t.id) > (
           greatest(d.created_on, :afterValue::timestamptz),
           case when d.created_on > :afterValue::timestamptz then '' else :afterId::text end)
-        order by t.created_at, t.id limit :limit::bigint) w
+        order by t.created_at, t.id limit least(:limit::bigint, d.added)) w
       order by w.created_at, w.id limit :limit::bigint`,
   };
 }
 
-/** Returns SQL of the first and last month `z` that matches. */
+/** Returns SQL of the first and last month `z` that matches, and of those of their rows' dates. */
 const monthsOnPage = (isOnPage: string): string =>
-  `min(z.created_in) filter (where ${isOnPage}) as first, max(z.created_in) filter (where ${isOnPage}) as last`;
+  ['min(z.created_in)', 'max(z.created_in)', 'min(z.dated_first)', 'max(z.dated_last)']
+    .map(
+      (value, index) =>
+        `${value} filter (where ${isOnPage}) as ${['first', 'last', 'dated_first', 'dated_last'][index]}`,
+    )
+    .join(', ');
 
-/** SQL condition of days `x` within these months. */
-const WITHIN_MONTHS = ` and x.created_on >= m.first and x.created_on < m.last + interval '1 month'`;
+/** Returns SQL of the number of matching rows of each day of creation in the months `m`. */
+const addUpDays = (filtered: FilteredList): string =>
+  `select x.created_on, sum(x.added)::int as added from (${toDaysSql(filtered)}) x
+    where x.created_on >= m.first and x.created_on < m.last + interval '1 month' group by x.created_on`;
 
-/** Returns SQL of the number of matching rows of each day of creation. */
-const addUpDays = (filtered: FilteredList, within = ''): string =>
-  `select x.created_on, sum(x.added)::int as added from (${toDaysSql(filtered, within)}) x group by x.created_on`;
-
-/** Returns SQL of the number of matching rows of each month of creation. */
+/** Returns SQL of the number of matching rows of each month of creation, and of the first and last month of their dates. */
 const addUpMonths = (filtered: FilteredList): string =>
-  `select x.created_in, sum(x.added)::int as added from (${toMonthsSql(filtered)}) x group by x.created_in`;
-
-/** Whether a filter is a range of dates, of which totals by month know nothing. */
-const isByDate = ({ list, conditions }: FilteredList): boolean =>
-  conditions.some((sql) => isRange(list, sql) || isZoneDayCondition(sql));
+  `select x.created_in, sum(x.added)::int as added, min(x.dated_in) as dated_first, max(x.dated_in) as dated_last
+    from (${toMonthsSql(filtered)}) x group by x.created_in`;
 
 /** Returns SQL whether the row `t` matches and is not after the day `d`. */
 function isBeforeEnd({ list, matching }: FilteredList): string {
@@ -141,38 +135,85 @@ function toTotalConditions({ list, filters, conditions }: FilteredList): { all: 
   return { all, sums: sums.join('') };
 }
 
-/** Returns SQL of the numbers of matching rows `added` by month of creation `created_in`, of which a month may have several. */
-function toMonthsSql(filtered: FilteredList): string {
-  const { all, sums } = toTotalConditions(filtered);
-  return `select x.created_in, x.added from list_month_total x where ${all}${sums}
-    union all select ${toMonthSql('x.created_on')}, x.added from list_day_change x where ${all}`;
+/** SQL of the bounds of a range of dates; null where it has no begin or no end. */
+interface DateRange {
+  /** Begin of the first day that lies wholly within the range, and end of the last. */
+  begin: string | null;
+  end: string | null;
+  /** Returns SQL of the rows of the days at the range's ends, of which only a part may be within it. */
+  selectEnds(columns: string, condition: string): string[];
 }
 
-/**
- * Returns SQL of the numbers of matching rows `added` by day of creation `created_on`, of which a day may have several.
- *
- * @param within Further condition of the days `x`.
- */
-function toDaysSql(filtered: FilteredList, within = ''): string {
-  const { list, table, filters, conditions, matching } = filtered;
+/** Returns the range that the filters contain; null when they contain none. */
+function toDateRange({ list, table, filters, conditions, matching }: FilteredList): DateRange | null {
   const ranges = conditions.filter((sql) => isRange(list, sql));
-  const [from, until] = [ranges.find((sql) => sql.includes('>=')), ranges.find((sql) => sql.includes('<='))];
-  // Days that lie wholly within the range. Instants have milliseconds. A range of days in a time zone is given with a day more at both ends:
-  // whether rows of its first and last day, and of the days beside them, are within it depends on the time zone.
+  if (ranges.length === 0) return null;
+  const [from, until] = ['>=', '<='].map((operator) => ranges.some((sql) => sql.includes(operator)));
+  // Instants have milliseconds. A range of days in a time zone is given with a day more at both ends: whether rows of its first and last day,
+  // and of the days beside them, are within it depends on the time zone.
   const margin = conditions.some(isZoneDayCondition) ? 48 : 0;
   const begin = toDaySql(`:startDate::timestamptz + interval '${24 + margin} hours' - interval '1 millisecond'`);
   const end = toDaySql(`:endDate::timestamptz + interval '1 millisecond' - interval '${margin} hours'`);
-  const totals = toTotalConditions(filtered);
-  const all = `${totals.all}${from ? ` and x.dated_on >= ${begin}` : ''}${until ? ` and x.dated_on < ${end}` : ''}${within}`;
-  // The days at the range's ends, of which only a part may be within it.
-  const edge = (bound: string) => `
-    union all select ${toDaySql('t.created_at')}, 1 from ${table} t
-      where ${matching} and t.builder_id = ${toBuilderSql(filters)!} and ${bound}`;
-  return `select x.created_on, x.added from list_day_total x where ${all}${totals.sums}
-    union all select x.created_on, x.added from list_day_change x where ${all}
-    ${from ? edge(`t.${list.date} < ${begin}`) : ''}
-    ${until ? edge(`t.${list.date} >= ${from ? `greatest(${begin}, ${end})` : end}`) : ''}`;
+  const ends = [
+    ...(from ? [`t.${list.date} < ${begin}`] : []),
+    ...(until ? [`t.${list.date} >= ${from ? `greatest(${begin}, ${end})` : end}`] : []),
+  ];
+  return {
+    begin: from ? begin : null,
+    end: until ? end : null,
+    selectEnds: (columns, condition) =>
+      ends.map(
+        (bound) => `select ${columns}, 1 from ${table} t
+          where ${matching} and t.builder_id = ${toBuilderSql(filters)!} and ${bound}${condition}`,
+      ),
+  };
 }
+
+/** Returns SQL of the numbers of matching rows `added` by month of creation and of date, of which a month may have several. */
+function toMonthsSql(filtered: FilteredList): string {
+  const { all, sums } = toTotalConditions(filtered);
+  const range = toDateRange(filtered);
+  const toMonths = (row: string, creation: string, date: string | null) =>
+    `${toMonthSql(`${row}.${creation}`)}, ${date ? toMonthSql(`${row}.${date}`) : 'null'}`;
+  const select = (table: string, condition: string) =>
+    `select ${toMonths('x', 'created_on', 'dated_on')}, x.added from ${table} x where ${all}${condition}`;
+  const months = `select x.created_in, x.dated_in, x.added from list_month_total x where ${all}${sums}`;
+  if (!range) return [months, select('list_day_change', '')].join(' union all ');
+  const { begin, end, selectEnds } = range;
+  // Months that lie wholly within the range, and its days before and after them.
+  const first = begin && `${toMonthSql(`${begin} - interval '1 millisecond'`)} + interval '1 month'`;
+  const last = end && toMonthSql(end);
+  const after = first && last ? `greatest(${first}, ${last})` : last;
+  return [
+    `${months}${isWithin('x.dated_in', first, last)}`,
+    ...(first
+      ? [select('list_day_total', `${sums}${isWithin('x.dated_on', begin, end ? `least(${first}, ${end})` : first)}`)]
+      : []),
+    ...(after ? [select('list_day_total', `${sums}${isWithin('x.dated_on', after, end)}`)] : []),
+    select('list_day_change', isWithin('x.dated_on', begin, end)),
+    ...selectEnds(toMonths('t', 'created_at', filtered.list.date), ''),
+  ].join(' union all ');
+}
+
+/** Returns SQL of the numbers of matching rows `added` by day of creation `created_on`, of the dates of the months `m`. */
+function toDaysSql(filtered: FilteredList): string {
+  const { all, sums } = toTotalConditions(filtered);
+  const { date } = filtered.list;
+  const range = toDateRange(filtered);
+  const isInMonths = (column: string) => isWithin(column, 'm.dated_first', `m.dated_last + interval '1 month'`);
+  const ofDates = date
+    ? `${isInMonths('x.dated_on')}${range ? isWithin('x.dated_on', range.begin, range.end) : ''}`
+    : ' and x.dated_on is null';
+  return [
+    `select x.created_on, x.added from list_day_total x where ${all}${sums}${ofDates}`,
+    `select x.created_on, x.added from list_day_change x where ${all}${ofDates}`,
+    ...(range?.selectEnds(toDaySql('t.created_at'), isInMonths(`t.${date}`)) ?? []),
+  ].join(' union all ');
+}
+
+/** Returns SQL that continues a condition: whether the column is within the bounds, of which one may be null. */
+const isWithin = (column: string, begin: string | null, end: string | null): string =>
+  `${begin ? ` and ${column} >= ${begin}` : ''}${end ? ` and ${column} < ${end}` : ''}`;
 
 /** Returns SQL of the builder of the rows; null when no filter determines it. */
 function toBuilderSql(filters: readonly string[]): string | null {

@@ -9,7 +9,7 @@ export const UPDATE_DAYS = `on conflict (builder_id, list, project_id, parent_id
 
 /** The same for the totals by month, which triggers add up unless a restore has disabled them. */
 export const INSERT_MONTHS = `insert into list_month_total as t (${MONTH_KEY}, added)`;
-export const UPDATE_MONTHS = `on conflict (builder_id, list, project_id, parent_id, kind, created_in)
+export const UPDATE_MONTHS = `on conflict (builder_id, list, project_id, parent_id, kind, created_in, dated_in)
   do update set added = t.added + excluded.added`;
 
 /** Numbers of rows that one statement has replaced, and that it has written in their place. */
@@ -49,7 +49,8 @@ export const selectWrongDays = (list: CountedList): string => {
 /** Returns SQL that selects each total by month of a list that is not the sum of its days, with the difference in `added`. */
 export const selectWrongMonths = ({ table }: CountedList): string =>
   `select ${MONTH_KEY}, sum(added) as added from (
-      select list, builder_id, project_id, parent_id, kind, ${toMonthSql('created_on')} as created_in, added from list_day_total
+      select list, builder_id, project_id, parent_id, kind, ${toMonthSql('created_on')} as created_in,
+        ${toMonthSql('dated_on')} as dated_in, added from list_day_total
       where list = '${table}'
       union all select ${MONTH_KEY}, -added from list_month_total where list = '${table}') compared
     group by ${MONTH_KEY} having sum(added) <> 0`;
