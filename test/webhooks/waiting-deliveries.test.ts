@@ -18,8 +18,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   receiver = await Receiver.start();
-  const webhooks = createWebhookTools({ production: false }, [TOKEN_KEY]);
-  dispatcher = new Dispatcher({ database: service.databases.au1, clock: service.clock, webhooks });
+  dispatcher = createDispatcher();
 });
 afterEach(async () => {
   await dispatcher.stop(0);
@@ -30,6 +29,11 @@ afterEach(async () => {
   await receiver.close();
 });
 afterAll(() => service.stop());
+
+function createDispatcher(): Dispatcher {
+  const webhooks = createWebhookTools({ production: false }, [TOKEN_KEY]);
+  return new Dispatcher({ database: service.databases.au1, clock: service.clock, webhooks });
+}
 
 // biome-ignore lint/suspicious/noExplicitAny: each statement has its own rows.
 const execute = (sql: string, values: unknown[] = []): Promise<any[]> =>
@@ -65,11 +69,11 @@ async function run(): Promise<void> {
   await dispatcher.settle();
 }
 
-/** Inserts deliveries of an endpoint that wait for a retry. */
+/** Inserts deliveries of an endpoint that wait for a retry, of the first numbers of the log. */
 const insertRetries = (endpointId: string, count: number) =>
   execute(
     `insert into webhook_delivery (id, endpoint_id, event_id, type, builder_id, number, record_id, occurred_at, status, attempts, created_at, next_attempt_at)
-      select 'whd_' || ?::text || n, ?, 'evt_' || n, 'project.updated', ?, 1, 'proj_waits' || n, now(), 'PENDING', 1, now(), now() + interval '1 year'
+      select 'whd_' || ?::text || n, ?, 'evt_' || n, 'project.updated', ?, n, 'proj_waits' || n, now(), 'PENDING', 1, now(), now() + interval '1 year'
       from generate_series(1, ?::int) n`,
     [endpointId, endpointId, builderId, count],
   );
@@ -154,10 +158,23 @@ describe('an endpoint whose receiver rejects some events', () => {
     await createEndpoint(`${receiver.url}/few`);
     await insertRetries(await createEndpoint(`${receiver.url}/thousand`), 1_000);
     await insertRetries(await createEndpoint(`${receiver.url}/most`), 19_000);
-    await dispatcher.renewNow();
+    await run();
     await changeProjects(1);
     await run();
     expect(receiver.received.map(({ path }) => path)).toEqual(['/hook/few']);
+  });
+
+  it('loads 20,000 of more stored deliveries, and the next ones as these are finished (WHK-13)', async () => {
+    const id = await createEndpoint();
+    await insertRetries(id, 20_002);
+    await execute(`update webhook_delivery set record_id = 'proj_last' where number > 20000`);
+    await run();
+    expect(dispatcher.statistics.pending).toBe(20_000);
+    await dispatcher.stop(0);
+    await execute(`update webhook_delivery set next_attempt_at = '2000-01-01' where number in (7, 20001, 20002)`);
+    dispatcher = createDispatcher();
+    for (let round = 0; round < 3; round++) await run();
+    expect(receiver.ids).toEqual(['evt_7', 'evt_20001', 'evt_20002']);
   });
 });
 

@@ -62,6 +62,7 @@ export class Dispatcher {
     this.#environment = {
       ...{ clock, webhooks, audiences, tail: this.#tail, requests: new IntegratorCounts(REQUEST_LIMITS) },
       unfinished: new IntegratorCounts(UNFINISHED_LIMITS),
+      readPending: async (id, after) => (await readPending(backgroundRunner, [id], after)).get(id)!,
       mayDeliver: () => this.#leases.isValid && !this.#isStopping,
       signal: () => this.#leases.signal,
       onAttempt: onAttempt ?? (() => undefined),

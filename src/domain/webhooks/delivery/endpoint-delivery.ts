@@ -13,7 +13,7 @@ import { EndpointQueue, type QueuedDelivery } from './endpoint-queue.ts';
 import { type IntegratorCounts, paceAttempt } from './integrator-counts.ts';
 import type { LeasedEndpoint } from './leases.ts';
 import type { LogTail } from './log-tail.ts';
-import { type DeliveryRow, type ProgressRow, toLoggedEvent } from './results.ts';
+import { type DeliveryRow, PENDING_PAGE, type ProgressRow, toLoggedEvent } from './results.ts';
 import { DISABLE_MS, suspendedUntil } from './schedule.ts';
 
 /** Maximum concurrent requests to an endpoint. It begins with few, and gets fewer with each failure. */
@@ -38,6 +38,8 @@ export interface DeliveryEnvironment {
   readonly requests: IntegratorCounts;
   /** Unfinished deliveries when events were read last. */
   readonly unfinished: IntegratorCounts;
+  /** Returns the first pending deliveries of an endpoint that are stored after a number of the log. */
+  readPending(endpointId: string, after: number): Promise<DeliveryRow[]>;
   /** Whether this process still holds its leases. */
   mayDeliver(): boolean;
   /** Aborts when the leases are lost. */
@@ -50,10 +52,12 @@ export interface DeliveryEnvironment {
 /** Delivers events to one endpoint, which only this process does. Its state is stored with what `takeChanges` returns. */
 export class EndpointDelivery {
   endpoint: LeasedEndpoint;
-  readonly queue: EndpointQueue;
+  readonly queue = new EndpointQueue();
   /** Whether no delivery can be signed, because the key of a secret is not configured any more. */
   hasUnreadableSecret = false;
   readonly #environment: DeliveryEnvironment;
+  /** Number of the log after which stored deliveries are not loaded yet; null when all are. */
+  #loadedNumber: number | null = null;
   #readPosition: LogPosition;
   /** Position to store, and the one that is stored. */
   #position: LogPosition;
@@ -75,7 +79,7 @@ export class EndpointDelivery {
   constructor(environment: DeliveryEnvironment, endpoint: LeasedEndpoint, pending: readonly DeliveryRow[]) {
     this.#environment = environment;
     this.endpoint = endpoint;
-    this.queue = new EndpointQueue(pending);
+    this.#addStored(pending);
     this.#readPosition = this.#position = this.#storedPosition = endpoint.position;
     this.#failures = endpoint.failures;
     this.#failingSince = endpoint.failingSince;
@@ -141,23 +145,46 @@ export class EndpointDelivery {
   }
 
   async #read(): Promise<void> {
-    const { tail, audiences, clock, unfinished } = this.#environment;
     // Read before the audience is loaded.
-    const { end } = tail;
-    if (this.#isReading || !end || this.#readPosition.number >= end.number) return;
-    const { size, unsettledCount } = this.queue;
-    if (unsettledCount >= MAX_UNSETTLED || size >= unfinished.limit(this.endpoint.integratorId, size)) return;
+    const { end } = this.#environment.tail;
+    const newEnd = end && this.#readPosition.number < end.number ? end : null;
+    if (this.#isReading || this.#isFull() || (this.#loadedNumber === null && !newEnd)) return;
     this.#isReading = true;
     try {
-      const audience = await audiences.load(this.endpoint.clientId);
-      if (!audience) return;
-      const { events, next } = await tail.read(this.#readPosition, end, this.#filterFor(audience), READ_SIZE);
-      const visibleEvents = events.filter((event) => this.#isVisible(audience, event));
-      this.queue.addRead(this.endpoint.id, visibleEvents, next, clock.now());
-      this.#readPosition = next;
+      // Events of the log wait for all stored deliveries: those of one record are attempted in order.
+      while (this.#loadedNumber !== null && !this.#isFull()) await this.#readStored(this.#loadedNumber);
+      if (newEnd && !this.#isFull()) await this.#readLog(newEnd);
     } finally {
       this.#isReading = false;
     }
+  }
+
+  #isFull(): boolean {
+    const { size, unsettledCount } = this.queue;
+    return (
+      unsettledCount >= MAX_UNSETTLED || size >= this.#environment.unfinished.limit(this.endpoint.integratorId, size)
+    );
+  }
+
+  async #readStored(after: number): Promise<void> {
+    const pending = await this.#environment.readPending(this.endpoint.id, after);
+    this.#environment.unfinished.add(this.endpoint.integratorId, pending.length);
+    this.#addStored(pending);
+  }
+
+  async #readLog(end: LogPosition): Promise<void> {
+    const { tail, audiences, clock } = this.#environment;
+    const audience = await audiences.load(this.endpoint.clientId);
+    if (!audience) return;
+    const { events, next } = await tail.read(this.#readPosition, end, this.#filterFor(audience), READ_SIZE);
+    const visibleEvents = events.filter((event) => this.#isVisible(audience, event));
+    this.queue.addRead(this.endpoint.id, visibleEvents, next, clock.now());
+    this.#readPosition = next;
+  }
+
+  #addStored(pending: readonly DeliveryRow[]): void {
+    this.queue.addStored(pending);
+    this.#loadedNumber = pending.length < PENDING_PAGE ? null : pending.at(-1)!.number;
   }
 
   #isVisible(audience: EndpointAudience, event: LoggedEvent): boolean {

@@ -39,15 +39,16 @@ export class EndpointQueue {
   #nextDueAt = Number.POSITIVE_INFINITY;
   #unsettledCount = 0;
 
-  constructor(pending: readonly DeliveryRow[]) {
+  get size(): number {
+    return this.#eventIds.size;
+  }
+
+  /** Adds stored deliveries, which precede all events of the log that are read later. */
+  addStored(pending: readonly DeliveryRow[]): void {
     for (const row of pending) {
       const firstAttemptAt = row.attempts > 0 ? Date.parse(row.created_at) : null;
       this.#append({ row, firstAttemptAt, dueAt: Date.parse(row.next_attempt_at ?? row.created_at), isChanged: false });
     }
-  }
-
-  get size(): number {
-    return this.#eventIds.size;
   }
 
   /** Number of deliveries that were read and neither stored nor finished. */

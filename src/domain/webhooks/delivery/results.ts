@@ -124,17 +124,25 @@ export async function writeResults(
 const toRow = (entry: AuditEntry) =>
   Object.fromEntries(Object.entries(entry).map(([property, value]) => [toSnakeCase(property), value]));
 
+/** Stored deliveries of an endpoint that are loaded at a time. */
+export const PENDING_PAGE = 1_000;
+
 const SELECT_PENDING: Statement = {
   name: 'webhooks.pending',
-  text: `select endpoint_id, to_json(row) from (
+  text: `select row.endpoint_id, to_json(row) from unnest($1::text[]) endpoint cross join lateral (
       select ${NAMES.replace(/\b(occurred_at|created_at|last_attempt_at|next_attempt_at)\b/g, (name) => `to_char(${name}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${name}`)}
-      from webhook_delivery where endpoint_id = any($1::text[]) and status = 'PENDING' order by number) row`,
+      from webhook_delivery where endpoint_id = endpoint and status = 'PENDING' and number > $2::bigint
+      order by number limit ${PENDING_PAGE}) row`,
 };
 
-/** Returns the pending deliveries of the endpoints, each endpoint's in the order of the log. */
-export async function readPending(runner: StatementRunner, endpointIds: string[]): Promise<Map<string, DeliveryRow[]>> {
+/** Returns the first pending deliveries of each endpoint after a number of the log, in the order of the log. */
+export async function readPending(
+  runner: StatementRunner,
+  endpointIds: string[],
+  after = 0,
+): Promise<Map<string, DeliveryRow[]>> {
   const found = new Map<string, DeliveryRow[]>(endpointIds.map((id) => [id, []]));
-  const rows = await runner.run(SELECT_PENDING, [endpointIds]);
+  const rows = await runner.run(SELECT_PENDING, [endpointIds, after]);
   for (const [endpointId, row] of rows) found.get(endpointId!)!.push(JSON.parse(row!) as DeliveryRow);
   return found;
 }
