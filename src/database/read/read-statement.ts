@@ -57,6 +57,8 @@ export function hasDayTotals(table: string, options: AnyReadOptions, filters: re
   return findDayTotals(toFilteredList(table, options, filters)) !== null;
 }
 
+type FilteredRows = ReturnType<typeof toFilteredList>;
+
 function toFilteredList(table: string, options: AnyReadOptions, filters: readonly string[]) {
   const { condition = 'true', order = 't.created_at, t.id' } = options;
   const conditions = filters.map((name) => options.filters![name]!);
@@ -114,7 +116,7 @@ function buildSql(kind: ReadKind, filters: readonly string[], mapper: RowMapper,
   const position = `and (${orderColumn}, t.id) > (:afterValue::timestamptz, :afterId::${mapper.idType})`;
   // Nothing is searched for where the total says that nothing is there.
   const hasRows = options.counterKind && !options.skipTotal ? 'and c.total > :offset::int' : '';
-  const rows = `${table} t where ${matching} ${hasRows} ${kind === 'next' ? position : ''}`;
+  const rows = `${table} t where ${toOrderedCondition(list, options)} ${hasRows} ${kind === 'next' ? position : ''}`;
   // The planner cannot know that few records have changed, and would rather read the list in its order until the page is full.
   const from = filters.includes('updatedSince') ? `(select t.* from ${rows} offset 0) t` : rows;
   const window = `select t.* from ${from} order by ${order} limit :limit::int offset :offset::int`;
@@ -122,7 +124,17 @@ function buildSql(kind: ReadKind, filters: readonly string[], mapper: RowMapper,
     order by q.n, ${order}`;
 }
 
-function buildTotalSql(list: ReturnType<typeof toFilteredList>, options: AnyReadOptions): string {
+/**
+ * Returns the condition of the rows of a large list. All rows of a parent are of one builder, which the planner does not know: it expects few
+ * rows and combines the indexes of both. As an expression the builder is compared in the rows of the parent, which are read in the list's order.
+ */
+function toOrderedCondition({ filters, conditions, matching }: FilteredRows, { counterKind }: AnyReadOptions): string {
+  const isOfParent = conditions.some((sql) => /^t\.(project|folder|subcontractor)_id = /.test(sql));
+  const isOrdered = counterKind !== undefined && isOfParent && !filters.includes('updatedSince');
+  return isOrdered ? matching.replace('t.builder_id = ', `t.builder_id || '' = `) : matching;
+}
+
+function buildTotalSql(list: FilteredRows, options: AnyReadOptions): string {
   const { table, filters, conditions, matching } = list;
   if (hasStoredTotal(options, filters)) {
     const name = table.replaceAll('"', "'");
