@@ -43,7 +43,9 @@ const SELECT_CALLER: Statement = {
 interface CacheEntry {
   claims: AccessClaims;
   loadedAt: number;
-  caller: Promise<Caller | null>;
+  loading: Promise<Caller | null>;
+  /** The caller once it is loaded; null before, and for a token that is no longer valid. */
+  caller: Caller | null;
 }
 
 /** Authenticates bearer tokens. The database is queried at most every half second per token. */
@@ -71,6 +73,12 @@ export class AccessTokenVerifier {
     return caller;
   }
 
+  /** Returns the caller of a token that was verified within `MAX_AGE_MS`; null where `authenticate` has to find it. */
+  findCached(authorization: string | undefined, region: RegionId): Caller | null {
+    const entry = authorization === undefined ? undefined : this.#cache[region].get(authorization);
+    return entry && isFresh(entry, this.#clock.now()) ? entry.caller : null;
+  }
+
   /** Whether the header holds a token that was verified a short time ago. It may have expired or been revoked since. */
   isVerified(authorization: string): boolean {
     return this.#cache.au1.has(authorization) || this.#cache.us1.has(authorization);
@@ -90,14 +98,15 @@ export class AccessTokenVerifier {
       cache.delete(key);
       return null;
     }
-    if (!entry || now - entry.loadedAt >= MAX_AGE_MS || now < entry.loadedAt) {
+    if (!entry || !isFresh(entry, now)) {
       const claims = entry?.claims ?? (await this.#tokens.verify(key.slice(SCHEME.length)));
       if (!claims) return null;
-      entry = { claims, loadedAt: now, caller: loadCaller(this.#databases[region], claims) };
+      entry = { claims, loadedAt: now, loading: loadCaller(this.#databases[region], claims), caller: null };
       addToCache(cache, key, entry, now);
     }
     try {
-      return await entry.caller;
+      entry.caller = await entry.loading;
+      return entry.caller;
     } catch (error) {
       cache.delete(key);
       throw error;
@@ -121,6 +130,10 @@ export class AccessTokenVerifier {
     }
   }
 }
+
+/** Whether the token has not expired and its caller was loaded a short time ago. The clock may have been set back since. */
+const isFresh = ({ claims, loadedAt }: CacheEntry, now: number): boolean =>
+  now < claims.exp * 1000 && now - loadedAt < MAX_AGE_MS && now >= loadedAt;
 
 function parseBearerToken(authorization: string): string {
   const match = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization);

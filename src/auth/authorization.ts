@@ -54,19 +54,24 @@ export function requireClientCredentials({ caller }: Pick<AuthorizationContext, 
 
 /**
  * Checks builder access of an operation that names its builder. Throws 404 when there is no such builder, and 403 when it is not
- * connected, when the builder header names another one, or when the connection does not allow the scope. ACC-10, HDR-13.
+ * connected, when the builder header names another one, or when the connection does not allow the scope. ACC-10, HDR-13. Undefined where
+ * there is nothing to wait for.
  */
-export async function requireBuilder(
+export function requireBuilder(
   context: AuthorizationContext,
   builderId: string,
   scope: Scope | null,
-): Promise<void> {
+): Promise<void> | undefined {
   const { caller, builderHeader, loaders } = context;
   if (builderHeader !== null && builderHeader !== builderId) {
     throw forbidden('X-Service-Builder-Id names another builder than the request.');
   }
   if (caller.internal || !caller.isConnectedTo(builderId)) {
-    if (!(await loaders.load(builders, builderId))) throw notFound('Builder');
+    return loaders.load(builders, builderId).then((builder) => {
+      if (!builder) throw notFound('Builder');
+      caller.requireConnectionScope(builderId, scope);
+    });
   }
   caller.requireConnectionScope(builderId, scope);
+  return undefined;
 }

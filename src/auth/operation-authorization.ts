@@ -31,10 +31,19 @@ export class OperationAuthorization {
     this.#charge = charge;
   }
 
-  /** Checks scope and builder access and charges the budget (LIM-2), in the order of ERR-23, for the operation's next resolver call. */
-  async authorizeBeforeBody(operation: OperationRequirements, builderId?: string): Promise<void> {
-    await this.#authorize(operation, builderId);
-    this.#authorized = { field: operation.field, builderId };
+  /**
+   * Checks scope and builder access and charges the budget (LIM-2), in the order of ERR-23, for the operation's next resolver call.
+   * Undefined where there is nothing to wait for.
+   */
+  authorizeBeforeBody(operation: OperationRequirements, builderId?: string): Promise<void> | undefined {
+    const pending = this.#check(operation, builderId);
+    if (pending) return pending.then(() => this.#setAuthorized(operation, builderId));
+    this.#setAuthorized(operation, builderId);
+    return undefined;
+  }
+
+  #setAuthorized({ field }: OperationRequirements, builderId: string | undefined): void {
+    this.#authorized = { field, builderId };
   }
 
   /** Charges the budget for the first operation that will need it. */
@@ -52,11 +61,20 @@ export class OperationAuthorization {
     return this.#authorize(operation, builderId);
   }
 
-  async #authorize({ scope, budget }: OperationRequirements, builderId: string | undefined): Promise<void> {
+  /** Rejects and never throws: graphql-js would leave rejections of other root fields unhandled. */
+  async #authorize(operation: OperationRequirements, builderId: string | undefined): Promise<void> {
+    await this.#check(operation, builderId);
+  }
+
+  #check({ scope, budget }: OperationRequirements, builderId: string | undefined): Promise<void> | undefined {
     this.#context.caller.requireScope(scope);
     this.#context.loaders.reserveRecords(OPERATION_RECORDS);
-    if (builderId !== undefined) await requireBuilder(this.#context, builderId, scope);
-    if (!budget) return;
+    const pending = builderId === undefined ? undefined : requireBuilder(this.#context, builderId, scope);
+    if (!budget) return pending;
+    return pending ? pending.then(() => this.#chargeOnce(budget)) : this.#chargeOnce(budget);
+  }
+
+  async #chargeOnce(budget: Budget): Promise<void> {
     if (this.#charged === budget) this.#charged = null;
     else await this.#charge(budget);
   }

@@ -20,7 +20,7 @@ import type { RequestContext } from './request-context.ts';
 import { RequestUsage } from './request-usage.ts';
 
 /** A request whose token, region and rate limit have been checked. */
-interface AuthenticatedRequest {
+export interface AuthenticatedRequest {
   region: RegionId;
   caller: Caller;
   /** Charges one request to the budget; throws 429 when it is used up. */
@@ -50,8 +50,17 @@ export class RequestAuthenticator {
     this.#dependencies = dependencies;
   }
 
-  /** Checks the region header, the access token and the rate limit, in this order. Throws 400, 401, 429 or 503. */
-  async authenticate(request: FastifyRequest, reply: FastifyReply): Promise<AuthenticatedRequest> {
+  /**
+   * Checks the region header, the access token and the rate limit, in this order, and waits for the share of the caller. Rejects with 400,
+   * 401, 429 or 503. Returns a promise only where there is something to wait for: not for most requests, whose token was verified before.
+   */
+  authenticate(request: FastifyRequest, reply: FastifyReply): AuthenticatedRequest | Promise<AuthenticatedRequest> {
+    const region = findRegion(request);
+    const caller = region && this.#dependencies.tokens.findCached(request.headers.authorization, region);
+    return caller ? this.admit(request, reply, region, caller) : this.#authenticateWithoutCache(request, reply);
+  }
+
+  async #authenticateWithoutCache(request: FastifyRequest, reply: FastifyReply): Promise<AuthenticatedRequest> {
     const { tokens, databases, limits } = this.#dependencies;
     let region: RegionId = REGIONS[0];
     try {
@@ -65,23 +74,26 @@ export class RequestAuthenticator {
     }
   }
 
-  /** Charges the request of a caller to its rate limit and waits for its share. Throws 429 or 503. */
-  async admit(
+  /** Charges the request of a caller to its rate limit and waits for its share. Rejects with 429 or 503. */
+  admit(
     request: FastifyRequest,
     reply: FastifyReply,
     region: RegionId,
     caller: Caller,
-  ): Promise<AuthenticatedRequest> {
+  ): AuthenticatedRequest | Promise<AuthenticatedRequest> {
     const { databases, limits, budgets, shares } = this.#dependencies;
     const database = databases[region];
     request.caller = caller;
+    const begin = () => {
+      const usage = new RequestUsage(shares, getShareKey(caller));
+      request.usage = usage;
+      return usage.begin();
+    };
     const charging = limits.take(database, caller.clientId, reply);
-    if (charging) await charging;
-    request.usage = new RequestUsage(shares, getShareKey(caller));
-    const waiting = request.usage.begin();
-    if (waiting) await waiting;
+    const waiting = charging ? charging.then(begin) : begin();
     const charge = async (budget: Budget) => budgets[budget].take(database, caller.clientId, reply);
-    return { region, caller, charge };
+    const authenticated = { region, caller, charge };
+    return waiting ? waiting.then(() => authenticated) : authenticated;
   }
 
   /** Checks the version and builder headers and returns the request's context. A missing scope takes precedence: check it before. */
@@ -123,11 +135,14 @@ export class RequestAuthenticator {
 
 /** Returns the region of the `X-Service-Region-Id` header; `au1` when absent. Throws 400 for an unknown region. */
 export function parseRegion(request: FastifyRequest): RegionId {
-  const value = request.headers['x-service-region-id'] ?? REGIONS[0];
-  if (!(REGIONS as readonly unknown[]).includes(value)) {
-    throw invalidField('X-Service-Region-Id', `must be ${REGIONS.join(' or ')}`);
-  }
-  return value as RegionId;
+  const region = findRegion(request);
+  if (!region) throw invalidField('X-Service-Region-Id', `must be ${REGIONS.join(' or ')}`);
+  return region;
+}
+
+function findRegion({ headers }: FastifyRequest): RegionId | undefined {
+  const value = headers['x-service-region-id'];
+  return value === undefined ? REGIONS[0] : REGIONS.find((region) => region === value);
 }
 
 function parseBuilderHeader(request: FastifyRequest, caller: Caller): string | null {

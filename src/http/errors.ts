@@ -37,7 +37,7 @@ export function publicError(thrown: FastifyError, request: FastifyRequest): ApiE
 /** Responds 404 to unknown paths after authentication: without a token the response is 401. */
 export function installNotFound(
   app: FastifyInstance,
-  authenticate: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
+  authenticate: (request: FastifyRequest, reply: FastifyReply) => unknown,
 ): void {
   app.setNotFoundHandler(async (request, reply) => {
     await authenticate(request, reply);

@@ -11,7 +11,7 @@ import {
 import { getValidator } from '../../schema/input.ts';
 import type { PageMeta } from '../../schema/page.ts';
 import type { Operation } from '../../schema/route-table.ts';
-import type { RequestAuthenticator } from '../auth/request-authenticator.ts';
+import type { AuthenticatedRequest, RequestAuthenticator } from '../auth/request-authenticator.ts';
 import type { RequestContext } from '../auth/request-context.ts';
 import { sendJson } from '../auth/request-usage.ts';
 import { compileOperation } from '../graphql/engine/compile-operation.ts';
@@ -96,14 +96,13 @@ export function registerMethodNotAllowed(
   });
 }
 
-/** Checks region, token, rate limit, scope and headers, in the order of ERR-23, and sets the context of the request. */
-export async function authenticateRequest(
+/** Checks the scope and the headers of an authenticated request, in the order of ERR-23, and sets its context. */
+export function setRestContext(
   authenticator: RequestAuthenticator,
   scope: Operation['scope'],
   request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<RequestContext> {
-  const authenticated = await authenticator.authenticate(request, reply);
+  authenticated: AuthenticatedRequest,
+): RequestContext {
   if (authenticated.caller.internal) throw forbidden('An internal client calls through GraphQL only.');
   // The error of the scope precedes those of the headers.
   authenticated.caller.requireScope(scope);
@@ -156,12 +155,22 @@ class RestRouteHandler {
   }
 
   /** Checks everything that precedes the body, in the order of ERR-23. */
-  authorize = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const context = await authenticateRequest(this.#authenticator, this.#operation.scope, request, reply);
+  authorize = (request: FastifyRequest, reply: FastifyReply, done: () => void): Promise<void> | undefined => {
+    const authenticated = this.#authenticator.authenticate(request, reply);
+    const pending =
+      authenticated instanceof Promise
+        ? authenticated.then((result) => this.#authorize(request, result))
+        : this.#authorize(request, authenticated);
+    if (!pending) done();
+    return pending;
+  };
+
+  #authorize(request: FastifyRequest, authenticated: AuthenticatedRequest): Promise<void> | undefined {
+    const context = setRestContext(this.#authenticator, this.#operation.scope, request, authenticated);
     context.operation.name = this.#operation.field;
     const { builderId } = parseInput(this.#builderLocation, this.#input(request, context));
-    await context.authorization.authorizeBeforeBody(this.#operation, builderId as string | undefined);
-  };
+    return context.authorization.authorizeBeforeBody(this.#operation, builderId as string | undefined);
+  }
 
   handle = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const context = request.context!;

@@ -12,7 +12,7 @@ import { idPattern } from '../shared/ids.ts';
 import { UploadRoom } from '../shared/upload-room.ts';
 import { createUploadKey } from '../storage/keys.ts';
 import { type Form, type FormFile, type FormOptions, installMultipart, withForm } from './multipart.ts';
-import { authenticateRequest, registerMethodNotAllowed } from './plugin.ts';
+import { registerMethodNotAllowed, setRestContext } from './plugin.ts';
 
 /** Maximum files of one bulk upload (UPL-11). */
 export const MAX_BULK_FILES = 25;
@@ -28,7 +28,8 @@ export async function registerUploads(app: FastifyInstance, authenticator: Reque
   await app.register(async (scope) => {
     scope.addHook('onRequest', async (request, reply) => {
       const { builderId } = request.params as { builderId: string };
-      const context = await authenticateRequest(authenticator, null, request, reply);
+      const authenticated = await authenticator.authenticate(request, reply);
+      const context = setRestContext(authenticator, null, request, authenticated);
       if (!idPattern('builder').test(builderId)) throw notFound('Builder');
       await requireBuilder(context, builderId, null);
       await requireQuota(context, getContentLength(request));

@@ -71,6 +71,37 @@ describe('a verified token', () => {
     }
   });
 
+  it('has its caller without a query for half a second, in the region of its client', async () => {
+    const { verifier, verify } = createVerifier();
+    const header = await verify('read:builders');
+    expect(verifier.findCached(header, 'us1')).toBeNull();
+    expect(verifier.findCached(undefined, 'au1')).toBeNull();
+    service.clock.advance(499);
+    expect(verifier.findCached(header, 'au1')).toBe(await verifier.authenticate(header, 'au1'));
+    service.clock.advance(1);
+    expect(verifier.findCached(header, 'au1')).toBeNull();
+  });
+
+  it('has no caller without a query once it is evicted', async () => {
+    const { verifier, verify } = createVerifier();
+    const header = await verify('read:builders');
+    verifier.evict((await service.tokens.verify(header.slice('Bearer '.length)))!.jti);
+    expect(verifier.findCached(header, 'au1')).toBeNull();
+  });
+
+  it('has no caller without a query when it expires or the clock moves backwards', async () => {
+    const { verifier, verify } = createVerifier();
+    const header = await verify('read:builders');
+    service.clock.advance(-1);
+    expect(verifier.findCached(header, 'au1')).toBeNull();
+    const { exp } = (await service.tokens.verify(header.slice('Bearer '.length)))!;
+    service.clock.advance(exp * 1000 - service.clock.now() - 1);
+    await verifier.authenticate(header, 'au1');
+    expect(verifier.findCached(header, 'au1')).not.toBeNull();
+    service.clock.advance(1);
+    expect(verifier.findCached(header, 'au1')).toBeNull();
+  });
+
   it('is forgotten when it was not read for two seconds', async () => {
     const { verifier, verify } = createVerifier();
     const [first, second] = [await verify('read:builders'), await verify('read:builders')];
