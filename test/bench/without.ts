@@ -4,13 +4,14 @@
 import { pino, symbols } from 'pino';
 import promClient from 'prom-client';
 import { DurationCounts } from '../../src/shared/duration-counts.ts';
+import { DurationHistogram } from '../../src/shared/duration-histogram.ts';
 
 const noop = () => undefined;
 
 const REMOVALS: Record<string, () => void> = {
   metrics: () => {
     Object.assign(DurationCounts.prototype, { add: noop, measure: (_label: string, work: () => unknown) => work() });
-    Object.assign(promClient.Histogram.prototype, { labels: () => ({ observe: noop }) });
+    Object.assign(DurationHistogram.prototype, { add: noop });
     Object.assign(promClient, { collectDefaultMetrics: noop });
   },
   'log-fields': () => {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { BUCKET_BOUNDS, DurationHistogram } from '../../src/shared/duration-histogram.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { clientOf } from '../support/uploads.ts';
 
@@ -80,6 +81,19 @@ describe('/metrics', () => {
     expect(text).toMatch(/^integrator_request_seconds_total\{integrator="\w+"\} \d/m);
   });
 
+  it('counts requests by route and status in cumulative buckets of their duration', () => {
+    const labels = 'method="GET",route="/me",status_code="200"';
+    const buckets = [
+      ...text.matchAll(new RegExp(`^http_request_duration_seconds_bucket\\{le="([^"]+)",${labels}\\} (\\d+)$`, 'gm')),
+    ];
+    expect(buckets.map(([, bound]) => bound)).toEqual([...BUCKET_BOUNDS.map(String), '+Inf']);
+    const counts = buckets.map(([, , count]) => Number(count));
+    expect(counts).toEqual(counts.toSorted((one, other) => one - other));
+    expect(counts.at(-1)).toBe(60);
+    expect(readValue(`http_request_duration_seconds_count{${labels}}`)).toBe(60);
+    expect(readValue(`http_request_duration_seconds_sum{${labels}}`)).toBeGreaterThan(0);
+  });
+
   it('counts GraphQL requests by operation and outcome', () => {
     expect(readValue('graphql_operations_total{operation="Dashboard",outcome="ok"}')).toBe(1);
     // The name of an invalid document is not known.
@@ -131,6 +145,15 @@ describe('/metrics', () => {
     const [decodes, copies] = (await read()) as [number, number];
     await (await clientOf(service, 'B')).createPhoto();
     expect(await read()).toEqual([decodes + 1, copies + 1]);
+  });
+});
+
+describe('a histogram', () => {
+  it('counts a duration in the bucket of the lowest bound that is not below it', () => {
+    const histogram = new DurationHistogram();
+    for (const seconds of [0, 0.005, 0.0051, 10, 10.1]) histogram.add(seconds);
+    expect(histogram.counts).toEqual([2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1]);
+    expect(histogram.seconds).toBeCloseTo(20.1101);
   });
 });
 
