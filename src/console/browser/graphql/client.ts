@@ -8,7 +8,7 @@ import {
   mapExchange,
   type Operation,
 } from 'urql';
-import type { LiveState } from '../shared/live.tsx';
+import type { LiveState } from '../shared/live-state.ts';
 import { setConnection } from '../shared/session.ts';
 import { getCode, getStatus } from './errors.ts';
 

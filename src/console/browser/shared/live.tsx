@@ -2,22 +2,13 @@ import { createContext, type ReactNode, useContext, useEffect, useState } from '
 import { useUncachedClient } from '../graphql/client.ts';
 import { ChangesDocument } from '../graphql/generated.ts';
 import { ChangeTracker } from './change-tracker.ts';
+import type { LiveState } from './live-state.ts';
 import { isSessionEnded } from './session.ts';
 
 /** Milliseconds between the polls of a visible tab. With the delay of the event log, pages are current within two seconds. */
 const INTERVAL_MS = 1000;
 /** Milliseconds until the poll after one that failed. */
 const RETRY_MS = 5000;
-
-/** The poll that found that records of the builder changed. */
-export interface LiveState {
-  /** Grows with each such poll. */
-  version: number;
-  /** Cursor of the poll; null before the first. */
-  cursor: string | null;
-  /** Milliseconds of the monotonic clock at which it was sent. */
-  polledAt: number;
-}
 
 const Live = createContext<LiveState>({ version: 0, cursor: null, polledAt: 0 });
 
