@@ -51,9 +51,9 @@ export function parseDestructiveChanges(sql: string): Omit<DataLoss, 'rows'>[] {
   return [...tables, ...columns];
 }
 
-// Prepared statements, so that a start need not create MikroORM, which takes long.
-const FIND_TABLE = { name: 'migrations.table', text: `select to_regclass('mikro_orm_migrations')::text` };
-const SELECT_APPLIED = { name: 'migrations.applied', text: 'select name from mikro_orm_migrations order by id' };
+// A start need not create MikroORM for these, which takes long. Without names, so that they pass poolers that change sessions.
+const FIND_TABLE = { name: '', text: `select to_regclass('mikro_orm_migrations')::text` };
+const SELECT_APPLIED = { name: '', text: 'select name from mikro_orm_migrations order by id' };
 
 /** Returns the names of the applied migrations, oldest first. Works on a read-only database too. */
 export async function findAppliedMigrations({ runner }: Database): Promise<string[]> {

@@ -10,7 +10,7 @@ const OBJECT = 'token-keys';
 const SOURCE: AuditSource = { actor: { type: 'JOB', id: 'start' }, origin: {} };
 
 const SELECT_LAST = {
-  name: 'audit.keys',
+  name: '',
   text: `select values_after -> 'keyIds' from audit_entry
     where object_id = $1 and action = 'signing_key.changed' order by at desc, id desc limit 1`,
 };

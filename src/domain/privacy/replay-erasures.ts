@@ -14,7 +14,7 @@ const INTERVAL_MS = 3_600_000;
 /** Of its own, because deleting a builder may take minutes, and a start waits for the lock of people. */
 const BUILDER_LOCK = 'builder-integration-api erasures of builders';
 
-const SELECT_ANY = { name: 'erasure.any', text: 'select 1 from erasure limit 1' };
+const SELECT_ANY = { name: '', text: 'select 1 from erasure limit 1' };
 
 interface ReplayResult {
   /** Erasures that were applied: begun and interrupted, due, or undone by a restore or an import. */
