@@ -69,16 +69,16 @@ describe('recordAudit', () => {
     'leaves secrets out of %s, whatever the caller passes (ACC-22)',
     async (action) => {
       const secrets = {
-        secret: 'sss',
-        clientSecret: 'sss',
-        digest: 'sss',
-        passwordHash: 'sss',
-        token: 'sss',
-        key: 'sss',
+        secret: 'SECRET',
+        clientSecret: 'SECRET',
+        digest: 'SECRET',
+        passwordHash: 'SECRET',
+        token: 'SECRET',
+        key: 'SECRET',
       };
       const objectId = `x_${action}`;
-      await record({ action, objectId, before: secrets, after: { ...secrets, password: 'sss' } });
-      expect(JSON.stringify(await entriesOf(objectId))).not.toContain('sss');
+      await record({ action, objectId, before: secrets, after: { ...secrets, password: 'SECRET' } });
+      expect(JSON.stringify(await entriesOf(objectId))).not.toContain('SECRET');
     },
   );
 
