@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { moduleOf, withModules } from './support/architecture.ts';
+import { importsOf } from './support/imports.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
@@ -10,15 +11,6 @@ const files = ['src', 'schema', 'resolvers', 'entities'].flatMap((folder) =>
     .filter((name) => /\.tsx?$/.test(name))
     .map((name) => `${folder}/${name}`),
 );
-
-/** Imported files of a file, as paths from the root. An import of types alone counts too. */
-function importsOf(file: string): string[] {
-  const text = readFileSync(join(ROOT, file), 'utf8');
-  const specifiers = [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, specifier]) => specifier!);
-  return specifiers
-    .filter((specifier) => /\.tsx?$/.test(specifier))
-    .map((specifier) => relative(ROOT, resolve(ROOT, dirname(file), specifier)));
-}
 
 /** Files of a module that import one of the packages. */
 function importersOf(module: string, packages: RegExp): string[] {

@@ -1,0 +1,65 @@
+import { execFile } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import type { DemoFile } from '../../src/demo/demo-file.ts';
+import { type Cluster, openCluster } from '../../src/dev-postgres/cluster.ts';
+import { withImports } from '../support/imports.ts';
+
+const run = promisify(execFile);
+const ROOT = resolve(import.meta.dirname, '../..');
+const CACHE = join(ROOT, 'node_modules', '.cache', 'test-clusters');
+const DEMO = 'demo.json';
+
+/** Settings that make clones and connections fast: no waits for a vacuum or a checkpoint, and no hashing of the password. */
+const SETTINGS = {
+  ...{ fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' },
+  ...{ autovacuum: 'off', max_wal_size: '4GB', checkpoint_timeout: '1h', scram_iterations: '1' },
+};
+
+/**
+ * Opens a cluster with the template databases in an empty folder. The first run with the same sources on a day creates it, which takes
+ * seconds, and keeps a copy; later runs copy that.
+ */
+export async function openPreparedCluster(dataDir: string): Promise<{ cluster: Cluster; demo: DemoFile }> {
+  const prepared = join(CACHE, hashSources());
+  if (!existsSync(prepared)) await prepare(prepared, dataDir);
+  else await copyFolder(prepared, dataDir);
+  const demo = JSON.parse(await readFile(join(dataDir, DEMO), 'utf8')) as DemoFile;
+  return { cluster: await openCluster({ dataDir, settings: SETTINGS }), demo };
+}
+
+/** Returns the files that the templates depend on, as paths from the root. */
+export const findSources = () => [...withImports(relative(ROOT, import.meta.filename)), 'package-lock.json'];
+
+/** Returns a hash of the sources and of the day, because rows have the time of their creation. */
+function hashSources(): string {
+  const hash = createHash('sha256').update(new Date().toISOString().slice(0, 10));
+  for (const file of findSources()) hash.update(file).update(readFileSync(join(ROOT, file)));
+  return hash.digest('hex').slice(0, 32);
+}
+
+async function prepare(prepared: string, dataDir: string): Promise<void> {
+  // Few segments of the log, because they are copied.
+  const cluster = await openCluster({ dataDir, settings: { ...SETTINGS, max_wal_size: '64MB', min_wal_size: '32MB' } });
+  try {
+    const { createTemplates } = await import('./templates.ts');
+    await writeFile(join(dataDir, DEMO), JSON.stringify(await createTemplates(cluster)));
+  } finally {
+    await cluster.stop();
+  }
+  await mkdir(CACHE, { recursive: true });
+  const draft = join(CACHE, randomUUID());
+  await mkdir(draft);
+  await copyFolder(dataDir, draft);
+  // Another run may have created the same meanwhile.
+  await rename(draft, prepared).catch(() => undefined);
+  // Names with hyphens are drafts of other runs.
+  const outdated = (await readdir(CACHE)).filter((name) => !name.includes('-') && join(CACHE, name) !== prepared);
+  for (const name of outdated) await rm(join(CACHE, name), { recursive: true, force: true });
+}
+
+/** Copies the content of a folder with owners and permissions, because PostgreSQL runs as another user where this process is root. */
+const copyFolder = (from: string, to: string) => run('cp', ['-Rp', `${from}/.`, to]);

@@ -1,0 +1,6 @@
+import type { RegionId } from '../../src/shared/regions.ts';
+
+/** Database with empty tables. */
+export const EMPTY = 'template_empty';
+/** Databases with the demo data. */
+export const TEMPLATES: Record<RegionId, string> = { au1: 'template_au1', us1: 'template_us1' };
