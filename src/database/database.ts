@@ -101,7 +101,7 @@ export class Database implements ReadDatabase {
   }
 
   get metadata() {
-    return this.orm.getMetadata();
+    return this.orm.em.getMetadata();
   }
 
   /** Returns a new entity manager, which requests must not share. */

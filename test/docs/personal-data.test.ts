@@ -20,7 +20,7 @@ const EFFECTS = [
 
 /** Formats what erasing a person does to each table as a Markdown table. */
 function formatErasureTable(): string {
-  const rows = listPersonalTables(orm.getMetadata()).flatMap(({ table, declaration }) => {
+  const rows = listPersonalTables(orm.em.getMetadata()).flatMap(({ table, declaration }) => {
     const { of = {}, erase, ...columns } = declaration;
     const effects = EFFECTS.flatMap(([group, effect]) => {
       const properties = columns[group] ?? [];

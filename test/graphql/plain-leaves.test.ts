@@ -23,7 +23,7 @@ interface Leaf {
   held: unknown;
 }
 
-const metadata = createOrm('postgresql://localhost/none').getMetadata();
+const metadata = createOrm('postgresql://localhost/none').em.getMetadata();
 
 /** What a column is read as. */
 function columnOf(type: object, property: string): unknown {

@@ -5,7 +5,7 @@ import { COLUMN_GROUPS, getPersonalData } from '../../entities/personal-data.ts'
 import { createOrm } from '../../src/database/orm.ts';
 
 const orm = createOrm('postgresql://none@127.0.0.1/none');
-const tables = entities.map((entity) => orm.getMetadata().get(entity as never) as EntityMetadata);
+const tables = entities.map((entity) => orm.em.getMetadata().get(entity as never) as EntityMetadata);
 
 /** Whether the column can hold a person's name: text and JSON that is no id, no reference and no value of an enum. */
 const canHoldNames = ({ columnTypes, primary, enum: isEnum, kind, persist }: EntityProperty) =>
