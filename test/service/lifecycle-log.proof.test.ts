@@ -38,6 +38,8 @@ describe.each([
     await run.says(/"msg":"ready"/);
     const response = await fetch(`http://localhost:${settings.PORT}/health/live`);
     expect(response.status).toBe(200);
+    // A worker writes its lines itself, later than the response is received.
+    await run.says(/"msg":"request"/);
     run.process.kill('SIGTERM');
     expect(await run.exit).toBe(0);
     await run.silence;
