@@ -59,11 +59,12 @@ export class LocalStore implements ByteStore {
   /** Creates a hard link: a later upload replaces the file of the source's name and not the linked bytes. */
   async copy(from: string, to: string): Promise<string | null> {
     const target = this.toLocalPath(to);
-    await this.#makeFolder(dirname(target));
-    while ((await nullIfMissing(link(this.toLocalPath(from), target))) === null) {
-      // The link fails when the source is replaced concurrently; then it is retried with the new file.
-      if (!(await this.stat(from))) return null;
-      await this.#makeFolder(dirname(target));
+    try {
+      // It fails when the source is replaced concurrently; then it is tried again with the new file.
+      await this.#inFolder(dirname(target), () => link(this.toLocalPath(from), target));
+    } catch (error) {
+      if (isNotFound(error) && !(await this.stat(from))) return null;
+      throw error;
     }
     await syncFolder(dirname(target));
     return toVersion(await stat(target, { bigint: true }));
@@ -115,7 +116,7 @@ export class LocalStore implements ByteStore {
     }
   }
 
-  /** Creates the folder and runs the work, again where `remove` deletes the empty folder in between. */
+  /** Creates the folder and runs the work, again where `remove` deletes the empty folder or one of its parents in between. */
   async #inFolder(folder: string, work: () => Promise<void>): Promise<void> {
     let first: string | undefined;
     try {
@@ -130,10 +131,6 @@ export class LocalStore implements ByteStore {
     } finally {
       await syncCreated(folder, first);
     }
-  }
-
-  async #makeFolder(folder: string): Promise<void> {
-    await syncCreated(folder, await mkdir(folder, FOLDER));
   }
 }
 

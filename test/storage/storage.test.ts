@@ -235,6 +235,20 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
     await removing;
   });
 
+  it('copies into a folder that is removed again and again, because it is empty', async () => {
+    const source = await uploaded('a picture');
+    const copyAndRemove = async (copy: number) => {
+      for (let round = 0; round < 40; round++) {
+        const key = `photos/b/${copy}-${round}.jpg`;
+        expect(await storage.byteStore.copy(source, key)).not.toBeNull();
+        expect(await read(key)).toBe('a picture');
+        await storage.byteStore.remove([key]);
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, (_, copy) => copyAndRemove(copy)));
+    expect(await storage.byteStore.copy('uploads/none', 'photos/b/none.jpg')).toBeNull();
+  });
+
   it('keeps the regions apart', async () => {
     const key = await uploaded('of au1');
     expect(await store.storages.us1.byteStore.stat(key)).toBeNull();
