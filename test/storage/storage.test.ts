@@ -240,13 +240,13 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
     const copyAndRemove = async (copy: number) => {
       for (let round = 0; round < 40; round++) {
         const key = `photos/b/${copy}-${round}.jpg`;
-        expect(await storage.byteStore.copy(source, key)).not.toBeNull();
+        expect(await storage.byteStore.copy(source, key, TYPE)).not.toBeNull();
         expect(await read(key)).toBe('a picture');
         await storage.byteStore.remove([key]);
       }
     };
     await Promise.all(Array.from({ length: 8 }, (_, copy) => copyAndRemove(copy)));
-    expect(await storage.byteStore.copy('uploads/none', 'photos/b/none.jpg')).toBeNull();
+    expect(await storage.byteStore.copy('uploads/none', 'photos/b/none.jpg', TYPE)).toBeNull();
   });
 
   it('keeps the regions apart', async () => {
