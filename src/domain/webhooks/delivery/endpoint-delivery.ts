@@ -15,6 +15,7 @@ import type { LeasedEndpoint } from './leases.ts';
 import type { LogTail } from './log-tail.ts';
 import { type DeliveryRow, PENDING_PAGE, type ProgressRow, toLoggedEvent } from './results.ts';
 import { DISABLE_MS, suspendedUntil } from './schedule.ts';
+import { SigningSecrets } from './signing-secrets.ts';
 
 /** Maximum concurrent requests to an endpoint. It begins with few, and gets fewer with each failure. */
 const MAX_CONCURRENCY = 16;
@@ -74,11 +75,12 @@ export class EndpointDelivery {
   #suspendedUntil: number | null;
   #disabledReason: WebhookDisabledReason | null = null;
   #filter: { audience: EndpointAudience; endpoint: LeasedEndpoint; value: EventFilter } | null = null;
-  #secrets: { key: string; values: string[] } | null = null;
+  readonly #secrets: SigningSecrets;
 
   constructor(environment: DeliveryEnvironment, endpoint: LeasedEndpoint, pending: readonly DeliveryRow[]) {
     this.#environment = environment;
     this.endpoint = endpoint;
+    this.#secrets = new SigningSecrets(environment.webhooks.secrets);
     this.#addStored(pending);
     this.#readPosition = this.#position = this.#storedPosition = endpoint.position;
     this.#failures = endpoint.failures;
@@ -241,7 +243,7 @@ export class EndpointDelivery {
       const signal = this.#environment.signal();
       const body = createEventBody(toLoggedEvent(row));
       const message = { id: row.event_id, timestamp: Math.floor(startedAt / 1000), body };
-      const headers = { ...signWebhook(this.#signingSecrets(startedAt), message) };
+      const headers = { ...signWebhook(this.#secrets.decrypt(this.endpoint, startedAt), message) };
       const attempt = await webhooks.receivers.post(this.endpoint.url, headers, body, { signal });
       if (signal.aborted && attempt.status === null) return this.#returnToQueue(delivery);
       EndpointQueue.recordAttempt(delivery, attempt, startedAt);
@@ -287,25 +289,12 @@ export class EndpointDelivery {
   #canSign(): boolean {
     const { clock, onUnreadableSecret } = this.#environment;
     try {
-      this.#signingSecrets(clock.now());
+      this.#secrets.decrypt(this.endpoint, clock.now());
       this.hasUnreadableSecret = false;
     } catch (error) {
       if (!this.hasUnreadableSecret) onUnreadableSecret(this.endpoint.id, error);
       this.hasUnreadableSecret = true;
     }
     return !this.hasUnreadableSecret;
-  }
-
-  /** Returns the secrets that sign now. They are decrypted when they change. */
-  #signingSecrets(now: number): string[] {
-    const { id, secret, previousSecret, previousSecretUntil } = this.endpoint;
-    const isValid = previousSecret !== null && now < Date.parse(previousSecretUntil!);
-    const stored = isValid ? [secret, previousSecret] : [secret];
-    const key = stored.join();
-    if (this.#secrets?.key !== key) {
-      const { secrets } = this.#environment.webhooks;
-      this.#secrets = { key, values: stored.map((text) => secrets.decrypt(text, id)) };
-    }
-    return this.#secrets.values;
   }
 }

@@ -1,0 +1,23 @@
+import type { SecretBox } from '../secret-box.ts';
+import type { LeasedEndpoint } from './leases.ts';
+
+/** The secrets that sign the deliveries of one endpoint. */
+export class SigningSecrets {
+  readonly #box: SecretBox;
+  #decrypted: { key: string; values: string[] } | null = null;
+
+  constructor(box: SecretBox) {
+    this.#box = box;
+  }
+
+  /** Returns the secrets that sign now. They are decrypted when they change. Throws for one whose key is not configured any more. */
+  decrypt({ id, secret, previousSecret, previousSecretUntil }: LeasedEndpoint, now: number): string[] {
+    const isPreviousValid = previousSecret !== null && now < Date.parse(previousSecretUntil!);
+    const stored = isPreviousValid ? [secret, previousSecret] : [secret];
+    const key = stored.join();
+    if (this.#decrypted?.key !== key) {
+      this.#decrypted = { key, values: stored.map((text) => this.#box.decrypt(text, id)) };
+    }
+    return this.#decrypted.values;
+  }
+}
