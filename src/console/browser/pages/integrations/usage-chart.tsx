@@ -1,5 +1,5 @@
 import { ChartPanel } from '../../components/chart-panel.tsx';
-import { addDays, formatCount, formatShortDay } from '../../shared/format.ts';
+import { formatCount, formatShortDay, listDaysUntil } from '../../shared/format.ts';
 
 interface UsageDay {
   date: string;
@@ -13,7 +13,7 @@ export const USAGE_DAYS = 30;
 
 /** Requests of each day by outcome. Days without requests are zero. */
 export function UsageChart({ usage, until }: { usage: readonly UsageDay[]; until: string }) {
-  const days = Array.from({ length: USAGE_DAYS }, (_, index) => addDays(until, index - USAGE_DAYS + 1));
+  const days = listDaysUntil(until, USAGE_DAYS);
   const sumOf = (day: string, count: (entry: UsageDay) => number) =>
     usage.filter(({ date }) => date === day).reduce((sum, entry) => sum + count(entry), 0);
   const total = (count: (entry: UsageDay) => number) => usage.reduce((sum, entry) => sum + count(entry), 0);

@@ -2,7 +2,7 @@ import { ChartPanel } from '../../components/chart-panel.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { PhotoFiguresDocument, type PhotoSource } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
-import { addDays, formatEnum, formatShortDay, toCalendarDate } from '../../shared/format.ts';
+import { formatEnum, formatShortDay, listDaysUntil, toCalendarDate } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
 
 const DAYS = 30;
@@ -13,7 +13,7 @@ const OWN_SERIES = 5;
 export function PhotoChart({ builderId, projectId }: { builderId: string; projectId: string }) {
   const { timeZone } = useScope();
   const until = toCalendarDate(Date.now(), timeZone);
-  const days = Array.from({ length: DAYS }, (_, index) => addDays(until, index - DAYS + 1));
+  const days = listDaysUntil(until, DAYS);
   const request = useRequest(PhotoFiguresDocument, { builderId, projectId, from: days[0]!, until }, { live: true });
   return (
     <Loaded request={request} lines={4}>
