@@ -3,7 +3,6 @@ import cluster from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
-import { toKeyId } from './auth/access-tokens.ts';
 import { loadTokenKeys } from './auth/token-keys.ts';
 import { describeConfig } from './config/describe-config.ts';
 import { type Config, loadConfig } from './config.ts';
@@ -13,10 +12,9 @@ import { createCompactionJob } from './database/write/list-counters.ts';
 import { type DemoSummary, loadDemo } from './demo/load.ts';
 import { storeDemoPictures } from './demo/store-pictures.ts';
 import { openDatabases } from './dev-postgres/open-databases.ts';
-import { recordKeyChange } from './domain/audit/record-key-change.ts';
 import { createRetentionJob } from './domain/events/retention.job.ts';
 import { startSequencer } from './domain/events/sequencer.ts';
-import { createErasureJob, JOB_SOURCE, replayErasures } from './domain/privacy/replay-erasures.ts';
+import { createErasureJob } from './domain/privacy/replay-erasures.ts';
 import { createPurgeJob } from './domain/retention/purge.job.ts';
 import { createSweepJob } from './domain/uploads/sweep.ts';
 import { startDispatchers } from './domain/webhooks/delivery/start-dispatchers.ts';
@@ -33,8 +31,9 @@ import { loadOnce } from './shared/load-once.ts';
 import { mapRegions, REGIONS, type RegionId } from './shared/regions.ts';
 import { VERSION } from './shared/version.ts';
 import { describeStartError } from './start-error.ts';
+import { recordKeysAtStart, replayErasuresAtStart } from './start-tasks.ts';
 import { Stopwatch } from './stopwatch.ts';
-import { openStorages, type Storages } from './storage/storage.ts';
+import { openStorages } from './storage/storage.ts';
 import { Supervisor } from './supervision/supervisor.ts';
 import { handleSupervisorMessages, receiveConnections, reportFailure } from './supervision/worker.ts';
 import { formatWelcome } from './welcome.ts';
@@ -43,9 +42,6 @@ type Stop = () => Promise<void>;
 
 type BuildApp = typeof import('./app.ts').buildApp;
 type AppDependencies = Parameters<BuildApp>[1];
-
-/** Milliseconds that a start waits for the replay of erasures: a store may hang, or there may be many. */
-const REPLAY_MS = 30_000;
 
 /** Milliseconds between the end of a start and work that blocks the event loop, so that it does not delay the first requests. */
 const SETTLE_MS = 1_000;
@@ -153,33 +149,6 @@ async function loadApp(stopwatch: Stopwatch) {
   const definition = await createServiceDefinition();
   stopwatch.lap('schema');
   return { buildApp, definition };
-}
-
-/**
- * Applies erasures before requests are served, because the database may have been restored from a backup that is older than an erasure.
- * The job repeats what fails, so that the service starts without its store.
- */
-async function replayErasuresAtStart(databases: Databases, storages: Storages, report: (line: string) => void) {
-  const replay = async (region: RegionId) => {
-    const context = { database: databases[region], storage: storages[region], clock: systemClock, source: JOB_SOURCE };
-    const late = sleep(REPLAY_MS, undefined, { ref: false }).then(() => {
-      throw new Error(`not done within ${REPLAY_MS / 1000} seconds`);
-    });
-    await Promise.race([replayErasures(context), late]).catch((error: Error) => {
-      report(`The erasures of ${region} could not be applied, and are tried again by the job: ${error.message}`);
-    });
-  };
-  await Promise.all(REGIONS.map(replay));
-}
-
-/** Records a rotation of the token keys in the audit log. */
-async function recordKeysAtStart(databases: Databases, tokenKeys: readonly string[], report: (line: string) => void) {
-  const now = new Date(systemClock.now()).toISOString();
-  for (const region of REGIONS) {
-    await recordKeyChange(databases[region], tokenKeys.map(toKeyId), now).catch((error: Error) => {
-      report(`The token keys could not be recorded in the audit log of ${region}: ${error.message}`);
-    });
-  }
 }
 
 /** Returns the settings with which workers connect to the embedded databases. */

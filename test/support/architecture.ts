@@ -11,6 +11,7 @@ const LAYERS: readonly (readonly Module[])[] = [
       paths: [
         'src/server.ts',
         'src/service.ts',
+        'src/start-tasks.ts',
         'src/app.ts',
         'src/supervision/',
         'src/start-error.ts',
