@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
 import { type Service, startService } from '../../support/harness.ts';
@@ -19,6 +19,9 @@ beforeAll(async () => {
   builderId = service.demo('A').builderIds[0]!;
 });
 afterAll(() => service.stop());
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 let polls = 0;
 beforeEach(() => {
@@ -69,8 +72,11 @@ describe('a page that is read again after a poll', () => {
   });
 
   it('is read anew a second later (CON-18)', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     await read(kim, timesheets());
-    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    vi.advanceTimersByTime(999);
+    expect(await countReads(() => read(alex, timesheets()))).toBe(0);
+    vi.advanceTimersByTime(1);
     expect(await countReads(() => read(alex, timesheets()))).toBe(1);
   });
 
