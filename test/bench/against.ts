@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { copyBuild } from './changed-build.ts';
 import { confidenceOf } from './confidence.ts';
 import { loadData } from './data.ts';
 import type { Options } from './options.ts';
@@ -8,6 +9,7 @@ import type { Contestant, LoadGenerator } from './processes.ts';
 import { publish } from './publish.ts';
 import { type Stage, say } from './stage.ts';
 import { markdown } from './table.ts';
+import { withoutIsolation } from './without-isolation.ts';
 import { selectedWorks, type Work } from './works.ts';
 
 /** V8 compiles for the first ten seconds, on threads that count too. */
@@ -35,9 +37,30 @@ export async function compareBuilds(stage: Stage, options: Options): Promise<voi
   const program = join(resolve(options.against!), 'dist/src/server.js');
   if (!existsSync(program)) throw new Error(`${program} is missing: build that checkout first.`);
   await stage.prepare(options.timesheets);
-  const works = selectedWorks(stage.data, stage.tokens, options);
   const after = await stage.startOurs();
   const before = await startOther(stage, pathToFileURL(program).href, options.timesheets);
+  await compareWorks({ stage, before, after, names: ['before', 'after'], options });
+}
+
+/** Compares the service's CPU time per request without and with what keeps callers from delaying each other, in interleaved rounds. */
+export async function compareIsolation(stage: Stage, options: Options): Promise<void> {
+  await stage.prepare(options.timesheets);
+  const after = await stage.startOurs();
+  const before = await stage.start('without isolation', await copyBuild(stage, withoutIsolation));
+  await compareWorks({ stage, before, after, names: ['without', 'with'], options });
+}
+
+interface Builds {
+  stage: Stage;
+  before: Contestant;
+  after: Contestant;
+  /** Of both builds, in the table. */
+  names: [before: string, after: string];
+  options: Options;
+}
+
+async function compareWorks({ stage, before, after, names, options }: Builds): Promise<void> {
+  const works = selectedWorks(stage.data, stage.tokens, options);
   const generator = stage.generator();
   const comparisons: BuildComparison[] = [];
   for (const connections of options.connections) {
@@ -45,7 +68,7 @@ export async function compareBuilds(stage: Stage, options: Options): Promise<voi
       comparisons.push(await compareWork({ generator, before, after, work, connections, options }));
     }
   }
-  await publish(options, comparisons, `\n${tableOf(comparisons, options)}`);
+  await publish(options, comparisons, `\n${tableOf(comparisons, names, options)}`);
 }
 
 /** Starts the other build over databases that it has migrated itself. */
@@ -117,8 +140,8 @@ export function median(values: readonly number[]): number {
   return (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2;
 }
 
-function tableOf(comparisons: BuildComparison[], { rounds, seconds }: Options): string {
-  const header = ['operation', 'connections', 'before, µs', 'after, µs', 'ratio', '95 % interval'];
+function tableOf(comparisons: BuildComparison[], names: Builds['names'], { rounds, seconds }: Options): string {
+  const header = ['operation', 'connections', ...names.map((name) => `${name}, µs`), 'ratio', '95 % interval'];
   const rows = comparisons.map(({ operation, connections, before, after, ratio, interval: [low, high] }) => [
     ...[operation, String(connections), before.toFixed(0), after.toFixed(0), ratio.toFixed(3)],
     `${low.toFixed(3)}–${high.toFixed(3)}`,
@@ -126,6 +149,6 @@ function tableOf(comparisons: BuildComparison[], { rounds, seconds }: Options): 
   return `${markdown(header, rows)}
 
 CPU time per request of the service's processes alone, user and system, over ${rounds} interleaved rounds of ${seconds} s; a ratio
-above 1 means that this build takes more.
+above 1 means that ${names[1] === 'with' ? 'it takes more with them' : 'this build takes more'}.
 `;
 }

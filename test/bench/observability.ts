@@ -2,13 +2,14 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { median } from './against.ts';
+import { copyBuild } from './changed-build.ts';
 import { confidenceOf } from './confidence.ts';
 import type { Options } from './options.ts';
 import type { Contestant, LoadGenerator } from './processes.ts';
 import { publish } from './publish.ts';
 import { type Stage, say } from './stage.ts';
 import { markdown } from './table.ts';
-import { buildWithoutSpans } from './without-spans.ts';
+import { withoutSpans } from './without-spans.ts';
 import { selectedWorks, type Work } from './works.ts';
 
 const WARM_UP_SECONDS = 3;
@@ -20,7 +21,7 @@ interface Variant {
   /** Settings over those of the stage; `WITHOUT` names what is taken out while the build is loaded. */
   env: Record<string, string>;
   /** Whether the calls that record spans are taken out of the build. */
-  withoutSpans?: boolean;
+  lacksSpans?: boolean;
   headers?: Record<string, string>;
 }
 
@@ -33,7 +34,7 @@ const PARTS: { name: string; variant: Variant; has: boolean }[] = [
     variant: { env: { WITHOUT: 'log-fields' } },
     has: false,
   },
-  { name: 'spans, while tracing is off', variant: { env: {}, withoutSpans: true }, has: false },
+  { name: 'spans, while tracing is off', variant: { env: {}, lacksSpans: true }, has: false },
   { name: 'tracing of every request', variant: { env: { OTEL_EXPORTER_OTLP_ENDPOINT: '' } }, has: true },
   { name: 'compression (`br`)', variant: { env: {}, headers: { 'accept-encoding': 'br' } }, has: true },
   { name: 'DATABASE_CONNECTIONS=24 in place of 72', variant: { env: { DATABASE_CONNECTIONS: '24' } }, has: true },
@@ -50,11 +51,11 @@ export async function observability(stage: Stage, options: Options): Promise<voi
   await stage.prepare(options.timesheets);
   const works = selectedWorks(stage.data, stage.tokens, { only: options.only || WORK });
   const endpoint = await startReceiver(stage);
-  const start = async ({ env, withoutSpans }: Variant) => {
+  const start = async ({ env, lacksSpans }: Variant) => {
     const tracing = 'OTEL_EXPORTER_OTLP_ENDPOINT' in env && { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint };
     const preloaded = ['--import', new URL('./without.js', import.meta.url).href];
     const settings = { LOG_LEVEL: 'info', METRICS_TOKEN: 'of-the-bench-of-observability-42', ...env, ...tracing };
-    const program = withoutSpans ? await buildWithoutSpans(stage) : '../../src/server.js';
+    const program = lacksSpans ? await copyBuild(stage, removeSpans) : '../../src/server.js';
     return stage.start(JSON.stringify(env), program, preloaded, settings);
   };
   const usual = await start({ env: {} });
@@ -73,6 +74,8 @@ export async function observability(stage: Stage, options: Options): Promise<voi
   }
   await publish(options, rows, `\n${tableOf(rows, options)}`);
 }
+
+const removeSpans = (code: string, name: string) => (name === 'src/shared/tracing.js' ? code : withoutSpans(code));
 
 /** Starts a receiver of traces, which discards them. Returns its address. */
 async function startReceiver(stage: Stage): Promise<string> {

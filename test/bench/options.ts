@@ -17,14 +17,15 @@ Parts:
   start             how long npm start takes, once the databases exist
   profile           where the service's processor time goes, by package and folder
   against           CPU time per request beside another build (--against, which needs no name of a part)
+  isolation         CPU time per request without and with what keeps callers from delaying each other
   photo-report      the largest photo reports beside JSON.parse of their bodies
   renditions        CPU time of a photo's renditions, and 20 photos that arrive at once
   uploads           resident memory under 20 uploads of 40 MiB at once
 
 Options:
   --only TEXT       works whose name holds the text
-  --seconds N       of each measurement (5; 1 for compare and observability, 2 for console)
-  --rounds N        of each work, one service after the other in turn (5; 15 for compare, observability, start and with --against)
+  --seconds N       of each measurement (5; 1 for compare, isolation and observability, 2 for console)
+  --rounds N        of each work, one service after the other in turn (5; 15 for compare, isolation, observability, start and with --against)
   --against DIR     another built checkout of this project, to compare the CPU time per request with
   --connections N   repeatable (32 and 1)
   --timesheets N    rows in the largest table (20000)
@@ -37,7 +38,7 @@ Options:
 `;
 
 /** Seconds of each measurement of a part, where they are not 5. */
-const SECONDS: Record<string, string> = { compare: '1', observability: '1', console: '2' };
+const SECONDS: Record<string, string> = { compare: '1', isolation: '1', observability: '1', console: '2' };
 
 export interface Options {
   part: string;
@@ -86,7 +87,7 @@ export function readOptions(): Options | null {
     seconds: count('seconds', values.seconds ?? SECONDS[part] ?? '5'),
     rounds: count(
       'rounds',
-      values.rounds ?? (['compare', 'against', 'observability', 'start'].includes(part) ? '15' : '5'),
+      values.rounds ?? (['compare', 'against', 'isolation', 'observability', 'start'].includes(part) ? '15' : '5'),
     ),
     connections: values.connections.map((text) => count('connections', text)),
     only: values.only,

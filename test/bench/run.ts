@@ -11,6 +11,7 @@ type Part = (stage: Stage, options: Options) => Promise<unknown>;
 /** Each is loaded when it is asked for. */
 const PARTS: Record<string, () => Promise<Part>> = {
   against: async () => (await import('./against.ts')).compareBuilds,
+  isolation: async () => (await import('./against.ts')).compareIsolation,
   compare: async () => (await import('./compare.ts')).compare,
   workers: async () => (await import('./workers.ts')).workers,
   supervision: async () => (await import('./supervision.ts')).supervision,
