@@ -23,8 +23,9 @@ export default defineConfig({
     onUnhandledError: ({ message }) => (/^\w+ of \d+ (throws|fails)$/.test(message) ? false : undefined),
     // A test without an assertion fails.
     expect: { requireAssertions: true },
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
+    // These end tests that hang. With a load of 15 on two processors, tests that finish took more than 20 seconds.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     // `npm run coverage`. Processes that tests start are not measured, only the code that runs in the test workers.
     coverage: {
       provider: 'v8',

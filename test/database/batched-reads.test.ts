@@ -49,7 +49,7 @@ const read = async ([url, token, builderId]: readonly [url: string, token: strin
 };
 
 describe('reads that are issued in one tick of the event loop', () => {
-  it('run eight per statement, with the results that each has alone', async () => {
+  it('share statements, with the results that each has alone', async () => {
     const alone: unknown[] = [];
     for (const list of listRequests()) alone.push(await read(list));
     expect(new Set(alone.map((answer) => JSON.stringify(answer))).size).toBeGreaterThan(6);
@@ -59,8 +59,8 @@ describe('reads that are issued in one tick of the event loop', () => {
     });
     expect(together).toEqual(alone);
     expect(new Set(names).size).toBe(1);
-    // While two integrators are active, each begins two requests in a turn of the event loop.
-    expect(names.length).toBeLessThanOrEqual(Math.ceil(listRequests().length / 4));
+    // While two integrators are active, each begins one request in a turn of the event loop, and PostgreSQL may answer between turns.
+    expect(names.length).toBeLessThanOrEqual(Math.ceil(listRequests().length / 2));
   });
 
   it('do not mix records of builders: a builder without a connection is 403 in the same batch', async () => {

@@ -237,8 +237,10 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
 
   it('copies into a folder that is removed again and again, because it is empty', async () => {
     const source = await uploaded('a picture');
+    // Only the local store has folders.
+    const rounds = kind === 'local' ? 40 : 2;
     const copyAndRemove = async (copy: number) => {
-      for (let round = 0; round < 40; round++) {
+      for (let round = 0; round < rounds; round++) {
         const key = `photos/b/${copy}-${round}.jpg`;
         expect(await storage.byteStore.copy(source, key, TYPE)).not.toBeNull();
         expect(await read(key)).toBe('a picture');
