@@ -32,10 +32,14 @@ export function limitPipelining(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     const socket = request.raw.socket as CountedSocket;
     socket[OPEN_REQUESTS] = (socket[OPEN_REQUESTS] ?? 0) + 1;
+    if (socket[OPEN_REQUESTS] > MAX_PIPELINED) {
+      reply.hijack();
+      socket.destroy();
+      closeWithoutSocket(reply.raw);
+      return;
+    }
     if (socket[OPEN_REQUESTS] > 1) closeWithConnection(reply.raw, socket);
-    if (socket[OPEN_REQUESTS] <= MAX_PIPELINED) return done();
-    reply.hijack();
-    socket.destroy();
+    done();
   });
   app.addHook('onResponse', (request, _reply, done) => {
     (request.raw.socket as CountedSocket)[OPEN_REQUESTS]!--;
@@ -48,11 +52,14 @@ export function limitPipelining(app: FastifyInstance): void {
  * would keep their permits, and their timers would keep them in memory (LIM-30).
  */
 function closeWithConnection(response: ServerResponse, socket: Socket): void {
-  const close = () => {
-    if (response.socket) return;
-    response.destroy();
-    response.emit('close');
-  };
+  const close = () => closeWithoutSocket(response);
   socket.once('close', close);
   response.once('close', () => socket.off('close', close));
+}
+
+/** Closes a response that has not become the first of its connection. */
+function closeWithoutSocket(response: ServerResponse): void {
+  if (response.socket) return;
+  response.destroy();
+  response.emit('close');
 }

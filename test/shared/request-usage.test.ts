@@ -268,6 +268,28 @@ describe('responses of one connection that closes before the first of them is re
     await vi.waitFor(() => expect(unsent()).toEqual([0, 0]));
     await app.close();
   });
+
+  it('are closed with their permits where they are more than a connection may have, without a warning of Node (LIM-30)', async () => {
+    const warnings = vi.spyOn(process, 'emitWarning');
+    const app = Fastify();
+    limitPipelining(app);
+    const closed = vi.fn();
+    app.addHook('onRequest', (_request, reply, done) => {
+      reply.raw.once('close', closed);
+      done();
+    });
+    app.get('/', () => new Promise(() => undefined));
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(100));
+    await once(socket, 'close');
+    // The hooks of a fifth request and those behind it do not run.
+    await vi.waitFor(() => expect(closed).toHaveBeenCalledTimes(4));
+    expect(warnings).not.toHaveBeenCalled();
+    warnings.mockRestore();
+    await app.close();
+  });
 });
 
 describe('a request that occupies the event loop', () => {
