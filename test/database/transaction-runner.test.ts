@@ -75,6 +75,23 @@ describe('a transaction whose statements are sent in one tick', () => {
     expect(await storedIds()).toEqual([2]);
   });
 
+  it.each([
+    ['is ended by PostgreSQL', 'select case when $1 then pg_terminate_backend(pg_backend_pid()) end'],
+    ['does not answer in time', 'select case when $1 then pg_sleep(5) end'],
+  ])('gives up a connection that %s, so that the next transaction has a new one', async (_, text) => {
+    const fail = (value: boolean): BoundStatement => [{ name: 'fail', text }, [value]];
+    const impatient = new TransactionRunner(made.url, 1);
+    impatient.pool.options.query_timeout = 200;
+    // After an error, a connection is given up anyway if statements were prepared with it.
+    await impatient.run((transaction) => transaction.commit(insert(1), fail(false)));
+    await expect(impatient.run((transaction) => transaction.commit(insert(2), fail(true)))).rejects.toThrow(
+      /terminat|timeout/,
+    );
+    await impatient.run((transaction) => transaction.commit(insert(3)));
+    expect(await storedIds()).toEqual([1, 3]);
+    await impatient.close();
+  });
+
   it('reads what was committed while it waited for a lock', async () => {
     await other.query('begin; select pg_advisory_xact_lock(1)');
     const running = runner.run(async (transaction) => {
@@ -98,6 +115,27 @@ describe('a transaction that sends further statements after a response', () => {
     });
     expect(await storedIds()).toEqual([1, 2]);
     expect(responses).toBe(2);
+  });
+
+  it('keeps nothing when a value beside its commit cannot be sent', async () => {
+    const circular: { self?: object } = {};
+    circular.self = circular;
+    const running = runner.run(async (transaction) => {
+      await transaction.query(insert(1));
+      await transaction.commit(insert(2), [{ name: 'object', text: 'select $1::jsonb' }, [circular]]);
+    });
+    await expect(running).rejects.toThrow('circular');
+    expect(await storedIds()).toEqual([]);
+  });
+
+  it('rejects its commit after the work has ignored the error of a statement', async () => {
+    const running = runner.run(async (transaction) => {
+      await transaction.query(insert(1));
+      await transaction.query(divide(0)).catch(() => undefined);
+      await transaction.commit();
+    });
+    await expect(running).rejects.toMatchObject({ code: '22012' });
+    expect(await storedIds()).toEqual([]);
   });
 
   it('is rolled back when its work fails without a commit', async () => {

@@ -127,9 +127,11 @@ class StatementGroup extends Query {
   override prepare(connection: PgConnection): void {
     this.preparesStatement = this.#members.some((member) => !member.hasBeenParsed(connection));
     const unsynced = withoutSync(connection);
-    for (const member of this.#members) member.prepare(unsynced);
-    // Without a Sync nothing of what was sent before is committed, and the connection is closed.
-    if (this.#failure) throw this.#failure;
+    for (const member of this.#members) {
+      member.prepare(unsynced);
+      // Without a Sync, and without the commit behind it, nothing of what was sent before is committed. The connection is closed.
+      if (this.#failure) throw this.#failure;
+    }
     connection.sync();
   }
 

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { DurationCounts } from '../../shared/duration-counts.ts';
 import { isTracing, traced } from '../../shared/tracing.ts';
+import { isLostConnection } from '../errors.ts';
 import { type BoundStatement, type GroupMember, queryGroup, type Row, runAtEndOfTick } from '../pool/pg-pipeline.ts';
 import { toPoolConfig, WRITER_SETTINGS } from '../pool/session-settings.ts';
 import { CLIENT_CONFIG, QUERY_MARGIN_MS } from '../pool/timeouts.ts';
@@ -72,6 +73,8 @@ export class Transaction {
   /** Whether a transaction block was begun and is not known to be committed. */
   #isOpen = false;
   #isReusable = true;
+  /** The first error of a group: PostgreSQL ends the transaction with a rollback, also where its commit is sent afterwards. */
+  #error: Error | null = null;
   /** Driver timeout in milliseconds that replaces the pool's. */
   #timeout: number | undefined;
 
@@ -131,13 +134,12 @@ export class Transaction {
       this.#isOpen = true;
     }
     const { error, isReusable } = await queryGroup(this.#client, members, this.#timeout);
-    this.#isReusable &&= isReusable;
-    if (error) {
-      commit?.reject(error);
-    } else if (commit) {
-      this.#isOpen = false;
-      commit.resolve();
-    }
+    // A lost connection may be found by the statement before its socket closes: the pool would lend it again.
+    this.#isReusable &&= isReusable && !(error && isLostConnection(error));
+    this.#error ??= error;
+    if (commit && !error) this.#isOpen = false;
+    if (this.#error) commit?.reject(this.#error);
+    else commit?.resolve();
   }
 
   /** Rolls back unless committed. Call it once. Rejects when the connection is unusable. */
@@ -145,7 +147,7 @@ export class Transaction {
     // What the work has not awaited.
     this.#sendUnsent();
     await this.#lastGroup;
-    if (!this.#isReusable) throw new Error('A statement could not be prepared.');
+    if (!this.#isReusable) throw this.#error!;
     if (this.#isOpen) await this.#client.query('rollback');
   }
 }
