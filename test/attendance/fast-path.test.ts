@@ -9,7 +9,7 @@ import {
   type EventPayload,
   type StoredEvent,
 } from '../../src/domain/attendance/decision-table.ts';
-import { recordFastPath, recordSlowPath } from '../../src/domain/attendance/record-event.ts';
+import { recordSignOff, recordSignOns, recordSlowPath } from '../../src/domain/attendance/record-event.ts';
 import { ApiError } from '../../src/shared/errors.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { gate } from '../support/attendance.ts';
@@ -170,7 +170,12 @@ it('the fast path records what the slow path records, or nothing (ATT-22)', asyn
   for (const [index, facts] of [...combinations()].entries()) {
     const fast = await StoredCombination.create(facts, `fast-${index}`);
     const before = await fast.combination.rows();
-    const recorded = await database.write((transaction) => recordFastPath(transaction, fast.received));
+    const { received } = fast;
+    const recorded = await database.write(async (transaction) =>
+      received.event.type === 'SIGN_ON'
+        ? ((await recordSignOns(transaction, [received])).get(received) ?? null)
+        : recordSignOff(transaction, received),
+    );
     const rows = await fast.combination.rows();
     if (facts.access !== 'granted' || facts.hasWaiting || fast.decision.status !== 201) {
       expect({ facts, recorded, rows }).toEqual({ facts, recorded: null, rows: before });

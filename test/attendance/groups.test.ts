@@ -18,6 +18,18 @@ afterAll(() => service.stop());
 const [worker] = gate().workers.active as [string];
 const stranger = gate().workers.none[0]!;
 
+/** Records sign-ons in one tick, and returns the status or the error code of each. All but the first two share a transaction. */
+async function recordAll(events: ReturnType<typeof signOn>[]) {
+  const database = service.databases.au1;
+  const { clientId } = service.demo('A');
+  const { integratorId } = await database.fork().findOneOrFail(OAuthClient, clientId);
+  const owner = { integratorId: integratorId!, builderId: gate().builderId, projectId: gate().projectId };
+  const now = service.clock.now();
+  const payloads = events.map((event) => ({ ...event, sourceSignOnEventId: null }) as EventPayload);
+  const results = await Promise.allSettled(payloads.map((event) => recordEvent(database, owner, event, now)));
+  return results.map((result) => (result.status === 'fulfilled' ? result.value.status : result.reason.code));
+}
+
 describe('sign-ons at once, which share transactions', () => {
   it('each begin a visit of their own (ATT-15)', async () => {
     const events = Array.from({ length: 40 }, () => signOn(worker));
@@ -47,20 +59,16 @@ describe('sign-ons at once, which share transactions', () => {
     expect(answers.map(({ status }) => status)).toEqual([...Array.from({ length: 10 }, () => 201), 200, 409, 403, 404]);
   });
 
+  it('are 201 for the first with an id, and 409 for a later one with other data (ATT-13)', async () => {
+    const sent = signOn(worker);
+    const events = [signOn(worker), signOn(worker), sent, { ...sent, deviceId: 'another gate' }];
+    expect(await recordAll(events)).toEqual([201, 201, 201, 'EVENT_MISMATCH']);
+  });
+
   it('are recorded although PostgreSQL rejects a value of another one', async () => {
-    const database = service.databases.au1;
-    const { clientId } = service.demo('A');
-    const { integratorId } = await database.fork().findOneOrFail(OAuthClient, clientId);
-    const owner = { integratorId: integratorId!, builderId: gate().builderId, projectId: gate().projectId };
-    const now = service.clock.now();
     const events = Array.from({ length: 10 }, (_, index) => {
-      const sent = signOn(worker, { deviceId: index === 7 ? 'gate \0' : 'gate' });
-      return { ...sent, sourceSignOnEventId: null } as EventPayload;
+      return signOn(worker, { deviceId: index === 7 ? 'gate \0' : 'gate' });
     });
-    const results = await Promise.allSettled(events.map((event) => recordEvent(database, owner, event, now)));
-    const outcomes = results.map((result) =>
-      result.status === 'fulfilled' ? result.value.status : result.reason.code,
-    );
-    expect(outcomes).toEqual(events.map((_, index) => (index === 7 ? '22021' : 201)));
+    expect(await recordAll(events)).toEqual(events.map((_, index) => (index === 7 ? '22021' : 201)));
   });
 });

@@ -67,7 +67,7 @@ export async function recordEvent(
   const recorded =
     event.type === 'SIGN_ON'
       ? await recordInGroup(database, received)
-      : await database.write((transaction) => recordFastPath(transaction, received));
+      : await database.write((transaction) => recordSignOff(transaction, received));
   return recorded ?? database.write((transaction) => recordSlowPath(transaction, received));
 }
 
@@ -87,7 +87,7 @@ async function recordInGroup(database: Database, received: ReceivedEvent): Promi
   const { integratorId, builderId } = received.owner;
   const key = `${integratorId} ${builderId}`;
   const groups: SignOnGroups = groupsOfWriters.get(database.writer) ?? new Map();
-  const group = groups.get(key) ?? new GroupCommit(recordGroup);
+  const group = groups.get(key) ?? new GroupCommit('sign-ons', recordGroup);
   groupsOfWriters.set(database.writer, groups.set(key, group));
   try {
     return await group.add({ database, received });
@@ -95,12 +95,14 @@ async function recordInGroup(database: Database, received: ReceivedEvent): Promi
     // The values of another sign-on may be the cause: recorded by itself, each has its own error.
     if (isValueError(error)) return null;
     throw error;
+  } finally {
+    if (group.isIdle) groups.delete(key);
   }
 }
 
 async function recordGroup(signOns: readonly PendingSignOn[]): Promise<(RecordedEvent | null)[]> {
-  // Of several with the same identity the last is recorded. The others write nothing, and are then found to be replays or conflicts.
-  const distinct = new Map(signOns.map(({ received }) => [toLockKeys(received)[0]!, received]));
+  // Of several with the same identity the first is recorded. The others write nothing, and are then found to be replays or conflicts.
+  const distinct = new Map(signOns.toReversed().map(({ received }) => [toLockKeys(received)[0]!, received]));
   const [{ database }] = signOns as [PendingSignOn];
   const recorded = await database.write((transaction) => recordSignOns(transaction, [...distinct.values()]));
   return signOns.map(({ received }) => recorded.get(received) ?? null);
@@ -109,12 +111,11 @@ async function recordGroup(signOns: readonly PendingSignOn[]): Promise<(Recorded
 const OPEN: VisitState = { signedOffAt: null, closedAt: null, archivedAt: null };
 
 /**
- * Records the most frequent events in one round trip: the first sign-on of its id, and the first sign-off of an open visit of the same
- * worker. Decides on the assumption that the event is one of these. The statement verifies this and otherwise writes nothing. Returns null if it wrote nothing.
+ * Records the first sign-off of an open visit of the same worker in one round trip. Decides on the assumption that the event is one. The
+ * statement verifies this and otherwise writes nothing. Returns null if it wrote nothing.
  */
-export async function recordFastPath(transaction: Transaction, received: ReceivedEvent): Promise<RecordedEvent | null> {
+export async function recordSignOff(transaction: Transaction, received: ReceivedEvent): Promise<RecordedEvent | null> {
   const { event, now } = received;
-  if (event.type === 'SIGN_ON') return (await recordSignOns(transaction, [received])).get(received) ?? null;
   const decision = decide({ event, stored: null, signOn: { ...event, type: 'SIGN_ON' }, visit: OPEN });
   if (decision.status !== 201) return null;
   const id = newId('signOnEvent', now);
@@ -125,7 +126,7 @@ export async function recordFastPath(transaction: Transaction, received: Receive
 }
 
 /** Records new sign-ons of one integrator and builder, no two of the same identity, in one round trip. Returns those that it wrote. */
-async function recordSignOns(
+export async function recordSignOns(
   transaction: Transaction,
   signOns: readonly ReceivedEvent[],
 ): Promise<Map<ReceivedEvent, RecordedEvent>> {
