@@ -21,6 +21,9 @@ export const SIGNED_URL_SECONDS = 900;
 
 /** The stored objects of one region, and their signed URLs. */
 export class Storage {
+  /** Whether this object has signed a URL, which its share is charged for. */
+  hasSigned = false;
+
   constructor(
     readonly region: RegionId,
     readonly byteStore: ByteStore,
@@ -40,6 +43,7 @@ export class Storage {
   /** Returns a signed URL to which a client may PUT exactly `size` bytes of the type. */
   createUploadUrl(key: string, contentType: string, size: number): Promise<string> {
     const { shareKey } = this;
+    this.hasSigned = true;
     return this.byteStore.presignUpload(key, { contentType, size, expiresInSeconds: SIGNED_URL_SECONDS, shareKey });
   }
 
@@ -49,6 +53,7 @@ export class Storage {
    */
   createDownloadUrl(key: string, contentType: string = toContentType(key), fileName?: string): string {
     const { region, shareKey } = this;
+    this.hasSigned = true;
     return this.signer.sign({ method: 'GET', region, key, contentType, fileName, shareKey }, SIGNED_URL_SECONDS);
   }
 

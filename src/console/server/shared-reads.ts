@@ -16,8 +16,10 @@ const MAX_BYTES = 256 * 1024;
 /** Root fields with these actions return the same for all staff users of a role. */
 const SHARED_ACTIONS: readonly StaffAction[] = ['records.read', 'person.read'];
 
-/** A result, with what its execution has counted and noted. */
-interface SharedResult extends Pick<ConsoleContext, 'meter' | 'personalReads'> {
+/** What an execution counts and notes. */
+type Noted = Pick<ConsoleContext, 'meter' | 'personalReads' | 'storage'>;
+
+interface SharedResult extends Noted {
   result: ExecutionResult;
 }
 
@@ -30,7 +32,7 @@ export class SharedReads {
   readonly #results = new Map<string, Promise<SharedResult | null>>();
 
   readonly execute: ExecuteQuery = async ({ schema, operation, request, contextValue }, run) => {
-    const { region, staff, builderHeader, meter, personalReads } = contextValue as ConsoleContext;
+    const { region, staff, builderHeader, meter, personalReads, storage } = contextValue as ConsoleContext;
     const cursor = request.http?.headers.get(CURSOR_HEADER);
     if (!cursor || !operation.selectionSet.selections.every((each) => isShared(schema, each))) return run();
     const { query, operationName, variables } = request;
@@ -38,7 +40,7 @@ export class SharedReads {
     const shared = this.#results.get(key);
     if (!shared) {
       const executing = run();
-      this.#share(key, executing, { meter, personalReads });
+      this.#share(key, executing, { meter, personalReads, storage });
       return executing;
     }
     const found = await shared;
@@ -49,16 +51,20 @@ export class SharedReads {
     return found.result;
   };
 
-  #share(key: string, executing: Promise<ExecutionResult | null>, noted: Omit<SharedResult, 'result'>): void {
+  #share(key: string, executing: Promise<ExecutionResult | null>, noted: Noted): void {
     if (this.#results.size === MAX_RESULTS) return;
     const shared = executing.then(
-      (result) => (result && !result.errors && noted.meter.bytes <= MAX_BYTES ? { ...noted, result } : null),
+      (result) => (result && isSharable(result, noted) ? { ...noted, result } : null),
       () => null,
     );
     this.#results.set(key, shared);
     setTimeout(() => this.#results.delete(key), SHARED_MS).unref();
   }
 }
+
+/** Signed URLs name the person who is charged for their downloads. */
+const isSharable = ({ errors }: ExecutionResult, { meter, storage }: Noted): boolean =>
+  !errors && meter.bytes <= MAX_BYTES && !storage.hasSigned;
 
 /** Whether a root field returns the same for all staff users of a role. */
 function isShared(schema: GraphQLSchema, selection: SelectionNode): boolean {

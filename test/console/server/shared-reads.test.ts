@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
+import { addPhoto } from '../../photo-reports/photos.ts';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
 import { type Service, startService } from '../../support/harness.ts';
 
@@ -102,6 +103,15 @@ describe('a page that is read again after a poll', () => {
     await Promise.all([kim, robin].map((who) => read(who, timesheets())));
     await service.databases.au1.fork().execute(`update app_user set staff_role = null where id = 'user_robin'`);
     expect((await read(robin, timesheets())).status).toBe(401);
+  });
+
+  it('has URLs that are signed for each person who has read it (LIM-19, CON-18)', async () => {
+    await addPhoto(service, builderId);
+    const photos = `{ photos(builderId: "${builderId}", limit: 1) { data { imageUrl } } }`;
+    const results = await Promise.all([kim, alex].map((who) => read(who, photos)));
+    const urls = results.map(({ data }) => data.photos.data[0].imageUrl as string);
+    expect(urls[0]).toContain('user_kim');
+    expect(urls[1]).toContain('user_alex');
   });
 
   it('is read by each person where it is about that person (CON-18)', async () => {
