@@ -178,6 +178,107 @@ describe('an endpoint whose receiver rejects some events', () => {
   });
 });
 
+describe('stored deliveries of a suspended endpoint beyond the 1,000 that are loaded', () => {
+  /** Returns an endpoint with 2,300 deliveries that wait for a retry. */
+  async function suspendEndpoint(): Promise<string> {
+    const id = await createEndpoint();
+    await insertRetries(id, 2_300);
+    await execute(`update webhook_progress set suspended_until = now() + interval '1 year' where endpoint_id = ?`, [
+      id,
+    ]);
+    return id;
+  }
+
+  /** Returns the number of the endpoint's deliveries that are pending, and the first of their numbers. */
+  const readPendingRange = async (endpointId: string): Promise<[count: number, first: number | null]> => {
+    const sql = `select count(*)::int, min(number)::int from webhook_delivery where endpoint_id = ? and status = 'PENDING'`;
+    const [{ count, min }] = await execute(sql, [endpointId]);
+    return [count, min];
+  };
+
+  /** Runs a hook before each statement that drops deliveries, while the action lasts. Returns how often it ran. */
+  async function interceptDrops(hook: () => Promise<unknown>, action: () => Promise<unknown>): Promise<number> {
+    const { backgroundRunner } = service.databases.au1;
+    const original = backgroundRunner.run.bind(backgroundRunner);
+    let count = 0;
+    backgroundRunner.run = async (statement, values) => {
+      if (statement.name === 'webhooks.drop-pending') {
+        count++;
+        await hook();
+      }
+      return original(statement, values);
+    };
+    await action().finally(() => {
+      backgroundRunner.run = original;
+    });
+    return count;
+  }
+
+  const nothing = async () => undefined;
+
+  it('are dropped by a revocation, and do not come back when the builder is connected again (WHK-7)', async () => {
+    const id = await suspendEndpoint();
+    await run();
+    expect(dispatcher.statistics.pending).toBe(1_000);
+    await setConnection('REVOKED');
+    await run();
+    await setConnection('ACTIVE');
+    expect((await request('GET', `/${id}/deliveries?status=PENDING`)).body.data).toEqual([]);
+    expect(
+      await execute('select status, count(*)::int from webhook_delivery where next_attempt_at is null group by status'),
+    ).toEqual([{ status: 'DROPPED', count: 2_300 }]);
+  });
+
+  it('are kept for other builders, and dropped later although none is in memory (WHK-7)', async () => {
+    const id = await suspendEndpoint();
+    const [, other] = service.demo('A').builderIds;
+    await execute('update webhook_delivery set builder_id = ? where number > 1000', [other]);
+    await run();
+    await setConnection('REVOKED');
+    await run();
+    expect([dispatcher.statistics.pending, await readPendingRange(id)]).toEqual([0, [1_300, 1_001]]);
+    await execute(`update connection set status = 'REVOKED' where builder_id = ?`, [other]);
+    await run();
+    expect(await readPendingRange(id)).toEqual([0, null]);
+  });
+
+  it('are dropped up to the last event before a builder is connected again (WHK-7)', async () => {
+    const id = await suspendEndpoint();
+    await run();
+    await execute('update connection set active_after = 2100 where builder_id = ?', [builderId]);
+    await run();
+    expect(await readPendingRange(id)).toEqual([200, 2_101]);
+  });
+
+  it('are dropped when a process takes over the endpoint after the revocation (WHK-7)', async () => {
+    const id = await suspendEndpoint();
+    await setConnection('REVOKED');
+    await run();
+    expect(await readPendingRange(id)).toEqual([0, null]);
+  });
+
+  it('are examined once for what the client may see, and again after a failure (WHK-7)', async () => {
+    const id = await suspendEndpoint();
+    await run();
+    expect(await interceptDrops(nothing, run)).toBe(0);
+    await setConnection('REVOKED');
+    const failure = () => Promise.reject(new Error('lost'));
+    await expect(interceptDrops(failure, run)).rejects.toThrow('lost');
+    expect(await interceptDrops(nothing, run)).toBe(2);
+    expect(await readPendingRange(id)).toEqual([0, null]);
+    expect(await interceptDrops(nothing, run)).toBe(0);
+  });
+
+  it('are not dropped by a process that has the endpoint no longer (WHK-13)', async () => {
+    const id = await suspendEndpoint();
+    await run();
+    await setConnection('REVOKED');
+    const takeOver = () => execute(`update webhook_progress set lease_owner = 'other' where endpoint_id = ?`, [id]);
+    expect(await interceptDrops(takeOver, run)).toBe(1);
+    expect(await readPendingRange(id)).toEqual([2_300, 1]);
+  });
+});
+
 describe('an endpoint that is far behind', () => {
   it('does not delay the others while it reads the log', async () => {
     await createEndpoint();

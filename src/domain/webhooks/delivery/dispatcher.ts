@@ -10,7 +10,7 @@ import { type DeliveryEnvironment, EndpointDelivery } from './endpoint-delivery.
 import { IntegratorCounts, REQUEST_LIMITS, UNFINISHED_LIMITS } from './integrator-counts.ts';
 import { type LeasedEndpoint, Leases } from './leases.ts';
 import { LogTail } from './log-tail.ts';
-import { type DeliveryRow, type ResultBatch, readPending, writeResults } from './results.ts';
+import { type DeliveryRow, dropPending, type ResultBatch, readPending, writeResults } from './results.ts';
 
 /** Interval at which leases are renewed. The endpoints' settings are read more often. */
 const RENEW_MS = 1_000;
@@ -63,6 +63,8 @@ export class Dispatcher {
       ...{ clock, webhooks, audiences, tail: this.#tail, requests: new IntegratorCounts(REQUEST_LIMITS) },
       unfinished: new IntegratorCounts(UNFINISHED_LIMITS),
       readPending: async (id, after) => (await readPending(backgroundRunner, [id], after)).get(id)!,
+      dropPending: (endpoint, after, visible) =>
+        dropPending(backgroundRunner, this.#leases.owner, endpoint, after, visible),
       mayDeliver: () => this.#leases.isValid && !this.#isStopping,
       signal: () => this.#leases.signal,
       onAttempt: onAttempt ?? (() => undefined),

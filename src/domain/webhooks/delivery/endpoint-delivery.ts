@@ -13,9 +13,10 @@ import { EndpointQueue, type QueuedDelivery } from './endpoint-queue.ts';
 import { type IntegratorCounts, paceAttempt } from './integrator-counts.ts';
 import type { LeasedEndpoint } from './leases.ts';
 import type { LogTail } from './log-tail.ts';
-import { type DeliveryRow, PENDING_PAGE, type ProgressRow, toLoggedEvent } from './results.ts';
+import { type DeliveryRow, type ProgressRow, toLoggedEvent } from './results.ts';
 import { DISABLE_MS, suspendedUntil } from './schedule.ts';
 import { SigningSecrets } from './signing-secrets.ts';
+import { type PendingDeliveries, UnloadedDeliveries } from './unloaded-deliveries.ts';
 
 /** Maximum concurrent requests to an endpoint. It begins with few, and gets fewer with each failure. */
 const MAX_CONCURRENCY = 16;
@@ -31,7 +32,7 @@ const READ_SIZE = 100;
 const IDLE_WRITE_MS = 5_000;
 
 /** What the deliveries of all endpoints of a process and region share. */
-export interface DeliveryEnvironment {
+export interface DeliveryEnvironment extends PendingDeliveries {
   readonly clock: Clock;
   readonly webhooks: WebhookTools;
   readonly audiences: Audiences;
@@ -39,8 +40,6 @@ export interface DeliveryEnvironment {
   readonly requests: IntegratorCounts;
   /** Unfinished deliveries when events were read last. */
   readonly unfinished: IntegratorCounts;
-  /** Returns the first pending deliveries of an endpoint that are stored after a number of the log. */
-  readPending(endpointId: string, after: number): Promise<DeliveryRow[]>;
   /** Whether this process still holds its leases. */
   mayDeliver(): boolean;
   /** Aborts when the leases are lost. */
@@ -57,14 +56,14 @@ export class EndpointDelivery {
   /** Whether no delivery can be signed, because the key of a secret is not configured any more. */
   hasUnreadableSecret = false;
   readonly #environment: DeliveryEnvironment;
-  /** Number of the log after which stored deliveries are not loaded yet; null when all are. */
-  #loadedNumber: number | null = null;
+  readonly #unloaded: UnloadedDeliveries;
   #readPosition: LogPosition;
   /** Position to store, and the one that is stored. */
   #position: LogPosition;
   #storedPosition: LogPosition;
   #concurrency = FIRST_CONCURRENCY;
   #inFlight = 0;
+  /** Whether events or stored deliveries are being read, or the latter dropped. */
   #isReading = false;
   #isStopping = false;
   #isDiscarded = false;
@@ -81,7 +80,8 @@ export class EndpointDelivery {
     this.#environment = environment;
     this.endpoint = endpoint;
     this.#secrets = new SigningSecrets(environment.webhooks.secrets);
-    this.#addStored(pending);
+    this.#unloaded = new UnloadedDeliveries(environment, pending);
+    this.queue.addStored(pending);
     this.#readPosition = this.#position = this.#storedPosition = endpoint.position;
     this.#failures = endpoint.failures;
     this.#failingSince = endpoint.failingSince;
@@ -112,10 +112,11 @@ export class EndpointDelivery {
 
   /** Drops pending deliveries that the endpoint may not see any more (WHK-7). */
   async dropInvisible(): Promise<void> {
-    if (this.queue.size === 0) return;
+    if (this.queue.size === 0 && this.#unloaded.isEmpty) return;
     const audience = await this.#environment.audiences.load(this.endpoint.clientId);
     if (!audience || this.#isStopping) return;
     this.queue.dropUnless((row) => this.#isVisible(audience, toLoggedEvent(row)));
+    await this.#dropUnloaded(audience);
   }
 
   /** Returns what is to be stored, once per change; null for nothing. */
@@ -150,11 +151,11 @@ export class EndpointDelivery {
     // Read before the audience is loaded.
     const { end } = this.#environment.tail;
     const newEnd = end && this.#readPosition.number < end.number ? end : null;
-    if (this.#isReading || this.#isFull() || (this.#loadedNumber === null && !newEnd)) return;
+    if (this.#isReading || this.#isFull() || (this.#unloaded.isEmpty && !newEnd)) return;
     this.#isReading = true;
     try {
       // Events of the log wait for all stored deliveries: those of one record are attempted in order.
-      while (this.#loadedNumber !== null && !this.#isFull()) await this.#readStored(this.#loadedNumber);
+      while (!this.#unloaded.isEmpty && !this.#isFull()) await this.#readStored();
       if (newEnd && !this.#isFull()) await this.#readLog(newEnd);
     } finally {
       this.#isReading = false;
@@ -168,10 +169,23 @@ export class EndpointDelivery {
     );
   }
 
-  async #readStored(after: number): Promise<void> {
-    const pending = await this.#environment.readPending(this.endpoint.id, after);
+  async #readStored(): Promise<void> {
+    const pending = await this.#unloaded.load(this.endpoint.id);
     this.#environment.unfinished.add(this.endpoint.integratorId, pending.length);
-    this.#addStored(pending);
+    this.queue.addStored(pending);
+  }
+
+  /** Not while deliveries are read, so that none is pending in memory and dropped in the database; the next refresh tries again. */
+  async #dropUnloaded(audience: EndpointAudience): Promise<void> {
+    if (this.#unloaded.isEmpty || this.#isReading) return;
+    this.#isReading = true;
+    try {
+      const activeAfter = JSON.stringify(Object.fromEntries(audience.activeAfter));
+      const visible = { ...this.#filterFor(audience).toParameters(), activeAfter };
+      await this.#unloaded.dropInvisible(this.endpoint, visible);
+    } finally {
+      this.#isReading = false;
+    }
   }
 
   async #readLog(end: LogPosition): Promise<void> {
@@ -182,11 +196,6 @@ export class EndpointDelivery {
     const visibleEvents = events.filter((event) => this.#isVisible(audience, event));
     this.queue.addRead(this.endpoint.id, visibleEvents, next, clock.now());
     this.#readPosition = next;
-  }
-
-  #addStored(pending: readonly DeliveryRow[]): void {
-    this.queue.addStored(pending);
-    this.#loadedNumber = pending.length < PENDING_PAGE ? null : pending.at(-1)!.number;
   }
 
   #isVisible(audience: EndpointAudience, event: LoggedEvent): boolean {

@@ -1,9 +1,9 @@
 import type { AuditEntry } from '../../../../entities/audit-entry.entity.ts';
 import { toSnakeCase } from '../../../../entities/columns.ts';
 import type { WebhookDeliveryStatus, WebhookDisabledReason } from '../../../../schema/webhook.scalars.ts';
-import type { Statement } from '../../../database/pool/pg-pipeline.ts';
+import type { Statement, TextRow } from '../../../database/pool/pg-pipeline.ts';
 import type { StatementRunner } from '../../../database/pool/statement-runner.ts';
-import type { LoggedEvent } from '../../events/event-log.ts';
+import type { FilterParameters, LoggedEvent } from '../../events/event-log.ts';
 
 /** A row of `webhook_delivery` as it is to be stored. Instants are ISO 8601. */
 export interface DeliveryRow {
@@ -145,4 +145,46 @@ export async function readPending(
   const rows = await runner.run(SELECT_PENDING, [endpointIds, after]);
   for (const [endpointId, row] of rows) found.get(endpointId!)!.push(JSON.parse(row!) as DeliveryRow);
   return found;
+}
+
+/**
+ * Drops the next pending deliveries of an endpoint after a number of the log that it may not see, and returns how many were examined
+ * and the number of the last one. Of an endpoint that is not leased to the process any more, or that was reset, it examines none. The row
+ * of the progress is locked first, as by `WRITE` and by changes of the endpoint.
+ */
+const DROP_PENDING: Statement = {
+  name: 'webhooks.drop-pending',
+  text: `with owned as materialized (
+      select endpoint_id from webhook_progress where endpoint_id = $2 and lease_owner = $1 and generation = $3::int for update),
+    page as materialized (
+      select id, number, type, builder_id from webhook_delivery
+        where endpoint_id = (select endpoint_id from owned) and status = 'PENDING' and number > $4::bigint
+        order by number limit ${PENDING_PAGE}),
+    dropped as (
+      update webhook_delivery set status = 'DROPPED', next_attempt_at = null where id in (select id from page
+        where ($5::jsonb -> ($6::jsonb ->> builder_id) @> to_jsonb(type)) is not true
+          or number <= ($7::jsonb ->> builder_id)::bigint))
+    select count(*), max(number) from page`,
+};
+
+/** Events that an endpoint may see, as parameters of a statement. */
+export interface VisibleEvents extends FilterParameters {
+  /** JSON of the numbers after which builders were connected, by builder id. */
+  activeAfter: string;
+}
+
+/**
+ * Drops the invisible ones of the next `PENDING_PAGE` pending deliveries after a number of the log. Returns the number after which the
+ * next page begins; null when there is none.
+ */
+export async function dropPending(
+  runner: StatementRunner,
+  owner: string,
+  { id, generation }: { id: string; generation: number },
+  after: number,
+  { types, groups, activeAfter }: VisibleEvents,
+): Promise<number | null> {
+  const values = [owner, id, String(generation), String(after), types, groups, activeAfter];
+  const [[count, last]] = (await runner.run(DROP_PENDING, values)) as [TextRow];
+  return Number(count) < PENDING_PAGE ? null : Number(last);
 }
