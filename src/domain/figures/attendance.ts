@@ -19,33 +19,33 @@ const TYPICAL_WEEKS = 8;
 const BEGAN_ON_DAY = `${OF_BUILDER} and archived_at is null and signed_on_at >= begins_at and signed_on_at < ends_at`;
 
 /**
- * SQL of the bounds of a day, as columns. Behind `offset 0` they are computed once per day. PostgreSQL would otherwise compute them for each
- * visit wherever it reads the whole table for each day, as it does until it has statistics of a table that grows fast.
+ * SQL of the bounds of a day, as columns. Behind `offset 0` they are computed once per day. The visits of each day are counted by an
+ * aggregate inside `lateral`: PostgreSQL may otherwise read all visits of the builder, and compare each with the bounds of every day.
  */
 const toBoundsSql = (day: string) =>
   `${toMidnightSql(day, '$3')} as begins_at, ${toMidnightSql(`${day} + 1`, '$3')} as ends_at`;
 
-/** The inner `group by` hashes each day's workers, which `count(distinct worker_id)` would sort. */
+/** The inner `group by` may hash the workers, which `count(distinct worker_id)` would sort. */
 const BY_DAY: Statement = {
   name: 'figures.attendance-by-day',
-  text: `select to_char(day, 'YYYY-MM-DD'), sum(visits), count(worker_id) from (
-      select day, worker_id, count(worker_id) as visits
-      from (select $4::date + n as day, ${toBoundsSql('$4::date + n')}
-          from generate_series(0, $5::date - $4::date) n offset 0) days
-        left join lateral (select worker_id from sign_on_visit where ${BEGAN_ON_DAY}) visit on true
-      group by day, worker_id) by_worker
-    group by day order by day`,
+  text: `select to_char(day, 'YYYY-MM-DD'), visits, workers
+    from (select $4::date + n as day, ${toBoundsSql('$4::date + n')}
+        from generate_series(0, $5::date - $4::date) n offset 0) days
+      cross join lateral (
+        select coalesce(sum(visits), 0) as visits, count(*) as workers
+        from (select worker_id, count(*) as visits from sign_on_visit where ${BEGAN_ON_DAY} group by worker_id) by_worker) counted
+    order by day`,
 };
 
 /** An hour of any time zone is four quarters of an hour of UTC, so that the zone's hour is computed once per quarter. */
 const BY_HOUR: Statement = {
   name: 'figures.sign-ons-by-hour',
   text: `with visits as (
-      select week, extract(hour from quarter at time zone $3)::int as hour, sum(visits) as visits from (
-        select week, date_bin('15 minutes', signed_on_at, 'epoch') as quarter, count(*) as visits
-        from (select week, ${toBoundsSql('$4::date - 7 * week')} from generate_series(0, ${TYPICAL_WEEKS}) week offset 0) days
-          cross join lateral (select signed_on_at from sign_on_visit where ${BEGAN_ON_DAY}) visit
-        group by 1, 2) by_quarter
+      select week, extract(hour from quarter at time zone $3)::int as hour, sum(visits) as visits
+      from (select week, ${toBoundsSql('$4::date - 7 * week')} from generate_series(0, ${TYPICAL_WEEKS}) week offset 0) days
+        cross join lateral (
+          select date_bin('15 minutes', signed_on_at, 'epoch') as quarter, count(*) as visits
+          from sign_on_visit where ${BEGAN_ON_DAY} group by 1) by_quarter
       group by 1, 2)
     select hour, coalesce(sum(visits) filter (where week = 0), 0),
       coalesce(sum(visits) filter (where week > 0), 0)

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Statement } from '../../../src/database/pool/pg-pipeline.ts';
+import { connectWithSettings, READER_SETTINGS } from '../../../src/database/pool/session-settings.ts';
 import { readAttendanceByDay, readSignOnsByHour, readWorkersOnSite } from '../../../src/domain/figures/attendance.ts';
 import {
   addDays,
@@ -93,5 +95,69 @@ describe('workers on site', () => {
       };
     });
     expect(figures).toEqual(expected);
+  });
+});
+
+interface PlanNode {
+  'Relation Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  Plans?: PlanNode[];
+}
+
+/** Returns the visits that the scans of a plan have read. */
+function countVisits(node: PlanNode): number {
+  const read = (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
+  const below = (node.Plans ?? []).reduce((sum, child) => sum + countVisits(child), 0);
+  return below + (node['Relation Name'] === 'sign_on_visit' ? read : 0);
+}
+
+describe('figures of days', () => {
+  const filter = { builderId: 'buil_b', projectId: null, timeZone: 'UTC' };
+  const date = addDays(FIRST_DAY, 63);
+
+  /** Returns how many visits a figure has read, with the plan of the service. */
+  async function countReads(read: () => Promise<unknown>, values: readonly string[]): Promise<number> {
+    let statement!: Statement;
+    const end = site.database.onStatement((each) => {
+      statement = each;
+    });
+    await read();
+    end();
+    const client = await connectWithSettings(site.database.url, READER_SETTINGS);
+    await client.query(`prepare figure as ${statement.text}`);
+    const { rows } = await client.query(
+      `explain (analyze, format json) execute figure ('buil_b', null, 'UTC', ${values})`,
+    );
+    await client.end();
+    // The rows of a scan in a loop are an average of two decimal places.
+    return Math.round(countVisits(rows[0]['QUERY PLAN'][0].Plan));
+  }
+
+  it('read the visits of those days, and not the other ones of the builder', async () => {
+    // Of ten weeks: 100 visits each day.
+    await site.execute(
+      `insert into sign_on_visit (id, created_at, updated_at, builder_id, project_id, worker_id, signed_on_at, signed_off_at)
+        select 'signon_day_' || n, now(), now(), 'buil_b', 'proj_b1', 'wkr_b' || 1 + n % 5, at, at
+        from (select n, timestamptz '${FIRST_DAY}T00:00:00Z' + n * interval '1 day' / 100 as at from generate_series(0, ${DAYS} * 100 - 1) n) day`,
+    );
+    await site.execute('analyze sign_on_visit');
+    const visitsOf = async (days: string[]) => {
+      const [row] = await site.execute<{ count: string }>(
+        `select count(*) from sign_on_visit where builder_id = 'buil_b' and archived_at is null
+          and (signed_on_at at time zone 'UTC')::date = any(string_to_array(?, ',')::date[])`,
+        [days.join()],
+      );
+      return Number(row!.count);
+    };
+    const range = { startDate: date, endDate: addDays(date, 1) };
+    const byDay = () => readAttendanceByDay(site.database, filter, range);
+    expect(await countReads(byDay, [`'${range.startDate}'`, `'${range.endDate}'`])).toBe(
+      await visitsOf(Object.values(range)),
+    );
+    const weekdays = Array.from({ length: 9 }, (_, week) => addDays(date, -7 * week));
+    const byHour = () => readSignOnsByHour(site.database, filter, date);
+    expect(await countReads(byHour, [`'${date}'`])).toBe(await visitsOf(weekdays));
   });
 });
