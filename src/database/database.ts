@@ -31,7 +31,7 @@ const MAX_STATEMENTS = 500;
 export class Database implements ReadDatabase {
   readonly runner: StatementRunner;
   readonly slowRunner: StatementRunner;
-  /** For the numbering of events and the deliveries of webhooks: short statements that no request may delay. */
+  /** For the numbering of events, the deliveries of webhooks and the polls of the console: short statements that no request may delay. */
   readonly backgroundRunner: StatementRunner;
   readonly limits: DatabaseLimits | null = null;
   readonly writer: TransactionRunner;

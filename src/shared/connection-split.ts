@@ -8,7 +8,7 @@ export interface ConnectionSplit {
   readReserve: number;
   /** Pipelined connections for slow reads. */
   slowReads: number;
-  /** Pipelined connections for the numbering of events and the deliveries of webhooks, so that no request delays them. */
+  /** Pipelined connections for the numbering of events, the deliveries of webhooks and polls of the console, which no request delays. */
   background: number;
   /** Connections for transactions of prepared statements. */
   writes: number;

@@ -1,5 +1,5 @@
+import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
-import type { ReadDatabase } from '../../database/read/read-database.ts';
 import { runSlowStatement } from '../../database/read/slow-read.ts';
 import { ID_PREFIXES } from '../../shared/ids.ts';
 
@@ -11,9 +11,6 @@ interface AttendanceChanges {
 
 /** Milliseconds by which clocks of instances may differ, plus the longest time from an event's receipt to its commit. */
 const SKEW_MS = 30_000;
-
-/** Milliseconds between two reads from which the rows in between are read beside the small reads of requests. */
-const LONG_MS = 60_000;
 
 /** Sites that one read returns at most. */
 export const MAX_SITES = 500;
@@ -58,16 +55,16 @@ const SELECT_CHANGES: Statement = {
 };
 
 /**
- * Returns the sites whose attendance has changed since a snapshot.
+ * Returns the sites whose attendance has changed since a snapshot. It looks at the rows of half a minute or more, beside the small reads of
+ * requests: a request's own read is a slow read, and the read that all polls of a process share is of the background.
  *
  * @param snapshot of an earlier read; null to begin.
  * @param since milliseconds: when that read was made.
  */
 export async function readAttendanceChanges(
-  database: ReadDatabase,
+  database: Database,
   snapshot: string | null,
   since: number,
-  now: number,
 ): Promise<AttendanceChanges> {
   if (snapshot === null) {
     const [row] = await database.runner.run(SELECT_SNAPSHOT, []);
@@ -76,10 +73,9 @@ export async function readAttendanceChanges(
   const from = since - SKEW_MS;
   const firstId = `${ID_PREFIXES.signOnEvent}_a${Math.floor(from).toString(36).padStart(9, '0')}`;
   const values = [firstId, snapshot, new Date(from).toISOString()];
-  const isLong = now - since > LONG_MS;
-  const rows = await (isLong
+  const rows = await (database.limits
     ? runSlowStatement(database, SELECT_CHANGES, values)
-    : database.runner.run(SELECT_CHANGES, values));
+    : database.backgroundRunner.run(SELECT_CHANGES, values));
   const sites = rows.flatMap(([projectId, builderId]) => (projectId ? [{ projectId, builderId: builderId! }] : []));
   return { sites, snapshot: rows.find((row) => row[2] !== null)![2]! };
 }

@@ -47,7 +47,7 @@ export async function readChanges(database: Database, after: string | null, now:
   const previous = after === null ? null : verifyCursor(after, region, head);
   const isContinued = previous !== null && Math.abs(now - previous.at) <= MAX_AGE_MS;
   const [snapshot, since] = isContinued ? [previous.snapshot, previous.at] : [null, now];
-  const attendance = await readAttendanceChanges(database, snapshot, since, now);
+  const attendance = await readAttendanceChanges(database, snapshot, since);
   const page = isContinued && (await readLogPage(database, previous.position, EVERY_EVENT, MAX_EVENTS));
   const cursor: Cursor = [
     // With more events everything is read again, after the head was read.
