@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadOrder, LoadResult } from './load.ts';
+import type { TabsOrder, TabsResult } from './tabs.ts';
 
 const START_MS = 90_000;
 const STOP_MS = 10_000;
@@ -141,6 +142,33 @@ export class LoadGenerator {
     const signal = AbortSignal.timeout(order.seconds * 1000 + (order.amount ?? 0) * REQUEST_MS + PATIENCE_MS);
     this.#child.send(order);
     const [answer] = (await once(this.#child, 'message', { signal })) as [LoadResult | string];
+    if (typeof answer === 'string') throw new Error(answer);
+    return answer;
+  }
+
+  stop(): Promise<void> {
+    return stop(this.#child);
+  }
+}
+
+/** Tabs of the console. */
+export class TabsProcess {
+  readonly #child = start('./tabs.js');
+
+  /** Opens tabs, and waits until each has shown its page. */
+  async open(order: TabsOrder): Promise<void> {
+    await this.#send(order);
+  }
+
+  close(): Promise<TabsResult> {
+    return this.#send(null) as Promise<TabsResult>;
+  }
+
+  async #send(order: TabsOrder | null): Promise<TabsResult | null> {
+    this.#child.send(order as TabsOrder);
+    const [answer] = (await once(this.#child, 'message', { signal: AbortSignal.timeout(PATIENCE_MS) })) as [
+      TabsResult | string | null,
+    ];
     if (typeof answer === 'string') throw new Error(answer);
     return answer;
   }
