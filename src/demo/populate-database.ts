@@ -33,7 +33,8 @@ export async function populateDatabase(database: Database, file: DemoFile, size:
   await withClient(database, (client) => client.query('analyze'));
 }
 
-async function readCredentials({ clients, users, staff }: DemoFile, region: RegionId): Promise<Credentials> {
+/** Returns the hashed credentials of a region's accounts. */
+export async function readCredentials({ clients, users, staff }: DemoFile, region: RegionId): Promise<Credentials> {
   const secrets = clients.flatMap(({ clientId, clientSecret }) =>
     clientSecret ? [[clientId, clientSecret] as const] : [],
   );

@@ -4,7 +4,6 @@ import { type Service, startService } from '../support/harness.ts';
 
 let service: Service;
 let internal: string;
-/** A day before the attendance of the demo data, so that it contains only events of this test. */
 const DAY = '2024-01-10';
 const { builderId, projectId, workers } = gate();
 const [worker, colleague] = workers.active as [string, string];

@@ -25,17 +25,17 @@ describe('an export', () => {
     expect(await withoutNewerFields(texts)).toEqual(await readFiles(SAMPLES));
   });
 
-  it('of the demo data is identical after an import into another database', async () => {
+  it('of rows of every kind is identical after an import into another database', async () => {
     const { url, drop } = await createDatabase(inject('cluster').templates.au1);
-    const demo = new Database('au1', url);
+    const source = new Database('au1', url);
     const folder = await fixture.folder();
-    const { files } = await exportFolder(demo, folder);
+    const { files } = await exportFolder(source, folder);
     expect(files.find(({ file }) => file === 'timesheets.ndjson')!.rows).toBeGreaterThan(100);
     const copy = await fixture.emptyDatabase();
     const result = await importFolder(copy, folder);
     expect(result.committed).toBe(true);
     expect(await exportAndRead(copy)).toEqual(await readFiles(folder));
-    await demo.close();
+    await source.close();
     await drop();
   });
 

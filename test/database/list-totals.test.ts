@@ -44,7 +44,7 @@ afterAll(async () => {
 });
 
 describe('totals of large lists', () => {
-  it('count the demo data', async () => {
+  it('count the rows that were inserted together', async () => {
     expect((await client.query(WRONG)).rows).toEqual([]);
   });
 

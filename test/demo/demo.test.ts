@@ -12,7 +12,7 @@ import { type DemoFile, readSecrets } from '../../src/demo/demo-file.ts';
 import { loadDemo, loadDemoInto } from '../../src/demo/load.ts';
 import { loadTimesheets } from '../../src/demo/timesheets.ts';
 import { verifyPassword } from '../../src/shared/passwords.ts';
-import { REGIONS } from '../../src/shared/regions.ts';
+import { mapRegions, REGIONS, type RegionId } from '../../src/shared/regions.ts';
 import { hashSecret } from '../../src/shared/secrets.ts';
 import { createDatabase } from '../setup/database.ts';
 
@@ -21,11 +21,26 @@ afterAll(async () => {
   for (const cleanup of cleanups.reverse()) await cleanup();
 });
 
+const DEMO = { baseUrl: 'http://localhost:4000', timesheets: 100 };
+/** Names of the databases with the demo data, which are cloned. */
+let demoDatabases: Promise<Record<RegionId, string>> | undefined;
+
+async function createDemoDatabases(): Promise<Record<RegionId, string>> {
+  const [au1, us1] = [await createDatabase(), await createDatabase()];
+  cleanups.push(au1.drop, us1.drop);
+  const databases = { au1: new Database('au1', au1.url), us1: new Database('us1', us1.url) };
+  await loadDemoInto(databases, { ...DEMO, secrets: readSecrets(inject('demo')) });
+  // PostgreSQL clones only databases without connections.
+  for (const region of REGIONS) await databases[region].close();
+  return mapRegions((region) => new URL(databases[region].url).pathname.slice(1));
+}
+
 /** Opens databases of both regions, with the demo data or with empty tables. */
 async function openDatabases({ filled }: { filled: boolean }): Promise<Databases> {
-  const { empty, templates } = inject('cluster');
+  if (filled) demoDatabases ??= createDemoDatabases();
+  const templates = filled ? await demoDatabases! : null;
   const opened = REGIONS.map(async (region) => {
-    const { url, drop } = await createDatabase(filled ? templates[region] : empty);
+    const { url, drop } = await createDatabase(templates?.[region] ?? inject('cluster').empty);
     const database = new Database(region, url);
     cleanups.push(drop, () => database.close());
     return [region, database] as const;
@@ -246,7 +261,7 @@ describe('the demo data', () => {
 
   it('is the same each time, except for secrets', async () => {
     const again = await openDatabases({ filled: false });
-    const other = await loadDemoInto(again, { baseUrl: 'http://localhost:4000', timesheets: 100 });
+    const other = await loadDemoInto(again, DEMO);
     const withoutSecrets = ({ clients, ...file }: DemoFile) => ({
       ...file,
       clients: clients.map(({ clientSecret: _, ...client }) => client),

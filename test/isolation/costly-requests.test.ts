@@ -1,21 +1,25 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nestedQuery, notesQuery } from '../proof/noisy-neighbour/attacks/graphql.ts';
 import { type Service, startService } from '../support/harness.ts';
+import { addProject } from '../support/rows.ts';
 
 let service: Service;
 let token: string;
 let builderId: string;
+/** A project with one meeting, which is on the first page of its meetings. */
+let projectId: string;
 let meetingId: string;
 
 beforeAll(async () => {
   service = await startService();
   token = await service.as('A');
   builderId = service.demo('A').builderIds[0]!;
+  projectId = await addProject(service, builderId);
   const response = await service.request({
     method: 'POST',
     url: `/builders/${builderId}/meetings`,
     headers: { authorization: `Bearer ${token}` },
-    payload: { title: 'Walk', notes: 'Crane. '.repeat(128_571) },
+    payload: { projectId, title: 'Walk', notes: 'Crane. '.repeat(128_571) },
   });
   meetingId = response.json().id;
 });
@@ -60,7 +64,7 @@ describe('POST /graphql: 400', () => {
 
 describe('lists of records with large values', () => {
   const ofAliases = (fields: string, more = '') =>
-    `{ ${more} ${[0, 1, 2, 3, 4].map((at) => `a${at}: meetings(builderId: "${builderId}") { data { ${fields} } }`).join(' ')} }`;
+    `{ ${more} ${[0, 1, 2, 3, 4].map((at) => `a${at}: meetings(builderId: "${builderId}", projectId: "${projectId}") { data { ${fields} } }`).join(' ')} }`;
 
   it.each([
     ['compiled', ''],
@@ -82,7 +86,7 @@ describe('lists of records with large values', () => {
       runner.onStatement(({ name }) => names.small.push(name)),
       slowRunner.onStatement(({ name }) => names.slow.push(name)),
     ];
-    const response = await service.get(`/builders/${builderId}/meetings`, token);
+    const response = await service.get(`/builders/${builderId}/meetings?projectId=${projectId}`, token);
     for (const end of ends) end();
     expect(response.json().data.find(({ id }: { id: string }) => id === meetingId).notes).toHaveLength(899_997);
     expect(names.small).not.toContain(LARGE_READ);

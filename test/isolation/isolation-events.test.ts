@@ -36,7 +36,7 @@ beforeAll(async () => {
   client = new pg.Client({ connectionString: service.databases.au1.url });
   await client.connect();
   builderId = service.demo('A').builderIds[0]!;
-  // Adds a row of each resource that the demo data lack.
+  // Adds a row of each resource that the builder lacks.
   await samplesOf(service.databases.au1, builderId);
   const number = async () => {
     while ((await numberEvents(service.databases.au1))! > 0);

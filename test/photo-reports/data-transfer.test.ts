@@ -2,13 +2,16 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SCOPES } from '../../schema/scopes.ts';
 import { buildApp } from '../../src/app.ts';
 import { AccessTokens } from '../../src/auth/access-tokens.ts';
 import { loadConfig } from '../../src/config.ts';
 import { exportFolder } from '../../src/data-transfer/export.ts';
 import { Database } from '../../src/database/database.ts';
+import { BASE } from '../../src/demo/dates.ts';
+import { createDemoFile } from '../../src/demo/demo-file.ts';
+import { populateDatabase } from '../../src/demo/populate-database.ts';
 import { validateReportRow } from '../../src/domain/photo-reports/stored-report.ts';
 import { canonicalJson, createFingerprint } from '../../src/shared/canonical-json.ts';
 import { type CliHarness, seedBuilders, startCli } from '../cli/cli-harness.ts';
@@ -325,8 +328,9 @@ describe('an import', () => {
 
 describe('the demo data and the sample', () => {
   it('have reports like those of a sync', async () => {
-    const { url, drop } = await createDatabase(inject('cluster').templates.au1);
+    const { url, drop } = await createDatabase();
     const demo = new Database('au1', url);
+    await populateDatabase(demo, createDemoFile(['au1'], 'http://localhost:4000'), { asOf: BASE, timesheets: 0 });
     const made = join(folder, 'demo');
     await exportFolder(demo, made);
     await demo.close();

@@ -32,8 +32,6 @@ beforeAll(async () => {
   const config = loadConfig({ DATA_DIR: service.dataDir, BASE_URL });
   storages = openStorages(config, { secrets: [TOKEN_KEY], clock: service.clock });
   [a, b] = await Promise.all([clientOf(service, 'A'), clientOf(service, 'B')]);
-  // The photos of the demo data have no bytes here.
-  await execute('delete from photo_rendition');
 });
 
 afterAll(() => service.stop());

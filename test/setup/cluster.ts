@@ -15,10 +15,10 @@ declare module 'vitest' {
       url: string;
       /** Database with empty tables. */
       empty: string;
-      /** One of each region, with the demo data. */
+      /** One of each region, with accounts and the rows of `test/setup/company`. */
       templates: Record<RegionId, string>;
     };
-    /** Accounts of the demo data of the templates. */
+    /** Accounts of the templates, which are those of the demo. */
     demo: DemoFile;
   }
 }

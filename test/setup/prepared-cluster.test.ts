@@ -14,7 +14,7 @@ describe('the sources of the prepared cluster', () => {
   });
 
   it('include what starts PostgreSQL, what loads the data, and the versions of packages', () => {
-    const others = ['src/dev-postgres/postmaster.ts', 'src/demo/load.ts', 'package-lock.json'];
+    const others = ['src/dev-postgres/postmaster.ts', 'test/setup/company/company.ts', 'package-lock.json'];
     expect(findSources()).toEqual(expect.arrayContaining(others));
   });
 });

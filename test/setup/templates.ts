@@ -1,22 +1,26 @@
 import 'reflect-metadata';
 import { Client, escapeLiteral } from 'pg';
-import { Database, type Databases } from '../../src/database/database.ts';
+import { Builder } from '../../entities/builder.entity.ts';
+import { Database } from '../../src/database/database.ts';
 import { runPendingMigrations } from '../../src/database/run-migrations.ts';
-import type { DemoFile } from '../../src/demo/demo-file.ts';
-import { loadDemoInto } from '../../src/demo/load.ts';
+import { BUILDERS, createAccountRows } from '../../src/demo/accounts.ts';
+import { runInTransaction, withClient } from '../../src/demo/connection.ts';
+import { createDemoFile, type DemoFile } from '../../src/demo/demo-file.ts';
+import { generateBuilder } from '../../src/demo/generator-context.ts';
+import { readCredentials } from '../../src/demo/populate-database.ts';
+import { insertRows } from '../../src/demo/rows.ts';
 import type { Cluster } from '../../src/dev-postgres/cluster.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
+import { createCompanyRows } from './company/company.ts';
 import { EMPTY, TEMPLATES } from './template-names.ts';
 
 const BASE_URL = 'http://localhost:4000';
-/** Timesheets of each builder: enough for several pages, and few enough to clone quickly. */
-const TIMESHEETS = 100;
 
-/** Creates the template databases in a new cluster. Returns the accounts of their demo data. */
+/** Creates the template databases in a new cluster. Returns their accounts, which are those of the demo data. */
 export async function createTemplates(cluster: Cluster): Promise<DemoFile> {
   await hashPasswordAgain(cluster);
   await createTables(cluster);
-  return loadDemoData(cluster);
+  return loadRows(cluster);
 }
 
 /** Hashes the password of initdb with the iterations of the cluster's settings. */
@@ -38,12 +42,21 @@ async function createTables(cluster: Cluster): Promise<void> {
 }
 
 /** Closes the databases at the end, because PostgreSQL clones only templates without connections. */
-async function loadDemoData(cluster: Cluster): Promise<DemoFile> {
-  for (const region of REGIONS) await cluster.ensureDatabase(TEMPLATES[region], EMPTY);
-  const databases = Object.fromEntries(
-    REGIONS.map((region) => [region, new Database(region, cluster.url(TEMPLATES[region]))]),
-  ) as Databases;
-  const file = await loadDemoInto(databases, { baseUrl: BASE_URL, timesheets: TIMESHEETS });
-  for (const region of REGIONS) await databases[region].close();
+async function loadRows(cluster: Cluster): Promise<DemoFile> {
+  const file = createDemoFile(REGIONS, BASE_URL);
+  for (const region of REGIONS) {
+    await cluster.ensureDatabase(TEMPLATES[region], EMPTY);
+    const database = new Database(region, cluster.url(TEMPLATES[region]));
+    const rows = createAccountRows(region, await readCredentials(file, region), false);
+    for (let index = 0; index < BUILDERS[region]; index++) {
+      const { domain: _domain, ...builder } = generateBuilder(region, index);
+      rows.add(Builder, { ...builder, logoKey: null });
+      rows.addAll(createCompanyRows(region, index));
+    }
+    await runInTransaction(database, (client) => insertRows(client, database.metadata, rows));
+    // Plans of queries must not depend on when statistics are collected.
+    await withClient(database, (client) => client.query('analyze'));
+    await database.close();
+  }
   return file;
 }

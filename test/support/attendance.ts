@@ -1,15 +1,15 @@
 import type { FastifyInstance } from 'fastify';
-import { inject } from 'vitest';
 import { SignOnConflict } from '../../entities/sign-on-conflict.entity.ts';
 import { SignOnEvent } from '../../entities/sign-on-event.entity.ts';
 import { SignOnVisit } from '../../entities/sign-on-visit.entity.ts';
 import type { GateEvent } from '../gate-client/gate-client.ts';
+import { createGateFixture } from '../setup/company/company.ts';
 import type { Service } from './harness.ts';
 
 export type { GateEvent };
 
-/** The project of the demo data whose workers have site access. */
-export const gate = () => inject('demo').attendance!;
+/** The project whose gate tests use, with workers who have access, have lost it or never had it. */
+export const gate = createGateFixture;
 
 export const gatePath = ({ builderId, projectId } = gate()) =>
   `/builders/${builderId}/projects/${projectId}/sign-on-events`;

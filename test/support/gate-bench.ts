@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { type Answer, attendanceOf, type GateEvent, gate, send, signOn } from './attendance.ts';
 import { type Service, startService } from './harness.ts';
 
-/** A service, and a gate of integrator A at the demo's site that sends events to it. */
+/** A service, and a gate of integrator A at the project of `gate` that sends events to it. */
 export class GateBench {
   readonly worker = gate().workers.active[0]!;
   readonly colleague = gate().workers.active[1]!;

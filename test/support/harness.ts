@@ -52,21 +52,21 @@ export class Service {
     return (await this.tokens.sign(builderId ? { ...claims, builder_id: builderId } : claims)).token;
   }
 
-  /** Returns a client of the demo data: `A`, `B`, `C`, `internal`, `us1`. */
+  /** Returns a client of the demo's accounts: `A`, `B`, `C`, `internal`, `us1`. */
   demo(name: string): DemoClient {
     const found = inject('demo').clients.find((client) => client.name === name);
-    if (!found) throw new Error(`The demo data has no client ${name}.`);
+    if (!found) throw new Error(`The demo has no client ${name}.`);
     return found;
   }
 
-  /** Returns the first user of the demo data that meets the condition. */
+  /** Returns the first user of the demo's accounts that meets the condition. */
   demoUser(fits: (user: DemoUser) => boolean): DemoUser {
     const found = inject('demo').users.find(fits);
-    if (!found) throw new Error('The demo data has no such user.');
+    if (!found) throw new Error('The demo has no such user.');
     return found;
   }
 
-  /** Returns a token of a client of the demo data, by default with all of its scopes. */
+  /** Returns a token of a client of the demo's accounts, by default with all of its scopes. */
   as(name: string, scopes: readonly string[] = this.demo(name).scopes): Promise<string> {
     return this.token({ clientId: this.demo(name).clientId, scope: scopes });
   }
@@ -136,7 +136,7 @@ export function sharedDefinition(): Promise<ServiceDefinition> {
   return definition;
 }
 
-/** Starts a service for one test file: fresh databases with the demo data, a fake clock, no rate limits. */
+/** Starts a service for one test file: fresh databases with the rows of `test/setup/company`, a fake clock, no rate limits. */
 export async function startService(
   settings: Record<string, string> = {},
   { outside, ...options }: { outside?: Network; definition?: ServiceDefinition } = {},

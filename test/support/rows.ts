@@ -11,8 +11,8 @@ import { ID_PREFIXES, type IdKind } from '../../src/shared/ids.ts';
 import type { Service } from './harness.ts';
 
 /*
- * Named builders of valid rows in the region au1. A test states only the values that matter to it, and does not depend on what the demo
- * company has.
+ * Named builders of valid rows in the region au1. A test states only the values that matter to it, and does not depend on what
+ * `test/setup/company` has.
  */
 
 const AT = '2026-03-02T07:30:00.000Z';

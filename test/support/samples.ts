@@ -40,7 +40,7 @@ export function requireSample(samples: Samples, scalar: string): string {
   );
 }
 
-/** Selects related rows of a builder: one of each kind that an operation needs. */
+/** Selects related rows of a builder: one of each kind that an operation needs. Notes of a meeting without a template are one text. */
 const COMPLETE = `select s.id as "SubcontractorId", p.id as "ProjectId", w.id as "SwmsId", q.id as "PrequalificationId",
     i.id as "InsuranceId", n.id as "InductionKey", t.id as "TimesheetId",
     t.cost_code_id as "CostCodeId", d.id as "DefectId", m.id as "MeetingId",
@@ -55,14 +55,14 @@ const COMPLETE = `select s.id as "SubcontractorId", p.id as "ProjectId", w.id as
   join timesheet t on t.project_id = p.id and t.cost_code_id is not null
   join defect d on d.project_id = p.id
   join site_access a on a.project_id = p.id
-  join meeting m on m.builder_id = s.builder_id
+  join meeting m on m.builder_id = s.builder_id and m.template_id is null
   join photo_report r on r.builder_id = s.builder_id
   join photo_report other on other.builder_id = r.builder_id and other.id > r.id
   where s.builder_id = ? and s.archived_at is null and not s.is_builder
   order by s.id limit 1`;
 
 /**
- * @param options.integrator of the demo data, whose photo and webhook endpoint are among them.
+ * @param options.integrator name of an integrator, whose photo and webhook endpoint are among them.
  * @param options.tokenKey of the service, base64url, which encrypts the endpoint's secret.
  */
 export async function samplesOf(

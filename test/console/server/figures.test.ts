@@ -46,7 +46,7 @@ describe.each(FIGURES)('%s', (...figure) => {
   it('is read by an operator', async () => {
     const { data, errors } = await operator.query(queryOf(figure));
     expect(errors).toBeUndefined();
-    // The demo data of tests has no photos.
+    // There are no photos.
     if (name !== 'photosByDay') expect([data[name]].flat().length).toBeGreaterThan(0);
   });
 
@@ -69,7 +69,7 @@ describe.each(FIGURES)('%s', (...figure) => {
   });
 });
 
-describe('the hours of the demo', () => {
+describe('the hours of a year', () => {
   it('are in total those of the timesheets, in each division', async () => {
     const all = `builderId: "${builderId}", startDate: "2025-06-01", endDate: "2026-05-31"`;
     const divisions = ['hoursByWeek', 'hoursByStatus', 'hoursByProject', 'hoursByCostCode'];
