@@ -7,16 +7,16 @@ const BROWSER = join(ROOT, 'src/console/browser');
 const OUT = join(ROOT, 'dist/console');
 const FINGERPRINT = join(OUT, '.fingerprint');
 const SCHEMA = join(ROOT, 'schema/console.graphql');
-export const GENERATED = join(BROWSER, 'graphql/generated.ts');
+const GENERATED = join(BROWSER, 'graphql/generated.ts');
 
 /** Returns the text of the generated module of operations. */
-export async function printGeneratedDocuments(): Promise<string> {
+async function printGeneratedDocuments(): Promise<string> {
   const { generateTypedDocuments } = await import('./generate-documents.ts');
   return generateTypedDocuments(SCHEMA, await listFiles('**/*.graphql'));
 }
 
 /** Builds the console into `dist/console`, unless it was built from the same sources. */
-export async function buildConsole(): Promise<void> {
+async function buildConsole(): Promise<void> {
   const fingerprint = await computeFingerprint();
   if ((await readFile(FINGERPRINT, 'utf8').catch(() => null)) === fingerprint) return;
   // Vite is loaded only when it is needed: loading takes half a second of each start.

@@ -4,7 +4,7 @@ import type { ExecuteQuery } from '../../graphql/server/compiled-operations.ts';
 import type { ConsoleContext } from './console-area.ts';
 
 /** Header with the cursor of the poll after which a page reads its records again. */
-export const CURSOR_HEADER = 'x-console-cursor';
+const CURSOR_HEADER = 'x-console-cursor';
 
 /** Milliseconds for which a result is shared from the beginning of its execution. Polls that receive one cursor are within half a second. */
 const SHARED_MS = 1_000;

@@ -208,7 +208,7 @@ function runTickTasks(): void {
 const corkedStreams = new WeakSet<Duplex>();
 
 /** Corks the client's socket until the end of this tick, so that everything written until then leaves in one packet. */
-export function corkUntilEndOfTick(client: pg.ClientBase): void {
+function corkUntilEndOfTick(client: pg.ClientBase): void {
   const stream = getStream(client);
   if (corkedStreams.has(stream)) return;
   corkedStreams.add(stream);

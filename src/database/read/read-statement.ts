@@ -47,7 +47,7 @@ export interface PreparedRead {
 type AnyReadOptions = ReadOptions<string>;
 
 /** Whether the total with those filters is the sum of counters. */
-export function hasStoredTotal({ counterKind }: AnyReadOptions, filters: readonly string[]): boolean {
+function hasStoredTotal({ counterKind }: AnyReadOptions, filters: readonly string[]): boolean {
   if (!counterKind || filters.length === 0) return false;
   return filters.every((name) => name === 'builderId' || name === 'projectId' || name === counterKind);
 }

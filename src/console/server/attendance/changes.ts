@@ -30,7 +30,7 @@ export interface Changes {
   reset: boolean;
 }
 
-export interface ChangedSite {
+interface ChangedSite {
   builderId: string;
   projectId: string | null;
 }
