@@ -39,7 +39,7 @@ export class LocalStore implements ByteStore {
 
   async put(key: string, path: string): Promise<void> {
     const target = this.toLocalPath(key);
-    await this.#inFolder(dirname(target), () => rename(path, target));
+    await this.#withFolder(dirname(target), () => rename(path, target));
     await syncFolder(dirname(target));
   }
 
@@ -47,7 +47,7 @@ export class LocalStore implements ByteStore {
   async putOnce(key: string, path: string): Promise<PutOnceOutcome> {
     const target = this.toLocalPath(key);
     try {
-      await this.#inFolder(dirname(target), () => link(path, target));
+      await this.#withFolder(dirname(target), () => link(path, target));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
       return (await hasSameBytes(path, target)) ? 'same' : 'conflict';
@@ -60,8 +60,8 @@ export class LocalStore implements ByteStore {
   async copy(from: string, to: string): Promise<string | null> {
     const target = this.toLocalPath(to);
     try {
-      // It fails when the source is replaced concurrently; then it is tried again with the new file.
-      await this.#inFolder(dirname(target), () => link(this.toLocalPath(from), target));
+      // Linking fails when an upload replaces the source concurrently, and is tried again with the new file.
+      await this.#withFolder(dirname(target), () => link(this.toLocalPath(from), target));
     } catch (error) {
       if (isNotFound(error) && !(await this.stat(from))) return null;
       throw error;
@@ -117,19 +117,19 @@ export class LocalStore implements ByteStore {
   }
 
   /** Creates the folder and runs the work, again where `remove` deletes the empty folder or one of its parents in between. */
-  async #inFolder(folder: string, work: () => Promise<void>): Promise<void> {
-    let first: string | undefined;
+  async #withFolder(folder: string, work: () => Promise<void>): Promise<void> {
+    let firstCreated: string | undefined;
     try {
       for (let attempt = 1; ; attempt++) {
         try {
-          first = (await mkdir(folder, FOLDER)) ?? first;
+          firstCreated = (await mkdir(folder, FOLDER)) ?? firstCreated;
           return await work();
         } catch (error) {
           if (attempt === MAX_ATTEMPTS || !isNotFound(error)) throw error;
         }
       }
     } finally {
-      await syncCreated(folder, first);
+      await syncCreated(folder, firstCreated);
     }
   }
 }

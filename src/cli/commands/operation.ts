@@ -55,9 +55,9 @@ function addMigrateCommands(parent: Command, io: CliIo): void {
     .command('create <name>')
     .description('for development: write a migration for the current entities');
   defineCommand(io, create, async (_options, name) => {
-    const made = await createMigration(name!);
-    if (!made) return { data: { file: null }, text: 'The entities match the last migration.' };
-    return { data: made, text: `Wrote ${made.file}, and schema.json and index.ts beside it.` };
+    const migration = await createMigration(name!);
+    if (!migration) return { data: { file: null }, text: 'The entities match the last migration.' };
+    return { data: migration, text: `Wrote ${migration.file}, and schema.json and index.ts beside it.` };
   });
 }
 

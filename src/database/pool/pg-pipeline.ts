@@ -219,8 +219,8 @@ function corkUntilEndOfTick(client: pg.ClientBase): void {
   });
 }
 
-/** Starts collections of the buffers that a large row leaves while it is received. */
-export function countReceivedRows(client: pg.Client): void {
+/** Counts the bytes that the client receives, so that the buffers of a large row are collected while it arrives. */
+export function countClientBytes(client: pg.Client): void {
   getStream(client).on('data', (chunk: Buffer) => countReceivedBytes(chunk.length));
 }
 

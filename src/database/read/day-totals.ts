@@ -19,12 +19,17 @@ interface FilteredList {
   conditions: readonly string[];
   /** SQL condition of the list's rows. */
   matching: string;
+  /** SQL of the list's order. */
   order: string;
 }
 
-/** Whether the filters are a builder or one parent, whose rows an index has in the list's order, and others that most rows match. */
-export function isReadInOrder(filters: readonly string[], mostRowsMatch: readonly string[] = []): boolean {
-  const others = filters.filter((name) => name !== 'builderId' && !mostRowsMatch.includes(name));
+/**
+ * Returns whether an index has the rows in the list's order: the filters are a builder or one parent.
+ *
+ * @param unselectiveFilters that most rows match; they do not count.
+ */
+export function isReadInOrder(filters: readonly string[], unselectiveFilters: readonly string[] = []): boolean {
+  const others = filters.filter((name) => name !== 'builderId' && !unselectiveFilters.includes(name));
   return others.length === 0 || (others.length === 1 && others[0]! in BUILDER_OF_PARENT);
 }
 
@@ -33,10 +38,11 @@ export function findDayTotals(filtered: Omit<FilteredList, 'list'>): FilteredLis
   const list = countedLists.find(({ table }) => `"${table}"` === filtered.table);
   if (!list || !toBuilderSql(filtered.filters)) return null;
   const isCounted = (sql: string) => !/\bt\./.test(toTotalCondition(list, sql));
-  const isByParents = filtered.filters.filter((name) => name in BUILDER_OF_PARENT).length > 1;
-  const isKept =
-    !isByParents && filtered.conditions.every((sql) => isRange(list, sql) || isZoneDayCondition(sql) || isCounted(sql));
-  return isKept ? { ...filtered, list } : null;
+  const hasSeveralParents = filtered.filters.filter((name) => name in BUILDER_OF_PARENT).length > 1;
+  const hasTotals =
+    !hasSeveralParents &&
+    filtered.conditions.every((sql) => isRange(list, sql) || isZoneDayCondition(sql) || isCounted(sql));
+  return hasTotals ? { ...filtered, list } : null;
 }
 
 /** Returns SQL of the number of matching rows, as `total`. */
@@ -69,8 +75,9 @@ export function toLocatedPageSql(filtered: FilteredList): { total: string; ids: 
 }
 
 /**
- * Returns the same for the page after the position of a cursor: the position's day, all of whose rows may be before it, and days after it
- * until their rows fill the page. Each day has one lower bound: with two, PostgreSQL reads the index from the lesser one.
+ * Returns SQL of the total, and of the ids of the page after the position of a cursor. Rows are read from the position's day, all of whose
+ * rows may be before the position, and from later days until they fill the page. Each day has one lower bound: with two, PostgreSQL reads
+ * the index from the lesser one.
  */
 export function toNextPageSql(filtered: FilteredList): { total: string; ids: string } {
   const day = toDaySql(':afterValue::timestamptz');

@@ -77,7 +77,9 @@ interface PendingSignOn {
   received: ReceivedEvent;
 }
 
-/** Sign-ons of each integrator and builder: of one share, and on the node of one builder. */
+/**
+ * Groups by integrator and builder, so that a transaction is charged to one integrator's fair share and has the rows of one builder.
+ */
 type SignOnGroups = Map<string, GroupCommit<PendingSignOn, RecordedEvent | null>>;
 
 const groupsOfWriters = new WeakMap<TransactionRunner, SignOnGroups>();

@@ -5,11 +5,11 @@ import { type Changes, readChanges, requireCursor, toDistinctSites } from './cha
 /** Milliseconds for which polls share what the last read found. A poll a second later still finds a change within two seconds. */
 export const SHARED_MS = 500;
 
-/** Milliseconds for which the process remembers what it found. Later polls of a cursor read for themselves. */
+/** Milliseconds for which entries are kept. A poll with an older cursor reads from the database. */
 const REMEMBERED_MS = 10_000;
 
-/** What one read found beyond the read before it. */
-interface Entry extends Changes {
+/** Changes that one read found since the read before it. */
+interface FeedEntry extends Changes {
   /** Milliseconds since the epoch. */
   at: number;
 }
@@ -22,8 +22,8 @@ export class ChangeFeed {
   readonly #database: Database;
   readonly #clock: Clock;
   /** In the order of reading. */
-  #entries: Entry[] = [];
-  #reading: Promise<Entry> | null = null;
+  #entries: FeedEntry[] = [];
+  #reading: Promise<FeedEntry> | null = null;
   /** Milliseconds of the monotonic clock at which the read of the last entry began. */
   #readAt = Number.NEGATIVE_INFINITY;
 
@@ -41,19 +41,19 @@ export class ChangeFeed {
     if (after !== null && !this.#findLater(after)) await requireCursor(database, after);
     const { cursor } = await this.#refresh();
     if (after === null) return { cursor, changed: [], reset: true };
-    // What it finds beyond the last entry is found by the next poll again.
+    // The next poll finds changes after the last entry again.
     const later = this.#findLater(after) ?? [await readChanges(database, after, this.#clock.now())];
     const changed = toDistinctSites(later.flatMap((each) => each.changed));
     return { cursor, changed, reset: later.some(({ reset }) => reset) };
   }
 
   /** Returns the entries after the one with the cursor; null where it is not remembered. */
-  #findLater(cursor: string): Entry[] | null {
+  #findLater(cursor: string): FeedEntry[] | null {
     const index = this.#entries.findLastIndex((each) => each.cursor === cursor);
     return index < 0 ? null : this.#entries.slice(index + 1);
   }
 
-  async #refresh(): Promise<Entry> {
+  async #refresh(): Promise<FeedEntry> {
     const latest = this.#entries.at(-1);
     if (latest && performance.now() - this.#readAt < SHARED_MS) return latest;
     this.#reading ??= this.#read().finally(() => {
@@ -62,7 +62,7 @@ export class ChangeFeed {
     return this.#reading;
   }
 
-  async #read(): Promise<Entry> {
+  async #read(): Promise<FeedEntry> {
     const readAt = performance.now();
     const at = this.#clock.now();
     this.#entries = this.#entries.filter((each) => Math.abs(at - each.at) < REMEMBERED_MS);

@@ -11,10 +11,10 @@ import { hashSecret, isSecretOf } from '../../../shared/secrets.ts';
 /** Events that one poll reads at most; with more, everything is to be read again. */
 const MAX_EVENTS = 500;
 
-/** Milliseconds after which a cursor is not continued: a hidden page does not poll. */
+/** Maximum age of a cursor that is continued, in milliseconds. A page does not poll while it is hidden, and may be older. */
 const MAX_AGE_MS = 600_000;
 
-/** Bytes of a cursor's signature, without which a made-up cursor could make each poll read everything of ten minutes. */
+/** Bytes of a cursor's signature. A client that could forge cursors could make each poll read the changes of ten minutes. */
 const SIGNATURE_BYTES = 16;
 
 /** Position of a poll: the cursor of the event log, the snapshot of attendance, and the time in milliseconds. */

@@ -23,7 +23,7 @@ export function IntegratorList() {
   const { can } = useScope();
   const filters = useFilters();
   const address = useAddress();
-  const [adding, setAdding] = useState(false);
+  const [isAdding, setIsAdding] = useState(false);
   const until = toCalendarDate(Date.now(), 'UTC');
   const name = filters.get('name');
   const after = filters.get('after') ?? null;
@@ -33,7 +33,7 @@ export function IntegratorList() {
       <PageHead title="Integrations" description="Integrators, their clients and connections, and what they are doing">
         <SearchFilter name="name" label="Name" />
         {can('integrator.created') && (
-          <button type="button" className="primary" onClick={() => setAdding(true)}>
+          <button type="button" className="primary" onClick={() => setIsAdding(true)}>
             New integrator
           </button>
         )}
@@ -90,7 +90,7 @@ export function IntegratorList() {
           </>
         )}
       </Loaded>
-      {adding && <IntegratorForm onClose={() => setAdding(false)} />}
+      {isAdding && <IntegratorForm onClose={() => setIsAdding(false)} />}
     </>
   );
 }

@@ -21,8 +21,8 @@ import { EndpointForm } from './endpoint-form.tsx';
 import { RejectionTable } from './rejection-table.tsx';
 import { USAGE_DAYS, UsageChart } from './usage-chart.tsx';
 
-/** Parameters of the URL that open a drawer, and those of the drawer of an endpoint. */
-const CLOSED = { client: null, connection: null, endpoint: null, add: null, delivery: null, before: null };
+/** Removes the parameters of the URL that open a drawer, and those of the drawer of an endpoint. */
+const WITHOUT_DRAWER = { client: null, connection: null, endpoint: null, add: null, delivery: null, before: null };
 
 /** One integrator: clients, connections, webhook endpoints, usage and rejections. */
 export function IntegratorView() {
@@ -40,18 +40,25 @@ export function IntegratorView() {
     connectionsAfter: connectedTo ? null : filters.get('connections'),
   });
   const close = () => {
-    filters.set(CLOSED);
+    filters.set(WITHOUT_DRAWER);
     request.retry();
   };
   return (
     <Loaded request={request} lines={16}>
-      {({ integrator, clients: clientPage, connections: connectionPage, enabled, usage, rejections }) => {
+      {({
+        integrator,
+        clients: clientPage,
+        connections: connectionPage,
+        enabled: enabledClients,
+        usage,
+        rejections,
+      }) => {
         const { webhookEndpoints } = integrator;
         const [clients, connections] = [clientPage.data, connectionPage.data];
         const client = clients.find(({ id }) => id === filters.get('client'));
         const connection = connections.find(({ builderId }) => builderId === filters.get('connection'));
         const endpointId = filters.get('endpoint');
-        const adds = filters.get('add');
+        const addedKind = filters.get('add');
         return (
           <>
             <PageHead
@@ -163,22 +170,22 @@ export function IntegratorView() {
                 onClose={close}
                 onChanged={request.retry}
                 integratorId={integrator.id}
-                clients={enabled.data}
+                clients={enabledClients.data}
               />
             )}
             {endpointId && <EndpointDrawer endpointId={endpointId} onClose={close} />}
-            {adds === 'client' && <ClientForm integratorId={integrator.id} onClose={close} />}
-            {adds === 'connection' && (
+            {addedKind === 'client' && <ClientForm integratorId={integrator.id} onClose={close} />}
+            {addedKind === 'connection' && (
               <ConnectionDrawer
                 connection={null}
                 connected={connections.map(({ builderId }) => builderId)}
                 onClose={close}
                 onChanged={request.retry}
                 integratorId={integrator.id}
-                clients={enabled.data}
+                clients={enabledClients.data}
               />
             )}
-            {adds === 'endpoint' && <EndpointForm clients={enabled} onClose={close} />}
+            {addedKind === 'endpoint' && <EndpointForm clients={enabledClients} onClose={close} />}
           </>
         );
       }}

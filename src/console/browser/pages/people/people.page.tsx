@@ -24,7 +24,7 @@ const KINDS = [
 export default function PeoplePage() {
   const { can } = useScope();
   const filters = useFilters();
-  const [adding, setAdding] = useState(false);
+  const [isInviting, setIsInviting] = useState(false);
   const kind = filters.get('kind');
   const request = useRequest(PeopleDocument, {
     email: filters.get('email'),
@@ -41,7 +41,7 @@ export default function PeoplePage() {
         <SelectFilter name="kind" label="Kind" options={KINDS} />
         <BuilderFilter />
         {can('user.created') && (
-          <button type="button" className="primary" onClick={() => setAdding(true)}>
+          <button type="button" className="primary" onClick={() => setIsInviting(true)}>
             Invite a person
           </button>
         )}
@@ -88,10 +88,10 @@ export default function PeoplePage() {
         </Loaded>
       </section>
       {opened && <PersonDrawer user={opened} onClose={() => filters.set({ person: null })} />}
-      {adding && (
+      {isInviting && (
         <InviteForm
           onClose={() => {
-            setAdding(false);
+            setIsInviting(false);
             request.retry();
           }}
         />

@@ -26,13 +26,13 @@ import { TimesheetCharts } from './timesheet-charts.tsx';
 
 const STATUSES = ['WAITING_REVIEW', 'APPROVED_1', 'APPROVED_2', 'REJECTED'] as const satisfies TimesheetStatus[];
 const HEADER = ['Id', 'Date', 'Person', 'Profile', 'Project', 'Hours', 'Time type', 'Cost code', 'Status', 'Notes'];
-/** Days that the page shows by default: six weeks. */
-const USUAL_DAYS = 42;
-/** Days of the longest range that the service adds up. */
+/** Length of the default range in days. */
+const DEFAULT_DAYS = 42;
+/** Maximum length of the range of charts, in days with both ends. */
 const MAX_CHART_DAYS = 371;
 
-/** Returns a bound of the range: undefined for `any`, which the URL has for no bound. */
-const toBound = (value: string | undefined, usual: string) => (value === 'any' ? undefined : (value ?? usual));
+/** Returns a bound of the range: undefined for the parameter `any`, and the fallback without a parameter. */
+const toBound = (value: string | undefined, fallback: string) => (value === 'any' ? undefined : (value ?? fallback));
 
 const formatBound = (day: string | undefined, open: string) => (day ? formatDay(day, 'UTC') : open);
 
@@ -42,21 +42,21 @@ export default function TimesheetsPage() {
   const { timeZone } = useScope();
   const filters = useFilters();
   const today = toCalendarDate(Date.now(), timeZone);
-  const from = toBound(filters.get('from'), addDays(today, -USUAL_DAYS));
+  const from = toBound(filters.get('from'), addDays(today, -DEFAULT_DAYS));
   const until = toBound(filters.get('until'), today);
-  const chosen = {
+  const figureFilter = {
     builderId,
     projectId: filters.get('project'),
     costCodeId: filters.get('code'),
     status: filters.get('status') as TimesheetStatus | undefined,
   };
-  const listed = { ...chosen, firstDay: from, lastDay: until, timeZone };
+  const listFilter = { ...figureFilter, firstDay: from, lastDay: until, timeZone };
   const offset = usePageOffset();
-  const request = useRequest(TimesheetsDocument, { ...listed, offset }, { live: true });
+  const request = useRequest(TimesheetsDocument, { ...listFilter, offset }, { live: true });
   const costCodes = useRequest(CostCodesDocument, { builderId });
   const projects = useProjects(builderId);
   const readPage = async (cursor: string) => {
-    const { builder } = await readExportPage(client, TimesheetsDocument, { ...listed, cursor });
+    const { builder } = await readExportPage(client, TimesheetsDocument, { ...listFilter, cursor });
     const { timesheets } = builder;
     const rows = timesheets.data.map((sheet) => [
       ...[
@@ -100,7 +100,7 @@ export default function TimesheetsPage() {
         />
       </PageHead>
       {from && until && countDays(from, until) < MAX_CHART_DAYS ? (
-        <TimesheetCharts {...chosen} startDate={from} endDate={until} />
+        <TimesheetCharts {...figureFilter} startDate={from} endDate={until} />
       ) : (
         <p className="notice">Charts show up to {MAX_CHART_DAYS} days. Choose a shorter range to see them.</p>
       )}
