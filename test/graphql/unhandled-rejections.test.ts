@@ -38,12 +38,16 @@ const listeners = process.listeners('unhandledRejection');
 let service: Service;
 
 beforeAll(async () => {
-  (resolvers as unknown as (new () => object)[]).push(FragileResolver);
+  const registered = resolvers as unknown as (new () => object)[];
+  registered.push(FragileResolver);
+  const definition = await createServiceDefinition();
+  // Test files of one worker share the registry.
+  registered.pop();
   vi.spyOn(process.stdout, 'write').mockImplementation((data) => {
     for (const line of String(data).split('\n')) if (line.startsWith('{')) lines.push(JSON.parse(line));
     return true;
   });
-  service = await startService({ LOG_LEVEL: 'error' }, { definition: await createServiceDefinition() });
+  service = await startService({ LOG_LEVEL: 'error' }, { definition });
   // Those of Vitest fail the run.
   process.removeAllListeners('unhandledRejection');
   logUnhandledRejections(service.app);

@@ -376,7 +376,9 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
         expect(result.createdPhotos).toHaveLength(photos.length);
       });
       // The service writes usage and rejections every five seconds, in a transaction of its own.
-      total += logged.mock.calls.filter(([{ query }]) => !/usage_day|\brejection\b|^begin|^commit/i.test(query!)).length;
+      total += logged.mock.calls.filter(
+        ([{ query }]) => !/usage_day|\brejection\b|^begin|^commit/i.test(query!),
+      ).length;
       logged.mockRestore();
       return total;
     };
