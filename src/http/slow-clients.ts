@@ -35,7 +35,8 @@ export function limitPipelining(app: FastifyInstance): void {
     if (socket[OPEN_REQUESTS] > MAX_PIPELINED) {
       reply.hijack();
       socket.destroy();
-      closeWithoutSocket(reply.raw);
+      // Not before all listeners of the request have added theirs for its close: their timers would keep the response in memory.
+      process.nextTick(closeWithoutSocket, reply.raw);
       return;
     }
     if (socket[OPEN_REQUESTS] > 1) closeWithConnection(reply.raw, socket);

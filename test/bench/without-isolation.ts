@@ -1,4 +1,4 @@
-/** Texts of the built service that limit what a request uses, and what stands in their place. By file. */
+/** Texts of the built service that limit what a request uses, and what stands in their place, an expression where they may follow an `if`. By file. */
 const REPLACEMENTS: Record<string, [text: string, replacement: string][]> = {
   'src/app.js': [
     ['limitPipelining(app);', ''],
@@ -14,7 +14,7 @@ const REPLACEMENTS: Record<string, [text: string, replacement: string][]> = {
   'src/graphql/engine/plan.js': [
     ['meter.bytes += meter.sizeOf(value);', ''],
     ["'meter.bytes += meter.sizeOf(item)' : 'meter.check()'", "'' : ''"],
-    [`statements.push(\`meter.fields += \${fields.size};\`);`, ''],
+    [`statements.push(\`meter.fields += \${fields.size};\`);`, 'undefined;'],
     [`meter.bytes += \${bytes};`, ''],
   ],
   'src/graphql/engine/execution.js': [['meter.check();', '']],
