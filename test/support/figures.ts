@@ -16,10 +16,15 @@ export async function requireMarkers(path: string, name: string): Promise<void> 
  * @param note a further sentence for that line, such as the length of the measurement.
  */
 export async function writeFigures(path: string, name: string, figures: string, note = ''): Promise<void> {
+  await changeFigures(path, name, () => `${[describeMeasurement(), note].filter(Boolean).join(' ')}\n\n${figures}`);
+}
+
+/** Replaces the text between a page's two markers of that name. */
+export async function changeFigures(path: string, name: string, change: (section: string) => string): Promise<void> {
   const text = await readFile(path, 'utf8');
   const { begin, end } = positionsOf(text, path, name);
-  const section = `\n${[describeMeasurement(), note].filter(Boolean).join(' ')}\n\n${figures.trim()}\n`;
-  await writeFile(path, text.slice(0, begin) + section + text.slice(end));
+  const section = change(text.slice(begin, end).trim()).trim();
+  await writeFile(path, `${text.slice(0, begin)}\n${section}\n${text.slice(end)}`);
 }
 
 function positionsOf(text: string, path: string, name: string): { begin: number; end: number } {
@@ -28,10 +33,11 @@ function positionsOf(text: string, path: string, name: string): { begin: number;
   return { begin: begin + beginOf(name).length, end };
 }
 
-function describeMeasurement(): string {
+/** Returns a sentence with the day, the machine and the revision. */
+export function describeMeasurement(verb = 'Measured'): string {
   const day = new Date().toISOString().slice(0, 10);
   const machine = `${cpus().length} processors (${cpus()[0]?.model.trim()}), Node ${process.versions.node}`;
-  return `Measured on ${day} on ${machine}${describeRevision()}.`;
+  return `${verb} on ${day} on ${machine}${describeRevision()}.`;
 }
 
 /** Empty where the sources are not a git checkout. */

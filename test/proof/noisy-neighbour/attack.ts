@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpClient, type HttpRequest, type HttpResponse } from './http-client.ts';
 import type { Attacker, ClientAccount, Scenario } from './scenario.ts';
 
@@ -77,6 +78,15 @@ export class AttackSession {
       while (!this.isOver) await this.send(client, make(number++));
     };
     await Promise.all(Array.from({ length: connections }, work));
+  }
+
+  /** Sends a request that an attack needs first, until the budgets that an earlier attack has used up allow it. */
+  async prepare(client: HttpClient, request: HttpRequest): Promise<HttpResponse> {
+    for (;;) {
+      const response = await this.send(client, request);
+      if (response.status !== 429 || this.isOver) return response;
+      await sleep(500);
+    }
   }
 
   async send(client: HttpClient, request: HttpRequest): Promise<HttpResponse> {

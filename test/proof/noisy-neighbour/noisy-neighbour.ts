@@ -73,7 +73,7 @@ export async function noisyNeighbour({ short = false, only, write, say, ...given
     }
     const table = createTable(measurements);
     process.stdout.write(`${table}\n`);
-    if (write) await writeTable(write, table, { seconds });
+    if (write) await writeTable(write, table, { seconds, only });
     return { wrong, figures: `${attacks.length} attacks; baseline p99 ${measurements[0]!.p99} ms` };
   } finally {
     await site.close(say);

@@ -1,5 +1,5 @@
 import { markdown } from '../../bench/table.ts';
-import { writeFigures } from '../../support/figures.ts';
+import { changeFigures, describeMeasurement, writeFigures } from '../../support/figures.ts';
 import { countBy } from '../exchange.ts';
 import type { Measurement } from './measure.ts';
 
@@ -88,7 +88,38 @@ function receivedOf({ statuses, megabytes }: Measurement): string {
   return [...counts, `${Math.round(megabytes)} MiB`].join(', ');
 }
 
-/** Puts the table between the page's two markers. */
-export function writeTable(path: string, table: string, { seconds }: { seconds: number }): Promise<void> {
-  return writeFigures(path, 'noisy-neighbour', table, `Each attack ran for ${seconds} s.`);
+/**
+ * Puts the table between the page's two markers.
+ *
+ * @param options.only Names of the measured cases: their rows alone are replaced.
+ */
+export function writeTable(path: string, table: string, options: { seconds: number; only?: string }): Promise<void> {
+  const { seconds, only } = options;
+  if (only === undefined) return writeFigures(path, 'noisy-neighbour', table, `Each attack ran for ${seconds} s.`);
+  const names = only.split(',').map((name) => `\`${name}\``);
+  return changeFigures(path, 'noisy-neighbour', (section) => {
+    const [head, before] = [section.slice(0, section.indexOf('|')).trim(), section.slice(section.indexOf('|'))];
+    const again = `${describeMeasurement('Measured again').slice(0, -1)}: ${names.join(', ')}.`;
+    return `${head} ${again}\n\n${replaceRows(before, table)}`;
+  });
 }
+
+/** Returns a Markdown table with those of its rows replaced whose first cell another table has, but for the first row of that one. */
+export function replaceRows(table: string, measured: string): string {
+  const [header, , ...rows] = parseRows(table);
+  const [, , , ...replacements] = parseRows(measured);
+  const replaced = rows.map((row) => replacements.find(([name]) => name === row[0]) ?? row);
+  return markdown(header!, replaced);
+}
+
+const parseRows = (table: string): string[][] =>
+  table
+    .trim()
+    .split('\n')
+    .map((line) =>
+      line
+        .trim()
+        .slice(1, -1)
+        .split(/(?<!\\)\|/)
+        .map((cell) => cell.trim()),
+    );

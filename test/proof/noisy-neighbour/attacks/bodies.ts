@@ -125,7 +125,7 @@ export const bodyAttacks: Attack[] = [
       const { attacker } = session;
       const path = `/builders/${attacker.builderId}/photo-reports/sync`;
       const client = session.client(1, 100_000);
-      const { body, status } = await session.send(client, post(attacker, 0, path, largestReport('runs', 'page', 1)));
+      const { body, status } = await session.prepare(client, post(attacker, 0, path, largestReport('runs', 'page', 1)));
       if (status !== 200) throw new Error(`The report was refused: ${status}`);
       const { photoReportId } = JSON.parse(body);
       const { cookie } = attacker.user;
@@ -140,7 +140,7 @@ export const bodyAttacks: Attack[] = [
       const path = `/builders/${attacker.builderId}/photo-reports/sync`;
       const client = session.client(1);
       for (let at = 0; at < 5; at++) {
-        await session.send(client, post(attacker, at, path, largestReport('texts', `read-${at}`, 1)));
+        await session.prepare(client, post(attacker, at, path, largestReport('texts', `read-${at}`, 1)));
       }
       const query = `{ photoReports(builderId: "${attacker.builderId}", sourceApp: "attack") { data { id page { title blocks {
         __typename sourceBlockId ... on ReportText { richText { text marks } } } } } } }`;

@@ -71,7 +71,7 @@ export const connectionAttacks: Attack[] = [
       const { attacker } = session;
       const path = `/builders/${attacker.builderId}/photo-reports/sync`;
       const report = post(attacker, 0, path, largestReport('runs', 'unread', 1));
-      const { body, status } = await session.send(session.client(1, 100_000), report);
+      const { body, status } = await session.prepare(session.client(1, 100_000), report);
       if (status !== 200) throw new Error(`The report was refused: ${status}`);
       const headers = { cookie: attacker.user.cookie };
       const page = toText({ path: `/reports/${JSON.parse(body).photoReportId}`, headers });
