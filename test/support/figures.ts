@@ -16,7 +16,11 @@ export async function requireMarkers(path: string, name: string): Promise<void> 
  * @param note a further sentence for that line, such as the length of the measurement.
  */
 export async function writeFigures(path: string, name: string, figures: string, note = ''): Promise<void> {
-  await changeFigures(path, name, () => `${[describeMeasurement(), note].filter(Boolean).join(' ')}\n\n${figures}`);
+  await changeFigures(
+    path,
+    name,
+    () => `${[describeMeasurement(), note].filter(Boolean).join(' ')}\n\n${figures.trim()}`,
+  );
 }
 
 /** Replaces the text between a page's two markers of that name. */
