@@ -39,7 +39,7 @@ export async function compareBuilds(stage: Stage, options: Options): Promise<voi
   await stage.prepare(options.timesheets);
   const after = await stage.startOurs();
   const before = await startOther(stage, pathToFileURL(program).href, options.timesheets);
-  await compareWorks({ stage, before, after, names: ['before', 'after'], options });
+  await compareWorks({ stage, before, after, names: ['before', 'after'], meaning: 'this build takes more', options });
 }
 
 /** Compares the service's CPU time per request without and with what keeps callers from delaying each other, in interleaved rounds. */
@@ -47,7 +47,7 @@ export async function compareIsolation(stage: Stage, options: Options): Promise<
   await stage.prepare(options.timesheets);
   const after = await stage.startOurs();
   const before = await stage.start('without isolation', await copyBuild(stage, withoutIsolation));
-  await compareWorks({ stage, before, after, names: ['without', 'with'], options });
+  await compareWorks({ stage, before, after, names: ['without', 'with'], meaning: 'it takes more with them', options });
 }
 
 interface Builds {
@@ -56,10 +56,12 @@ interface Builds {
   after: Contestant;
   /** Of both builds, in the table. */
   names: [before: string, after: string];
+  /** What a ratio above 1 means. */
+  meaning: string;
   options: Options;
 }
 
-async function compareWorks({ stage, before, after, names, options }: Builds): Promise<void> {
+async function compareWorks({ stage, before, after, options, ...labels }: Builds): Promise<void> {
   const works = selectedWorks(stage.data, stage.tokens, options);
   const generator = stage.generator();
   const comparisons: BuildComparison[] = [];
@@ -68,7 +70,7 @@ async function compareWorks({ stage, before, after, names, options }: Builds): P
       comparisons.push(await compareWork({ generator, before, after, work, connections, options }));
     }
   }
-  await publish(options, comparisons, `\n${tableOf(comparisons, names, options)}`);
+  await publish(options, comparisons, `\n${tableOf(comparisons, labels, options)}`);
 }
 
 /** Starts the other build over databases that it has migrated itself. */
@@ -140,7 +142,11 @@ export function median(values: readonly number[]): number {
   return (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2;
 }
 
-function tableOf(comparisons: BuildComparison[], names: Builds['names'], { rounds, seconds }: Options): string {
+function tableOf(
+  comparisons: BuildComparison[],
+  { names, meaning }: Pick<Builds, 'names' | 'meaning'>,
+  { rounds, seconds }: Options,
+): string {
   const header = ['operation', 'connections', ...names.map((name) => `${name}, µs`), 'ratio', '95 % interval'];
   const rows = comparisons.map(({ operation, connections, before, after, ratio, interval: [low, high] }) => [
     ...[operation, String(connections), before.toFixed(0), after.toFixed(0), ratio.toFixed(3)],
@@ -149,6 +155,6 @@ function tableOf(comparisons: BuildComparison[], names: Builds['names'], { round
   return `${markdown(header, rows)}
 
 CPU time per request of the service's processes alone, user and system, over ${rounds} interleaved rounds of ${seconds} s; a ratio
-above 1 means that ${names[1] === 'with' ? 'it takes more with them' : 'this build takes more'}.
+above 1 means that ${meaning}.
 `;
 }

@@ -1,5 +1,4 @@
 import type { WebhookDisabledReason } from '../../../../schema/webhook.scalars.ts';
-import type { Clock } from '../../../shared/clock.ts';
 import { EventFilter } from '../../events/event-filter.ts';
 import type { LoggedEvent, LogPosition } from '../../events/event-log.ts';
 import { createEventBody } from '../event-body.ts';
@@ -7,16 +6,15 @@ import type { Attempt } from '../receiver-client.ts';
 import { toDisabledEntry } from '../record-endpoint.ts';
 import { signWebhook } from '../signature.ts';
 import { isSuccess } from '../test-event.ts';
-import type { WebhookTools } from '../webhook-context.ts';
-import type { Audiences, EndpointAudience } from './audiences.ts';
+import type { EndpointAudience } from './audiences.ts';
+import type { DeliveryEnvironment } from './delivery-environment.ts';
 import { EndpointQueue, type QueuedDelivery } from './endpoint-queue.ts';
-import { type IntegratorCounts, paceAttempt } from './integrator-counts.ts';
+import { paceAttempt } from './integrator-counts.ts';
 import type { LeasedEndpoint } from './leases.ts';
-import type { LogTail } from './log-tail.ts';
 import { type DeliveryRow, type ProgressRow, toLoggedEvent } from './results.ts';
 import { DISABLE_MS, suspendedUntil } from './schedule.ts';
 import { SigningSecrets } from './signing-secrets.ts';
-import { type PendingDeliveries, UnloadedDeliveries } from './unloaded-deliveries.ts';
+import { UnloadedDeliveries } from './unloaded-deliveries.ts';
 
 /** Maximum concurrent requests to an endpoint. It begins with few, and gets fewer with each failure. */
 const MAX_CONCURRENCY = 16;
@@ -30,24 +28,6 @@ const READ_SIZE = 100;
 
 /** Interval at which the position is stored while nothing is delivered. After a crash the events since then are read again. */
 const IDLE_WRITE_MS = 5_000;
-
-/** What the deliveries of all endpoints of a process and region share. */
-export interface DeliveryEnvironment extends PendingDeliveries {
-  readonly clock: Clock;
-  readonly webhooks: WebhookTools;
-  readonly audiences: Audiences;
-  readonly tail: LogTail;
-  readonly requests: IntegratorCounts;
-  /** Unfinished deliveries when events were read last. */
-  readonly unfinished: IntegratorCounts;
-  /** Whether this process still holds its leases. */
-  mayDeliver(): boolean;
-  /** Aborts when the leases are lost. */
-  signal(): AbortSignal;
-  onAttempt(attempt: Attempt, row: DeliveryRow): void;
-  /** Called once for secrets that cannot be decrypted, of which the endpoint's deliveries wait. */
-  onUnreadableSecret(endpointId: string, error: unknown): void;
-}
 
 /** Delivers events to one endpoint, which only this process does. Its state is stored with what `takeChanges` returns. */
 export class EndpointDelivery {

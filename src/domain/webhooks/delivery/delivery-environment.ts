@@ -1,0 +1,26 @@
+import type { Clock } from '../../../shared/clock.ts';
+import type { Attempt } from '../receiver-client.ts';
+import type { WebhookTools } from '../webhook-context.ts';
+import type { Audiences } from './audiences.ts';
+import type { IntegratorCounts } from './integrator-counts.ts';
+import type { LogTail } from './log-tail.ts';
+import type { DeliveryRow } from './results.ts';
+import type { PendingDeliveries } from './unloaded-deliveries.ts';
+
+/** What the deliveries of all endpoints of a process and region share. */
+export interface DeliveryEnvironment extends PendingDeliveries {
+  readonly clock: Clock;
+  readonly webhooks: WebhookTools;
+  readonly audiences: Audiences;
+  readonly tail: LogTail;
+  readonly requests: IntegratorCounts;
+  /** Unfinished deliveries when events were read last. */
+  readonly unfinished: IntegratorCounts;
+  /** Whether this process still holds its leases. */
+  mayDeliver(): boolean;
+  /** Aborts when the leases are lost. */
+  signal(): AbortSignal;
+  onAttempt(attempt: Attempt, row: DeliveryRow): void;
+  /** Called once for secrets that cannot be decrypted, of which the endpoint's deliveries wait. */
+  onUnreadableSecret(endpointId: string, error: unknown): void;
+}
