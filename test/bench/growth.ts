@@ -38,14 +38,21 @@ export interface Figure {
 }
 
 export async function growth(stage: Stage, options: Options): Promise<void> {
+  const { only, lists = Object.keys(LARGE) } = options;
+  const unknown = lists.filter((list) => !(list in LARGE));
+  if (unknown.length > 0)
+    throw new Error(`--lists must name some of ${Object.keys(LARGE).join()}, not ${unknown.join()}.`);
+  const isMeasured = ({ name }: { name: string }) =>
+    name.includes(only) && (!options.lists || lists.some((list) => name.includes(list)));
   const cluster = await stage.openCluster(options.data);
   stage.urls = { au1: '', us1: '' };
   let data: GrowthData | undefined;
   for (const [region, { name, divisor }] of Object.entries(DATABASES)) {
-    const url = await migrated(cluster, options.shrink === 1 ? name : `${name}_${options.shrink}`);
+    const parts = [name, ...(options.lists ?? []), ...(options.shrink === 1 ? [] : [options.shrink])];
+    const url = await migrated(cluster, parts.join('_'));
     stage.urls[region as RegionId] = url;
     const part = (rows: number) => Math.max(BUILDERS, rows / divisor / options.shrink);
-    const sizes = Object.entries(LARGE).map(([list, rows]) => [list, part(rows)]);
+    const sizes = Object.entries(LARGE).map(([list, rows]) => [list, part(lists.includes(list) ? rows : 0)]);
     // Both have the same ids.
     data = await growTo(url, Object.fromEntries(sizes));
   }
@@ -60,11 +67,11 @@ export async function growth(stage: Stage, options: Options): Promise<void> {
     figures.push(await figure);
     say(cells(figures.at(-1)!).join('  '));
   };
-  for (const one of growthCases(data!).filter(({ name }) => name.includes(options.only))) {
+  for (const one of growthCases(data!).filter(isMeasured)) {
     await add(compare(origin, one.internal ? tokens.internal : tokens.own, one, requests));
   }
   const databases = mapRegions((region) => new Database(region, stage.urls[region]));
-  for (const { name, read } of figureCases(data!).filter(({ name }) => name.includes(options.only))) {
+  for (const { name, read } of figureCases(data!).filter(isMeasured)) {
     await add(measure(name, requests, (region) => read(databases[region])));
   }
   await Promise.all(Object.values(databases).map((database) => database.close()));

@@ -30,6 +30,7 @@ Options:
   --connections N   repeatable (32 and 1)
   --timesheets N    rows in the largest table (20000)
   --data FOLDER     where the growth's data are kept for another run
+  --lists A,B       lists of growth that are filled and measured, such as meetings,defects (all); with --write their rows are replaced
   --rows N          of the log and of the list whose pages are measured (10000000)
   --shrink N        divides the growth's data (1)
   --requests N      in place of the part's own number
@@ -49,6 +50,8 @@ export interface Options {
   timesheets: number;
   requests?: number;
   data?: string;
+  /** Lists of the growth's data, by the name of their table in the plural; absent for all. */
+  lists?: string[];
   /** Rows of the log and of the list whose pages are measured. */
   rows: number;
   shrink: number;
@@ -71,6 +74,7 @@ export function readOptions(): Options | null {
       timesheets: { type: 'string', default: '20000' },
       requests: { type: 'string' },
       data: { type: 'string' },
+      lists: { type: 'string' },
       rows: { type: 'string', default: '10000000' },
       shrink: { type: 'string', default: '1' },
       against: { type: 'string' },
@@ -94,6 +98,7 @@ export function readOptions(): Options | null {
     timesheets: count('timesheets', values.timesheets),
     requests: values.requests === undefined ? undefined : count('requests', values.requests),
     data: values.data,
+    lists: values.lists?.split(','),
     rows: count('rows', values.rows),
     shrink: count('shrink', values.shrink),
     against: values.against,

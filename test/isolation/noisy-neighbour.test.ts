@@ -5,7 +5,7 @@ import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { createLargePng, createScannedJpeg, createTinyWebp } from '../proof/noisy-neighbour/hostile-images.ts';
 import type { Measurement } from '../proof/noisy-neighbour/measure.ts';
-import { createTable, replaceRows, writeTable, wrongIn } from '../proof/noisy-neighbour/report.ts';
+import { createTable, writeTable, wrongIn } from '../proof/noisy-neighbour/report.ts';
 
 const aMeasurement = (more: Partial<Measurement> = {}): Measurement => ({
   ...{
@@ -48,17 +48,28 @@ describe('the verdict on a case', () => {
 });
 
 describe('the table of the proof', () => {
-  it('has the rows of those cases replaced that are measured again', () => {
+  it('has the rows of those cases replaced that are measured again', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'builder-api-isolation-'));
+    const path = join(folder, 'isolation.md');
     const rows = (p99: number, ...cases: string[]) =>
-      createTable([aMeasurement({ p99: 10 }), ...cases.map((about) => aMeasurement({ about, p99 }))]);
-    const replaced = replaceRows(rows(70, 'First | one', 'Second'), rows(90, 'Second'));
-    const p99Of = (name: string) =>
-      replaced
-        .split('\n')
-        .find((line) => line.includes(name))!
-        .match(/ (\d+) ms/g)![3];
-    expect([p99Of('First'), p99Of('Second'), p99Of('The victim')]).toEqual([' 70 ms', ' 90 ms', ' 10 ms']);
-    expect(replaced.split('\n')).toHaveLength(rows(70, 'First | one', 'Second').split('\n').length);
+      createTable([aMeasurement({ p99: p99 - 60 }), ...cases.map((about) => aMeasurement({ about, p99 }))]);
+    try {
+      await writeFile(path, '<!-- noisy-neighbour:begin -->\n<!-- noisy-neighbour:end -->\n');
+      await writeTable(path, rows(70, 'First | one', 'Second'), { seconds: 12 });
+      const before = await readFile(path, 'utf8');
+      await writeTable(path, rows(90, 'Second'), { seconds: 12, only: 'second' });
+      const replaced = await readFile(path, 'utf8');
+      const p99Of = (name: string) =>
+        replaced
+          .split('\n')
+          .find((line) => line.startsWith(`| ${name}`))!
+          .match(/ (\d+) ms/g)![3];
+      expect([p99Of('First'), p99Of('Second'), p99Of('The victim')]).toEqual([' 70 ms', ' 90 ms', ' 10 ms']);
+      expect(replaced).toContain(' Measured again on ');
+      expect(replaced.split('\n')).toHaveLength(before.split('\n').length);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 
   it('replaces what stands between the markers of a file', async () => {

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
+import { markdown } from '../bench/table.ts';
 
 const beginOf = (name: string) => `<!-- ${name}:begin -->`;
 const endOf = (name: string) => `<!-- ${name}:end -->`;
@@ -30,6 +31,46 @@ export async function changeFigures(path: string, name: string, change: (section
   const section = change(text.slice(begin, end).trim()).trim();
   await writeFile(path, `${text.slice(0, begin)}\n${section}\n${text.slice(end)}`);
 }
+
+/**
+ * Replaces rows of the table between a page's two markers of that name by those of another with the same first cell.
+ *
+ * @param what names what was measured again.
+ */
+export async function writeRows(path: string, name: string, measured: string, what: string): Promise<void> {
+  await changeFigures(path, name, (section) => {
+    const [head, table, tail] = splitAtTable(section);
+    const again = `${describeMeasurement('Measured again').slice(0, -1)}: ${what}.`;
+    return `${head} ${again}\n\n${replaceRows(table, splitAtTable(measured)[1])}\n\n${tail}`;
+  });
+}
+
+function splitAtTable(text: string): [head: string, table: string, tail: string] {
+  const lines = text.split('\n');
+  const [first, last] = [
+    lines.findIndex((line) => line.startsWith('|')),
+    lines.findLastIndex((line) => line.startsWith('|')),
+  ];
+  const parts = [lines.slice(0, first), lines.slice(first, last + 1), lines.slice(last + 1)];
+  return parts.map((part) => part.join('\n').trim()) as [string, string, string];
+}
+
+/** Returns a Markdown table with those of its rows replaced whose first cell another table has. */
+function replaceRows(table: string, measured: string): string {
+  const [header, , ...rows] = parseRows(table);
+  const [, , ...replacements] = parseRows(measured);
+  const replaced = rows.map((row) => replacements.find(([name]) => name === row[0]) ?? row);
+  return markdown(header!, replaced);
+}
+
+const parseRows = (table: string): string[][] =>
+  table.split('\n').map((line) =>
+    line
+      .trim()
+      .slice(1, -1)
+      .split(/(?<!\\)\|/)
+      .map((cell) => cell.trim()),
+  );
 
 function positionsOf(text: string, path: string, name: string): { begin: number; end: number } {
   const [begin, end] = [text.indexOf(beginOf(name)), text.indexOf(endOf(name))];

@@ -31,6 +31,7 @@ import { Migration20261123030000TotalMaintenance } from './20261123030000-total-
 import { Migration20261123032413RenditionsByDueTime } from './20261123032413-renditions-by-due-time.ts';
 import { Migration20261123064819TotalsByMonth } from './20261123064819-totals-by-month.ts';
 import { Migration20261123085403MonthOfDates } from './20261123085403-month-of-dates.ts';
+import { Migration20261123150000VacuumOfChanges } from './20261123150000-vacuum-of-changes.ts';
 
 /** Every migration, oldest first. `npm run cli -- migrate create` writes this file. */
 export const migrations = [
@@ -67,4 +68,5 @@ export const migrations = [
   Migration20261123032413RenditionsByDueTime,
   Migration20261123064819TotalsByMonth,
   Migration20261123085403MonthOfDates,
+  Migration20261123150000VacuumOfChanges,
 ];

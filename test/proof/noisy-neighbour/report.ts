@@ -1,5 +1,5 @@
 import { markdown } from '../../bench/table.ts';
-import { changeFigures, describeMeasurement, writeFigures } from '../../support/figures.ts';
+import { writeFigures, writeRows } from '../../support/figures.ts';
 import { countBy } from '../exchange.ts';
 import type { Measurement } from './measure.ts';
 
@@ -69,11 +69,13 @@ const HEADER = [
   ...['Attacker received'],
 ];
 
+const ALONE = 'The victim alone';
+
 /** The figures as Markdown; the first measurement is that of the victim alone. */
 export function createTable([baseline, ...cases]: Measurement[]): string {
   const { p50, p99, max, healthP99, peakMib, peakDistinctMib, requests } = baseline!;
   const milliseconds = (value: number) => `${value} ms`;
-  const alone = ['The victim alone', '', `0 of ${requests}`, ...[p50, p50, p99, p99, max, healthP99].map(milliseconds)];
+  const alone = [ALONE, '', `0 of ${requests}`, ...[p50, p50, p99, p99, max, healthP99].map(milliseconds)];
   const rows = cases.map((one) => [
     ...[one.about.replaceAll('|', '\\|'), one.row, `${one.failures.length} of ${one.requests}`],
     ...[p50, one.p50, p99, one.p99, one.max, one.healthP99].map(milliseconds),
@@ -97,29 +99,7 @@ export function writeTable(path: string, table: string, options: { seconds: numb
   const { seconds, only } = options;
   if (only === undefined) return writeFigures(path, 'noisy-neighbour', table, `Each attack ran for ${seconds} s.`);
   const names = only.split(',').map((name) => `\`${name}\``);
-  return changeFigures(path, 'noisy-neighbour', (section) => {
-    const [head, before] = [section.slice(0, section.indexOf('|')).trim(), section.slice(section.indexOf('|'))];
-    const again = `${describeMeasurement('Measured again').slice(0, -1)}: ${names.join(', ')}.`;
-    return `${head} ${again}\n\n${replaceRows(before, table)}`;
-  });
+  // The victim alone is measured again as well, but the other rows were compared with the figures of before.
+  const rows = table.split('\n').filter((line) => !line.startsWith(`| ${ALONE} `));
+  return writeRows(path, 'noisy-neighbour', rows.join('\n'), names.join(', '));
 }
-
-/** Returns a Markdown table with those of its rows replaced whose first cell another table has, but for the first row of that one. */
-export function replaceRows(table: string, measured: string): string {
-  const [header, , ...rows] = parseRows(table);
-  const [, , , ...replacements] = parseRows(measured);
-  const replaced = rows.map((row) => replacements.find(([name]) => name === row[0]) ?? row);
-  return markdown(header!, replaced);
-}
-
-const parseRows = (table: string): string[][] =>
-  table
-    .trim()
-    .split('\n')
-    .map((line) =>
-      line
-        .trim()
-        .slice(1, -1)
-        .split(/(?<!\\)\|/)
-        .map((cell) => cell.trim()),
-    );
