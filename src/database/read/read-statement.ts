@@ -94,9 +94,10 @@ function buildSql(kind: ReadKind, filters: readonly string[], mapper: RowMapper,
   const { matching, order } = list;
   const columns = mapper.toSelectList(filters);
   if (kind === 'one') {
-    // `xmin` is always true and in no index: it prevents a full scan of a covering index while the table is small.
+    // For each id by itself, because the planner would rather read a small table once for all, also for one id. `xmin` is always true and
+    // in no index: it prevents a full scan of a covering index.
     const byId = `t.id = :id::${mapper.idType} and t.xmin <> '0' and ${matching}`;
-    return `select q.n, ${columns} from :batch join ${table} t on ${byId} ${joins}`;
+    return `select q.n, ${columns} from :batch cross join lateral (select t.* from ${table} t where ${byId} limit 1) t ${joins}`;
   }
   if (kind === 'all') {
     return `select q.n, ${columns} from :batch join ${table} t on ${matching} ${joins} order by q.n, ${order}`;
