@@ -68,7 +68,7 @@ describe('the counters', () => {
     const { rows } = await client.query(
       `select relname as table, reloptions as options from pg_class where relname in ('list_total', 'list_day_change', 'list_day_total', 'list_month_total') order by 1`,
     );
-    const byCount = ['autovacuum_vacuum_scale_factor=0', 'autovacuum_vacuum_threshold=10000'];
+    const byCount = ['autovacuum_vacuum_scale_factor=0', 'autovacuum_vacuum_threshold=500'];
     expect(rows).toEqual([
       { table: 'list_day_change', options: byCount },
       { table: 'list_day_total', options: ['autovacuum_vacuum_scale_factor=0.01'] },

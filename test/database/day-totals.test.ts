@@ -11,6 +11,7 @@ import { photos } from '../../src/domain/readers/photo.reader.ts';
 import { subcontractors } from '../../src/domain/readers/subcontractor.reader.ts';
 import { timesheets } from '../../src/domain/readers/timesheet.reader.ts';
 import { type Service, startService } from '../support/harness.ts';
+import { addProject } from '../support/rows.ts';
 
 const ROWS = 1500;
 const SEED = 22;
@@ -252,6 +253,35 @@ describe('a page whose days are found by totals', () => {
       photos.findPage(service.databases.au1, { builderId, source }, { offset: 0, limit: 5 }),
     );
     expect(names).toEqual([`Photo.${kind}(builderId${source ? ',source' : ''})`]);
+  });
+
+  it('is read in its order while its project has few rows, which the page before has found', async () => {
+    const projectId = await addProject(service, builderId);
+    await client.query(
+      `insert into defect (id, created_at, updated_at, identifier, builder_id, project_id, title, status, priority)
+       select 'defect_small' || n, now() + n * interval '1 second', now(), 200000 + n, $1, $2, 'a', case n % 2 when 0 then 'OPEN' else 'CLOSED' end, 'LOW'
+       from generate_series(1, 500) n`,
+      [builderId, projectId],
+    );
+    await compactCounters(service.databases.au1);
+    const read = async (projects: string, offset = 0) => {
+      const where = { builderId, projectId: projects, status: 'OPEN' };
+      const page = await defects.findPage(service.databases.au1, where, { offset, limit: 2 });
+      return `${page.meta.totalCount} ${page.data.map(({ id }) => id).join()}`;
+    };
+    const kindsOf = async (ask: () => Promise<unknown>) => (await namesOf(ask)).map((name) => /\.(\w+)/.exec(name)![1]);
+    const expected = '250 defect_small2,defect_small4';
+    expect(await kindsOf(async () => expect(await read(projectId)).toBe(expected))).toEqual(['located']);
+    expect(await kindsOf(async () => expect(await read(projectId)).toBe(expected))).toEqual(['page']);
+    expect(await kindsOf(() => read(projectId, 500))).toEqual(['located']);
+    await client.query(
+      `insert into defect (id, created_at, updated_at, identifier, builder_id, project_id, title, status, priority)
+       values ('defect_small501', now() + interval '1 hour', now(), 200501, $1, $2, 'a', 'OPEN', 'LOW')`,
+      [builderId, projectId],
+    );
+    await compactCounters(service.databases.au1);
+    expect(await kindsOf(() => read(projectId, 500))).toEqual(['located']);
+    expect(await kindsOf(() => read(projectId))).toEqual(['located']);
   });
 
   it.each([

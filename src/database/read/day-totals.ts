@@ -33,6 +33,10 @@ export function isReadInOrder(filters: readonly string[], unselectiveFilters: re
   return others.length === 0 || (others.length === 1 && others[0]! in BUILDER_OF_PARENT);
 }
 
+/** Returns the filter by which a list is read in its order: its parent's, else its builder's. */
+export const findParentFilter = (filters: readonly string[]): string =>
+  filters.find((name) => name in BUILDER_OF_PARENT) ?? 'builderId';
+
 /** Returns the list with the filters if its totals by day can be added up to their total; null otherwise. */
 export function findDayTotals(filtered: Omit<FilteredList, 'list'>): FilteredList | null {
   const list = countedLists.find(({ table }) => `"${table}"` === filtered.table);
@@ -49,9 +53,22 @@ export function findDayTotals(filtered: Omit<FilteredList, 'list'>): FilteredLis
 export const toDayTotalSql = (filtered: FilteredList): string =>
   `select coalesce(sum(x.added), 0)::bigint as total from (${toMonthsSql(filtered)}) x`;
 
+/** Returns SQL of the number of rows of the list without its filter by status or source; null without that filter or with dates. */
+export function toSizeSql(filtered: FilteredList): string | null {
+  const { list, filters, conditions } = filtered;
+  const isParent = (name: string) => name === 'builderId' || name in BUILDER_OF_PARENT;
+  if (filters.every(isParent) || conditions.some((sql) => isRange(list, sql) || isZoneDayCondition(sql))) return null;
+  const { all, sums } = toTotalConditions({
+    ...filtered,
+    filters: filters.filter(isParent),
+    conditions: conditions.filter((_, index) => isParent(filters[index]!)),
+  });
+  return `select coalesce(sum(x.added), 0)::bigint as size from list_month_total x where ${all}${sums}`;
+}
+
 /**
  * Returns SQL of the total, and of the ids of the rows from `:offset` on: the months that contain them are found by running totals, then
- * their days, and only rows of these days are read.
+ * their days, and only rows of these days are read. After the total comes the size of the list (`toSizeSql`) where it has one.
  */
 export function toLocatedPageSql(filtered: FilteredList): { total: string; ids: string } {
   const { table, order } = filtered;
@@ -59,14 +76,16 @@ export function toLocatedPageSql(filtered: FilteredList): { total: string; ids: 
   const onPage = (column: string) => `array_agg(z.${column}) filter (where ${isOnPage})`;
   const toRunning = (column: string, rows: string, begin = '') =>
     `select y.*, ${begin}sum(y.added) over (order by y.${column} rows unbounded preceding) - y.added as before from (${rows}) y`;
+  const size = toSizeSql(filtered);
   return {
-    total: `select m.total, d.days, d.befores, d.counts
+    total: `select ${size === null ? 'm.total' : `concat(m.total, '|', s.size)`} as total, d.days, d.befores, d.counts
         from (select coalesce(sum(z.added), 0)::bigint as total, ${monthsOnPage(isOnPage)},
             min(z.before) filter (where ${isOnPage}) as before
           from (${toRunning('created_in', addUpMonths(filtered))}) z) m
         cross join lateral (
           select ${onPage('created_on')} as days, ${onPage('before')} as befores, ${onPage('added')} as counts
-          from (${toRunning('created_on', addUpDays(filtered), 'm.before + ')}) z) d`,
+          from (${toRunning('created_on', addUpDays(filtered), 'm.before + ')}) z) d
+        ${size === null ? '' : `cross join lateral (${size}) s`}`,
     ids: `select w.id from unnest(c.days, c.befores, c.counts) d(created_on, before, added) cross join lateral (
         select t.id from ${table} t where ${isBeforeEnd(filtered)} and t.created_at >= d.created_on
         order by ${order} limit least(d.before + d.added, :offset::bigint + :limit::bigint) - greatest(d.before, :offset::bigint)

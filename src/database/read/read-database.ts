@@ -1,5 +1,6 @@
 import type { MetadataStorage } from '@mikro-orm/core';
 import type { StatementRunner } from '../pool/statement-runner.ts';
+import type { SmallLists } from './small-lists.ts';
 
 /** The parts of a regional database that readers use. */
 export interface ReadDatabase {
@@ -7,6 +8,7 @@ export interface ReadDatabase {
   readonly runner: StatementRunner;
   /** Connections for large values and slow reads, which must not delay other reads. */
   readonly slowRunner: StatementRunner;
+  readonly smallLists: SmallLists;
   /** Limits of the request; null when its reads are not limited. */
   readonly limits: ReadLimits | null;
 }

@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Statement } from '../pool/pg-pipeline.ts';
-import { findDayTotals, isReadInOrder, toDayTotalSql, toLocatedPageSql, toNextPageSql } from './day-totals.ts';
+import {
+  findDayTotals,
+  isReadInOrder,
+  toDayTotalSql,
+  toLocatedPageSql,
+  toNextPageSql,
+  toSizeSql,
+} from './day-totals.ts';
 import type { ColumnOptions, RowMapper } from './row-mapper.ts';
 
 export interface ReadOptions<Filter extends string> extends ColumnOptions {
@@ -29,8 +36,8 @@ export interface ReadOptions<Filter extends string> extends ColumnOptions {
 /**
  * Kind of a read: a page with its total; a page whose days are found by totals by day (`located`); the first page by cursor, and one
  * after a position (`next`), or any page by cursor whose days are found (`locatedNext`); the row of an id; all rows. The first column of each
- * row is the number, from 1, of the batch element that it belongs to. The second column of a page is its total, and of a page by cursor its
- * total and the position of the row, separated by `|`. An empty page is one row with null in all further columns.
+ * row is the number, from 1, of the batch element that it belongs to. The second column of a page is its total, of a located page its
+ * total and the size of the list (`toSizeSql`), and of a page by cursor its total and the position of the row, separated by `|`. An empty page is one row with null in all further columns.
  */
 export type ReadKind = 'page' | 'located' | 'first' | 'next' | 'locatedNext' | 'one' | 'all';
 
@@ -52,9 +59,20 @@ function hasStoredTotal({ counterKind }: AnyReadOptions, filters: readonly strin
   return filters.every((name) => name === 'builderId' || name === 'projectId' || name === counterKind);
 }
 
-/** Whether the rows and the total of a page with those filters are found by totals by day. */
-export function hasDayTotals(table: string, options: AnyReadOptions, filters: readonly string[]): boolean {
-  return findDayTotals(toFilteredList(table, options, filters)) !== null;
+/** How a page with certain filters is found by totals by day. */
+export interface LocatedRead {
+  /** Whether the read returns the size of the list too. */
+  hasSize: boolean;
+}
+
+/** Returns null where a page with those filters cannot be found by totals by day. */
+export function findLocatedRead(
+  table: string,
+  options: AnyReadOptions,
+  filters: readonly string[],
+): LocatedRead | null {
+  const totals = findDayTotals(toFilteredList(table, options, filters));
+  return totals && { hasSize: toSizeSql(totals) !== null };
 }
 
 type FilteredRows = ReturnType<typeof toFilteredList>;
@@ -77,7 +95,7 @@ export function prepareRead(
   const isPage = kind !== 'one' && kind !== 'all';
   const isCounted =
     isPage && options.counterKind !== undefined && !options.skipTotal && !hasStoredTotal(options, filters);
-  const isCountedInRows = isCounted && !(kind === 'page' && hasDayTotals(mapper.table, options, filters));
+  const isCountedInRows = isCounted && !(kind === 'page' && findLocatedRead(mapper.table, options, filters));
   const isSearched = (kind === 'first' || kind === 'next') && options.counterKind !== undefined;
   const isSlow =
     isCountedInRows ||

@@ -4,13 +4,14 @@ import type { Selection } from '../../../schema/selection.ts';
 import { getErrorCode } from '../errors.ts';
 import type { TextRow } from '../pool/pg-pipeline.ts';
 import { MAX_PREPARED_SELECTIONS } from '../pool/statement-runner.ts';
-import { isReadInOrder } from './day-totals.ts';
+import { findParentFilter, isReadInOrder } from './day-totals.ts';
 import { addLargeValues } from './large-values.ts';
 import { type CursorScope, decodeListCursor, encodeListCursor, invalidCursor } from './list-cursor.ts';
 import { PageWithoutTotal } from './page-without-total.ts';
 import type { ReadDatabase } from './read-database.ts';
 import {
-  hasDayTotals,
+  findLocatedRead,
+  type LocatedRead,
   type PreparedRead,
   prepareRead,
   type ReadKind,
@@ -58,6 +59,8 @@ export class Reader<T extends object, Filter extends string = never> {
   readonly entity: Class<T>;
   readonly #options: ReaderOptions<Filter>;
   readonly #preparedReads = new Map<string, PreparedRead>();
+  /** How pages are found by totals by day, by the names of their filters. */
+  readonly #locatedReads = new Map<string, LocatedRead | null>();
   readonly #selectedReaders = new Map<string, Reader<T, Filter>>();
   /** Whether this reads the properties of a selection only. */
   readonly #isSelection: boolean;
@@ -147,23 +150,42 @@ export class Reader<T extends object, Filter extends string = never> {
     const values = updatedSince == null ? where : { ...where, updatedSince };
     const filters = this.#findAppliedFilters(keys ? { ...values, [keys.name]: keys.values } : values);
     if (cursor != null) return this.#fetchPagesByCursor(database, filters, values, window, keys);
-    const usesDayTotals = this.#usesDayTotals(database, filters, values, offset);
-    const prepared = this.#prepare(database, usesDayTotals ? 'located' : 'page', filters);
+    const located = this.#findLocatedRead(database, filters, values, offset);
+    const lists = located?.hasSize ? this.#listNames(database, filters, values, keys) : [];
+    const isSmall =
+      lists.length > 0 && (offset ?? 0) < DEEP_OFFSET && lists.every((list) => database.smallLists.has(list));
+    const prepared = this.#prepare(database, located && !isSmall ? 'located' : 'page', filters);
     const rowLists = await this.#fetchRows(database, prepared, { ...values, offset, limit }, keys);
-    return rowLists.map((rows) => {
+    return rowLists.map((rows, index) => {
       const data = this.#toRecords(prepared, rows, 2);
-      return skipTotal ? new PageWithoutTotal(data) : createPage(data, Number(rows[0]![1]), window);
+      const [total, size] = rows[0]![1]?.split('|') ?? [];
+      if (size !== undefined) database.smallLists.record(lists[index]!, Number(size));
+      return skipTotal ? new PageWithoutTotal(data) : createPage(data, Number(total), window);
     });
   }
 
-  /** Whether the rows of the page are found by totals by day, because reading the list in its order may take long. */
-  #usesDayTotals(database: ReadDatabase, filters: string[], where: Where, offset = 0): boolean {
+  /** Returns the names of the lists of the page's parents in `smallLists`. */
+  #listNames(database: ReadDatabase, filters: string[], where: Where, keys?: Keys): string[] {
+    const { table } = this.#getMapper(database);
+    const parent = findParentFilter(filters);
+    const ids = parent === keys?.name ? keys.values : [where[parent]];
+    return ids.map((id) => `${table}.${parent} ${id}`);
+  }
+
+  /** Returns null where the page is read in the list's order; else how it is found by totals by day, because that may take long. */
+  #findLocatedRead(database: ReadDatabase, filters: string[], where: Where, offset = 0): LocatedRead | null {
     const { mostRowsMatch } = this.#options;
     const common = filters.filter((name) =>
       [where[name]].flat().some((value) => mostRowsMatch?.[name as Filter]?.includes(value)),
     );
-    const isFirst = offset < DEEP_OFFSET && isReadInOrder(filters, common);
-    return !isFirst && hasDayTotals(this.#getMapper(database).table, this.#options, filters);
+    if (offset < DEEP_OFFSET && isReadInOrder(filters, common)) return null;
+    const key = filters.join();
+    let located = this.#locatedReads.get(key);
+    if (located === undefined) {
+      located = findLocatedRead(this.#getMapper(database).table, this.#options, filters);
+      this.#locatedReads.set(key, located);
+    }
+    return located;
   }
 
   /** Reads one record more than the page, to know whether there is a next one. */
@@ -183,7 +205,7 @@ export class Reader<T extends object, Filter extends string = never> {
     });
     // A cursor is bound to one parent, so that it is wrong for every other one.
     const [position] = scopes.map((scope) => decodeListCursor(scope, window.cursor!));
-    const kind = this.#usesDayTotals(database, filters, where) ? 'locatedNext' : position ? 'next' : 'first';
+    const kind = this.#findLocatedRead(database, filters, where) ? 'locatedNext' : position ? 'next' : 'first';
     const after = position ?? { afterValue: '-infinity', afterId: '' };
     const limit = window.limit + 1;
     const prepared = this.#prepare(database, kind, filters);
