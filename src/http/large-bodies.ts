@@ -1,6 +1,7 @@
+import type { ServerResponse } from 'node:http';
 import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify';
+import type { FastifyInstance, FastifyRequest, RequestPayload } from 'fastify';
 import type { RequestContext } from '../auth/request-context.ts';
 import { PreparedPage, toCarrierDocument } from '../domain/photo-reports/prepared-page.ts';
 import { invalidField, payloadTooLarge, unavailable, ValidationError } from '../shared/errors.ts';
@@ -11,6 +12,13 @@ import { WorkerThread, WorkerThreadError } from '../shared/worker-thread.ts';
 import { type BodyResult, type BodyTask, DOCUMENT_TYPE } from './body-task.ts';
 import { countTokens, decodeJson, MANY_TOKENS, MAX_TOKENS, parseInShare, parseJsonText } from './json.ts';
 import { receiveChunkedBody, receiveLargeBody, receiveSmallBody } from './receive-body.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Response to a request whose body may be large; null for others. */
+    response: ServerResponse | null;
+  }
+}
 
 const MIB = 1024 * 1024;
 
@@ -45,7 +53,6 @@ export class LargeBodyParser {
   readonly #shares: FairShares;
   readonly #thread = new WorkerThread<BodyTask, BodyResult>(THREAD);
   readonly #largeFrom: number;
-  readonly #replies = new WeakMap<FastifyRequest, FastifyReply>();
   /** Numbers of bodies parsed on the event loop and in the worker thread. */
   readonly parsed = { eventLoop: 0, thread: 0 };
 
@@ -57,8 +64,10 @@ export class LargeBodyParser {
 
   /** Makes the routes of a scope accept large bodies of the form, up to the limit of each route. */
   install(scope: FastifyInstance, form: LargeBodyForm): void {
-    scope.addHook('preParsing', (request, reply, payload, done) => {
-      this.#replies.set(request, reply);
+    // In a WeakMap, V8's minor collections would keep each response, with all that belongs to its request.
+    scope.decorateRequest('response', null);
+    scope.addHook('preParsing', (request, { raw }, payload, done) => {
+      request.response = raw;
       done(null, payload);
     });
     scope.removeContentTypeParser('application/json');
@@ -155,7 +164,7 @@ export class LargeBodyParser {
   }
 
   #largeRequest(request: FastifyRequest): LargeRequest {
-    const { raw } = this.#replies.get(request)!;
+    const raw = request.response!;
     const connection = new AbortController();
     const releases: Release[] = [];
     raw.once('close', () => {
