@@ -16,6 +16,8 @@ interface ExecutedOperation {
   hasErrors: boolean;
   /** The first GraphQL error that is the client's. */
   rejection?: { status: number; code: string; reason: string };
+  /** Result that is sent in chunks, in place of the response of Apollo Server. */
+  largeResult?: object;
 }
 
 /** Context value of the resolvers. One per HTTP request. */

@@ -23,6 +23,13 @@ import type { TracingSettings } from '../config.ts';
 import { type SpanAttributes, setTracing, type TraceContext, type Tracing } from '../shared/tracing.ts';
 import { VERSION } from '../shared/version.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Span of the request, with its context; null where requests are not traced. */
+    trace: { span: Span; context: Context } | null;
+  }
+}
+
 /* Loaded only with OTEL_EXPORTER_OTLP_ENDPOINT: the packages take time to load, and memory. */
 
 const SERVICE = 'builder-integration-api';
@@ -105,21 +112,20 @@ function toSafeException(error: unknown) {
 export function installTracing(app: FastifyInstance, settings: TracingSettings): void {
   const tracing = new OpenTelemetryTracing(settings);
   setTracing(tracing);
-  const traces = new WeakMap<FastifyRequest, { span: Span; context: Context }>();
+  app.decorateRequest('trace', null);
   app.addHook('onRequest', (request, _reply, done) => {
     const started = tracing.startRequest(request);
-    traces.set(request, started);
+    request.trace = started;
     request.log = request.log.child({ traceId: started.span.spanContext().traceId });
     tracing.enter(started.context, done);
   });
   // The body arrives in events of the socket, which are outside of the request's context.
   app.addHook('preValidation', (request, _reply, done) => {
-    const started = traces.get(request);
-    if (started) tracing.enter(started.context, done);
+    if (request.trace) tracing.enter(request.trace.context, done);
     else done();
   });
   app.addHook('onResponse', (request, { statusCode }, done) => {
-    const span = traces.get(request)?.span;
+    const span = request.trace?.span;
     if (!span) return done();
     const { method, routeOptions, context, id } = request;
     const route = routeOptions.url;

@@ -3,22 +3,21 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RequestContext } from '../../auth/request-context.ts';
 import { CHUNKED_BYTES, sendJson } from '../../auth/request-usage.ts';
 
-/** Results to serialize in chunks. The key is `usage`, because Apollo copies the context. */
-const largeResults = new WeakMap<object, unknown>();
-
 /** Removes large results from Apollo's response: Apollo would serialize each at once. */
 export const largeResponses: ApolloServerPlugin<RequestContext> = {
   requestDidStart: async () => ({
     async willSendResponse({ contextValue, response: { body } }) {
       if (contextValue.meter.bytes < CHUNKED_BYTES || body.kind !== 'single') return;
-      largeResults.set(contextValue.usage, body.singleResult);
+      contextValue.operation.largeResult = body.singleResult;
       body.singleResult = {};
     },
   }),
 };
 
 /** Drops a large result, in place of which another response is sent. */
-export const dropLargeResult = ({ usage }: RequestContext): boolean => largeResults.delete(usage);
+export function dropLargeResult({ operation }: RequestContext): void {
+  operation.largeResult = undefined;
+}
 
 type ApolloHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
@@ -28,6 +27,6 @@ export const sendLargeResponses =
   async (request, reply) => {
     const payload = await handle(request, reply);
     const { context } = request;
-    const result = context && largeResults.get(context.usage);
-    return result ? sendJson(request, reply, result, context.meter.bytes) : payload;
+    const result = context?.operation.largeResult;
+    return result ? sendJson(request, reply, result, context!.meter.bytes) : payload;
   };
