@@ -78,8 +78,8 @@ export async function compare(stage: Stage, options: Options): Promise<void> {
       figures.push(await measureWork(bench, [ours, ...others], work, connections));
     }
   }
-  for (const twin of [plain, tuned]) await requireSameAnswers([ours.origin, twin.origin], probes);
   await publish(options, figures, table(figures, options));
+  for (const twin of [plain, tuned]) await requireSameAnswers([ours.origin, twin.origin], probes);
 }
 
 /** Null when it is not installed, which it is by hand. */

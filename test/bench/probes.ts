@@ -21,7 +21,13 @@ const PASSING = ['connection', 'date', 'keep-alive'];
 /** Made anew by each that answers: identifiers of what was written, and tokens. */
 const FRESH = /\b(saevt|signon|phrep|page)_[a-z0-9]+|"access_token":"[\w.-]+"/g;
 
-async function answerOf(origin: string, { method, path, headers, body, token }: Probe) {
+async function answerOf(origin: string, probe: Probe) {
+  return sendProbe(origin, probe).catch((error) => {
+    throw new Error(`${origin} does not answer ${probe.method ?? 'GET'} ${probe.path}: ${error.message}`, { cause: error });
+  });
+}
+
+async function sendProbe(origin: string, { method, path, headers, body, token }: Probe) {
   const authorization: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {};
   // Each writes its own.
   const id = randomUUID();
