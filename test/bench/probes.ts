@@ -23,7 +23,9 @@ const FRESH = /\b(saevt|signon|phrep|page)_[a-z0-9]+|"access_token":"[\w.-]+"/g;
 
 async function answerOf(origin: string, probe: Probe) {
   return sendProbe(origin, probe).catch((error) => {
-    throw new Error(`${origin} does not answer ${probe.method ?? 'GET'} ${probe.path}: ${error.message}`, { cause: error });
+    throw new Error(`${origin} does not answer ${probe.method ?? 'GET'} ${probe.path}: ${error.message}`, {
+      cause: error,
+    });
   });
 }
 

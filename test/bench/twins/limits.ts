@@ -40,16 +40,20 @@ export async function startRequest(limits: Limits, request: FastifyRequest, shar
 
 export function installLimits(app: FastifyInstance, limits: Limits): void {
   for (const name of ['share', 'endRequest', 'endResponse']) app.decorateRequest(name, null);
-  app.addHook('onSend', (request, _reply, payload, done) => {
+  app.addHook('onSend', (request, { raw }, payload, done) => {
     request.endRequest?.();
     const bytes = typeof payload === 'string' ? payload.length : 0;
     if (request.share === null || bytes < COUNTED_BYTES) return done();
-    request.endResponse = limits.tryStartResponse(request.share, bytes);
-    if (request.endResponse) return done();
-    limits.startResponse(request.share, bytes).then((release) => {
+    const send = (release: Release) => {
       request.endResponse = release;
+      // Fastify calls no hook after a client that went away before the whole response was sent.
+      if (raw.destroyed) release();
+      else raw.once('close', release);
       done();
-    }, done);
+    };
+    const release = limits.tryStartResponse(request.share, bytes);
+    if (release) send(release);
+    else limits.startResponse(request.share, bytes).then(send, done);
   });
   app.addHook('onResponse', (request, _reply, done) => {
     request.endRequest?.();
