@@ -25,7 +25,7 @@ export async function writeFigures(path: string, name: string, figures: string, 
 }
 
 /** Replaces the text between a page's two markers of that name. */
-export async function changeFigures(path: string, name: string, change: (section: string) => string): Promise<void> {
+async function changeFigures(path: string, name: string, change: (section: string) => string): Promise<void> {
   const text = await readFile(path, 'utf8');
   const { begin, end } = positionsOf(text, path, name);
   const section = change(text.slice(begin, end).trim()).trim();
@@ -79,7 +79,7 @@ function positionsOf(text: string, path: string, name: string): { begin: number;
 }
 
 /** Returns a sentence with the day, the machine and the revision. */
-export function describeMeasurement(verb = 'Measured'): string {
+function describeMeasurement(verb = 'Measured'): string {
   const day = new Date().toISOString().slice(0, 10);
   const machine = `${cpus().length} processors (${cpus()[0]?.model.trim()}), Node ${process.versions.node}`;
   return `${verb} on ${day} on ${machine}${describeRevision()}.`;

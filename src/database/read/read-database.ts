@@ -8,6 +8,7 @@ export interface ReadDatabase {
   readonly runner: StatementRunner;
   /** Connections for large values and slow reads, which must not delay other reads. */
   readonly slowRunner: StatementRunner;
+  /** Lists whose pages are read in their order, because totals by day would take longer. */
   readonly smallLists: SmallLists;
   /** Limits of the request; null when its reads are not limited. */
   readonly limits: ReadLimits | null;

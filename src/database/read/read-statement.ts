@@ -37,7 +37,8 @@ export interface ReadOptions<Filter extends string> extends ColumnOptions {
  * Kind of a read: a page with its total; a page whose days are found by totals by day (`located`); the first page by cursor, and one
  * after a position (`next`), or any page by cursor whose days are found (`locatedNext`); the row of an id; all rows. The first column of each
  * row is the number, from 1, of the batch element that it belongs to. The second column of a page is its total, of a located page its
- * total and the size of the list (`toSizeSql`), and of a page by cursor its total and the position of the row, separated by `|`. An empty page is one row with null in all further columns.
+ * total and the size of the list (`toSizeSql`), and of a page by cursor its total and the position of the row, separated by `|`. An empty
+ * page is one row with null in all further columns.
  */
 export type ReadKind = 'page' | 'located' | 'first' | 'next' | 'locatedNext' | 'one' | 'all';
 
