@@ -1,12 +1,13 @@
 import type { Transaction } from '../../database/write/transaction-runner.ts';
-import { conflict } from '../../shared/errors.ts';
+import { type ApiError, conflict } from '../../shared/errors.ts';
 import type { TreeImage } from './page-tree.ts';
 import { LOCK_PHOTOS } from './sync-statements.ts';
 
 /** Maximum blocks that an error message names. */
 const MAX_NAMED = 10;
 
-type PhotoProjects = ReadonlyMap<string, string | null>;
+/** The project of each photo, by the photo's id. */
+export type PhotoProjects = ReadonlyMap<string, string | null>;
 
 const filterSynced = (images: readonly TreeImage[]) => images.filter(({ block }) => block.imageStatus === 'SYNCED');
 
@@ -22,14 +23,14 @@ export async function lockPhotos(
 }
 
 /**
- * Throws 409 `ATTACHMENT_CONFLICT` with the blocks whose photo is not among the photos, or belongs to another project than the report
- * (PRP-14).
+ * Returns a 409 `ATTACHMENT_CONFLICT` with the blocks whose photo is not among the photos, or belongs to another project than the report
+ * (PRP-14); null without any.
  */
-export function requirePhotos(
+export function findPhotoConflict(
   photos: PhotoProjects,
   images: readonly TreeImage[],
   projectId: string | null | undefined,
-): void {
+): ApiError | null {
   const problems = filterSynced(images).flatMap(({ at, block }) => {
     const photoProject = photos.get(block.attachmentId!);
     const where = `${at}.attachmentId (block "${block.sourceBlockId}")`;
@@ -37,7 +38,7 @@ export function requirePhotos(
     if (projectId == null || photoProject === null || photoProject === projectId) return [];
     return [`${where}: ${block.attachmentId} is in another project`];
   });
-  if (problems.length === 0) return;
+  if (problems.length === 0) return null;
   const more = problems.length > MAX_NAMED ? [`and ${problems.length - MAX_NAMED} more`] : [];
-  throw conflict('ATTACHMENT_CONFLICT', `${[...problems.slice(0, MAX_NAMED), ...more].join('; ')}.`);
+  return conflict('ATTACHMENT_CONFLICT', `${[...problems.slice(0, MAX_NAMED), ...more].join('; ')}.`);
 }
