@@ -18,7 +18,7 @@ afterAll(() => service.stop());
 const [worker] = gate().workers.active as [string];
 const stranger = gate().workers.none[0]!;
 
-/** Records sign-ons in one tick, and returns the status or the error code of each. All but the first share a transaction. */
+/** Records sign-ons in one tick, and returns the status or the error code of each. All but the first two share a transaction. */
 async function recordAll(events: ReturnType<typeof signOn>[]) {
   const database = service.databases.au1;
   const { clientId } = service.demo('A');

@@ -31,16 +31,12 @@ const withPhoto = (photo: string, more: object = {}) => request({ page: page([bl
 const outcomeOf = (answer: LightMyRequestResponse) => [answer.statusCode, answer.json().code];
 
 describe('while a sync is being saved', () => {
-  it('one of another integrator for its report waits, and is decided by what the first has stored (PRP-10)', async () => {
+  it('another one of its report waits, and is decided by what the first has stored (PRP-10)', async () => {
     const body = request();
-    const another = await clientOf(service, 'C');
-    const [first, second] = await other.respondWhileOpen(
-      HOLD_REPORTS,
-      [],
-      [sync(body), () => another.send('POST', PATH, body)],
-    );
+    const contradiction = { ...body, page: page([blocks.text('other')]) };
+    const [first, second] = await other.respondWhileOpen(HOLD_REPORTS, [], [sync(body), sync(contradiction)]);
     expect(first!.json()).toMatchObject({ idempotent: false });
-    expect(outcomeOf(second!)).toEqual([409, 'SOURCE_OWNERSHIP_REQUIRED']);
+    expect(outcomeOf(second!)).toEqual([409, 'REVISION_CONFLICT']);
     expect(await client.ok('POST', PATH, body)).toMatchObject({ idempotent: true });
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TreeImage } from '../../src/domain/photo-reports/page-tree.ts';
-import { findPhotoConflict } from '../../src/domain/photo-reports/report-photos.ts';
+import { requirePhotos } from '../../src/domain/photo-reports/report-photos.ts';
 
 const anImage = (number: number, imageStatus: 'SYNCED' | 'FAILED' = 'SYNCED'): TreeImage => ({
   at: `page.blocks[${number}]`,
@@ -10,10 +10,14 @@ const anImage = (number: number, imageStatus: 'SYNCED' | 'FAILED' = 'SYNCED'): T
 const images = (count: number) => Array.from({ length: count }, (_, number) => anImage(number));
 
 /** Returns the message of the conflict, or null. */
-function findConflict(...given: Parameters<typeof findPhotoConflict>): string | null {
-  const error = findPhotoConflict(...given);
-  if (error !== null) expect(error).toMatchObject({ status: 409, code: 'ATTACHMENT_CONFLICT' });
-  return error?.message ?? null;
+function findConflict(...given: Parameters<typeof requirePhotos>): string | null {
+  try {
+    requirePhotos(...given);
+    return null;
+  } catch (error) {
+    expect(error).toMatchObject({ status: 409, code: 'ATTACHMENT_CONFLICT' });
+    return (error as Error).message;
+  }
 }
 
 describe('the conflict of blocks whose photo cannot be used (PRP-14)', () => {

@@ -3,9 +3,9 @@ import type { SignOnStatus } from '../../../schema/enums.ts';
 import type { Database } from '../../database/database.ts';
 import { isValueError } from '../../database/errors.ts';
 import type { BoundStatement } from '../../database/pool/pg-pipeline.ts';
-import { GroupCommits } from '../../database/write/group-commit.ts';
+import { GroupCommit } from '../../database/write/group-commit.ts';
 import { ConcurrentUpdateError } from '../../database/write/retry.ts';
-import type { Transaction } from '../../database/write/transaction-runner.ts';
+import type { Transaction, TransactionRunner } from '../../database/write/transaction-runner.ts';
 import { conflict, forbidden, notFound } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import {
@@ -77,31 +77,37 @@ interface PendingSignOn {
   received: ReceivedEvent;
 }
 
-/** New sign-ons that share transactions. */
-const signOnCommits = new GroupCommits<PendingSignOn, RecordedEvent | null>({
-  name: 'sign-ons',
-  run: recordGroup,
-  identityOf: ({ received }) => toLockKeys(received)[0]!,
-});
+/**
+ * Groups by integrator and builder, so that a transaction is charged to one integrator's fair share and has the rows of one builder.
+ */
+type SignOnGroups = Map<string, GroupCommit<PendingSignOn, RecordedEvent | null>>;
+
+const groupsOfWriters = new WeakMap<TransactionRunner, SignOnGroups>();
 
 /** Records a sign-on in a transaction that it may share with others. Returns null if it wrote nothing. */
 async function recordInGroup(database: Database, received: ReceivedEvent): Promise<RecordedEvent | null> {
   const { integratorId, builderId } = received.owner;
+  const key = `${integratorId} ${builderId}`;
+  const groups: SignOnGroups = groupsOfWriters.get(database.writer) ?? new Map();
+  const group = groups.get(key) ?? new GroupCommit('sign-ons', recordGroup);
+  groupsOfWriters.set(database.writer, groups.set(key, group));
   try {
-    // A transaction is charged to one integrator's fair share, and has the rows of one builder.
-    return await signOnCommits.add(database.writer, `${integratorId} ${builderId}`, { database, received });
+    return await group.add({ database, received });
   } catch (error) {
     // The values of another sign-on may be the cause: recorded by itself, each has its own error.
     if (isValueError(error)) return null;
     throw error;
+  } finally {
+    if (group.isIdle) groups.delete(key);
   }
 }
 
 async function recordGroup(signOns: readonly PendingSignOn[]): Promise<(RecordedEvent | null)[]> {
+  // Of several with the same identity the first is recorded. The others write nothing, and are then found to be replays or conflicts.
+  const distinct = new Map(signOns.toReversed().map(({ received }) => [toLockKeys(received)[0]!, received]));
   const [{ database }] = signOns as [PendingSignOn];
-  const received = signOns.map((signOn) => signOn.received);
-  const recorded = await database.write((transaction) => recordSignOns(transaction, received));
-  return received.map((one) => recorded.get(one) ?? null);
+  const recorded = await database.write((transaction) => recordSignOns(transaction, [...distinct.values()]));
+  return signOns.map(({ received }) => recorded.get(received) ?? null);
 }
 
 const OPEN: VisitState = { signedOffAt: null, closedAt: null, archivedAt: null };

@@ -14,7 +14,7 @@ export function archiveReport(
   const { integratorId, builderId, sourceApp, sourceExternalId } = source;
   return database.write(async (transaction) => {
     const [, [found]] = await Promise.all([
-      transaction.query(toReportLock([source])),
+      transaction.query(toReportLock(source)),
       transaction.query([READ_STORED, [builderId, sourceApp, sourceExternalId]]),
     ]);
     const { stored, pageId } = found as unknown as { stored: StoredReport | null; pageId: string };

@@ -1,13 +1,12 @@
 import type { Transaction } from '../../database/write/transaction-runner.ts';
-import { type ApiError, conflict } from '../../shared/errors.ts';
+import { conflict } from '../../shared/errors.ts';
 import type { TreeImage } from './page-tree.ts';
 import { LOCK_PHOTOS } from './sync-statements.ts';
 
 /** Maximum blocks that an error message names. */
 const MAX_NAMED = 10;
 
-/** The project of each photo, by the photo's id. */
-export type PhotoProjects = ReadonlyMap<string, string | null>;
+type PhotoProjects = ReadonlyMap<string, string | null>;
 
 const filterSynced = (images: readonly TreeImage[]) => images.filter(({ block }) => block.imageStatus === 'SYNCED');
 
@@ -23,14 +22,14 @@ export async function lockPhotos(
 }
 
 /**
- * Returns a 409 `ATTACHMENT_CONFLICT` with the blocks whose photo is not among the photos, or belongs to another project than the report
- * (PRP-14); null without any.
+ * Throws 409 `ATTACHMENT_CONFLICT` with the blocks whose photo is not among the photos, or belongs to another project than the report
+ * (PRP-14).
  */
-export function findPhotoConflict(
+export function requirePhotos(
   photos: PhotoProjects,
   images: readonly TreeImage[],
   projectId: string | null | undefined,
-): ApiError | null {
+): void {
   const problems = filterSynced(images).flatMap(({ at, block }) => {
     const photoProject = photos.get(block.attachmentId!);
     const where = `${at}.attachmentId (block "${block.sourceBlockId}")`;
@@ -38,7 +37,7 @@ export function findPhotoConflict(
     if (projectId == null || photoProject === null || photoProject === projectId) return [];
     return [`${where}: ${block.attachmentId} is in another project`];
   });
-  if (problems.length === 0) return null;
+  if (problems.length === 0) return;
   const more = problems.length > MAX_NAMED ? [`and ${problems.length - MAX_NAMED} more`] : [];
-  return conflict('ATTACHMENT_CONFLICT', `${[...problems.slice(0, MAX_NAMED), ...more].join('; ')}.`);
+  throw conflict('ATTACHMENT_CONFLICT', `${[...problems.slice(0, MAX_NAMED), ...more].join('; ')}.`);
 }

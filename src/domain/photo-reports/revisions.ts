@@ -21,7 +21,7 @@ interface SyncFacts {
 }
 
 /** Result of a sync: save a snapshot, replay the stored one, or an error. */
-export type SyncDecision = 'SAVE' | 'REPLAY' | 'NOT_FOUND' | PhotoReportConflictCode;
+type SyncDecision = 'SAVE' | 'REPLAY' | 'NOT_FOUND' | PhotoReportConflictCode;
 
 type Rule = readonly [situation: string, holds: (facts: SyncFacts) => boolean, decision: SyncDecision];
 

@@ -1,15 +1,13 @@
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 
 /*
- * Statements of syncs. At READ COMMITTED each statement has its own snapshot, so the lock is a statement of its own: what the next
+ * Statements of one sync. At READ COMMITTED each statement has its own snapshot, so the lock is a statement of its own: what the next
  * statement reads of the report stays true until the commit.
  */
 
-/** Locks reports in a fixed order, so that two transactions of several do not deadlock. */
-export const LOCK_REPORTS: Statement = {
+export const LOCK_REPORT: Statement = {
   name: 'photo-report.lock',
-  text: `select pg_advisory_xact_lock(id)
-    from (select distinct hashtextextended(key, 0) as id from unnest($1::text[]) key order by id) ids`,
+  text: `select pg_advisory_xact_lock(hashtextextended($1, 0))`,
 };
 
 const IDENTITY = 'r.builder_id = $1 and r.source_app = $2 and r.source_external_id = $3';

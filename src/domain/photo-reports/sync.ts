@@ -1,22 +1,20 @@
 import { toInstant } from '../../../schema/scalars.ts';
-import type { Database } from '../../database/database.ts';
-import { isReadOnlyError, isValueError } from '../../database/errors.ts';
+import { isReadOnlyError } from '../../database/errors.ts';
 import type { BoundStatement } from '../../database/pool/pg-pipeline.ts';
 import { STATEMENT_TIMEOUT_MS } from '../../database/pool/timeouts.ts';
-import { GroupCommits } from '../../database/write/group-commit.ts';
 import type { Transaction } from '../../database/write/transaction-runner.ts';
+import { canonicalJson, createFingerprint } from '../../shared/canonical-json.ts';
 import { ApiError, conflict, type FieldError, internalError, notFound, ValidationError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { isPermittedScheme, parseScheme } from './deep-link.ts';
 import { validatePageDocument } from './page-document.ts';
-import { toPathDigest, toReportStatus } from './page-tree.ts';
-import { findPreparedPage } from './prepared-page.ts';
+import { type PageTree, toPageTree, toPathDigest, toReportStatus } from './page-tree.ts';
+import { createFingerprintInSlices, findPreparedPage, type PreparedPage } from './prepared-page.ts';
 import type { SyncPhotoReportInput, SyncPhotoReportResult } from './report-inputs.ts';
-import { findPhotoConflict, lockPhotos, type PhotoProjects } from './report-photos.ts';
-import { CONFLICTS, decideSync, type StoredReport, type SyncDecision } from './revisions.ts';
-import { createPreparedSnapshot, createSnapshot, type Snapshot } from './snapshot.ts';
-import { ADD_PAGES, CREATE, LOCK_REPORTS, READ_FACTS, REMOVE_PAGES, REPLACE } from './sync-statements.ts';
+import { lockPhotos, requirePhotos } from './report-photos.ts';
+import { CONFLICTS, decideSync, type StoredReport } from './revisions.ts';
+import { ADD_PAGES, CREATE, LOCK_REPORT, READ_FACTS, REMOVE_PAGES, REPLACE } from './sync-statements.ts';
 
 /** Bytes of a snapshot above which the statement timeout is extended, by 1 s per MiB. PostgreSQL parses the densest JSON in 0.3 s. */
 const LARGE_SNAPSHOT = 1024 * 1024;
@@ -39,18 +37,16 @@ interface StoredFacts {
   schemes: string[];
 }
 
-/** Returns the statement that serialises the transactions of each of the reports. */
-export const toReportLock = (sources: readonly ReportSource[]): BoundStatement => [
-  LOCK_REPORTS,
-  [sources.map(toReportKey)],
+/** Returns the statement that serialises the transactions of a report. */
+export const toReportLock = ({ builderId, sourceApp, sourceExternalId }: ReportSource): BoundStatement => [
+  LOCK_REPORT,
+  [JSON.stringify(['photo-report', builderId, sourceApp, sourceExternalId])],
 ];
 
-const toReportKey = ({ builderId, sourceApp, sourceExternalId }: ReportSource): string =>
-  JSON.stringify(['photo-report', builderId, sourceApp, sourceExternalId]);
-
 /**
- * Commits the request as the snapshot of its report, in one transaction, which it may share with syncs of other reports. A failure keeps
- * the previous snapshot; after the save has begun it is a 500, and the client repeats the identical request (PRP-9).
+ * Commits the request as the snapshot of its report, in one transaction. A failure keeps the previous snapshot; after the save has
+ * begun it is a 500, and the client repeats the identical request (PRP-9). A replay precedes all checks of stored data (PRP-3); the
+ * checks of user and link scheme (PRP-13, PRP-21) precede the conflicts.
  *
  * @param updateOnly whether the report must exist and be active.
  */
@@ -63,130 +59,53 @@ export async function syncReport(
   // Literals in a GraphQL document have not been validated as a whole.
   const errors = validatePageDocument(request.page, 'page');
   if (errors.length > 0) throw new ValidationError(errors);
+  const { sourceRevision } = request;
   const prepared = findPreparedPage(request.page);
   const snapshot = prepared ? await createPreparedSnapshot(request, prepared) : createSnapshot(request);
-  const sync: Sync = { database, source, request, updateOnly, snapshot, now: clock.now(), saveStarted: false };
+  const writer = new SnapshotWriter(source, request, snapshot, clock.now());
+  let saveStarted = false;
   try {
-    const outcome = await syncInGroup(sync);
-    if (outcome instanceof ApiError) throw outcome;
-    return outcome;
+    return await database.write(async (transaction) => {
+      saveStarted = false;
+      const { integratorId } = source;
+      const { fingerprint, tree } = writer;
+      const [facts, photos] = await Promise.all([
+        readFacts(transaction, source, request),
+        lockPhotos(transaction, tree.images, source.builderId),
+      ]);
+      const decision = decideSync({ updateOnly, integratorId, sourceRevision, fingerprint, stored: facts.stored });
+      if (decision === 'REPLAY') return toReplayResult(facts);
+      requireUserAndLinkScheme(request, facts);
+      if (decision === 'NOT_FOUND') throw notFound('Photo report');
+      if (decision !== 'SAVE') throw conflict(decision, CONFLICTS[decision]);
+      if (request.projectId != null && !facts.projectExists) throw notFound('Project');
+      requirePhotos(photos, tree.images, request.projectId);
+      saveStarted = true;
+      const { length } = snapshot.jsonb;
+      if (length > LARGE_SNAPSHOT)
+        await transaction.extendTimeout(STATEMENT_TIMEOUT_MS + Math.ceil(length * PARSING_MS_PER_BYTE));
+      return await writer.commit(transaction, facts);
+    });
   } catch (error) {
     // A read-only database has saved nothing; a retry would fail too.
-    const failed = sync.saveStarted && !isReadOnlyError(error) && !(error instanceof ApiError && error.status < 500);
+    const failed = saveStarted && !isReadOnlyError(error) && !(error instanceof ApiError && error.status < 500);
     throw failed ? internalError(error) : error;
   }
 }
 
-/** A request that is to be saved. */
-interface Sync {
-  database: Database;
-  source: ReportSource;
-  request: SyncPhotoReportInput;
-  updateOnly: boolean;
-  snapshot: Snapshot;
-  /** Milliseconds since the epoch. */
-  now: number;
-  /** Whether its last transaction has sent what saves the snapshot. */
-  saveStarted: boolean;
-}
-
-/** Result of a sync, or why it is rejected. */
-type SyncOutcome = SyncPhotoReportResult | ApiError;
-
-const syncCommits = new GroupCommits<Sync, SyncOutcome>({
-  name: 'syncs',
-  run: runSyncs,
-  identityOf: ({ source }) => toReportKey(source),
-  bytesOf: ({ snapshot }) => snapshot.jsonb.length,
-});
-
-async function syncInGroup(sync: Sync): Promise<SyncOutcome> {
-  const { integratorId, builderId } = sync.source;
-  try {
-    // A transaction is charged to one integrator's fair share, and has the rows of one builder.
-    return await syncCommits.add(sync.database.writer, `${integratorId} ${builderId}`, sync);
-  } catch (error) {
-    if (!isValueError(error)) throw error;
-    // The values of another sync may be the cause.
-    const [outcome] = await runSyncs([sync]);
-    return outcome!;
-  }
-}
-
-/** Decides and saves syncs of one integrator and builder, no two of the same report, in one transaction. */
-function runSyncs(syncs: readonly Sync[]): Promise<SyncOutcome[]> {
-  const [{ database }] = syncs as [Sync];
-  return database.write(async (transaction) => {
-    for (const sync of syncs) sync.saveStarted = false;
-    const [facts, photos] = await readFacts(transaction, syncs);
-    const decided = syncs.map((sync, index) => decide(sync, facts[index]!, photos));
-    const saves = decided.flatMap(({ save }) => save ?? []);
-    if (saves.length === 0) return decided.map(({ outcome }) => outcome);
-    for (const [index, sync] of syncs.entries()) sync.saveStarted = decided[index]!.save !== undefined;
-    const bytes = syncs.reduce((sum, { snapshot }) => sum + snapshot.jsonb.length, 0);
-    if (bytes > LARGE_SNAPSHOT)
-      await transaction.extendTimeout(STATEMENT_TIMEOUT_MS + Math.ceil(bytes * PARSING_MS_PER_BYTE));
-    await transaction.commit(...saves);
-    return decided.map(({ outcome }) => outcome);
-  });
-}
-
-/** Locks the reports and their photos, and reads the facts of each sync, in one round trip. */
 async function readFacts(
   transaction: Transaction,
-  syncs: readonly Sync[],
-): Promise<[facts: StoredFacts[], photos: PhotoProjects]> {
-  const readOne = async ({ source, request }: Sync) => {
-    const { builderId, sourceApp, sourceExternalId, integratorId } = source;
-    const { projectId = null, mappedAdminUserId = null } = request;
-    const values = [builderId, sourceApp, sourceExternalId, integratorId, projectId, mappedAdminUserId];
-    const [row] = await transaction.query([READ_FACTS, values]);
-    return row as unknown as StoredFacts;
-  };
-  const images = syncs.flatMap(({ snapshot }) => snapshot.tree.images);
-  const [, facts, photos] = await Promise.all([
-    transaction.query(toReportLock(syncs.map(({ source }) => source))),
-    Promise.all(syncs.map(readOne)),
-    lockPhotos(transaction, images, syncs[0]!.source.builderId),
+  source: ReportSource,
+  request: SyncPhotoReportInput,
+): Promise<StoredFacts> {
+  const { builderId, sourceApp, sourceExternalId, integratorId } = source;
+  const { projectId = null, mappedAdminUserId = null } = request;
+  const values = [builderId, sourceApp, sourceExternalId, integratorId, projectId, mappedAdminUserId];
+  const [, [facts]] = await Promise.all([
+    transaction.query(toReportLock(source)),
+    transaction.query([READ_FACTS, values]),
   ]);
-  return [facts, photos];
-}
-
-/** Result of a sync with what saves it, or why it is rejected. */
-interface DecidedSync {
-  outcome: SyncOutcome;
-  /** Absent where nothing is saved. */
-  save?: BoundStatement[];
-}
-
-function decide(sync: Sync, facts: StoredFacts, photos: PhotoProjects): DecidedSync {
-  const { source, request, updateOnly, snapshot } = sync;
-  const { integratorId } = source;
-  const { fingerprint } = snapshot;
-  const { stored } = facts;
-  const { sourceRevision } = request;
-  const decision = decideSync({ updateOnly, integratorId, sourceRevision, fingerprint, stored });
-  if (decision === 'REPLAY') return { outcome: toReplayResult(facts) };
-  const rejection = findRejection(sync, decision, facts, photos);
-  return rejection ? { outcome: rejection } : toSave(sync, facts);
-}
-
-/**
- * Returns why a sync that is no replay is rejected, null if it is saved. A replay precedes all checks of stored data (PRP-3); the checks
- * of user and link scheme (PRP-13, PRP-21) precede the conflicts.
- */
-function findRejection(
-  { request, snapshot }: Sync,
-  decision: Exclude<SyncDecision, 'REPLAY'>,
-  facts: StoredFacts,
-  photos: PhotoProjects,
-): ApiError | null {
-  const invalid = findUserOrLinkSchemeError(request, facts);
-  if (invalid) return invalid;
-  if (decision === 'NOT_FOUND') return notFound('Photo report');
-  if (decision !== 'SAVE') return conflict(decision, CONFLICTS[decision]);
-  if (request.projectId != null && !facts.projectExists) return notFound('Project');
-  return findPhotoConflict(photos, snapshot.tree.images, request.projectId);
+  return facts as unknown as StoredFacts;
 }
 
 function toReplayResult({ stored, pages }: StoredFacts): SyncPhotoReportResult {
@@ -194,11 +113,11 @@ function toReplayResult({ stored, pages }: StoredFacts): SyncPhotoReportResult {
   return { status, idempotent: true, photoReportId: id, pageId: pages![ROOT]!, sourceRevision };
 }
 
-/** Returns a 400 if the user is not a member of the builder or the scheme of the link is not permitted. */
-function findUserOrLinkSchemeError(
+/** Throws 400 if the user is not a member of the builder or the scheme of the link is not permitted. */
+function requireUserAndLinkScheme(
   { mappedAdminUserId, sourceDeepLink }: SyncPhotoReportInput,
   { userIsMember, schemes }: StoredFacts,
-): ApiError | null {
+): void {
   const errors: FieldError[] = [];
   if (mappedAdminUserId != null && !userIsMember) {
     errors.push({ fieldName: 'mappedAdminUserId', message: 'is not a user of this builder' });
@@ -207,45 +126,91 @@ function findUserOrLinkSchemeError(
     const permitted = ['https', ...schemes].join(', ');
     errors.push({ fieldName: 'sourceDeepLink', message: `must have a permitted scheme: ${permitted}` });
   }
-  return errors.length > 0 ? new ValidationError(errors) : null;
+  if (errors.length > 0) throw new ValidationError(errors);
 }
 
 /** Digest of the root's path. */
 const ROOT = toPathDigest([]);
 
-/** Returns the result of a sync that is saved, and the statements that save it. */
-function toSave(sync: Sync, { stored, pages }: StoredFacts): DecidedSync {
-  const { request, snapshot, now } = sync;
-  const { tree } = snapshot;
-  const id = stored?.id ?? newId('photoReport', now);
-  const pageIds = new Map(Object.entries(pages ?? {}));
-  const ids = new Map(tree.pages.map(({ pathDigest }) => [pathDigest, pageIds.get(pathDigest) ?? newId('page', now)]));
-  const added = tree.pages
-    .filter(({ pathDigest }) => !pageIds.has(pathDigest))
-    .map(({ path, pathDigest, parentDigest }) => {
-      return { id: ids.get(pathDigest), parentId: parentDigest && ids.get(parentDigest), path, pathDigest };
-    });
-  const status = toReportStatus(tree);
-  const removal: BoundStatement[] = pageIds.size > 0 ? [[REMOVE_PAGES, [id, [...ids.values()]]]] : [];
-  const { sourceRevision } = request;
-  return {
-    outcome: { status, idempotent: false, photoReportId: id, pageId: ids.get(ROOT)!, sourceRevision },
-    save: [
-      [stored ? REPLACE : CREATE, toReportValues(sync, id, status)],
-      ...removal,
-      [ADD_PAGES, [id, JSON.stringify(added)]],
-    ],
-  };
+/** Content of a request as it is compared and stored (PRP-2). */
+interface Snapshot {
+  title: string;
+  tree: PageTree;
+  fingerprint: string;
+  /** Binary jsonb: the version of the format, then the bytes of the fingerprint. */
+  jsonb: Buffer;
 }
 
-function toReportValues({ source, request, snapshot, now }: Sync, id: string, status: string): unknown[] {
-  const { integratorId, builderId, sourceApp, sourceExternalId } = source;
-  const { projectId, sourceAuthor, mappedAdminUserId, sourceDeepLink, ...others } = request;
-  return [
-    ...[id, new Date(now).toISOString(), builderId, sourceApp, sourceExternalId, integratorId],
-    ...[projectId ?? null, others.sourceRevision, status, snapshot.title],
-    ...[toInstant(others.sourceCreatedAt), toInstant(others.walkthroughDate)],
-    ...[JSON.stringify(sourceAuthor), mappedAdminUserId ?? null, sourceDeepLink ?? null],
-    ...[snapshot.fingerprint, snapshot.jsonb],
-  ];
+/** Version of the binary format of jsonb. */
+const JSONB_VERSION = '\u0001';
+
+function createSnapshot({ sourceRevision: _, ...content }: SyncPhotoReportInput): Snapshot {
+  const jsonb = Buffer.from(`${JSONB_VERSION}${canonicalJson(content)}`);
+  const { page } = content;
+  return { title: page.title, tree: toPageTree(page), fingerprint: createFingerprint(jsonb.subarray(1)), jsonb };
+}
+
+/** Creates the snapshot of a request whose page a worker thread has serialised: inserts it between the other fields, in order. */
+async function createPreparedSnapshot(
+  { sourceRevision: _, page: __, ...rest }: SyncPhotoReportInput,
+  prepared: PreparedPage,
+): Promise<Snapshot> {
+  const serialiseFields = (isWanted: (name: string) => boolean) =>
+    canonicalJson(Object.fromEntries(Object.entries(rest).filter(([name]) => isWanted(name)))).slice(1, -1);
+  const before = serialiseFields((name) => name < 'page');
+  const after = serialiseFields((name) => name > 'page');
+  const jsonb = prepared.embed(`${JSONB_VERSION}{${before && `${before},`}"page":`, `${after && `,${after}`}}`);
+  const { title, tree } = prepared;
+  return { title, tree, fingerprint: await createFingerprintInSlices(jsonb.subarray(1)), jsonb };
+}
+
+/** Saves the snapshot of one request. */
+class SnapshotWriter {
+  readonly fingerprint: string;
+  readonly tree: PageTree;
+  readonly #source: ReportSource;
+  readonly #request: SyncPhotoReportInput;
+  readonly #snapshot: Snapshot;
+  readonly #now: number;
+
+  constructor(source: ReportSource, request: SyncPhotoReportInput, snapshot: Snapshot, now: number) {
+    this.#source = source;
+    this.#request = request;
+    this.#snapshot = snapshot;
+    this.#now = now;
+    this.fingerprint = snapshot.fingerprint;
+    this.tree = snapshot.tree;
+  }
+
+  async commit(transaction: Transaction, { stored, pages }: StoredFacts): Promise<SyncPhotoReportResult> {
+    const id = stored?.id ?? newId('photoReport', this.#now);
+    const pageIds = new Map(Object.entries(pages ?? {}));
+    const ids = new Map(
+      this.tree.pages.map(({ pathDigest }) => [pathDigest, pageIds.get(pathDigest) ?? newId('page', this.#now)]),
+    );
+    const added = this.tree.pages
+      .filter(({ pathDigest }) => !pageIds.has(pathDigest))
+      .map(({ path, pathDigest, parentDigest }) => {
+        return { id: ids.get(pathDigest), parentId: parentDigest && ids.get(parentDigest), path, pathDigest };
+      });
+    const { sourceRevision } = this.#request;
+    const status = toReportStatus(this.tree);
+    const removal: BoundStatement[] = pageIds.size > 0 ? [[REMOVE_PAGES, [id, [...ids.values()]]]] : [];
+    const save: BoundStatement = [stored ? REPLACE : CREATE, this.#values(id, status)];
+    await transaction.commit(save, ...removal, [ADD_PAGES, [id, JSON.stringify(added)]]);
+    return { status, idempotent: false, photoReportId: id, pageId: ids.get(ROOT)!, sourceRevision };
+  }
+
+  #values(id: string, status: string): unknown[] {
+    const { integratorId, builderId, sourceApp, sourceExternalId } = this.#source;
+    const { projectId, sourceAuthor, mappedAdminUserId, sourceDeepLink, ...request } = this.#request;
+    const { title, jsonb } = this.#snapshot;
+    return [
+      ...[id, new Date(this.#now).toISOString(), builderId, sourceApp, sourceExternalId, integratorId],
+      ...[projectId ?? null, request.sourceRevision, status, title],
+      ...[toInstant(request.sourceCreatedAt), toInstant(request.walkthroughDate)],
+      ...[JSON.stringify(sourceAuthor), mappedAdminUserId ?? null, sourceDeepLink ?? null],
+      ...[this.fingerprint, jsonb],
+    ];
+  }
 }

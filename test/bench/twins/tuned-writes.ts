@@ -9,7 +9,7 @@ import {
   ADD_PAGES,
   CREATE,
   LOCK_PHOTOS,
-  LOCK_REPORTS,
+  LOCK_REPORT,
   READ_FACTS as READ_REPORT_FACTS,
   REMOVE_PAGES,
   REPLACE,
@@ -119,7 +119,7 @@ async function save(transaction: Transaction, { builderId, integratorId, body, t
   const photoIds = [...new Set(shown.map(({ block }) => block.attachmentId!))];
   const facts = [builderId, sourceApp, sourceExternalId, integratorId, projectId, null];
   const [, [found], usable] = await Promise.all([
-    transaction.query([LOCK_REPORTS, [[lock]]]),
+    transaction.query([LOCK_REPORT, [lock]]),
     transaction.query([READ_REPORT_FACTS, facts]),
     transaction.query([LOCK_PHOTOS, [photoIds, builderId]]),
   ]);
