@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { WorkerProcess, type WorkerProcessOptions } from '../../src/shared/worker-process.ts';
 
 const processes: WorkerProcess<string, unknown>[] = [];
@@ -14,6 +14,7 @@ const createProcess = (options: Partial<WorkerProcessOptions> = {}) => {
 };
 
 afterEach(() => {
+  vi.useRealTimers();
   for (const each of processes.splice(0)) each.close();
 });
 
@@ -55,13 +56,18 @@ describe('a worker process', () => {
   });
 
   it('ends with a task that takes more time than it may, which is not blamed on the tasks beside it', async () => {
+    // The process may take seconds to start.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const worker = createProcess({ timeoutMs: 1_000 });
     const late = worker.run('never');
-    await worker.run('answer');
+    vi.advanceTimersByTime(999);
     const beside = worker.run('never');
     const pid = worker.pid!;
-    await expect(late).rejects.toMatchObject({ reason: 'TIMEOUT' });
-    await expect(beside).rejects.toMatchObject({ reason: 'ENDED' });
+    vi.advanceTimersByTime(1);
+    await Promise.all([
+      expect(late).rejects.toMatchObject({ reason: 'TIMEOUT' }),
+      expect(beside).rejects.toMatchObject({ reason: 'ENDED' }),
+    ]);
     await expect.poll(() => isRunning(pid)).toBe(false);
   });
 
