@@ -41,7 +41,7 @@ interface LargeRequest {
   context: RequestContext;
   /** Fires when the connection closes. */
   signal: AbortSignal;
-  /** Releases the granted memory when the response ends. */
+  /** Releases the granted memory when the request has been processed, also if its client went away meanwhile. */
   hold(release: Release): void;
 }
 
@@ -166,15 +166,8 @@ export class LargeBodyParser {
   #largeRequest(request: FastifyRequest): LargeRequest {
     const raw = request.response!;
     const connection = new AbortController();
-    const releases: Release[] = [];
-    raw.once('close', () => {
-      connection.abort(unavailable(new Error('The client went away.')));
-      for (const release of releases) release();
-    });
-    const hold = (release: Release) => {
-      if (raw.destroyed) release();
-      else releases.push(release);
-    };
+    raw.once('close', () => connection.abort(unavailable(new Error('The client went away.'))));
+    const hold = (release: Release) => request.usage!.onEnd(release);
     return { context: request.context!, signal: connection.signal, hold };
   }
 }

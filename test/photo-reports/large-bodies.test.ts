@@ -1,5 +1,7 @@
+import { request as httpRequest, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
+import { promisify } from 'node:util';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { MAX_LARGE_TOKENS } from '../../src/http/body-task.ts';
@@ -267,26 +269,57 @@ describe('a share whose memory for large bodies is in use', () => {
   });
 });
 
+/** Requests of this database that wait for an advisory lock. */
+async function countWaiting(): Promise<number> {
+  const [row] = (await service.databases.au1
+    .fork()
+    .execute(`select count(*)::int as n from pg_locks where locktype = 'advisory' and not granted
+      and database = (select oid from pg_database where datname = current_database())`)) as Json[];
+  return row.n;
+}
+
+/** Runs the work in a transaction that holds the lock of the report. */
+const whileLocked = <T>({ sourceApp, sourceExternalId }: Json, work: () => Promise<T>): Promise<T> =>
+  service.databases.au1.writer.run(async (transaction) => {
+    const lock = JSON.stringify(['photo-report', A.builderId, sourceApp, sourceExternalId]);
+    await transaction.query([{ name: '', text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))' }, [lock]]);
+    return work();
+  });
+
+describe('a large sync whose client goes away', () => {
+  it('counts towards the memory of its share until it has been processed', async () => {
+    const server = service.app.server as Server;
+    const { port } = server.address() as AddressInfo;
+    const usedMemory = async () => {
+      const { body } = await service.request({ url: '/metrics' });
+      return Number(/share_used_ratio\{limit="large bodies"\} (\S+)/.exec(body)![1]);
+    };
+    const body = request({ page: largePage() });
+    const payload = JSON.stringify(body);
+    await expect.poll(usedMemory).toBe(0);
+    await whileLocked(body, async () => {
+      const headers = { authorization: `Bearer ${A.token}`, 'content-type': 'application/json' };
+      const sent = httpRequest({ port, method: 'POST', path: `/builders/${A.builderId}${PATH}`, headers });
+      sent.on('error', () => undefined).end(payload);
+      await expect.poll(countWaiting, { timeout: 3_500 }).toBe(1);
+      sent.destroy();
+      await expect.poll(() => promisify(server.getConnections.bind(server))()).toBe(0);
+      expect(await usedMemory()).toBeGreaterThan(0);
+    });
+    await expect.poll(usedMemory, { timeout: 10_000 }).toBe(0);
+    expect(await storedOf(body)).toMatchObject({ title: body.page.title });
+  });
+});
+
 describe('syncs that wait for a lock', () => {
   it('delay those of their own share only, through REST and GraphQL', async () => {
     const body = JSON.stringify(request({ page: page() }));
-    const { sourceApp, sourceExternalId } = JSON.parse(body);
-    const lock = JSON.stringify(['photo-report', A.builderId, sourceApp, sourceExternalId]);
-    const database = service.databases.au1;
-    const waiting = async () => {
-      const [row] = (await database
-        .fork()
-        .execute(`select count(*)::int as n from pg_locks where locktype = 'advisory' and not granted
-        and database = (select oid from pg_database where datname = current_database())`)) as Json[];
-      return row.n;
-    };
-    const syncs = await database.writer.run(async (transaction) => {
-      await transaction.query([{ name: '', text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))' }, [lock]]);
+    const syncs = await whileLocked(JSON.parse(body), async () => {
       const sent = Array.from({ length: 12 }, (_, at) => (at % 2 ? sendRest(body) : sendGraphql(body)));
-      await expect.poll(waiting, { timeout: 3_500 }).toBe(8);
+      await expect.poll(countWaiting, { timeout: 3_500 }).toBe(8);
       for (const [, send] of faces)
         expect(await send(JSON.stringify(request({ page: page() })), C)).toMatchObject({ status: 200 });
-      expect(await waiting()).toBe(8);
+      expect(await countWaiting()).toBe(8);
       return sent;
     });
     const answers = await Promise.all(syncs);

@@ -1,4 +1,5 @@
-import { type Attack, get, post } from '../attack.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Attack, get, post, toText } from '../attack.ts';
 import { presign, upload } from './images.ts';
 
 const MIB = 1_048_576;
@@ -145,6 +146,26 @@ export const bodyAttacks: Attack[] = [
       const query = `{ photoReports(builderId: "${attacker.builderId}", sourceApp: "attack") { data { id page { title blocks {
         __typename sourceBlockId ... on ReportText { richText { text marks } } } } } } }`;
       await session.flood(8, (number) => post(attacker, number, '/graphql', { query }));
+    },
+  },
+  {
+    name: 'bodies-abandoned',
+    about:
+      'The largest photo reports of one identity, whose clients go away while they wait for each other, 16 connections',
+    run: async (session) => {
+      const { attacker } = session;
+      const path = `/builders/${attacker.builderId}/photo-reports/sync`;
+      const report = largestReport('texts', '0', 1);
+      const abandon = async (first: number) => {
+        for (let number = first; !session.isOver; number += 16) {
+          const body = renumber(report, 'abandoned', number + 1);
+          const socket = session.open(toText(post(attacker, number, path, body)));
+          session.count('sent');
+          await sleep(300 + ((number * 137) % 2_000));
+          socket.destroy();
+        }
+      };
+      await Promise.all(Array.from({ length: 16 }, (_, at) => abandon(at)));
     },
   },
   {
