@@ -268,8 +268,12 @@ describe('changes', () => {
   };
 
   it('names the projects whose attendance changed since the poll before, once (CON-8)', async () => {
+    // Conflicts before the first poll are no changes.
+    await addConflict('none');
     const { cursor, ...first } = await poll(null);
     expect(first).toEqual({ projectIds: [], builderIds: [], reset: true });
+    // At the same time and position, both cursors would be the same, and the second poll would find nothing by that alone.
+    service.clock.advance(1);
     const unchanged = await poll(cursor);
     expect(unchanged).toMatchObject({ projectIds: [], reset: false });
     const { visitId, updatedAt } = await addVisit();
