@@ -78,7 +78,7 @@ class ShareLimit {
 
 /** The limits as an engineer would write them by hand: the service's numbers by share, without fairness between shares. */
 export function createPlainLimits(): Limits {
-  const requests = new ShareLimit(16, 256);
+  const requests = new ShareLimit(32, 256);
   const responses = new ShareLimit(8 * MIB, 256);
   const writes = new ShareLimit(WRITE_CONNECTIONS - 2, 256);
   const syncs = new ShareLimit(8, 128);
