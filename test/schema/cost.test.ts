@@ -1,7 +1,7 @@
 import { getIntrospectionQuery, getOperationAST, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { estimateCost } from '../../src/graphql/engine/cost.ts';
+import { createCachedCostEstimate, estimateCost } from '../../src/graphql/engine/cost.ts';
 import { MAX_COST, MAX_RESPONSE_BYTES, ResponseMeter } from '../../src/shared/response-meter.ts';
 
 const schema = buildServiceSchema();
@@ -10,6 +10,58 @@ function costOf(query: string, variables = {}): number {
   const document = parse(query);
   return estimateCost(schema, document, getOperationAST(document)!, variables);
 }
+
+describe('the cached estimate of an operation', () => {
+  const parseOperation = (query: string) => {
+    const document = parse(query);
+    return [document, getOperationAST(document)!] as const;
+  };
+
+  it('is made once where variables do not change it', () => {
+    const [document, operation] = parseOperation(
+      'query ($id: ID!) { projects(builderId: $id, limit: 3) { data { id } } }',
+    );
+    let selections = 0;
+    const { selectionSet } = operation;
+    const counted = Object.defineProperty({ ...operation }, 'selectionSet', {
+      get: () => {
+        selections++;
+        return selectionSet;
+      },
+    });
+    const estimate = createCachedCostEstimate(schema);
+    expect([estimate(document, counted, { id: 'buil_a' }), estimate(document, counted, { id: 'buil_b' })]).toEqual([
+      5, 5,
+    ]);
+    expect(selections).toBe(1);
+  });
+
+  it('is made again where a limit is a variable, also one within a fragment (LIM-15)', () => {
+    const [document, operation] = parseOperation(
+      `query ($limit: PageLimit) { ...Projects } fragment Projects on Query { projects(builderId: "buil_a", limit: $limit) { data { id } } }`,
+    );
+    const estimate = createCachedCostEstimate(schema);
+    const limits = [2, 4, undefined];
+    expect(limits.map((limit) => estimate(document, operation, { limit }))).toEqual([2 + 2, 2 + 4, 2 + 25]);
+  });
+
+  it('is made again where what a list is read by is a variable (LIM-15)', () => {
+    const [document, operation] = parseOperation(
+      'query ($since: RangeStart) { builders(updatedSince: $since, limit: 1) { data { id } } }',
+    );
+    const estimate = createCachedCostEstimate(schema);
+    expect([estimate(document, operation, {}), estimate(document, operation, { since: '2026-01-01' })]).toEqual([
+      3, 503,
+    ]);
+  });
+
+  it('is made for each operation of a document', () => {
+    const document = parse('query One { me { id } } query Two { me { id name } }');
+    const estimate = createCachedCostEstimate(schema);
+    const costs = ['One', 'Two'].map((name) => estimate(document, getOperationAST(document, name)!, {}));
+    expect(costs).toEqual([2, 3]);
+  });
+});
 
 describe('the estimated cost of an operation', () => {
   it('is the number of selected fields where there is one record', () => {

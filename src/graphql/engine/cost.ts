@@ -38,11 +38,20 @@ export function estimateCost(
   operation: OperationDefinitionNode,
   variables: Variables,
 ): number {
-  const root = schema.getRootType(operation.operation);
-  const variablesWithDefaults = { ...collectDefaults(operation), ...variables };
-  return root
-    ? new CostEstimator(schema, document, variablesWithDefaults).estimateSelections(root, operation.selectionSet, 1)
-    : 0;
+  return new CostEstimator(schema, document, operation, variables).estimate();
+}
+
+/** Returns a function as `estimateCost`, which estimates an operation only once where no variable changes its estimate. */
+export function createCachedCostEstimate(schema: GraphQLSchema) {
+  const estimates = new WeakMap<OperationDefinitionNode, number>();
+  return (document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): number => {
+    const cached = estimates.get(operation);
+    if (cached !== undefined) return cached;
+    const estimator = new CostEstimator(schema, document, operation, variables);
+    const estimate = estimator.estimate();
+    if (!estimator.usedVariables) estimates.set(operation, estimate);
+    return estimate;
+  };
 }
 
 /** Default values of the variables, where they are leaves. */
@@ -56,24 +65,38 @@ function collectDefaults({ variableDefinitions = [] }: OperationDefinitionNode):
 
 class CostEstimator {
   readonly #schema: GraphQLSchema;
+  readonly #operation: OperationDefinitionNode;
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly #variables: Variables;
   /** Cost of a fragment for one parent, by its name and the records of the page that it is spread in. */
   readonly #costs = new Map<string, number>();
+  /** Whether the estimate has read a variable, so that other variables may have another one. */
+  usedVariables = false;
 
-  constructor(schema: GraphQLSchema, { definitions }: DocumentNode, variables: Variables) {
+  constructor(
+    schema: GraphQLSchema,
+    { definitions }: DocumentNode,
+    operation: OperationDefinitionNode,
+    variables: Variables,
+  ) {
     this.#schema = schema;
+    this.#operation = operation;
     this.#fragments = new Map(
       definitions.flatMap((one) => (one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one]] : [])),
     );
-    this.#variables = variables;
+    this.#variables = { ...collectDefaults(operation), ...variables };
+  }
+
+  estimate(): number {
+    const root = this.#schema.getRootType(this.#operation.operation);
+    return root ? this.#estimateSelections(root, this.#operation.selectionSet, 1) : 0;
   }
 
   /**
    * @param type is null where the document names a field or type that does not exist.
    * @param pageRecords Maximum records of the page when `type` is a page envelope, else 1.
    */
-  estimateSelections(type: GraphQLNamedType | null, { selections }: SelectionSetNode, pageRecords: number): number {
+  #estimateSelections(type: GraphQLNamedType | null, { selections }: SelectionSetNode, pageRecords: number): number {
     let cost = 0;
     for (const selection of selections) {
       if (selection.kind === Kind.FIELD) {
@@ -83,7 +106,7 @@ class CostEstimator {
       } else {
         const { typeCondition, selectionSet } = selection;
         const condition = typeCondition ? (this.#schema.getType(typeCondition.name.value) ?? null) : type;
-        cost += this.estimateSelections(condition, selectionSet, pageRecords);
+        cost += this.#estimateSelections(condition, selectionSet, pageRecords);
       }
     }
     return cost;
@@ -97,7 +120,7 @@ class CostEstimator {
     // A fragment that spreads itself is rejected by another rule.
     this.#costs.set(key, 0);
     const type = fragment && this.#schema.getType(fragment.typeCondition.name.value);
-    const cost = fragment ? this.estimateSelections(type ?? null, fragment.selectionSet, pageRecords) : 0;
+    const cost = fragment ? this.#estimateSelections(type ?? null, fragment.selectionSet, pageRecords) : 0;
     this.#costs.set(key, cost);
     return cost;
   }
@@ -113,7 +136,7 @@ class CostEstimator {
     const byChanges = this.#findValue(node, isUpdatedSince) == null ? 0 : SLOW_READ_COST;
     const read = (field.extensions.cost as number | undefined) ?? byChanges;
     return (
-      1 + read + records * this.estimateSelections(type, node.selectionSet, isEnvelope ? (limit ?? LIST_RECORDS) : 1)
+      1 + read + records * this.#estimateSelections(type, node.selectionSet, isEnvelope ? (limit ?? LIST_RECORDS) : 1)
     );
   }
 
@@ -157,7 +180,10 @@ class CostEstimator {
   /** Returns the value of an argument of a leaf type; null or undefined where none is given. */
   #findValue({ arguments: args = [] }: FieldNode, isArgument: (argument: ArgumentNode) => boolean): unknown {
     const value = args.find(isArgument)?.value;
-    if (value?.kind === Kind.VARIABLE) return this.#variables[value.name.value];
+    if (value?.kind === Kind.VARIABLE) {
+      this.usedVariables = true;
+      return this.#variables[value.name.value];
+    }
     return value && 'value' in value ? value.value : null;
   }
 }

@@ -3,7 +3,7 @@ import type { DocumentNode, GraphQLSchema } from 'graphql';
 import type { RequestContext } from '../../auth/request-context.ts';
 import type { Release } from '../../shared/fair-semaphore.ts';
 import { costLimitExceeded, MAX_COST, MAX_RESPONSE_BYTES } from '../../shared/response-meter.ts';
-import { estimateCost } from '../engine/cost.ts';
+import { createCachedCostEstimate } from '../engine/cost.ts';
 import { formatError, toGraphqlError } from './errors.ts';
 
 /** Minimum cost that a request is charged to its share. */
@@ -16,6 +16,7 @@ const MIN_CHARGE = 300;
 export function createCostLimits(schema: GraphQLSchema): ApolloServerPlugin<RequestContext> {
   /** Cost of past executions by document. Estimates count every page as full. */
   const observedCosts = new WeakMap<DocumentNode, number>();
+  const estimateCost = createCachedCostEstimate(schema);
 
   return {
     requestDidStart: async () => {
@@ -23,7 +24,7 @@ export function createCostLimits(schema: GraphQLSchema): ApolloServerPlugin<Requ
       return {
         async didResolveOperation({ document, operation, request, contextValue }) {
           if (!operation) return;
-          const estimate = estimateCost(schema, document, operation, request.variables ?? {});
+          const estimate = estimateCost(document, operation, request.variables ?? {});
           if (estimate > MAX_COST) {
             throw toGraphqlError(costLimitExceeded('select so many fields of so many records', estimate, MAX_COST));
           }
