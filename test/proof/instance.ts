@@ -27,6 +27,7 @@ export class Instance {
   readonly #flags: string[];
   readonly #program: string;
   #child: ChildProcess | null = null;
+  #isEnding = false;
   #output = '';
   /** Number of attempts of the last start. */
   attempts = 0;
@@ -48,7 +49,10 @@ export class Instance {
     return instance;
   }
 
-  /** Starts the process and waits for a response. A start fails while the database is down, and is then repeated. */
+  /**
+   * Starts the process and waits for a response. A start fails while the database is down, and is then repeated. When a started process
+   * exits although nothing here ends it, the error is thrown as an uncaught one: otherwise clients would wait for it without end.
+   */
   async start(): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       this.#output = '';
@@ -58,7 +62,14 @@ export class Instance {
       for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (this.#output += chunk));
       this.#child = child;
       while (child.exitCode === null && child.signalCode === null) {
-        if (await this.#answers()) return;
+        if (await this.#answers()) {
+          this.#isEnding = false;
+          child.once('exit', (code, signal) => this.#requireEnding(code, signal));
+          if (child.exitCode !== null || child.signalCode !== null) {
+            this.#requireEnding(child.exitCode, child.signalCode);
+          }
+          return;
+        }
         await new Promise((done) => setTimeout(done, 30));
       }
       if (attempt === 40) throw new Error(`The service does not start: ${this.#output}`);
@@ -93,10 +104,16 @@ export class Instance {
   async #end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
     const child = this.#child;
     if (!child || !this.isRunning) return child?.exitCode ?? null;
+    this.#isEnding = true;
     const ended = once(child, 'exit');
     child.kill(signal);
     const [code] = await ended;
     return code as number | null;
+  }
+
+  #requireEnding(code: number | null, signal: NodeJS.Signals | null): void {
+    if (this.#isEnding) return;
+    throw new Error(`The service of ${this.origin} exited by itself (${signal ?? code}): ${this.#output}`);
   }
 
   #answers(): Promise<boolean> {
