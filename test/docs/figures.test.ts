@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { requireMarkers, writeFigures } from '../support/figures.ts';
+import { requireMarkers, writeFigures, writeRows } from '../support/figures.ts';
 
 let folder: string;
 let path: string;
@@ -15,6 +15,16 @@ beforeAll(async () => {
 beforeEach(() => writeFile(path, '# Page\n\n<!-- memory:begin -->\nold\n<!-- memory:end -->\n\nThe end.\n'));
 
 afterAll(() => rm(folder, { recursive: true }));
+
+describe('writeRows', () => {
+  it('replaces the rows with the same first cell, and adds the others at the end', async () => {
+    await writeFigures(path, 'memory', '\n| case | MiB |\n|------|-----|\n| a    | 1   |\n| b    | 2   |\n');
+    await writeRows(path, 'memory', '| case | MiB |\n|------|-----|\n| b    | 3   |\n| c    | 4   |', '`b`, `c`');
+    const cells = (await readFile(path, 'utf8')).match(/^\| [abc] .*$/gm)!.map((row) => row.replaceAll(' ', ''));
+    expect(cells).toEqual(['|a|1|', '|b|3|', '|c|4|']);
+    expect(await readFile(path, 'utf8')).toMatch(/Measured again on .*: `b`, `c`\./);
+  });
+});
 
 describe('writeFigures', () => {
   it('replaces what is between the markers, and names the day, the machine and the revision', async () => {

@@ -15,7 +15,7 @@ import { createFairShares, type FairShares } from '../../src/shared/fair-shares.
 describe('a request of a share that is full', () => {
   it('is rejected with 429 after a delay, while others wait for their turn', async () => {
     const shares = createFairShares();
-    const running = Array.from({ length: 16 }, () => new RequestUsage(shares, 'a'));
+    const running = Array.from({ length: 32 }, () => new RequestUsage(shares, 'a'));
     for (const usage of running) expect(usage.begin()).toBeUndefined();
     const waiting = Array.from({ length: 256 }, () => new RequestUsage(shares, 'a'));
     const begun = waiting.map((usage) => usage.begin()!);

@@ -55,12 +55,13 @@ function splitAtTable(text: string): [head: string, table: string, tail: string]
   return parts.map((part) => part.join('\n').trim()) as [string, string, string];
 }
 
-/** Returns a Markdown table with those of its rows replaced whose first cell another table has. */
+/** Returns a Markdown table with the rows of another one, which replace those with the same first cell, or follow at the end. */
 function replaceRows(table: string, measured: string): string {
   const [header, , ...rows] = parseRows(table);
   const [, , ...replacements] = parseRows(measured);
   const replaced = rows.map((row) => replacements.find(([name]) => name === row[0]) ?? row);
-  return markdown(header!, replaced);
+  const added = replacements.filter(([name]) => !rows.some((row) => row[0] === name));
+  return markdown(header!, [...replaced, ...added]);
 }
 
 const parseRows = (table: string): string[][] =>
