@@ -76,6 +76,23 @@ describe('withAdvisoryLock', () => {
     await expect(created).resolves.not.toThrow();
   });
 
+  it('waits in a new transaction for each attempt, because a concurrent index build may wait for the end of one', async () => {
+    const begun = new Set<number>();
+    let waiting: Promise<void> | undefined;
+    await withAdvisoryLock(made.url, NAME, async () => {
+      waiting = withAdvisoryLock(made.url, NAME, async () => undefined);
+      // One is the holder's, and a waiter that kept its transaction would have one more.
+      while (begun.size < 4) {
+        const { rows } = await administer(
+          `select xact_start from pg_stat_activity where application_name like '${NAME}%' and xact_start is not null`,
+        );
+        for (const { xact_start } of rows) begun.add(xact_start.getTime());
+      }
+    });
+    await waiting;
+    expect(begun.size).toBeGreaterThanOrEqual(4);
+  });
+
   it('fails, and its signal aborts, when the lock is lost', async () => {
     let workSignal: AbortSignal | undefined;
     const work = withAdvisoryLock(made.url, NAME, async (signal) => {

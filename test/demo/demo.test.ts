@@ -64,6 +64,8 @@ async function query(database: Database, sql: string, values: unknown[] = []): P
   let pool = pools.get(database);
   if (!pool) {
     const made = new Pool({ connectionString: database.url, max: 2 });
+    // The pool ends before its connections do, and dropping the database ends these with an error.
+    made.on('error', () => undefined);
     cleanups.push(() => made.end());
     pools.set(database, made);
     pool = made;

@@ -30,7 +30,7 @@ export async function withAdvisoryLock<T>(
 ): Promise<T> {
   const client = await beginTransaction(url, name);
   try {
-    await waitForAdvisoryLock(client, name, report);
+    await waitForAdvisoryLock(client, name, report, restartTransaction);
     return await runWhileConnected(client, name, work);
   } finally {
     await endTransaction(client);
@@ -51,11 +51,16 @@ export async function tryWithAdvisoryLock<T>(
   }
 }
 
-/** Takes a lock for the client's open transaction. It polls, because a blocking wait would hold a snapshot. */
+/**
+ * Takes a lock for the client's open transaction. It polls, because a blocking wait would hold a snapshot.
+ *
+ * @param beforeRetry is done after each attempt that fails.
+ */
 export async function waitForAdvisoryLock(
   client: pg.ClientBase,
   name: string,
   report: ReportLine = reportToStderr,
+  beforeRetry: (client: pg.ClientBase) => Promise<void> = async () => undefined,
 ): Promise<void> {
   const began = performance.now();
   let reportAt = began + REPORT_AFTER_MS;
@@ -65,6 +70,7 @@ export async function waitForAdvisoryLock(
       const seconds = Math.floor((performance.now() - began) / 1000);
       report(`Waiting for the lock "${name}" for ${seconds} seconds: ${await describeHolder(client, name)}.`);
     }
+    await beforeRetry(client);
     await sleep(RETRY_MS);
   }
 }
@@ -84,11 +90,24 @@ async function beginTransaction(url: string, name: string): Promise<pg.Client> {
     // PostgreSQL truncates it to 63 bytes.
     application_name: `${name} (${process.pid} on ${hostname()})`,
   });
+  await openTransaction(client);
+  return client;
+}
+
+async function openTransaction(client: pg.ClientBase): Promise<void> {
   await client.query('begin');
   // The transaction is idle while the work runs on other connections.
   await client.query(`select set_config(name, '0', true) from pg_settings
     where name in ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`);
-  return client;
+}
+
+/**
+ * Ends a transaction that waits, and opens another one. `create index concurrently` waits for the end of every transaction that had a
+ * snapshot when it looked, also of one that had it for an attempt only: the holder would wait for a waiter that waits for the holder.
+ */
+async function restartTransaction(client: pg.ClientBase): Promise<void> {
+  await client.query('rollback');
+  await openTransaction(client);
 }
 
 /** Ends the transaction before the connection, because a pooler may keep the session. */
