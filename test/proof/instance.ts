@@ -62,12 +62,9 @@ export class Instance {
       for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (this.#output += chunk));
       this.#child = child;
       while (child.exitCode === null && child.signalCode === null) {
-        if (await this.#answers()) {
+        if ((await this.#answers()) && this.isRunning) {
           this.#isEnding = false;
           child.once('exit', (code, signal) => this.#requireEnding(code, signal));
-          if (child.exitCode !== null || child.signalCode !== null) {
-            this.#requireEnding(child.exitCode, child.signalCode);
-          }
           return;
         }
         await new Promise((done) => setTimeout(done, 30));

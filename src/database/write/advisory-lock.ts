@@ -28,9 +28,9 @@ export async function withAdvisoryLock<T>(
   work: (signal: AbortSignal) => Promise<T>,
   report: ReportLine = reportToStderr,
 ): Promise<T> {
-  const client = await beginTransaction(url, name);
+  const client = await connectAndBegin(url, name);
   try {
-    await waitForAdvisoryLock(client, name, report, restartTransaction);
+    await waitForAdvisoryLock(client, name, report, beginAgain);
     return await runWhileConnected(client, name, work);
   } finally {
     await endTransaction(client);
@@ -43,7 +43,7 @@ export async function tryWithAdvisoryLock<T>(
   name: string,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T | null> {
-  const client = await beginTransaction(url, name);
+  const client = await connectAndBegin(url, name);
   try {
     return (await tryLock(client, name)) ? await runWhileConnected(client, name, work) : null;
   } finally {
@@ -54,13 +54,13 @@ export async function tryWithAdvisoryLock<T>(
 /**
  * Takes a lock for the client's open transaction. It polls, because a blocking wait would hold a snapshot.
  *
- * @param beforeRetry is done after each attempt that fails.
+ * @param beforeRetry is called after each attempt that fails. Without it the transaction stays open until it has the lock.
  */
 export async function waitForAdvisoryLock(
   client: pg.ClientBase,
   name: string,
   report: ReportLine = reportToStderr,
-  beforeRetry: (client: pg.ClientBase) => Promise<void> = async () => undefined,
+  beforeRetry?: (client: pg.ClientBase) => Promise<void>,
 ): Promise<void> {
   const began = performance.now();
   let reportAt = began + REPORT_AFTER_MS;
@@ -70,7 +70,7 @@ export async function waitForAdvisoryLock(
       const seconds = Math.floor((performance.now() - began) / 1000);
       report(`Waiting for the lock "${name}" for ${seconds} seconds: ${await describeHolder(client, name)}.`);
     }
-    await beforeRetry(client);
+    await beforeRetry?.(client);
     await sleep(RETRY_MS);
   }
 }
@@ -84,17 +84,17 @@ async function tryLock(client: pg.ClientBase, name: string): Promise<boolean> {
   return rows[0].taken;
 }
 
-async function beginTransaction(url: string, name: string): Promise<pg.Client> {
+async function connectAndBegin(url: string, name: string): Promise<pg.Client> {
   const client = await connectWithSettings(url, DIRECT_SETTINGS, {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     // PostgreSQL truncates it to 63 bytes.
     application_name: `${name} (${process.pid} on ${hostname()})`,
   });
-  await openTransaction(client);
+  await begin(client);
   return client;
 }
 
-async function openTransaction(client: pg.ClientBase): Promise<void> {
+async function begin(client: pg.ClientBase): Promise<void> {
   await client.query('begin');
   // The transaction is idle while the work runs on other connections.
   await client.query(`select set_config(name, '0', true) from pg_settings
@@ -102,12 +102,12 @@ async function openTransaction(client: pg.ClientBase): Promise<void> {
 }
 
 /**
- * Ends a transaction that waits, and opens another one. `create index concurrently` waits for the end of every transaction that had a
- * snapshot when it looked, also of one that had it for an attempt only: the holder would wait for a waiter that waits for the holder.
+ * Continues the wait for a lock in a new transaction. `create index concurrently` waits for the end of every transaction that had a snapshot
+ * at a certain moment, and an attempt has one. If the holder of the lock builds the index, it would otherwise wait for its own waiter.
  */
-async function restartTransaction(client: pg.ClientBase): Promise<void> {
+async function beginAgain(client: pg.ClientBase): Promise<void> {
   await client.query('rollback');
-  await openTransaction(client);
+  await begin(client);
 }
 
 /** Ends the transaction before the connection, because a pooler may keep the session. */

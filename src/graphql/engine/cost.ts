@@ -41,7 +41,7 @@ export function estimateCost(
   return new CostEstimator(schema, document, operation, variables).estimate();
 }
 
-/** Returns a function as `estimateCost`, which estimates an operation only once where no variable changes its estimate. */
+/** Returns `estimateCost` for the schema with a cache: an operation is estimated only once when its estimate does not depend on variables. */
 export function createCachedCostEstimate(schema: GraphQLSchema) {
   const estimates = new WeakMap<OperationDefinitionNode, number>();
   return (document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): number => {
@@ -70,7 +70,7 @@ class CostEstimator {
   readonly #variables: Variables;
   /** Cost of a fragment for one parent, by its name and the records of the page that it is spread in. */
   readonly #costs = new Map<string, number>();
-  /** Whether the estimate has read a variable, so that other variables may have another one. */
+  /** Whether the estimate depends on variables. */
   usedVariables = false;
 
   constructor(
