@@ -146,11 +146,16 @@ const createPasswordLinkSender = (
   },
 });
 
+/** Milliseconds within which the headers of a request must arrive. LIM-23. */
+const HEADERS_TIMEOUT_MS = 60_000;
+
 /** Returns the Fastify application of the whole service. It does not listen yet. */
 export async function buildApp(config: Config, dependencies: AppDependencies): Promise<FastifyInstance> {
   const { databases, clock, tokenKeys } = dependencies;
   const { baseUrl, rateLimits } = config;
   const app = Fastify(serverOptions(config));
+  // Node exchanges the two limits where the one of the headers is longer.
+  app.server.headersTimeout = Math.min(HEADERS_TIMEOUT_MS, app.server.requestTimeout);
   closeSlowConnections(app.server, 2_000 * config.requestSeconds);
   const definition = dependencies.definition ?? (await createServiceDefinition());
   const { schema, restSchema, consoleSchema, operations, documents } = definition;

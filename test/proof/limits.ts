@@ -62,9 +62,10 @@ export async function limits({ connections, short, say }: LimitsOptions) {
     wrong.push(...(await findWrongResponses(origin, token, list)));
     say(`${list.length} requests that pass a limit were refused`);
     if (short) return { wrong, figures: `${spent}; ${list.length} excesses refused` };
-    const slow = await dawdle(instance, token, builderId, wrong);
+    const ordinary = await tokenOf(site, 'B');
+    const slow = await dawdle(instance, { slow: token, ordinary }, builderId, wrong);
     say(slow);
-    const idle = await beStill(instance, token, connections, wrong);
+    const idle = await beStill(instance, ordinary, connections, wrong);
     say(idle);
     if (!instance.isRunning) wrong.push(`the instance has ended: ${instance.output.slice(-500)}`);
     return { wrong, figures: `${spent}; ${list.length} excesses refused; ${slow}; ${idle}` };
@@ -163,10 +164,19 @@ async function promptness(origin: string, token: string, work: Promise<unknown>,
   return times;
 }
 
-/** Clients that send headers or a body, or receive a response, very slowly. */
-async function dawdle({ origin }: Instance, token: string, builderId: string, wrong: string[]) {
-  const download = await largeDownload(origin, token, builderId);
-  const bearer = `Host: localhost\r\nAuthorization: Bearer ${token}`;
+/**
+ * Clients that send headers or a body, or receive a response, very slowly.
+ *
+ * @param tokens of the slow clients, which fill the share of their integrator, and of the ordinary requests of another one.
+ */
+async function dawdle(
+  { origin }: Instance,
+  tokens: { slow: string; ordinary: string },
+  builderId: string,
+  wrong: string[],
+) {
+  const download = await largeDownload(origin, tokens.slow, builderId);
+  const bearer = `Host: localhost\r\nAuthorization: Bearer ${tokens.slow}`;
   const post = `POST /builders/${builderId}/meetings HTTP/1.1\r\n${bearer}\r\nContent-Type: application/json`;
   const kinds = {
     headers: new Dawdlers(origin, 300, 'GET /builders HTTP/1.1\r\nHost: localhost\r\n', (at) => `X-A${at}: b\r\n`),
@@ -175,7 +185,7 @@ async function dawdle({ origin }: Instance, token: string, builderId: string, wr
     answer: new Dawdlers(origin, 100, `GET ${download} HTTP/1.1\r\nHost: localhost\r\n\r\n`, null),
   };
   const all = Object.entries(kinds);
-  const times = await promptness(origin, token, Promise.all(all.map(([, one]) => one.gone(CUT_MS))), wrong);
+  const times = await promptness(origin, tokens.ordinary, Promise.all(all.map(([, one]) => one.gone(CUT_MS))), wrong);
   for (const [kind, { lives, count }] of all) {
     if (lives.length < count) wrong.push(`${count - lives.length} clients with a slow ${kind} were not cut`);
   }
