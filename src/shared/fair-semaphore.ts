@@ -14,6 +14,8 @@ export interface FairSemaphoreOptions {
   perShareContended?: number;
   /** Tells which shares are active; this semaphore itself where it is absent. */
   activity?: FairSemaphore;
+  /** Milliseconds for which a share counts as active after its last use. */
+  activeForMs?: number;
   /**
    * Requests of one share that are granted in one turn of the event loop while other shares use some. It bounds the turns that the others
    * wait for, however long the granted requests take. Unlimited where it is absent.
@@ -50,6 +52,12 @@ interface Share {
   waiting: Waiter[];
 }
 
+/** When a share released something. */
+interface ShareRelease {
+  key: string;
+  at: number;
+}
+
 /** Number of shares above which idle ones are removed. */
 const MAX_IDLE_SHARES = 1_000;
 
@@ -77,6 +85,9 @@ export class FairSemaphore {
   #isTurnEndScheduled = false;
   /** Virtual start time of the request that was granted last; new shares begin here. */
   #virtualTime = 0;
+  /** The release of the share that released something last, and the last one of another share. */
+  #lastRelease: ShareRelease | null = null;
+  #lastReleaseOfAnother: ShareRelease | null = null;
   #rejectedByShare = 0;
   #rejectedByService = 0;
 
@@ -202,8 +213,8 @@ export class FairSemaphore {
     share.virtualTime = start + cost;
     share.used += cost;
     this.#used += cost;
-    const { perTurnContended, activity = this, chargesTime } = this.#options;
-    if (perTurnContended !== undefined && activity.#isUsedByOthers(share.key)) this.#countInTurn(share);
+    const { perTurnContended, activity = this, activeForMs, chargesTime } = this.#options;
+    if (perTurnContended !== undefined && activity.#hasOtherActiveShares(share.key)) this.#countInTurn(share);
     const grantedAt = chargesTime ? performance.now() : 0;
     let isReleased = false;
     return () => {
@@ -211,6 +222,7 @@ export class FairSemaphore {
       isReleased = true;
       share.used -= cost;
       this.#used -= cost;
+      if (activeForMs !== undefined) this.#recordRelease(share.key);
       if (chargesTime) share.virtualTime += (performance.now() - grantedAt) / 1000;
       if (this.#queued > 0) this.#dispatch();
     };
@@ -249,13 +261,27 @@ export class FairSemaphore {
   #hasRoom({ key, used, turn, grantsInTurn }: Share, units: number): boolean {
     const { perShare, perShareContended = perShare, perTurnContended, activity = this } = this.#options;
     if (used + units > perShare) return false;
-    if (!activity.#isUsedByOthers(key)) return true;
+    if (!activity.#hasOtherActiveShares(key)) return true;
     if (used > 0 && used + units > perShareContended) return false;
     return perTurnContended === undefined || turn !== this.#turn || grantsInTurn < perTurnContended;
   }
 
-  #isUsedByOthers(key: string): boolean {
-    return this.#used > (this.#shares.get(key)?.used ?? 0);
+  /** Whether other shares use some of it, or did a short time ago. */
+  #hasOtherActiveShares(key: string): boolean {
+    if (this.#used > (this.#shares.get(key)?.used ?? 0)) return true;
+    const { activeForMs = 0 } = this.#options;
+    const last = this.#lastRelease?.key === key ? this.#lastReleaseOfAnother : this.#lastRelease;
+    return last !== null && performance.now() - last.at < activeForMs;
+  }
+
+  #recordRelease(key: string): void {
+    const at = performance.now();
+    if (this.#lastRelease?.key === key) {
+      this.#lastRelease.at = at;
+      return;
+    }
+    this.#lastReleaseOfAnother = this.#lastRelease;
+    this.#lastRelease = { key, at };
   }
 
   #countInTurn(share: Share): void {

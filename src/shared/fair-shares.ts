@@ -15,6 +15,8 @@ export function createFairShares({ slowReads, writes, orm }: ConnectionSplit = s
   const requests = new FairSemaphore({
     // A request occupies the event loop for about a millisecond in all.
     ...{ name: 'requests', capacity: 128, perShare: 32, perShareContended: 6, perTurnContended: 1 },
+    // A client that sends one request after the other, with pauses, finds the contended limits of others at each.
+    activeForMs: 100,
     ...{ maxQueuedPerShare: 256, maxQueued: 1_024, maxWaitMs: 10_000 },
   });
   return {
@@ -32,7 +34,7 @@ export function createFairShares({ slowReads, writes, orm }: ConnectionSplit = s
     }),
     /** Cost of GraphQL requests that execute: records times selected fields. */
     graphqlCost: new FairSemaphore({
-      ...{ name: 'GraphQL cost', capacity: 120_000, perShare: 40_000, perShareContended: 4_000, activity: requests },
+      ...{ name: 'GraphQL cost', capacity: 120_000, perShare: 80_000, perShareContended: 4_000, activity: requests },
       ...{ maxQueuedPerShare: 64, maxQueued: 256, maxWaitMs: 10_000 },
     }),
     /** Work that occupies the event loop for milliseconds: new GraphQL documents, and JSON bodies of many values. */

@@ -210,6 +210,22 @@ describe('a share that uses much while another share is active', () => {
     expect(semaphore.tryAcquire('a', 1)).toBeNull();
   });
 
+  it('is granted less for a time after another share used some, whatever it has used itself since (LIM-19)', async () => {
+    const semaphore = createSemaphore({ ...options, activeForMs: 100 });
+    const countGrants = () => {
+      const releases = Array.from({ length: 8 }, () => semaphore.tryAcquire('a')).filter((release) => release !== null);
+      for (const release of releases) release();
+      return releases.length;
+    };
+    semaphore.tryAcquire('c')!();
+    semaphore.tryAcquire('b')!();
+    expect(countGrants()).toBe(3);
+    await vi.advanceTimersByTimeAsync(99);
+    expect(countGrants()).toBe(3);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(countGrants()).toBe(8);
+  });
+
   it('is compared with the shares that are active elsewhere', () => {
     const activity = createSemaphore();
     const semaphore = createSemaphore({ ...options, activity });
