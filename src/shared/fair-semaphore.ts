@@ -83,6 +83,7 @@ export class FairSemaphore {
   #queued = 0;
   #turn = 0;
   #isTurnEndScheduled = false;
+  #dispatchTimer: NodeJS.Timeout | undefined;
   /** Virtual start time of the request that was granted last; new shares begin here. */
   #virtualTime = 0;
   /** The release of the share that released something last, and the last one of another share. */
@@ -185,6 +186,8 @@ export class FairSemaphore {
       this.#waitingShares.add(share);
       this.#queued++;
       signal?.addEventListener('abort', abort, { once: true });
+      // A share that has become alone has waiting requests that may be granted by now. This one must not wait for their next release.
+      this.#dispatch();
     });
   }
 
@@ -225,6 +228,7 @@ export class FairSemaphore {
       if (activeForMs !== undefined) this.#recordRelease(share.key);
       if (chargesTime) share.virtualTime += (performance.now() - grantedAt) / 1000;
       if (this.#queued > 0) this.#dispatch();
+      if (this.#queued > 0 && activeForMs !== undefined) this.#dispatchAfter(activeForMs);
     };
   }
 
@@ -282,6 +286,15 @@ export class FairSemaphore {
     }
     this.#lastReleaseOfAnother = this.#lastRelease;
     this.#lastRelease = { key, at };
+  }
+
+  /** Dispatches again once this share's release no longer counts as activity: requests of another share may have more room then. */
+  #dispatchAfter(milliseconds: number): void {
+    this.#dispatchTimer ??= setTimeout(() => {
+      this.#dispatchTimer = undefined;
+      this.#dispatch();
+      if (this.#queued > 0) this.#dispatchAfter(milliseconds);
+    }, milliseconds).unref();
   }
 
   #countInTurn(share: Share): void {

@@ -226,6 +226,34 @@ describe('a share that uses much while another share is active', () => {
     expect(countGrants()).toBe(8);
   });
 
+  it('is granted what waits once the others are no longer active, without a release of its own', async () => {
+    const semaphore = createSemaphore({ ...options, maxQueuedPerShare: 8, activeForMs: 100 });
+    const releaseOther = semaphore.tryAcquire('b')!;
+    const granted: string[] = [];
+    for (let number = 0; number < 5; number++) void acquireInto(granted, semaphore, 'a');
+    await vi.advanceTimersByTimeAsync(50);
+    releaseOther();
+    await vi.advanceTimersByTimeAsync(99);
+    expect(granted).toHaveLength(3);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(granted).toHaveLength(5);
+  });
+
+  it('does not delay another share by requests that wait and have room since the others are idle', async () => {
+    const activity = createSemaphore();
+    const semaphore = createSemaphore({ ...options, maxQueuedPerShare: 8, activity });
+    const releaseOther = activity.tryAcquire('b')!;
+    activity.tryAcquire('a');
+    const granted: string[] = [];
+    for (let number = 0; number < 5; number++) void acquireInto(granted, semaphore, 'a');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(granted).toHaveLength(3);
+    releaseOther();
+    void acquireInto(granted, semaphore, 'b');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(granted).toContain('b');
+  });
+
   it('is compared with the shares that are active elsewhere', () => {
     const activity = createSemaphore();
     const semaphore = createSemaphore({ ...options, activity });
