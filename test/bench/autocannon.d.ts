@@ -1,4 +1,4 @@
-/** What the benchmark uses of autocannon, which brings no types. */
+/** Types of the parts of autocannon that the bench uses; the package contains no types. */
 declare module 'autocannon' {
   import type { EventEmitter } from 'node:events';
 
@@ -17,14 +17,14 @@ declare module 'autocannon' {
       connections: number;
       /** Seconds. */
       duration?: number;
-      /** Requests, in place of the duration. */
+      /** Number of requests, in place of the duration. */
       amount?: number;
-      /** Requests per second of all connections. */
+      /** Requests per second of all connections together. */
       overallRate?: number;
       requests: Request[];
       /** Milliseconds. */
       sampleInt?: number;
-      /** Whether `[<id>]` in a body becomes another text for each request. */
+      /** Whether `[<id>]` in a body is replaced by a unique text for each request. */
       idReplacement?: boolean;
       setupClient?: (client: Client) => void;
     }

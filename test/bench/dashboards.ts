@@ -1,35 +1,36 @@
 import { readFileSync } from 'node:fs';
 
-/** The dashboard queries of docs/graphql.md by their names, and the same in the words of PostGraphile's schema. */
+/** A dashboard query of docs/graphql.md, and the equivalent query for PostGraphile's schema. */
 interface Dashboard {
   name: string;
-  ours: (builderId: string) => Query;
-  postgraphile: (builderId: string) => Query;
+  createQuery: (builderId: string) => GraphqlRequest;
+  createPostgraphileQuery: (builderId: string) => GraphqlRequest;
 }
 
-interface Query {
+interface GraphqlRequest {
   query: string;
   variables: Record<string, string>;
 }
 
 const page = readFileSync(new URL('../../../docs/graphql.md', import.meta.url), 'utf8');
 
-function shown(name: string): string {
+/** Returns the query of that name in docs/graphql.md. */
+function readDocumentedQuery(name: string): string {
   const query = new RegExp(`\`\`\`graphql\\n(query ${name}\\([\\s\\S]*?)\`\`\``).exec(page)?.[1];
-  if (!query) throw new Error(`docs/graphql.md shows no query ${name}.`);
+  if (!query) throw new Error(`docs/graphql.md contains no query ${name}.`);
   return query;
 }
 
-const OLDEST = 'orderBy: [CREATED_AT_ASC, PRIMARY_KEY_ASC], first: 25';
+const OLDEST_FIRST = 'orderBy: [CREATED_AT_ASC, PRIMARY_KEY_ASC], first: 25';
 
-const POSTGRAPHILE = {
+const POSTGRAPHILE_QUERIES = {
   Inductions: `query Inductions($builderId: String!) {
-    projects: allProjects(condition: { builderId: $builderId, status: "IN_PROGRESS" }, ${OLDEST}) {
+    projects: allProjects(condition: { builderId: $builderId, status: "IN_PROGRESS" }, ${OLDEST_FIRST}) {
       totalCount
       data: nodes {
         name
         waiting: inductionsByProjectId(condition: { status: "WAITING_REVIEW" }, first: 1) { totalCount }
-        inductions: inductionsByProjectId(condition: { status: "REVIEWED" }, ${OLDEST}) {
+        inductions: inductionsByProjectId(condition: { status: "REVIEWED" }, ${OLDEST_FIRST}) {
           totalCount
           data: nodes {
             identifier
@@ -47,11 +48,11 @@ const POSTGRAPHILE = {
     }
   }`,
   Waiting: `query Waiting($builderId: String!) {
-    projects: allProjects(condition: { builderId: $builderId, status: "IN_PROGRESS" }, ${OLDEST}) {
+    projects: allProjects(condition: { builderId: $builderId, status: "IN_PROGRESS" }, ${OLDEST_FIRST}) {
       totalCount
       data: nodes {
         name
-        timesheets: timesheetsByProjectId(condition: { status: "WAITING_REVIEW" }, ${OLDEST}) {
+        timesheets: timesheetsByProjectId(condition: { status: "WAITING_REVIEW" }, ${OLDEST_FIRST}) {
           totalCount
           data: nodes {
             date
@@ -64,7 +65,7 @@ const POSTGRAPHILE = {
       }
     }
   }`,
-  // A range is no condition that PostGraphile offers by itself: a function of the database is its own way to add one.
+  // PostGraphile has no range conditions by default; a database function adds one.
   Expiring: `query Expiring($builderId: String!, $from: Datetime!, $until: Datetime!) {
     insurances: expiringInsurances(builder: $builderId, endsAfter: $from, endsBefore: $until, first: 25) {
       totalCount
@@ -74,14 +75,14 @@ const POSTGRAPHILE = {
         expiry
         subcontractor: subcontractorBySubcontractorId {
           name
-          contacts: contactsBySubcontractorId(condition: { isPrimary: true }, ${OLDEST}) { totalCount data: nodes { name email phone } }
+          contacts: contactsBySubcontractorId(condition: { isPrimary: true }, ${OLDEST_FIRST}) { totalCount data: nodes { name email phone } }
         }
       }
     }
   }`,
 };
 
-/** What PostGraphile serves the third dashboard from. */
+/** Database function that PostGraphile needs for the third dashboard. */
 export const EXPIRING_INSURANCES = `
   create function expiring_insurances(builder text, ends_after timestamptz, ends_before timestamptz) returns setof insurance
   language sql stable as $$
@@ -90,12 +91,12 @@ export const EXPIRING_INSURANCES = `
     order by i.created_at, i.id
   $$`;
 
-export const dashboards: Dashboard[] = Object.entries(POSTGRAPHILE).map(([name, query]) => {
+export const dashboards: Dashboard[] = Object.entries(POSTGRAPHILE_QUERIES).map(([name, query]) => {
   const range: Record<string, string> =
     name === 'Expiring' ? { from: '2025-03-01T00:00:00.000Z', until: '2025-03-31T00:00:00.000Z' } : {};
   return {
     name,
-    ours: (builderId) => ({ query: shown(name), variables: { builderId, ...range } }),
-    postgraphile: (builderId) => ({ query, variables: { builderId, ...range } }),
+    createQuery: (builderId) => ({ query: readDocumentedQuery(name), variables: { builderId, ...range } }),
+    createPostgraphileQuery: (builderId) => ({ query, variables: { builderId, ...range } }),
   };
 });

@@ -1,30 +1,32 @@
 import pg from 'pg';
 import { INTERNAL_SCOPES, SCOPES } from '../../schema/scopes.ts';
 import { rebuildTotals } from '../../src/database/write/list-counters.ts';
-import { type DataSet, loadData } from './data.ts';
-import { id, PROJECTS, SUBCONTRACTORS } from './data-site.ts';
-import { say } from './stage.ts';
+import { type BenchData, loadBenchData } from './bench-data.ts';
+import { logProgress } from './bench-environment.ts';
+import { PROJECTS_PER_BUILDER, SUBCONTRACTORS_PER_BUILDER, toIdExpression } from './builder-data.ts';
 
-/** Sees every builder, through GraphQL. */
+/** Client that can read every builder, through GraphQL. */
 export const INTERNAL_CLIENT = 'cli_growth';
 
 export const BUILDERS = 20;
-/** Projects of each builder that photos and visits are of. */
-const BUSY = 5;
+/** Projects of each builder that have photos and visits. */
+const PROJECTS_WITH_PHOTOS = 5;
 /** Photo folders of each builder. */
-const FOLDERS = 4;
-/** Added to the numbers of rows in tables of which the base data have some. */
-const BASE_ROWS = 100_000;
-const CHUNK = 500_000;
+const FOLDERS_PER_BUILDER = 4;
+/** Offset of the row numbers in tables that contain base data, so that ids do not collide. */
+const ID_OFFSET = 100_000;
+/** Rows of one insert statement. */
+const CHUNK_ROWS = 500_000;
 
-export interface GrowthData extends DataSet {
+/** Ids that the requests need. */
+export interface GrowthData extends BenchData {
   photoId: string;
   folderId: string;
   timesheetId: string;
   costCodeId: string;
 }
 
-/** Rows in all, spread evenly over the builders. */
+/** Total rows by table, spread evenly over the builders. */
 export interface GrowthSize {
   timesheets: number;
   photos: number;
@@ -37,11 +39,11 @@ export interface GrowthSize {
 }
 
 const BEGIN = `'2025-01-06T00:00:00Z'::timestamptz`;
-/** Whatever the size, the rows lie within two years. */
-const instant = (n: string, count: number) => `${BEGIN} + (${n})::float8 / ${count} * interval '730 days'`;
+/** Returns the SQL expression of a row's time. The rows of both sizes cover two years. */
+const toTimeExpression = (n: string, count: number) => `${BEGIN} + (${n})::float8 / ${count} * interval '730 days'`;
 
-/** Fills an empty database, the same way each time; what is there already is left as it is. */
-export async function growTo(url: string, size: GrowthSize): Promise<GrowthData> {
+/** Fills an empty database with deterministic data and returns their ids. A database that has been filled is not changed. */
+export async function loadGrowthData(url: string, size: GrowthSize): Promise<GrowthData> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -51,29 +53,29 @@ export async function growTo(url: string, size: GrowthSize): Promise<GrowthData>
         '{${[...SCOPES, ...INTERNAL_SCOPES].join()}}') on conflict do nothing`);
     const { rows } = await client.query('select data from growth_data');
     if (rows.length > 0) return rows[0].data;
-    const base = await loadData(url, { builders: BUILDERS, timesheets: 0 });
+    const base = await loadBenchData(url, { builders: BUILDERS, timesheets: 0 });
     await client.query('delete from photo');
     await client.query(`insert into usage_day (integrator_id, date, requests, errors, rejections)
       select id, day, 1000, 1, 10 from integrator, generate_series(date '2025-11-16', date '2026-12-20', interval '1 day') day`);
     await client.query(`insert into photo_folder (id, created_at, updated_at, builder_id, name)
-      select ${id('fold', 'n')}, ${BEGIN}, ${BEGIN}, ${id('buil', `(n - 1) / ${FOLDERS} + 1`)}, 'Level ' || n
-      from generate_series(1, ${BUILDERS * FOLDERS}) n`);
+      select ${toIdExpression('fold', 'n')}, ${BEGIN}, ${BEGIN}, ${toIdExpression('buil', `(n - 1) / ${FOLDERS_PER_BUILDER} + 1`)}, 'Level ' || n
+      from generate_series(1, ${BUILDERS * FOLDERS_PER_BUILDER}) n`);
     const indexes = await dropIndexes(client);
     await fillTables(url, size);
-    // Built at once from sorted rows, they take a third of the time and half of the disk.
+    // Indexes that are built from all rows take a third of the time and half of the disk space.
     await client.query(`set maintenance_work_mem = '1GB'`);
     for (const definition of indexes) {
-      say(definition);
+      logProgress(definition);
       await client.query(definition);
     }
     await rebuildTotals({ url });
     await client.query('vacuum analyze');
     await client.query('checkpoint');
-    const { rows: first } = await client.query(
-      `select ${id('att', '20')} as "photoId", ${id('fold', '1')} as "folderId", ${id('ts', '20')} as "timesheetId",
-        ${id('tscc', '1')} as "costCodeId"`,
+    const { rows: ids } = await client.query(
+      `select ${toIdExpression('att', '20')} as "photoId", ${toIdExpression('fold', '1')} as "folderId", ${toIdExpression('ts', '20')} as "timesheetId",
+        ${toIdExpression('tscc', '1')} as "costCodeId"`,
     );
-    const data = { ...base, ...first[0] };
+    const data = { ...base, ...ids[0] };
     await client.query('insert into growth_data values ($1)', [JSON.stringify(data)]);
     return data;
   } finally {
@@ -81,7 +83,7 @@ export async function growTo(url: string, size: GrowthSize): Promise<GrowthData>
   }
 }
 
-/** Drops the indexes of the tables that are filled, except those of constraints. Returns their definitions. */
+/** Drops the indexes of the filled tables, except those of constraints. Returns their definitions. */
 async function dropIndexes(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string; definition: string }>(
     `select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as definition from pg_index i
@@ -92,21 +94,21 @@ async function dropIndexes(client: pg.Client): Promise<string[]> {
   return rows.map(({ definition }) => definition);
 }
 
-/** Fills the tables, two at a time: PostgreSQL uses one processor for each connection. */
+/** Fills the tables on two connections: PostgreSQL uses one processor per connection. */
 async function fillTables(url: string, size: GrowthSize): Promise<void> {
   const tables = Object.entries(TABLES);
   const fillNext = async () => {
     const client = new pg.Client({ connectionString: url });
     await client.connect();
-    // The rows are right by construction.
+    // Skips triggers and foreign keys: the generated rows are consistent.
     await client.query('set session_replication_role = replica');
     for (let next = tables.shift(); next; next = tables.shift()) {
-      const [table, rowsOf] = next;
+      const [table, createInsert] = next;
       const count = size[`${table}s` as keyof GrowthSize] ?? 0;
-      for (let first = 1; first <= count; first += CHUNK) {
-        const last = Math.min(first + CHUNK - 1, count);
-        await client.query(rowsOf(first, last, count));
-        say(`${table}: ${last} of ${count}`);
+      for (let first = 1; first <= count; first += CHUNK_ROWS) {
+        const last = Math.min(first + CHUNK_ROWS - 1, count);
+        await client.query(createInsert(first, last, count));
+        logProgress(`${table}: ${last} of ${count}`);
       }
     }
     await client.end();
@@ -114,78 +116,81 @@ async function fillTables(url: string, size: GrowthSize): Promise<void> {
   await Promise.all([fillNext(), fillNext()]);
 }
 
-type RowsOf = (first: number, last: number, count: number) => string;
+/** Returns the statement that inserts a range of rows. `count` is the total number of rows. */
+type CreateInsert = (first: number, last: number, count: number) => string;
 
-const numbered = (first: number, last: number) =>
+/** Subquery of row numbers `n` with the number of the builder `b` and the row number within the builder `k`. */
+const selectRowNumbers = (first: number, last: number) =>
   `(select n, n % ${BUILDERS} as b, n / ${BUILDERS} as k from generate_series(${first}, ${last}) n) numbered`;
 
-/** The last photo of each builder is its only one of the source `ITP`. */
-const photoSource = (count: number) =>
+/** Returns the SQL expression of a photo's source. Only the last photo of each builder has the source `ITP`. */
+const toPhotoSourceExpression = (count: number) =>
   `case when n > ${count - BUILDERS} then 'ITP' when k % 10 > 0 then 'GALLERY' else 'SITE_DIARY' end`;
 
-/** The first row of each builder, and one of 1,000 others, have the rare status. */
-const rareStatus = (rare: string, others: string[]) =>
+/** Returns the SQL expression of a status: the first row of each builder and one row in 1,000 have the rare status. */
+const toStatusExpression = (rare: string, others: string[]) =>
   `case when n <= ${BUILDERS} or k % 1000 = 999 then '${rare}'
      else (array['${others.join("', '")}'])[k / 7 % ${others.length} + 1] end`;
 
-const TABLES: Record<string, RowsOf> = {
+/** Insert statements by table; the keys are the singular forms of the keys of `GrowthSize`. */
+const TABLES: Record<string, CreateInsert> = {
   timesheet: (first, last, count) => `
     insert into timesheet (id, created_at, updated_at, builder_id, project_id, profile_id, cost_code_id, time_type_id,
         status, date, hours, notes, timesheet_group_id)
-      select ${id('ts', 'n')}, ${instant('n', count)}, ${instant('n', count)}, ${id('buil', 'b + 1')},
-        ${id('proj', `b * ${PROJECTS} + k % ${PROJECTS} + 1`)}, ${id('pers', 'b * 100 + k % 100 + 1')},
-        case when n % 10 > 0 then ${id('tscc', 'b * 20 + k % 20 + 1')} end,
-        case when n % 12 > 0 then ${id('tstt', 'b * 4 + k % 4 + 1')} end,
+      select ${toIdExpression('ts', 'n')}, ${toTimeExpression('n', count)}, ${toTimeExpression('n', count)}, ${toIdExpression('buil', 'b + 1')},
+        ${toIdExpression('proj', `b * ${PROJECTS_PER_BUILDER} + k % ${PROJECTS_PER_BUILDER} + 1`)}, ${toIdExpression('pers', 'b * 100 + k % 100 + 1')},
+        case when n % 10 > 0 then ${toIdExpression('tscc', 'b * 20 + k % 20 + 1')} end,
+        case when n % 12 > 0 then ${toIdExpression('tstt', 'b * 4 + k % 4 + 1')} end,
         (array['WAITING_REVIEW', 'APPROVED_1', 'APPROVED_2', 'REJECTED'])[k / 7 % 4 + 1],
-        date_trunc('day', ${instant('n', count)}), 4 + n % 17 * 0.25, case when n % 3 = 0 then 'Poured slab ' || n end,
-        ${id('tsg', 'n / 100')}
-      from ${numbered(first, last)}`,
+        date_trunc('day', ${toTimeExpression('n', count)}), 4 + n % 17 * 0.25, case when n % 3 = 0 then 'Poured slab ' || n end,
+        ${toIdExpression('tsg', 'n / 100')}
+      from ${selectRowNumbers(first, last)}`,
   photo: (first, last, count) => `
     insert into photo (id, created_at, updated_at, builder_id, project_id, source, file_name, content_type, key, file_size,
         description, sort_date, folder_id, integrator_id, source_app, page_external_source_id, external_source_id)
-      select ${id('att', 'n')}, ${instant('n', count)}, ${instant('n', count)}, ${id('buil', 'b + 1')},
-        ${id('proj', `b * ${PROJECTS} + k % ${BUSY} + 1`)}, ${photoSource(count)},
-        'IMG ' || n || '.jpg', 'image/jpeg', 'photos/' || ${id('buil', 'b + 1')} || '/' || md5('photo' || n) || '.jpg',
-        2000000 + n % 500000, case when k % 3 = 0 then 'Level ' || k % 12 end, ${instant('n', count)},
-        case when k % 3 = 0 then ${id('fold', `b * ${FOLDERS} + k / 3 % ${FOLDERS} + 1`)} end, 'intg_bench', 'walker', 'page ' || n / 200, n::text
-      from ${numbered(first, last)}`,
+      select ${toIdExpression('att', 'n')}, ${toTimeExpression('n', count)}, ${toTimeExpression('n', count)}, ${toIdExpression('buil', 'b + 1')},
+        ${toIdExpression('proj', `b * ${PROJECTS_PER_BUILDER} + k % ${PROJECTS_WITH_PHOTOS} + 1`)}, ${toPhotoSourceExpression(count)},
+        'IMG ' || n || '.jpg', 'image/jpeg', 'photos/' || ${toIdExpression('buil', 'b + 1')} || '/' || md5('photo' || n) || '.jpg',
+        2000000 + n % 500000, case when k % 3 = 0 then 'Level ' || k % 12 end, ${toTimeExpression('n', count)},
+        case when k % 3 = 0 then ${toIdExpression('fold', `b * ${FOLDERS_PER_BUILDER} + k / 3 % ${FOLDERS_PER_BUILDER} + 1`)} end, 'intg_bench', 'walker', 'page ' || n / 200, n::text
+      from ${selectRowNumbers(first, last)}`,
   meeting: (first, last, count) => `
     insert into meeting (id, created_at, updated_at, builder_id, project_id, title, date, status)
-      select ${id('meet', 'n')}, ${instant('n', count)}, ${instant('n', count)}, ${id('buil', 'b + 1')},
-        ${id('proj', `b * ${PROJECTS} + k % ${PROJECTS} + 1`)}, 'Weekly site meeting ' || n,
-        ${instant('n', count)} + k % 72 * interval '1 hour', ${rareStatus('DISTRIBUTED', ['DRAFT', 'RUNNING', 'COMPLETED'])}
-      from ${numbered(first, last)}`,
+      select ${toIdExpression('meet', 'n')}, ${toTimeExpression('n', count)}, ${toTimeExpression('n', count)}, ${toIdExpression('buil', 'b + 1')},
+        ${toIdExpression('proj', `b * ${PROJECTS_PER_BUILDER} + k % ${PROJECTS_PER_BUILDER} + 1`)}, 'Weekly site meeting ' || n,
+        ${toTimeExpression('n', count)} + k % 72 * interval '1 hour', ${toStatusExpression('DISTRIBUTED', ['DRAFT', 'RUNNING', 'COMPLETED'])}
+      from ${selectRowNumbers(first, last)}`,
   defect: (first, last, count) => `
     insert into defect (id, created_at, updated_at, identifier, builder_id, project_id, title, status, priority)
-      select ${id('defect', 'n')}, ${instant('n', count)}, ${instant('n', count)}, 1000 + k, ${id('buil', 'b + 1')},
-        ${id('proj', `b * ${PROJECTS} + k % ${PROJECTS} + 1`)}, 'Crack ' || n,
-        ${rareStatus('IN_PROGRESS', ['OPEN', 'READY_FOR_REVIEW', 'CLOSED'])}, 'LOW'
-      from ${numbered(first, last)}`,
+      select ${toIdExpression('defect', 'n')}, ${toTimeExpression('n', count)}, ${toTimeExpression('n', count)}, 1000 + k, ${toIdExpression('buil', 'b + 1')},
+        ${toIdExpression('proj', `b * ${PROJECTS_PER_BUILDER} + k % ${PROJECTS_PER_BUILDER} + 1`)}, 'Crack ' || n,
+        ${toStatusExpression('IN_PROGRESS', ['OPEN', 'READY_FOR_REVIEW', 'CLOSED'])}, 'LOW'
+      from ${selectRowNumbers(first, last)}`,
   induction: (first, last, count) => `
     insert into induction (id, created_at, updated_at, builder_id, project_id, worker_id, subcontractor_id, identifier, type, status)
-      select ${id('ind', `n + ${BASE_ROWS}`)}, ${instant('n', count)}, ${instant('n', count)}, ${id('buil', 'b + 1')},
-        ${id('proj', `b * ${PROJECTS} + k % ${PROJECTS} + 1`)}, ${id('wkr', 'b * 500 + k % 500 + 1')},
-        ${id('sub', `b * ${SUBCONTRACTORS} + k / 5 % ${SUBCONTRACTORS} + 1`)}, 1000 + k, 'PROJECT_INDUCTION',
+      select ${toIdExpression('ind', `n + ${ID_OFFSET}`)}, ${toTimeExpression('n', count)}, ${toTimeExpression('n', count)}, ${toIdExpression('buil', 'b + 1')},
+        ${toIdExpression('proj', `b * ${PROJECTS_PER_BUILDER} + k % ${PROJECTS_PER_BUILDER} + 1`)}, ${toIdExpression('wkr', 'b * 500 + k % 500 + 1')},
+        ${toIdExpression('sub', `b * ${SUBCONTRACTORS_PER_BUILDER} + k / 5 % ${SUBCONTRACTORS_PER_BUILDER} + 1`)}, 1000 + k, 'PROJECT_INDUCTION',
         (array['REVIEWED', 'WAITING_REVIEW', 'CHANGES_REQUESTED', 'REVIEWED'])[k / 7 % 4 + 1]
-      from ${numbered(first, last)}`,
+      from ${selectRowNumbers(first, last)}`,
   subcontractor: (first, last, count) => `
     insert into subcontractor (id, created_at, updated_at, builder_id, name)
-      select ${id('sub', `n + ${BASE_ROWS}`)}, ${instant('n', count)}, ${instant('n', count)}, ${id('buil', 'b + 1')}, 'Concreters ' || n
-      from ${numbered(first, last)}`,
+      select ${toIdExpression('sub', `n + ${ID_OFFSET}`)}, ${toTimeExpression('n', count)}, ${toTimeExpression('n', count)}, ${toIdExpression('buil', 'b + 1')}, 'Concreters ' || n
+      from ${selectRowNumbers(first, last)}`,
   photo_folder: (first, last, count) => `
     insert into photo_folder (id, created_at, updated_at, builder_id, project_id, name)
-      select ${id('fold', `n + ${BASE_ROWS}`)}, ${instant('n', count)}, ${instant('n', count)}, ${id('buil', 'b + 1')},
-        ${id('proj', `b * ${PROJECTS} + k % ${BUSY} + 1`)}, 'Room ' || n
-      from ${numbered(first, last)}`,
+      select ${toIdExpression('fold', `n + ${ID_OFFSET}`)}, ${toTimeExpression('n', count)}, ${toTimeExpression('n', count)}, ${toIdExpression('buil', 'b + 1')},
+        ${toIdExpression('proj', `b * ${PROJECTS_PER_BUILDER} + k % ${PROJECTS_WITH_PHOTOS} + 1`)}, 'Room ' || n
+      from ${selectRowNumbers(first, last)}`,
   visit: (first, last, count) => `
     insert into sign_on_visit (id, created_at, updated_at, builder_id, project_id, worker_id, signed_on_at, signed_off_at)
-      select ${id('signon', 'n')}, ${instant('n', count)}, ${instant('n', count)}, ${id('buil', 'b + 1')},
-        ${id('proj', `b * ${PROJECTS} + k % ${BUSY} + 1`)}, ${id('wkr', `b * 500 + k % 500 + 1`)}, ${instant('n', count)},
-        case when n <= ${count} - 200 then ${instant('n', count)} + interval '8 hours' end
-      from ${numbered(first, last)};
+      select ${toIdExpression('signon', 'n')}, ${toTimeExpression('n', count)}, ${toTimeExpression('n', count)}, ${toIdExpression('buil', 'b + 1')},
+        ${toIdExpression('proj', `b * ${PROJECTS_PER_BUILDER} + k % ${PROJECTS_WITH_PHOTOS} + 1`)}, ${toIdExpression('wkr', `b * 500 + k % 500 + 1`)}, ${toTimeExpression('n', count)},
+        case when n <= ${count} - 200 then ${toTimeExpression('n', count)} + interval '8 hours' end
+      from ${selectRowNumbers(first, last)};
     insert into sign_on_event (id, created_at, updated_at, integrator_id, builder_id, project_id, worker_id, source_event_id,
         type, occurred_at, status, visit_id)
       select replace(id, 'signon_', 'saevt_'), created_at, updated_at, 'intg_bench', builder_id, project_id, worker_id,
         'gate ' || id, 'SIGN_ON', signed_on_at, 'APPLIED', id
-      from sign_on_visit where id between ${id('signon', String(first))} and ${id('signon', String(last))}`,
+      from sign_on_visit where id between ${toIdExpression('signon', String(first))} and ${toIdExpression('signon', String(last))}`,
 };

@@ -3,56 +3,56 @@ import type { GrowthData } from './growth-data.ts';
 
 interface ListCase {
   name: string;
-  /** With a limit that both sizes fill, where they have the rows. */
+  /** With a limit that both sizes fill where they have enough rows. */
   path: string;
-  /** Absent where no total is kept: see docs/performance.md. */
+  /** Absent where no total is maintained: see docs/performance.md. */
   goal?: number;
 }
 
 const WEEK = 'startDate=2026-03-02&endDate=2026-03-08';
 const YEAR = 'startDate=2025-03-01&endDate=2026-03-01';
-/** Begins and ends within a day. */
-const HOURS = 'startDate=2025-03-01T07:00:00Z&endDate=2026-03-01T15:30:00Z';
+/** A range that begins and ends within a day. */
+const YEAR_BY_HOUR = 'startDate=2025-03-01T07:00:00Z&endDate=2026-03-01T15:30:00Z';
 
-/** Every list of v1 that may become large, with every combination of its filters. */
-export function listCases({ builders, folderId }: GrowthData): ListCase[] {
+/** Returns every list of v1 that may become large, with every combination of its filters. */
+export function createListCases({ builders, folderId }: GrowthData): ListCase[] {
   const { id, projectIds, subcontractorIds } = builders[0]!;
   const [projectId, subcontractorId] = [projectIds[0]!, subcontractorIds[0]!];
-  const project = `projectId=${projectId}`;
-  const of = (path: string, limits: [query: string, limit: number][], goal?: number): ListCase[] =>
+  const projectFilter = `projectId=${projectId}`;
+  const toListCases = (path: string, limits: [query: string, limit: number][], goal?: number): ListCase[] =>
     limits.map(([query, limit]) => {
       const filters = query
         .replace(WEEK, 'a week')
         .replace(YEAR, 'a year')
-        .replace(HOURS, 'a year by the hour')
+        .replace(YEAR_BY_HOUR, 'a year by the hour')
         .replace(/=\w+_\w+/g, '')
         .replaceAll('&', ', ');
       const name = `GET ${path.replace(/^\/builders\/\w+/, '…').replace(/\w+_\w+/, '{id}')}${filters ? `: ${filters}` : ''}`;
       return { name, path: `${path}?${query}${query ? '&' : ''}limit=${limit}`, goal };
     });
-  const dated = (path: string, status: string): ListCase[] => [
-    ...of(
+  const toDatedListCases = (path: string, status: string): ListCase[] => [
+    ...toListCases(
       path,
       [
         ['', 25],
-        [project, 15],
+        [projectFilter, 15],
         [`status=${status}`, 25],
-        [`status=${status}&${project}`, 2],
+        [`status=${status}&${projectFilter}`, 2],
       ],
       GOAL,
     ),
-    ...[WEEK, YEAR, HOURS].flatMap((range) => {
+    ...[WEEK, YEAR, YEAR_BY_HOUR].flatMap((range) => {
       const limit = range === WEEK ? 1 : 5;
-      return of(
+      return toListCases(
         path,
         [
           ...([
             [range, limit],
-            [`${range}&${project}`, limit],
+            [`${range}&${projectFilter}`, limit],
           ] as [string, number][]),
           ...([
             [`${range}&status=${status}`, limit],
-            [`${range}&status=${status}&${project}`, 1],
+            [`${range}&status=${status}&${projectFilter}`, 1],
           ] as [string, number][]),
         ],
         GOAL,
@@ -60,20 +60,20 @@ export function listCases({ builders, folderId }: GrowthData): ListCase[] {
     }),
   ];
   const photos = `/builders/${id}/photos`;
-  const folder = `folderId=${folderId}`;
+  const folderFilter = `folderId=${folderId}`;
   return [
-    ...dated('/timesheets', 'REJECTED'),
-    ...of(
+    ...toDatedListCases('/timesheets', 'REJECTED'),
+    ...toListCases(
       photos,
       [
         ['', 25],
-        [project, 5],
+        [projectFilter, 5],
         ['source=SITE_DIARY', 25],
-        [`source=SITE_DIARY&${project}`, 1],
+        [`source=SITE_DIARY&${projectFilter}`, 1],
       ],
       GOAL,
     ),
-    ...of(
+    ...toListCases(
       photos,
       [
         ['source=ITP', 1],
@@ -81,16 +81,16 @@ export function listCases({ builders, folderId }: GrowthData): ListCase[] {
       ],
       GOAL,
     ),
-    ...of(
+    ...toListCases(
       photos,
       [
-        [folder, 5],
-        [`${folder}&source=SITE_DIARY`, 1],
+        [folderFilter, 5],
+        [`${folderFilter}&source=SITE_DIARY`, 1],
       ],
       GOAL,
     ),
-    ...dated(`/builders/${id}/meetings`, 'RUNNING'),
-    ...of(
+    ...toDatedListCases(`/builders/${id}/meetings`, 'RUNNING'),
+    ...toListCases(
       `/builders/${id}/meetings`,
       [
         ['status=RUNNING&status=DRAFT', 25],
@@ -98,18 +98,18 @@ export function listCases({ builders, folderId }: GrowthData): ListCase[] {
       ],
       GOAL,
     ),
-    ...of(
+    ...toListCases(
       `/builders/${id}/defects`,
       [
         ['', 25],
-        [project, 15],
+        [projectFilter, 15],
         ['status=CLOSED', 25],
-        [`status=CLOSED&${project}`, 2],
+        [`status=CLOSED&${projectFilter}`, 2],
         ['status=IN_PROGRESS', 1],
       ],
       GOAL,
     ),
-    ...of(
+    ...toListCases(
       `/subcontractors/${subcontractorId}/inductions`,
       [
         ['', 5],
@@ -117,7 +117,7 @@ export function listCases({ builders, folderId }: GrowthData): ListCase[] {
       ],
       GOAL,
     ),
-    ...of(
+    ...toListCases(
       `/builders/${id}/projects/${projectId}/inductions`,
       [
         ['', 15],
@@ -125,7 +125,7 @@ export function listCases({ builders, folderId }: GrowthData): ListCase[] {
       ],
       GOAL,
     ),
-    ...of(
+    ...toListCases(
       '/subcontractors',
       [
         ['', 25],
@@ -133,15 +133,15 @@ export function listCases({ builders, folderId }: GrowthData): ListCase[] {
       ],
       GOAL,
     ),
-    ...of(photos, [[`${folder}&${project}`, 1]]),
-    ...of(`/subcontractors/${subcontractorId}/inductions`, [
-      [project, 1],
-      [`status=WAITING_REVIEW&${project}`, 1],
+    ...toListCases(photos, [[`${folderFilter}&${projectFilter}`, 1]]),
+    ...toListCases(`/subcontractors/${subcontractorId}/inductions`, [
+      [projectFilter, 1],
+      [`status=WAITING_REVIEW&${projectFilter}`, 1],
     ]),
-    ...of('/subcontractors', [[project, 5]]),
-    ...of(`/builders/${id}/photo-folders`, [
+    ...toListCases('/subcontractors', [[projectFilter, 5]]),
+    ...toListCases(`/builders/${id}/photo-folders`, [
       ['', 1],
-      [project, 1],
+      [projectFilter, 1],
     ]),
   ];
 }

@@ -1,75 +1,75 @@
-/** The bench: each part measures one thing over a PostgreSQL and data of its own, and prints its figures. */
+/** Command `npm run bench`. Each part starts its own PostgreSQL with its own data, measures, and prints its figures. */
 import 'reflect-metadata';
 import { requireMarkers } from '../support/figures.ts';
-import { HELP, type Options, readOptions } from './options.ts';
-import { publish } from './publish.ts';
-import { Stage, say } from './stage.ts';
+import { BenchEnvironment, logProgress } from './bench-environment.ts';
+import { type BenchOptions, HELP, parseOptions } from './bench-options.ts';
+import { publishFigures } from './publish-figures.ts';
 
-/** What it starts on the stage is closed when it ends, by an error or a signal, too. */
-type Part = (stage: Stage, options: Options) => Promise<unknown>;
+type BenchPart = (environment: BenchEnvironment, options: BenchOptions) => Promise<unknown>;
 
-/** Each is loaded when it is asked for. */
-const PARTS: Record<string, () => Promise<Part>> = {
-  against: async () => (await import('./against.ts')).compareBuilds,
-  isolation: async () => (await import('./against.ts')).compareIsolation,
-  compare: async () => (await import('./compare.ts')).compare,
-  workers: async () => (await import('./workers.ts')).workers,
-  supervision: async () => (await import('./supervision.ts')).supervision,
-  growth: async () => (await import('./growth.ts')).growth,
-  totals: async () => (await import('./totals.ts')).totals,
-  scale: async () => (await import('./scale.ts')).scale,
-  replicas: async () => (await import('./replicas.ts')).replicas,
-  events: async () => (await import('./events.ts')).events,
-  observability: async () => (await import('./observability.ts')).observability,
-  console: async () => (await import('./console.ts')).consoleInUse,
-  memory: async () => (await import('./memory.ts')).memory,
-  start: async () => (await import('./start.ts')).secondStart,
-  profile: async () => (await import('./profile.ts')).profile,
+/** Parts by their command-line names. The imports are dynamic so that a run loads only the modules of its part. */
+const PARTS: Record<string, () => Promise<BenchPart>> = {
+  against: async () => (await import('./against.bench.ts')).compareBuilds,
+  isolation: async () => (await import('./against.bench.ts')).compareIsolation,
+  compare: async () => (await import('./compare.bench.ts')).compareServices,
+  workers: async () => (await import('./workers.bench.ts')).measureWorkers,
+  supervision: async () => (await import('./supervision.bench.ts')).measureSupervision,
+  growth: async () => (await import('./growth.bench.ts')).measureGrowth,
+  totals: async () => (await import('./totals.bench.ts')).measureTotals,
+  scale: async () => (await import('./scale.bench.ts')).countBuilderReferences,
+  replicas: async () => (await import('./replicas.bench.ts')).measureReplicas,
+  events: async () => (await import('./events.bench.ts')).measureEvents,
+  observability: async () => (await import('./observability.bench.ts')).measureObservability,
+  console: async () => (await import('./console.bench.ts')).measureConsole,
+  memory: async () => (await import('./memory.bench.ts')).measureMemory,
+  start: async () => (await import('./start.bench.ts')).measureStart,
+  profile: async () => (await import('./profile.bench.ts')).profileService,
   'photo-report': async () => {
-    const { photoReports, photoReportTable } = await import('./photo-report.ts');
+    const { measurePhotoReports, toPhotoReportTable } = await import('./photo-report.bench.ts');
     return async (_, options) => {
-      const rows = await photoReports({ print: say });
-      await publish(options, rows, photoReportTable(rows));
+      const rows = await measurePhotoReports({ log: logProgress });
+      await publishFigures(options, rows, toPhotoReportTable(rows));
     };
   },
   renditions: async () => {
-    const { renditions, renditionsTable } = await import('./renditions.ts');
+    const { measureRenditions, toRenditionsTable } = await import('./renditions.bench.ts');
     return async (_, options) => {
-      const report = await renditions();
-      await publish(options, report, renditionsTable(report));
+      const report = await measureRenditions();
+      await publishFigures(options, report, toRenditionsTable(report));
       if (!report.holds) process.exitCode = 1;
     };
   },
   uploads: async () => {
-    const { uploads, uploadsTable } = await import('./uploads.ts');
+    const { measureUploads, toUploadsTable } = await import('./uploads.bench.ts');
     return async (_, options) => {
-      const report = await uploads({ say });
-      await publish(options, report, uploadsTable(report));
+      const report = await measureUploads({ log: logProgress });
+      await publishFigures(options, report, toUploadsTable(report));
       if (!report.holds) process.exitCode = 1;
     };
   },
 };
 
-const stage = new Stage();
+const environment = new BenchEnvironment();
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.on(signal, () => void stage.close().then(() => process.exit(1)));
+  process.on(signal, () => void environment.close().then(() => process.exit(1)));
 }
 
 try {
-  const options = readOptions();
+  const options = parseOptions();
   if (options) {
-    const part = PARTS[options.part];
-    if (!part) throw new Error(`There is no part "${options.part}".\n\n${HELP}`);
+    const loadPart = PARTS[options.part];
+    if (!loadPart) throw new Error(`There is no part "${options.part}".\n\n${HELP}`);
     if (options.write !== undefined) await requireMarkers(options.write, options.part);
-    await (await part())(stage, options);
+    const runPart = await loadPart();
+    await runPart(environment, options);
   } else {
     process.stdout.write(HELP);
   }
 } catch (error) {
   process.exitCode = 1;
-  say((error as Error).message);
+  logProgress((error as Error).message);
 } finally {
-  await stage.close();
+  await environment.close();
 }
 process.exit();
