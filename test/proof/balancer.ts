@@ -8,9 +8,9 @@ interface Target {
   isReady: boolean;
 }
 
-const EVERY_MS = 100;
+const PROBE_INTERVAL_MS = 100;
 
-/** A small load balancer: it probes the health of each instance, distributes requests to those that are ready, and repeats none. */
+/** A load balancer that probes the health of each instance and distributes requests to those that are ready, without retries. */
 export class Balancer {
   readonly origin: string;
   readonly #server: Server;
@@ -21,26 +21,29 @@ export class Balancer {
   private constructor(server: Server) {
     this.#server = server;
     this.origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    this.#timer = setInterval(() => void this.#look(), EVERY_MS);
+    this.#timer = setInterval(() => void this.#probe(), PROBE_INTERVAL_MS);
     server.on('request', (incoming, outgoing) => {
       const ready = this.#targets.filter(({ isReady }) => isReady);
       const target = ready[this.#next++ % ready.length];
       if (!target) {
-        outgoing.writeHead(502).end('nobody is ready');
+        outgoing.writeHead(502).end('no instance is ready');
         return;
       }
       const { method, url: path, rawHeaders } = incoming;
       const headers = [...rawHeaders, 'X-Forwarded-For', incoming.socket.remoteAddress!];
       const { hostname: host, port } = new URL(target.origin);
-      const passed = request({ host, port, method, path, headers, agent: target.agent, setHost: false }, (answer) => {
-        outgoing.writeHead(answer.statusCode!, answer.rawHeaders);
-        answer.pipe(outgoing);
-      });
-      passed.on('error', (error) => {
+      const forwarded = request(
+        { host, port, method, path, headers, agent: target.agent, setHost: false },
+        (response) => {
+          outgoing.writeHead(response.statusCode!, response.rawHeaders);
+          response.pipe(outgoing);
+        },
+      );
+      forwarded.on('error', (error) => {
         if (outgoing.headersSent) outgoing.destroy();
         else outgoing.writeHead(502, { 'content-type': 'application/json' }).end(JSON.stringify(error.message));
       });
-      incoming.pipe(passed);
+      incoming.pipe(forwarded);
     });
   }
 
@@ -70,7 +73,7 @@ export class Balancer {
     for (const { agent } of this.#targets) agent.destroy();
   }
 
-  async #look(): Promise<void> {
+  async #probe(): Promise<void> {
     await Promise.all(
       this.#targets.map(async (target) => {
         const signal = AbortSignal.timeout(3_000);

@@ -3,9 +3,9 @@ import pg from 'pg';
 import type { DemoClient } from '../../src/demo/demo-file.ts';
 import { loadDemoInto } from '../../src/demo/load.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
-import { Faults } from './attendance-faults.ts';
 import { createSettings, startInstancePair } from './instance-pair.ts';
-import { MortalPostgres } from './postgres.ts';
+import { KillLoop } from './kill-loop.ts';
+import { KillablePostgres } from './killable-postgres.ts';
 
 interface EventLogOptions {
   writers: number;
@@ -15,10 +15,10 @@ interface EventLogOptions {
   seconds: number;
   /** Milliseconds between one fault and the next. */
   pause: number;
-  say: (line: string) => void;
+  log: (line: string) => void;
 }
 
-interface Seen {
+interface ReadEvent {
   id: string;
   type: string;
   record: string;
@@ -31,12 +31,12 @@ const ROLLBACKS = 0.2;
  * Writers archive and restore shared records, with pauses and rollbacks, while readers page through the feed and PostgreSQL and two
  * instances are killed. Each committed change must be read exactly once, in the order of the record's commits.
  */
-export async function eventLog({ writers, readers, records, seconds, pause, say }: EventLogOptions) {
+export async function eventLog({ writers, readers, records, seconds, pause, log }: EventLogOptions) {
   const undo: (() => Promise<unknown>)[] = [];
   try {
-    const postgres = await MortalPostgres.start();
+    const postgres = await KillablePostgres.start();
     undo.push(() => postgres.remove());
-    const databases = await postgres.openRegions();
+    const databases = await postgres.createRegionDatabases();
     const demo = await loadDemoInto(databases, { baseUrl: BASE_URL, timesheets: 0 });
     for (const region of REGIONS) await databases[region].close();
     const client = demo.clients.find(({ name }) => name === 'A')!;
@@ -49,7 +49,7 @@ export async function eventLog({ writers, readers, records, seconds, pause, say 
     /** Number of events that each reader must read; infinite while events are written. */
     let expected = Number.POSITIVE_INFINITY;
     const reading = Array.from({ length: readers }, async (_, index) => {
-      const seen: Seen[] = [];
+      const seen: ReadEvent[] = [];
       for (let cursor = first.meta.nextCursor; seen.length < expected; ) {
         const { origin } = instances[index % instances.length]!;
         const limit = 1 + Math.floor(Math.random() * 100);
@@ -64,25 +64,27 @@ export async function eventLog({ writers, readers, records, seconds, pause, say 
       }
       return seen;
     });
-    const faults = new Faults(postgres, instances, pause, say);
+    const faults = new KillLoop(postgres, instances, pause, log);
     const until = Date.now() + seconds * 1000;
     const writing = Array.from({ length: writers }, () => write(postgres.url('au1'), ids, () => Date.now() < until));
     await Promise.all(writing);
     isWriting = false;
     await faults.end();
-    const changes = await readCommitted(postgres.url('au1'));
+    const changes = await countCommittedChanges(postgres.url('au1'));
     await waitForNumbers(postgres.url('au1'));
     expected = changes.size === 0 ? 0 : [...changes.values()].reduce((sum, count) => sum + count, 0);
     const seenByReaders = await Promise.all(reading);
-    const wrong = [
-      ...seenByReaders.flatMap((seen, index) => compare(seen, changes).map((line) => `reader ${index}: ${line}`)),
+    const problems = [
+      ...seenByReaders.flatMap((seen, index) =>
+        findReaderProblems(seen, changes).map((line) => `reader ${index}: ${line}`),
+      ),
       ...(await findGaps(postgres.url('au1'))),
     ];
-    if (isWriting || expected === 0) wrong.push('nothing was written');
+    if (isWriting || expected === 0) problems.push('nothing was written');
     const { databaseKills, instanceKills } = faults;
-    return { writers, readers, changes: expected, databaseKills, instanceKills, seconds, wrong };
+    return { writers, readers, changes: expected, databaseKills, instanceKills, seconds, problems };
   } finally {
-    for (const step of undo.reverse()) await step().catch((error) => say(String(error)));
+    for (const step of undo.reverse()) await step().catch((error) => log(String(error)));
   }
 }
 
@@ -97,7 +99,7 @@ async function query<T extends object>(url: string, sql: string, values: unknown
   }
 }
 
-/** Adds photos, and the table in which each transaction records what it changed. */
+/** Adds photos, and the table in which each transaction records its changes. Returns the ids of the photos. */
 async function addRecords(url: string, builderId: string, count: number): Promise<string[]> {
   await query(url, 'create table proof_change (record_id text not null)');
   const rows = await query<{ id: string }>(
@@ -111,7 +113,7 @@ async function addRecords(url: string, builderId: string, count: number): Promis
   return rows.map(({ id }) => id);
 }
 
-/** Runs transactions until the signal. After a lost connection it opens another one; the transaction may have been committed. */
+/** Runs transactions while `isRunning`. It reconnects after a lost connection, whose transaction may have been committed. */
 async function write(url: string, ids: string[], isRunning: () => boolean): Promise<void> {
   while (isRunning()) {
     const client = new pg.Client({ connectionString: url });
@@ -165,8 +167,8 @@ async function readPage(origin: string, token: string, search: string): Promise<
   return (await response.json()) as Page;
 }
 
-/** Number of committed changes by record. */
-async function readCommitted(url: string): Promise<Map<string, number>> {
+/** Returns the number of committed changes by record. */
+async function countCommittedChanges(url: string): Promise<Map<string, number>> {
   const rows = await query<{ id: string; count: number }>(
     url,
     'select record_id as id, count(*)::int as count from proof_change group by 1',
@@ -179,22 +181,22 @@ async function waitForNumbers(url: string): Promise<void> {
 }
 
 /** Returns the events that a reader missed, read twice, or read in another order than that of the record's commits. */
-function compare(seen: Seen[], changes: Map<string, number>): string[] {
-  const wrong: string[] = [];
-  if (new Set(seen.map(({ id }) => id)).size !== seen.length) wrong.push('an event was read twice');
+function findReaderProblems(seen: ReadEvent[], changes: Map<string, number>): string[] {
+  const problems: string[] = [];
+  if (new Set(seen.map(({ id }) => id)).size !== seen.length) problems.push('an event was read twice');
   for (const [record, count] of changes) {
     const types = seen.filter((event) => event.record === record).map(({ type }) => type);
-    if (types.length !== count) wrong.push(`${record} changed ${count} times, and has ${types.length} events`);
+    if (types.length !== count) problems.push(`${record} changed ${count} times, and has ${types.length} events`);
     const isAlternating = types.every(
       (type, index) => type === (index % 2 === 0 ? 'photo.archived' : 'photo.restored'),
     );
-    if (!isAlternating) wrong.push(`the events of ${record} are not in the order of its commits`);
+    if (!isAlternating) problems.push(`the events of ${record} are not in the order of its commits`);
   }
-  if (seen.some(({ record }) => !changes.has(record))) wrong.push('there are events of no committed change');
-  return wrong;
+  if (seen.some(({ record }) => !changes.has(record))) problems.push('there are events of no committed change');
+  return problems;
 }
 
-/** Numbers that are missing, and records whose events were numbered in another order than they were written in. */
+/** Returns problems for missing numbers, and for records whose events are numbered in another order than they were written in. */
 async function findGaps(url: string): Promise<string[]> {
   const gaps = await query(
     url,

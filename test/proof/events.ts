@@ -8,7 +8,7 @@ import { loadDemoInto } from '../../src/demo/load.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
 import { Instance } from './instance.ts';
 import { createSettings, startInstancePair } from './instance-pair.ts';
-import { MortalPostgres } from './postgres.ts';
+import { KillablePostgres } from './killable-postgres.ts';
 
 interface EventsOptions {
   changes: number;
@@ -16,7 +16,7 @@ interface EventsOptions {
   writers: number;
   /** Number of changes in the phase without faults, whose latency is measured. */
   measured: number;
-  say?: (line: string) => void;
+  log?: (line: string) => void;
 }
 
 interface EventsReport {
@@ -29,12 +29,12 @@ interface EventsReport {
   p50: number;
   p99: number;
   seconds: number;
-  wrong: string[];
+  problems: string[];
 }
 
 const BASE_URL = 'http://localhost:4000';
 
-/** Records of each of the demo's companies: events of a record wait for each other, so that few records take long. */
+/** Timesheets of each builder. Events of one record are delivered one after the other, so that few records would take long. */
 const TIMESHEETS = 4_000;
 
 /** Pause of a writer after each change, so that the faults happen during the changes. */
@@ -44,18 +44,18 @@ const PAUSE_MS = 6;
 const REVOKED_MS = 1_000;
 
 /** Milliseconds without a new event after which the proof no longer waits. */
-const PATIENCE_MS = 120_000;
+const DELIVERY_TIMEOUT_MS = 120_000;
 
 type Behaviour = (response: ServerResponse) => void;
 
-/** The receiver of one integrator, which verifies what it accepts. */
-class ProofReceiver {
+/** The webhook receiver of one integrator, which verifies every delivery. */
+class VerifyingReceiver {
   /** Times of receipt by event id; only accepted deliveries. */
   readonly accepted = new Map<string, number[]>();
   /** Time of receipt of the first accepted delivery, by record. */
   readonly byRecord = new Map<string, number>();
   readonly builders = new Map<string, number>();
-  readonly wrong: string[] = [];
+  readonly problems: string[] = [];
   requests = 0;
   changedAt = Date.now();
   secret = '';
@@ -80,10 +80,11 @@ class ProofReceiver {
     try {
       new Webhook(this.secret).verify(body, headers);
     } catch (error) {
-      this.wrong.push(`a delivery was not verified: ${error}`);
+      this.problems.push(`a delivery was not verified: ${error}`);
     }
     const event = JSON.parse(body);
-    if (event.id !== headers['webhook-id']) this.wrong.push(`webhook-id ${headers['webhook-id']} is not ${event.id}`);
+    if (event.id !== headers['webhook-id'])
+      this.problems.push(`webhook-id ${headers['webhook-id']} is not ${event.id}`);
     const now = Date.now();
     this.builders.set(event.builderId, now);
     if (!this.byRecord.has(event.resource.id)) this.byRecord.set(event.resource.id, now);
@@ -105,33 +106,33 @@ class ProofReceiver {
   }
 }
 
-const ok: Behaviour = (response) => void response.writeHead(204).end();
+const accept: Behaviour = (response) => void response.writeHead(204).end();
 const fail: Behaviour = (response) => void response.writeHead(500).end('no');
 const hang: Behaviour = () => undefined;
 
-/** Fails every third attempt, but no event more than twice: its third retry would be due after two minutes, its sixth after half an hour. */
-function failAThird(): (eventId: string) => Behaviour {
+/** Fails every third attempt, but no event more than twice, because a third retry would be due after two minutes. */
+function createFlakyBehaviour(): (eventId: string) => Behaviour {
   const failures = new Map<string, number>();
   let attempts = 0;
   return (eventId) => {
     const failed = failures.get(eventId) ?? 0;
-    if (attempts++ % 3 !== 0 || failed === 2) return ok;
+    if (attempts++ % 3 !== 0 || failed === 2) return accept;
     failures.set(eventId, failed + 1);
     return fail;
   };
 }
 
 /**
- * Three integrators receive the changes of their builders while the service and PostgreSQL are killed: one receiver is fast, one fails
- * a third of the time, one hangs. Every visible change has to be delivered and verified, and the feed has to have each once.
+ * Delivers changes to the receivers of three integrators while the service and PostgreSQL are killed. One receiver is fast, one fails a
+ * third of the attempts, one hangs. Every visible change must be delivered and verified, and the feed must contain each once.
  */
 export async function events(options: EventsOptions): Promise<EventsReport> {
-  const { changes, kills, writers, measured, say = () => {} } = options;
+  const { changes, kills, writers, measured, log = () => {} } = options;
   const undo: (() => unknown)[] = [];
   try {
-    const postgres = await MortalPostgres.start();
+    const postgres = await KillablePostgres.start();
     undo.push(() => postgres.remove());
-    const databases = await postgres.openRegions();
+    const databases = await postgres.createRegionDatabases();
     const demo = await loadDemoInto(databases, { baseUrl: BASE_URL, timesheets: TIMESHEETS });
     for (const region of REGIONS) await databases[region].close();
     // Receivers on loopback are allowed outside production only.
@@ -140,24 +141,24 @@ export async function events(options: EventsOptions): Promise<EventsReport> {
 
     const integrators = ['A', 'B', 'C'].map((name) => demo.clients.find((client) => client.name === name)!);
     const [fast, flaky, hanging] = [
-      new ProofReceiver(() => ok),
-      new ProofReceiver(failAThird()),
-      new ProofReceiver(() => hang),
+      new VerifyingReceiver(() => accept),
+      new VerifyingReceiver(createFlakyBehaviour()),
+      new VerifyingReceiver(() => hang),
     ] as const;
     const receivers = [fast, flaky, hanging];
     for (const [index, receiver] of receivers.entries()) {
       undo.push(() => receiver.close());
       receiver.secret = await createEndpoint(instances[0]!, integrators[index]!, await receiver.listen());
     }
-    const token = await tokenOf(instances[0]!, integrators[0]!);
-    const start = (await feedPage(instances[0]!, token, null)).meta.nextCursor;
+    const token = await requestToken(instances[0]!, integrators[0]!);
+    const start = (await readFeedPage(instances[0]!, token, null)).meta.nextCursor;
     const builderIds = [...new Set(integrators.flatMap((client) => client.builderIds))];
-    const world = new Writers(postgres.url('au1'), builderIds);
-    undo.push(() => world.close());
-    await world.open(writers);
+    const timesheetWriters = new TimesheetWriters(postgres.url('au1'), builderIds);
+    undo.push(() => timesheetWriters.close());
+    await timesheetWriters.open(writers);
 
-    const latencies = await world.measure(measured, fast, integrators[0]!.builderIds);
-    say(
+    const latencies = await timesheetWriters.measure(measured, fast, integrators[0]!.builderIds);
+    log(
       `latency of ${latencies.length} changes: p50 ${quantile(latencies, 0.5)} ms, p99 ${quantile(latencies, 0.99)} ms`,
     );
 
@@ -166,8 +167,8 @@ export async function events(options: EventsOptions): Promise<EventsReport> {
     let revokedAt = Number.POSITIVE_INFINITY;
     const faults = (async () => {
       for (let kill = 0; kill < kills; kill++) {
-        await world.reached((changes * (kill + 1)) / (kills + 1));
-        if (kill === kills >> 1) revokedAt = await world.revoke(integrators[0]!, revokedBuilder);
+        await timesheetWriters.waitForCount((changes * (kill + 1)) / (kills + 1));
+        if (kill === kills >> 1) revokedAt = await timesheetWriters.revoke(integrators[0]!, revokedBuilder);
         if (kill % 2 === 0) {
           await postgres.kill();
           await postgres.restart();
@@ -176,53 +177,66 @@ export async function events(options: EventsOptions): Promise<EventsReport> {
           await instance.kill();
           await instance.start();
         }
-        say(`kill ${kill + 1} at ${world.count} changes; ${fast.accepted.size} and ${flaky.accepted.size} delivered`);
+        log(
+          `kill ${kill + 1} at ${timesheetWriters.count} changes; ${fast.accepted.size} and ${flaky.accepted.size} delivered`,
+        );
       }
     })();
-    await world.write(changes);
+    await timesheetWriters.write(changes);
     await faults;
-    const expected = await world.numbered();
-    const visibleTo = ({ builderIds: own }: DemoClient, revoked?: string) =>
+    const expected = await timesheetWriters.readNumberedEvents();
+    const listVisibleIds = ({ builderIds: own }: DemoClient, revoked?: string) =>
       expected.filter(({ builder_id: id }) => own.includes(id) && id !== revoked).map(({ id }) => id);
-    const [ofFast, ofFlaky] = [visibleTo(integrators[0]!, revokedBuilder), visibleTo(integrators[1]!)];
+    const [fastEventIds, flakyEventIds] = [
+      listVisibleIds(integrators[0]!, revokedBuilder),
+      listVisibleIds(integrators[1]!),
+    ];
     for (const [receiver, ids] of [
-      [fast, ofFast],
-      [flaky, ofFlaky],
+      [fast, fastEventIds],
+      [flaky, flakyEventIds],
     ] as const) {
-      while (Date.now() - receiver.changedAt < PATIENCE_MS && ids.some((id) => !receiver.accepted.has(id)))
+      while (Date.now() - receiver.changedAt < DELIVERY_TIMEOUT_MS && ids.some((id) => !receiver.accepted.has(id)))
         await sleep(200);
     }
     const seconds = (Date.now() - begun) / 1000;
-    const wrong = receivers.flatMap((receiver) => receiver.wrong.slice(0, 5));
-    const missing = (name: string, receiver: ProofReceiver, ids: string[]) => {
+    const problems = receivers.flatMap((receiver) => receiver.problems.slice(0, 5));
+    const checkDelivered = (name: string, receiver: VerifyingReceiver, ids: string[]) => {
       const lost = ids.filter((id) => !receiver.accepted.has(id));
-      if (lost.length > 0) wrong.push(`${name}: ${lost.length} of ${ids.length} events were not delivered`);
+      if (lost.length > 0) problems.push(`${name}: ${lost.length} of ${ids.length} events were not delivered`);
     };
-    missing('fast', fast, ofFast);
-    missing('flaky', flaky, ofFlaky);
+    checkDelivered('fast', fast, fastEventIds);
+    checkDelivered('flaky', flaky, flakyEventIds);
     for (const [index, receiver] of receivers.entries()) {
       for (const builderId of receiver.builders.keys()) {
-        if (!integrators[index]!.builderIds.includes(builderId)) wrong.push(`events of ${builderId} were delivered`);
+        if (!integrators[index]!.builderIds.includes(builderId)) problems.push(`events of ${builderId} were delivered`);
       }
     }
     const late = (fast.builders.get(revokedBuilder) ?? 0) - revokedAt;
-    if (late > REVOKED_MS) wrong.push(`an event arrived ${late} ms after its connection was revoked`);
-    if (kills > 0 && revokedAt === Number.POSITIVE_INFINITY) wrong.push('nothing was revoked');
-    wrong.push(...world.compare(expected), ...(await checkFeed(instances[0]!, token, start, ofFast)));
+    if (late > REVOKED_MS) problems.push(`an event arrived ${late} ms after its connection was revoked`);
+    if (kills > 0 && revokedAt === Number.POSITIVE_INFINITY) problems.push('nothing was revoked');
+    problems.push(
+      ...timesheetWriters.findProblems(expected),
+      ...(await checkFeed(instances[0]!, token, start, fastEventIds)),
+    );
     return {
-      ...{ changes: world.count, kills, deliveredFast: ofFast.length, deliveredFlaky: ofFlaky.length },
+      ...{
+        changes: timesheetWriters.count,
+        kills,
+        deliveredFast: fastEventIds.length,
+        deliveredFlaky: flakyEventIds.length,
+      },
       ...{ repeated: fast.repeated, hanging: hanging.requests, p50: quantile(latencies, 0.5) },
-      ...{ p99: quantile(latencies, 0.99), seconds, wrong },
+      ...{ p99: quantile(latencies, 0.99), seconds, problems },
     };
   } finally {
-    for (const step of undo.reverse()) await Promise.resolve(step()).catch((error) => say(String(error)));
+    for (const step of undo.reverse()) await Promise.resolve(step()).catch((error) => log(String(error)));
   }
 }
 
 const quantile = (values: number[], share: number): number =>
   values.toSorted((one, other) => one - other)[Math.floor((values.length - 1) * share)] ?? Number.NaN;
 
-async function tokenOf({ origin }: Instance, client: DemoClient): Promise<string> {
+async function requestToken({ origin }: Instance, client: DemoClient): Promise<string> {
   const body = {
     ...{ grant_type: 'client_credentials', client_id: client.clientId, client_secret: client.clientSecret },
     ...{ audience: BASE_URL, scope: client.scopes.join(' ') },
@@ -238,7 +252,7 @@ async function tokenOf({ origin }: Instance, client: DemoClient): Promise<string
 async function createEndpoint(instance: Instance, client: DemoClient, url: string): Promise<string> {
   const response = await fetch(`${instance.origin}/webhook-endpoints`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${await tokenOf(instance, client)}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${await requestToken(instance, client)}`, 'content-type': 'application/json' },
     body: JSON.stringify({ url, types: ['timesheet.updated'] }),
   });
   if (response.status !== 201) throw new Error(await response.text());
@@ -250,7 +264,7 @@ interface FeedPage {
   meta: { nextCursor: string; hasMore: boolean };
 }
 
-async function feedPage({ origin }: Instance, token: string, after: string | null): Promise<FeedPage> {
+async function readFeedPage({ origin }: Instance, token: string, after: string | null): Promise<FeedPage> {
   const query = new URLSearchParams({ types: 'timesheet.updated', ...(after && { after }) });
   const response = await fetch(`${origin}/events?${query}`, { headers: { authorization: `Bearer ${token}` } });
   if (!response.ok) throw new Error(await response.text());
@@ -261,17 +275,17 @@ async function feedPage({ origin }: Instance, token: string, after: string | nul
 async function checkFeed(instance: Instance, token: string, start: string, expected: string[]): Promise<string[]> {
   const seen: string[] = [];
   for (let after = start, hasMore = true; hasMore; ) {
-    const { data, meta } = await feedPage(instance, token, after);
+    const { data, meta } = await readFeedPage(instance, token, after);
     seen.push(...data.map(({ id }) => id));
     ({ nextCursor: after, hasMore } = meta);
   }
-  const wrong: string[] = [];
+  const problems: string[] = [];
   const unique = new Set(seen);
-  if (unique.size !== seen.length) wrong.push(`the feed repeats ${seen.length - unique.size} events`);
+  if (unique.size !== seen.length) problems.push(`the feed repeats ${seen.length - unique.size} events`);
   const lost = expected.filter((id) => !unique.has(id));
-  if (lost.length > 0) wrong.push(`the feed lacks ${lost.length} events`);
-  if (unique.size > expected.length) wrong.push(`the feed has ${unique.size - expected.length} events too many`);
-  return wrong;
+  if (lost.length > 0) problems.push(`the feed lacks ${lost.length} events`);
+  if (unique.size > expected.length) problems.push(`the feed has ${unique.size - expected.length} events too many`);
+  return problems;
 }
 
 interface StoredEvent {
@@ -280,16 +294,16 @@ interface StoredEvent {
   builder_id: string;
 }
 
-/** Writers that change timesheets, one record in each transaction, and note what PostgreSQL has acknowledged. */
-class Writers {
+/** Writers that change timesheets, one record in each transaction, and count the changes that PostgreSQL has acknowledged. */
+class TimesheetWriters {
   readonly #url: string;
   readonly #builderIds: string[];
   #pool: pg.Pool;
   #writers = 1;
   #records: { id: string; builder_id: string }[] = [];
   /** Acknowledged changes, and those whose acknowledgement was lost, by record. */
-  readonly #certain = new Map<string, number>();
-  readonly #uncertain = new Map<string, number>();
+  readonly #acknowledged = new Map<string, number>();
+  readonly #unacknowledged = new Map<string, number>();
   #firstNumber = 0;
   count = 0;
 
@@ -321,16 +335,16 @@ class Writers {
   async #change(id: string): Promise<void> {
     try {
       await this.#pool.query('update timesheet set updated_at = clock_timestamp() where id = $1', [id]);
-      this.#certain.set(id, (this.#certain.get(id) ?? 0) + 1);
+      this.#acknowledged.set(id, (this.#acknowledged.get(id) ?? 0) + 1);
       this.count++;
     } catch {
-      this.#uncertain.set(id, (this.#uncertain.get(id) ?? 0) + 1);
+      this.#unacknowledged.set(id, (this.#unacknowledged.get(id) ?? 0) + 1);
       await sleep(100);
     }
   }
 
-  /** Changes records one after the other, and returns the milliseconds from each commit to its receipt. */
-  async measure(count: number, receiver: ProofReceiver, builderIds: string[]): Promise<number[]> {
+  /** Changes records one after the other. Returns the milliseconds from each commit to its receipt. */
+  async measure(count: number, receiver: VerifyingReceiver, builderIds: string[]): Promise<number[]> {
     const own = this.#records.filter(({ builder_id: id }) => builderIds.includes(id));
     const latencies: number[] = [];
     for (let index = 0; index < count; index++) {
@@ -355,7 +369,7 @@ class Writers {
     await Promise.all(Array.from({ length: this.#writers }, (_, writer) => work(writer)));
   }
 
-  async reached(count: number): Promise<void> {
+  async waitForCount(count: number): Promise<void> {
     while (this.count < count) await sleep(5);
   }
 
@@ -368,21 +382,21 @@ class Writers {
     return Date.now();
   }
 
-  /** Returns all events of the changes, once they are numbered. */
-  async numbered(): Promise<StoredEvent[]> {
+  /** Waits until all events are numbered. Returns those of the changes. */
+  async readNumberedEvents(): Promise<StoredEvent[]> {
     while ((await this.#pool.query('select count(*)::int as count from event_pending')).rows[0].count > 0)
       await sleep(100);
     const sql = `select id, record_id, builder_id from event where number > $1 and type = 'timesheet.updated'`;
     return (await this.#pool.query(sql, [this.#firstNumber])).rows;
   }
 
-  /** Checks that each acknowledged change has one event, and that all other events are of changes whose acknowledgement was lost. */
-  compare(events: StoredEvent[]): string[] {
+  /** Returns problems unless each acknowledged change has one event, and all other events are of changes whose acknowledgement was lost. */
+  findProblems(events: StoredEvent[]): string[] {
     const stored = new Map<string, number>();
     for (const { record_id: id } of events) stored.set(id, (stored.get(id) ?? 0) + 1);
-    return [...new Set([...this.#certain.keys(), ...stored.keys()])].flatMap((id) => {
-      const [count, certain] = [stored.get(id) ?? 0, this.#certain.get(id) ?? 0];
-      const most = certain + (this.#uncertain.get(id) ?? 0);
+    return [...new Set([...this.#acknowledged.keys(), ...stored.keys()])].flatMap((id) => {
+      const [count, certain] = [stored.get(id) ?? 0, this.#acknowledged.get(id) ?? 0];
+      const most = certain + (this.#unacknowledged.get(id) ?? 0);
       return count >= certain && count <= most
         ? []
         : [`${id} has ${count} events of ${certain} changes (at most ${most})`];

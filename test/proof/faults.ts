@@ -2,42 +2,43 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '../../src/config.ts';
 import { openStorages, type Storage } from '../../src/storage/storage.ts';
-import { mountRefused } from '../support/small-disk.ts';
-import { startSwift, swiftMissing } from '../support/swift.ts';
-import { countBy, DEADLINE_MS, type Exchange, Exchanges, percentile } from './exchange.ts';
+import { mountUnavailableReason } from '../support/small-disk.ts';
+import { startSwift, swiftUnavailableReason } from '../support/swift.ts';
 import {
   type Fault,
-  failingStore,
-  fullDatabase,
-  fullStore,
-  hang,
+  failStore,
+  fillDatabaseDisk,
+  fillStoreDisk,
   killInstance,
   killPostgres,
   moveClock,
-  refuse,
-} from './fault.ts';
+  rejectConnections,
+  suspendPostgres,
+} from './fault-definitions.ts';
 import { FaultyStore } from './faulty-store.ts';
 import type { Instance } from './instance.ts';
-import { Application } from './integrator.ts';
-import { MixedLoad } from './load.ts';
-import { ProofSite, type Say } from './site.ts';
+import { IntegratorApplication } from './integrator-application.ts';
+import { MixedLoad } from './mixed-load.ts';
+import { type Log, ProofEnvironment } from './proof-environment.ts';
+import { DEADLINE_MS, type RecordedRequest, RequestRecorder } from './request-recorder.ts';
+import { countBy, percentile } from './statistics.ts';
 
 export interface FaultsOptions {
   /** Seconds for which PostgreSQL rejects connections. */
   refuseSeconds: number;
   /** Whether only faults of a few seconds are included. */
   short: boolean;
-  say: Say;
+  log: Log;
 }
 
 /** Milliseconds after the end of a fault within which the service must have recovered. */
-const HEALTHY_MS = 5_000;
+const RECOVERY_MS = 5_000;
 
-/** Maximum milliseconds of a health probe. */
-const PATIENCE_MS = 60_000;
+/** Maximum milliseconds to wait for recovery. */
+const HEALTH_TIMEOUT_MS = 60_000;
 
-/** Milliseconds in which a fault may be the cause of a failure. */
-export interface Window {
+/** The period in which a fault may cause failures, in milliseconds since the epoch. */
+export interface FaultWindow {
   fault: Fault;
   begun: number;
   ended: number;
@@ -52,116 +53,130 @@ const CLOCK = new URL('./moved-clock.js', import.meta.url).href;
  * Three integrators use two instances during one fault after the other. Every acknowledged write is there once, a request that cannot be
  * served is 503 with `Retry-After` in time, and the service recovers from each fault without an operator.
  */
-export async function faults({ refuseSeconds, short, say }: FaultsOptions) {
-  const disks = short || mountRefused ? null : { databaseBytes: 1_500 * MEBIBYTE, storeBytes: 64 * MEBIBYTE };
-  if (mountRefused) say(`NOT PROVED: a full disk. ${mountRefused}`);
-  const site = await ProofSite.start({}, disks);
-  const wrong: string[] = [];
+export async function faults({ refuseSeconds, short, log }: FaultsOptions) {
+  const disks = short || mountUnavailableReason ? null : { databaseBytes: 1_500 * MEBIBYTE, storeBytes: 64 * MEBIBYTE };
+  if (mountUnavailableReason) log(`NOT PROVED: a full disk. ${mountUnavailableReason}`);
+  const environment = await ProofEnvironment.start({}, disks);
+  const problems: string[] = [];
   try {
-    const clockFile = join(site.dataDir, 'clock');
-    await site.addInstance();
-    if (short) await site.addInstance();
-    else await site.addInstance({ MOVED_CLOCK: clockFile }, ['--import', CLOCK]);
+    const clockFile = join(environment.dataDir, 'clock');
+    await environment.addInstance();
+    if (short) await environment.addInstance();
+    else await environment.addInstance({ MOVED_CLOCK: clockFile }, ['--import', CLOCK]);
     const list = short
       ? [killPostgres, killInstance]
       : [
-          ...[killInstance, killPostgres, killPostgres, hang(10)],
-          ...(disks ? [fullStore(8), fullDatabase(8)] : []),
-          ...[refuse(refuseSeconds), moveClock(2, 5, clockFile), moveClock(-2, 5, clockFile)],
+          ...[killInstance, killPostgres, killPostgres, suspendPostgres(10)],
+          ...(disks ? [fillStoreDisk(8), fillDatabaseDisk(8)] : []),
+          ...[rejectConnections(refuseSeconds), moveClock(2, 5, clockFile), moveClock(-2, 5, clockFile)],
         ];
-    const storage = openStorages(loadConfig(site.env), { secrets: [site.env.TOKEN_KEY!], clock: Date }).au1;
-    const first = await suffer(site, 'local', list, storage, say);
-    wrong.push(...first.wrong);
-    const second = short ? null : await sufferStore(site, say);
-    wrong.push(...(second?.wrong ?? []));
-    const exchanges = [...first.exchanges, ...(second?.exchanges ?? [])];
+    const storage = openStorages(loadConfig(environment.settings), {
+      secrets: [environment.settings.TOKEN_KEY!],
+      clock: Date,
+    }).au1;
+    const first = await runFaults(environment, 'local', list, storage, log);
+    problems.push(...first.problems);
+    const second = short ? null : await runStoreFaults(environment, log);
+    problems.push(...(second?.problems ?? []));
+    const requests = [...first.requests, ...(second?.requests ?? [])];
     const windows = [...first.windows, ...(second?.windows ?? [])];
     return {
-      requests: exchanges.length,
-      statuses: countBy(exchanges, ({ status }) => status),
+      requests: requests.length,
+      statuses: countBy(requests, ({ status }) => status),
       acknowledged: first.acknowledged + (second?.acknowledged ?? 0),
       retries: first.retries + (second?.retries ?? 0),
       mostInFlight: Math.max(first.mostInFlight, second?.mostInFlight ?? 0),
-      slowest: Math.round(Math.max(...exchanges.map(({ milliseconds }) => milliseconds))),
+      slowest: Math.round(Math.max(...requests.map(({ milliseconds }) => milliseconds))),
       faults: windows.map(({ fault, healthyAfter }) => `${fault.name}: healthy after ${healthyAfter} ms`),
-      wrong,
-      figures: `${exchanges.length} requests, ${first.acknowledged + (second?.acknowledged ?? 0)} acknowledged writes, ${windows.length} faults, healthy after at most ${Math.max(...windows.map((window) => window.healthyAfter))} ms, slowest answer ${Math.round(Math.max(...exchanges.map(({ milliseconds }) => milliseconds)))} ms`,
+      problems,
+      figures: `${requests.length} requests, ${first.acknowledged + (second?.acknowledged ?? 0)} acknowledged writes, ${windows.length} faults, healthy after at most ${Math.max(...windows.map((window) => window.healthyAfter))} ms, slowest answer ${Math.round(Math.max(...requests.map(({ milliseconds }) => milliseconds)))} ms`,
     };
   } finally {
-    await site.close(say);
+    await environment.close(log);
   }
 }
 
-/** The same with an S3 store. */
-async function sufferStore(site: ProofSite, say: Say) {
-  if (swiftMissing) {
-    say(`NOT PROVED: a store that fails. ${swiftMissing}`);
+/** Runs the faults of a store, with an S3 store. */
+async function runStoreFaults(environment: ProofEnvironment, log: Log) {
+  if (swiftUnavailableReason) {
+    log(`NOT PROVED: a store that fails. ${swiftUnavailableReason}`);
     return null;
   }
   const swift = await startSwift();
-  site.afterwards(() => swift.stop());
-  const store = await FaultyStore.before(swift.settings.S3_ENDPOINT!);
-  site.afterwards(() => store.close());
-  for (const instance of site.instances.splice(0)) await instance.kill();
+  environment.onClose(() => swift.stop());
+  const store = await FaultyStore.start(swift.settings.S3_ENDPOINT!);
+  environment.onClose(() => store.close());
+  for (const instance of environment.instances.splice(0)) await instance.kill();
   for (let count = 0; count < 2; count++) {
-    await site.addInstance({ ...swift.settings, S3_ENDPOINT: store.endpoint });
+    await environment.addInstance({ ...swift.settings, S3_ENDPOINT: store.endpoint });
   }
-  const config = loadConfig({ ...site.env, ...swift.settings });
-  const storage = openStorages(config, { secrets: [site.env.TOKEN_KEY!], clock: Date }).au1;
-  const seen = await suffer(site, 's3', [failingStore(store, 15)], storage, say);
-  if (store.faults < 10) seen.wrong.push(`the store failed only ${store.faults} of ${store.calls} calls`);
-  return seen;
+  const config = loadConfig({ ...environment.settings, ...swift.settings });
+  const storage = openStorages(config, { secrets: [environment.settings.TOKEN_KEY!], clock: Date }).au1;
+  const result = await runFaults(environment, 's3', [failStore(store, 15)], storage, log);
+  if (store.faults < 10) result.problems.push(`the store failed only ${store.faults} of ${store.calls} calls`);
+  return result;
 }
 
-/** Runs the faults in turn under load. Returns what was wrong. */
-export async function suffer(site: ProofSite, run: string, list: Fault[], storage: Storage, say: Say) {
-  const origins = () => site.instances.map(({ origin }) => origin);
-  const load = await MixedLoad.start(site, { origins, run, atATime: 3, pause: 50, readsPerSecond: 20 });
-  const wrong: string[] = [];
-  const windows: Window[] = [];
+/** Runs the faults one after the other under load. Returns the requests, the periods of the faults, and the problems. */
+export async function runFaults(environment: ProofEnvironment, run: string, list: Fault[], storage: Storage, log: Log) {
+  const origins = () => environment.instances.map(({ origin }) => origin);
+  const load = await MixedLoad.start(environment, { origins, run, concurrency: 3, pause: 50, readsPerSecond: 20 });
+  const problems: string[] = [];
+  const windows: FaultWindow[] = [];
   await sleep(3_000);
   for (const fault of list) {
-    await fault.prepare?.(site);
-    const pids = site.instances.map(({ pid }) => pid);
+    await fault.prepare?.(environment);
+    const pids = environment.instances.map(({ pid }) => pid);
     const begun = Date.now();
-    await fault.happen(site);
+    await fault.run(environment);
     const ended = Date.now();
-    load.forgetTokens();
-    const healthyAfter = Math.round(await untilHealthy(site.instances, load.applications[0]!));
+    load.discardTokens();
+    const healthyAfter = Math.round(await waitUntilHealthy(environment.instances, load.applications[0]!));
     windows.push({ fault, begun, ended, healthyAfter });
-    if (healthyAfter > HEALTHY_MS) wrong.push(`${fault.name}: healthy only after ${healthyAfter} ms`);
-    site.instances.forEach((instance, at) => {
-      if (!instance.isRunning) wrong.push(`${fault.name}: an instance has ended: ${instance.output.slice(-500)}`);
+    if (healthyAfter > RECOVERY_MS) problems.push(`${fault.name}: healthy only after ${healthyAfter} ms`);
+    environment.instances.forEach((instance, at) => {
+      if (!instance.isRunning) problems.push(`${fault.name}: an instance has ended: ${instance.output.slice(-500)}`);
       else if (instance.pid !== pids[at] && !fault.killsInstance)
-        wrong.push(`${fault.name}: an instance was restarted`);
+        problems.push(`${fault.name}: an instance was restarted`);
     });
-    await sleep(Math.max(0, ended + HEALTHY_MS - Date.now()) + 1_000);
-    say(describe(windows.at(-1)!, load.exchanges.all));
+    await sleep(Math.max(0, ended + RECOVERY_MS - Date.now()) + 1_000);
+    log(formatWindow(windows.at(-1)!, load.recorder.requests));
   }
   await load.end();
-  wrong.push(...wrongExchanges(load.exchanges.all, windows));
-  wrong.push(...(await load.differences(site.database(), storage)));
+  problems.push(...findUnexplainedResponses(load.recorder.requests, windows));
+  problems.push(...(await load.verifyWrites(environment.database(), storage)));
   const { acknowledged, retries } = load;
-  const { all: exchanges, mostInFlight } = load.exchanges;
-  return { exchanges, windows, wrong, acknowledged, retries, mostInFlight };
+  const { requests, mostInFlight } = load.recorder;
+  return { requests, windows, problems, acknowledged, retries, mostInFlight };
 }
 
 /** Returns the milliseconds until every instance is ready, reads, writes in both ways, and stores. */
-async function untilHealthy(instances: Instance[], like: Application): Promise<number> {
+async function waitUntilHealthy(instances: Instance[], like: IntegratorApplication): Promise<number> {
   const begun = performance.now();
   await Promise.all(
     instances.map(async ({ origin }, at) => {
-      const exchanges = new Exchanges();
-      const probe = new Application(like.client, like.target, exchanges, () => origin, `probe-${at}-${Date.now()}`);
+      const recorder = new RequestRecorder();
+      const probe = new IntegratorApplication(
+        like.client,
+        like.target,
+        recorder,
+        () => origin,
+        `probe-${at}-${Date.now()}`,
+      );
       for (;;) {
-        exchanges.all.length = 0;
-        const ready = await exchanges.send('ready', `${origin}/health/ready`);
+        recorder.requests.length = 0;
+        const ready = await recorder.send('ready', `${origin}/health/ready`);
         if (ready.status === 200) {
           const once = () => true;
-          await Promise.all([probe.read(), probe.enter(once), probe.meet(once), probe.showPage(once)]);
-          if (exchanges.all.every(({ status }) => status >= 200 && status < 300)) return;
+          await Promise.all([
+            probe.read(),
+            probe.recordVisit(once),
+            probe.syncMeeting(once),
+            probe.syncPhotoPage(once),
+          ]);
+          if (recorder.requests.every(({ status }) => status >= 200 && status < 300)) return;
         }
-        if (performance.now() - begun > PATIENCE_MS) return;
+        if (performance.now() - begun > HEALTH_TIMEOUT_MS) return;
         await sleep(50);
       }
     }),
@@ -170,31 +185,33 @@ async function untilHealthy(instances: Instance[], like: Application): Promise<n
 }
 
 /** Whether a request overlaps a fault, or the time that the service has to recover. */
-export const isDuring = ({ begun, milliseconds }: Exchange, window: Window) =>
-  begun <= window.ended + HEALTHY_MS && begun + milliseconds >= window.begun;
+export const isDuring = ({ begun, milliseconds }: RecordedRequest, window: FaultWindow) =>
+  begun <= window.ended + RECOVERY_MS && begun + milliseconds >= window.begun;
 
 /** Returns the responses that no fault explains, or that were too late. */
-function wrongExchanges(exchanges: readonly Exchange[], windows: readonly Window[]): string[] {
-  return exchanges.flatMap((exchange) => {
-    const { operation, status, milliseconds, retryAfter, problem } = exchange;
-    const during = windows.filter((window) => isDuring(exchange, window));
-    const tell = (what: string) => {
-      const when = during.map(({ fault }) => fault.name).join(', ') || 'no fault';
-      return `${operation} at ${new Date(exchange.begun).toISOString()} (${when}): ${what}`;
+function findUnexplainedResponses(requests: readonly RecordedRequest[], windows: readonly FaultWindow[]): string[] {
+  return requests.flatMap((request) => {
+    const { operation, status, milliseconds, retryAfter, problem } = request;
+    const activeWindows = windows.filter((window) => isDuring(request, window));
+    const toProblem = (text: string) => {
+      const when = activeWindows.map(({ fault }) => fault.name).join(', ') || 'no fault';
+      return `${operation} at ${new Date(request.begun).toISOString()} (${when}): ${text}`;
     };
-    if (milliseconds > DEADLINE_MS) return [tell(`took ${Math.round(milliseconds)} ms`)];
+    if (milliseconds > DEADLINE_MS) return [toProblem(`took ${Math.round(milliseconds)} ms`)];
     if (status >= 200 && status < 300) return [];
-    const isRefusal = status === 503 && retryAfter !== null;
+    const isUnavailable = status === 503 && retryAfter !== null;
     const isFailedSave = operation === 'report' && status === 500;
-    const isExcused = during.some(({ fault }) => isRefusal || isFailedSave || fault.excuses?.(exchange));
-    return isExcused
+    const isAllowed = activeWindows.some(
+      ({ fault }) => isUnavailable || isFailedSave || fault.allowsResponse?.(request),
+    );
+    return isAllowed
       ? []
-      : [tell(`${status}${status === 503 && !retryAfter ? ' without Retry-After' : ''} ${problem}`)];
+      : [toProblem(`${status}${status === 503 && !retryAfter ? ' without Retry-After' : ''} ${problem}`)];
   });
 }
 
-function describe(window: Window, exchanges: readonly Exchange[]): string {
-  const during = exchanges.filter((exchange) => isDuring(exchange, window));
+function formatWindow(window: FaultWindow, requests: readonly RecordedRequest[]): string {
+  const during = requests.filter((request) => isDuring(request, window));
   const statuses = JSON.stringify(countBy(during, ({ status }) => status));
   const times = during.map(({ milliseconds }) => milliseconds);
   const slow = `p99 ${percentile(times, 99)} ms, longest ${percentile(times, 100)} ms`;

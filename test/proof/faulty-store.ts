@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 
 const FAULT = '<?xml version="1.0"?><Error><Code>InternalError</Code><Message>Please try again.</Message></Error>';
 
-/** A proxy of an S3 store. While enabled, it responds to every third request with an error instead of forwarding it. */
+/** A proxy of an S3 store. While `isFailing`, it responds to every third request with an error instead of forwarding it. */
 export class FaultyStore {
   calls = 0;
   faults = 0;
-  fails = false;
+  isFailing = false;
   readonly #agent = new Agent({ keepAlive: true });
 
   private constructor(
@@ -17,7 +17,7 @@ export class FaultyStore {
     target: URL,
   ) {
     server.on('request', (incoming, outgoing) => {
-      if (++this.calls % 3 === 0 && this.fails) {
+      if (++this.calls % 3 === 0 && this.isFailing) {
         this.faults++;
         incoming.resume();
         outgoing.writeHead(500, { 'content-type': 'application/xml' }).end(FAULT);
@@ -25,16 +25,19 @@ export class FaultyStore {
       }
       const { method, url: path, rawHeaders: headers } = incoming;
       const { hostname: host, port } = target;
-      const passed = request({ host, port, method, path, headers, agent: this.#agent, setHost: false }, (answer) => {
-        outgoing.writeHead(answer.statusCode!, answer.rawHeaders);
-        answer.pipe(outgoing);
-      });
-      passed.on('error', () => outgoing.destroy());
-      incoming.pipe(passed);
+      const forwarded = request(
+        { host, port, method, path, headers, agent: this.#agent, setHost: false },
+        (response) => {
+          outgoing.writeHead(response.statusCode!, response.rawHeaders);
+          response.pipe(outgoing);
+        },
+      );
+      forwarded.on('error', () => outgoing.destroy());
+      incoming.pipe(forwarded);
     });
   }
 
-  static async before(endpoint: string): Promise<FaultyStore> {
+  static async start(endpoint: string): Promise<FaultyStore> {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;

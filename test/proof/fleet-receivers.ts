@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** An HTTP server that accepts every delivery of webhooks. */
-export class ProofReceivers {
+export class FleetReceiver {
   received = 0;
   readonly #server: Server;
 
@@ -15,8 +15,8 @@ export class ProofReceivers {
     });
   }
 
-  static async start(): Promise<ProofReceivers> {
-    const receivers = new ProofReceivers();
+  static async start(): Promise<FleetReceiver> {
+    const receivers = new FleetReceiver();
     receivers.#server.listen(0, '127.0.0.1');
     await once(receivers.#server, 'listening');
     return receivers;

@@ -1,17 +1,17 @@
 import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { databaseProcessorTime, processorTime } from '../bench/processes.ts';
-import type { Exchange } from './exchange.ts';
+import { readDatabaseProcessorTime, readProcessorTime } from '../bench/processes.ts';
 import type { Instance } from './instance.ts';
 import type { ReplicatedPostgres } from './replicated-postgres.ts';
+import type { RecordedRequest } from './request-recorder.ts';
 
-/** Part of each resource that was in use at a time, from 0 to 1. */
+/** The fraction of each resource that was in use, from 0 to 1. */
 interface ResourceSample {
   at: number;
-  parts: Record<string, number>;
+  usage: Record<string, number>;
 }
 
-/** Part of a resource from which it counts as saturated. */
+/** Fraction in use from which a resource counts as saturated. */
 const SATURATED = 0.9;
 
 const INTERVAL_MS = 1_000;
@@ -19,16 +19,16 @@ const INTERVAL_MS = 1_000;
 /** Milliseconds over which the cost of idle instances is measured. */
 const IDLE_MS = 15_000;
 
-/** Part of the processors that may be in use beyond the idle instances before an hour begins. */
-const SETTLED = 0.1;
+/** Fraction of the processors that may be in use beyond the idle instances when an hour begins. */
+const IDLE_TOLERANCE = 0.1;
 
-/** Milliseconds after which an hour begins in any case. */
-const SETTLE_MS = 60_000;
+/** Maximum milliseconds to wait for idle processors. */
+const IDLE_TIMEOUT_MS = 60_000;
 
-/** What instances without requests use. */
-interface IdleUse {
+/** Processor use of instances without requests. */
+interface IdleUsage {
   text: string;
-  /** Part of all processors, from 0 to 1. */
+  /** Fraction of all processors, from 0 to 1. */
   processors: number;
 }
 
@@ -49,12 +49,12 @@ export class ResourceMonitor {
     for (let before = readProcessors(); Date.now() < until; ) {
       await sleep(INTERVAL_MS);
       const now = readProcessors();
-      const processors = toUse(before, now);
+      const processors = toUsage(before, now);
       before = now;
-      // One instance a second: reading all of them would be a load of its own.
+      // One instance per second, because reading the metrics of all instances would be a load itself.
       const instance = this.#instances[samples.length % this.#instances.length]!;
-      const parts = { processors, ...(await this.#readPostgres()), ...(await this.#readShares(instance)) };
-      samples.push({ at: Date.now(), parts });
+      const usage = { processors, ...(await this.#readPostgres()), ...(await this.#readShares(instance)) };
+      samples.push({ at: Date.now(), usage });
     }
     return samples;
   }
@@ -64,7 +64,7 @@ export class ResourceMonitor {
       (count(*) filter (where state = 'active' and wait_event_type = 'Lock'))::float8 / active as locks,
       (count(*) filter (where state = 'active' and wait_event in ('WALSync', 'WalSync', 'WALWrite')))::float8 / active as log
       from pg_stat_activity,
-        -- One or two sessions that wait are no queue.
+        -- One or two waiting sessions are not a queue.
         (select greatest(8, count(*) filter (where state = 'active')) as active from pg_stat_activity) active
       where backend_type = 'client backend' and pid <> pg_backend_pid() group by active`;
     return this.#servers.executeOnPrimary('postgres', async (client) => {
@@ -85,23 +85,23 @@ export class ResourceMonitor {
   }
 }
 
-/** Waits until the processors have been idle for two seconds, so that the work of one hour is no load of the next. */
-export async function waitForIdleProcessors(idle: IdleUse): Promise<void> {
-  const until = Date.now() + SETTLE_MS;
+/** Waits until the processors have been idle for two seconds, so that the work of one hour does not load the next. */
+export async function waitForIdleProcessors(idle: IdleUsage): Promise<void> {
+  const until = Date.now() + IDLE_TIMEOUT_MS;
   for (let seconds = 0; seconds < 2 && Date.now() < until; ) {
     const before = readProcessors();
     await sleep(INTERVAL_MS);
-    seconds = toUse(before, readProcessors()) < idle.processors + SETTLED ? seconds + 1 : 0;
+    seconds = toUsage(before, readProcessors()) < idle.processors + IDLE_TOLERANCE ? seconds + 1 : 0;
   }
 }
 
-/** Measures the processor time that instances without requests cost: their own, and PostgreSQL's for their numbering, polls and jobs. */
-export async function measureIdle(instances: readonly Instance[], dataDir: string): Promise<IdleUse> {
-  // For garbage collections and other work of the earlier requests.
+/** Measures the processor time of instances without requests: their own, and that of PostgreSQL for numbering, polls and jobs. */
+export async function measureIdle(instances: readonly Instance[], dataDir: string): Promise<IdleUsage> {
+  // Garbage collections and other work of the earlier requests end first.
   await sleep(IDLE_MS);
   const read = async () => ({
-    service: await Promise.all(instances.map(({ pid }) => processorTime(pid))),
-    database: await databaseProcessorTime(dataDir),
+    service: await Promise.all(instances.map(({ pid }) => readProcessorTime(pid))),
+    database: await readDatabaseProcessorTime(dataDir),
     processors: readProcessors(),
   });
   const before = await read();
@@ -113,7 +113,7 @@ export async function measureIdle(instances: readonly Instance[], dataDir: strin
   const toCost = (milliseconds: number) => `${((100 * milliseconds) / IDLE_MS / instances.length).toFixed(1)} %`;
   return {
     text: `each idle instance uses ${toCost(service)} of a processor itself and ${toCost(database)} in PostgreSQL`,
-    processors: toUse(before.processors, after.processors),
+    processors: toUsage(before.processors, after.processors),
   };
 }
 
@@ -122,10 +122,10 @@ interface ProcessorTimes {
   total: number;
 }
 
-const toUse = (before: ProcessorTimes, after: ProcessorTimes) =>
+const toUsage = (before: ProcessorTimes, after: ProcessorTimes) =>
   (after.busy - before.busy) / Math.max(1, after.total - before.total);
 
-/** Times of all processors. Work of low priority (renditions) counts as idle: it gives way to everything else. */
+/** Returns the times of all processors. Work of low priority (renditions) counts as idle, because it yields to all other work. */
 function readProcessors(): ProcessorTimes {
   const times = cpus().map((cpu) => cpu.times);
   const total = times.reduce((sum, { user, nice, sys, idle, irq }) => sum + user + nice + sys + idle + irq, 0);
@@ -133,27 +133,27 @@ function readProcessors(): ProcessorTimes {
 }
 
 /** Returns which resource was saturated first, at how many requests per second, and the highest use of the others. */
-export function findSaturation(samples: readonly ResourceSample[], exchanges: readonly Exchange[]): string {
+export function findSaturation(samples: readonly ResourceSample[], requests: readonly RecordedRequest[]): string {
   const highest: Record<string, number> = {};
-  for (const { parts } of samples) {
-    for (const [name, part] of Object.entries(parts)) highest[name] = Math.max(highest[name] ?? 0, part);
+  for (const { usage } of samples) {
+    for (const [name, fraction] of Object.entries(usage)) highest[name] = Math.max(highest[name] ?? 0, fraction);
   }
-  const rest = Object.entries(highest)
-    .filter(([, part]) => part >= 0.05)
+  const others = Object.entries(highest)
+    .filter(([, fraction]) => fraction >= 0.05)
     .sort(([, one], [, other]) => other - one)
-    .map(([name, part]) => `${name} ${toPercent(part)}`)
+    .map(([name, fraction]) => `${name} ${toPercent(fraction)}`)
     .join(', ');
-  // Twice in a row: a single second may be a job or a start.
-  for (const [index, { at, parts }] of samples.entries()) {
-    const saturated = Object.keys(parts).filter(
-      (name) => parts[name]! >= SATURATED && (samples[index + 1]?.parts[name] ?? 0) >= SATURATED,
+  // Two consecutive samples, because one may be a job or a start.
+  for (const [index, { at, usage }] of samples.entries()) {
+    const saturated = Object.keys(usage).filter(
+      (name) => usage[name]! >= SATURATED && (samples[index + 1]?.usage[name] ?? 0) >= SATURATED,
     );
     if (saturated.length === 0) continue;
-    const during = exchanges.filter(({ begun }) => begun > at - INTERVAL_MS && begun <= at);
+    const during = requests.filter(({ begun }) => begun > at - INTERVAL_MS && begun <= at);
     const rejected = during.filter(({ status }) => status === 429).length;
-    return `saturated first: ${saturated.join(' and ')}, at ${during.length - rejected} requests/s and ${rejected} of status 429 (highest use: ${rest})`;
+    return `saturated first: ${saturated.join(' and ')}, at ${during.length - rejected} requests/s and ${rejected} of status 429 (highest use: ${others})`;
   }
-  return `nothing was saturated (highest use: ${rest})`;
+  return `nothing was saturated (highest use: ${others})`;
 }
 
-const toPercent = (part: number) => `${Math.round(part * 100)} %`;
+const toPercent = (fraction: number) => `${Math.round(fraction * 100)} %`;

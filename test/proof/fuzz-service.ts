@@ -9,32 +9,32 @@ import { systemClock } from '../../src/shared/clock.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
 import { restoreSamples } from '../support/samples.ts';
 import { fuzz } from './fuzz/fuzz.ts';
-import { signedUrls, worldOf } from './fuzz/world.ts';
+import { createFuzzFixture, createSignedUrls } from './fuzz/fuzz-fixture.ts';
 import { Instance } from './instance.ts';
-import { residentOf } from './memory.ts';
-import { MortalPostgres } from './postgres.ts';
+import { KillablePostgres } from './killable-postgres.ts';
+import { readResidentMib } from './process-memory.ts';
 
 interface FuzzServiceOptions {
   requests: number;
   seed: number;
   connections: number;
-  say?: (line: string) => void;
+  log?: (line: string) => void;
 }
 
 const BASE_URL = 'http://localhost:4000';
-/** Heap of the service: a leak of some kilobytes per request would exhaust it before the last one. */
+/** Heap of the service. A leak of some kilobytes per request would exhaust it before the last one. */
 const HEAP_MEGABYTES = 256;
 /** Maximum growth of the process after a fifth of the requests. */
 const GROWTH_MEGABYTES = 64;
 
 /**
- * Sends generated requests to a process of the service: every response must be as documented, without a leak of memory and without a
- * secret in the log.
+ * Sends generated requests to a process of the service. Every response must be as documented, the memory must not grow, and the log must
+ * not contain secrets.
  */
-export async function fuzzService({ requests, seed, connections, say = () => {} }: FuzzServiceOptions) {
+export async function fuzzService({ requests, seed, connections, log = () => {} }: FuzzServiceOptions) {
   const undo: (() => Promise<unknown>)[] = [];
   try {
-    const postgres = await MortalPostgres.start();
+    const postgres = await KillablePostgres.start();
     undo.push(() => postgres.remove());
     const databases = {} as Databases;
     for (const region of REGIONS) {
@@ -56,32 +56,32 @@ export async function fuzzService({ requests, seed, connections, say = () => {} 
     );
     undo.push(() => instance.kill());
     const { origin, pid } = instance;
-    const world = await worldOf({ origin, databases, demo, tokenKey, clock: systemClock });
+    const fixture = await createFuzzFixture({ origin, databases, demo, tokenKey, clock: systemClock });
     const begun = Date.now();
     let warm = 0;
     const pause = async (sent: number) => {
       await restoreSamples(databases.au1);
-      world.signed = await signedUrls(origin, world);
-      if (warm === 0 && sent >= requests / 5) warm = await residentOf(pid);
-      if (sent % 10_000 === 0) say(`${sent} requests, ${await residentOf(pid)} MB`);
+      fixture.signedUrls = await createSignedUrls(origin, fixture);
+      if (warm === 0 && sent >= requests / 5) warm = await readResidentMib(pid);
+      if (sent % 10_000 === 0) log(`${sent} requests, ${await readResidentMib(pid)} MB`);
     };
-    const { wrong, ...figures } = await fuzz(origin, world, { requests, seed, connections, pause });
-    const end = await residentOf(pid);
-    if (instance.pid !== pid) wrong.push('the service ended and was started again');
-    if (end - warm > GROWTH_MEGABYTES) wrong.push(`the process grew from ${warm} to ${end} MB`);
+    const { problems, ...figures } = await fuzz(origin, fixture, { requests, seed, connections, pause });
+    const end = await readResidentMib(pid);
+    if (instance.pid !== pid) problems.push('the service ended and was started again');
+    if (end - warm > GROWTH_MEGABYTES) problems.push(`the process grew from ${warm} to ${end} MB`);
     const secrets = [
-      ...[tokenKey, ...Object.values(world.tokens)],
+      ...[tokenKey, ...Object.values(fixture.tokens)],
       ...demo.clients.flatMap(({ clientSecret }) => clientSecret ?? []),
       ...demo.users.map(({ password }) => password),
       ...Object.values(urls).map((url) => new URL(url).password),
     ];
-    wrong.push(...secretsIn(instance.output, secrets));
+    problems.push(...findSecrets(instance.output, secrets));
     const seconds = (Date.now() - begun) / 1000;
     const logLines = instance.output.split('\n').length;
     const line = `${figures.sent} requests in ${Math.round(seconds)} s, seed ${seed}; ${warm} to ${end} MB, ${logLines} lines of log`;
-    return { seed, ...figures, seconds, warm, end, logLines, figures: line, wrong };
+    return { seed, ...figures, seconds, warm, end, logLines, figures: line, problems };
   } finally {
-    for (const step of undo.reverse()) await step().catch((error) => say(String(error)));
+    for (const step of undo.reverse()) await step().catch((error) => log(String(error)));
   }
 }
 
@@ -90,12 +90,13 @@ const SECRET =
   /eyJ[\w-]{10,}\.[\w-]{10,}\.|signature=|client_secret|access_token=|code_challenge|"authorization"|"cookie"/i;
 
 /** Returns lines of the log with a secret, and those of requests that ended in an internal error. */
-function secretsIn(log: string, secrets: string[]): string[] {
+function findSecrets(log: string, secrets: string[]): string[] {
   const lines = log.split('\n');
-  const holds = (line: string) => SECRET.test(line) || secrets.some((secret) => secret !== '' && line.includes(secret));
-  const held = lines.filter(holds).map((line) => `the log holds a secret: ${line.slice(0, 400)}`);
+  const hasSecret = (line: string) =>
+    SECRET.test(line) || secrets.some((secret) => secret !== '' && line.includes(secret));
+  const leaks = lines.filter(hasSecret).map((line) => `the log holds a secret: ${line.slice(0, 400)}`);
   const failed = lines
     .filter((line) => /"level":(50|60)/.test(line))
     .map((line) => `the log has an error: ${line.slice(0, 800)}`);
-  return [...held, ...failed];
+  return [...leaks, ...failed];
 }

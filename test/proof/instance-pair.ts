@@ -3,10 +3,10 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Instance } from './instance.ts';
-import type { MortalPostgres } from './postgres.ts';
+import type { KillablePostgres } from './killable-postgres.ts';
 
-/** Returns the settings of production for instances over the PostgreSQL, without rate limits and without a log. */
-export function createSettings(postgres: MortalPostgres, baseUrl: string) {
+/** Returns the settings of production for instances on the PostgreSQL, without rate limits and logs. */
+export function createSettings(postgres: KillablePostgres, baseUrl: string) {
   return {
     ...{ NODE_ENV: 'production', BASE_URL: baseUrl, LOG_LEVEL: 'silent', RATE_LIMIT_API: '0', RATE_LIMIT_TOKEN: '0' },
     TOKEN_KEY: randomBytes(32).toString('base64url'),
@@ -16,7 +16,7 @@ export function createSettings(postgres: MortalPostgres, baseUrl: string) {
   };
 }
 
-/** Starts two instances, and adds to `undo` what ends them and removes their folder. */
+/** Starts two instances, and adds the steps that stop them and remove their folder to `undo`. */
 export async function startInstancePair(
   settings: ReturnType<typeof createSettings>,
   undo: (() => unknown)[],

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { EXIT_WITH_PARENT, STDIO_WITH_PARENT } from '../support/exit-with-parent.ts';
+import { freePort } from '../support/ports.ts';
 
 const PROGRAM = fileURLToPath(
   new URL('../../dist/src/server.js', import.meta.url).href.replace('/dist/dist/', '/dist/'),
@@ -11,15 +11,6 @@ const PROGRAM = fileURLToPath(
 /** Flags of Node, as `npm start` sets them. */
 const FLAGS = ['--max-old-space-size=400', '--max-semi-space-size=16'];
 
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
 /** One process of the built service, without a supervisor, on a fixed port. */
 export class Instance {
   readonly origin: string;
@@ -27,7 +18,7 @@ export class Instance {
   readonly #flags: string[];
   readonly #program: string;
   #child: ChildProcess | null = null;
-  #isEnding = false;
+  #isStopping = false;
   #output = '';
   /** Number of attempts of the last start. */
   attempts = 0;
@@ -40,8 +31,8 @@ export class Instance {
   }
 
   /**
-   * @param flags of Node, beside those of `npm start`.
-   * @param program of another release; this one's by default.
+   * @param flags Flags of Node in addition to those of `npm start`.
+   * @param program Path of the program of another release; this one by default.
    */
   static async start(env: Record<string, string>, flags: string[] = [], program = PROGRAM): Promise<Instance> {
     const instance = new Instance(await freePort(), env, flags, program);
@@ -50,8 +41,8 @@ export class Instance {
   }
 
   /**
-   * Starts the process and waits for a response. A start fails while the database is down, and is then repeated. When a started process
-   * exits although nothing here ends it, the error is thrown as an uncaught one: otherwise clients would wait for it without end.
+   * Starts the process and waits for a response. A start that fails, as while the database is down, is repeated. An unexpected exit of a
+   * started process is thrown as an uncaught exception, because clients would otherwise retry without end.
    */
   async start(): Promise<void> {
     for (let attempt = 1; ; attempt++) {
@@ -62,9 +53,9 @@ export class Instance {
       for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (this.#output += chunk));
       this.#child = child;
       while (child.exitCode === null && child.signalCode === null) {
-        if ((await this.#answers()) && this.isRunning) {
-          this.#isEnding = false;
-          child.once('exit', (code, signal) => this.#requireEnding(code, signal));
+        if ((await this.#isResponding()) && this.isRunning) {
+          this.#isStopping = false;
+          child.once('exit', (code, signal) => this.#checkExit(code, signal));
           return;
         }
         await new Promise((done) => setTimeout(done, 30));
@@ -88,7 +79,7 @@ export class Instance {
     await this.#end('SIGKILL');
   }
 
-  /** Ends the process (SIGTERM), which completes its requests. Returns its exit code; null if it had to be killed. */
+  /** Stops the process (SIGTERM), which completes its requests. Returns its exit code; null if a signal ended it. */
   async stop(): Promise<number | null> {
     return this.#end('SIGTERM');
   }
@@ -101,19 +92,19 @@ export class Instance {
   async #end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
     const child = this.#child;
     if (!child || !this.isRunning) return child?.exitCode ?? null;
-    this.#isEnding = true;
+    this.#isStopping = true;
     const ended = once(child, 'exit');
     child.kill(signal);
     const [code] = await ended;
     return code as number | null;
   }
 
-  #requireEnding(code: number | null, signal: NodeJS.Signals | null): void {
-    if (this.#isEnding) return;
+  #checkExit(code: number | null, signal: NodeJS.Signals | null): void {
+    if (this.#isStopping) return;
     throw new Error(`The service of ${this.origin} exited by itself (${signal ?? code}): ${this.#output}`);
   }
 
-  #answers(): Promise<boolean> {
+  #isResponding(): Promise<boolean> {
     return fetch(`${this.origin}/health/live`, { signal: AbortSignal.timeout(1_000) }).then(
       ({ ok }) => ok,
       () => false,

@@ -1,19 +1,19 @@
 /**
- * Loaded before the service (`--import`), it moves the clock of the process by MOVED_CLOCK_MS milliseconds, and at SIGUSR2 to as many
- * milliseconds from the true time as the file says that MOVED_CLOCK names.
+ * Loaded before the service with `--import`. Moves the clock of the process by MOVED_CLOCK_MS milliseconds. At SIGUSR2 the offset is read
+ * again, from the file whose path is in MOVED_CLOCK.
  */
 import { readFileSync } from 'node:fs';
 
-const True = Date;
+const SystemDate = Date;
 let offset = Number(process.env.MOVED_CLOCK_MS ?? 0);
 
-class MovedDate extends True {
-  constructor(...given: unknown[]) {
-    super(...((given.length === 0 ? [MovedDate.now()] : given) as [number]));
+class MovedDate extends SystemDate {
+  constructor(...args: unknown[]) {
+    super(...((args.length === 0 ? [MovedDate.now()] : args) as [number]));
   }
 
   static override now(): number {
-    return True.now() + offset;
+    return SystemDate.now() + offset;
   }
 }
 

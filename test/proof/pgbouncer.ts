@@ -8,10 +8,10 @@ import { promisify } from 'node:util';
 import { loadConfig } from '../../src/config.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
 import { openStorages } from '../../src/storage/storage.ts';
-import { countBy } from './exchange.ts';
-import { freePort } from './instance.ts';
-import { MixedLoad } from './load.ts';
-import { ProofSite, type Say } from './site.ts';
+import { freePort } from '../support/ports.ts';
+import { MixedLoad } from './mixed-load.ts';
+import { type Log, ProofEnvironment } from './proof-environment.ts';
+import { countBy } from './statistics.ts';
 
 const PROGRAM = process.env.PGBOUNCER ?? 'pgbouncer';
 const SERVER = join(process.cwd(), 'dist/src/server.js');
@@ -20,7 +20,7 @@ const PAGE = join(process.cwd(), 'docs/database.md');
 const INSTANCES = { session: 1, transaction: 2 };
 type PoolMode = keyof typeof INSTANCES;
 
-/** Returns why the proof cannot run; null when it can. */
+/** Returns the reason why the proof cannot run; null if it can. */
 export function findPgbouncerProblem(): string | null {
   let version = '';
   try {
@@ -33,16 +33,16 @@ export function findPgbouncerProblem(): string | null {
   return isNewEnough ? null : `${version} is installed, and 1.21 is needed; PGBOUNCER names another program`;
 }
 
-/** Starts PgBouncer with the settings of docs/database.md, over the databases of the site. Returns the URL of a database. */
-async function startPgbouncer(site: ProofSite, mode: PoolMode): Promise<(database: string) => string> {
+/** Starts PgBouncer with the settings of docs/database.md. Returns a function that returns the URL of a database by its name. */
+async function startPgbouncer(environment: ProofEnvironment, mode: PoolMode): Promise<(database: string) => string> {
   const documented = /```ini\n([\s\S]*?)```/.exec(await readFile(PAGE, 'utf8'))?.[1];
   if (documented === undefined) throw new Error(`${PAGE} has no settings of PgBouncer.`);
   const folder = await mkdtemp(join(tmpdir(), 'builder-api-pgbouncer-'));
-  site.afterwards(() => rm(folder, { recursive: true, force: true }));
+  environment.onClose(() => rm(folder, { recursive: true, force: true }));
   await chmod(folder, 0o711);
   const port = await freePort();
   const databases = REGIONS.map((region) => {
-    const { hostname, port, username, password } = new URL(site.postgres.directUrl(region));
+    const { hostname, port, username, password } = new URL(environment.postgres.directUrl(region));
     return `${region} = host=${hostname} port=${port} user=${username} password=${password}`;
   });
   const file = join(folder, 'pgbouncer.ini');
@@ -52,18 +52,18 @@ async function startPgbouncer(site: ProofSite, mode: PoolMode): Promise<(databas
   // PgBouncer refuses to run as root.
   const user = process.getuid!() === 0 ? ['-u', 'postgres'] : [];
   const child = spawn(PROGRAM, [...user, file], { stdio: ['ignore', 'ignore', 'pipe'] });
-  site.afterwards(() => child.kill('SIGQUIT'));
+  environment.onClose(() => child.kill('SIGQUIT'));
   let output = '';
   child.stderr.on('data', (chunk) => (output += chunk));
   while (!output.includes('process up')) {
     await Promise.race([once(child.stderr, 'data'), once(child, 'exit')]);
     if (child.exitCode !== null) throw new Error(`PgBouncer does not start: ${output}`);
   }
-  return (database) => Object.assign(new URL(site.postgres.url(database)), { port: String(port) }).href;
+  return (database) => Object.assign(new URL(environment.postgres.url(database)), { port: String(port) }).href;
 }
 
-/** Starts the service where PgBouncer cannot keep its settings. Returns those that the error names, as `name=value`. */
-async function findRefusedSettings(env: Record<string, string>): Promise<string[]> {
+/** Starts the service in a pool mode that cannot keep its settings. Returns those that the error message lists, as `name=value`. */
+async function findMissingSettings(env: Record<string, string>): Promise<string[]> {
   const started = promisify(execFile)(process.execPath, [SERVER], { env: { PATH: process.env.PATH!, ...env } });
   const { stderr } = await started.then(
     () => ({ stderr: 'it started' }),
@@ -74,22 +74,22 @@ async function findRefusedSettings(env: Record<string, string>): Promise<string[
   return listed.split(/, | and /);
 }
 
-/** Both pool modes with the settings of docs/database.md: nothing fails under load, and everything acknowledged is there. */
-export async function pgbouncer({ seconds, say }: { seconds: number; say: Say }) {
-  const site = await ProofSite.start();
-  const wrong: string[] = [];
+/** Runs load through PgBouncer in both pool modes with the settings of docs/database.md. No request may fail and no write be lost. */
+export async function pgbouncer({ seconds, log }: { seconds: number; log: Log }) {
+  const environment = await ProofEnvironment.start();
+  const problems: string[] = [];
   const figures: string[] = [];
   try {
     for (const mode of Object.keys(INSTANCES) as PoolMode[]) {
-      const urlOf = await startPgbouncer(site, mode);
-      const { DATABASE_URL_AU1: au1, DATABASE_URL_US1: us1 } = site.env as Record<string, string>;
+      const urlOf = await startPgbouncer(environment, mode);
+      const { DATABASE_URL_AU1: au1, DATABASE_URL_US1: us1 } = environment.settings as Record<string, string>;
       const env = {
         ...{ DATABASE_URL_AU1: urlOf('au1'), DATABASE_URL_US1: urlOf('us1') },
         ...{ DATABASE_URL_AU1_DIRECT: au1!, DATABASE_URL_US1_DIRECT: us1! },
       };
       if (mode === 'transaction') {
-        const settings = await findRefusedSettings({
-          ...site.env,
+        const settings = await findMissingSettings({
+          ...environment.settings,
           ...env,
           PORT: String(await freePort()),
           SUPERVISE: '0',
@@ -97,32 +97,43 @@ export async function pgbouncer({ seconds, say }: { seconds: number; say: Say })
         const { username } = new URL(au1!);
         for (const setting of settings) {
           const [name, value] = setting.split('=');
-          await site.database().fork().execute(`alter role "${username}" set ${name} = '${value}'`);
+          await environment.database().fork().execute(`alter role "${username}" set ${name} = '${value}'`);
         }
         // Sessions that PgBouncer has opened keep the settings of their start.
         const end = `select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname in ('au1', 'us1')`;
-        await site.database().fork().execute(end);
-        say(`refused to start without ${settings.join(', ')}; set on the user`);
+        await environment.database().fork().execute(end);
+        log(`refused to start without ${settings.join(', ')}; set on the user`);
       }
-      for (let count = 0; count < INSTANCES[mode]; count++) await site.addInstance(env);
-      const origins = () => site.instances.map(({ origin }) => origin);
-      const load = await MixedLoad.start(site, { origins, run: mode, atATime: 4, pause: 50, readsPerSecond: 50 });
+      for (let count = 0; count < INSTANCES[mode]; count++) await environment.addInstance(env);
+      const origins = () => environment.instances.map(({ origin }) => origin);
+      const load = await MixedLoad.start(environment, {
+        origins,
+        run: mode,
+        concurrency: 4,
+        pause: 50,
+        readsPerSecond: 50,
+      });
       await sleep(seconds * 1000);
       await load.end();
-      const { all } = load.exchanges;
-      for (const { operation, status, problem } of all.filter(({ status }) => status < 200 || status > 299)) {
-        wrong.push(`${mode}, ${operation}: ${status} ${problem}`);
+      const { requests } = load.recorder;
+      for (const { operation, status, problem } of requests.filter(({ status }) => status < 200 || status > 299)) {
+        problems.push(`${mode}, ${operation}: ${status} ${problem}`);
       }
-      const storage = openStorages(loadConfig(site.env), { secrets: [site.env.TOKEN_KEY!], clock: Date }).au1;
-      wrong.push(...(await load.differences(site.database(), storage)));
-      for (const instance of site.instances.splice(0)) await instance.stop();
-      const statuses = JSON.stringify(countBy(all, ({ status }) => status));
-      figures.push(`${mode} pooling: ${all.length} requests ${statuses}, ${load.acknowledged} acknowledged writes`);
-      say(figures.at(-1)!);
+      const storage = openStorages(loadConfig(environment.settings), {
+        secrets: [environment.settings.TOKEN_KEY!],
+        clock: Date,
+      }).au1;
+      problems.push(...(await load.verifyWrites(environment.database(), storage)));
+      for (const instance of environment.instances.splice(0)) await instance.stop();
+      const statuses = JSON.stringify(countBy(requests, ({ status }) => status));
+      figures.push(
+        `${mode} pooling: ${requests.length} requests ${statuses}, ${load.acknowledged} acknowledged writes`,
+      );
+      log(figures.at(-1)!);
     }
     const version = execFileSync(PROGRAM, ['--version'], { encoding: 'utf8' }).split('\n', 1)[0]!;
-    return { wrong, figures: `${version}; ${figures.join('; ')}` };
+    return { problems, figures: `${version}; ${figures.join('; ')}` };
   } finally {
-    await site.close(say);
+    await environment.close(log);
   }
 }

@@ -12,23 +12,23 @@ import { REGIONS } from '../../src/shared/regions.ts';
 import { openStorages } from '../../src/storage/storage.ts';
 import { startSwift } from '../support/swift.ts';
 import { Instance } from './instance.ts';
-import { Caller } from './photo-caller.ts';
-import { type Expected, wrongThings } from './photo-rows.ts';
-import { MortalPostgres } from './postgres.ts';
+import { KillablePostgres } from './killable-postgres.ts';
+import { PhotoClient } from './photo-client.ts';
+import { type ExpectedPage, verifyPhotos } from './photo-verification.ts';
 
 interface PhotoFaultsOptions {
-  /** Where the bytes are kept: on the local disk, or in Swift behind its S3 API. */
+  /** Store of the bytes: the local disk, or Swift with its S3 API. */
   store: 'local' | 's3';
-  /** Least pages that are synced, moved to another project, and in part deleted. */
+  /** Minimum pages that are synced; some are moved to another project or deleted. */
   pages: number;
   photosPerPage: number;
-  /** Pages at a time. */
+  /** Concurrent pages. */
   workers: number;
   /** Milliseconds between one fault and the next. */
   pause: number;
-  /** How many faults there are. Pages go on until the last of them. */
+  /** Number of faults. Pages are synced until the last of them. */
   faults: number;
-  say?: (line: string) => void;
+  log?: (line: string) => void;
 }
 
 interface PhotoFaultsReport {
@@ -38,24 +38,23 @@ interface PhotoFaultsReport {
   databaseKills: number;
   retries: number;
   seconds: number;
-  wrong: string[];
+  problems: string[];
 }
 
 const BASE_URL = 'http://localhost:4000';
 const SOURCE_APP = 'proof';
 
 /**
- * Clients upload photos and sync their pages through two instances, which are killed all the time, and PostgreSQL with them;
- * every client sends the same again until it is answered. No photo may be without its bytes, doubled or lost, and no folder
- * without a photo.
+ * Uploads photos and syncs their pages through two instances, while the instances and PostgreSQL are killed again and again. Each
+ * request is repeated until it succeeds. No photo may lack its bytes, be duplicated or lost, and no folder may be empty.
  */
 export async function photoFaults(options: PhotoFaultsOptions): Promise<PhotoFaultsReport> {
-  const { store, photosPerPage, workers, say = () => {} } = options;
+  const { store, photosPerPage, workers, log = () => {} } = options;
   const undo: (() => Promise<unknown>)[] = [];
   try {
-    const postgres = await MortalPostgres.start();
+    const postgres = await KillablePostgres.start();
     undo.push(() => postgres.remove());
-    const databases = await postgres.openRegions();
+    const databases = await postgres.createRegionDatabases();
     const demo = await loadDemoInto(databases, { baseUrl: BASE_URL, timesheets: 0 });
     const client = demo.clients.find(({ name }) => name === 'A')!;
     const builderId = client.builderIds[0]!;
@@ -83,14 +82,14 @@ export async function photoFaults(options: PhotoFaultsOptions): Promise<PhotoFau
     const instances = await Promise.all([Instance.start(env), Instance.start(env)]);
     for (const instance of instances) undo.push(() => instance.kill());
 
-    const caller = new Caller(instances, builderId, client.clientId, client.clientSecret!, BASE_URL);
-    const expected: Expected[] = [];
+    const photoClient = new PhotoClient(instances, builderId, client.clientId, client.clientSecret!, BASE_URL);
+    const expected: ExpectedPage[] = [];
     const begun = Date.now();
-    const faults = new Faults(postgres, instances, options, say);
+    const faults = new BoundedKillLoop(postgres, instances, options, log);
     let next = 0;
     const work = async () => {
-      while (next < options.pages || faults.left > 0)
-        expected.push(await playPage(caller, next++, photosPerPage, projects));
+      while (next < options.pages || faults.remaining > 0)
+        expected.push(await syncPage(photoClient, next++, photosPerPage, projects));
     };
     await Promise.all(Array.from({ length: workers }, work)).finally(() => faults.end());
     const seconds = (Date.now() - begun) / 1000;
@@ -98,43 +97,54 @@ export async function photoFaults(options: PhotoFaultsOptions): Promise<PhotoFau
     const after = new Database('au1', postgres.url('au1'));
     undo.push(() => after.close());
     const { byteStore } = openStorages(loadConfig(env), { secrets: [env.TOKEN_KEY], clock: systemClock }).au1;
-    const wrong = await wrongThings(after, byteStore, SOURCE_APP, expected);
+    const problems = await verifyPhotos(after, byteStore, SOURCE_APP, expected);
     const { instanceKills, databaseKills } = faults;
     const photos = expected.reduce((sum, each) => sum + each.photos.size, 0);
-    return { pages: next, photos, instanceKills, databaseKills, retries: caller.retries, seconds, wrong };
+    return { pages: next, photos, instanceKills, databaseKills, retries: photoClient.retries, seconds, problems };
   } finally {
-    for (const step of undo.reverse()) await step().catch((error) => say(String(error)));
+    for (const step of undo.reverse()) await step().catch((error) => log(String(error)));
   }
 }
 
-/** Sync, sync with one photo more, move; every fourth page is deleted in the end. */
-async function playPage(caller: Caller, number: number, count: number, projects: [string, string]): Promise<Expected> {
+/** Syncs a page, syncs it with one more photo, then moves every second page to another project and deletes every fourth. */
+async function syncPage(
+  client: PhotoClient,
+  number: number,
+  count: number,
+  projects: [string, string],
+): Promise<ExpectedPage> {
   const page = { externalSourceId: `page-${number}`, sourceApp: SOURCE_APP };
   const hashes = new Map<string, string>();
   const photos: object[] = [];
   const add = async () => {
     const externalSourceId = `photo-${photos.length + 1}`;
-    const bytes = await picture(number * 1_000 + photos.length);
+    const bytes = await createPicture(number * 1_000 + photos.length);
     hashes.set(externalSourceId, createHash('sha256').update(bytes).digest('hex'));
-    const imageAttachment = photos.length % 2 === 0 ? await caller.put(bytes) : await caller.send(bytes);
+    const imageAttachment =
+      photos.length % 2 === 0 ? await client.uploadToSignedUrl(bytes) : await client.uploadForm(bytes);
     photos.push({ externalSourceId, imageAttachment });
   };
   const sync = (projectId: string) =>
-    caller.settle('POST', '/photo-gallery/bulk-upsert', { ...page, projectId, folderName: `Page ${number}`, photos });
+    client.sendUntilAccepted('POST', '/photo-gallery/bulk-upsert', {
+      ...page,
+      projectId,
+      folderName: `Page ${number}`,
+      photos,
+    });
   for (let index = 1; index < count; index++) await add();
   await sync(projects[0]);
   await add();
   await sync(projects[0]);
   if (number % 2 === 0) await sync(projects[1]);
   if (number % 4 === 3) {
-    await caller.settle('DELETE', '/photo-gallery/bulk-upsert', page);
+    await client.sendUntilAccepted('DELETE', '/photo-gallery/bulk-upsert', page);
     hashes.clear();
   }
   return { page: page.externalSourceId, projectId: projects[number % 2 === 0 ? 1 : 0], photos: hashes };
 }
 
-/** A small picture whose bytes no other has. */
-function picture(seed: number): Promise<Buffer> {
+/** Returns a small picture with unique bytes. */
+function createPicture(seed: number): Promise<Buffer> {
   const pixels = createHash('shake256', { outputLength: 48 * 36 * 3 })
     .update(String(seed))
     .digest();
@@ -143,37 +153,37 @@ function picture(seed: number): Promise<Buffer> {
     .toBuffer();
 }
 
-/** Kills an instance and the database in turn; all of them run afterwards. */
-class Faults {
+/** Kills an instance and the database by turns, a fixed number of times. All of them run afterwards. */
+class BoundedKillLoop {
   instanceKills = 0;
   databaseKills = 0;
-  /** Faults that are still to come. */
-  left: number;
-  readonly #working: Promise<void>;
+  /** Remaining faults. */
+  remaining: number;
+  readonly #running: Promise<void>;
 
   constructor(
-    readonly postgres: MortalPostgres,
+    readonly postgres: KillablePostgres,
     readonly instances: Instance[],
     { pause, faults }: PhotoFaultsOptions,
-    readonly say: (line: string) => void,
+    readonly log: (line: string) => void,
   ) {
-    this.left = faults;
-    this.#working = this.#work(pause);
-    this.#working.catch(() => {
-      this.left = 0;
+    this.remaining = faults;
+    this.#running = this.#run(pause);
+    this.#running.catch(() => {
+      this.remaining = 0;
     });
   }
 
-  /** Rejects when what was killed did not come back. */
+  /** Rejects if a killed process could not be started again. */
   async end(): Promise<void> {
-    this.left = 0;
-    await this.#working;
+    this.remaining = 0;
+    await this.#running;
   }
 
-  async #work(pause: number): Promise<void> {
-    for (let turn = 0; this.left > 0; turn++, this.left--) {
+  async #run(pause: number): Promise<void> {
+    for (let round = 0; this.remaining > 0; round++, this.remaining--) {
       await sleep(pause);
-      if (turn % 2 === 0) {
+      if (round % 2 === 0) {
         const instance = this.instances[this.instanceKills++ % this.instances.length]!;
         await instance.kill();
         await instance.start();
@@ -182,7 +192,7 @@ class Faults {
         await this.postgres.kill();
         await this.postgres.restart();
       }
-      this.say(`faults: ${this.instanceKills} instances, ${this.databaseKills} databases killed`);
+      this.log(`faults: ${this.instanceKills} instances, ${this.databaseKills} databases killed`);
     }
   }
 }

@@ -15,9 +15,9 @@ import {
   toDataPath,
   toPasswordPath,
 } from '../../src/dev-postgres/postmaster.ts';
-import { freePort } from './instance.ts';
+import { freePort } from '../support/ports.ts';
 
-/** One server, on a port that stays. */
+/** A server and its port, which does not change. */
 interface Server {
   context: ClusterContext;
   port: number;
@@ -25,24 +25,24 @@ interface Server {
 
 const SETTINGS = {
   ...{ timezone: 'UTC', max_connections: '500', shared_buffers: '256MB', wal_keep_size: '1GB' },
-  // A standby that is copied under load has to be promoted at once.
+  // Short checkpoints let a standby that was copied under load be promoted immediately.
   ...{ checkpoint_timeout: '60s', hot_standby_feedback: 'off' },
 };
 
-/** Ports that the servers take in turn, so that the URL of the service names all of them from the start. */
+/** Number of ports. Servers reuse them, so that the URL of the service contains the addresses of all servers from the start. */
 const PORTS = 3;
 
-/** A primary and its standbys, from the programs of the embedded PostgreSQL. Nobody restarts a server that was killed. */
+/** A primary and its standbys, with the programs of the embedded PostgreSQL. Killed servers are not restarted. */
 export class ReplicatedPostgres {
   readonly #ports: number[];
   #primary: Server;
   readonly #standbys: Server[] = [];
-  /** Folders of killed servers, and of those that run. */
+  /** Data folders of all standbys, including killed ones. */
   readonly #folders: string[] = [];
-  /** Processes that `holdReplication` has stopped. */
-  readonly #held: number[] = [];
-  /** Primaries that `silencePrimary` has stopped, with the ids of their processes. */
-  readonly #silenced: { port: number; pids: number[] }[] = [];
+  /** Processes that `suspendReplication` has stopped. */
+  readonly #suspendedSenders: number[] = [];
+  /** Primaries that `suspendPrimary` has stopped, with the ids of their processes. */
+  readonly #suspendedPrimaries: { port: number; pids: number[] }[] = [];
 
   private constructor(ports: number[], primary: Server) {
     this.#ports = ports;
@@ -55,18 +55,18 @@ export class ReplicatedPostgres {
     while (ports.length < PORTS) ports.push(await freePort());
     const context = await createContext(folder);
     const servers = new ReplicatedPostgres(ports, { context, port: ports[0]! });
-    await startOn(servers.#primary);
+    await startOnPort(servers.#primary);
     return servers;
   }
 
   /** Returns the URL of a database with the addresses of all servers that may be its primary. */
   url(database: string): string {
-    return this.#urlOf(this.#ports, database);
+    return this.#createUrl(this.#ports, database);
   }
 
   /** Returns the URL of a database with the addresses of the standbys. */
   replicasUrl(database: string): string {
-    return this.#urlOf(
+    return this.#createUrl(
       this.#standbys.map(({ port }) => port),
       database,
     );
@@ -74,10 +74,10 @@ export class ReplicatedPostgres {
 
   /** Returns the URL of a database with the address of the primary alone. */
   primaryUrl(database: string): string {
-    return this.#urlOf([this.#primary.port], database);
+    return this.#createUrl([this.#primary.port], database);
   }
 
-  #urlOf(ports: number[], database: string): string {
+  #createUrl(ports: number[], database: string): string {
     const addresses = ports.map((port) => `127.0.0.1:${port}`).join();
     return `postgresql://postgres:${this.#primary.context.password}@${addresses}/${database}`;
   }
@@ -92,7 +92,7 @@ export class ReplicatedPostgres {
       await client.query(`select pg_backup_start('standby', fast => true)`);
       const [from, to] = [toDataPath(context.folder), toDataPath(folder)];
       const exclude = ['./pg_wal/*', './postmaster.pid', './postmaster.opts'].map((path) => `--exclude=${path}`);
-      // 1: files that changed while they were read, which the log repairs.
+      // tar exits with 1 when files changed while they were read, which the write-ahead log repairs.
       const copy = `mkdir -m 700 ${to} && chown --reference=${from} ${to} && { tar -C ${from} --warning=no-file-changed ${exclude.join(' ')} -cf - . || [ $? = 1 ]; } | tar -C ${to} -xpf -`;
       await promisify(execFile)('bash', ['-c', copy]);
       await promisify(execFile)('cp', ['-p', toPasswordPath(context.folder), toPasswordPath(folder)]);
@@ -103,11 +103,11 @@ export class ReplicatedPostgres {
       await writeFile(join(to, 'standby.signal'), '');
       await promisify(execFile)('chown', ['-R', `--reference=${from}`, to]);
     });
-    const used = [this.#primary, ...this.#standbys, ...this.#silenced].map((server) => server.port);
+    const used = [this.#primary, ...this.#standbys, ...this.#suspendedPrimaries].map((server) => server.port);
     const free = this.#ports.filter((each) => !used.includes(each));
     const standby: Server = { context: await createContext(folder), port: free[0]! };
     this.#standbys.push(standby);
-    await startOn(standby);
+    await startOnPort(standby);
     const isStreaming = `select from pg_stat_replication where state = 'streaming'
       ${synchronous ? `and sync_state = 'sync'` : ''}`;
     await this.executeOnPrimary('postgres', async (client) => {
@@ -119,43 +119,43 @@ export class ReplicatedPostgres {
     });
   }
 
-  /** SIGKILL to the primary, which is not started again. */
+  /** Kills the primary (SIGKILL). */
   async killPrimary(): Promise<void> {
     const { folder } = this.#primary.context;
     const server = await findRunningServer(folder);
     if (server) process.kill(server.pid, 'SIGKILL');
-    this.#killHeldSenders();
+    this.#killSuspendedSenders();
     while (await findRunningServer(folder)) await sleep(5);
   }
 
-  /** SIGSTOP to the primary for good: its connections stay open, new ones are accepted, and nothing is answered. */
-  async silencePrimary(): Promise<void> {
-    this.#silenced.push({ port: this.#primary.port, pids: await signalServer(this.#primary, 'SIGSTOP') });
+  /** Suspends the primary (SIGSTOP): connections stay open and new ones are accepted, without a response. */
+  async suspendPrimary(): Promise<void> {
+    this.#suspendedPrimaries.push({ port: this.#primary.port, pids: await signalServer(this.#primary, 'SIGSTOP') });
   }
 
-  /** Makes the first standby the primary. The others do not follow it. */
+  /** Promotes the first standby. The others do not replicate from it. */
   async promote(): Promise<void> {
     await rm(toDataPath(this.#primary.context.folder), { recursive: true, force: true });
     this.#primary = this.#standbys.shift()!;
     await this.executeOnPrimary('postgres', (client) => client.query('select pg_promote(true, 30)'));
   }
 
-  /** Stops the stream to the standbys without their noticing, as a network that loses packets does. */
-  async holdReplication(): Promise<void> {
+  /** Suspends the senders of replication without closing connections, like a network that loses packets. */
+  async suspendReplication(): Promise<void> {
     const pids = await this.executeOnPrimary('postgres', async (client) => {
       const { rows } = await client.query<{ pid: number }>('select pid from pg_stat_replication');
       return rows.map(({ pid }) => pid);
     });
     for (const pid of pids) process.kill(pid, 'SIGSTOP');
-    this.#held.push(...pids);
+    this.#suspendedSenders.push(...pids);
   }
 
-  /** SIGKILL to the senders that were stopped: they do not notice that their server is gone, and would still send what they have. */
-  #killHeldSenders(): void {
-    for (const pid of this.#held.splice(0)) signalProcess(pid, 'SIGKILL');
+  /** Kills the suspended senders, which would otherwise still send their buffers after the server was killed. */
+  #killSuspendedSenders(): void {
+    for (const pid of this.#suspendedSenders.splice(0)) signalProcess(pid, 'SIGKILL');
   }
 
-  /** SIGSTOP to a standby and its processes, or SIGCONT. */
+  /** Suspends (SIGSTOP) or resumes (SIGCONT) a standby and its processes. */
   async signalStandby(index: number, signal: 'SIGSTOP' | 'SIGCONT'): Promise<void> {
     await signalServer(this.#standbys[index]!, signal);
   }
@@ -163,11 +163,11 @@ export class ReplicatedPostgres {
   async restartStandby(index: number): Promise<void> {
     const standby = this.#standbys[index]!;
     await stopServer(standby.context);
-    await startOn(standby);
+    await startOnPort(standby);
   }
 
   async executeOnStandby<T>(index: number, database: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-    return withClient(this.#urlOf([this.#standbys[index]!.port], database), work);
+    return withClient(this.#createUrl([this.#standbys[index]!.port], database), work);
   }
 
   async executeOnPrimary<T>(database: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
@@ -175,14 +175,14 @@ export class ReplicatedPostgres {
   }
 
   async stop(): Promise<void> {
-    this.#killHeldSenders();
-    for (const pid of this.#silenced.flatMap(({ pids }) => pids)) signalProcess(pid, 'SIGKILL');
+    this.#killSuspendedSenders();
+    for (const pid of this.#suspendedPrimaries.flatMap(({ pids }) => pids)) signalProcess(pid, 'SIGKILL');
     for (const { context } of [...this.#standbys, this.#primary]) await stopServer(context);
     for (const folder of this.#folders) await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** Sends a signal to a server and then to its processes, so that it starts no others meanwhile. Returns their ids. */
+/** Sends a signal to a server and then to its child processes; a suspended server starts no others. Returns their ids. */
 async function signalServer({ context }: Server, signal: NodeJS.Signals): Promise<number[]> {
   const server = await findRunningServer(context.folder);
   signalProcess(server!.pid, signal);
@@ -196,7 +196,7 @@ function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended.
+    // The process has exited.
   }
 }
 
@@ -217,7 +217,7 @@ async function createContext(folder: string): Promise<ClusterContext> {
   return { folder, programs, user: await resolvePostgresUser(folder, programs), password };
 }
 
-async function startOn({ context, port }: Server): Promise<void> {
+async function startOnPort({ context, port }: Server): Promise<void> {
   const outcome = await startServer(context, SETTINGS, { port });
   if ('reason' in outcome) throw new Error(`PostgreSQL does not start on port ${port}: ${outcome.reason}`);
 }

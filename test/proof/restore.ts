@@ -9,8 +9,8 @@ import { ForeignBucketError } from '../../src/domain/uploads/bucket-owner.ts';
 import { sweep } from '../../src/domain/uploads/sweep.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
 import { openStorages } from '../../src/storage/storage.ts';
-import { MixedLoad } from './load.ts';
-import { ProofSite, type Say } from './site.ts';
+import { MixedLoad } from './mixed-load.ts';
+import { type Log, ProofEnvironment } from './proof-environment.ts';
 
 const run = promisify(execFile);
 const ROOT = process.cwd();
@@ -18,8 +18,8 @@ const PAGE = join(ROOT, 'docs/backup.md');
 const PROGRAM = join(ROOT, 'dist/src/bin.cjs');
 const DAY = 86_400_000;
 
-/** Why the proof cannot run; null when it can. */
-export const psqlMissing: string | null = (() => {
+/** The reason why the proof cannot run; null if it can. */
+export const psqlUnavailableReason: string | null = (() => {
   try {
     execFileSync('psql', ['--version'], { stdio: 'ignore' });
     return null;
@@ -43,93 +43,100 @@ async function runCommands(name: string, env: Record<string, string>): Promise<s
 }
 
 /**
- * Follows docs/backup.md: base backup and log of a loaded server, copy of the store; both are deleted, and restored to a moment between
- * two times of load.
+ * Follows docs/backup.md: takes a base backup under load, archives the log and copies the store, then deletes both and restores them to a
+ * moment between two periods of load.
  */
-export async function restore({ seconds, say }: { seconds: number; say: Say }) {
-  const site = await ProofSite.start({ LOG_LEVEL: 'warn' });
+export async function restore({ seconds, log }: { seconds: number; log: Log }) {
+  const environment = await ProofEnvironment.start({ LOG_LEVEL: 'warn' });
   const folder = await mkdtemp(join(tmpdir(), 'builder-api-restore-'));
-  site.afterwards(() => rm(folder, { recursive: true, force: true }));
-  const wrong: string[] = [];
+  environment.onClose(() => rm(folder, { recursive: true, force: true }));
+  const problems: string[] = [];
   try {
     await chmod(folder, 0o711);
     const env: Record<string, string> = {
-      ...{ DATABASE: site.postgres.url('postgres'), PGDATA: join(site.postgres.dataDir, 'postgres') },
-      ...{ ARCHIVE: join(folder, 'archive'), BACKUP: join(folder, 'backup'), STORE: join(site.dataDir, 'storage') },
+      ...{ DATABASE: environment.postgres.url('postgres'), PGDATA: join(environment.postgres.dataDir, 'postgres') },
+      ...{
+        ARCHIVE: join(folder, 'archive'),
+        BACKUP: join(folder, 'backup'),
+        STORE: join(environment.dataDir, 'storage'),
+      },
     };
     await mkdir(env.ARCHIVE!);
     await chmod(env.ARCHIVE!, 0o777);
     await mkdir(env.BACKUP!);
     await runCommands('archive', env);
-    await site.postgres.restart();
-    await site.addInstance();
-    const origins = () => site.instances.map(({ origin }) => origin);
+    await environment.postgres.restart();
+    await environment.addInstance();
+    const origins = () => environment.instances.map(({ origin }) => origin);
     const load = (name: string) =>
-      MixedLoad.start(site, { origins, run: name, atATime: 1, pause: 200, readsPerSecond: 0 });
+      MixedLoad.start(environment, { origins, run: name, concurrency: 1, pause: 200, readsPerSecond: 0 });
 
     const before = await load('before');
     await sleep((seconds * 1000) / 2);
     await runCommands('base-backup', env);
-    say('base backup taken under load');
+    log('base backup taken under load');
     await sleep((seconds * 1000) / 2);
     await before.end();
-    const execute = (sql: string) => site.database().fork().execute<{ value: string }[]>(sql);
+    const execute = (sql: string) => environment.database().fork().execute<{ value: string }[]>(sql);
     const [target] = await execute(`select clock_timestamp()::text as value`);
     await sleep(1_000);
-    // Written after the moment: none of it may be there.
+    // None of these writes may exist after the restore.
     const after = await load('after');
     await sleep(2_000);
     await after.end();
     const [last] = await execute(`select pg_walfile_name(pg_switch_wal()) as value`);
     while (!(await readdir(env.ARCHIVE!)).includes(last!.value)) await sleep(100);
     await runCommands('store', env);
-    say(`${before.acknowledged} writes before ${target!.value}, ${after.acknowledged} after it`);
+    log(`${before.acknowledged} writes before ${target!.value}, ${after.acknowledged} after it`);
 
-    for (const instance of site.instances.splice(0)) await instance.kill();
-    await site.postgres.stop();
+    for (const instance of environment.instances.splice(0)) await instance.kill();
+    await environment.postgres.stop();
     for (const name of await readdir(env.PGDATA!)) await rm(join(env.PGDATA!, name), { recursive: true });
     await rm(env.STORE!, { recursive: true });
-    say('database and store deleted');
+    log('database and store deleted');
 
     const startedAt = performance.now();
     await runCommands('restore', { ...env, TARGET: target!.value });
-    await site.postgres.restart();
+    await environment.postgres.restart();
     while ((await execute(`select pg_is_in_recovery()::text as value`))[0]!.value === 'true') await sleep(100);
     const restoredSeconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-    const verified = await runCommands('verify', { ...site.env, ...env });
-    if (verified.match(/^Complete\.$/gm)?.length !== REGIONS.length) wrong.push(`backup verify: ${verified}`);
+    const verified = await runCommands('verify', { ...environment.settings, ...env });
+    if (verified.match(/^Complete\.$/gm)?.length !== REGIONS.length) problems.push(`backup verify: ${verified}`);
 
-    const storage = openStorages(loadConfig(site.env), { secrets: [site.env.TOKEN_KEY!], clock: Date }).au1;
-    wrong.push(...(await before.differences(site.database(), storage)));
-    const found = await rowsOf(site, 'after');
-    if (found > 0) wrong.push(`${found} events written after the moment are there`);
-    if ((await rowsOf(site, 'before')) === 0) wrong.push('no event written before the moment is there');
-    const swept = sweep(site.database(), storage, Date.now() + 2 * DAY);
-    const refusal = await swept.then(
+    const storage = openStorages(loadConfig(environment.settings), {
+      secrets: [environment.settings.TOKEN_KEY!],
+      clock: Date,
+    }).au1;
+    problems.push(...(await before.verifyWrites(environment.database(), storage)));
+    const found = await countEvents(environment, 'after');
+    if (found > 0) problems.push(`${found} events written after the moment are there`);
+    if ((await countEvents(environment, 'before')) === 0) problems.push('no event written before the moment is there');
+    const swept = sweep(environment.database(), storage, Date.now() + 2 * DAY);
+    const sweepError = await swept.then(
       () => null,
       (error) => error,
     );
-    if (!(refusal instanceof ForeignBucketError))
-      wrong.push(`the sweep of the restored copy did not refuse: ${refusal}`);
-    await runCommands('claim', { ...site.env, ...env });
-    await site.addInstance();
+    if (!(sweepError instanceof ForeignBucketError))
+      problems.push(`the sweep of the restored copy did not refuse: ${sweepError}`);
+    await runCommands('claim', { ...environment.settings, ...env });
+    await environment.addInstance();
     const again = await load('again');
     await sleep(2_000);
     await again.end();
-    const failed = again.exchanges.all.filter(({ status }) => status >= 500);
-    for (const { operation, status } of failed) wrong.push(`after the restore: ${operation} ${status}`);
-    wrong.push(...(await again.differences(site.database(), storage)));
+    const failed = again.recorder.requests.filter(({ status }) => status >= 500);
+    for (const { operation, status } of failed) problems.push(`after the restore: ${operation} ${status}`);
+    problems.push(...(await again.verifyWrites(environment.database(), storage)));
     const figures =
       `${before.acknowledged} acknowledged writes before the moment, all restored in ${restoredSeconds} s; ` +
       `${after.acknowledged} after it, none present; sweep refused until the store was claimed; ${again.acknowledged} writes since`;
-    return { wrong, figures };
+    return { problems, figures };
   } finally {
-    await site.close(say);
+    await environment.close(log);
   }
 }
 
-async function rowsOf(site: ProofSite, name: string): Promise<number> {
+async function countEvents(environment: ProofEnvironment, name: string): Promise<number> {
   const sql = `select count(*)::int as count from sign_on_event where source_event_id like '%-${name}-%'`;
-  const [row] = await site.database().fork().execute<{ count: number }[]>(sql);
+  const [row] = await environment.database().fork().execute<{ count: number }[]>(sql);
   return row!.count;
 }

@@ -1,31 +1,31 @@
 import type { Balancer } from './balancer.ts';
-import type { ProofSite, Say } from './site.ts';
+import type { Log, ProofEnvironment } from './proof-environment.ts';
 
 /**
- * Replaces every instance of the site, one after the other: a new one is ready before an old one stops. Returns the duration of the
- * longest stop in milliseconds.
+ * Replaces every instance, one after the other: a new one is ready before an old one stops. Returns the duration of the longest stop in
+ * milliseconds.
  *
- * @param settings of the new instances, over the site's
+ * @param settings Settings of the new instances, which override those of the environment.
  */
 export async function restartInstances(
-  site: ProofSite,
+  environment: ProofEnvironment,
   balancer: Balancer,
   settings: Record<string, string>,
-  wrong: string[],
-  say: Say,
+  problems: string[],
+  log: Log,
 ): Promise<number> {
   let longest = 0;
-  for (const old of [...site.instances]) {
-    site.instances.shift();
-    const fresh = await site.addInstance(settings);
+  for (const old of [...environment.instances]) {
+    environment.instances.shift();
+    const fresh = await environment.addInstance(settings);
     await balancer.add(fresh.origin);
     const begun = performance.now();
     const code = await old.stop();
     const milliseconds = Math.round(performance.now() - begun);
     balancer.remove(old.origin);
     longest = Math.max(longest, milliseconds);
-    if (code !== 0) wrong.push(`a stopped instance ended with ${code}: ${old.output.slice(-300)}`);
-    say(`an instance was replaced; it stopped in ${milliseconds} ms`);
+    if (code !== 0) problems.push(`a stopped instance ended with ${code}: ${old.output.slice(-300)}`);
+    log(`an instance was replaced; it stopped in ${milliseconds} ms`);
   }
   return longest;
 }

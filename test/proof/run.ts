@@ -1,13 +1,13 @@
 /**
- * Proofs that take longer than a test run: `npm run proof -- NAME`, `--list` names them. Each of them starts its own PostgreSQL and
- * its own processes, and ends no others; it ends with one line of figures, and with 1 when something does not hold. `--write FILE`
- * also puts that line between the markers of the proof's name in that page.
+ * Runs a proof that takes longer than a test: `npm run proof -- NAME`; `--list` lists the names. A proof starts its own PostgreSQL and
+ * processes and ends only these. It prints one line of figures and exits with 1 when it finds a problem. `--write FILE` also writes that
+ * line between the proof's markers in the page.
  */
 import 'reflect-metadata';
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { requireMarkers, writeFigures } from '../support/figures.ts';
-import { swiftMissing } from '../support/swift.ts';
+import { swiftUnavailableReason } from '../support/swift.ts';
 import { addResource } from './add-resource.ts';
 import { attendanceFaults } from './attendance-faults.ts';
 import { cluster } from './cluster.ts';
@@ -17,23 +17,23 @@ import { failover } from './failover.ts';
 import { faults } from './faults.ts';
 import { fleet } from './fleet.ts';
 import { fuzzService } from './fuzz-service.ts';
-import { rotateKeys } from './keys.ts';
+import { rotateKeys } from './key-rotation.ts';
 import { limits } from './limits.ts';
 import { noisyNeighbour } from './noisy-neighbour/noisy-neighbour.ts';
 import { findPgbouncerProblem, pgbouncer } from './pgbouncer.ts';
 import { photoFaults } from './photo-faults.ts';
+import { closeAllEnvironments } from './proof-environment.ts';
 import { reportFaults } from './report-faults.ts';
-import { psqlMissing, restore } from './restore.ts';
-import { closeAll } from './site.ts';
+import { psqlUnavailableReason, restore } from './restore.ts';
 import { soak } from './soak.ts';
 import { findPreviousRelease, upgrade } from './upgrade.ts';
 
-const say = (line: string) => process.stderr.write(`${line}\n`);
+const log = (line: string) => process.stderr.write(`${line}\n`);
 
-/** What was seen, and in `wrong` what should not be. */
+/** Result of a proof: its measurements, which are printed as JSON, and the problems that it found. */
 interface Report {
-  wrong: string[];
-  /** The figures in one line, where the report itself is long. */
+  problems: string[];
+  /** One line of figures in place of the JSON. */
   figures?: string;
 }
 
@@ -58,34 +58,34 @@ interface Proof {
   run: (options: Options) => Promise<Report>;
 }
 
-const PHOTOS = { photosPerPage: 6, workers: 8, pause: 700, say };
+const PHOTOS = { photosPerPage: 6, workers: 8, pause: 700, log };
 
 const PROOFS: Record<string, Proof> = {
   'add-resource': {
     about: 'a resource and a field are added to a copy by the procedure of CONTRIBUTING.md; --keep leaves the copy',
-    run: ({ keep = false }) => addResource({ keep, say }),
+    run: ({ keep = false }) => addResource({ keep, log }),
   },
   programs: {
     about: 'the tests that npm test leaves out: whole programs, the embedded PostgreSQL, faults, generated requests',
     run: async () => {
       const { status } = spawnSync('vitest', ['run', '--config', 'vitest.proof.config.ts'], { stdio: 'inherit' });
-      return { wrong: status === 0 ? [] : ['a test failed'] };
+      return { problems: status === 0 ? [] : ['a test failed'] };
     },
   },
   'attendance-faults': {
     about: '10,000 gate events while PostgreSQL and instances are killed: nothing lost, nothing doubled',
-    run: () => attendanceFaults({ events: 10_000, workers: 500, gates: 32, pause: 1_500, say }),
+    run: () => attendanceFaults({ events: 10_000, workers: 500, gates: 32, pause: 1_500, log }),
   },
   'event-log': {
     about:
       'writers and readers of the event log while PostgreSQL and instances are killed: every commit read once, in order; --short',
     run: ({ short, seconds = short ? '8' : '45' }) =>
-      eventLog({ writers: 32, readers: 6, records: 200, seconds: Number(seconds), pause: short ? 1_000 : 2_500, say }),
+      eventLog({ writers: 32, readers: 6, records: 200, seconds: Number(seconds), pause: short ? 1_000 : 2_500, log }),
   },
   fuzz: {
     about: 'requests generated from the OpenAPI document and the GraphQL schema, every answer judged by the document',
     run: ({ requests = '100000', seed = Date.now() % 2 ** 31 }) =>
-      fuzzService({ requests: Number(requests), seed: Number(seed), connections: 16, say }),
+      fuzzService({ requests: Number(requests), seed: Number(seed), connections: 16, log }),
   },
   'photo-faults': {
     about: '400 photo pages while instances and PostgreSQL are killed: no photo without bytes, doubled or lost',
@@ -94,69 +94,71 @@ const PROOFS: Record<string, Proof> = {
   'photo-faults-s3': {
     about: 'the same on an S3 server, with 150 pages',
     run: async () => {
-      // Asked for by name and not done: that is not a proof that holds.
-      if (swiftMissing) return { wrong: [`not run: ${swiftMissing}`] };
+      // A proof that cannot run must not count as one that holds.
+      if (swiftUnavailableReason) return { problems: [`not run: ${swiftUnavailableReason}`] };
       return photoFaults({ store: 's3', pages: 150, faults: 40, ...PHOTOS });
     },
   },
   'report-faults': {
     about: 'photo reports while PostgreSQL and instances are killed: every acknowledged revision is whole',
-    run: () => reportFaults({ reports: 12, revisions: 40, pause: 1_000, say }),
+    run: () => reportFaults({ reports: 12, revisions: 40, pause: 1_000, log }),
   },
   faults: {
     about:
       'mixed load through kills, a full disk, a database that hangs or refuses, a failing store, a clock that jumps; --short',
-    run: ({ refuse = '60', short = false }) => faults({ refuseSeconds: Number(refuse), short, say }),
+    run: ({ refuse = '60', short = false }) => faults({ refuseSeconds: Number(refuse), short, log }),
   },
   failover: {
     about: 'the primary is killed for good under mixed load and its standby promoted; --rounds N, 10 by default',
-    run: ({ rounds = '10' }) => failover({ rounds: Number(rounds), say }),
+    run: ({ rounds = '10' }) => failover({ rounds: Number(rounds), log }),
   },
   events: {
     about: '50,000 changes reach webhook endpoints and the feed while instances and PostgreSQL are killed; --short',
     run: ({ short = false }) =>
       events(
         short
-          ? { changes: 4_000, kills: 4, writers: 4, measured: 200, say }
-          : { changes: 50_000, kills: 20, writers: 4, measured: 1_000, say },
+          ? { changes: 4_000, kills: 4, writers: 4, measured: 200, log }
+          : { changes: 50_000, kills: 20, writers: 4, measured: 1_000, log },
       ),
   },
   cluster: {
     about:
       'three instances behind a balancer: limits, revocation, races, jobs, replaced under load without a failed request; --short',
-    run: ({ short = false }) => cluster({ rounds: 2, short, say }),
+    run: ({ short = false }) => cluster({ rounds: 2, short, log }),
   },
   fleet: {
     about:
       "a Monday's traffic of 200 integrators on 16 instances: what saturates first; --instances N, --seconds N per hour",
     run: ({ instances = '16', seconds = '60' }) =>
-      fleet({ instances: Number(instances), integrators: 200, seconds: Number(seconds), say }),
+      fleet({ instances: Number(instances), integrators: 200, seconds: Number(seconds), log }),
   },
   keys: {
     about: 'the key of tokens and signed URLs is rotated over two instances under load without a failed request',
-    run: () => rotateKeys({ say }),
+    run: () => rotateKeys({ log }),
   },
   limits: {
     about:
       'rate limits and clocks over instances, what one request may ask for, slow clients, idle connections; --short',
-    run: ({ connections = '10000', short = false }) => limits({ connections: Number(connections), short, say }),
+    run: ({ connections = '10000', short = false }) => limits({ connections: Number(connections), short, log }),
   },
   'noisy-neighbour': {
     about:
       "an integrator's ordinary requests while another one attacks the service; --only NAMES, --short, --seconds N, --write FILE",
-    run: ({ short, only, seconds, write }) => noisyNeighbour({ short, only, seconds, write, say }),
+    run: ({ short, only, seconds, write }) => noisyNeighbour({ short, only, seconds, write, log }),
   },
   restore: {
     about:
       'the procedure of docs/backup.md: a loaded server and its store are deleted and restored to a moment; --seconds N',
     run: async ({ seconds = '10' }) =>
-      psqlMissing ? { wrong: [`not run: ${psqlMissing}`] } : restore({ seconds: Number(seconds), say }),
+      psqlUnavailableReason
+        ? { problems: [`not run: ${psqlUnavailableReason}`] }
+        : restore({ seconds: Number(seconds), log }),
   },
   pgbouncer: {
     about: 'load through PgBouncer in both pool modes with the settings of docs/database.md; --seconds N',
     run: async ({ seconds = '10' }) => {
       const problem = findPgbouncerProblem();
-      return problem === null ? pgbouncer({ seconds: Number(seconds), say }) : { wrong: [`not run: ${problem}`] };
+      return problem === null ? pgbouncer({ seconds: Number(seconds), log }) : { problems: [`not run: ${problem}`] };
     },
   },
   upgrade: {
@@ -165,8 +167,8 @@ const PROOFS: Record<string, Proof> = {
     run: async ({ from }) => {
       const revision = from ?? (await findPreviousRelease());
       if (revision === null)
-        return { wrong: ['not run: the repository has no earlier release; name a revision with --from'] };
-      return upgrade({ from: revision, say });
+        return { problems: ['not run: the repository has no earlier release; name a revision with --from'] };
+      return upgrade({ from: revision, log });
     },
   },
   critical: {
@@ -176,25 +178,25 @@ const PROOFS: Record<string, Proof> = {
   },
   soak: {
     about: 'minutes of mixed requests: the resident size of the service does not grow',
-    run: ({ minutes = '10' }) => soak({ minutes: Number(minutes), say }),
+    run: ({ minutes = '10' }) => soak({ minutes: Number(minutes), log }),
   },
 };
 
-/** Proofs of what a change breaks most easily without a failing test: locks, clocks, commits and the event log. */
+/** Proofs of locks, clocks, commits and the event log, which a change can break without failing a test. */
 const CRITICAL = ['faults', 'event-log', 'cluster', 'limits'] as const;
 
 async function runCritical(): Promise<Report> {
-  const wrong: string[] = [];
+  const problems: string[] = [];
   const figures: string[] = [];
   for (const name of CRITICAL) {
     const began = performance.now();
-    const { wrong: found } = await PROOFS[name]!.run({ short: true });
+    const { problems: found } = await PROOFS[name]!.run({ short: true });
     const seconds = Math.round((performance.now() - began) / 1000);
     figures.push(`${name} ${found.length === 0 ? 'holds' : 'does not hold'} (${seconds} s)`);
-    say(figures.at(-1)!);
-    wrong.push(...found.map((line) => `${name}: ${line}`));
+    log(figures.at(-1)!);
+    problems.push(...found.map((line) => `${name}: ${line}`));
   }
-  return { wrong, figures: figures.join(', ') };
+  return { problems, figures: figures.join(', ') };
 }
 
 const { values, positionals } = parseArgs({
@@ -219,23 +221,24 @@ const { values, positionals } = parseArgs({
 const [name = ''] = positionals;
 const proof = PROOFS[name];
 if (values.list || !proof) {
-  if (!values.list) say(name ? `There is no proof called ${name}. There are these:` : 'There are these proofs:');
-  for (const [called, { about }] of Object.entries(PROOFS)) process.stdout.write(`${called.padEnd(20)} ${about}\n`);
+  if (!values.list) log(name ? `There is no proof called ${name}. There are these:` : 'There are these proofs:');
+  for (const [proofName, { about }] of Object.entries(PROOFS))
+    process.stdout.write(`${proofName.padEnd(20)} ${about}\n`);
   process.exit(values.list ? 0 : 1);
 }
-const cutOff = (reason: unknown) => {
-  say(String(reason instanceof Error ? reason.stack : reason));
-  void closeAll(say).then(() => process.exit(1));
+const abort = (reason: unknown) => {
+  log(String(reason instanceof Error ? reason.stack : reason));
+  void closeAllEnvironments(log).then(() => process.exit(1));
 };
-for (const event of ['SIGINT', 'SIGTERM', 'uncaughtException']) process.once(event, cutOff);
+for (const event of ['SIGINT', 'SIGTERM', 'uncaughtException']) process.once(event, abort);
 const { list: _, ...options } = values;
 if (options.write) await requireMarkers(options.write, name);
-const { wrong, figures, ...report } = await proof.run(options);
+const { problems, figures, ...report } = await proof.run(options);
 process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
-for (const line of wrong.slice(0, 20)) say(line);
-const verdict = wrong.length === 0 ? 'holds' : `${wrong.length} things are wrong`;
+for (const line of problems.slice(0, 20)) log(line);
+const verdict = problems.length === 0 ? 'holds' : `${problems.length} things are wrong`;
 const line = `${name}: ${verdict}; ${figures ?? JSON.stringify(report)}`;
 process.stdout.write(`${line}\n`);
-// The noisy neighbour writes a table of its cases instead.
+// noisy-neighbour writes a table of its cases itself.
 if (options.write && name !== 'noisy-neighbour') await writeFigures(options.write, name, line);
-process.exit(wrong.length === 0 ? 0 : 1);
+process.exit(problems.length === 0 ? 0 : 1);

@@ -7,10 +7,10 @@ import { promisify } from 'node:util';
 import { loadConfig } from '../../src/config.ts';
 import { openStorages } from '../../src/storage/storage.ts';
 import { Balancer } from './balancer.ts';
-import { countBy } from './exchange.ts';
 import type { Instance } from './instance.ts';
-import { MixedLoad } from './load.ts';
-import { ProofSite, type Say } from './site.ts';
+import { MixedLoad } from './mixed-load.ts';
+import { type Log, ProofEnvironment } from './proof-environment.ts';
+import { countBy } from './statistics.ts';
 
 const run = promisify(execFile);
 const INSTANCES = 2;
@@ -24,8 +24,8 @@ const git = (...args: string[]) =>
   );
 
 /**
- * The newest tag before this revision. Without tags, the commit that gave the changelog its newest version (VER-9); null in a clone without
- * history.
+ * Returns the newest tag before this revision, or without tags the commit that added the newest version to the changelog (VER-9); null in a
+ * clone without history.
  */
 export async function findPreviousRelease(): Promise<string | null> {
   const tag = await git('describe', '--tags', '--abbrev=0', 'HEAD^');
@@ -36,7 +36,7 @@ export async function findPreviousRelease(): Promise<string | null> {
   return commits.split('\n', 1)[0] || null;
 }
 
-/** Builds the revision in a folder of its own, with the packages that are installed here. Returns the folder. */
+/** Builds the revision in a separate folder, with the packages that are installed here. Returns the folder. */
 async function buildRevision(revision: string, folder: string): Promise<string> {
   const source = join(folder, 'previous');
   await mkdir(source);
@@ -53,69 +53,74 @@ async function buildRevision(revision: string, folder: string): Promise<string> 
 }
 
 /**
- * The previous release serves under load, the schema is migrated, the instances are replaced by this release and then by the previous one
- * again, on the new schema. No request fails, and nothing that was acknowledged is lost.
+ * Runs the previous release under load, migrates the schema, and replaces the instances by this release and then by the previous one again,
+ * on the new schema. No request may fail, and no acknowledged write be lost.
  */
-export async function upgrade({ from, say }: { from: string; say: Say }) {
+export async function upgrade({ from, log }: { from: string; log: Log }) {
   const folder = await mkdtemp(join(tmpdir(), 'builder-api-upgrade-'));
-  const wrong: string[] = [];
-  let site: ProofSite | undefined;
+  const problems: string[] = [];
+  let environment: ProofEnvironment | undefined;
   try {
     const previous = await buildRevision(from, folder);
-    say(`built ${from}`);
-    site = await ProofSite.start({ TRUST_PROXY: '1' }, null, { migrateWith: join(previous, 'dist/src/cli.js') });
+    log(`built ${from}`);
+    environment = await ProofEnvironment.start({ TRUST_PROXY: '1' }, null, {
+      migrateWith: join(previous, 'dist/src/cli.js'),
+    });
     const balancer = await Balancer.start();
-    site.afterwards(() => balancer.close());
+    environment.onClose(() => balancer.close());
     const release = { previous: join(previous, 'dist/src/server.js'), current: undefined };
     for (let count = 0; count < INSTANCES; count++) {
-      await balancer.add((await site.addInstance({}, [], release.previous)).origin);
+      await balancer.add((await environment.addInstance({}, [], release.previous)).origin);
     }
-    const options = { origins: () => [balancer.origin], run: 'upgrade', atATime: 1, pause: 250, readsPerSecond: 5 };
-    const load = await MixedLoad.start(site, options);
+    const options = { origins: () => [balancer.origin], run: 'upgrade', concurrency: 1, pause: 250, readsPerSecond: 5 };
+    const load = await MixedLoad.start(environment, options);
     await sleep(STEP_MS);
 
     const cli = join(process.cwd(), 'dist/src/cli.js');
     const { stdout } = await run(process.execPath, [cli, 'migrate', 'up', '--json'], {
-      env: { PATH: process.env.PATH!, ...site.env },
+      env: { PATH: process.env.PATH!, ...environment.settings },
     });
     const migrations: string[] = JSON.parse(stdout).applied.au1;
-    say(`${migrations.length} migrations applied under load: ${migrations.join(', ') || 'none'}`);
+    log(`${migrations.length} migrations applied under load: ${migrations.join(', ') || 'none'}`);
     await sleep(STEP_MS);
     for (const [name, program] of Object.entries({ upgraded: release.current, 'rolled back': release.previous })) {
-      for (let count = 0; count < INSTANCES; count++) await replaceOne(site, balancer, program, wrong);
-      say(`${name}: ${INSTANCES} instances replaced`);
+      for (let count = 0; count < INSTANCES; count++) await replaceInstance(environment, balancer, program, problems);
+      log(`${name}: ${INSTANCES} instances replaced`);
       await sleep(STEP_MS);
     }
     await load.end();
 
-    const { all } = load.exchanges;
-    for (const { operation, status, problem } of all.filter(({ status }) => status < 200 || status > 299)) {
-      wrong.push(`${operation}: ${status} ${problem}`);
+    const { requests } = load.recorder;
+    for (const { operation, status, problem } of requests.filter(({ status }) => status < 200 || status > 299)) {
+      problems.push(`${operation}: ${status} ${problem}`);
     }
-    const storage = openStorages(loadConfig(site.env), { secrets: [site.env.TOKEN_KEY!], clock: Date }).au1;
-    wrong.push(...(await load.differences(site.database(), storage)));
-    const statuses = JSON.stringify(countBy(all, ({ status }) => status));
+    const storage = openStorages(loadConfig(environment.settings), {
+      secrets: [environment.settings.TOKEN_KEY!],
+      clock: Date,
+    }).au1;
+    problems.push(...(await load.verifyWrites(environment.database(), storage)));
+    const statuses = JSON.stringify(countBy(requests, ({ status }) => status));
     return {
-      wrong,
+      problems,
       figures:
-        `from ${from} and back: ${all.length} requests ${statuses}, ${load.acknowledged} acknowledged writes, ` +
+        `from ${from} and back: ${requests.length} requests ${statuses}, ${load.acknowledged} acknowledged writes, ` +
         `${migrations.length} migrations, ${2 * INSTANCES} instances replaced`,
     };
   } finally {
-    await site?.close(say);
+    await environment?.close(log);
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function replaceOne(
-  site: ProofSite,
+async function replaceInstance(
+  environment: ProofEnvironment,
   balancer: Balancer,
   program: string | undefined,
-  wrong: string[],
+  problems: string[],
 ): Promise<void> {
-  const old: Instance = site.instances.shift()!;
-  await balancer.add((await site.addInstance({}, [], program)).origin);
+  const old: Instance = environment.instances.shift()!;
+  await balancer.add((await environment.addInstance({}, [], program)).origin);
   const code = await old.stop();
   balancer.remove(old.origin);
-  if (code !== 0) wrong.push(`a stopped instance ended with ${code}: ${old.output.slice(-300)}`);
+  if (code !== 0) problems.push(`a stopped instance ended with ${code}: ${old.output.slice(-300)}`);
 }

@@ -1,11 +1,11 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 
-// biome-ignore lint/suspicious/noExplicitAny: a document is walked by name.
+// biome-ignore lint/suspicious/noExplicitAny: fields of the document are read by name.
 export type Json = any;
 
-/** An operation as the OpenAPI document describes it, with its references to parameters looked up. */
-export interface Described {
+/** An operation of the OpenAPI document, with its parameter references resolved. */
+export interface ContractOperation {
   method: string;
   path: string;
   operationId: string;
@@ -15,12 +15,12 @@ export interface Described {
   responses: Record<string, Json>;
 }
 
-/** Whether it is the header that names the builder where nothing else does. */
-export const needsBuilder = ({ component }: Described['parameters'][number]) =>
+/** Returns whether the parameter is the header of the builder, which operations without another builder parameter require. */
+export const isBuilderParameter = ({ component }: ContractOperation['parameters'][number]) =>
   component === '#/components/parameters/BuilderId';
 
 /** Response to a request. */
-export interface Answer {
+export interface ReceivedResponse {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   body: Buffer;
@@ -33,65 +33,65 @@ const ERROR = {
   additionalProperties: false,
 };
 
-/** Statuses of requests that reach no operation: unknown paths and methods, and callers without access. */
-const OUTSIDE = [400, 401, 403, 404, 405, 413, 415, 431];
+/** Statuses of requests that match no operation: unknown paths and methods, and unauthorized requests. */
+const STATUSES_OUTSIDE_OPERATIONS = [400, 401, 403, 404, 405, 413, 415, 431];
 
-/** Validates responses by the OpenAPI document. */
+/** Validates responses against the OpenAPI document. */
 export class Contract {
-  readonly operations: Described[];
+  readonly operations: ContractOperation[];
   readonly #document: Json;
   readonly #ajv = new Ajv2020({ strict: false, allErrors: false });
   readonly #validators = new Map<string, ValidateFunction>();
 
   constructor(document: Json) {
-    // A response has no undocumented fields.
-    this.#document = closed(document);
+    // Undocumented fields of a response are violations.
+    this.#document = disallowUndocumentedProperties(document);
     formats.default(this.#ajv);
     this.#ajv.addSchema(this.#document, 'document');
     this.operations = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
-      Object.entries<Json>(item).map(([method, operation]) => this.#describe(method.toUpperCase(), path, operation)),
+      Object.entries<Json>(item).map(([method, operation]) => this.#toOperation(method.toUpperCase(), path, operation)),
     );
   }
 
   /** Returns a schema of the document by its reference. */
-  lookUp(schema: Json): Json {
-    return schema.$ref ? this.lookUp(valueAt(this.#document, schema.$ref.slice(1))) : schema;
+  resolveReference(schema: Json): Json {
+    return schema.$ref ? this.resolveReference(resolvePointer(this.#document, schema.$ref.slice(1))) : schema;
   }
 
   /** Returns how the response differs from the document; null for a valid one. */
-  violation(method: string, url: string, answer: Answer): string | null {
-    const { status, headers } = answer;
+  findViolation(method: string, url: string, response: ReceivedResponse): string | null {
+    const { status, headers } = response;
     if (status >= 500) return `answers ${status}`;
     if (headers['x-injected'] !== undefined) return 'carries a header that was injected';
-    const operation = this.#operationAt(method === 'HEAD' ? 'GET' : method, url);
-    if (!operation) return this.#outsideViolation(method, url, answer);
+    const operation = this.#findOperation(method === 'HEAD' ? 'GET' : method, url);
+    if (!operation) return this.#findViolationOutsideOperations(method, url, response);
     // Node rejects such a request before it has a path, which the guide documents for all operations.
-    if (status === 431) return this.#shapeViolation('error', ERROR, answer);
-    const response = operation.responses[status];
-    if (!response) return `answers ${status}, which ${operation.operationId} does not document`;
+    if (status === 431) return this.#findSchemaViolation('error', ERROR, response);
+    const documented = operation.responses[status];
+    if (!documented) return `answers ${status}, which ${operation.operationId} does not document`;
     if (method === 'HEAD') return null;
-    const { content } = this.lookUp(response);
-    const type = mediaTypeOf(headers);
-    if (!content) return answer.body.length === 0 ? null : `answers ${status} with a body that is not documented`;
-    const documented = Object.keys(content).find((name) => name === type || name === 'image/*');
-    if (!documented) return `answers ${status} as ${type}`;
-    if (documented !== 'application/json') return null;
-    return this.#shapeViolation(`${operation.operationId} ${status}`, this.#schemaOf(response), answer);
+    const { content } = this.resolveReference(documented);
+    const type = toMediaType(headers);
+    if (!content) return response.body.length === 0 ? null : `answers ${status} with a body that is not documented`;
+    const documentedType = Object.keys(content).find((name) => name === type || name === 'image/*');
+    if (!documentedType) return `answers ${status} as ${type}`;
+    if (documentedType !== 'application/json') return null;
+    return this.#findSchemaViolation(`${operation.operationId} ${status}`, this.#toJsonSchema(documented), response);
   }
 
-  #outsideViolation(method: string, url: string, answer: Answer): string | null {
-    const { status } = answer;
+  #findViolationOutsideOperations(method: string, url: string, response: ReceivedResponse): string | null {
+    const { status } = response;
     if (method === 'OPTIONS' && status === 204) return null;
     // The sign-in pages redirect the browser.
     if (status === 303 && url.startsWith('/oauth/')) return null;
-    if (!OUTSIDE.includes(status)) return `answers ${status} where there is no operation`;
-    if (method === 'HEAD' || mediaTypeOf(answer.headers) === 'text/html') return null;
-    if (isOAuthError(answer)) return null;
-    if (status !== 400) return this.#shapeViolation('error', ERROR, answer);
-    return this.#shapeViolation('invalid', { $ref: 'document#/components/schemas/ValidationErrors' }, answer);
+    if (!STATUSES_OUTSIDE_OPERATIONS.includes(status)) return `answers ${status} where there is no operation`;
+    if (method === 'HEAD' || toMediaType(response.headers) === 'text/html') return null;
+    if (isOAuthError(response)) return null;
+    if (status !== 400) return this.#findSchemaViolation('error', ERROR, response);
+    return this.#findSchemaViolation('invalid', { $ref: 'document#/components/schemas/ValidationErrors' }, response);
   }
 
-  #shapeViolation(name: string, schema: Json, { body, status }: Answer): string | null {
+  #findSchemaViolation(name: string, schema: Json, { body, status }: ReceivedResponse): string | null {
     let value: unknown;
     try {
       value = JSON.parse(body.toString('utf8'));
@@ -106,42 +106,45 @@ export class Contract {
     return validate(value) ? null : `answers ${status} in another shape: ${this.#ajv.errorsText(validate.errors)}`;
   }
 
-  /** The schema as ajv finds it, so that its references lead somewhere. */
-  #schemaOf(response: Json): Json {
-    const { schema } = this.lookUp(response).content['application/json'];
-    return rebased(schema);
+  /** Returns the JSON schema of a response, with references that Ajv can resolve. */
+  #toJsonSchema(documented: Json): Json {
+    const { schema } = this.resolveReference(documented).content['application/json'];
+    return toDocumentReferences(schema);
   }
 
-  #operationAt(method: string, url: string): Described | undefined {
+  #findOperation(method: string, url: string): ContractOperation | undefined {
     const path = url.split('?', 1)[0]!;
     return this.operations
-      .filter((operation) => operation.method === method && patternOf(operation.path).test(path))
-      .sort((one, other) => parametersIn(one.path) - parametersIn(other.path))[0];
+      .filter((operation) => operation.method === method && toPathPattern(operation.path).test(path))
+      .sort((one, other) => countParameters(one.path) - countParameters(other.path))[0];
   }
 
-  #describe(method: string, path: string, operation: Json): Described {
+  #toOperation(method: string, path: string, operation: Json): ContractOperation {
     const { operationId, parameters = [], requestBody, responses } = operation;
     const bodies = Object.entries<Json>(requestBody?.content ?? {}).map(([type, { schema }]) => [type, schema]);
     return {
       ...{ method, path, operationId, responses },
-      parameters: parameters.map((parameter: Json) => ({ ...this.lookUp(parameter), component: parameter.$ref })),
+      parameters: parameters.map((parameter: Json) => ({
+        ...this.resolveReference(parameter),
+        component: parameter.$ref,
+      })),
       bodies: Object.fromEntries(bodies),
     };
   }
 }
 
-const valueAt = (document: Json, pointer: string): Json =>
+const resolvePointer = (document: Json, pointer: string): Json =>
   pointer
     .slice(1)
     .split('/')
     .reduce((value, name) => value[name], document);
 
-const parametersIn = (path: string) => path.split('{').length;
+const countParameters = (path: string) => path.split('{').length;
 
 const patterns = new Map<string, RegExp>();
 
-/** A storage key contains slashes. */
-function patternOf(path: string): RegExp {
+/** Returns the pattern of a documented path. A storage key may contain slashes. */
+function toPathPattern(path: string): RegExp {
   let pattern = patterns.get(path);
   if (!pattern) {
     const source = path
@@ -154,9 +157,9 @@ function patternOf(path: string): RegExp {
   return pattern;
 }
 
-const mediaTypeOf = (headers: Answer['headers']) => String(headers['content-type'] ?? '').split(';', 1)[0]!;
+const toMediaType = (headers: ReceivedResponse['headers']) => String(headers['content-type'] ?? '').split(';', 1)[0]!;
 
-function isOAuthError({ body }: Answer): boolean {
+function isOAuthError({ body }: ReceivedResponse): boolean {
   try {
     return typeof JSON.parse(body.toString('utf8')).error === 'string';
   } catch {
@@ -164,16 +167,18 @@ function isOAuthError({ body }: Answer): boolean {
   }
 }
 
-/** References that start at the document, wherever the schema stands. */
-function rebased(schema: Json): Json {
+/** Returns the schema with its references relative to the registered document. */
+function toDocumentReferences(schema: Json): Json {
   return JSON.parse(JSON.stringify(schema, (key, value) => (key === '$ref' ? `document${value}` : value)));
 }
 
 /** Returns the schema with undocumented properties disallowed, unless it allows them explicitly. */
-function closed(value: Json): Json {
-  if (Array.isArray(value)) return value.map(closed);
+function disallowUndocumentedProperties(value: Json): Json {
+  if (Array.isArray(value)) return value.map(disallowUndocumentedProperties);
   if (value === null || typeof value !== 'object') return value;
-  const copy = Object.fromEntries(Object.entries(value).map(([name, item]) => [name, closed(item)])) as Json;
+  const copy = Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name, disallowUndocumentedProperties(item)]),
+  ) as Json;
   const isObject = copy.type === 'object' && copy.properties && typeof copy.properties.type !== 'string';
   return isObject && copy.additionalProperties === undefined ? { ...copy, additionalProperties: false } : copy;
 }

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import type { Answer } from './contract.ts';
-import { graphqlRequest } from './graphql.ts';
-import { type Bytes, bareRequest, Line } from './line.ts';
-import { restRequest } from './rest.ts';
-import { chance, type Draw } from './values.ts';
-import type { Sent, World } from './world.ts';
+import type { ReceivedResponse } from './contract.ts';
+import { FuzzClient, generateRawRequest, type RawRequest } from './fuzz-client.ts';
+import type { FuzzFixture, GeneratedRequest } from './fuzz-fixture.ts';
+import { generateGraphqlRequest } from './graphql-requests.ts';
+import { chance, type Draw } from './random-values.ts';
+import { generateRestRequest } from './rest-requests.ts';
 
 interface FuzzOptions {
   requests: number;
@@ -18,85 +18,94 @@ interface FuzzOptions {
 
 interface FuzzResult {
   sent: number;
-  /** Answers by their status. */
+  /** Responses by status. */
   statuses: Record<string, number>;
   /** Numbers of requests to GraphQL, to REST, and of invalid HTTP. */
   graphql: number;
   rest: number;
-  bare: number;
+  raw: number;
   /** Deviations from the document, each kind once, with the request. */
-  wrong: string[];
+  problems: string[];
 }
 
+/** Requests between two calls of `pause`. */
 const BLOCK = 500;
 
 /** Text that only internal errors contain: SQL, messages of PostgreSQL, stack traces. */
-const INSIDE =
+const INTERNAL_TEXT =
   /syntax error at or near|relation \\?"|column \\?"|violates |duplicate key|invalid input syntax|invalid byte sequence|pg_catalog|node_modules|\bat [\w.<>]+ \(|\.(ts|js):\d+:\d+|\bselect [a-z_]+(\.[a-z_]+)?,|ECONNREFUSED|TypeError|RangeError|Cannot read propert/;
 
-type Request = { kind: 'rest' | 'graphql'; sent: Sent } | { kind: 'bare'; sent: Bytes };
+type Request = { kind: 'rest' | 'graphql'; sent: GeneratedRequest } | { kind: 'raw'; sent: RawRequest };
 
-function requestOf(draw: Draw, world: World): Request {
-  if (chance(draw, 2)) return { kind: 'bare', sent: bareRequest(draw, world) };
-  if (chance(draw, 30)) return { kind: 'graphql', sent: graphqlRequest(draw, world) };
-  return { kind: 'rest', sent: restRequest(draw, world) };
+function generateRequest(draw: Draw, fixture: FuzzFixture): Request {
+  if (chance(draw, 2)) return { kind: 'raw', sent: generateRawRequest(draw, fixture) };
+  if (chance(draw, 30)) return { kind: 'graphql', sent: generateGraphqlRequest(draw, fixture) };
+  return { kind: 'rest', sent: generateRestRequest(draw, fixture) };
 }
 
 /** Sends generated requests, and checks every response against the OpenAPI document and for internal text. */
-export async function fuzz(origin: string, world: World, options: FuzzOptions): Promise<FuzzResult> {
-  const line = new Line(origin, options.connections);
-  const result: FuzzResult = { sent: 0, statuses: {}, graphql: 0, rest: 0, bare: 0, wrong: [] };
+export async function fuzz(origin: string, fixture: FuzzFixture, options: FuzzOptions): Promise<FuzzResult> {
+  const client = new FuzzClient(origin, options.connections);
+  const result: FuzzResult = { sent: 0, statuses: {}, graphql: 0, rest: 0, raw: 0, problems: [] };
   const found = new Map<string, string>();
   try {
     for (let at = 0; at < options.requests; at += BLOCK) {
       const numRuns = Math.min(BLOCK, options.requests - at);
       const block = fc.sample(
-        fc.gen().map((draw) => requestOf(draw, world)),
+        fc.gen().map((draw) => generateRequest(draw, fixture)),
         { seed: options.seed + at, numRuns },
       );
-      const rest = block.values();
+      const queue = block.values();
       const workers = Array.from({ length: options.connections }, async () => {
-        for (const request of rest) {
-          const violation = await judged(line, world, request, result);
+        for (const request of queue) {
+          const violation = await sendAndCheck(client, fixture, request, result);
           result.sent++;
           result[request.kind]++;
-          if (violation && !found.has(violation)) found.set(violation, `${violation}: ${shown(request)}`);
+          if (violation && !found.has(violation)) found.set(violation, `${violation}: ${formatRequest(request)}`);
         }
       });
       await Promise.all(workers);
       await options.pause?.(result.sent);
     }
   } finally {
-    line.close();
+    client.close();
   }
-  return { ...result, wrong: [...found.values()] };
+  return { ...result, problems: [...found.values()] };
 }
 
-async function judged(line: Line, world: World, request: Request, { statuses }: FuzzResult): Promise<string | null> {
+/** Sends a request. Returns the violation of its response; null for a valid one. */
+async function sendAndCheck(
+  client: FuzzClient,
+  fixture: FuzzFixture,
+  request: Request,
+  { statuses }: FuzzResult,
+): Promise<string | null> {
   const count = (status: number | string) => {
     statuses[status] = (statuses[status] ?? 0) + 1;
   };
-  if (request.kind === 'bare') {
-    const answer = await line.sendBytes(request.sent);
-    count(answer?.status ?? 'closed');
-    if (!answer) return null;
-    if (answer.status >= 500) return `answers ${answer.status}`;
-    if (/^x-injected:/im.test(answer.text.split('\r\n\r\n', 1)[0]!)) return 'carries a header that was injected';
-    return INSIDE.test(answer.text) ? 'tells of its inside' : null;
+  if (request.kind === 'raw') {
+    const response = await client.sendBytes(request.sent);
+    count(response?.status ?? 'closed');
+    if (!response) return null;
+    if (response.status >= 500) return `answers ${response.status}`;
+    if (/^x-injected:/im.test(response.text.split('\r\n\r\n', 1)[0]!)) return 'carries a header that was injected';
+    return INTERNAL_TEXT.test(response.text) ? 'tells of its inside' : null;
   }
   const { sent } = request;
-  const answer = await line.send(sent);
-  count(answer?.status ?? 'closed');
-  if (!answer) return 'gives no answer';
-  const inside =
-    sent.method === 'PUT' || sent.url.startsWith('/storage/') ? null : INSIDE.exec(answer.body.toString('utf8'));
-  if (inside) return `tells of its inside (${inside[0]})`;
-  if (request.kind === 'graphql') return graphqlViolation(answer);
-  return world.contract.violation(sent.method, sent.url, answer);
+  const response = await client.send(sent);
+  count(response?.status ?? 'closed');
+  if (!response) return 'gives no answer';
+  const internalText =
+    sent.method === 'PUT' || sent.url.startsWith('/storage/')
+      ? null
+      : INTERNAL_TEXT.exec(response.body.toString('utf8'));
+  if (internalText) return `tells of its inside (${internalText[0]})`;
+  if (request.kind === 'graphql') return findGraphqlViolation(response);
+  return fixture.contract.findViolation(sent.method, sent.url, response);
 }
 
 /** Checks that every GraphQL error has a code and a status below 500. */
-function graphqlViolation({ status, body }: Answer): string | null {
+function findGraphqlViolation({ status, body }: ReceivedResponse): string | null {
   if (status >= 500) return `answers ${status}`;
   let value: {
     data?: unknown;
@@ -118,9 +127,9 @@ function graphqlViolation({ status, body }: Answer): string | null {
   return value.errors || value.data ? null : 'answers GraphQL with nothing';
 }
 
-/** Returns the request without its token, and truncated. */
-function shown(request: Request): string {
-  if (request.kind === 'bare') return JSON.stringify(request.sent.bytes.toString('latin1').slice(0, 600));
+/** Returns the request as text, truncated and without its token. */
+function formatRequest(request: Request): string {
+  if (request.kind === 'raw') return JSON.stringify(request.sent.bytes.toString('latin1').slice(0, 600));
   const { method, url, headers, body } = request.sent;
   const { Authorization: _, ...others } = headers;
   return `${method} ${url.slice(0, 600)} ${JSON.stringify(others).slice(0, 300)} ${JSON.stringify(body?.toString('utf8').slice(0, 2_500))}`;

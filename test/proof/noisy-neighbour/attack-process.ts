@@ -1,4 +1,4 @@
-/** The process of the attackers, so that they share no event loop with the victim. It runs the attack that it is sent. */
+/** Process of the attackers, so that they do not share an event loop with the victim. It runs the attack of the message. */
 import { type AttackOrder, type AttackResult, AttackSession } from './attack.ts';
 import { ATTACKS } from './attacks/index.ts';
 

@@ -3,13 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpClient, type HttpRequest, type HttpResponse } from './http-client.ts';
 import type { Attacker, ClientAccount, Scenario } from './scenario.ts';
 
-/** A way in which an integrator may harm another one. */
+/** Requests with which an integrator may slow down another one. */
 export interface Attack {
   name: string;
   /** Description for the documentation. */
   about: string;
-  /** Row of the table of findings that it repeats. */
-  row?: string;
+  /** Number of the security finding that the attack repeats. */
+  finding?: string;
   /** Whether the quick run includes it. */
   short?: boolean;
   /** Settings of the service in this case. */
@@ -17,7 +17,7 @@ export interface Attack {
   run(session: AttackSession): Promise<unknown>;
 }
 
-/** Sent from the proof to the process that attacks. */
+/** Message from the proof to the process of the attackers. */
 export interface AttackOrder {
   name: string;
   origin: string;
@@ -26,7 +26,7 @@ export interface AttackOrder {
   milliseconds: number;
 }
 
-/** Sent back: what the attacker received. */
+/** Message to the proof: the responses that the attackers received. */
 export interface AttackResult {
   /** Responses by status; 0 for none. */
   statuses: Record<string, number>;
@@ -35,7 +35,7 @@ export interface AttackResult {
   problem: string;
 }
 
-/** What an attack works with, in a process of its own. */
+/** Connections and counters of one attack, in the process of the attackers. */
 export class AttackSession {
   readonly statuses: Record<string, number> = {};
   bytes = 0;
@@ -70,7 +70,7 @@ export class AttackSession {
     return client;
   }
 
-  /** Sends the requests that `make` returns as fast as they are answered, so many at a time, until the attack is over. */
+  /** Sends the requests that `make` returns over that many connections without pauses, until the attack is over. */
   async flood(connections: number, make: (number: number) => HttpRequest): Promise<void> {
     const client = this.client(connections);
     let number = 0;
@@ -80,7 +80,7 @@ export class AttackSession {
     await Promise.all(Array.from({ length: connections }, work));
   }
 
-  /** Sends a request that an attack needs first, until the budgets that an earlier attack has used up allow it. */
+  /** Sends a request that prepares the attack. It is repeated while the budgets that an earlier attack used up reject it. */
   async prepare(client: HttpClient, request: HttpRequest): Promise<HttpResponse> {
     for (;;) {
       const response = await this.send(client, request);
@@ -100,8 +100,8 @@ export class AttackSession {
     this.statuses[status] = (this.statuses[status] ?? 0) + 1;
   }
 
-  /** A raw connection on which the text has been sent; errors and the end of it are ignored. */
-  open(text: string, localAddress = '127.0.0.1'): Socket {
+  /** Opens a raw connection and sends the text. Errors and the end of the connection are ignored. */
+  openSocket(text: string, localAddress = '127.0.0.1'): Socket {
     const { hostname, port } = new URL(this.order.origin);
     const socket = connect({ host: hostname, port: Number(port), localAddress });
     socket.on('error', () => undefined);
@@ -118,7 +118,7 @@ export class AttackSession {
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** The attacker's clients in turn. */
+/** Returns one of the attacker's clients, in rotation. */
 export const clientAt = ({ clients }: Attacker, number: number): ClientAccount => clients[number % clients.length]!;
 
 export function get(attacker: Attacker, number: number, path: string): HttpRequest {
@@ -135,11 +135,11 @@ export function post(attacker: Attacker, number: number, path: string, body: obj
 export const graphql = (attacker: Attacker, number: number, query: string, variables: object = {}): HttpRequest =>
   post(attacker, number, '/graphql', { query, variables });
 
-/** The field under so many names: `a0: id a1: id …`. */
+/** Returns the field under that many aliases: `a0: id a1: id …`. */
 export const aliases = (count: number, field: string): string =>
   Array.from({ length: count }, (_, at) => `a${at}: ${field}`).join(' ');
 
-/** The request as text, for a raw connection. */
+/** Returns the request as text for a raw connection. */
 export function toText({ method = 'GET', path, headers = {}, body = '' }: HttpRequest): string {
   const length = Buffer.byteLength(body);
   const lines = [`${method} ${path} HTTP/1.1`, 'host: localhost', `content-length: ${length}`];

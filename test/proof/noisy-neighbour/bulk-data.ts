@@ -1,17 +1,17 @@
 import type pg from 'pg';
 import type { Attacker } from './scenario.ts';
 
-export interface Volume {
-  /** Of the first attacker's builder. */
+export interface DataVolume {
+  /** Number of timesheets of the first attacker's builder. */
   timesheets: number;
   photos: number;
 }
 
-/** Characters that the notes of one meeting may have. */
+/** Maximum characters of the notes of a meeting. */
 const MAX_NOTES = 1_000_000;
 
-/** Many records, and some as large as the API accepts, in the builder of the first attacker. */
-export async function insertBulkData(client: pg.Client, attackers: Attacker[], volume: Volume): Promise<void> {
+/** Inserts many records, and some as large as the API accepts, for the builder of the first attacker. */
+export async function insertBulkData(client: pg.Client, attackers: Attacker[], volume: DataVolume): Promise<void> {
   await insertTimesheets(client, attackers[0]!.builderId, volume.timesheets);
   await insertPhotos(client, attackers[0]!.builderId, volume.photos);
   const [{ builderId, largeProjectId, escapedProjectId }] = attackers as [Attacker];
@@ -37,7 +37,7 @@ async function insertTimesheets(client: pg.Client, builderId: string, count: num
         date_trunc('day', '2025-01-06T00:00:00Z'::timestamptz + n * interval '61.5 seconds'), 4 + n % 17 * 0.25,
         case when n % 3 = 0 then 'Poured slab ' || n end
       from generate_series(1, $2::int) n`,
-    [builderId, count, await countOf(client, 'project', builderId)],
+    [builderId, count, await countRecords(client, 'project', builderId)],
   );
 }
 
@@ -50,16 +50,16 @@ async function insertPhotos(client: pg.Client, builderId: string, count: number)
         (array(select id from project where builder_id = $1 order by id))[n % $3 + 1], 'GALLERY', n || '.jpg', 'image/jpeg',
         'photos/' || $1 || '/' || md5('photo' || n) || '.jpg', 2000000, now(), '{}'
       from generate_series(1, $2::int) n`,
-    [builderId, count, await countOf(client, 'project', builderId)],
+    [builderId, count, await countRecords(client, 'project', builderId)],
   );
 }
 
-async function countOf(client: pg.Client, table: string, builderId: string): Promise<number> {
+async function countRecords(client: pg.Client, table: string, builderId: string): Promise<number> {
   const { rows } = await client.query(`select count(*)::int as count from ${table} where builder_id = $1`, [builderId]);
   return rows[0].count;
 }
 
-/** 25 meetings of the project. `notes` is the SQL of the notes of meeting `n`. */
+/** Inserts 25 meetings of the project. `notes` is the SQL of the notes of meeting `n`. */
 async function insertMeetings(client: pg.Client, builderId: string, projectId: string, notes: string): Promise<void> {
   await client.query(
     `insert into meeting (id, created_at, updated_at, builder_id, project_id, title, date, status, notes)

@@ -12,10 +12,10 @@ function pngChunk(type: string, data: Buffer): Buffer {
 }
 
 /**
- * Returns a valid RGB PNG of so many black pixels, a few hundred KB for 200 megapixels. Each row is the same compressed block,
- * so that the file is made without compressing all of its pixels.
+ * Returns a valid RGB PNG of black pixels, a few hundred KB for 200 megapixels. Each row is the same compressed block, so that the pixels
+ * are compressed only once.
  *
- * @param seed makes the bytes differ from those of another image.
+ * @param seed Distinguishes the bytes from those of another image.
  */
 export function createLargePng(width: number, height: number, seed: number): Buffer {
   const header = Buffer.alloc(13);
@@ -23,7 +23,7 @@ export function createLargePng(width: number, height: number, seed: number): Buf
   header.writeUInt32BE(height, 4);
   // 8 bits per channel, RGB, no interlacing.
   header.set([8, 2, 0, 0, 0], 8);
-  // The Paeth filter is the one that takes the longest to undo.
+  // The Paeth filter takes the longest to decode.
   const row = Buffer.alloc(1 + width * 3);
   row[0] = 4;
   const compressed = deflateRawSync(row, { level: 9, finishFlush: constants.Z_FULL_FLUSH });
@@ -74,8 +74,8 @@ const jpegSegment = (marker: number, ...data: number[]) =>
   Buffer.from([0xff, marker, ...[data.length + 2].flatMap((length) => [length >> 8, length & 255]), ...data]);
 
 /**
- * Returns a grey progressive JPEG that repeats a refinement scan of all of its blocks: a few bytes for each scan, which the decoder
- * follows through the whole picture.
+ * Returns a grey progressive JPEG that repeats a scan of all blocks. Each scan takes a few bytes, and the decoder processes the whole
+ * picture for it.
  */
 export function createScannedJpeg(width: number, height: number, scans: number): Buffer {
   const blocks = Math.ceil(width / 8) * Math.ceil(height / 8);

@@ -5,31 +5,31 @@ export interface HttpRequest {
   path: string;
   headers?: Record<string, string>;
   body?: string | Uint8Array;
-  /** Network address of this machine that the request comes from. */
+  /** Network address of this machine that the request is sent from. */
   localAddress?: string;
 }
 
 export interface HttpResponse {
-  /** 0 where no complete response arrived. */
+  /** 0 without a complete response. */
   status: number;
   milliseconds: number;
   body: string;
   /** Bytes of the body. */
   size: number;
-  /** Error code where no complete response arrived. */
+  /** Error code without a complete response; empty otherwise. */
   error: string;
 }
 
 interface HttpClientOptions {
-  /** At the same time; further requests wait. */
+  /** Maximum connections. Further requests wait. */
   connections: number;
   localAddress?: string;
   timeoutMs?: number;
-  /** Characters of a response that are returned; all are received. */
+  /** Maximum bytes of a body that are returned, in whole chunks. All are received. */
   keepBytes?: number;
 }
 
-/** Sends requests over kept connections from one network address, and never rejects. */
+/** Sends requests over keep-alive connections from one network address. `send` never rejects. */
 export class HttpClient {
   readonly #agent: Agent;
   readonly #inFlight = new Set<ClientRequest>();
@@ -42,7 +42,7 @@ export class HttpClient {
     this.#agent = new Agent({ keepAlive: true, maxSockets: options.connections });
   }
 
-  /** @param isFresh opens a connection for this request alone. */
+  /** @param isFresh Whether to open a new connection for this request. */
   send(request: HttpRequest, isFresh = false): Promise<HttpResponse> {
     const { timeoutMs, keepBytes, localAddress } = this.#options;
     const { method = 'GET', path, headers = {}, body } = request;

@@ -1,47 +1,46 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { getPriority, setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { percentile } from '../exchange.ts';
 import type { Instance } from '../instance.ts';
-import { BASE_URL } from '../site.ts';
+import { BASE_URL } from '../proof-environment.ts';
+import { percentile } from '../statistics.ts';
 import type { Attack, AttackOrder, AttackResult } from './attack.ts';
 import { Monitor } from './monitor.ts';
 import { issueCodes, type Scenario } from './scenario.ts';
 import { type Observation, Victim } from './victim.ts';
 
-/** The victim's requests after the attack has ended. */
+/** Milliseconds for which the victim is measured after the end of the attack. */
 const AFTER_MS = 1_000;
-/** How much longer than its time an attack may take to end. */
+/** Maximum milliseconds that an attack may take to end after its time. */
 const GRACE_MS = 20_000;
 /**
- * The attackers' machine is another one in reality: their process must not take the processor from the service and the victim
- * by being scheduled before them.
+ * Real attackers use other machines, so that their process must not take processor time from the service and the victim.
  */
 const ATTACKER_NICENESS = 10;
 
 export interface Measurement {
   name: string;
   about: string;
-  row: string;
+  finding: string;
   requests: number;
   failures: Observation[];
   /** Milliseconds of the victim's requests. */
   p50: number;
   p99: number;
   max: number;
-  /** The p99 of the processor time that the service's event loop used while a request waited for its response. */
+  /** P99 of the processor time, in milliseconds, that the service's event loop used during a request of the victim. */
   eventLoopP99: number;
   /** The operation of the slowest request. */
   slowest: string;
   /** Milliseconds of the health check. */
   healthP99: number;
   healthFailures: number;
-  /** Peaks of the sum of the processes' resident sizes, and of that with the pages of files counted once. */
+  /** Peaks of the sum of the processes' resident sizes in MiB, without and with file pages counted once. */
   peakMib: number;
   peakDistinctMib: number;
   /** Serving processes that ended. */
-  deaths: number;
-  /** What the attacker received, by status. */
+  exits: number;
+  /** Responses of the attackers by status. */
   statuses: Record<string, number>;
   megabytes: number;
   problem: string;
@@ -50,22 +49,22 @@ export interface Measurement {
 export interface Run {
   instance: Instance;
   scenario: Scenario;
-  /** Of the region's database, where codes are issued. */
+  /** URL of the database in which authorization codes are issued. */
   databaseUrl: string;
   localAddress: string;
-  /** In which the service loads and compiles what the victim needs; not measured. */
+  /** Milliseconds in which the service compiles the code of the victim's requests; not measured. */
   warmUpMs: number;
-  /** Of the attack. */
+  /** Duration of the attack. */
   milliseconds: number;
 }
 
-const ALONE = { name: 'baseline', about: 'The victim alone', row: '' };
+const ALONE = { name: 'baseline', about: 'The victim alone', finding: '' };
 
-/** Measures the victim while the attack runs, or alone. */
+/** Measures the victim during the attack; without an attack if null. */
 export async function measure(run: Run, attack: Attack | null): Promise<Measurement> {
   const { instance, scenario, databaseUrl, localAddress, warmUpMs, milliseconds } = run;
   const { origin, pid } = instance;
-  // One code for each second: each turn of the victim's rotation takes that long.
+  // One code per second, because the victim's rotation uses one and takes a second.
   const codes = await issueCodes(databaseUrl, scenario.victim, 2 * Math.ceil((milliseconds + GRACE_MS) / 1000));
   const monitor = new Monitor(pid, origin);
   const eventLoopTimes = () => monitor.eventLoopTimes();
@@ -85,7 +84,7 @@ export async function measure(run: Run, attack: Attack | null): Promise<Measurem
 }
 
 const describe = (attack: Attack | null) =>
-  attack ? { name: attack.name, about: attack.about, row: attack.row ?? '' } : ALONE;
+  attack ? { name: attack.name, about: attack.about, finding: attack.finding ?? '' } : ALONE;
 
 async function rest(milliseconds: number): Promise<AttackResult> {
   await sleep(milliseconds);
@@ -103,7 +102,7 @@ function summarize(observations: Observation[], monitor: Monitor) {
     ...{ eventLoopP99: percentile(loopTimes, 99), slowest: slowest?.operation ?? '' },
     ...{ healthP99: percentile(monitor.healthTimes, 99), healthFailures: monitor.healthFailures },
     ...{ peakMib: Math.round(monitor.peakMib), peakDistinctMib: Math.round(monitor.peakDistinctMib) },
-    deaths: monitor.deaths,
+    exits: monitor.exits,
   };
 }
 

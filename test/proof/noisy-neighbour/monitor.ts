@@ -4,31 +4,31 @@ import { HttpClient } from './http-client.ts';
 
 const INTERVAL_MS = 100;
 
-/** Ids of the process and of all that it has started. */
-async function processTree(pid: number): Promise<number[]> {
+/** Returns the ids of the process and its descendants. */
+async function listProcessTree(pid: number): Promise<number[]> {
   const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
   const children = text.split(' ').filter(Boolean).map(Number);
-  return [pid, ...(await Promise.all(children.map(processTree))).flat()];
+  return [pid, ...(await Promise.all(children.map(listProcessTree))).flat()];
 }
 
-/** MiB of a process: all resident pages, and those among them that are of files, such as the program, which processes share. */
-async function memoryOf(pid: number): Promise<{ resident: number; files: number }> {
+/** Returns the MiB of all resident pages of a process, and of its file pages, such as the program, which processes share. */
+async function readMemory(pid: number): Promise<{ resident: number; files: number }> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const mib = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024;
   return { resident: mib('VmRSS'), files: mib('RssFile') };
 }
 
-/** Whether the process is one that serves: the program itself, and not a helper that it started. */
+/** Returns whether the process runs the service and is not a helper that it started. */
 async function isServer(pid: number): Promise<boolean> {
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
   return command.split('\0').some((argument) => argument.endsWith('server.js'));
 }
 
-/** Watches the processes of a service and its health check, several times a second. */
+/** Samples the processes of a service and its health check ten times a second. */
 export class Monitor {
-  /** MiB: the sum of the resident sizes of all processes. */
+  /** Sum of the resident sizes of all processes, in MiB. */
   peakMib = 0;
-  /** MiB: the same, with the pages of files counted once. */
+  /** The same with file pages counted once. */
   peakDistinctMib = 0;
   /** Milliseconds of each health check. */
   readonly healthTimes: number[] = [];
@@ -51,8 +51,8 @@ export class Monitor {
   }
 
   /**
-   * Milliseconds of processor time that the event loop of each serving process has used, by process id; none where the system does
-   * not tell.
+   * Returns the milliseconds of processor time of the event loop of each serving process, by process id. Empty where the system does not
+   * provide them.
    */
   eventLoopTimes(): ReadonlyMap<number, number> {
     const times = new Map<number, number>();
@@ -67,7 +67,7 @@ export class Monitor {
     return times;
   }
 
-  /** Forgets the figures so far. */
+  /** Discards the figures so far. */
   reset(): void {
     this.peakMib = 0;
     this.peakDistinctMib = 0;
@@ -75,8 +75,8 @@ export class Monitor {
     this.healthFailures = 0;
   }
 
-  /** Serving processes that ended. */
-  get deaths(): number {
+  /** Number of serving processes that exited. */
+  get exits(): number {
     return this.#ended.size;
   }
 
@@ -87,8 +87,8 @@ export class Monitor {
   }
 
   async #sample(): Promise<void> {
-    const pids = await processTree(this.pid);
-    const sizes = await Promise.all(pids.map(memoryOf));
+    const pids = await listProcessTree(this.pid);
+    const sizes = await Promise.all(pids.map(readMemory));
     const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
     const resident = sum(sizes.map((size) => size.resident));
     const files = sizes.map((size) => size.files);
@@ -98,7 +98,7 @@ export class Monitor {
       if (!this.#servers.has(pid) && sizes[index]!.resident > 0 && (await isServer(pid))) this.#servers.add(pid);
     }
     for (const pid of this.#servers) {
-      if ((await memoryOf(pid)).resident === 0) this.#ended.add(pid);
+      if ((await readMemory(pid)).resident === 0) this.#ended.add(pid);
     }
   }
 

@@ -1,13 +1,13 @@
 import pg from 'pg';
-import { ProofSite, type Say } from '../site.ts';
+import { type Log, ProofEnvironment } from '../proof-environment.ts';
 import type { Attack } from './attack.ts';
 import { ATTACKS } from './attacks/index.ts';
 import { type Measurement, measure } from './measure.ts';
-import { createTable, exceedsLimit, medianOf, writeTable, wrongIn } from './report.ts';
+import { createTable, exceedsLimit, findProblems, toMedian, writeTable } from './report.ts';
 import { prepareScenario } from './scenario.ts';
 
 interface NoisyNeighbourOptions {
-  /** A few cases for a few seconds each. */
+  /** Runs a few cases for a few seconds each. */
   short?: boolean;
   /** Names of cases, separated by commas. */
   only?: string;
@@ -15,50 +15,53 @@ interface NoisyNeighbourOptions {
   seconds?: string;
   /** Markdown file that receives the table. */
   write?: string;
-  say: Say;
+  log: Log;
 }
 
 const FULL = { seconds: 12, baselineSeconds: 20, warmUpMs: 3_000, volume: { timesheets: 300_000, photos: 50_000 } };
-const BRIEF = { seconds: 3, baselineSeconds: 4, warmUpMs: 2_000, volume: { timesheets: 40_000, photos: 5_000 } };
+const SHORT = { seconds: 3, baselineSeconds: 4, warmUpMs: 2_000, volume: { timesheets: 40_000, photos: 5_000 } };
 
-/** Of a case whose first measurement exceeds a limit: other work of the machine may be the cause. */
+/** Measurements of a case whose first one exceeds a limit, because other work of the machine may be the cause. */
 const ROUNDS = 3;
 
-/** The defaults of production for what is switched off in other proofs: an empty setting counts as absent. */
+/** Restores the defaults of production, which other proofs switch off. An empty setting counts as absent. */
 const PRODUCTION = { SUPERVISE: '', RATE_LIMIT_API: '', RATE_LIMIT_SYNC: '', RATE_LIMIT_TOKEN: '', LOG_LEVEL: 'error' };
 
 /**
- * Measures an integrator's ordinary requests while another integrator attacks the service in every way that is known, each over a
- * service that was started for it.
+ * Measures an integrator's ordinary requests during each known attack of another integrator. Each attack runs against a newly started
+ * service.
  */
-export async function noisyNeighbour({ short = false, only, write, say, ...given }: NoisyNeighbourOptions) {
-  const defaults = short ? BRIEF : FULL;
+export async function noisyNeighbour({ short = false, only, write, log, ...overrides }: NoisyNeighbourOptions) {
+  const defaults = short ? SHORT : FULL;
   const { warmUpMs, volume } = defaults;
-  const seconds = Number(given.seconds ?? defaults.seconds);
-  const baselineSeconds = Number(given.seconds ?? defaults.baselineSeconds);
+  const seconds = Number(overrides.seconds ?? defaults.seconds);
+  const baselineSeconds = Number(overrides.seconds ?? defaults.baselineSeconds);
   const attacks = selectAttacks(short, only);
-  const site = await ProofSite.start();
+  const environment = await ProofEnvironment.start();
   try {
-    say(`Loading ${volume.timesheets} timesheets and records as large as the API accepts.`);
-    const urls = { DATABASE_URL_AU1: site.postgres.directUrl('au1'), DATABASE_URL_US1: site.postgres.directUrl('us1') };
+    log(`Loading ${volume.timesheets} timesheets and records as large as the API accepts.`);
+    const urls = {
+      DATABASE_URL_AU1: environment.postgres.directUrl('au1'),
+      DATABASE_URL_US1: environment.postgres.directUrl('us1'),
+    };
     const databaseUrl = urls.DATABASE_URL_AU1;
-    const scenario = await prepareScenario(site, databaseUrl, volume);
+    const scenario = await prepareScenario(environment, databaseUrl, volume);
     const measurements: Measurement[] = [];
-    const wrong: string[] = [];
+    const problems: string[] = [];
     const run = async (attack: Attack | null, index: number, round: number) => {
       await discardPendingRenditions(databaseUrl);
-      const instance = await site.addInstance({ ...PRODUCTION, ...urls, ...attack?.settings });
+      const instance = await environment.addInstance({ ...PRODUCTION, ...urls, ...attack?.settings });
       const milliseconds = (attack ? seconds : baselineSeconds) * 1000;
-      // Each round has an address of its own for the victim, whose token requests have a budget by address and minute.
+      // Each round uses another address of the victim, because token requests have a budget per address and minute.
       const localAddress = `127.0.${2 + round}.${index + 1}`;
       const measurement = await measure(
         { instance, scenario, databaseUrl, localAddress, warmUpMs, milliseconds },
         attack,
       );
-      const found = wrongIn(measurement, measurements[0] ?? measurement);
-      say(lineOf(measurement, found));
+      const found = findProblems(measurement, measurements[0] ?? measurement);
+      log(formatLine(measurement, found));
       await instance.kill();
-      site.instances.splice(0);
+      environment.instances.splice(0);
       return measurement;
     };
     for (const [index, attack] of [null, ...attacks].entries()) {
@@ -67,20 +70,20 @@ export async function noisyNeighbour({ short = false, only, write, say, ...given
       if (attack && exceedsLimit(rounds[0]!, baseline)) {
         for (let round = 1; round < ROUNDS; round++) rounds.push(await run(attack, index, round));
       }
-      const median = medianOf(rounds);
+      const median = toMedian(rounds);
       measurements.push(median);
-      wrong.push(...wrongIn(median, baseline));
+      problems.push(...findProblems(median, baseline));
     }
     const table = createTable(measurements);
     process.stdout.write(`${table}\n`);
     if (write) await writeTable(write, table, { seconds, only });
-    return { wrong, figures: `${attacks.length} attacks; baseline p99 ${measurements[0]!.p99} ms` };
+    return { problems, figures: `${attacks.length} attacks; baseline p99 ${measurements[0]!.p99} ms` };
   } finally {
-    await site.close(say);
+    await environment.close(log);
   }
 }
 
-/** Photos of an earlier attack, which the next service would render: they belong to that attack's figures. */
+/** Deletes the pending renditions of an earlier attack, which the next service would otherwise render. */
 async function discardPendingRenditions(connectionString: string): Promise<void> {
   const client = new pg.Client({ connectionString });
   await client.connect();
@@ -98,7 +101,7 @@ function selectAttacks(short: boolean, only: string | undefined): Attack[] {
   return ATTACKS.filter((attack) => (names ? names.includes(attack.name) : !short || attack.short));
 }
 
-function lineOf(measurement: Measurement, wrong: string[]): string {
+function formatLine(measurement: Measurement, problems: string[]): string {
   const {
     name,
     p50,
@@ -110,12 +113,12 @@ function lineOf(measurement: Measurement, wrong: string[]): string {
     peakMib,
     peakDistinctMib,
     healthP99,
-    deaths,
+    exits,
     statuses,
     problem,
   } = measurement;
   const figures = `p50 ${p50}, p99 ${p99}, max ${max} ms (${slowest}), event loop p99 ${eventLoopP99} ms, ${failures.length} failed, health p99 ${healthP99} ms`;
-  const service = `${peakMib} MiB (${peakDistinctMib} with shared pages once), ${deaths} deaths`;
-  const verdict = wrong.length === 0 ? 'ok ' : 'BAD';
+  const service = `${peakMib} MiB (${peakDistinctMib} with shared pages once), ${exits} deaths`;
+  const verdict = problems.length === 0 ? 'ok ' : 'BAD';
   return `${verdict} ${name}: ${figures}, ${service}; attacker: ${JSON.stringify(statuses)}${problem && ` ${problem}`}`;
 }

@@ -7,10 +7,10 @@ import { encodeEventCursor } from '../../../src/domain/events/event-cursor.ts';
 import { readHead } from '../../../src/domain/events/event-log.ts';
 import { hashPassword } from '../../../src/shared/passwords.ts';
 import { hashSecret, newSecret } from '../../../src/shared/secrets.ts';
-import { BASE_URL, type ProofSite } from '../site.ts';
-import { insertBulkData, type Volume } from './bulk-data.ts';
+import { BASE_URL, type ProofEnvironment } from '../proof-environment.ts';
+import { type DataVolume, insertBulkData } from './bulk-data.ts';
 
-/** Clients of each attacking integrator: a rate limit is one client's. */
+/** Clients of each attacking integrator, because rate limits apply per client. */
 const CLIENTS = 6;
 
 export interface ClientAccount {
@@ -38,19 +38,19 @@ export interface Attacker extends IntegratorAccount {
   notesMeetingId: string;
   /** Holds 25 meetings whose notes take six bytes per character as JSON. */
   escapedProjectId: string;
-  /** A user of the builder, and the cookie of a session that is open. */
+  /** A user of the builder, and the cookie of an active session. */
   user: { email: string; password: string; cookie: string };
 }
 
-export interface Victim extends IntegratorAccount {
+export interface VictimAccount extends IntegratorAccount {
   publicClientId: string;
   redirectUri: string;
   userId: string;
 }
 
-/** Who attacks, who is attacked, and what they have; it can be sent to another process. */
+/** The accounts of the attackers and the victim. The value is serializable, to be sent to another process. */
 export interface Scenario {
-  victim: Victim;
+  victim: VictimAccount;
   /** The first has the large data; the second is connected to the victim's own builder. */
   attackers: Attacker[];
   /** Timesheets of the first attacker's builder. */
@@ -59,23 +59,27 @@ export interface Scenario {
   eventCursor: string;
 }
 
-/** Loads what the attacks need into the proof's database. */
-export async function prepareScenario(site: ProofSite, url: string, volume: Volume): Promise<Scenario> {
+/** Inserts the accounts and records of the attacks into the database. */
+export async function prepareScenario(
+  environment: ProofEnvironment,
+  url: string,
+  volume: DataVolume,
+): Promise<Scenario> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    const sign = tokenSigner(site);
+    const sign = tokenSigner(environment);
     const attackers: Attacker[] = [];
-    for (const name of ['B', 'C']) attackers.push(await prepareAttacker(client, site, name, sign));
-    const head = await readHead(site.database());
+    for (const name of ['B', 'C']) attackers.push(await prepareAttacker(client, environment, name, sign));
+    const head = await readHead(environment.database());
     await insertBulkData(client, attackers, volume);
-    const demo = site.demo.clients.find((one) => one.name === 'A')!;
-    const publicClient = site.demo.clients.find((one) => one.name === 'A public')!;
-    const user = site.demo.users.find(({ builderIds }) => builderIds.includes(demo.builderIds[0]!))!;
+    const demo = environment.demo.clients.find((one) => one.name === 'A')!;
+    const publicClient = environment.demo.clients.find((one) => one.name === 'A public')!;
+    const user = environment.demo.users.find(({ builderIds }) => builderIds.includes(demo.builderIds[0]!))!;
     const { clientId, clientSecret } = demo;
     const token = await sign(clientId, SCOPES);
     const victim = {
-      ...(await recordsOf(client, demo.builderIds[0]!, 'victim')),
+      ...(await prepareRecords(client, demo.builderIds[0]!, 'victim')),
       clients: [{ clientId, clientSecret: clientSecret!, token }],
       ...{ publicClientId: publicClient.clientId, redirectUri: publicClient.redirectUris[0]!, userId: user.id },
     };
@@ -88,14 +92,19 @@ export async function prepareScenario(site: ProofSite, url: string, volume: Volu
 
 type Sign = (clientId: string, scopes: readonly string[]) => Promise<string>;
 
-function tokenSigner(site: ProofSite): Sign {
-  const tokens = new AccessTokens({ keys: [site.env.TOKEN_KEY!], issuer: BASE_URL, clock: Date });
+function tokenSigner(environment: ProofEnvironment): Sign {
+  const tokens = new AccessTokens({ keys: [environment.settings.TOKEN_KEY!], issuer: BASE_URL, clock: Date });
   return async (clientId, scopes) =>
     (await tokens.sign({ sub: clientId, client_id: clientId, scope: scopes.join(' ') })).token;
 }
 
-async function prepareAttacker(client: pg.Client, site: ProofSite, name: string, sign: Sign): Promise<Attacker> {
-  const demo = site.demo.clients.find((one) => one.name === name)!;
+async function prepareAttacker(
+  client: pg.Client,
+  environment: ProofEnvironment,
+  name: string,
+  sign: Sign,
+): Promise<Attacker> {
+  const demo = environment.demo.clients.find((one) => one.name === name)!;
   const builderId = demo.builderIds[0]!;
   const clients: ClientAccount[] = [];
   for (let number = 0; number < CLIENTS; number++) {
@@ -112,7 +121,7 @@ async function prepareAttacker(client: pg.Client, site: ProofSite, name: string,
     ]);
     clients.push({ clientId, clientSecret, token: await sign(clientId, SCOPES) });
   }
-  const records = await recordsOf(client, builderId, `attacker${name}`);
+  const records = await prepareRecords(client, builderId, `attacker${name}`);
   const [largeProjectId, notesProjectId, escapedProjectId] = records.projectIds as [string, string, string];
   return {
     ...records,
@@ -122,8 +131,8 @@ async function prepareAttacker(client: pg.Client, site: ProofSite, name: string,
   };
 }
 
-/** Ids of the builder's records, with 20 workers who may enter the first project. */
-async function recordsOf(client: pg.Client, builderId: string, name: string) {
+/** Adds 20 workers with access to the first project. Returns their ids and those of the builder's records. */
+async function prepareRecords(client: pg.Client, builderId: string, name: string) {
   const prefix = `wkr_${name.toLowerCase()}`;
   const { rows: projects } = await client.query('select id from project where builder_id = $1 order by id', [
     builderId,
@@ -169,10 +178,10 @@ async function createUser(client: pg.Client, builderId: string, name: string) {
   return { email, password, cookie: `session-au1=${browserId}` };
 }
 
-/** Authorization codes of the victim's public client, as a user's consent would have issued them, with their verifiers. */
+/** Inserts authorization codes of the victim's public client, as after a user's consent. Returns them with their verifiers. */
 export async function issueCodes(
   url: string,
-  victim: Victim,
+  victim: VictimAccount,
   count: number,
 ): Promise<{ code: string; verifier: string }[]> {
   const client = new pg.Client({ connectionString: url });
@@ -189,7 +198,7 @@ export async function issueCodes(
         select given.digest, given.digest, $6, given.challenge, 'S256', now(), now() + interval '2 hours'
         from given join families on families.id = given.digest`,
       [
-        ...[codes.map(({ code }) => hashSecret(code)), codes.map(({ verifier }) => challengeOf(verifier))],
+        ...[codes.map(({ code }) => hashSecret(code)), codes.map(({ verifier }) => toChallenge(verifier))],
         ...[victim.publicClientId, victim.userId, victim.builderId, victim.redirectUri],
       ],
     );
@@ -199,4 +208,4 @@ export async function issueCodes(
   }
 }
 
-const challengeOf = (verifier: string) => createHash('sha256').update(verifier).digest('base64url');
+const toChallenge = (verifier: string) => createHash('sha256').update(verifier).digest('base64url');

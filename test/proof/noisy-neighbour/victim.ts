@@ -1,19 +1,19 @@
 import sharp from 'sharp';
 import { dashboards } from '../../bench/dashboards.ts';
 import { HttpClient, type HttpRequest } from './http-client.ts';
-import type { Victim as VictimAccount } from './scenario.ts';
+import type { VictimAccount } from './scenario.ts';
 
 /** Milliseconds from one request of the victim's to the next. */
 const INTERVAL_MS = 50;
 
-/** One request of the victim's. */
+/** Result of a request of the victim. */
 export interface Observation {
   operation: string;
   status: number;
   milliseconds: number;
-  /** Processor time of the service's event loop meanwhile: what the request waited for, however busy the machine is otherwise. */
+  /** Milliseconds of processor time of the service's event loop during the request, which other work of the machine does not change. */
   eventLoopMs: number;
-  /** What was wrong with the response; empty where nothing was. */
+  /** Problem of the response; empty without one. */
   problem: string;
 }
 
@@ -22,7 +22,7 @@ interface VictimOptions {
   account: VictimAccount;
   /** Public address of the service: the audience of its tokens. */
   baseUrl: string;
-  /** One of its own for each run, which has its own budget of token requests. */
+  /** Address of the victim. Each run uses another one, with a separate budget of token requests. */
   localAddress: string;
   codes: { code: string; verifier: string }[];
   /** Processor time of the service's event loops so far, in milliseconds, by process. */
@@ -33,8 +33,7 @@ type Send = (operation: string, request: HttpRequest, isFresh?: boolean) => Prom
 type Step = () => Promise<unknown>;
 
 /**
- * The application of an integrator that sends ordinary requests in rotation, one every 50 ms whether or not the
- * earlier ones have been answered.
+ * The application of an integrator. It sends ordinary requests in rotation, one every 50 ms, without waiting for earlier responses.
  */
 export class Victim {
   readonly observations: Observation[] = [];
@@ -76,7 +75,7 @@ export class Victim {
     }, INTERVAL_MS);
   }
 
-  /** Sends no more requests and waits for the responses of those that were sent. */
+  /** Stops sending requests and waits for the outstanding responses. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await Promise.all(this.#pending);
@@ -95,8 +94,8 @@ export class Victim {
       return () => this.#send(operation, { path, headers: this.#headers() }, isFresh);
     };
     const dashboard = (name: string) => {
-      const { ours } = dashboards.find((one) => one.name === name)!;
-      return () => this.#post(`dashboard ${name}`, '/graphql', ours(builderId));
+      const { createQuery } = dashboards.find((one) => one.name === name)!;
+      return () => this.#post(`dashboard ${name}`, '/graphql', createQuery(builderId));
     };
     const builders = get('builders', '/builders', true);
     const projects = get('projects', `/builders/${builderId}/projects?status=IN_PROGRESS`);
@@ -125,7 +124,7 @@ export class Victim {
     const before = this.#options.eventLoopTimes();
     const { status, milliseconds, body, error } = await this.#client.send(request, isFresh);
     const after = this.#options.eventLoopTimes();
-    // Of the process that was the busiest meanwhile.
+    // The time of the process that was the busiest during the request.
     const eventLoopMs = Math.max(0, ...[...after].map(([pid, time]) => time - (before.get(pid) ?? time)));
     const hasFailed = status < 200 || status > 299 || body.startsWith('{"errors"');
     const problem = hasFailed ? error || body.slice(0, 200) : '';

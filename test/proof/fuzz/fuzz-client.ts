@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
-import type { Answer } from './contract.ts';
-import { chance, type Draw, hostileText, number, pick } from './values.ts';
-import type { Sent, World } from './world.ts';
+import type { ReceivedResponse } from './contract.ts';
+import type { FuzzFixture, GeneratedRequest } from './fuzz-fixture.ts';
+import { chance, type Draw, hostileText, pick, randomInteger } from './random-values.ts';
 
-/** Requests that HTTP clients never send, as bytes. */
-export interface Bytes {
+/** The bytes of a request that HTTP clients never send. */
+export interface RawRequest {
   bytes: Buffer;
 }
 
-/** Connections that are kept alive, like those of an integrator's server. */
-export class Line {
+/** Sends requests over keep-alive connections, like the server of an integrator. */
+export class FuzzClient {
   readonly #origin: URL;
   readonly #agent: Agent;
 
@@ -20,26 +20,26 @@ export class Line {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections });
   }
 
-  /** Null where the server closes the connection without a response. */
-  async send({ method, url, headers, body }: Sent): Promise<Answer | null> {
+  /** Sends a request. Returns null if the server closes the connection without a response. */
+  async send({ method, url, headers, body }: GeneratedRequest): Promise<ReceivedResponse | null> {
     const { hostname, port } = this.#origin;
     const length = body ? { 'Content-Length': String(body.length) } : {};
     for (let attempt = 1; ; attempt++) {
       try {
-        return await new Promise<Answer>((answered, failed) => {
+        return await new Promise<ReceivedResponse>((resolve, reject) => {
           const target = { hostname, port, agent: this.#agent, method, path: url, headers: { ...headers, ...length } };
           // A redirect repeats the sent text in encoded form.
           const options = { ...target, maxHeaderSize: 128 * 1024 };
           const sending = request(options, (response) => {
             const chunks: Buffer[] = [];
             response.on('data', (chunk) => chunks.push(chunk));
-            response.on('error', failed);
+            response.on('error', reject);
             response.on('end', () => {
-              answered({ status: response.statusCode!, headers: response.headers, body: Buffer.concat(chunks) });
+              resolve({ status: response.statusCode!, headers: response.headers, body: Buffer.concat(chunks) });
             });
           });
           sending.setTimeout(30_000, () => sending.destroy(new Error('no answer within 30 seconds')));
-          sending.on('error', failed);
+          sending.on('error', reject);
           sending.end(body);
         });
       } catch (error) {
@@ -52,7 +52,7 @@ export class Line {
   }
 
   /** Sends bytes. Returns the status and the whole response; null for a closed connection. */
-  async sendBytes({ bytes }: Bytes): Promise<{ status: number; text: string } | null> {
+  async sendBytes({ bytes }: RawRequest): Promise<{ status: number; text: string } | null> {
     const { hostname, port } = this.#origin;
     const socket = connect(Number(port), hostname);
     let text = '';
@@ -73,7 +73,7 @@ export class Line {
 }
 
 /** Returns a request with lines that an HTTP client would reject. */
-export function bareRequest(draw: Draw, { tokens }: World): Bytes {
+export function generateRawRequest(draw: Draw, { tokens }: FuzzFixture): RawRequest {
   const hostile = hostileText(draw).slice(0, 20_000);
   const lines = [
     pick(draw, [
@@ -84,7 +84,7 @@ export function bareRequest(draw: Draw, { tokens }: World): Bytes {
       'POST /oauth/token HTTP/1.1',
     ]),
     chance(draw, 80) ? 'Host: localhost' : `Host: ${hostile}`,
-    `Authorization: Bearer ${tokens.usual}`,
+    `Authorization: Bearer ${tokens.authorized}`,
     'Connection: close',
     pick(draw, [
       `X-Request-Id: ${hostile}`,
@@ -97,7 +97,7 @@ export function bareRequest(draw: Draw, { tokens }: World): Bytes {
       'Transfer-Encoding: chunked, chunked',
       'X-Service-Region-Id: au1\r\nX-Service-Region-Id: us1',
       'Authorization: Bearer x',
-      `Cookie: ${'a=b; '.repeat(number(draw, 5_000))}`,
+      `Cookie: ${'a=b; '.repeat(randomInteger(draw, 5_000))}`,
       ' X-Folded: a\r\n b',
     ]),
   ];

@@ -2,18 +2,19 @@ import fc from 'fast-check';
 import type { Samples } from '../../support/samples.ts';
 import type { Json } from './contract.ts';
 
-/** Random values, all from one seed. */
+/** Draws values from the arbitraries of fast-check, all from one seed. */
 export type Draw = fc.GeneratorValue;
 
-const upTo = (max: number) => fc.noBias(fc.nat(max));
+const getNaturals = (max: number) => fc.noBias(fc.nat(max));
 
 /** Returns an integer from 0 to `max`, uniformly distributed. */
-export const number = (draw: Draw, max: number): number => draw(upTo, max);
-export const pick = <T>(draw: Draw, values: readonly T[]): T => values[number(draw, values.length - 1)]!;
-/** Returns true in that many of a hundred cases. */
-export const chance = (draw: Draw, percent: number): boolean => number(draw, 99) < percent;
+export const randomInteger = (draw: Draw, max: number): number => draw(getNaturals, max);
+/** Returns one of the values, uniformly distributed. */
+export const pick = <T>(draw: Draw, values: readonly T[]): T => values[randomInteger(draw, values.length - 1)]!;
+/** Returns true with the given probability. */
+export const chance = (draw: Draw, percent: number): boolean => randomInteger(draw, 99) < percent;
 
-/** Values that often break services: SQL, headers, paths, numbers, Unicode. */
+/** Texts that often cause errors in services: SQL, headers, paths, numbers, Unicode. */
 const DICTIONARY = [
   ...["'", "''", "' or '1'='1", '1; drop table builder; --', "' union select null --", "'); select pg_sleep(5); --"],
   ...[
@@ -102,25 +103,25 @@ const DICTIONARY = [
   ...['294277-01-01T00:00:00Z', '-4713-01-01', '2026-01-01T24:00:00Z', 'infinity', '-infinity', 'now', 'epoch'],
 ];
 
-const long = fc
+const longTexts = fc
   .constantFrom(161, 221, 256, 1_001, 20_001, 70_000)
   .chain((length) =>
     fc.constantFrom('a', '9', 'é', '😀', "'", '%', ' ').map((unit) => unit.repeat(length / unit.length)),
   );
-const text = () =>
-  fc.oneof(
-    { weight: 8, arbitrary: fc.constantFrom(...DICTIONARY) },
-    { weight: 2, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
-    { weight: 2, arbitrary: fc.string({ maxLength: 30 }) },
-    { weight: 1, arbitrary: long },
-  );
-const nastyText = text();
-const textArbitrary = () => nastyText;
+const hostileTexts = fc.oneof(
+  { weight: 8, arbitrary: fc.constantFrom(...DICTIONARY) },
+  { weight: 2, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
+  { weight: 2, arbitrary: fc.string({ maxLength: 30 }) },
+  { weight: 1, arbitrary: longTexts },
+);
+// fast-check identifies an arbitrary by the function that returns it, which therefore must not be created at each call.
+const getHostileTexts = () => hostileTexts;
 
-export const hostileText = (draw: Draw): string => draw(textArbitrary);
+/** Returns a random text that may cause an error in a service. */
+export const hostileText = (draw: Draw): string => draw(getHostileTexts);
 
-const other = fc.oneof(
-  nastyText,
+const anyValues = fc.oneof(
+  hostileTexts,
   fc.constantFrom<unknown>(
     ...[null, true, false, 0, -1, 1, 1.5, -0, 26, 2 ** 31, 2 ** 31 - 1, 2 ** 53, -(2 ** 63), 1e308, 5e-324],
     ...[
@@ -138,24 +139,24 @@ const other = fc.oneof(
   ),
   fc.jsonValue({ maxDepth: 3 }),
 );
-const otherArbitrary = () => other;
+const getAnyValues = () => anyValues;
 
-/** Returns any JSON value, which is usually of the wrong type. */
-export const hostileValue = (draw: Draw): unknown => draw(otherArbitrary);
+/** Returns a random JSON value, which usually has the wrong type. */
+export const hostileValue = (draw: Draw): unknown => draw(getAnyValues);
 
-const matching = new Map<string, fc.Arbitrary<string>>();
+const patternArbitraries = new Map<string, fc.Arbitrary<string>>();
 const stringMatching = (pattern: string) => {
-  let arbitrary = matching.get(pattern);
+  let arbitrary = patternArbitraries.get(pattern);
   if (!arbitrary) {
     arbitrary = fc.stringMatching(new RegExp(pattern, 'u'));
-    matching.set(pattern, arbitrary);
+    patternArbitraries.set(pattern, arbitrary);
   }
   return arbitrary;
 };
 
-const clean = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 24 });
-const cleanArbitrary = () => clean;
-const integer = (min: number, max: number) => fc.integer({ min, max });
+const plainTexts = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 24 });
+const getPlainTexts = () => plainTexts;
+const getIntegers = (min: number, max: number) => fc.integer({ min, max });
 const DATES = [
   '2026-03-02T07:30:00Z',
   '2026-03-02T07:30:00.123+10:00',
@@ -167,14 +168,14 @@ const DATES = [
 export function allowedValue(
   draw: Draw,
   schema: Json,
-  world: { samples: Samples; lookUp: (schema: Json) => Json },
+  fixture: { samples: Samples; resolveReference: (schema: Json) => Json },
   depth = 0,
 ): Json {
-  const found = world.lookUp(schema);
+  const found = fixture.resolveReference(schema);
   if ('const' in found) return found.const;
   if (found.enum) return pick(draw, found.enum);
   const choices = found.oneOf ?? found.anyOf;
-  if (choices) return allowedValue(draw, pick(draw, depth > 8 ? choices.slice(0, 1) : choices), world, depth + 1);
+  if (choices) return allowedValue(draw, pick(draw, depth > 8 ? choices.slice(0, 1) : choices), fixture, depth + 1);
   const types: string[] = [found.type ?? 'string'].flat();
   const type = types.includes('null') && chance(draw, 20) ? 'null' : types.find((one) => one !== 'null');
   switch (type) {
@@ -183,27 +184,27 @@ export function allowedValue(
     case 'boolean':
       return chance(draw, 50);
     case 'integer':
-      return draw(integer, found.minimum ?? -5, Math.min(found.maximum ?? 1_000, 2 ** 31 - 1));
+      return draw(getIntegers, found.minimum ?? -5, Math.min(found.maximum ?? 1_000, 2 ** 31 - 1));
     case 'number':
-      return number(draw, 10_000) / 8;
+      return randomInteger(draw, 10_000) / 8;
     case 'array': {
       const least = found.minItems ?? 0;
-      const length = depth > 6 ? least : least + number(draw, Math.min(3, (found.maxItems ?? 3) - least));
-      return Array.from({ length }, () => allowedValue(draw, found.items ?? {}, world, depth + 1));
+      const length = depth > 6 ? least : least + randomInteger(draw, Math.min(3, (found.maxItems ?? 3) - least));
+      return Array.from({ length }, () => allowedValue(draw, found.items ?? {}, fixture, depth + 1));
     }
     case 'object': {
       const required: string[] = found.required ?? [];
       const fields = Object.entries<Json>(found.properties ?? {}).filter(
         ([name]) => required.includes(name) || (depth < 6 && chance(draw, 50)),
       );
-      return Object.fromEntries(fields.map(([name, field]) => [name, allowedValue(draw, field, world, depth + 1)]));
+      return Object.fromEntries(fields.map(([name, field]) => [name, allowedValue(draw, field, fixture, depth + 1)]));
     }
     default:
-      return textOf(draw, found, world.samples);
+      return generateText(draw, found, fixture.samples);
   }
 }
 
-function textOf(
+function generateText(
   draw: Draw,
   { pattern, format, minLength = 0, maxLength = 40, examples }: Json,
   samples: Samples,
@@ -217,18 +218,18 @@ function textOf(
   if (format === 'email') return 'mia.tran@brightwire.example';
   if (format === 'uri') return 'https://files.example/a';
   if (chance(draw, 5) && maxLength <= 2_000) return 'x'.repeat(maxLength);
-  return [...draw(cleanArbitrary)].slice(0, maxLength).join('').padEnd(minLength, 'x');
+  return [...draw(getPlainTexts)].slice(0, maxLength).join('').padEnd(minLength, 'x');
 }
 
-/** Returns the value with one of its parts, at any depth, replaced, removed or added. */
-export function mutated(draw: Draw, value: Json): Json {
-  if (Buffer.isBuffer(value)) return value.subarray(0, number(draw, value.length));
+/** Returns the value with one member, at any depth, replaced, removed or added. */
+export function mutateValue(draw: Draw, value: Json): Json {
+  if (Buffer.isBuffer(value)) return value.subarray(0, randomInteger(draw, value.length));
   if (value === null || typeof value !== 'object' || chance(draw, 8)) return hostileValue(draw);
   if (Array.isArray(value)) {
     if (value.length === 0 || chance(draw, 20)) return [...value, hostileValue(draw)];
     if (chance(draw, 15)) return Array.from({ length: 130 }, () => value[0]);
-    const at = number(draw, value.length - 1);
-    return value.map((item, index) => (index === at ? mutated(draw, item) : item));
+    const at = randomInteger(draw, value.length - 1);
+    return value.map((item, index) => (index === at ? mutateValue(draw, item) : item));
   }
   const names = Object.keys(value);
   if (names.length === 0 || chance(draw, 10)) return { ...value, [hostileText(draw)]: hostileValue(draw) };
@@ -237,5 +238,5 @@ export function mutated(draw: Draw, value: Json): Json {
     const { [name]: _, ...rest } = value;
     return rest;
   }
-  return { ...value, [name]: mutated(draw, value[name]) };
+  return { ...value, [name]: mutateValue(draw, value[name]) };
 }

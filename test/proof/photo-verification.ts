@@ -3,23 +3,23 @@ import { buffer } from 'node:stream/consumers';
 import type { Database } from '../../src/database/database.ts';
 import type { ByteStore } from '../../src/storage/byte-store.ts';
 
-/** A page as its application knows it. */
-export interface Expected {
+/** State of a page after the last acknowledged request. */
+export interface ExpectedPage {
   page: string;
   projectId: string;
-  /** SHA-256 of each photo's bytes by its external id; none once the page is deleted. */
+  /** SHA-256 of each photo's bytes by its external id; empty once the page is deleted. */
   photos: Map<string, string>;
 }
 
-/** What is not as the pages say: photos without their bytes, doubled or lost, folders without a photo. */
-export async function wrongThings(
+/** Returns photos that lack bytes, are duplicated, lost or in the wrong project, and folders that are empty or duplicated. */
+export async function verifyPhotos(
   database: Database,
   store: ByteStore,
   sourceApp: string,
-  expected: Expected[],
+  expected: ExpectedPage[],
 ): Promise<string[]> {
   const em = database.fork();
-  const wrong: string[] = [];
+  const problems: string[] = [];
   const photos = (await em.execute(
     `select id, key, file_size, project_id, folder_id, page_external_source_id as page, external_source_id as photo,
        archived_at is null as active from photo where source_app = ?`,
@@ -38,18 +38,18 @@ export async function wrongThings(
   for (const { id, key, file_size: size, project_id: project, page, photo, active } of photos) {
     const opened = await store.open(key);
     const bytes = opened && (await buffer(opened.stream));
-    if (!bytes || bytes.length !== size) wrong.push(`${id} of ${page} has no bytes, or not all of them`);
+    if (!bytes || bytes.length !== size) problems.push(`${id} of ${page} has no bytes, or not all of them`);
     if (!active) continue;
     const { projectId, photos: hashes } = byPage.get(page)!;
-    if (found.has(`${page} ${photo}`)) wrong.push(`${photo} of ${page} is there twice`);
+    if (found.has(`${page} ${photo}`)) problems.push(`${photo} of ${page} is there twice`);
     found.add(`${page} ${photo}`);
-    if (!hashes.has(photo)) wrong.push(`${photo} of ${page} should be deleted`);
+    if (!hashes.has(photo)) problems.push(`${photo} of ${page} should be deleted`);
     else if (bytes && createHash('sha256').update(bytes).digest('hex') !== hashes.get(photo))
-      wrong.push(`${photo} of ${page} has other bytes`);
-    if (project !== projectId) wrong.push(`${photo} of ${page} is in another project`);
+      problems.push(`${photo} of ${page} has other bytes`);
+    if (project !== projectId) problems.push(`${photo} of ${page} is in another project`);
   }
   for (const { page, photos: hashes } of expected) {
-    for (const photo of hashes.keys()) if (!found.has(`${page} ${photo}`)) wrong.push(`${photo} of ${page} is lost`);
+    for (const photo of hashes.keys()) if (!found.has(`${page} ${photo}`)) problems.push(`${photo} of ${page} is lost`);
   }
   const folders = (await em.execute(
     `select f.id, f.page_external_source_id as page, count(p.id)::int as photos from photo_folder f
@@ -58,9 +58,9 @@ export async function wrongThings(
     [sourceApp],
   )) as { id: string; page: string; photos: number }[];
   for (const { id, page, photos: count } of folders)
-    if (count === 0) wrong.push(`the folder ${id} of ${page} is empty`);
+    if (count === 0) problems.push(`the folder ${id} of ${page} is empty`);
   const pages = folders.map(({ page }) => page);
   for (const page of new Set(pages))
-    if (pages.indexOf(page) !== pages.lastIndexOf(page)) wrong.push(`${page} has two folders`);
-  return wrong;
+    if (pages.indexOf(page) !== pages.lastIndexOf(page)) problems.push(`${page} has two folders`);
+  return problems;
 }

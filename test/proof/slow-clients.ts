@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Ports of those whose connection to that port of this machine the other side has not ended, as the kernel knows it. */
-async function peersOf(port: number): Promise<Set<number>> {
+/** Returns the client ports of the established connections to a port of this machine. */
+async function readPeerPorts(port: number): Promise<Set<number>> {
   const lines = (await readFile('/proc/net/tcp', 'utf8')).split('\n').slice(1);
   const portOf = (address: string | undefined) => Number.parseInt(address?.split(':')[1] ?? '', 16);
   const fields = lines.map((line) => line.trim().split(/\s+/));
@@ -11,16 +11,17 @@ async function peersOf(port: number): Promise<Set<number>> {
   return new Set(established.map(([, , peer]) => portOf(peer)));
 }
 
-/** Connections on which a client dawdles, and how long the service bears each of them. */
-export class Dawdlers {
-  readonly lives: number[] = [];
+/** Connections of slow clients, with the time until the service closes each of them. */
+export class SlowClients {
+  /** Milliseconds until a connection was closed. */
+  readonly durations: number[] = [];
   readonly #port: number;
   readonly #open = new Map<Socket, number>();
   readonly #timers: NodeJS.Timeout[] = [];
 
   /**
-   * @param start What each sends at once.
-   * @param drip What each sends every second after it; null for a client that sent all and does not read.
+   * @param start Text that each connection sends at once.
+   * @param drip Returns the text that is sent every second after that; null for a client that does not read the response.
    */
   constructor(
     origin: string,
@@ -45,25 +46,28 @@ export class Dawdlers {
     }
   }
 
-  /** Until the service has ended the last one, or so many milliseconds have passed. */
-  async gone(milliseconds: number): Promise<void> {
+  /** Waits until the service has closed every connection, or for the milliseconds. */
+  async waitUntilClosed(milliseconds: number): Promise<void> {
     for (const end = performance.now() + milliseconds; performance.now() < end; await sleep(500)) {
-      const peers = await peersOf(this.#port);
+      const peers = await readPeerPorts(this.#port);
       for (const [socket, begun] of this.#open) {
         if (peers.has(socket.localPort!)) continue;
-        this.lives.push(Math.round(performance.now() - begun));
+        this.durations.push(Math.round(performance.now() - begun));
         this.#open.delete(socket);
         socket.destroy();
       }
-      if (this.lives.length === this.count) break;
+      if (this.durations.length === this.count) break;
     }
     for (const timer of this.#timers) clearInterval(timer);
     for (const socket of this.#open.keys()) socket.destroy();
   }
 }
 
-/** Connections that have had an answer once and then keep still. */
-export async function idleConnections(origin: string, count: number): Promise<{ sockets: Socket[]; failed: number }> {
+/** Opens connections that send one request each and then stay idle. */
+export async function openIdleConnections(
+  origin: string,
+  count: number,
+): Promise<{ sockets: Socket[]; failed: number }> {
   const { hostname, port } = new URL(origin);
   const sockets: Socket[] = [];
   let failed = 0;
@@ -72,11 +76,11 @@ export async function idleConnections(origin: string, count: number): Promise<{ 
     sockets.push(socket);
     socket.on('error', () => undefined);
     socket.write('GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n');
-    const isAnswered = await new Promise<boolean>((done) => {
+    const hasResponse = await new Promise<boolean>((done) => {
       socket.once('data', () => done(true));
       socket.once('close', () => done(false));
     });
-    if (!isAnswered) failed++;
+    if (!hasResponse) failed++;
     socket.resume();
   };
   let next = 0;

@@ -11,59 +11,66 @@ import { loadDemoInto } from '../../src/demo/load.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
 import { Instance } from './instance.ts';
-import { MortalPostgres } from './postgres.ts';
+import { KillablePostgres } from './killable-postgres.ts';
 
 export const BASE_URL = 'http://localhost:4000';
 
-export type Say = (line: string) => void;
+/** Prints a line of progress. */
+export type Log = (line: string) => void;
 
-const open = new Set<ProofSite>();
+/** Environments that `closeAllEnvironments` closes. */
+const openEnvironments = new Set<ProofEnvironment>();
 
-/** Ends what proofs that are cut off have started. */
-export async function closeAll(say: Say): Promise<void> {
-  for (const site of open) await site.close(say);
+/** Closes every environment that is still open, for a proof that is interrupted. */
+export async function closeAllEnvironments(log: Log): Promise<void> {
+  for (const environment of openEnvironments) await environment.close(log);
 }
 
-/** Settings of the disks that a proof fills. */
+/** Sizes of the file systems that a proof fills, in bytes. */
 interface SmallDisks {
   databaseBytes: number;
   storeBytes: number;
 }
 
 /**
- * What a proof stands on: a PostgreSQL of its own with the demo's data, a data folder, and instances of the built service with the
- * settings of production. `close` ends all of it.
+ * A PostgreSQL with the demo data, a data folder, and instances of the built service with the settings of production. `close` stops and
+ * removes all of it.
  */
-export class ProofSite {
+export class ProofEnvironment {
   readonly instances: Instance[] = [];
   readonly #undo: (() => unknown)[] = [];
 
   private constructor(
-    readonly postgres: MortalPostgres,
+    readonly postgres: KillablePostgres,
     readonly demo: DemoFile,
     readonly dataDir: string,
-    readonly env: Record<string, string>,
+    readonly settings: Record<string, string>,
     undo: (() => unknown)[],
   ) {
     this.#undo = undo;
-    open.add(this);
+    openEnvironments.add(this);
   }
 
-  /** @param options.migrateWith Command line of another release, which creates the tables in place of this one. */
+  /**
+   * Creates the databases and the data folder; `addInstance` starts instances.
+   *
+   * @param disks Null for the disk of the machine.
+   * @param options.migrateWith Path of the command line of another release, which creates the tables.
+   */
   static async start(
     settings: Record<string, string> = {},
     disks: SmallDisks | null = null,
     { migrateWith, timesheets = 200 }: { migrateWith?: string; timesheets?: number } = {},
-  ): Promise<ProofSite> {
+  ): Promise<ProofEnvironment> {
     const undo: (() => unknown)[] = [];
-    const folder = async (name: string, bytes: number | undefined) => {
-      const made = await mkdtemp(join(tmpdir(), `builder-api-${name}-`));
-      undo.push(() => rm(made, { recursive: true, force: true }));
-      if (bytes !== undefined) undo.push(mountSmallDisk(made, bytes));
-      return made;
+    const createFolder = async (name: string, bytes: number | undefined) => {
+      const path = await mkdtemp(join(tmpdir(), `builder-api-${name}-`));
+      undo.push(() => rm(path, { recursive: true, force: true }));
+      if (bytes !== undefined) undo.push(mountSmallDisk(path, bytes));
+      return path;
     };
     try {
-      const postgres = await MortalPostgres.start(await folder('proof', disks?.databaseBytes));
+      const postgres = await KillablePostgres.start(await createFolder('proof', disks?.databaseBytes));
       undo.push(() => postgres.remove());
       const databases = {} as Databases;
       for (const region of REGIONS) databases[region] = new Database(region, await postgres.createDatabase(region));
@@ -76,7 +83,7 @@ export class ProofSite {
       const demo = await loadDemoInto(databases, { baseUrl: BASE_URL, timesheets });
       await dropColumns?.();
       for (const region of REGIONS) await databases[region].close();
-      const dataDir = await folder('data', disks?.storeBytes);
+      const dataDir = await createFolder('data', disks?.storeBytes);
       const env = {
         ...{ NODE_ENV: 'production', BASE_URL, DATA_DIR: dataDir, LOG_LEVEL: 'silent', DRAIN_SECONDS: '2' },
         ...{ TOKEN_KEY: randomBytes(32).toString('base64url') },
@@ -84,40 +91,40 @@ export class ProofSite {
         ...{ RATE_LIMIT_API: '0', RATE_LIMIT_SYNC: '0', RATE_LIMIT_TOKEN: '0' },
         ...settings,
       };
-      return new ProofSite(postgres, demo, dataDir, env, undo);
+      return new ProofEnvironment(postgres, demo, dataDir, env, undo);
     } catch (error) {
       for (const step of undo.reverse()) await step();
       throw error;
     }
   }
 
-  /** One more instance, with these settings over the site's. */
+  /** Starts an instance; its settings override those of the environment. */
   async addInstance(settings: Record<string, string> = {}, flags: string[] = [], program?: string): Promise<Instance> {
-    const instance = await Instance.start({ ...this.env, ...settings }, flags, program);
+    const instance = await Instance.start({ ...this.settings, ...settings }, flags, program);
     this.instances.push(instance);
     return instance;
   }
 
-  /** A connection of the proof's own to a region; it ends with the site. */
+  /** Opens a database of a region. It is closed with the environment. */
   database(region: 'au1' | 'us1' = 'au1'): Database {
-    const database = new Database(region, this.env[`DATABASE_URL_${region.toUpperCase()}`]!);
+    const database = new Database(region, this.settings[`DATABASE_URL_${region.toUpperCase()}`]!);
     this.#undo.push(() => database.close());
     return database;
   }
 
-  /** To be done when the site closes, before what it stands on goes. */
-  afterwards(step: () => unknown): void {
+  /** Adds a cleanup step, which runs before those of earlier calls. */
+  onClose(step: () => unknown): void {
     this.#undo.push(step);
   }
 
-  async close(say: Say): Promise<void> {
-    if (!open.delete(this)) return;
+  async close(log: Log): Promise<void> {
+    if (!openEnvironments.delete(this)) return;
     for (const instance of this.instances) await instance.kill();
     for (const step of this.#undo.reverse()) {
       try {
         await step();
       } catch (error) {
-        say(String(error));
+        log(String(error));
       }
     }
   }

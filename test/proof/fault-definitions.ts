@@ -2,19 +2,18 @@ import { open, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import type { Exchange } from './exchange.ts';
 import type { FaultyStore } from './faulty-store.ts';
-import type { ProofSite } from './site.ts';
+import type { ProofEnvironment } from './proof-environment.ts';
+import type { RecordedRequest } from './request-recorder.ts';
 
 /** A temporary fault in the environment of the service. */
 export interface Fault {
   name: string;
-  /** Prepares what the fault needs. */
-  prepare?(site: ProofSite): Promise<void>;
-  /** Runs the fault from its begin to its end. Killed processes have been started again afterwards. */
-  happen(site: ProofSite): Promise<void>;
-  /** Whether a client may receive this response during the fault, beside 503 with `Retry-After`. */
-  excuses?(exchange: Exchange): boolean;
+  prepare?(environment: ProofEnvironment): Promise<void>;
+  /** Runs the fault from its begin to its end. Killed processes run again when it resolves. */
+  run(environment: ProofEnvironment): Promise<void>;
+  /** Returns whether the fault explains this response. 503 with `Retry-After` is always allowed. */
+  allowsResponse?(request: RecordedRequest): boolean;
   /** Whether the fault replaces the process of an instance. */
   killsInstance?: boolean;
 }
@@ -22,60 +21,60 @@ export interface Fault {
 export const killInstance: Fault = {
   name: 'kill -9 of an instance',
   killsInstance: true,
-  async happen({ instances }) {
+  async run({ instances }) {
     await instances[0]!.kill();
     await instances[0]!.start();
   },
-  excuses: ({ status }) => status === 0,
+  allowsResponse: ({ status }) => status === 0,
 };
 
 export const killPostgres: Fault = {
   name: 'kill -9 of PostgreSQL',
-  async happen({ postgres }) {
+  async run({ postgres }) {
     await postgres.kill();
     await postgres.restart();
   },
 };
 
-export const fullStore = (seconds: number): Fault => ({
+export const fillStoreDisk = (seconds: number): Fault => ({
   name: `a full disk under the store, ${seconds} s`,
-  async happen({ dataDir }) {
-    await whileFull(dataDir, () => sleep(seconds * 1000));
+  async run({ dataDir }) {
+    await runWithFullDisk(dataDir, () => sleep(seconds * 1000));
   },
 });
 
-export const fullDatabase = (seconds: number): Fault => ({
+export const fillDatabaseDisk = (seconds: number): Fault => ({
   name: `a full disk under PostgreSQL, ${seconds} s`,
-  async happen({ postgres }) {
-    await whileFull(postgres.dataDir, () => sleep(seconds * 1000));
+  async run({ postgres }) {
+    await runWithFullDisk(postgres.dataDir, () => sleep(seconds * 1000));
     // Without space for its log PostgreSQL stops.
-    if (!(await isUp(postgres.url('au1'))) && !(await postgres.isRunning())) await postgres.restart();
-    while (!(await isUp(postgres.url('au1')))) await sleep(50);
+    if (!(await isAccepting(postgres.url('au1'))) && !(await postgres.isRunning())) await postgres.restart();
+    while (!(await isAccepting(postgres.url('au1')))) await sleep(50);
   },
 });
 
-export const hang = (seconds: number): Fault => ({
+export const suspendPostgres = (seconds: number): Fault => ({
   name: `PostgreSQL hangs, ${seconds} s`,
-  async happen({ postgres }) {
-    await postgres.hang();
+  async run({ postgres }) {
+    await postgres.suspend();
     await sleep(seconds * 1000);
-    await postgres.wake();
+    await postgres.resume();
   },
 });
 
-export const refuse = (seconds: number): Fault => ({
+export const rejectConnections = (seconds: number): Fault => ({
   name: `PostgreSQL refuses connections, ${seconds} s`,
-  async happen({ postgres }) {
-    postgres.refuse();
+  async run({ postgres }) {
+    postgres.rejectConnections();
     await sleep(seconds * 1000);
-    await postgres.accept();
+    await postgres.acceptConnections();
   },
 });
 
-/** With two instances, a token, signature or event of the other one may be from the future, or expired. */
+/** To one instance, a token, signature or event of the other one may seem to be from the future, or expired. */
 export const moveClock = (hours: number, seconds: number, file: string): Fault => ({
   name: `the clock of an instance jumps by ${hours} h and back, ${seconds} s`,
-  async happen({ instances }) {
+  async run({ instances }) {
     const { pid } = instances.at(-1)!;
     await writeFile(file, String(hours * 3_600_000));
     process.kill(pid, 'SIGUSR2');
@@ -83,22 +82,22 @@ export const moveClock = (hours: number, seconds: number, file: string): Fault =
     await writeFile(file, '0');
     process.kill(pid, 'SIGUSR2');
   },
-  excuses: ({ status }) => status === 401 || status === 403,
+  allowsResponse: ({ status }) => status === 401 || status === 403,
 });
 
-export const failingStore = (store: FaultyStore, seconds: number): Fault => ({
+export const failStore = (store: FaultyStore, seconds: number): Fault => ({
   name: `an S3 store that fails every third call, ${seconds} s`,
-  async happen() {
-    store.fails = true;
+  async run() {
+    store.isFailing = true;
     await sleep(seconds * 1000);
-    store.fails = false;
+    store.isFailing = false;
   },
   // The store itself responds to an upload.
-  excuses: ({ operation, status }) => operation === 'put' && status === 500,
+  allowsResponse: ({ operation, status }) => operation === 'put' && status === 500,
 });
 
 /** Runs the work while the disk of the folder is full. */
-async function whileFull(folder: string, work: () => Promise<unknown>): Promise<void> {
+async function runWithFullDisk(folder: string, work: () => Promise<unknown>): Promise<void> {
   const path = join(folder, 'filler');
   const filler = await open(path, 'w');
   try {
@@ -118,7 +117,7 @@ async function whileFull(folder: string, work: () => Promise<unknown>): Promise<
   }
 }
 
-async function isUp(connectionString: string): Promise<boolean> {
+async function isAccepting(connectionString: string): Promise<boolean> {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 1_000 });
   client.on('error', () => undefined);
   try {

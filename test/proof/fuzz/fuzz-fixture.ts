@@ -4,36 +4,36 @@ import { AccessTokens } from '../../../src/auth/access-tokens.ts';
 import type { Databases } from '../../../src/database/database.ts';
 import type { DemoFile } from '../../../src/demo/demo-file.ts';
 import type { Clock } from '../../../src/shared/clock.ts';
-import { picture } from '../../support/images.ts';
-import { type Samples, samplesOf } from '../../support/samples.ts';
+import { createPicture } from '../../support/images.ts';
+import { createSamples, type Samples } from '../../support/samples.ts';
 import { Contract } from './contract.ts';
 
-/** A request as it is sent. */
-export interface Sent {
+/** A generated request. */
+export interface GeneratedRequest {
   method: string;
   url: string;
   headers: Record<string, string | string[]>;
   body?: Buffer;
 }
 
-/** The callers and records that requests are generated from. */
-export interface World {
+/** Tokens, clients and records that requests are generated from. */
+export interface FuzzFixture {
   contract: Contract;
   schema: GraphQLSchema;
-  /** Ids of the first builder of the usual client. */
+  /** Ids of records of the first builder of the authorized client. */
   samples: Samples;
-  /** Access tokens. The first one has access to the samples. */
-  tokens: { usual: string; narrow: string; stranger: string; internal: string; expired: string };
+  /** Access tokens. `authorized` has access to the samples. */
+  tokens: { authorized: string; limitedScopes: string; otherIntegrator: string; internal: string; expired: string };
   /** A confidential client, and a public one. */
   client: { clientId: string; clientSecret: string };
   publicClient: { clientId: string; redirectUri: string };
   baseUrl: string;
   /** Path and query of signed URLs. */
-  signed: { upload: string; download: string };
+  signedUrls: { upload: string; download: string };
   picture: Buffer;
 }
 
-interface Place {
+interface FuzzFixtureOptions {
   /** Origin of the service. */
   origin: string;
   databases: Databases;
@@ -44,8 +44,14 @@ interface Place {
 
 const TWO_HOURS = 7_200_000;
 
-/** The world of a running service with the demo data. */
-export async function worldOf({ origin, databases, demo, tokenKey: key, clock }: Place): Promise<World> {
+/** Returns the fixture of a running service with the demo data. */
+export async function createFuzzFixture({
+  origin,
+  databases,
+  demo,
+  tokenKey: key,
+  clock,
+}: FuzzFixtureOptions): Promise<FuzzFixture> {
   const { baseUrl } = demo;
   const clientOf = (name: string) => demo.clients.find((client) => client.name === name)!;
   const sign = async (name: string, scopes: (own: string[]) => string[] = (own) => own, at = clock) => {
@@ -55,32 +61,32 @@ export async function worldOf({ origin, databases, demo, tokenKey: key, clock }:
   };
   const { clientId, clientSecret, builderIds } = clientOf('A');
   const publicClient = clientOf('A public');
-  const world = {
+  const fixture = {
     contract: new Contract(await (await fetch(`${origin}/openapi.json`)).json()),
     schema: buildServiceSchema(),
-    samples: await samplesOf(databases.au1, builderIds[0]!, { tokenKey: key }),
+    samples: await createSamples(databases.au1, builderIds[0]!, { tokenKey: key }),
     tokens: {
-      usual: await sign('A'),
-      narrow: await sign('A', (own) => own.slice(0, 2)),
-      stranger: await sign('B'),
+      authorized: await sign('A'),
+      limitedScopes: await sign('A', (own) => own.slice(0, 2)),
+      otherIntegrator: await sign('B'),
       internal: await sign('internal'),
       expired: await sign('A', undefined, { now: () => clock.now() - TWO_HOURS }),
     },
     client: { clientId, clientSecret: clientSecret! },
     publicClient: { clientId: publicClient.clientId, redirectUri: publicClient.redirectUris[0]! },
     baseUrl,
-    picture: await picture(),
+    picture: await createPicture(),
   };
-  return { ...world, signed: await signedUrls(origin, world) };
+  return { ...fixture, signedUrls: await createSignedUrls(origin, fixture) };
 }
 
-/** An announced upload, and a stored one. Their URLs are valid for 15 minutes. */
-export async function signedUrls(
+/** Creates a signed URL for an upload and one of a stored file. They are valid for 15 minutes. */
+export async function createSignedUrls(
   origin: string,
-  { samples, tokens, picture: bytes }: Pick<World, 'samples' | 'tokens' | 'picture'>,
-): Promise<World['signed']> {
+  { samples, tokens, picture: bytes }: Pick<FuzzFixture, 'samples' | 'tokens' | 'picture'>,
+): Promise<FuzzFixture['signedUrls']> {
   const attachments = `${origin}/builders/${samples.BuilderId}/attachments`;
-  const headers = { Authorization: `Bearer ${tokens.usual}` };
+  const headers = { Authorization: `Bearer ${tokens.authorized}` };
   const intent = { contentType: 'image/jpeg', fileName: 'a.jpg', size: bytes.length, type: 'attachment' };
   const presigned = await fetch(`${attachments}/presign`, {
     method: 'POST',

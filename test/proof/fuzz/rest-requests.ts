@@ -1,13 +1,22 @@
-import { BODIES } from '../../support/samples.ts';
-import { type Described, type Json, needsBuilder } from './contract.ts';
-import { allowedValue, chance, type Draw, hostileText, hostileValue, mutated, number, pick } from './values.ts';
-import type { Sent, World } from './world.ts';
+import { REQUEST_BODIES } from '../../support/samples.ts';
+import { type ContractOperation, isBuilderParameter, type Json } from './contract.ts';
+import type { FuzzFixture, GeneratedRequest } from './fuzz-fixture.ts';
+import {
+  allowedValue,
+  chance,
+  type Draw,
+  hostileText,
+  hostileValue,
+  mutateValue,
+  pick,
+  randomInteger,
+} from './random-values.ts';
 
-/** The parts of a request before it is serialized. */
+/** A request before it is serialized. */
 interface Draft {
   method: string;
   path: string;
-  inPath: Record<string, string>;
+  pathParameters: Record<string, string>;
   query: [name: string, value: string][];
   headers: Record<string, string | string[]>;
   /** JSON, fields of a form, or the parts of a multipart form. */
@@ -15,76 +24,88 @@ interface Draft {
   type: string | null;
 }
 
-/** Returns a request to an operation of the document: a nearly valid one with one change, or one with random values. */
-export function restRequest(draw: Draw, world: World): Sent {
-  const operation = pick(draw, world.contract.operations);
-  if (operation.path.startsWith('/storage/')) return storageRequest(draw, operation, world);
-  const draft = validDraft(draw, operation, world);
-  if (chance(draw, 50)) return mutate(draw, draft, world);
-  return written(draw, wild(draw, draft));
+/** Returns a request to an operation of the document: a valid one with one change, or one with random values. */
+export function generateRestRequest(draw: Draw, fixture: FuzzFixture): GeneratedRequest {
+  const operation = pick(draw, fixture.contract.operations);
+  if (operation.path.startsWith('/storage/')) return generateStorageRequest(draw, operation, fixture);
+  const draft = generateValidDraft(draw, operation, fixture);
+  if (chance(draw, 50)) return mutateDraft(draw, draft, fixture);
+  return serialize(draw, randomize(draw, draft));
 }
 
-function validDraft(draw: Draw, operation: Described, world: World): Draft {
-  const { contract, samples, tokens } = world;
-  const source = { samples, lookUp: (schema: Json) => contract.lookUp(schema) };
+function generateValidDraft(draw: Draw, operation: ContractOperation, fixture: FuzzFixture): Draft {
+  const { contract, samples, tokens } = fixture;
+  const source = { samples, resolveReference: (schema: Json) => contract.resolveReference(schema) };
   const draft: Draft = {
     method: operation.method,
     path: operation.path,
-    inPath: {},
+    pathParameters: {},
     query: [],
     headers: {},
     body: undefined,
     type: null,
   };
   for (const parameter of operation.parameters) {
-    const { name, in: place, required, schema } = parameter;
-    if (place === 'path') draft.inPath[name] = idFor(draw, name, schema, world);
-    if (place === 'query' && (required || chance(draw, 30))) {
+    const { name, in: location, required, schema } = parameter;
+    if (location === 'path') draft.pathParameters[name] = chooseId(draw, name, schema, fixture);
+    if (location === 'query' && (required || chance(draw, 30))) {
       for (const value of [allowedValue(draw, schema, source)].flat()) draft.query.push([name, String(value)]);
     }
-    if (name === 'X-Service-Builder-Id' && (needsBuilder(parameter) || chance(draw, 20)))
+    if (name === 'X-Service-Builder-Id' && (isBuilderParameter(parameter) || chance(draw, 20)))
       draft.headers[name] = samples.BuilderId!;
-    else if (place === 'header' && chance(draw, 10)) draft.headers[name] = String(allowedValue(draw, schema, source));
+    else if (location === 'header' && chance(draw, 10))
+      draft.headers[name] = String(allowedValue(draw, schema, source));
   }
-  if (operation.operationId === 'authorize') draft.query = authorization(draw, world);
+  if (operation.operationId === 'authorize') draft.query = generateAuthorizationQuery(draw, fixture);
   if (!operation.path.startsWith('/oauth/') && !operation.path.startsWith('/health')) {
-    draft.headers.Authorization = `Bearer ${tokens.usual}`;
+    draft.headers.Authorization = `Bearer ${tokens.authorized}`;
   }
   draft.type = pick(draw, [...Object.keys(operation.bodies), null].slice(0, Object.keys(operation.bodies).length || 1));
-  if (draft.type) draft.body = bodyOf(draw, operation, draft.type, world);
+  if (draft.type) draft.body = generateBody(draw, operation, draft.type, fixture);
   return draft;
 }
 
-function idFor(draw: Draw, name: string, schema: Json, { samples, contract }: World): string {
+function chooseId(draw: Draw, name: string, schema: Json, { samples, contract }: FuzzFixture): string {
   if (name === 'identifierOrId') return samples.InductionKey!;
   if (name === 'prequalId') return samples.PrequalificationId!;
-  return String(allowedValue(draw, schema, { samples, lookUp: (one) => contract.lookUp(one) }));
+  return String(allowedValue(draw, schema, { samples, resolveReference: (one) => contract.resolveReference(one) }));
 }
 
-function bodyOf(draw: Draw, { operationId, bodies }: Described, type: string, world: World): Json {
-  const { samples, contract, client, tokens, baseUrl } = world;
+function generateBody(
+  draw: Draw,
+  { operationId, bodies }: ContractOperation,
+  type: string,
+  fixture: FuzzFixture,
+): Json {
+  const { samples, contract, client, tokens, baseUrl } = fixture;
   if (operationId === 'issueToken') {
-    return { grant_type: 'client_credentials', ...idAndSecret(client), audience: baseUrl, scope: 'read:builders' };
+    return { grant_type: 'client_credentials', ...toCredentials(client), audience: baseUrl, scope: 'read:builders' };
   }
   if (operationId === 'revokeToken' || operationId === 'introspectToken') {
-    return { token: operationId === 'introspectToken' ? tokens.usual : hostileText(draw), ...idAndSecret(client) };
+    return {
+      token: operationId === 'introspectToken' ? tokens.authorized : hostileText(draw),
+      ...toCredentials(client),
+    };
   }
   if (type === 'multipart/form-data') {
     return operationId === 'uploadAttachment'
-      ? { type: 'attachment', file: world.picture }
-      : { 'type:0': 'attachment', 'file:0': world.picture };
+      ? { type: 'attachment', file: fixture.picture }
+      : { 'type:0': 'attachment', 'file:0': fixture.picture };
   }
-  const known = BODIES[operationId];
-  if (known && chance(draw, 60)) return known(samples);
-  return allowedValue(draw, bodies[type], { samples, lookUp: (schema) => contract.lookUp(schema) });
+  const createSample = REQUEST_BODIES[operationId];
+  if (createSample && chance(draw, 60)) return createSample(samples);
+  return allowedValue(draw, bodies[type], { samples, resolveReference: (schema) => contract.resolveReference(schema) });
 }
 
-const idAndSecret = ({ clientId, clientSecret }: World['client']) => ({
+const toCredentials = ({ clientId, clientSecret }: FuzzFixture['client']) => ({
   client_id: clientId,
   client_secret: clientSecret,
 });
 
-function authorization(draw: Draw, { publicClient: { clientId, redirectUri } }: World): [string, string][] {
+function generateAuthorizationQuery(
+  draw: Draw,
+  { publicClient: { clientId, redirectUri } }: FuzzFixture,
+): [string, string][] {
   const query = {
     ...{
       response_type: 'code',
@@ -135,14 +156,14 @@ const HEADERS = [
   ],
 ];
 
-/** Makes one change. */
-function mutate(draw: Draw, draft: Draft, world: World): Sent {
-  const kinds = ['query', 'header', 'caller', 'method', 'repeated'];
-  if (Object.keys(draft.inPath).length > 0) kinds.push('path', 'path');
+/** Returns the request with one change. */
+function mutateDraft(draw: Draw, draft: Draft, fixture: FuzzFixture): GeneratedRequest {
+  const kinds = ['query', 'header', 'authorization', 'method', 'repeated'];
+  if (Object.keys(draft.pathParameters).length > 0) kinds.push('path', 'path');
   if (draft.type) kinds.push('body', 'body', 'body', 'body', 'body', 'type', 'bytes');
   switch (pick(draw, kinds)) {
     case 'path':
-      draft.inPath[pick(draw, Object.keys(draft.inPath))] = hostileText(draw);
+      draft.pathParameters[pick(draw, Object.keys(draft.pathParameters))] = hostileText(draw);
       break;
     case 'query':
       if (draft.query.length > 0) pick(draw, draft.query)[1] = hostileText(draw);
@@ -159,8 +180,8 @@ function mutate(draw: Draw, draft: Draft, world: World): Sent {
     case 'header':
       draft.headers[pick(draw, HEADERS)] = headerText(draw);
       break;
-    case 'caller':
-      draft.headers.Authorization = callerOf(draw, world);
+    case 'authorization':
+      draft.headers.Authorization = generateAuthorizationHeader(draw, fixture);
       break;
     case 'method':
       draft.method = pick(draw, METHODS);
@@ -169,16 +190,16 @@ function mutate(draw: Draw, draft: Draft, world: World): Sent {
       draft.type = pick(draw, [...TYPES, ...MORE_TYPES]);
       break;
     case 'bytes':
-      return damaged(draw, written(draw, draft));
+      return damageBody(draw, serialize(draw, draft));
     default:
-      draft.body = mutated(draw, draft.body);
+      draft.body = mutateValue(draw, draft.body);
   }
-  return written(draw, draft);
+  return serialize(draw, draft);
 }
 
-function callerOf(draw: Draw, { tokens, client: { clientId, clientSecret } }: World): string {
-  const bearer = `Bearer ${pick(draw, [tokens.narrow, tokens.stranger, tokens.internal, tokens.expired])}`;
-  const cut = tokens.usual.slice(0, -1 - number(draw, 60));
+function generateAuthorizationHeader(draw: Draw, { tokens, client: { clientId, clientSecret } }: FuzzFixture): string {
+  const bearer = `Bearer ${pick(draw, [tokens.limitedScopes, tokens.otherIntegrator, tokens.internal, tokens.expired])}`;
+  const cut = tokens.authorized.slice(0, -1 - randomInteger(draw, 60));
   const basic = `Basic ${Buffer.from(`${clientId}:${chance(draw, 50) ? clientSecret : hostileText(draw)}`).toString('base64')}`;
   return pick(draw, [
     bearer,
@@ -193,12 +214,14 @@ function callerOf(draw: Draw, { tokens, client: { clientId, clientSecret } }: Wo
 }
 
 /** Returns a request in which only the route is valid. */
-function wild(draw: Draw, draft: Draft): Draft {
-  for (const name of Object.keys(draft.inPath)) if (chance(draw, 30)) draft.inPath[name] = hostileText(draw);
-  for (let more = number(draw, 3); more > 0; more--) draft.query.push([queryName(draw, draft), hostileText(draw)]);
-  for (let more = number(draw, 2); more > 0; more--) draft.headers[pick(draw, HEADERS)] = headerText(draw);
+function randomize(draw: Draw, draft: Draft): Draft {
+  for (const name of Object.keys(draft.pathParameters))
+    if (chance(draw, 30)) draft.pathParameters[name] = hostileText(draw);
+  for (let more = randomInteger(draw, 3); more > 0; more--)
+    draft.query.push([queryName(draw, draft), hostileText(draw)]);
+  for (let more = randomInteger(draw, 2); more > 0; more--) draft.headers[pick(draw, HEADERS)] = headerText(draw);
   if (draft.method !== 'GET')
-    draft.body = chance(draw, 50) ? hostileValue(draw) : mutated(draw, mutated(draw, draft.body));
+    draft.body = chance(draw, 50) ? hostileValue(draw) : mutateValue(draw, mutateValue(draw, draft.body));
   draft.type ??= draft.method === 'GET' ? null : 'application/json';
   return draft;
 }
@@ -216,7 +239,7 @@ const queryName = (draw: Draw, { query }: Draft) =>
     'access_token',
   ]);
 
-/** Characters that HTTP allows in a header; others are sent as bytes. */
+/** Returns hostile text of characters that HTTP allows in a header. */
 const headerText = (draw: Draw) =>
   hostileText(draw)
     .replace(/[^\x20-\x7e\x80-\xff]/g, '~')
@@ -225,40 +248,42 @@ const headerText = (draw: Draw) =>
 
 const encode = (text: string) => encodeURIComponent(text.toWellFormed());
 
-/** Returns the URL as bytes. A percent sign is sometimes not encoded. */
-function written(draw: Draw, { method, path, inPath, query, headers, body, type }: Draft): Sent {
+/** Returns the request of the draft. Path parameters are sometimes not percent-encoded. */
+function serialize(draw: Draw, { method, path, pathParameters, query, headers, body, type }: Draft): GeneratedRequest {
   const raw = chance(draw, 4);
-  const part = (text: string) =>
+  const encodePart = (text: string) =>
     raw ? text.replace(/[^\x21-\x7e]|[#?/ ]/g, '') || '%' : encode(text).slice(0, 12_000) || '%20';
-  const pathname = path.replace(/\{(\w+)\}/g, (_, name: string) => part(inPath[name]!));
+  const pathname = path.replace(/\{(\w+)\}/g, (_, name: string) => encodePart(pathParameters[name]!));
   const search = query
     .map(([name, value]) => `${encode(name)}=${encode(value)}`)
     .join('&')
     .slice(0, 12_000);
-  const sent: Sent = { method, url: search ? `${pathname}?${search}` : pathname, headers: { ...headers } };
+  const sent: GeneratedRequest = { method, url: search ? `${pathname}?${search}` : pathname, headers: { ...headers } };
   if (body === undefined && type === null) return sent;
   if (type?.startsWith('multipart/form-data') && isForm(body)) {
     sent.headers['Content-Type'] = 'multipart/form-data; boundary=b';
-    sent.body = multipart(draw, body);
+    sent.body = toMultipartBody(draw, body);
   } else {
     if (type !== null) sent.headers['Content-Type'] = type;
-    sent.body = Buffer.from(type === 'application/x-www-form-urlencoded' ? form(body) : (JSON.stringify(body) ?? ''));
+    sent.body = Buffer.from(
+      type === 'application/x-www-form-urlencoded' ? toFormBody(body) : (JSON.stringify(body) ?? ''),
+    );
   }
   return sent;
 }
 
 const isForm = (body: unknown): body is Record<string, unknown> => body !== null && typeof body === 'object';
 
-const form = (body: unknown) =>
+const toFormBody = (body: unknown) =>
   isForm(body)
     ? Object.entries(body)
-        .map(([name, value]) => `${encode(name)}=${encode(plain(value))}`)
+        .map(([name, value]) => `${encode(name)}=${encode(toText(value))}`)
         .join('&')
-    : plain(body);
+    : toText(body);
 
-const plain = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
+const toText = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 
-function multipart(draw: Draw, body: Record<string, unknown>): Buffer {
+function toMultipartBody(draw: Draw, body: Record<string, unknown>): Buffer {
   const parts = Object.entries(body).flatMap(([name, value]) => {
     const isFile = Buffer.isBuffer(value);
     const fileName = chance(draw, 80) ? 'a.jpg' : hostileText(draw).slice(0, 400);
@@ -266,17 +291,17 @@ function multipart(draw: Draw, body: Record<string, unknown>): Buffer {
     const type = isFile ? `Content-Type: ${chance(draw, 80) ? 'image/jpeg' : headerText(draw)}\r\n` : '';
     return [
       Buffer.from(`--b\r\nContent-Disposition: ${disposition}\r\n${type}\r\n`),
-      isFile ? value : Buffer.from(plain(value)),
+      isFile ? value : Buffer.from(toText(value)),
       Buffer.from('\r\n'),
     ];
   });
   return Buffer.concat([...parts, Buffer.from('--b--\r\n')]);
 }
 
-/** Returns the body truncated, with bytes that are no UTF-8, repeated, or nested very deep. */
-function damaged(draw: Draw, sent: Sent): Sent {
+/** Returns the request with a damaged body: truncated, with invalid UTF-8, repeated, or nested very deep. */
+function damageBody(draw: Draw, sent: GeneratedRequest): GeneratedRequest {
   const body = sent.body ?? Buffer.alloc(0);
-  const at = number(draw, body.length);
+  const at = randomInteger(draw, body.length);
   const nested = Buffer.from(`${'{"a":['.repeat(5_000)}`);
   const changes = [
     body.subarray(0, at),
@@ -291,22 +316,28 @@ function damaged(draw: Draw, sent: Sent): Sent {
 }
 
 /** Returns a signed URL with one change. */
-function storageRequest(draw: Draw, { method }: Described, { signed, picture }: World): Sent {
-  const url = method === 'PUT' ? signed.upload : signed.download;
+function generateStorageRequest(
+  draw: Draw,
+  { method }: ContractOperation,
+  { signedUrls, picture }: FuzzFixture,
+): GeneratedRequest {
+  const url = method === 'PUT' ? signedUrls.upload : signedUrls.download;
   const [path, search = ''] = url.split('?');
   const pairs = [...new URLSearchParams(search)];
-  const kind = number(draw, 3);
+  const kind = randomInteger(draw, 3);
   if (kind === 0) pick(draw, pairs)[1] = hostileText(draw);
   if (kind === 1) pairs.push([chance(draw, 50) ? pick(draw, pairs)[0] : hostileText(draw), hostileText(draw)]);
   const cut =
-    kind === 2 ? `${path!.slice(0, number(draw, path!.length))}${encode(hostileText(draw)).slice(0, 8_000)}` : path;
+    kind === 2
+      ? `${path!.slice(0, randomInteger(draw, path!.length))}${encode(hostileText(draw)).slice(0, 8_000)}`
+      : path;
   const query = pairs
     .map(([name, value]) => `${encode(name)}=${encode(value)}`)
     .join('&')
     .slice(0, 12_000);
   const sent = { method, url: `${cut!.startsWith('/') ? cut : `/storage/au1/${cut}`}?${query}`, headers: {} };
   if (method === 'GET') return sent;
-  const length = chance(draw, 70) ? picture.length : number(draw, 2_000);
+  const length = chance(draw, 70) ? picture.length : randomInteger(draw, 2_000);
   return {
     ...sent,
     headers: { 'Content-Type': chance(draw, 80) ? 'image/jpeg' : headerText(draw) },

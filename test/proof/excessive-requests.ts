@@ -1,20 +1,19 @@
 import { getIntrospectionQuery } from 'graphql';
 
-/** A request that passes a limit, and the status that it has to get. */
-interface Excess {
+/** A request that exceeds a limit, and the expected response. */
+interface ExcessiveRequest {
   name: string;
   path: string;
   status: number;
-  /** What the answer says, beside the status. */
-  says: RegExp;
+  expectedText: RegExp;
   init?: RequestInit;
 }
 
 const MEBIBYTE = 1_048_576;
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-const graphql = (name: string, query: string, says: RegExp, status = 400): Excess => ({
-  ...{ name: `GraphQL: ${name}`, path: '/graphql', status, says },
+const graphql = (name: string, query: string, expectedText: RegExp, status = 400): ExcessiveRequest => ({
+  ...{ name: `GraphQL: ${name}`, path: '/graphql', status, expectedText },
   init: { method: 'POST', headers: JSON_TYPE, body: JSON.stringify({ query }) },
 });
 
@@ -23,8 +22,8 @@ const aliases = (count: number, field: string) =>
 
 const nested = (depth: number) => `${'ofType { '.repeat(depth)}name${' }'.repeat(depth)}`;
 
-/** A form of files of that many bytes each. */
-function formOf(files: number, bytes: number, fields = 0): FormData {
+/** Returns a form with files of the given size in bytes, and with text fields. */
+function createForm(files: number, bytes: number, fields = 0): FormData {
   const form = new FormData();
   form.set('type', 'attachment');
   for (let number = 0; number < fields; number++) form.set(`field${number}`, 'x');
@@ -33,10 +32,10 @@ function formOf(files: number, bytes: number, fields = 0): FormData {
   return form;
 }
 
-/** One for each limit of a request. */
-export function createExcessiveRequests(builderId: string): Excess[] {
+/** Returns a request for each limit. */
+export function createExcessiveRequests(builderId: string): ExcessiveRequest[] {
   const builder = `/builders/${builderId}`;
-  const single = formOf(0, 0);
+  const single = createForm(0, 0);
   single.set('file', new Blob([new Uint8Array(41 * MEBIBYTE)], { type: 'image/jpeg' }), 'site.jpg');
   const post = (body: BodyInit, headers: Record<string, string> = JSON_TYPE): RequestInit => ({
     ...{ method: 'POST', headers, body },
@@ -52,52 +51,71 @@ export function createExcessiveRequests(builderId: string): Excess[] {
       init: post(JSON.stringify([{ query: '{ me { id } }' }, { query: '{ me { id } }' }])),
     },
     {
-      ...{ name: 'headers of 17 KiB', path: '/builders', status: 431, says: /HEADERS_TOO_LARGE/ },
+      ...{ name: 'headers of 17 KiB', path: '/builders', status: 431, expectedText: /HEADERS_TOO_LARGE/ },
       init: { headers: { 'x-padding': 'x'.repeat(17_408) } },
     },
-    { name: 'URL of 17 KiB', path: `/builders?x=${'x'.repeat(17_408)}`, status: 431, says: /HEADERS_TOO_LARGE/ },
     {
-      ...{ name: 'body of 1 MiB and a byte', path: `${builder}/meetings`, status: 413, says: /PAYLOAD_TOO_LARGE/ },
+      name: 'URL of 17 KiB',
+      path: `/builders?x=${'x'.repeat(17_408)}`,
+      status: 431,
+      expectedText: /HEADERS_TOO_LARGE/,
+    },
+    {
+      ...{
+        name: 'body of 1 MiB and a byte',
+        path: `${builder}/meetings`,
+        status: 413,
+        expectedText: /PAYLOAD_TOO_LARGE/,
+      },
       init: post(`"${'x'.repeat(MEBIBYTE - 1)}"`),
     },
     {
       ...{ name: 'sync of more than 32 MiB', path: `${builder}/photo-reports/sync`, status: 413 },
-      ...{ says: /PAYLOAD_TOO_LARGE/, init: post(`"${'x'.repeat(32 * MEBIBYTE)}"`) },
+      ...{ expectedText: /PAYLOAD_TOO_LARGE/, init: post(`"${'x'.repeat(32 * MEBIBYTE)}"`) },
     },
     {
-      ...{ name: 'body 65 levels deep', path: `${builder}/meetings`, status: 400, says: /nest deeper than 64/ },
+      ...{ name: 'body 65 levels deep', path: `${builder}/meetings`, status: 400, expectedText: /nest deeper than 64/ },
       init: post(`${'['.repeat(65)}${']'.repeat(65)}`),
     },
     {
-      ...{ name: 'file of 41 MiB', path: `${builder}/attachments/upload`, status: 413, says: /PAYLOAD_TOO_LARGE/ },
+      ...{
+        name: 'file of 41 MiB',
+        path: `${builder}/attachments/upload`,
+        status: 413,
+        expectedText: /PAYLOAD_TOO_LARGE/,
+      },
       init: { method: 'POST', body: single },
     },
     {
       ...{ name: 'form of 26 files', path: `${builder}/attachments/bulk-upload`, status: 413 },
-      ...{ says: /PAYLOAD_TOO_LARGE/, init: { method: 'POST', body: formOf(26, 100) } },
+      ...{ expectedText: /PAYLOAD_TOO_LARGE/, init: { method: 'POST', body: createForm(26, 100) } },
     },
     {
       ...{ name: 'form of 70 fields', path: `${builder}/attachments/bulk-upload`, status: 413 },
-      ...{ says: /PAYLOAD_TOO_LARGE/, init: { method: 'POST', body: formOf(1, 100, 70) } },
+      ...{ expectedText: /PAYLOAD_TOO_LARGE/, init: { method: 'POST', body: createForm(1, 100, 70) } },
     },
   ];
 }
 
-/** Sends each of them; what is answered otherwise. */
-export async function findWrongResponses(origin: string, token: string, list: readonly Excess[]): Promise<string[]> {
-  const wrong: string[] = [];
-  for (const { name, path, status, says, init } of list) {
+/** Sends the requests. Returns the responses that are not as expected. */
+export async function findUnexpectedResponses(
+  origin: string,
+  token: string,
+  list: readonly ExcessiveRequest[],
+): Promise<string[]> {
+  const problems: string[] = [];
+  for (const { name, path, status, expectedText, init } of list) {
     try {
       const headers = { ...(init?.headers as Record<string, string>), authorization: `Bearer ${token}` };
       const send = () => fetch(`${origin}${path}`, { ...init, headers, signal: AbortSignal.timeout(30_000) });
       // The service closes the connection of a rejected body, and a client that still sends it may miss the response.
       const response = await send().catch(send).catch(send);
       const text = await response.text();
-      if (response.status !== status || !says.test(text))
-        wrong.push(`${name}: ${response.status} ${text.slice(0, 200)}`);
+      if (response.status !== status || !expectedText.test(text))
+        problems.push(`${name}: ${response.status} ${text.slice(0, 200)}`);
     } catch (error) {
-      wrong.push(`${name}: no answer (${(error as Error).cause ?? error})`);
+      problems.push(`${name}: no answer (${(error as Error).cause ?? error})`);
     }
   }
-  return wrong;
+  return problems;
 }

@@ -1,9 +1,9 @@
 import type { Database } from '../../src/database/database.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import { differencesOf } from './differences.ts';
-import { Exchanges } from './exchange.ts';
-import { Application, type WriteTarget } from './integrator.ts';
-import type { ProofSite } from './site.ts';
+import { IntegratorApplication, type WriteTarget } from './integrator-application.ts';
+import type { ProofEnvironment } from './proof-environment.ts';
+import { RequestRecorder } from './request-recorder.ts';
+import { verifyWrites } from './write-verification.ts';
 
 interface LoadOptions {
   /** Origins of the instances, or of the balancer before them. */
@@ -11,40 +11,40 @@ interface LoadOptions {
   /** Name of the run, a prefix of its external ids. */
   run: string;
   /** Concurrent loops of each integrator. */
-  atATime: number;
+  concurrency: number;
   /** Milliseconds between two requests of a loop. */
   pause: number;
   /** Reads per second, whether or not earlier ones have a response; 0 for none. */
   readsPerSecond: number;
 }
 
-/** The load of three integrators, and their records of the responses. */
+/** The load of three integrators, with records of the responses. */
 export class MixedLoad {
-  readonly exchanges = new Exchanges();
-  readonly applications: Application[] = [];
-  #over = false;
-  #working: Promise<unknown> = Promise.resolve();
+  readonly recorder = new RequestRecorder();
+  readonly applications: IntegratorApplication[] = [];
+  #isOver = false;
+  #running: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
 
-  static async start(site: ProofSite, options: LoadOptions): Promise<MixedLoad> {
+  static async start(environment: ProofEnvironment, options: LoadOptions): Promise<MixedLoad> {
     const load = new MixedLoad();
-    const database = site.database();
-    let turn = 0;
+    const database = environment.database();
+    let index = 0;
     const origin = () => {
       const origins = options.origins();
-      return origins[turn++ % origins.length]!;
+      return origins[index++ % origins.length]!;
     };
     for (const name of ['A', 'B', 'C']) {
-      const client = site.demo.clients.find((one) => one.name === name)!;
+      const client = environment.demo.clients.find((one) => one.name === name)!;
       const target = await createWriteTarget(database, client.builderIds.at(-1)!, options.run, name);
-      load.applications.push(new Application(client, target, load.exchanges, origin, options.run));
+      load.applications.push(new IntegratorApplication(client, target, load.recorder, origin, options.run));
     }
-    const isOver = () => load.#over;
-    const { atATime, pause, readsPerSecond } = options;
-    load.#working = Promise.all(
+    const isOver = () => load.#isOver;
+    const { concurrency, pause, readsPerSecond } = options;
+    load.#running = Promise.all(
       load.applications.flatMap((application) => [
-        application.keepReport(isOver, 4 * pause),
-        ...Array.from({ length: atATime }, () => application.work(isOver, pause)),
+        application.runReportLoop(isOver, 4 * pause),
+        ...Array.from({ length: concurrency }, () => application.runLoop(isOver, pause)),
       ]),
     );
     if (readsPerSecond > 0) {
@@ -56,10 +56,10 @@ export class MixedLoad {
 
   /** Waits for the requests in progress. */
   async end(): Promise<void> {
-    this.#over = true;
+    this.#isOver = true;
     clearInterval(this.#timer);
-    await this.#working;
-    while (this.exchanges.inFlight > 0) await new Promise((done) => setTimeout(done, 20));
+    await this.#running;
+    while (this.recorder.inFlight > 0) await new Promise((done) => setTimeout(done, 20));
   }
 
   get acknowledged(): number {
@@ -70,13 +70,13 @@ export class MixedLoad {
     return this.applications.reduce((sum, { retries }) => sum + retries, 0);
   }
 
-  forgetTokens(): void {
-    for (const application of this.applications) application.forgetToken();
+  discardTokens(): void {
+    for (const application of this.applications) application.discardToken();
   }
 
   /** Returns acknowledged writes that the service does not have, or has twice. */
-  async differences(database: Database, storage: Storage): Promise<string[]> {
-    const found = this.applications.map((application) => differencesOf(database, storage, application));
+  async verifyWrites(database: Database, storage: Storage): Promise<string[]> {
+    const found = this.applications.map((application) => verifyWrites(database, storage, application));
     return (await Promise.all(found)).flat();
   }
 }

@@ -1,16 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { countBy } from './exchange.ts';
+import { countBy } from './statistics.ts';
 
+/** A rate limit: requests per window. */
 export interface Budget {
   requests: number;
   seconds: number;
 }
 
-/** Maximum attempts to send all requests of a burst in one window. */
+/** Maximum attempts to send all requests in one window. */
 const ATTEMPTS = 6;
 
-/** Returns the statuses of that many requests in one window of the budget. */
-export async function burst(
+/** Sends more requests than the budget allows in one of its windows. Returns their number by status. */
+export async function sendBurst(
   { requests, seconds }: Budget,
   send: (number: number) => Promise<Response>,
 ): Promise<Record<string, number>> {
@@ -35,18 +36,18 @@ export async function burst(
 }
 
 /**
- * Returns what is wrong with the statuses: the budget must not be exceeded, and each instance may reject up to a twentieth of it too
+ * Returns the problems of the statuses. The budget must not be exceeded; each instance may reject up to a twentieth of it too
  * early.
  */
-export function wrongBurst(
+export function findBurstProblems(
   name: string,
   { requests }: Budget,
   statuses: Record<string, number>,
   instances: number,
 ): string[] {
-  const { 429: refused = 0, ...others } = statuses;
+  const { 429: rejected = 0, ...others } = statuses;
   const allowed = Object.values(others).reduce((sum, count) => sum + count, 0);
   const least = requests - instances * Math.ceil(requests / 20);
-  const isRight = allowed <= requests && allowed >= least && refused > 0;
+  const isRight = allowed <= requests && allowed >= least && rejected > 0;
   return isRight ? [] : [`${name}: ${JSON.stringify(statuses)}, allowed are ${least} to ${requests}`];
 }

@@ -13,11 +13,11 @@ import { findRunningServer } from '../../src/dev-postgres/postmaster.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
 
 /**
- * A PostgreSQL of one's own that can be killed and started again, under an address that stays: connections go through a
- * port of ours, because each start takes a free one.
+ * A PostgreSQL server that can be killed and started again. Each start takes a free port, so that clients connect to a proxy whose port
+ * does not change.
  */
-export class MortalPostgres {
-  readonly #door: Server;
+export class KillablePostgres {
+  readonly #proxy: Server;
   readonly #sockets = new Set<Socket>();
   readonly #port: number;
   #ownsFolder = true;
@@ -25,28 +25,28 @@ export class MortalPostgres {
 
   private constructor(
     readonly dataDir: string,
-    door: Server,
+    proxy: Server,
     cluster: Cluster,
   ) {
-    this.#door = door;
-    this.#port = (door.address() as AddressInfo).port;
+    this.#proxy = proxy;
+    this.#port = (proxy.address() as AddressInfo).port;
     this.#cluster = cluster;
-    door.on('connection', (socket) => this.#lead(socket));
+    proxy.on('connection', (socket) => this.#forward(socket));
   }
 
   /**
-   * With the settings of production: what it acknowledges is on the disk.
+   * Starts a server that is durable as in production.
    *
-   * @param folder for its data, which stays; one of its own, which goes with it, when none is given.
+   * @param folder Folder of the data, which is kept; a temporary one by default.
    */
-  static async start(folder?: string): Promise<MortalPostgres> {
+  static async start(folder?: string): Promise<KillablePostgres> {
     const dataDir = folder ?? (await mkdtemp(join(tmpdir(), 'builder-api-proof-')));
-    // As root, PostgreSQL runs as another user, who has to pass through.
+    // When this process is root, PostgreSQL runs as another user, which needs access to the folder.
     await chmod(dataDir, 0o711);
     const cluster = await openCluster({ dataDir });
-    const door = createServer().listen(0, '127.0.0.1');
-    await once(door, 'listening');
-    const postgres = new MortalPostgres(dataDir, door, cluster);
+    const proxy = createServer().listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const postgres = new KillablePostgres(dataDir, proxy, cluster);
     postgres.#ownsFolder = folder === undefined;
     return postgres;
   }
@@ -56,8 +56,8 @@ export class MortalPostgres {
     return this.url(name);
   }
 
-  /** A database with all tables for each region, to be closed by who asked. */
-  async openRegions(): Promise<Databases> {
+  /** Creates a database with all tables for each region. The caller closes them. */
+  async createRegionDatabases(): Promise<Databases> {
     const opened = REGIONS.map(async (region) => {
       const database = new Database(region, await this.createDatabase(region));
       await runPendingMigrations(database, 'auto');
@@ -72,12 +72,12 @@ export class MortalPostgres {
     return url.href;
   }
 
-  /** The server's own address, without this process in between. It changes with each start. */
+  /** Returns the URL of a database without the proxy. It changes with each start. */
   directUrl(database: string): string {
     return this.#cluster.url(database);
   }
 
-  /** SIGKILL to the server process, as from the kernel when memory ends; its children follow. */
+  /** Kills the server process (SIGKILL), as the kernel does without memory. Its children exit too. */
   async kill(): Promise<void> {
     const server = await findRunningServer(this.dataDir);
     if (!server) return;
@@ -85,43 +85,42 @@ export class MortalPostgres {
     while (await findRunningServer(this.dataDir)) await sleep(10);
   }
 
-  /** Stops it as an operator does; `restart` starts it again. */
+  /** Shuts the server down; `restart` starts it again. */
   async stop(): Promise<void> {
     await this.#cluster.stop();
   }
 
-  /** Starts it on what it left; it recovers by itself. */
+  /** Starts the server on the existing data, which it recovers. */
   async restart(): Promise<void> {
     await this.#cluster.stop();
     this.#cluster = await openCluster({ dataDir: this.dataDir });
   }
 
-  /** Whether the server process is there. */
   async isRunning(): Promise<boolean> {
     return (await findRunningServer(this.dataDir)) !== undefined;
   }
 
-  /** SIGSTOP to the server process and all its children: it takes connections, and answers nothing. */
-  async hang(): Promise<void> {
-    for (const pid of await this.#processes()) process.kill(pid, 'SIGSTOP');
+  /** Suspends the server process and its children (SIGSTOP): connections are accepted without a response. */
+  async suspend(): Promise<void> {
+    for (const pid of await this.#listProcesses()) process.kill(pid, 'SIGSTOP');
   }
 
-  async wake(): Promise<void> {
-    for (const pid of await this.#processes()) process.kill(pid, 'SIGCONT');
+  async resume(): Promise<void> {
+    for (const pid of await this.#listProcesses()) process.kill(pid, 'SIGCONT');
   }
 
-  /** Ends all connections and takes no new ones, as a server that is away. */
-  refuse(): void {
-    this.#door.close();
+  /** Closes all connections and rejects new ones. */
+  rejectConnections(): void {
+    this.#proxy.close();
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  async accept(): Promise<void> {
-    this.#door.listen(this.#port, '127.0.0.1');
-    await once(this.#door, 'listening');
+  async acceptConnections(): Promise<void> {
+    this.#proxy.listen(this.#port, '127.0.0.1');
+    await once(this.#proxy, 'listening');
   }
 
-  async #processes(): Promise<number[]> {
+  async #listProcesses(): Promise<number[]> {
     const server = await findRunningServer(this.dataDir);
     if (!server) return [];
     const { stdout } = await promisify(execFile)('ps', ['-o', 'pid=', '--ppid', String(server.pid)]);
@@ -129,13 +128,13 @@ export class MortalPostgres {
   }
 
   async remove(): Promise<void> {
-    this.#door.close();
+    this.#proxy.close();
     for (const socket of this.#sockets) socket.destroy();
     await this.#cluster.stop();
     if (this.#ownsFolder) await rm(this.dataDir, { recursive: true, force: true });
   }
 
-  #lead(socket: Socket): void {
+  #forward(socket: Socket): void {
     const server = connect(Number(new URL(this.#cluster.url('postgres')).port), '127.0.0.1');
     for (const [one, other] of [
       [socket, server],
