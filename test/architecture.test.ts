@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { moduleOf, withModules } from './support/architecture.ts';
-import { importsOf } from './support/imports.ts';
+import { findImports } from './support/imports.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
@@ -29,7 +29,7 @@ describe('the architecture', () => {
   it('has one dependency direction: no file imports from a module before its own, or beside it', () => {
     const wrong = files.flatMap((file) => {
       const own = moduleOf(file)!;
-      return importsOf(file)
+      return findImports(file)
         .filter((imported) => {
           const other = moduleOf(imported)!;
           return other.name !== own.name && other.layer <= own.layer;
@@ -40,7 +40,7 @@ describe('the architecture', () => {
   });
 
   it('has no import cycle', () => {
-    expect(cyclesIn(new Map(files.map((file) => [file, importsOf(file)])))).toEqual([]);
+    expect(cyclesIn(new Map(files.map((file) => [file, findImports(file)])))).toEqual([]);
   });
 
   it.each(['README.md', 'docs/architecture.md'])(
@@ -57,7 +57,7 @@ describe('the architecture', () => {
 
   it('reads the environment in one file', () => {
     const readers = files.filter((file) => readFileSync(join(ROOT, file), 'utf8').includes('process.env'));
-    // The second one passes the environment on to PostgreSQL's programs and takes no setting from it.
+    // The second file passes the environment to PostgreSQL's programs and reads no setting from it.
     expect(readers).toEqual(['src/config.ts', 'src/dev-postgres/postmaster.ts']);
   });
 });

@@ -1,6 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { attendanceOf, endVisit, type GateEvent, gate, send, signOff, signOn } from '../support/attendance.ts';
+import {
+  aSignOff,
+  aSignOn,
+  createGateFixture,
+  endVisit,
+  type GateEvent,
+  readAttendance,
+  sendEvent,
+} from '../support/attendance.ts';
 import { type Service, startService } from '../support/harness.ts';
 
 let service: Service;
@@ -10,43 +18,43 @@ let worker: string;
 
 beforeAll(async () => {
   service = await startService();
-  instances = [service.app, await service.another()];
-  token = await service.as('A');
-  [worker] = gate().workers.active as [string];
+  instances = [service.app, await service.startInstance()];
+  token = await service.tokenOf('A');
+  [worker] = createGateFixture().workers.active as [string];
 });
 
 afterAll(() => service.stop());
 
 /** Sends the events concurrently, alternating between two instances, and returns the statuses. */
-const race = async (...events: GateEvent[]) => {
-  const answers = await Promise.all(events.map((event, at) => send(instances[at % 2]!, token, event)));
+const sendConcurrently = async (...events: GateEvent[]) => {
+  const answers = await Promise.all(events.map((event, at) => sendEvent(instances[at % 2]!, token, event)));
   return answers.map(({ status }) => status);
 };
 
-const many = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
+const repeat = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
 
 describe('concurrent events on two instances', () => {
   it('identical events: one is 201 and the rest are 200 (ATT-14)', async () => {
     for (let round = 0; round < 5; round++) {
-      const statuses = await race(...many(24, signOn(worker)));
-      expect(statuses.sort()).toEqual([...many(23, 200), 201]);
+      const statuses = await sendConcurrently(...repeat(24, aSignOn(worker)));
+      expect(statuses.sort()).toEqual([...repeat(23, 200), 201]);
     }
   });
 
   it('identical sign-offs before their sign-on: one is 202 and the rest are 200 (ATT-14)', async () => {
-    const statuses = await race(...many(24, signOff(signOn(worker))));
-    expect(statuses.sort()).toEqual([...many(23, 200), 202]);
+    const statuses = await sendConcurrently(...repeat(24, aSignOff(aSignOn(worker))));
+    expect(statuses.sort()).toEqual([...repeat(23, 200), 202]);
   });
 
   it('a sign-on and its sign-off are both applied in the end (ATT-21)', async () => {
     for (let round = 0; round < 40; round++) {
-      const on = signOn(worker);
-      const off = signOff(on);
-      const [begun, ended] = round % 2 ? await race(on, off) : (await race(off, on)).reverse();
+      const on = aSignOn(worker);
+      const off = aSignOff(on);
+      const [begun, ended] = round % 2 ? await sendConcurrently(on, off) : (await sendConcurrently(off, on)).reverse();
       expect(begun).toBe(201);
       expect([201, 202]).toContain(ended);
-      expect((await race(on, off)).sort()).toEqual([200, 200]);
-      const { events, visits } = await attendanceOf(service);
+      expect((await sendConcurrently(on, off)).sort()).toEqual([200, 200]);
+      const { events, visits } = await readAttendance(service);
       const pair = events.filter(({ sourceEventId }) => [on.sourceEventId, off.sourceEventId].includes(sourceEventId));
       expect(pair.map(({ status }) => status)).toEqual(['APPLIED', 'APPLIED']);
       expect(pair[0]!.visitId).toBe(pair[1]!.visitId);
@@ -57,40 +65,40 @@ describe('concurrent events on two instances', () => {
   // ATT-25
   it('exactly one of many distinct sign-offs for a visit is applied, before and after its sign-on', async () => {
     for (const early of [false, true]) {
-      const on = signOn(worker);
-      if (!early) await race(on);
+      const on = aSignOn(worker);
+      if (!early) await sendConcurrently(on);
       const offs = Array.from({ length: 12 }, (_, index) =>
-        signOff(on, { occurredAt: `2026-05-21T05:${10 + index}:00Z` }),
+        aSignOff(on, { occurredAt: `2026-05-21T05:${10 + index}:00Z` }),
       );
-      const statuses = await race(...offs.slice(0, 6), on, ...offs.slice(6));
+      const statuses = await sendConcurrently(...offs.slice(0, 6), on, ...offs.slice(6));
       expect(statuses.every((status) => [200, 201, 202, 409].includes(status))).toBe(true);
-      const after = await race(on, ...offs);
-      expect(after.sort()).toEqual([200, 200, ...many(11, 409)]);
+      const after = await sendConcurrently(on, ...offs);
+      expect(after.sort()).toEqual([200, 200, ...repeat(11, 409)]);
     }
   });
 
   it('two events that name each other do not deadlock', async () => {
     for (let round = 0; round < 20; round++) {
-      const one = signOff(signOn(worker));
-      const other = signOff(one, { sourceEventId: one.sourceSignOnEventId! });
-      const statuses = await race(one, other, one, other, one, other);
+      const one = aSignOff(aSignOn(worker));
+      const other = aSignOff(one, { sourceEventId: one.sourceSignOnEventId! });
+      const statuses = await sendConcurrently(one, other, one, other, one, other);
       expect(statuses.every((status) => [200, 202, 409].includes(status))).toBe(true);
     }
   });
 
   it('different data under one id: one is stored, the others are 409 (ATT-13)', async () => {
-    const event = signOn(worker);
+    const event = aSignOn(worker);
     const variants = Array.from({ length: 10 }, (_, index) => ({ ...event, deviceId: `turnstile ${index}` }));
-    expect((await race(...variants)).sort()).toEqual([201, ...many(9, 409)]);
+    expect((await sendConcurrently(...variants)).sort()).toEqual([201, ...repeat(9, 409)]);
   });
 
   it('a sign-off does not overwrite a concurrent manual end of the visit (ATT-26)', async () => {
     for (let round = 0; round < 20; round++) {
-      const on = signOn(worker);
-      const { body } = await send(service.app, token, on);
+      const on = aSignOn(worker);
+      const { body } = await sendEvent(service.app, token, on);
       const id = body.data.signOnId;
-      const [[status]] = await Promise.all([race(signOff(on)), endVisit(service, id, 'closed_at')]);
-      const visit = (await attendanceOf(service)).visits.find((row) => row.id === id)!;
+      const [[status]] = await Promise.all([sendConcurrently(aSignOff(on)), endVisit(service, id, 'closed_at')]);
+      const visit = (await readAttendance(service)).visits.find((row) => row.id === id)!;
       // The first of the two wins: the sign-off is applied, or it is 409.
       expect(status).toBe(visit.signedOffAt ? 201 : 409);
     }

@@ -12,7 +12,7 @@ import {
 import { recordSignOff, recordSignOns, recordSlowPath } from '../../src/domain/attendance/record-event.ts';
 import { ApiError } from '../../src/shared/errors.ts';
 import { newId } from '../../src/shared/ids.ts';
-import { gate } from '../support/attendance.ts';
+import { createGateFixture } from '../support/attendance.ts';
 import { type Service, startService } from '../support/harness.ts';
 
 /*
@@ -62,14 +62,16 @@ let otherBuilderId: string;
 beforeAll(async () => {
   service = await startService();
   const em = service.databases.au1.fork();
-  ({ integratorId } = (await em.findOneOrFail(OAuthClient, service.demo('A').clientId)) as { integratorId: string });
-  const [other] = await em.execute('select id from builder where id <> ? limit 1', [gate().builderId]);
+  ({ integratorId } = (await em.findOneOrFail(OAuthClient, service.findDemoClient('A').clientId)) as {
+    integratorId: string;
+  });
+  const [other] = await em.execute('select id from builder where id <> ? limit 1', [createGateFixture().builderId]);
   otherBuilderId = other!.id;
 });
 
 afterAll(() => service.stop());
 
-const { builderId, projectId, workers } = gate();
+const { builderId, projectId, workers } = createGateFixture();
 const [worker, colleague] = workers.active as [string, string];
 
 /** Stores the facts of a combination, with `prefix` in the ids of its events. */

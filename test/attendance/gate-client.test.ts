@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { clientCredentials, GateClient, type GateOptions } from '../gate-client/gate-client.ts';
-import { attendanceOf, gate } from '../support/attendance.ts';
+import { createTokenSource, GateClient, type GateOptions } from '../gate-client/gate-client.ts';
+import { createGateFixture, readAttendance } from '../support/attendance.ts';
 import { BASE_URL, type Service, startService } from '../support/harness.ts';
 
 /** Simulated network failures: the request is lost, the response is lost, or a proxy responds. */
@@ -18,8 +18,8 @@ let folder: string;
 let faults: Fault[];
 /** Bodies of the received requests, in order. */
 let bodies: string[];
-const [worker, colleague] = gate().workers.active as [string, string];
-/** The clock of the service is fixed; that of the gate must not be ahead of it. */
+const [worker, colleague] = createGateFixture().workers.active as [string, string];
+/** Times of a shift before the fixed clock of the service, as the service rejects events ahead of it. */
 const morning = new Date('2026-05-25T20:30:00Z');
 const evening = new Date('2026-05-26T05:00:00Z');
 
@@ -58,33 +58,33 @@ afterEach(() => rm(folder, { recursive: true }));
 
 function openGate(more: Partial<GateOptions> = {}): Promise<GateClient> {
   const baseUrl = `http://127.0.0.1:${(network.address() as AddressInfo).port}`;
-  const { clientId, clientSecret } = service.demo('A');
-  const token = clientCredentials({ baseUrl, clientId, clientSecret: clientSecret!, audience: BASE_URL });
-  const { builderId, projectId } = gate();
+  const { clientId, clientSecret } = service.findDemoClient('A');
+  const getToken = createTokenSource({ baseUrl, clientId, clientSecret: clientSecret!, audience: BASE_URL });
+  const { builderId, projectId } = createGateFixture();
   return GateClient.open({
     baseUrl,
     builderId,
     projectId,
-    token,
+    getToken,
     folder,
     deviceId: 'turnstile-2',
-    firstDelay: 1,
+    firstRetryDelayMs: 1,
     ...more,
   });
 }
 
-const statuses = (client: GateClient) => client.settled.map(({ status }) => status);
+const statuses = (client: GateClient) => client.results.map(({ status }) => status);
 
-describe('the example gate', () => {
+describe('the example gate client', () => {
   it('sends its events and returns the responses', async () => {
     const client = await openGate();
     const on = await client.signOn(worker, morning);
     await client.signOff(on, evening);
-    expect(client.waiting).toBe(2);
+    expect(client.pendingCount).toBe(2);
     await client.deliver();
     expect(statuses(client)).toEqual([201, 201]);
-    expect(client.waiting).toBe(0);
-    const { events } = await attendanceOf(service);
+    expect(client.pendingCount).toBe(0);
+    const { events } = await readAttendance(service);
     const kept = events.find(({ sourceEventId }) => sourceEventId === on.sourceEventId)!;
     expect(kept).toMatchObject({ workerId: worker, deviceId: 'turnstile-2', occurredAt: morning.toISOString() });
   });
@@ -104,20 +104,20 @@ describe('the example gate', () => {
     const on = await before.signOn(worker, morning);
     await before.deliver();
     await before.signOff(on, evening);
-    await appendFile(join(folder, 'seen.ndjson'), '{"sourceEventId":"half');
+    await appendFile(join(folder, 'events.ndjson'), '{"sourceEventId":"half');
     const after = await openGate();
-    expect(after.waiting).toBe(1);
+    expect(after.pendingCount).toBe(1);
     await after.signOn(worker, evening);
     await after.deliver();
     expect(statuses(after)).toEqual([201, 201, 201]);
-    expect((await openGate()).waiting).toBe(0);
+    expect((await openGate()).pendingCount).toBe(0);
   });
 
   it('repeats an event whose response was not written to its journal, and gets 200', async () => {
     const before = await openGate();
     await before.signOn(worker, morning);
     await before.deliver();
-    await rm(join(folder, 'settled.ndjson'));
+    await rm(join(folder, 'results.ndjson'));
     const after = await openGate();
     await after.deliver();
     expect(statuses(after)).toEqual([200]);
@@ -129,7 +129,7 @@ describe('the example gate', () => {
     await client.signOff({ ...on, workerId: colleague }, evening);
     await client.signOn('wkr_nosuch', morning);
     await client.deliver();
-    expect(client.refused.map(({ status, body }) => [status, body.code])).toEqual([
+    expect(client.rejected.map(({ status, body }) => [status, body.code])).toEqual([
       [409, 'WORKER_MISMATCH'],
       [403, 'FORBIDDEN'],
     ]);
@@ -140,17 +140,17 @@ describe('the example gate', () => {
   });
 
   it('keeps an event that is ahead of the clock of the service and sends it later', async () => {
-    const client = await openGate({ longestDelay: 5 });
+    const client = await openGate({ maxRetryDelayMs: 5 });
     const early = await client.signOn(worker, new Date(service.clock.now() + 65_000));
     const usual = await client.signOn(colleague, morning);
     const delivering = client.deliver();
     // Sent and refused more than once, while the other event is settled.
     await expect.poll(() => bodies.length, { timeout: 10_000 }).toBeGreaterThan(3);
-    expect(client.settled.map(({ sourceEventId }) => sourceEventId)).toEqual([usual.sourceEventId]);
-    expect([client.waiting, client.refused]).toEqual([1, []]);
+    expect(client.results.map(({ sourceEventId }) => sourceEventId)).toEqual([usual.sourceEventId]);
+    expect([client.pendingCount, client.rejected]).toEqual([1, []]);
     service.clock.advance(60_000);
     await delivering;
-    expect(client.settled.map(({ sourceEventId, status }) => [sourceEventId, status])).toEqual([
+    expect(client.results.map(({ sourceEventId, status }) => [sourceEventId, status])).toEqual([
       [usual.sourceEventId, 201],
       [early.sourceEventId, 201],
     ]);
@@ -159,7 +159,7 @@ describe('the example gate', () => {
   });
 
   it('keeps an event that is ahead of the clock over a restart', async () => {
-    const client = await openGate({ longestDelay: 60_000 });
+    const client = await openGate({ maxRetryDelayMs: 60_000 });
     await client.signOn(worker, new Date(service.clock.now() + 3_600_000));
     const ending = new AbortController();
     const delivering = client.deliver(ending.signal);
@@ -167,7 +167,7 @@ describe('the example gate', () => {
     ending.abort();
     await expect(delivering).rejects.toThrow();
     const after = await openGate();
-    expect([after.waiting, after.refused]).toEqual([1, []]);
+    expect([after.pendingCount, after.rejected]).toEqual([1, []]);
   });
 
   it('keeps every other 400 for manual review and continues with the other events', async () => {
@@ -177,7 +177,7 @@ describe('the example gate', () => {
       ...changes,
     });
     const inTheFuture = new Date(service.clock.now() + 60_000).toISOString();
-    await client.keep(
+    await client.enqueue(
       event('wrong-worker', { workerId: 'nobody' }),
       event('wrong-time', { occurredAt: 'yesterday' }),
       event('two-errors', { workerId: 'nobody', occurredAt: inTheFuture }),
@@ -185,7 +185,7 @@ describe('the example gate', () => {
     );
     await client.deliver();
     expect(statuses(client)).toEqual([400, 400, 400, 201]);
-    const kept = (await openGate()).refused.map(({ sourceEventId, body }) => [
+    const kept = (await openGate()).rejected.map(({ sourceEventId, body }) => [
       sourceEventId,
       body.errors!.map(({ fieldName }) => fieldName).sort(),
     ]);
@@ -202,11 +202,11 @@ describe('the example gate', () => {
   it('writes an event to its disk before the gate opens', async () => {
     const client = await openGate();
     const event = await client.signOn(worker, morning);
-    expect(JSON.parse(await readFile(join(folder, 'seen.ndjson'), 'utf8'))).toEqual(event);
+    expect(JSON.parse(await readFile(join(folder, 'events.ndjson'), 'utf8'))).toEqual(event);
   });
 
   it('stops on request and loses no event', async () => {
-    const client = await openGate({ firstDelay: 60_000 });
+    const client = await openGate({ firstRetryDelayMs: 60_000 });
     await client.signOn(worker, morning);
     faults = [503];
     const ending = new AbortController();
@@ -214,6 +214,6 @@ describe('the example gate', () => {
     await expect.poll(() => bodies.length).toBe(1);
     ending.abort();
     await expect(delivering).rejects.toThrow();
-    expect((await openGate()).waiting).toBe(1);
+    expect((await openGate()).pendingCount).toBe(1);
   });
 });

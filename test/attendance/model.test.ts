@@ -3,14 +3,14 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { grantSiteAccess, revokeSiteAccess } from '../../src/domain/access/site-access.ts';
 import { archiveVisit, closeVisit } from '../../src/domain/attendance/manual-changes.ts';
-import { attendanceOf, type GateEvent, gate, send } from '../support/attendance.ts';
+import { createGateFixture, type GateEvent, readAttendance, sendEvent } from '../support/attendance.ts';
 import { OPERATOR } from '../support/audit.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { AttendanceModel, type Visit } from './model.ts';
+import { AttendanceModel, type Visit } from './attendance-model.ts';
 
 const RUNS = Number(process.env.MODEL_RUNS ?? 25);
 const INTEGRATORS = ['A', 'C'] as const;
-const { projectId, workers } = gate();
+const { projectId, workers } = createGateFixture();
 const [WORKER_WITHOUT_ACCESS] = workers.none;
 
 let service: Service;
@@ -19,8 +19,8 @@ let tokens: string[];
 
 beforeAll(async () => {
   service = await startService();
-  instances = [service.app, await service.another()];
-  tokens = await Promise.all(INTEGRATORS.map((name) => service.as(name)));
+  instances = [service.app, await service.startInstance()];
+  tokens = await Promise.all(INTEGRATORS.map((name) => service.tokenOf(name)));
 });
 
 afterAll(() => service.stop());
@@ -29,7 +29,7 @@ afterAll(() => service.stop());
 type Model = AttendanceModel[];
 
 /** One run of the service: the number in the ids of its events, and the ids of the returned visits. */
-interface Real {
+interface RunContext {
   run: number;
   visitIds: Map<Visit, string>;
 }
@@ -42,7 +42,7 @@ const withRunPrefix = (event: GateEvent, run: number): GateEvent => ({
 });
 
 /** Sends an event, or concurrent copies of it, to both instances. */
-class Send implements fc.AsyncCommand<Model, Real> {
+class SendCommand implements fc.AsyncCommand<Model, RunContext> {
   constructor(
     readonly integrator: number,
     readonly instance: number,
@@ -52,11 +52,11 @@ class Send implements fc.AsyncCommand<Model, Real> {
 
   check = () => true;
 
-  async run(model: Model, { run, visitIds }: Real): Promise<void> {
+  async run(model: Model, { run, visitIds }: RunContext): Promise<void> {
     const event = withRunPrefix(this.event, run);
     const token = tokens[this.integrator]!;
     const copies = Array.from({ length: this.times }, (_, copy) =>
-      send(instances[(this.instance + copy) % 2]!, token, event),
+      sendEvent(instances[(this.instance + copy) % 2]!, token, event),
     );
     const answers = await Promise.all(copies);
     const wellFormed = event.type === 'SIGN_OFF' || !event.sourceSignOnEventId;
@@ -81,7 +81,7 @@ class Send implements fc.AsyncCommand<Model, Real> {
 }
 
 /** An operator closes or archives a visit. */
-class End implements fc.AsyncCommand<Model, Real> {
+class EndVisitCommand implements fc.AsyncCommand<Model, RunContext> {
   constructor(
     readonly integrator: number,
     readonly at: number,
@@ -99,7 +99,7 @@ class End implements fc.AsyncCommand<Model, Real> {
     return this.how === 'archived' || !(off || archived);
   }
 
-  async run(model: Model, { visitIds }: Real): Promise<void> {
+  async run(model: Model, { visitIds }: RunContext): Promise<void> {
     const visit = this.#visit(model);
     visit[this.how] = true;
     const visitId = visitIds.get(visit)!;
@@ -112,7 +112,7 @@ class End implements fc.AsyncCommand<Model, Real> {
 }
 
 /** Grants or revokes site access, which must not affect events. */
-class Access implements fc.AsyncCommand<Model, Real> {
+class ChangeAccessCommand implements fc.AsyncCommand<Model, RunContext> {
   constructor(
     readonly workerId: string,
     readonly granted: boolean,
@@ -127,7 +127,7 @@ class Access implements fc.AsyncCommand<Model, Real> {
   toString = () => `${this.granted ? 'grant' : 'revoke'} ${this.workerId}`;
 }
 
-const known = [workers.active[0]!, workers.active[1]!, workers.revoked[0]!];
+const WORKERS = [workers.active[0]!, workers.active[1]!, workers.revoked[0]!];
 
 /** Valid events of a few visits: the sign-on, its sign-off and another sign-off. */
 const validEvent = fc
@@ -136,7 +136,7 @@ const validEvent = fc
     ([visit, what]): GateEvent => ({
       sourceEventId: `${what}${visit}`,
       sourceSignOnEventId: what === 'on' ? null : `on${visit}`,
-      workerId: known[visit % 3]!,
+      workerId: WORKERS[visit % 3]!,
       type: what === 'on' ? 'SIGN_ON' : 'SIGN_OFF',
       occurredAt: what === 'on' ? '2026-05-20T21:00:00.000Z' : '2026-05-20T22:00:00.000Z',
       deviceId: null,
@@ -145,7 +145,7 @@ const validEvent = fc
 
 /** A change that may make an event invalid or conflicting. */
 const change: fc.Arbitrary<Partial<GateEvent>> = fc.oneof(
-  fc.record({ workerId: fc.constantFrom(...known, WORKER_WITHOUT_ACCESS!) }),
+  fc.record({ workerId: fc.constantFrom(...WORKERS, WORKER_WITHOUT_ACCESS!) }),
   fc.record({ occurredAt: fc.constantFrom('2026-05-20T20:00:00.000Z', '2026-05-20T23:00:00.000Z') }),
   fc.record({ deviceId: fc.constant('turnstile') }),
   fc.record({ sourceSignOnEventId: fc.constantFrom(null, 'on0', 'on1', 'off1', 'again0', 'nowhere') }),
@@ -154,17 +154,17 @@ const change: fc.Arbitrary<Partial<GateEvent>> = fc.oneof(
 const changedEvent = fc.tuple(validEvent, change).map(([event, changes]): GateEvent => ({ ...event, ...changes }));
 const anyEvent = fc.oneof({ weight: 3, arbitrary: validEvent }, { weight: 1, arbitrary: changedEvent });
 const integrator = fc.constantFrom(0, 0, 1);
-const times = fc.constantFrom(1, 1, 1, 4);
+const repetitions = fc.constantFrom(1, 1, 1, 4);
 
 const commands = fc.commands(
   [
-    fc.tuple(integrator, fc.nat(1), anyEvent, times).map((args) => new Send(...args)),
-    fc.tuple(integrator, fc.nat(1), anyEvent, times).map((args) => new Send(...args)),
-    fc.tuple(integrator, fc.nat(1), anyEvent, times).map((args) => new Send(...args)),
+    fc.tuple(integrator, fc.nat(1), anyEvent, repetitions).map((args) => new SendCommand(...args)),
+    fc.tuple(integrator, fc.nat(1), anyEvent, repetitions).map((args) => new SendCommand(...args)),
+    fc.tuple(integrator, fc.nat(1), anyEvent, repetitions).map((args) => new SendCommand(...args)),
     fc
       .tuple(integrator, fc.nat(5), fc.constantFrom('closed' as const, 'archived' as const))
-      .map((args) => new End(...args)),
-    fc.tuple(fc.constantFrom(...known), fc.boolean()).map((args) => new Access(...args)),
+      .map((args) => new EndVisitCommand(...args)),
+    fc.tuple(fc.constantFrom(...WORKERS), fc.boolean()).map((args) => new ChangeAccessCommand(...args)),
   ],
   { maxCommands: 60, size: 'max' },
 );
@@ -173,7 +173,7 @@ it('responds and stores like an in-memory model, for random events of two integr
   let run = 0;
   await fc.assert(
     fc.asyncProperty(commands, async (sequence) => {
-      const real: Real = { run: ++run, visitIds: new Map() };
+      const real: RunContext = { run: ++run, visitIds: new Map() };
       const model: Model = INTEGRATORS.map(() => new AttendanceModel());
       await fc.asyncModelRun(() => ({ model, real }), sequence);
       await compareStored(model, real);
@@ -182,10 +182,10 @@ it('responds and stores like an in-memory model, for random events of two integr
   );
 }, 300_000);
 
-async function compareStored(model: Model, { run, visitIds }: Real): Promise<void> {
-  const { visits, events } = await attendanceOf(service);
+async function compareStored(model: Model, { run, visitIds }: RunContext): Promise<void> {
+  const { visits, events } = await readAttendance(service);
   const ours = events.filter(({ sourceEventId }) => sourceEventId.startsWith(`run-${run}-`));
-  const states = model.flatMap(({ known: all }) =>
+  const states = model.flatMap(({ receivedEvents: all }) =>
     [...all.values()].map(({ event: { sourceEventId }, state, visit }) => ({
       sourceEventId,
       status: typeof state === 'object' ? 'REJECTED' : state,

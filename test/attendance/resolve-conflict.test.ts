@@ -4,7 +4,7 @@ import { type ConflictResolution, SignOnConflict } from '../../entities/sign-on-
 import { SignOnVisit } from '../../entities/sign-on-visit.entity.ts';
 import { archiveVisit, closeVisit } from '../../src/domain/attendance/manual-changes.ts';
 import { resolveConflict } from '../../src/domain/attendance/resolve-conflict.ts';
-import { type GateEvent, gate, send, signOff, signOn } from '../support/attendance.ts';
+import { aSignOff, aSignOn, createGateFixture, type GateEvent, sendEvent } from '../support/attendance.ts';
 import { OPERATOR } from '../support/audit.ts';
 import { type Service, startService } from '../support/harness.ts';
 
@@ -12,11 +12,11 @@ import { type Service, startService } from '../support/harness.ts';
 
 let service: Service;
 let token: string;
-const [worker, colleague] = gate().workers.active as [string, string];
+const [worker, colleague] = createGateFixture().workers.active as [string, string];
 
 beforeAll(async () => {
   service = await startService();
-  token = await service.as('A');
+  token = await service.tokenOf('A');
 });
 
 afterAll(() => service.stop());
@@ -24,34 +24,38 @@ afterAll(() => service.stop());
 const context = () => ({ database: service.databases.au1, clock: service.clock, source: OPERATOR });
 const em = () => service.databases.au1.fork();
 const instant = (milliseconds: number) => new Date(service.clock.now() + milliseconds).toISOString();
-const resolve = (id: number, resolution: ConflictResolution = 'USE_EVENT_TIME', reason = 'Seen', by = 'Kim Tran') =>
-  resolveConflict(context(), { id, resolution, reason, by });
+const resolveWithDefaults = (
+  id: number,
+  resolution: ConflictResolution = 'USE_EVENT_TIME',
+  reason = 'Seen',
+  by = 'Kim Tran',
+) => resolveConflict(context(), { id, resolution, reason, by });
 
 /** Begins a visit through the gate. */
-async function begin(event: Partial<GateEvent> = {}) {
-  const on = signOn(worker, event);
-  const { status, body } = await send(service.app, token, on);
+async function beginVisit(event: Partial<GateEvent> = {}) {
+  const on = aSignOn(worker, event);
+  const { status, body } = await sendEvent(service.app, token, on);
   expect(status).toBe(201);
   return { on, visitId: body.data.signOnId as string };
 }
 
-const closeByHand = (visitId: string) => closeVisit(context(), { visitId, by: 'Robin', reason: 'Went home' });
+const closeManually = (visitId: string) => closeVisit(context(), { visitId, by: 'Robin', reason: 'Went home' });
 
 /** Sends an event that is 409, and returns the number of its conflict. */
-async function refuse(event: GateEvent, code: string): Promise<number> {
-  const { status, body } = await send(service.app, token, event);
+async function createConflict(event: GateEvent, code: string): Promise<number> {
+  const { status, body } = await sendEvent(service.app, token, event);
   expect([status, body.code]).toEqual([409, code]);
   return (await em().findOneOrFail(SignOnConflict, { sourceEventId: event.sourceEventId, code: code as never })).id;
 }
 
 describe('a conflict that is resolved by the time of its event', () => {
   it('ends the visit that a person has closed, and is recorded', async () => {
-    const { on, visitId } = await begin();
-    await closeByHand(visitId);
-    const off = signOff(on);
-    const id = await refuse(off, 'ATTENDANCE_CLOSED');
+    const { on, visitId } = await beginVisit();
+    await closeManually(visitId);
+    const off = aSignOff(on);
+    const id = await createConflict(off, 'ATTENDANCE_CLOSED');
     service.clock.advance(1_000);
-    await resolve(id);
+    await resolveWithDefaults(id);
     const now = instant(0);
     const closedAt = new Date(off.occurredAt).toISOString();
     expect(await em().findOne(SignOnVisit, visitId)).toMatchObject({
@@ -75,11 +79,11 @@ describe('a conflict that is resolved by the time of its event', () => {
     ['later than now', false, () => ({ on: instant(-60_000), off: instant(1) })],
   ])('may end it %s: %s', async (_, isPossible, times) => {
     const { on, off } = times();
-    const begun = await begin({ occurredAt: on });
-    await closeByHand(begun.visitId);
-    const id = await refuse(signOff(begun.on, { occurredAt: off }), 'ATTENDANCE_CLOSED');
-    if (isPossible) await resolve(id);
-    else await expect(resolve(id)).rejects.toThrow(`the visit cannot have ended at ${off}`);
+    const begun = await beginVisit({ occurredAt: on });
+    await closeManually(begun.visitId);
+    const id = await createConflict(aSignOff(begun.on, { occurredAt: off }), 'ATTENDANCE_CLOSED');
+    if (isPossible) await resolveWithDefaults(id);
+    else await expect(resolveWithDefaults(id)).rejects.toThrow(`the visit cannot have ended at ${off}`);
     const { resolvedAt } = await em().findOneOrFail(SignOnConflict, id);
     expect(resolvedAt).toBe(isPossible ? instant(0) : null);
   });
@@ -90,80 +94,86 @@ describe('a conflict that cannot be resolved by the time of its event', () => {
     [
       'only a sign-off can end a visit',
       async () => {
-        const { on } = await begin();
-        return refuse({ ...on, workerId: colleague }, 'EVENT_MISMATCH');
+        const { on } = await beginVisit();
+        return createConflict({ ...on, workerId: colleague }, 'EVENT_MISMATCH');
       },
     ],
     [
       'no visit is recorded that the event could end',
       async () => {
-        const { on } = await begin();
-        return refuse(signOff(on, { sourceSignOnEventId: null as never }), 'SIGN_ON_REQUIRED');
+        const { on } = await beginVisit();
+        return createConflict(aSignOff(on, { sourceSignOnEventId: null as never }), 'SIGN_ON_REQUIRED');
       },
     ],
     [
       'the recorded visit is of another worker',
       async () => {
-        const { on } = await begin();
-        return refuse(signOff(on, { workerId: colleague }), 'WORKER_MISMATCH');
+        const { on } = await beginVisit();
+        return createConflict(aSignOff(on, { workerId: colleague }), 'WORKER_MISMATCH');
       },
     ],
     [
       'the visit was archived at 20',
       async () => {
-        const { on, visitId } = await begin();
+        const { on, visitId } = await beginVisit();
         await archiveVisit(context(), visitId);
-        return refuse(signOff(on), 'ATTENDANCE_CLOSED');
+        return createConflict(aSignOff(on), 'ATTENDANCE_CLOSED');
       },
     ],
     [
       'a gate signed the worker off at 2026-05-21T05:30:00.000Z',
       async () => {
-        const { on } = await begin();
-        await send(service.app, token, signOff(on));
-        return refuse(signOff(on, { occurredAt: '2026-05-21T06:00:00Z' }), 'ALREADY_SIGNED_OFF');
+        const { on } = await beginVisit();
+        await sendEvent(service.app, token, aSignOff(on));
+        return createConflict(aSignOff(on, { occurredAt: '2026-05-21T06:00:00Z' }), 'ALREADY_SIGNED_OFF');
       },
     ],
     [
       // The event with the same id comes before the sign-on that the repetition names.
       'a gate signed the worker off at 2026-05-21T05:30:00.000Z',
       async () => {
-        const [first, second] = [await begin(), await begin()];
-        const off = signOff(first.on);
-        await send(service.app, token, off);
-        return refuse({ ...off, sourceSignOnEventId: second.on.sourceEventId }, 'EVENT_MISMATCH');
+        const [first, second] = [await beginVisit(), await beginVisit()];
+        const off = aSignOff(first.on);
+        await sendEvent(service.app, token, off);
+        return createConflict({ ...off, sourceSignOnEventId: second.on.sourceEventId }, 'EVENT_MISMATCH');
       },
     ],
   ])('because %s', async (problem, refuseEvent) => {
     const id = await refuseEvent();
     const visits = await em().findAll(SignOnVisit, { orderBy: { id: 'asc' } });
-    await expect(resolve(id)).rejects.toMatchObject({ field: 'resolution', message: expect.stringContaining(problem) });
+    await expect(resolveWithDefaults(id)).rejects.toMatchObject({
+      field: 'resolution',
+      message: expect.stringContaining(problem),
+    });
     expect(await em().findAll(SignOnVisit, { orderBy: { id: 'asc' } })).toEqual(visits);
-    await resolve(id, 'KEEP_RECORD');
+    await resolveWithDefaults(id, 'KEEP_RECORD');
     expect(await em().findOne(SignOnConflict, id)).toMatchObject({ resolution: 'KEEP_RECORD' });
     expect(await em().findAll(SignOnVisit, { orderBy: { id: 'asc' } })).toEqual(visits);
   });
 
   it('because there is none', async () => {
-    await expect(resolve(999_999)).rejects.toMatchObject({ field: 'id' });
+    await expect(resolveWithDefaults(999_999)).rejects.toMatchObject({ field: 'id' });
   });
 });
 
 describe('a conflict that was resolved before', () => {
   it('stays as it is, and only the same decision of the same person is no error', async () => {
-    const { on, visitId } = await begin();
-    await closeByHand(visitId);
-    const id = await refuse(signOff(on), 'ATTENDANCE_CLOSED');
-    await resolve(id, 'KEEP_RECORD');
+    const { on, visitId } = await beginVisit();
+    await closeManually(visitId);
+    const id = await createConflict(aSignOff(on), 'ATTENDANCE_CLOSED');
+    await resolveWithDefaults(id, 'KEEP_RECORD');
     const resolved = await em().findOneOrFail(SignOnConflict, id);
     service.clock.advance(1_000);
-    await resolve(id, 'KEEP_RECORD');
+    await resolveWithDefaults(id, 'KEEP_RECORD');
     for (const [resolution, reason, by] of [
       ['USE_EVENT_TIME', 'Seen', 'Kim Tran'],
       ['KEEP_RECORD', 'Another reason', 'Kim Tran'],
       ['KEEP_RECORD', 'Seen', 'Alex Reid'],
     ] as const) {
-      await expect(resolve(id, resolution, reason, by)).rejects.toMatchObject({ status: 409, code: 'EDIT_CONFLICT' });
+      await expect(resolveWithDefaults(id, resolution, reason, by)).rejects.toMatchObject({
+        status: 409,
+        code: 'EDIT_CONFLICT',
+      });
     }
     expect(await em().findOneOrFail(SignOnConflict, id)).toEqual(resolved);
   });
@@ -176,7 +186,7 @@ describe('a visit that a person closes', () => {
     [-60_000, true],
     [-60_001, false],
   ])('may have ended %i ms from now, where it began a minute ago: %s (ATT-33)', async (milliseconds, isPossible) => {
-    const { visitId } = await begin({ occurredAt: instant(-60_000) });
+    const { visitId } = await beginVisit({ occurredAt: instant(-60_000) });
     const closed = closeVisit(context(), { visitId, by: 'Robin', at: instant(milliseconds) });
     if (isPossible) expect(await closed).toMatchObject({ closedAt: instant(milliseconds), changed: true });
     else await expect(closed).rejects.toMatchObject({ field: 'at' });

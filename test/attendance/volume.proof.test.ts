@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { gate, gatePath } from '../support/attendance.ts';
-import { addWorkers, compareWithStory, storyOf } from '../support/attendance-story.ts';
+import { createGateFixture, signOnEventsPath } from '../support/attendance.ts';
+import { addGateWorkers, createAttendanceScenario, findAttendanceDifferences } from '../support/attendance-scenario.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { randomOf, shuffled } from '../support/shuffle.ts';
+import { createRandom, shuffle } from '../support/random.ts';
 
 const EVENTS = 4_000;
 const WORKERS = 200;
@@ -16,22 +16,25 @@ let instances: string[];
 beforeAll(async () => {
   service = await startService();
   const listen = (app: FastifyInstance) => app.listen({ host: '127.0.0.1', port: 0 });
-  instances = [await listen(service.app), await listen(await service.another())];
+  instances = [await listen(service.app), await listen(await service.startInstance())];
 });
 
 afterAll(() => service.stop());
 
 it(`ends with exactly the visits that took place, of ${EVENTS} events in random order, a fifth of them sent twice`, async () => {
-  const { stays, events } = storyOf(await addWorkers(service.databases.au1, gate(), WORKERS), EVENTS);
-  const random = randomOf(20260601);
-  const again = shuffled(events, random).slice(0, EVENTS * DUPLICATES);
-  const queue = shuffled([...events, ...again], random);
-  const token = await service.as('A');
+  const { visits, events } = createAttendanceScenario(
+    await addGateWorkers(service.databases.au1, createGateFixture(), WORKERS),
+    EVENTS,
+  );
+  const random = createRandom(20260601);
+  const again = shuffle(events, random).slice(0, EVENTS * DUPLICATES);
+  const queue = shuffle([...events, ...again], random);
+  const token = await service.tokenOf('A');
   const answers = new Map<string, number[]>();
 
   const connection = async (origin: string) => {
     for (let event = queue.pop(); event; event = queue.pop()) {
-      const response = await fetch(`${origin}${gatePath()}`, {
+      const response = await fetch(`${origin}${signOnEventsPath()}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         body: JSON.stringify(event),
@@ -50,5 +53,5 @@ it(`ends with exactly the visits that took place, of ${EVENTS} events in random 
   expect(wrong).toEqual([]);
   expect(answers.size).toBe(events.length);
 
-  expect(await compareWithStory(service.databases.au1, stays, events)).toEqual([]);
+  expect(await findAttendanceDifferences(service.databases.au1, visits, events)).toEqual([]);
 }, 240_000);

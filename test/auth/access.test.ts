@@ -85,9 +85,9 @@ describe('the OpenAPI document', () => {
 
 describe('a scope that is revoked from the client', () => {
   it('no longer applies to its tokens (OAU-16)', async () => {
-    const token = await service.as('A');
+    const token = await service.tokenOf('A');
     expect((await service.get('/builders', token)).statusCode).toBe(200);
-    const { clientId, scopes } = service.demo('A');
+    const { clientId, scopes } = service.findDemoClient('A');
     const set = async (some: readonly string[]) => {
       const sql = 'update oauth_client set scopes = ? where id = ?';
       await service.databases.au1.fork().execute(sql, [`{${some.join(',')}}`, clientId]);

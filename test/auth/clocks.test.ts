@@ -88,8 +88,8 @@ describe('a rate limit', () => {
 
 describe('when the clock of an instance moves backwards', () => {
   it('a verified token is checked against the database again', async () => {
-    const token = await service.as('C');
-    const { clientId } = service.demo('C');
+    const token = await service.tokenOf('C');
+    const { clientId } = service.findDemoClient('C');
     const setDisabled = (sql: string) =>
       service.databases.au1.fork().execute(`update oauth_client set disabled_at = ${sql} where id = ?`, [clientId]);
     expect((await service.get('/builders', token)).statusCode).toBe(200);
@@ -130,7 +130,7 @@ describe('the sweep', () => {
   it('uses the clock of the database', async () => {
     const config = testConfig({ DATA_DIR: service.dataDir });
     const storages = openStorages(config, { secrets: ['x'.repeat(43)], clock: service.clock });
-    const key = createObjectKey('photos', service.demo('A').builderIds[0]!, 'image/png');
+    const key = createObjectKey('photos', service.findDemoClient('A').builderIds[0]!, 'image/png');
     await storages.au1.store(key, Readable.from(['bytes']), 'image/png', 1_000);
     const job = createSweepJob(databases(), storages);
     au1.skewMs = DAY - HOUR;

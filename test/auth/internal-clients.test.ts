@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { OperationCalls } from '../support/operation-calls.ts';
-import { samplesOf } from '../support/samples.ts';
+import { createSamples } from '../support/samples.ts';
 
-/** Mutations of records that belong to no integrator: people's tools may call them. */
+/** Mutations of records that belong to no integrator, which internal clients may call. */
 const ALLOWED = [
   ...['createMeeting', 'updateMeeting', 'startMeeting', 'endMeeting', 'updateMeetingNotes'],
   ...['createPhotoFolder', 'updatePhotoFolder', 'deletePhotoFolder', 'updatePhoto', 'deletePhoto'],
@@ -19,12 +19,15 @@ let token: string;
 
 beforeAll(async () => {
   service = await startService();
-  calls = new OperationCalls(service, await samplesOf(service.databases.au1, service.demo('A').builderIds[0]!));
-  const { clientId, scopes } = service.demo('internal');
+  calls = new OperationCalls(
+    service,
+    await createSamples(service.databases.au1, service.findDemoClient('A').builderIds[0]!),
+  );
+  const { clientId, scopes } = service.findDemoClient('internal');
   const all = [...scopes, ...WRITE_SCOPES];
   const em = service.databases.au1.fork();
   await em.execute(`update oauth_client set scopes = ? where id = ?`, [`{${all.join(',')}}`, clientId]);
-  token = await service.token({ clientId, scope: all });
+  token = await service.createToken({ clientId, scope: all });
 });
 
 afterAll(() => service.stop());

@@ -8,7 +8,7 @@ const OTHER_BUILDER = 'buil_a2';
 const SYNC = { field: 'syncPhotoReport', scope: 'write:photos', budget: 'sync' } as const;
 const UPDATE = { ...SYNC, field: 'updatePhotoReport' };
 
-const allowed = new Set(['write:photos']);
+const scopes = new Set(['write:photos']);
 const caller = new Caller({
   clientId: 'cli_a1',
   clientName: 'Client',
@@ -16,10 +16,10 @@ const caller = new Caller({
   internal: false,
   userId: null,
   builderId: null,
-  scopes: allowed,
+  scopes,
   connections: new Map([
-    [BUILDER, allowed],
-    [OTHER_BUILDER, allowed],
+    [BUILDER, scopes],
+    [OTHER_BUILDER, scopes],
   ]),
 });
 

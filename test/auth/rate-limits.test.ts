@@ -14,27 +14,27 @@ beforeEach(() => service.clock.advance(120_000));
 
 const METADATA = '/.well-known/oauth-authorization-server';
 
-const numbers = (headers: Record<string, unknown>) =>
+const parseRateLimitHeaders = (headers: Record<string, unknown>) =>
   ['limit', 'remaining', 'reset'].map((name) => Number(headers[`x-ratelimit-${name}`]));
 
 describe('RATE_LIMIT_API', () => {
   it('counts down per client, then responds 429 with Retry-After until the window ends (ERR-17, LIM-1, LIM-5)', async () => {
-    const token = await service.as('A');
+    const token = await service.tokenOf('A');
     const answers = [];
     for (let call = 0; call < 4; call++) answers.push(await service.get('/builders', token));
     expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 429]);
-    expect(answers.map(({ headers }) => numbers(headers)[1])).toEqual([2, 1, 0, 0]);
+    expect(answers.map(({ headers }) => parseRateLimitHeaders(headers)[1])).toEqual([2, 1, 0, 0]);
     expect(answers[3]!.json()).toMatchObject({ code: 'RATE_LIMITED' });
     expect(answers[3]!.headers['retry-after']).toBe('10');
     expect(answers[3]!.headers['x-ratelimit-reset']).toBe('10');
     service.clock.advance(10_000);
-    expect((await service.get('/builders', await service.as('A'))).statusCode).toBe(200);
+    expect((await service.get('/builders', await service.tokenOf('A'))).statusCode).toBe(200);
   });
 
   it("does not spend another client's budget", async () => {
-    const token = await service.as('A');
+    const token = await service.tokenOf('A');
     for (let call = 0; call < 4; call++) await service.get('/builders', token);
-    expect((await service.get('/builders', await service.as('B'))).statusCode).toBe(200);
+    expect((await service.get('/builders', await service.tokenOf('B'))).statusCode).toBe(200);
   });
 
   it('counts per address without a token (LIM-1)', async () => {
@@ -48,7 +48,7 @@ describe('RATE_LIMIT_API', () => {
     const headers = { 'x-service-region-id': 'eu1' };
     const call = () => service.request({ url: '/builders', headers, remoteAddress: '192.0.2.3' });
     const first = await call();
-    expect([first.statusCode, ...numbers(first.headers)]).toEqual([400, 3, 2, 10]);
+    expect([first.statusCode, ...parseRateLimitHeaders(first.headers)]).toEqual([400, 3, 2, 10]);
     for (let sent = 0; sent < 2; sent++) await call();
     expect((await call()).statusCode).toBe(429);
   });
@@ -56,7 +56,7 @@ describe('RATE_LIMIT_API', () => {
   it('counts per address for the reference and the OpenAPI document', async () => {
     const call = (url: string) => service.request({ url, remoteAddress: '192.0.2.4' });
     const first = await call('/openapi.json');
-    expect([first.statusCode, ...numbers(first.headers)]).toEqual([200, 3, 2, 10]);
+    expect([first.statusCode, ...parseRateLimitHeaders(first.headers)]).toEqual([200, 3, 2, 10]);
     await call('/docs/');
     expect((await call('/')).statusCode).toBe(302);
     expect((await call('/docs/')).statusCode).toBe(429);
@@ -78,7 +78,7 @@ describe('RATE_LIMIT_API', () => {
   );
 
   it('applies to GraphQL too (LIM-1)', async () => {
-    const token = await service.as('A');
+    const token = await service.tokenOf('A');
     for (let call = 0; call < 3; call++) await service.get('/builders', token);
     const { errors } = await service.graphql(token, '{ me { id } }');
     expect(errors![0]!.extensions).toMatchObject({ code: 'RATE_LIMITED', http: { status: 429 } });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/shared/version.ts';
-import { at, type CliHarness, START, seedBuilders, startCli } from './cli-harness.ts';
+import { CLI_START, type CliHarness, seedBuilders, startCli, toTimestamp } from './cli-harness.ts';
 
 let cli: CliHarness;
 let integrator: string;
@@ -74,14 +74,14 @@ describe('list', () => {
 
 describe('show', () => {
   it('shows an integrator, a client, a connection, a user, a membership and an image host', async () => {
-    const stamps = { createdAt: at(START), updatedAt: at(START) };
+    const stamps = { createdAt: toTimestamp(CLI_START), updatedAt: toTimestamp(CLI_START) };
     expect(await cli.json(['integrator', 'show', integrator])).toMatchObject({
       ...{ integratorId: integrator, name: 'Site Sync', ...stamps },
       ...{ clients: [{ clientId: client }], connections: [{ builderId: 'buil_a', status: 'ACTIVE' }] },
     });
     const shown = await cli.json(['client', 'show', client]);
     expect(shown).toMatchObject({ integratorName: 'Site Sync', redirectUris: [CALLBACK], disabledAt: null });
-    expect(shown.secrets).toEqual([{ secretId: expect.any(Number), createdAt: at(START) }]);
+    expect(shown.secrets).toEqual([{ secretId: expect.any(Number), createdAt: toTimestamp(CLI_START) }]);
     const connection = ['--integrator', integrator, '--builder', 'buil_a'];
     expect(await cli.json(['connection', 'show', ...connection])).toMatchObject({ scopes: ['read:projects'] });
     expect(await cli.json(['user', 'show', MAIL])).toMatchObject({
@@ -91,7 +91,9 @@ describe('show', () => {
     expect(await cli.json(['membership', 'show', '--user', user, '--builder', 'buil_a'])).toMatchObject({
       role: 'ADMIN',
     });
-    expect(await cli.json(['image-host', 'show', 'Images.example.com'])).toMatchObject({ createdAt: at(START) });
+    expect(await cli.json(['image-host', 'show', 'Images.example.com'])).toMatchObject({
+      createdAt: toTimestamp(CLI_START),
+    });
   });
 
   it('contains no secret, digest or password hash', async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Connection } from '../../entities/connection.entity.ts';
 import { Integrator } from '../../entities/integrator.entity.ts';
 import { isId } from '../../src/shared/ids.ts';
-import { at, type CliHarness, START, seedBuilders, startCli } from './cli-harness.ts';
+import { CLI_START, type CliHarness, seedBuilders, startCli, toTimestamp } from './cli-harness.ts';
 
 let cli: CliHarness;
 let integrator: string;
@@ -13,7 +13,7 @@ beforeAll(async () => {
   await seedBuilders(cli);
 });
 beforeEach(() => {
-  cli.clock.at = START;
+  cli.clock.at = CLI_START;
 });
 afterAll(() => cli.close());
 
@@ -25,11 +25,15 @@ describe('integrator create', () => {
   it('registers an integrator with its deep-link schemes, without duplicates and in lower case', async () => {
     const schemes = ['SiteSync', 'site-sync.v2', 'sitesync'].flatMap((scheme) => ['--deep-link-scheme', scheme]);
     const created = await cli.json(create('--name', '  Site Sync  ', ...schemes));
-    const expected = { name: 'Site Sync', deepLinkSchemes: ['sitesync', 'site-sync.v2'], createdAt: at(START) };
+    const expected = {
+      name: 'Site Sync',
+      deepLinkSchemes: ['sitesync', 'site-sync.v2'],
+      createdAt: toTimestamp(CLI_START),
+    };
     expect(created).toEqual({ regionId: 'au1', integratorId: created.integratorId, ...expected });
     expect(isId('integrator', created.integratorId)).toBe(true);
     const row = await em().findOneOrFail(Integrator, created.integratorId);
-    expect({ ...row }).toEqual({ id: created.integratorId, updatedAt: at(START), ...expected });
+    expect({ ...row }).toEqual({ id: created.integratorId, updatedAt: toTimestamp(CLI_START), ...expected });
   });
 
   it('registers it only in the given region', async () => {
@@ -79,14 +83,14 @@ describe('connection create and revoke', () => {
     const base = { regionId: 'au1', integratorId: integrator, builderId: 'buil_a' };
     const first = { ...base, scopes: ['read:builders', 'read:projects'] };
     expect(created).toEqual({ ...first, status: 'ACTIVE', change: 'created' });
-    cli.clock.at = START + 1000;
+    cli.clock.at = CLI_START + 1000;
     expect(await cli.json(revoke('buil_a'))).toEqual({ ...first, status: 'REVOKED', changed: true });
     expect(await cli.json(revoke('buil_a'))).toEqual({ ...first, status: 'REVOKED', changed: false });
-    cli.clock.at = START + 2000;
+    cli.clock.at = CLI_START + 2000;
     const again = await cli.json(create('buil_a', ...scopes('read:swms')));
     expect(again).toEqual({ ...base, scopes: ['read:swms'], status: 'ACTIVE', change: 'reactivated' });
     const rows = await em().find(Connection, { integratorId: integrator, builderId: 'buil_a' });
-    const stamps = { createdAt: at(START), updatedAt: at(START + 2000) };
+    const stamps = { createdAt: toTimestamp(CLI_START), updatedAt: toTimestamp(CLI_START + 2000) };
     expect(rows.map((row) => ({ ...row }))).toEqual([
       {
         id: rows[0]!.id,

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../entities/audit-entry.entity.ts';
 import { SignOnVisit } from '../../entities/sign-on-visit.entity.ts';
 import { User } from '../../entities/user.entity.ts';
-import { at, type CliHarness, START, seedBuilders, startCli } from './cli-harness.ts';
+import { CLI_START, type CliHarness, seedBuilders, startCli, toTimestamp } from './cli-harness.ts';
 
 let cli: CliHarness;
 /** Secrets that the commands have read or printed. */
@@ -17,8 +17,13 @@ const PASSWORD = 'correct horse battery';
 beforeAll(async () => {
   cli = await startCli();
   await seedBuilders(cli);
-  const visit = { builderId: 'buil_a', projectId: 'proj_a', workerId: 'wkr_a', signedOnAt: at(START - 3_600_000) };
-  const stamps = { createdAt: at(START), updatedAt: at(START) };
+  const visit = {
+    builderId: 'buil_a',
+    projectId: 'proj_a',
+    workerId: 'wkr_a',
+    signedOnAt: toTimestamp(CLI_START - 3_600_000),
+  };
+  const stamps = { createdAt: toTimestamp(CLI_START), updatedAt: toTimestamp(CLI_START) };
   await cli.databases.au1.fork().insert(SignOnVisit, { ...stamps, ...visit, id: 'signon_a' } as unknown as SignOnVisit);
 });
 afterAll(() => cli.close());
@@ -91,11 +96,11 @@ describe('each command that changes access', () => {
   it.each(COMMANDS)('%s is recorded with operator, host and command (ACC-20)', async (command, ...actions) => {
     cli.clock.at += 1000;
     await run(command);
-    const entries = await list('--since', at(cli.clock.at));
+    const entries = await list('--since', toTimestamp(cli.clock.at));
     expect(entries.map(({ action }: { action: string }) => action).toSorted()).toEqual(actions.toSorted());
     for (const entry of entries) {
       expect(entry).toMatchObject({
-        ...{ at: at(cli.clock.at), actor: { type: 'OPERATOR', id: userInfo().username } },
+        ...{ at: toTimestamp(cli.clock.at), actor: { type: 'OPERATOR', id: userInfo().username } },
         origin: { host: expect.any(String), command: command.split(' ', 2).join(' ') },
       });
     }
@@ -166,7 +171,7 @@ describe('import and export', () => {
       await cli.json(['export', folder, '--region', 'us1']);
       const [exported] = await list('--region', 'us1', '--action', 'region.exported');
       expect(exported).toMatchObject({ actor: { type: 'OPERATOR' }, objectId: 'us1', origin: { command: 'export' } });
-      const stamps = { createdAt: at(START), updatedAt: at(START) };
+      const stamps = { createdAt: toTimestamp(CLI_START), updatedAt: toTimestamp(CLI_START) };
       const row = { id: 'buil_i', ...stamps, name: 'Imported', logoUrl: null, logoKey: null };
       await writeFile(join(folder, 'builders.ndjson'), `${JSON.stringify(row)}\n`);
       await cli.json(['import', folder, '--region', 'us1']);

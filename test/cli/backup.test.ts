@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/config.ts';
 import { sweep } from '../../src/domain/uploads/sweep.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { openStorages, type Storage } from '../../src/storage/storage.ts';
-import { picture } from '../support/images.ts';
+import { createPicture } from '../support/images.ts';
 import { type CliHarness, seedBuilders, startCli } from './cli-harness.ts';
 
 const DAY = 86_400_000;
@@ -25,7 +25,7 @@ beforeAll(async () => {
   cli = await startCli();
   await seedBuilders(cli);
   const file = join(cli.env.DATA_DIR!, 'logo.jpg');
-  await writeFile(file, await picture());
+  await writeFile(file, await createPicture());
   await cli.json(['builder', 'set-logo', 'buil_a', file]);
   storage = await openStorage();
   const [row] = await cli.databases.au1
@@ -95,7 +95,7 @@ describe('the store of another deployment (UPL-34)', () => {
   const later = () => Date.now() + 2 * DAY;
   const exists = async () => (await storage.byteStore.stat(orphan)) !== null;
 
-  it('becomes that of the first deployment that sweeps it', async () => {
+  it('belongs to the first deployment that sweeps it', async () => {
     await storage.store(orphan, Readable.from(['bytes']), 'image/jpeg', 100);
     expect(await sweep(cli.databases.au1, storage, Date.now())).toMatchObject({ objects: 0 });
     const owner = { baseUrl: 'http://localhost:4000', database: expect.stringMatching(/^\d+\/00000001\/\w+$/) };

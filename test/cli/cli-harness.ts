@@ -32,8 +32,8 @@ export interface CliHarness {
   close(): Promise<void>;
 }
 
-export const START = Date.UTC(2026, 5, 1);
-export const at = (milliseconds: number) => new Date(milliseconds).toISOString();
+export const CLI_START = Date.UTC(2026, 5, 1);
+export const toTimestamp = (milliseconds: number) => new Date(milliseconds).toISOString();
 
 /** @param template Database that those of the regions are clones of: by default one with empty tables. */
 export async function startCli(template?: string): Promise<CliHarness> {
@@ -45,7 +45,7 @@ export async function startCli(template?: string): Promise<CliHarness> {
     REGIONS.map((region, index) => [region, new Database(region, urls[index]!)]),
   ) as Databases;
   const clock = {
-    at: START,
+    at: CLI_START,
     now() {
       return this.at;
     },
@@ -89,7 +89,7 @@ export class TextCollector extends Writable {
 /** Inserts two builders, each with a project and a worker: `buil_a`, `proj_a`, `wkr_a` and `buil_b`, `proj_b`, `wkr_b`. */
 export async function seedBuilders({ databases }: CliHarness, region: RegionId = 'au1'): Promise<void> {
   const em = databases[region].fork();
-  const stamps = { createdAt: at(START), updatedAt: at(START) };
+  const stamps = { createdAt: toTimestamp(CLI_START), updatedAt: toTimestamp(CLI_START) };
   for (const letter of ['a', 'b']) {
     const builderId = `buil_${letter}`;
     const name = `Builder ${letter.toUpperCase()}`;

@@ -4,7 +4,7 @@ import { GRANTS, OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { SCOPES } from '../../schema/scopes.ts';
 import { findClient } from '../../src/oauth/clients.ts';
 import { isSecretOf } from '../../src/shared/secrets.ts';
-import { at, type CliHarness, START, startCli } from './cli-harness.ts';
+import { CLI_START, type CliHarness, startCli, toTimestamp } from './cli-harness.ts';
 
 let cli: CliHarness;
 let integrator: string;
@@ -14,7 +14,7 @@ beforeAll(async () => {
   ({ integratorId: integrator } = await cli.json(['integrator', 'create', '--name', 'Site Sync']));
 });
 beforeEach(() => {
-  cli.clock.at = START;
+  cli.clock.at = CLI_START;
 });
 afterAll(() => cli.close());
 
@@ -32,7 +32,7 @@ describe('client create', () => {
     expect(rest).toEqual({
       ...{ regionId: 'au1', integratorId: integrator, internal: false, name: 'App', type: 'confidential' },
       ...{ grants: [...GRANTS], scopes, redirectUris: [], origins: [], pilotAgreement: null },
-      createdAt: at(START),
+      createdAt: toTimestamp(CLI_START),
     });
     const client = await findClient([cli.databases.au1], clientId);
     expect(client).toMatchObject({ type: 'CONFIDENTIAL', grants: [...GRANTS], scopes });
@@ -206,7 +206,7 @@ describe('client rotate-secret', () => {
     const { clientId, clientSecret } = await create();
     const secrets = [clientSecret];
     for (const minutes of [1, 2]) {
-      cli.clock.at = START + minutes * 60_000;
+      cli.clock.at = CLI_START + minutes * 60_000;
       const rotated = await rotate(clientId);
       expect(rotated).toMatchObject({ regionId: 'au1', clientId, validSecrets: 2, dropped: minutes - 1 });
       secrets.push(rotated.clientSecret);
@@ -216,9 +216,9 @@ describe('client rotate-secret', () => {
   });
 
   it('makes the new secret valid even if the clock was ahead before', async () => {
-    cli.clock.at = START + 60_000;
+    cli.clock.at = CLI_START + 60_000;
     const { clientId, clientSecret } = await create();
-    cli.clock.at = START;
+    cli.clock.at = CLI_START;
     const second = (await rotate(clientId)).clientSecret;
     const third = (await rotate(clientId)).clientSecret;
     expect(await validFor(clientId, [clientSecret, second, third])).toEqual([false, true, true]);
@@ -248,17 +248,17 @@ describe('client disable and enable', () => {
   it('disable and enable a client, without effect the second time (ACC-5)', async () => {
     const args = ['client', 'create', '--name', 'App', '--integrator', integrator, '--scope', SCOPES[0]];
     const { clientId } = await cli.json(args);
-    cli.clock.at = START + 1000;
-    const disabled = { regionId: 'au1', clientId, name: 'App', disabledAt: at(START + 1000) };
+    cli.clock.at = CLI_START + 1000;
+    const disabled = { regionId: 'au1', clientId, name: 'App', disabledAt: toTimestamp(CLI_START + 1000) };
     expect(await cli.json(['client', 'disable', clientId])).toEqual({ ...disabled, changed: true });
     expect(await findClient([cli.databases.au1], clientId)).toBeNull();
-    cli.clock.at = START + 2000;
+    cli.clock.at = CLI_START + 2000;
     expect(await cli.json(['client', 'disable', clientId])).toEqual({ ...disabled, changed: false });
     const enabled = { ...disabled, disabledAt: null };
     expect(await cli.json(['client', 'enable', clientId])).toEqual({ ...enabled, changed: true });
     expect(await cli.json(['client', 'enable', clientId])).toEqual({ ...enabled, changed: false });
     expect(await findClient([cli.databases.au1], clientId)).not.toBeNull();
-    expect((await em().findOneOrFail(OAuthClient, clientId)).updatedAt).toBe(at(START + 2000));
+    expect((await em().findOneOrFail(OAuthClient, clientId)).updatedAt).toBe(toTimestamp(CLI_START + 2000));
   });
 
   it('reject an unknown client', async () => {

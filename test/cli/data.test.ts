@@ -19,7 +19,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-const builders = () => cli.databases.us1.fork().count(Builder);
+const countBuilders = () => cli.databases.us1.fork().count(Builder);
 
 /** Reads the files of a folder, by name. */
 async function textsOf(path: string): Promise<Record<string, string>> {
@@ -64,11 +64,11 @@ describe('import of an invalid row', () => {
   });
 
   it('imports nothing and reports file, line and field', async () => {
-    const before = await builders();
+    const before = await countBuilders();
     const { code, out, err } = await cli.run(['import', bad, '--region', 'us1']);
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toMatch(/^builders\.ndjson:2: name: .+\nNothing was imported: 1 bad row\.\n$/);
-    expect(await builders()).toBe(before);
+    expect(await countBuilders()).toBe(before);
     const asJson = await cli.run(['import', bad, '--region', 'us1', '--json']);
     expect({ code: asJson.code, out: asJson.out }).toEqual({ code: 1, out: '' });
     expect(JSON.parse(asJson.err)).toEqual({
@@ -79,11 +79,11 @@ describe('import of an invalid row', () => {
   });
 
   it('imports the valid rows with --keep-good and still reports the invalid one', async () => {
-    const before = await builders();
+    const before = await countBuilders();
     const imported = await cli.json(['import', bad, '--keep-good', '--region', 'us1']);
     expect(imported.problems).toEqual([{ ...problem, message: expect.any(String) }]);
     expect(imported.files).toMatchObject([{ file: 'builders.ndjson', rows: 2, inserted: 1, bad: 1 }]);
-    expect(await builders()).toBe(before + 1);
+    expect(await countBuilders()).toBe(before + 1);
     const { out, err } = await cli.run(['import', bad, '--keep-good', '--region', 'us1']);
     expect(out).toContain('0 inserted, 0 updated, 1 unchanged, 1 bad and left out\n');
     expect(err).toMatch(/^builders\.ndjson:2: name: /);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Integrator } from '../../entities/integrator.entity.ts';
 import { Timesheet } from '../../entities/timesheet.entity.ts';
+import { TOKEN_KEY } from '../support/harness.ts';
 import { type CliHarness, startCli } from './cli-harness.ts';
 
 let cli: CliHarness;
@@ -45,7 +46,7 @@ describe('demo', () => {
   it('is rejected in production, and for a region with other data', async () => {
     const other = await startCli();
     Object.assign(other.env, { DATA_DIR: folder, BASE_URL: 'https://api.example.com' });
-    Object.assign(other.env, { TOKEN_KEY: Buffer.alloc(32, 7).toString('base64url'), NODE_ENV: 'production' });
+    Object.assign(other.env, { TOKEN_KEY, NODE_ENV: 'production' });
     try {
       expect(await other.errorOf(['demo'])).toBe('demo: is not available in production.');
       expect(await other.databases.au1.fork().count(Integrator)).toBe(0);

@@ -61,7 +61,7 @@ describe('the first call of the README', () => {
 describe('the commands of docs/rest.md', () => {
   it('list builders, projects and timesheets, and show the errors of a wrong request', async () => {
     const [builders, projects, timesheets, wrong] = await runCommands('docs/rest.md', 'reading');
-    expect(builders.data.map(({ id }: { id: string }) => id)).toEqual(service.demo('A').builderIds);
+    expect(builders.data.map(({ id }: { id: string }) => id)).toEqual(service.findDemoClient('A').builderIds);
     expect(new Set(projects.data.map(({ status }: { status: string }) => status))).toEqual(new Set(['IN_PROGRESS']));
     expect(timesheets.meta).toMatchObject({ offset: 0, limit: 5 });
     expect(timesheets.data.length).toBeGreaterThan(0);

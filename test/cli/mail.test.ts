@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PasswordLink } from '../../entities/password-link.entity.ts';
 import { hashSecret } from '../../src/shared/secrets.ts';
-import { linkOf, type MailServer, startMailServer } from '../support/mail-server.ts';
+import { extractLink, type MailServer, startMailServer } from '../support/mail-server.ts';
 import { type CliHarness, startCli } from './cli-harness.ts';
 
 let cli: CliHarness;
@@ -31,7 +31,7 @@ describe('user invite with SMTP_URL', () => {
     const message = mail.messages.at(-1)!;
     expect([message.to, message.from]).toEqual([[EMAIL], 'no-reply@example.com']);
     expect(message.text).toContain('https://api.example.com/account/password?');
-    const token = new URL(linkOf(message), 'https://api.example.com').searchParams.get('token')!;
+    const token = new URL(extractLink(message), 'https://api.example.com').searchParams.get('token')!;
     expect(JSON.stringify(result)).not.toContain(token);
     expect(await cli.databases.au1.fork().count(PasswordLink, { digest: hashSecret(token) })).toBe(1);
   });
@@ -46,10 +46,10 @@ describe('user invite with SMTP_URL', () => {
   it('names the setting when the server does not accept the message, and deletes the link', async () => {
     const countLinks = () => cli.databases.au1.fork().count(PasswordLink, {});
     const links = await countLinks();
-    mail.failing = true;
+    mail.isFailing = true;
     cli.clock.at += 1000;
     expect(await cli.errorOf(['user', 'invite', EMAIL])).toMatch(/^SMTP_URL: the message was not accepted: /);
-    mail.failing = false;
+    mail.isFailing = false;
     expect(await countLinks()).toBe(links);
     const { entries } = await cli.json(['audit', 'list', '--limit', '2']);
     const actions = entries.map(({ action }: { action: string }) => action);

@@ -15,7 +15,7 @@ import { rollbackLast } from '../../src/database/run-migrations.ts';
 import { type CliHarness, seedBuilders, startCli, TextCollector } from './cli-harness.ts';
 
 const MIGRATIONS = resolve(import.meta.dirname, '../../src/database/migrations');
-const names = migrations.map(({ name }) => name);
+const migrationNames = migrations.map(({ name }) => name);
 
 let cli: CliHarness;
 
@@ -25,20 +25,20 @@ beforeAll(async () => {
 afterAll(() => cli.close());
 
 /** Milliseconds that grow with the number of migrations, each of which takes seconds on a loaded machine. */
-const timeout = 20_000 + 5_000 * names.length;
+const timeout = 20_000 + 5_000 * migrationNames.length;
 
 describe('migrate up, down and status', { timeout }, () => {
-  const none = { applied: [], pending: names };
-  const all = { applied: names, pending: [] };
+  const none = { applied: [], pending: migrationNames };
+  const all = { applied: migrationNames, pending: [] };
 
   it('apply the pending migrations of both regions and roll one back', async () => {
     expect(await cli.json(['migrate', 'status'])).toMatchObject({ regions: { au1: none, us1: none } });
-    expect(await cli.json(['migrate', 'up'])).toEqual({ applied: { au1: names, us1: names } });
+    expect(await cli.json(['migrate', 'up'])).toEqual({ applied: { au1: migrationNames, us1: migrationNames } });
     expect(await cli.json(['migrate', 'up'])).toEqual({ applied: { au1: [], us1: [] } });
     expect(await cli.json(['migrate', 'down', '--yes', '--region', 'us1'])).toEqual({
-      rolledBack: { us1: names.slice(-1) },
+      rolledBack: { us1: migrationNames.slice(-1) },
     });
-    const left = { applied: names.slice(0, -1), pending: names.slice(-1) };
+    const left = { applied: migrationNames.slice(0, -1), pending: migrationNames.slice(-1) };
     expect(await cli.json(['migrate', 'status'])).toMatchObject({ regions: { au1: all, us1: left } });
     expect(await cli.json(['migrate', 'status', '--region', 'au1'])).toMatchObject({ regions: { au1: all } });
   });
@@ -46,11 +46,15 @@ describe('migrate up, down and status', { timeout }, () => {
   it('print their results as text without --json', async () => {
     await cli.run(['migrate', 'up']);
     const us1 = ['--region', 'us1'];
-    expect((await cli.run(['migrate', 'down', '--yes', ...us1])).out).toBe(`us1: rolled back ${names.at(-1)}\n`);
+    expect((await cli.run(['migrate', 'down', '--yes', ...us1])).out).toBe(
+      `us1: rolled back ${migrationNames.at(-1)}\n`,
+    );
     expect((await cli.run(['migrate', 'status', ...us1])).out).toMatch(
       /^us1: \n[\s\S]* {2}pending {2}\w+\n +[A-Z ]+ on \w+ \(blocks [a-z ]+\) for at most \d+ s/,
     );
-    expect((await cli.run(['migrate', 'up'])).out).toBe(`au1: applied nothing\nus1: applied ${names.at(-1)}\n`);
+    expect((await cli.run(['migrate', 'up'])).out).toBe(
+      `au1: applied nothing\nus1: applied ${migrationNames.at(-1)}\n`,
+    );
   });
 
   it('ask for confirmation before a rollback, and do nothing unless the answer is yes', async () => {
@@ -67,7 +71,7 @@ describe('migrate up, down and status', { timeout }, () => {
     for (const text of ['n\n', '\n', '']) {
       const { code, output } = await answer(text);
       expect(code).toBe(1);
-      expect(output).toContain(`us1: roll back ${names.at(-1)}\n`);
+      expect(output).toContain(`us1: roll back ${migrationNames.at(-1)}\n`);
       expect(output).toContain('migrate down: was not confirmed.');
     }
     expect(await cli.json(['migrate', 'status', '--region', 'us1'])).toMatchObject({ regions: { us1: all } });
@@ -84,8 +88,8 @@ describe('migrate up, down and status', { timeout }, () => {
     }
     const errorOf = await cli.errorOf(down);
     expect(errorOf).toMatch(/ in us1 destroys 2 rows of builder, .*2 rows of worker.*: add --destroy-data to do it\.$/);
-    const [first] = names;
-    const kept = { applied: [first], pending: names.slice(1) };
+    const [first] = migrationNames;
+    const kept = { applied: [first], pending: migrationNames.slice(1) };
     expect(await cli.json(['migrate', 'status'])).toMatchObject({ regions: { au1: kept, us1: kept } });
     expect(await cli.json([...down, '--destroy-data'])).toEqual({ rolledBack: { au1: [first], us1: [first] } });
     await cli.run(['migrate', 'up']);

@@ -5,7 +5,7 @@ import { SiteAccess } from '../../entities/site-access.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { runCli } from '../../src/cli/run.ts';
 import { verifyPassword } from '../../src/shared/passwords.ts';
-import { at, type CliHarness, START, seedBuilders, startCli, TextCollector } from './cli-harness.ts';
+import { CLI_START, type CliHarness, seedBuilders, startCli, TextCollector, toTimestamp } from './cli-harness.ts';
 
 const PASSWORD = 'correct horse battery';
 
@@ -16,12 +16,12 @@ beforeAll(async () => {
   await seedBuilders(cli);
 });
 beforeEach(() => {
-  cli.clock.at = START;
+  cli.clock.at = CLI_START;
 });
 afterAll(() => cli.close());
 
 const em = () => cli.databases.au1.fork();
-const createUser = (email: string, ...args: string[]) => [
+const createUserArguments = (email: string, ...args: string[]) => [
   'user',
   'create',
   '--email',
@@ -30,13 +30,13 @@ const createUser = (email: string, ...args: string[]) => [
   'Sam Hill',
   ...args,
 ];
-const addUser = (email: string) => cli.json(createUser(email, '--password-stdin'), PASSWORD);
+const addUser = (email: string) => cli.json(createUserArguments(email, '--password-stdin'), PASSWORD);
 
 describe('user create', () => {
   it('registers a user with a password from stdin, stored as an argon2id hash', async () => {
-    const created = await cli.json(createUser('Sam@Example.com', '--password-stdin'), `${PASSWORD}\n`);
+    const created = await cli.json(createUserArguments('Sam@Example.com', '--password-stdin'), `${PASSWORD}\n`);
     const { userId, ...rest } = created;
-    const shown = { email: 'sam@example.com', name: 'Sam Hill', createdAt: at(START) };
+    const shown = { email: 'sam@example.com', name: 'Sam Hill', createdAt: toTimestamp(CLI_START) };
     expect(rest).toEqual({ regionId: 'au1', ...shown, password: null });
     const { passwordHash, ...row } = { ...(await em().findOneOrFail(User, userId)) };
     expect(row).toEqual({
@@ -45,17 +45,17 @@ describe('user create', () => {
       pictureKey: null,
       staffRole: null,
       disabledAt: null,
-      updatedAt: at(START),
+      updatedAt: toTimestamp(CLI_START),
     });
     expect(passwordHash).toMatch(/^\$argon2id\$/);
     expect(await verifyPassword(PASSWORD, passwordHash)).toBe(true);
   });
 
   it('generates and prints a password with --generate-password', async () => {
-    const { userId, password } = await cli.json(createUser('kim@example.com', '--generate-password'));
+    const { userId, password } = await cli.json(createUserArguments('kim@example.com', '--generate-password'));
     expect(password).toMatch(/^[\w-]{20}$/);
     expect(await verifyPassword(password, (await em().findOneOrFail(User, userId)).passwordHash)).toBe(true);
-    const { out } = await cli.run(createUser('lee@example.com', '--generate-password'));
+    const { out } = await cli.run(createUserArguments('lee@example.com', '--generate-password'));
     expect(out).toMatch(/not shown again\.\n[\s\S]* {2}password +[\w-]{20}\n/);
   });
 
@@ -63,7 +63,7 @@ describe('user create', () => {
     const [stdout, stderr] = [new TextCollector(), new TextCollector()];
     const stdin = Object.assign(new PassThrough(), { isTTY: true });
     const { env, clock } = cli;
-    const done = runCli([...createUser(email), '--json'], { env, clock, stdin, stdout, stderr });
+    const done = runCli([...createUserArguments(email), '--json'], { env, clock, stdin, stdout, stderr });
     for (const [index, line] of lines.entries()) {
       await expect.poll(() => stderr.text.match(/: /g)?.length).toBe(index + 1);
       stdin.write(line);
@@ -89,18 +89,24 @@ describe('user create', () => {
 
   it('registers only one of several concurrent users with the same e-mail address in different case', async () => {
     const emails = ['two@example.com', 'TWO@example.com', 'Two@Example.com'];
-    const attempts = await Promise.all(emails.map((email) => cli.run(createUser(email, '--generate-password'))));
+    const attempts = await Promise.all(
+      emails.map((email) => cli.run(createUserArguments(email, '--generate-password'))),
+    );
     expect(attempts.map(({ code }) => code).sort()).toEqual([0, 1, 1]);
     for (const { code, err } of attempts)
       if (code) expect(err).toBe('--email: au1 has a user two@example.com already.\n');
   });
 
   it.each([
-    ['an invalid e-mail address', createUser('sam', '--password-stdin'), /^--email: "sam" is not/],
+    ['an invalid e-mail address', createUserArguments('sam', '--password-stdin'), /^--email: "sam" is not/],
     ['no e-mail address', ['user', 'create', '--name', 'Sam'], /--email/],
     ['no name', ['user', 'create', '--email', 'a@b.com'], /--name/],
     ['an empty name', ['user', 'create', '--email', 'a@b.com', '--name', '', '--password-stdin'], /^--name: must not/],
-    ['no password without a terminal', createUser('a@b.com'), /^password: .* --password-stdin or --generate-p/],
+    [
+      'no password without a terminal',
+      createUserArguments('a@b.com'),
+      /^password: .* --password-stdin or --generate-p/,
+    ],
   ])('rejects %s', async (_case, args, message) => {
     expect(await cli.errorOf(args, PASSWORD)).toMatch(message);
   });
@@ -110,20 +116,20 @@ describe('user create', () => {
     ['long', 'x'.repeat(201), /^password: must have at most 200 characters\.$/],
     ['of two lines', 'correct\nhorse', /^password: must be one line of text\.$/],
   ])('rejects a password that is %s', async (_case, password, message) => {
-    expect(await cli.errorOf(createUser('a@b.com', '--password-stdin'), password)).toMatch(message);
+    expect(await cli.errorOf(createUserArguments('a@b.com', '--password-stdin'), password)).toMatch(message);
   });
 });
 
 describe('user disable and enable', () => {
   it('disable and enable a user by id or e-mail address', async () => {
     const { userId } = await addUser('out@example.com');
-    const disabled = { regionId: 'au1', userId, email: 'out@example.com', disabledAt: at(START) };
+    const disabled = { regionId: 'au1', userId, email: 'out@example.com', disabledAt: toTimestamp(CLI_START) };
     expect(await cli.json(['user', 'disable', userId])).toEqual({ ...disabled, changed: true });
-    cli.clock.at = START + 1000;
+    cli.clock.at = CLI_START + 1000;
     expect(await cli.json(['user', 'disable', 'Out@example.com'])).toEqual({ ...disabled, changed: false });
     const enabled = { ...disabled, disabledAt: null };
     expect(await cli.json(['user', 'enable', userId])).toEqual({ ...enabled, changed: true });
-    expect((await em().findOneOrFail(User, userId)).updatedAt).toBe(at(START + 1000));
+    expect((await em().findOneOrFail(User, userId)).updatedAt).toBe(toTimestamp(CLI_START + 1000));
   });
 
   it('reject an unknown user and an invalid id', async () => {
@@ -155,7 +161,9 @@ describe('membership add and remove', () => {
     };
     expect(await cli.json(add(userId, 'buil_a', '--role', 'ADMIN'))).toEqual({ ...member, role: 'ADMIN' });
     const rows = await em().find(Membership, { userId });
-    expect(rows).toMatchObject([{ builderId: 'buil_a', role: 'ADMIN', createdAt: at(START), updatedAt: at(START) }]);
+    expect(rows).toMatchObject([
+      { builderId: 'buil_a', role: 'ADMIN', createdAt: toTimestamp(CLI_START), updatedAt: toTimestamp(CLI_START) },
+    ]);
     expect(await cli.json(remove('member@example.com', 'buil_a'))).toEqual({ ...member, role: 'ADMIN' });
     expect(await em().count(Membership, { userId })).toBe(0);
     expect(await cli.json(add(userId, 'buil_a'))).toEqual({ ...member, role: 'MEMBER' });
@@ -185,18 +193,24 @@ describe('site-access grant and revoke', () => {
   const revoke = (worker = 'wkr_a', project = 'proj_a') => ['site-access', 'revoke', ...both(worker, project)];
 
   it('grant, revoke and renew access, without effect when repeated', async () => {
-    const base = { regionId: 'au1', workerId: 'wkr_a', projectId: 'proj_a', builderId: 'buil_a', grantedAt: at(START) };
+    const base = {
+      regionId: 'au1',
+      workerId: 'wkr_a',
+      projectId: 'proj_a',
+      builderId: 'buil_a',
+      grantedAt: toTimestamp(CLI_START),
+    };
     expect(await cli.json(grant())).toEqual({ ...base, revokedAt: null, changed: true });
     expect(await cli.json(grant())).toEqual({ ...base, revokedAt: null, changed: false });
-    cli.clock.at = START + 1000;
-    const revoked = { ...base, revokedAt: at(START + 1000) };
+    cli.clock.at = CLI_START + 1000;
+    const revoked = { ...base, revokedAt: toTimestamp(CLI_START + 1000) };
     expect(await cli.json(revoke())).toEqual({ ...revoked, changed: true });
     expect(await cli.json(revoke())).toEqual({ ...revoked, changed: false });
-    cli.clock.at = START + 2000;
-    const again = { ...base, grantedAt: at(START + 2000), revokedAt: null };
+    cli.clock.at = CLI_START + 2000;
+    const again = { ...base, grantedAt: toTimestamp(CLI_START + 2000), revokedAt: null };
     expect(await cli.json(grant())).toEqual({ ...again, changed: true });
     const rows = await em().find(SiteAccess, { workerId: 'wkr_a' });
-    expect(rows).toMatchObject([{ builderId: 'buil_a', grantedAt: at(START + 2000), revokedAt: null }]);
+    expect(rows).toMatchObject([{ builderId: 'buil_a', grantedAt: toTimestamp(CLI_START + 2000), revokedAt: null }]);
   });
 
   it.each([

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { openStorages, type Storage } from '../../src/storage/storage.ts';
-import { SAMPLES } from '../data-transfer/fixture.ts';
+import { SAMPLES } from '../data-transfer/data-transfer-fixture.ts';
 import {
   BUILDER,
   findTablesWith,

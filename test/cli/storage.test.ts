@@ -5,8 +5,8 @@ import { Builder } from '../../entities/builder.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { loadConfig } from '../../src/config.ts';
 import { openStorages } from '../../src/storage/storage.ts';
-import { picture } from '../support/images.ts';
-import { at, type CliHarness, START, seedBuilders, startCli } from './cli-harness.ts';
+import { createPicture } from '../support/images.ts';
+import { CLI_START, type CliHarness, seedBuilders, startCli, toTimestamp } from './cli-harness.ts';
 
 let cli: CliHarness;
 
@@ -17,12 +17,12 @@ beforeAll(async () => {
 afterAll(() => cli.close());
 
 const em = () => cli.databases.au1.fork();
-const stored = (key: string) => {
+const readStored = (key: string) => {
   const { env, clock } = cli;
   return openStorages(loadConfig(env), { secrets: [''], clock }).au1.byteStore.stat(key);
 };
 
-async function fileOf(name: string, bytes: Buffer | string): Promise<string> {
+async function writeTemporaryFile(name: string, bytes: Buffer | string): Promise<string> {
   const path = join(cli.env.DATA_DIR!, name);
   await writeFile(path, bytes);
   return path;
@@ -35,7 +35,7 @@ describe('image-host', () => {
     expect(await cli.json(approve)).toMatchObject({ changed: false });
     expect(await cli.json(['image-host', 'list'])).toEqual({
       regionId: 'au1',
-      hosts: [{ host: 'images.example.com', createdAt: at(START) }],
+      hosts: [{ host: 'images.example.com', createdAt: toTimestamp(CLI_START) }],
       nextCursor: null,
     });
     expect((await cli.json(['image-host', 'list', '--region', 'us1'])).hosts).toEqual([]);
@@ -53,19 +53,19 @@ describe('image-host', () => {
 
 describe('builder set-logo and user set-picture', () => {
   it('store the image and its key in the row', async () => {
-    const file = await fileOf('logo.png', await picture('png'));
+    const file = await writeTemporaryFile('logo.png', await createPicture('png'));
     const { logoKey } = await cli.json(['builder', 'set-logo', 'buil_a', file]);
-    expect(await em().findOne(Builder, 'buil_a')).toMatchObject({ logoKey, updatedAt: at(START) });
-    expect(await stored(logoKey)).not.toBeNull();
+    expect(await em().findOne(Builder, 'buil_a')).toMatchObject({ logoKey, updatedAt: toTimestamp(CLI_START) });
+    expect(await readStored(logoKey)).not.toBeNull();
     const person = ['user', 'create', '--email', 'kim@example.com', '--name', 'Kim', '--generate-password'];
     const { userId } = await cli.json(person);
     const { pictureKey } = await cli.json(['user', 'set-picture', 'kim@example.com', file]);
     expect(await em().findOne(User, userId)).toMatchObject({ pictureKey });
-    expect(await stored(pictureKey)).not.toBeNull();
+    expect(await readStored(pictureKey)).not.toBeNull();
   });
 
   it('reject a file that is not an image, and an unknown builder or user', async () => {
-    const file = await fileOf('logo.txt', 'no image');
+    const file = await writeTemporaryFile('logo.txt', 'no image');
     expect(await cli.errorOf(['builder', 'set-logo', 'buil_a', file])).toMatch(/^FILE: .*accepted type/);
     expect(await cli.errorOf(['builder', 'set-logo', 'buil_none', file])).toMatch(/^BUILDER: /);
     expect(await cli.errorOf(['user', 'set-picture', 'nobody@example.com', file])).toMatch(/^USER: /);
@@ -82,7 +82,7 @@ describe('builder update', () => {
     expect(await update('--time-zone', 'Australia/Perth')).toEqual({ ...perth, changed: true });
     expect(await em().findOne(Builder, 'buil_b')).toMatchObject({
       timeZone: 'Australia/Perth',
-      updatedAt: at(cli.clock.at),
+      updatedAt: toTimestamp(cli.clock.at),
     });
     expect(await update('--time-zone', 'Australia/Perth')).toEqual({ ...perth, changed: false });
     expect(await update()).toEqual({ ...perth, changed: false });

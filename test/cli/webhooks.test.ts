@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { numberEvents } from '../../src/domain/events/event-log.ts';
-import { isVerified, Receiver } from '../support/receiver.ts';
-import { at, type CliHarness, START, seedBuilders, startCli } from './cli-harness.ts';
+import { numberPendingEvents } from '../support/events.ts';
+import { isVerified, WebhookReceiver } from '../support/webhook-receiver.ts';
+import { CLI_START, type CliHarness, seedBuilders, startCli, toTimestamp } from './cli-harness.ts';
 
 let cli: CliHarness;
-let receiver: Receiver;
+let receiver: WebhookReceiver;
 let integrator: string;
 let client: string;
 
@@ -18,7 +19,7 @@ beforeAll(async () => {
   await cli.json(['connection', 'create', '--integrator', integrator, '--builder', 'buil_a', ...scopes]);
 });
 beforeEach(async () => {
-  receiver = await Receiver.start();
+  receiver = await WebhookReceiver.start();
 });
 afterEach(async () => {
   await receiver.close();
@@ -42,7 +43,11 @@ describe('webhook create', () => {
         disabledReason: null,
         secretKey: 'FIRST',
       },
-      ...{ createdAt: at(START), updatedAt: at(START), secret: expect.stringMatching(/^whsec_/) },
+      ...{
+        createdAt: toTimestamp(CLI_START),
+        updatedAt: toTimestamp(CLI_START),
+        secret: expect.stringMatching(/^whsec_/),
+      },
     });
     expect(await create('--type', 'project.updated', '--builder', 'buil_a')).toMatchObject({ secret: null });
   });
@@ -114,7 +119,7 @@ describe('webhook test', () => {
     expect(result).toMatchObject({ succeeded: false, status: 418, body: 'teapot', error: null });
     expect(isVerified(receiver.received[0]!, secret)).toBe(true);
     expect(receiver.received[0]!.event).toMatchObject({ id: result.eventId, type: 'webhook_endpoint.test' });
-    cli.clock.at = START;
+    cli.clock.at = CLI_START;
   });
 });
 
@@ -128,7 +133,7 @@ describe('webhook replay', () => {
 describe('listen', () => {
   it('prints the events that the integrator may see, and forwards them signed', async () => {
     const database = cli.databases.au1;
-    while ((await numberEvents(database)) !== 0);
+    await numberPendingEvents(database);
     cli.clock.at = Date.now();
     const args = ['--forward', receiver.url, '--count', '2', '--type', 'project.updated'];
     const running = cli.run(['listen', '--integrator', integrator, ...args]);
@@ -145,7 +150,7 @@ describe('listen', () => {
     expect(out.match(/project\.updated proj_a -> 204/g)).toHaveLength(2);
     expect(out).not.toContain('proj_b');
     expect(receiver.received.every((received) => isVerified(received, secret))).toBe(true);
-    cli.clock.at = START;
+    cli.clock.at = CLI_START;
   });
 
   it('rejects an integrator without clients', async () => {

@@ -1,8 +1,8 @@
 import type { components, paths } from './openapi.d.ts';
 
 /*
- * A small client whose paths, parameters, bodies and answers all have the types that openapi-typescript makes from the
- * OpenAPI document. What an integrator writes compiles against the contract, and stops compiling when the contract changes.
+ * A small client whose paths, parameters and bodies have the types that openapi-typescript generates from the
+ * OpenAPI document, so that a breaking change of the contract is a compile error.
  */
 
 /** Paths that can be read. */
@@ -10,7 +10,7 @@ type ReadPath = { [P in keyof paths]: paths[P] extends { get: object } ? P : nev
 
 type Read<P extends ReadPath> = paths[P]['get'];
 type Parameters<P extends ReadPath> = Read<P> extends { parameters: infer T } ? T : never;
-type Answer<P extends ReadPath> =
+type ResponseBody<P extends ReadPath> =
   Read<P> extends { responses: { 200: { content: { 'application/json': infer T } } } } ? T : never;
 
 /** Paths that can be posted to with JSON. */
@@ -18,7 +18,7 @@ type WritePath = { [P in keyof paths]: paths[P] extends { post: { requestBody: o
 type Write<P extends WritePath> = paths[P]['post'];
 type Body<P extends WritePath> =
   Write<P> extends { requestBody: { content: { 'application/json': infer T } } } ? T : never;
-type Written<P extends WritePath> =
+type CreatedBody<P extends WritePath> =
   Write<P> extends { responses: { 201: { content: { 'application/json': infer T } } } } ? T : never;
 
 /** Body of every error but a failed validation. */
@@ -26,7 +26,7 @@ type ErrorBody = paths['/me']['get']['responses'][401 | 403 | 429 | 500 | 503]['
 
 export type Page<T> = { data: T[]; meta: components['schemas']['PageMeta'] };
 
-/** An answer that is not 200, with the body that the document promises. */
+/** An error response, with the documented body. */
 export class ApiError extends Error {
   readonly status: number;
   readonly body: ErrorBody | components['schemas']['ValidationErrors'];
@@ -38,7 +38,7 @@ export class ApiError extends Error {
   }
 }
 
-/** An access token for the client itself. */
+/** Requests an access token by the client credentials grant. */
 export async function fetchToken(
   baseUrl: string,
   credentials: { clientId: string; clientSecret: string; scope: string },
@@ -68,7 +68,7 @@ export class Client {
     this.#token = token;
   }
 
-  async get<P extends ReadPath>(path: P, parameters: Parameters<P>): Promise<Answer<P>> {
+  async get<P extends ReadPath>(path: P, parameters: Parameters<P>): Promise<ResponseBody<P>> {
     const given = parameters as { path?: object; query?: object; header?: object };
     const values: Record<string, unknown> = { ...given.path };
     const url = new URL(
@@ -80,23 +80,23 @@ export class Client {
     const response = await fetch(url, { headers: { ...given.header, Authorization: `Bearer ${this.#token}` } });
     const body = await response.json();
     if (response.status !== 200) throw new ApiError(response.status, body as ApiError['body']);
-    return body as Answer<P>;
+    return body as ResponseBody<P>;
   }
 
-  /** Creates what is not there yet; 200 where it is. */
+  /** Posts a body; the response is 201 for a new record and 200 for an existing one. */
   async post<P extends WritePath>(
     path: P,
     { path: values = {}, body }: { path?: Record<string, string>; body: Body<P> },
-  ): Promise<Written<P>> {
+  ): Promise<CreatedBody<P>> {
     const url = this.#baseUrl + path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(values[name] ?? ''));
     const headers = { Authorization: `Bearer ${this.#token}`, 'Content-Type': 'application/json' };
     const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
-    const answer = await response.json();
-    if (!response.ok) throw new ApiError(response.status, answer as ApiError['body']);
-    return answer as Written<P>;
+    const created = await response.json();
+    if (!response.ok) throw new ApiError(response.status, created as ApiError['body']);
+    return created as CreatedBody<P>;
   }
 
-  /** Every item of a list, page after page. */
+  /** Iterates over the items of all pages of a list. */
   async *all<T>(read: (window: { offset: number; limit: number }) => Promise<Page<T>>): AsyncGenerator<T> {
     const limit = 25;
     for (let offset = 0; ; offset += limit) {
@@ -107,8 +107,8 @@ export class Client {
   }
 }
 
-/** Hours that wait for review, by project name. */
-export async function hoursWaiting(client: Client, builderId: string): Promise<Map<string, number>> {
+/** Returns the hours that wait for review, by project name. */
+export async function sumWaitingHours(client: Client, builderId: string): Promise<Map<string, number>> {
   const hours = new Map<string, number>();
   const timesheets = client.all((window) =>
     client.get('/timesheets', {
@@ -116,32 +116,32 @@ export async function hoursWaiting(client: Client, builderId: string): Promise<M
       header: { 'X-Service-Builder-Id': builderId },
     }),
   );
-  for await (const { project, hours: worked } of timesheets) {
-    hours.set(project.name, (hours.get(project.name) ?? 0) + worked);
+  for await (const { project, hours: hoursOfSheet } of timesheets) {
+    hours.set(project.name, (hours.get(project.name) ?? 0) + hoursOfSheet);
   }
   return hours;
 }
 
-/** What open defects of a project are assigned to. The union is told apart by `type`. */
-export async function openDefects(client: Client, builderId: string, projectId: string): Promise<string[]> {
+/** Describes the open defects of a project with their assignees, a union that `type` discriminates. */
+export async function describeOpenDefects(client: Client, builderId: string, projectId: string): Promise<string[]> {
   const { data } = await client.get('/builders/{builderId}/defects', {
     path: { builderId },
     query: { projectId, status: 'OPEN' },
   });
   return data.map(({ title, location, assignees }) => {
     const names = assignees.map((assignee) => (assignee.type === 'TAG' ? `#${assignee.name}` : assignee.name));
-    return `${title} (${location?.name ?? 'no place'}): ${names.join(', ')}`;
+    return `${title} (${location?.name ?? 'no location'}): ${names.join(', ')}`;
   });
 }
 
-/** The logo is left out when none is configured; a timestamp that is absent is null. */
-export async function logoOf(client: Client, builderId: string): Promise<string | undefined> {
+/** Returns the URL of the builder's logo. `logoUrl` is left out when the builder has none. */
+export async function readLogoUrl(client: Client, builderId: string): Promise<string | undefined> {
   const { logoUrl } = await client.get('/builders/{id}', { path: { id: builderId } });
   return logoUrl;
 }
 
-// What the contract does not have does not compile.
-export const refused = (client: Client) => [
+// The compiler must reject calls that the contract does not allow.
+export const invalidCalls = (client: Client) => [
   // @ts-expect-error there is no such path
   client.get('/workers', {}),
   // @ts-expect-error a limit is a number

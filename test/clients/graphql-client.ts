@@ -8,14 +8,14 @@ import type {
 declare const process: { argv: string[] };
 
 /*
- * A GraphQL client whose variables and answers have the types that GraphQL Code Generator makes from the schema and the scalar
- * map. Prints the running projects of a builder, page after page, and the meeting that it creates for the first of them.
+ * A GraphQL client whose variables and results have the types that GraphQL Code Generator generates from the schema and the scalar
+ * map. Prints the running projects of a builder and the meeting that it creates for the first of them.
  */
 
-/** A document with the types of its answer and variables. */
+/** A document with the types of its result and variables. */
 interface Document<Answer, Variables> {
   text: string;
-  /** Never there: it only carries the types. */
+  /** Never set; it only carries the types. */
   types?: (variables: Variables) => Answer;
 }
 
@@ -62,7 +62,7 @@ export class GraphqlClient {
 type Project = RunningProjectsQuery['projects']['data'][number];
 type BuilderId = RunningProjectsQueryVariables['builderId'];
 
-/** Every running project, as many requests as there are pages. */
+/** Returns all running projects, with one request per page. */
 export async function allRunningProjects(client: GraphqlClient, builderId: BuilderId): Promise<Project[]> {
   const found: Project[] = [];
   const limit = 2;

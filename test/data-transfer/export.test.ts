@@ -7,31 +7,31 @@ import { fileDefinitions } from '../../src/data-transfer/file-definitions.ts';
 import { importFolder } from '../../src/data-transfer/import.ts';
 import { Database } from '../../src/database/database.ts';
 import { createDatabase } from '../setup/database.ts';
-import { DataTransferFixture, readFiles, SAMPLES, withoutNewerFields } from './fixture.ts';
+import { DataTransferFixture, readFiles, SAMPLES, withoutNewerFields } from './data-transfer-fixture.ts';
 import { createFormatReference } from './format-reference.ts';
 
 const fixture = new DataTransferFixture();
 afterAll(() => fixture.dispose());
 
 async function exportAndRead(database: Database): Promise<Record<string, string>> {
-  const folder = join(await fixture.folder(), 'made', 'below');
+  const folder = join(await fixture.createTemporaryFolder(), 'made', 'below');
   await exportFolder(database, folder);
   return readFiles(folder);
 }
 
 describe('an export', () => {
   it('writes the sample data as it was imported', async () => {
-    const texts = await exportAndRead(await fixture.sampleDatabase());
+    const texts = await exportAndRead(await fixture.createSampleDatabase());
     expect(await withoutNewerFields(texts)).toEqual(await readFiles(SAMPLES));
   });
 
   it('of rows of every kind is identical after an import into another database', async () => {
     const { url, drop } = await createDatabase(inject('cluster').templates.au1);
     const source = new Database('au1', url);
-    const folder = await fixture.folder();
+    const folder = await fixture.createTemporaryFolder();
     const { files } = await exportFolder(source, folder);
     expect(files.find(({ file }) => file === 'timesheets.ndjson')!.rows).toBeGreaterThan(100);
-    const copy = await fixture.emptyDatabase();
+    const copy = await fixture.createEmptyDatabase();
     const result = await importFolder(copy, folder);
     expect(result.committed).toBe(true);
     expect(await exportAndRead(copy)).toEqual(await readFiles(folder));
@@ -40,8 +40,8 @@ describe('an export', () => {
   });
 
   it('of values at their limits is identical after an import', async () => {
-    const database = await fixture.sampleDatabase();
-    const client = await fixture.client(database);
+    const database = await fixture.createSampleDatabase();
+    const client = await fixture.connectClient(database);
     for (const hours of ['-0', '1e-300', '0.30000000000000004', '1e21', '12345678.9']) {
       await client.query(
         `insert into timesheet (id, created_at, updated_at, builder_id, project_id, profile_id, status, date, hours, notes)
@@ -50,25 +50,25 @@ describe('an export', () => {
         [hours],
       );
     }
-    const folder = await fixture.folder();
+    const folder = await fixture.createTemporaryFolder();
     await exportFolder(database, folder);
-    const copy = await fixture.emptyDatabase();
+    const copy = await fixture.createEmptyDatabase();
     expect(await importFolder(copy, folder)).toMatchObject({ committed: true });
     expect(await exportAndRead(copy)).toEqual(await readFiles(folder));
   });
 
   it('has no secrets', async () => {
-    const database = await fixture.sampleDatabase();
-    const client = await fixture.client(database);
+    const database = await fixture.createSampleDatabase();
+    const client = await fixture.connectClient(database);
     await client.query(`update app_user set password_hash = 'SECRET'`);
     const texts = await exportAndRead(database);
     expect(await withoutNewerFields(texts)).toEqual(await readFiles(SAMPLES));
   });
 
   it('shows one snapshot of the database during concurrent writes', async () => {
-    const database = await fixture.sampleDatabase();
-    const client = await fixture.client(database);
-    const folder = await fixture.folder();
+    const database = await fixture.createSampleDatabase();
+    const client = await fixture.connectClient(database);
+    const folder = await fixture.createTemporaryFolder();
     let written: Promise<unknown> | undefined;
     const onProgress = () => {
       written ??= client.query(`update project set name = 'Later'; delete from meeting_note`);
@@ -79,7 +79,7 @@ describe('an export', () => {
   });
 
   it('replaces earlier files when it is complete, readable by their owner only', async () => {
-    const database = await fixture.sampleDatabase();
+    const database = await fixture.createSampleDatabase();
     const folder = await fixture.createFolder({ projects: 'earlier', users: 'earlier' });
     const onProgress = (file: string) => {
       if (file === 'timesheets.ndjson') throw new Error('The caller gave up.');
@@ -93,9 +93,9 @@ describe('an export', () => {
   });
 
   it('fails with one line if the folder cannot be written', async () => {
-    const file = join(await fixture.folder(), 'file');
+    const file = join(await fixture.createTemporaryFolder(), 'file');
     await writeFile(file, '');
-    await expect(exportFolder(await fixture.sampleDatabase(), file)).rejects.toThrow(
+    await expect(exportFolder(await fixture.createSampleDatabase(), file)).rejects.toThrow(
       /^The folder \S+\/file cannot be written: EEXIST[^\n]*$/,
     );
   });
@@ -128,7 +128,7 @@ describe('the format', () => {
   it('is described in docs/data-transfer-format.md (update its tables with `npx vitest run test/data-transfer/export.test.ts -u`)', async () => {
     const path = join(import.meta.dirname, '../../docs/data-transfer-format.md');
     const [prose] = (await readFile(path, 'utf8')).split('## The files');
-    const { metadata } = await fixture.emptyDatabase();
+    const { metadata } = await fixture.createEmptyDatabase();
     await expect(`${prose}## The files\n\n${createFormatReference(metadata)}`).toMatchFileSnapshot(path);
   });
 });

@@ -8,7 +8,7 @@ import { runInNewContext } from 'node:vm';
 import { afterAll, describe, expect, it } from 'vitest';
 import { importFolder } from '../../src/data-transfer/import.ts';
 import type { Phase } from '../../src/data-transfer/import-file.ts';
-import { countRows, DataTransferFixture, importAndCollect, type Row, readSample } from './fixture.ts';
+import { countRows, DataTransferFixture, importAndCollect, type Row, readSample } from './data-transfer-fixture.ts';
 
 const fixture = new DataTransferFixture();
 afterAll(() => fixture.dispose());
@@ -29,8 +29,8 @@ function measureHeap(): number {
 }
 
 /** Creates a folder with one large file. */
-async function largeFolder(rows: number, row: (index: number) => Row): Promise<string> {
-  const folder = await fixture.folder();
+async function createLargeFolder(rows: number, row: (index: number) => Row): Promise<string> {
+  const folder = await fixture.createTemporaryFolder();
   const stream = createWriteStream(join(folder, 'timesheets.ndjson'));
   for (let index = 0; index < rows; index++) {
     if (!stream.write(`${JSON.stringify(row(index))}\n`)) await once(stream, 'drain');
@@ -56,7 +56,7 @@ describe('the transaction of an import', () => {
   };
 
   it('is committed if every row is valid', async () => {
-    const database = await fixture.sampleDatabase();
+    const database = await fixture.createSampleDatabase();
     const good = { projects: [files.projects[0]!], locations: [{ ...location, id: 'loc_a', projectId: quay!.id }] };
     expect(await importAndCollect(database, await fixture.createFolder(good))).toMatchObject({
       committed: true,
@@ -66,7 +66,7 @@ describe('the transaction of an import', () => {
   });
 
   it('is rolled back for an invalid row, after all problems are reported', async () => {
-    const database = await fixture.sampleDatabase();
+    const database = await fixture.createSampleDatabase();
     const { committed, problems, files: results } = await importAndCollect(database, await fixture.createFolder(files));
     expect(committed).toBe(false);
     expect(problems.map(({ file, line }) => [file, line])).toEqual([
@@ -82,7 +82,7 @@ describe('the transaction of an import', () => {
   });
 
   it('commits the valid rows with keepGood, except those whose parent is invalid', async () => {
-    const database = await fixture.sampleDatabase();
+    const database = await fixture.createSampleDatabase();
     const result = await importAndCollect(database, await fixture.createFolder(files), { keepGood: true });
     expect(result).toMatchObject({ committed: true, problems: { length: 2 } });
     expect(await countRows(database, `project where name = 'Renamed' or id = 'proj_fine'`)).toBe(2);
@@ -90,8 +90,8 @@ describe('the transaction of an import', () => {
   });
 
   it('is rolled back when a callback or the connection fails', async () => {
-    const database = await fixture.sampleDatabase();
-    const client = await fixture.client(database);
+    const database = await fixture.createSampleDatabase();
+    const client = await fixture.connectClient(database);
     const folder = await fixture.createFolder({ ...files, timesheets: [timesheetRow(1)] });
     const onProblem = async () => Promise.reject(new Error('The disk of the report is full.'));
     await expect(importFolder(database, folder, { onProblem })).rejects.toThrow('The disk of the report is full.');
@@ -100,14 +100,14 @@ describe('the transaction of an import', () => {
     const onProgress = (file: string) => {
       if (file === 'timesheets.ndjson') killing ??= client.query(others);
     };
-    const cut = importFolder(database, await largeFolder(20_000, timesheetRow), { keepGood: true, onProgress });
+    const cut = importFolder(database, await createLargeFolder(20_000, timesheetRow), { keepGood: true, onProgress });
     await expect(cut).rejects.toThrow('The connection to the database was lost, and nothing was changed.');
     await killing;
     expect(await countRows(database, 'timesheet')).toBe(4);
   });
 
   it('runs after that of a concurrent import', async () => {
-    const database = await fixture.sampleDatabase();
+    const database = await fixture.createSampleDatabase();
     const folder = await fixture.createFolder({ projects: [{ ...quay, name: 'Renamed' }] });
     const results = await Promise.all([importFolder(database, folder), importFolder(database, folder)]);
     expect(results.map(({ files: [file] }) => file!.updated).sort()).toEqual([0, 1]);
@@ -116,8 +116,11 @@ describe('the transaction of an import', () => {
 
 describe('an import of a large file', () => {
   it('uses little memory and reports progress', async () => {
-    const database = await fixture.sampleDatabase();
-    const folder = await largeFolder(25_000, (index) => ({ ...timesheetRow(index), notes: `${index} `.repeat(300) }));
+    const database = await fixture.createSampleDatabase();
+    const folder = await createLargeFolder(25_000, (index) => ({
+      ...timesheetRow(index),
+      notes: `${index} `.repeat(300),
+    }));
     const before = measureHeap();
     let heapGrowth = 0;
     let next = 0;
@@ -137,8 +140,8 @@ describe('an import of a large file', () => {
   });
 
   it('awaits the callback for every problem', async () => {
-    const database = await fixture.sampleDatabase();
-    const folder = await largeFolder(100_000, (index) => ({
+    const database = await fixture.createSampleDatabase();
+    const folder = await createLargeFolder(100_000, (index) => ({
       ...timesheetRow(index),
       ...(index % 2 ? { hours: 'x' } : { projectId: 'proj_none' }),
     }));
@@ -160,9 +163,9 @@ describe('an import of a large file', () => {
   });
 
   it('checks foreign keys and locks their parents', async () => {
-    const database = await fixture.sampleDatabase();
-    const client = await fixture.client(database);
-    const folder = await largeFolder(12_000, (index) =>
+    const database = await fixture.createSampleDatabase();
+    const client = await fixture.connectClient(database);
+    const folder = await createLargeFolder(12_000, (index) =>
       index === 7_000 ? { ...timesheetRow(index), profileId: 'pers_none' } : timesheetRow(index),
     );
     let removal: Promise<unknown> | undefined;
@@ -182,18 +185,18 @@ describe('an import of a large file', () => {
   });
 
   it('runs the triggers of the table', async () => {
-    const database = await fixture.sampleDatabase();
-    const client = await fixture.client(database);
+    const database = await fixture.createSampleDatabase();
+    const client = await fixture.connectClient(database);
     await client.query(`create table tally (hours float8);
       create function tally() returns trigger language plpgsql as $$ begin insert into tally values (new.hours); return null; end $$;
       create trigger tally after insert on timesheet for each row execute function tally()`);
-    await importFolder(database, await largeFolder(12_000, timesheetRow));
+    await importFolder(database, await createLargeFolder(12_000, timesheetRow));
     expect(await countRows(database, 'tally')).toBe(12_000);
   });
 
   it('requires only privileges to read and write', async () => {
-    const database = await fixture.sampleDatabase();
-    const client = await fixture.client(database);
+    const database = await fixture.createSampleDatabase();
+    const client = await fixture.connectClient(database);
     const role = `importer_${randomBytes(6).toString('hex')}`;
     await client.query(`create role ${role} login password 'secret';
       grant select, insert, update on all tables in schema public to ${role};
@@ -201,7 +204,7 @@ describe('an import of a large file', () => {
     const url = new URL(database.url);
     Object.assign(url, { username: role, password: 'secret' });
     const { metadata } = database;
-    const { files } = await importFolder({ metadata, url: url.href }, await largeFolder(12_000, timesheetRow));
+    const { files } = await importFolder({ metadata, url: url.href }, await createLargeFolder(12_000, timesheetRow));
     expect(files).toMatchObject([{ inserted: 12_000 }]);
     await client.query(`drop owned by ${role}; drop role ${role}`);
   });

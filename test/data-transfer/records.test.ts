@@ -6,30 +6,30 @@ import { fileDefinitions } from '../../src/data-transfer/file-definitions.ts';
 import { importFolder } from '../../src/data-transfer/import.ts';
 import type { RowProblem } from '../../src/data-transfer/row-reader.ts';
 import { createOrm } from '../../src/database/orm.ts';
-import { DataTransferFixture, importAndCollect, type Row, readSample } from './fixture.ts';
+import { DataTransferFixture, importAndCollect, type Row, readSample } from './data-transfer-fixture.ts';
 
 const fixture = new DataTransferFixture();
 afterAll(() => fixture.dispose());
 
 const [harbourline, ironbark] = await readSample('builders');
 const [quay, pool, grain] = await readSample('projects');
-const shared = fixture.sampleDatabase();
+const sharedDatabase = fixture.createSampleDatabase();
 
 /** Imports into the shared database, which does not change because at least one row is invalid. */
-async function problemsOf(files: Record<string, Row[]>): Promise<(string | number | null)[][]> {
-  const { problems, committed } = await importAndCollect(await shared, await fixture.createFolder(files));
+async function findProblems(files: Record<string, Row[]>): Promise<(string | number | null)[][]> {
+  const { problems, committed } = await importAndCollect(await sharedDatabase, await fixture.createFolder(files));
   expect(committed).toBe(false);
   return problems.map(({ file, line, field, message }) => [file.replace('.ndjson', ''), line, field, message]);
 }
 
-const inserts = async (files: Record<string, Row[]>) =>
-  (await importAndCollect(await fixture.sampleDatabase(), await fixture.createFolder(files))).problems;
+const countInserted = async (files: Record<string, Row[]>) =>
+  (await importAndCollect(await fixture.createSampleDatabase(), await fixture.createFolder(files))).problems;
 
 describe('a foreign key', () => {
   it('must refer to a record', async () => {
     const [timesheet] = await readSample('timesheets');
     const change = { projectId: 'proj_none', costCodeId: 'tscc_none' };
-    expect(await problemsOf({ timesheets: [{ ...timesheet, ...change }] })).toEqual([
+    expect(await findProblems({ timesheets: [{ ...timesheet, ...change }] })).toEqual([
       ['timesheets', 1, 'costCodeId', 'tscc_none does not exist'],
       ['timesheets', 1, 'projectId', 'proj_none does not exist'],
     ]);
@@ -38,26 +38,26 @@ describe('a foreign key', () => {
   it('may refer to a row of the same import', async () => {
     const project = { ...quay, id: 'proj_new' };
     const location = { id: 'loc_new', builderId: harbourline!.id, projectId: 'proj_new', name: 'Roof' };
-    expect(await inserts({ projects: [project], locations: [location] })).toEqual([]);
+    expect(await countInserted({ projects: [project], locations: [location] })).toEqual([]);
   });
 
   it('must refer to a record of the same builder', async () => {
     const [timesheet] = await readSample('timesheets');
-    expect(await problemsOf({ timesheets: [{ ...timesheet, projectId: grain!.id }] })).toEqual([
+    expect(await findProblems({ timesheets: [{ ...timesheet, projectId: grain!.id }] })).toEqual([
       ['timesheets', 1, 'projectId', `${grain!.id} belongs to another builder`],
     ]);
   });
 
   it('must refer to the builder of the other parent if the row has no builder', async () => {
     const [row] = await readSample('subcontractor-projects');
-    expect(await problemsOf({ 'subcontractor-projects': [{ ...row, projectId: grain!.id }] })).toEqual([
+    expect(await findProblems({ 'subcontractor-projects': [{ ...row, projectId: grain!.id }] })).toEqual([
       ['subcontractor-projects', 1, 'projectId', `${grain!.id} belongs to another builder`],
     ]);
   });
 
   it('in a list is checked too', async () => {
     const [contact] = await readSample('contacts');
-    const found = (projectIds: unknown[]) => problemsOf({ contacts: [{ ...contact, projectIds }] });
+    const found = (projectIds: unknown[]) => findProblems({ contacts: [{ ...contact, projectIds }] });
     const foreign = ['contacts', 1, 'projectIds', `${grain!.id} belongs to another builder`];
     expect(await found([quay!.id, grain!.id])).toEqual([foreign]);
     expect(await found(['proj_none'])).toEqual([['contacts', 1, 'projectIds', 'proj_none does not exist']]);
@@ -65,14 +65,14 @@ describe('a foreign key', () => {
 
   it('cannot move a record to another builder', async () => {
     const kept = `is ${harbourline!.id} in the database, and a record never changes its builder`;
-    expect(await problemsOf({ projects: [{ ...pool, builderId: ironbark!.id }] })).toEqual([
+    expect(await findProblems({ projects: [{ ...pool, builderId: ironbark!.id }] })).toEqual([
       ['projects', 1, 'builderId', kept],
     ]);
   });
 
   it('to a rejected row is reported with the file and line of that row', async () => {
     const location = { id: 'loc_new', builderId: harbourline!.id, name: 'Roof' };
-    const found = await problemsOf({
+    const found = await findProblems({
       projects: [
         quay!,
         { ...quay, id: 'proj_new', status: 'LOST' },
@@ -95,7 +95,7 @@ describe('a foreign key', () => {
 describe('a unique key', () => {
   it('rejects a second row with the same id', async () => {
     const rows = [quay!, pool!, { ...quay, name: 'Again' }, { ...quay, name: 7 }];
-    expect(await problemsOf({ projects: rows })).toEqual([
+    expect(await findProblems({ projects: rows })).toEqual([
       ['projects', 4, 'name', 'must be a string'],
       ['projects', 3, 'id', 'has the same id as line 1'],
       ['projects', 4, 'id', 'has the same id as line 1'],
@@ -104,7 +104,7 @@ describe('a unique key', () => {
 
   it('rejects a second row with the same foreign keys if it has no id', async () => {
     const [row] = await readSample('memberships');
-    expect(await problemsOf({ memberships: [row!, { ...row, role: 'OWNER' }] })).toEqual([
+    expect(await findProblems({ memberships: [row!, { ...row, role: 'OWNER' }] })).toEqual([
       ['memberships', 2, 'builderId', 'has the same userId, builderId as line 1'],
     ]);
   });
@@ -113,22 +113,22 @@ describe('a unique key', () => {
     const [row, other] = await readSample('cost-codes');
     const fresh = { ...row, id: 'tscc_new', code: '99-000' };
     expect(
-      await problemsOf({
+      await findProblems({
         'cost-codes': [fresh, { ...fresh, id: 'tscc_newer' }, { ...fresh, id: 'tscc_newest', code: other!.code }],
       }),
     ).toEqual([
       ['cost-codes', 2, 'code', 'has the same builderId, code as line 1'],
       ['cost-codes', 3, 'code', `has the same builderId, code as ${other!.id}, which is in the database`],
     ]);
-    expect(await inserts({ 'cost-codes': [fresh, { ...fresh, id: 'tscc_newer', builderId: ironbark!.id }] })).toEqual(
-      [],
-    );
+    expect(
+      await countInserted({ 'cost-codes': [fresh, { ...fresh, id: 'tscc_newer', builderId: ironbark!.id }] }),
+    ).toEqual([]);
   });
 
   it('of a partial index is checked where the condition holds', async () => {
     const [company] = await readSample('subcontractors');
     const second = { ...company, id: 'sub_second' };
-    expect(await problemsOf({ subcontractors: [second] })).toEqual([
+    expect(await findProblems({ subcontractors: [second] })).toEqual([
       [
         'subcontractors',
         1,
@@ -137,13 +137,13 @@ describe('a unique key', () => {
       ],
     ]);
     const archived = { ...company, archivedAt: '2026-03-02T07:30:00.000Z' };
-    expect(await inserts({ subcontractors: [second, archived] })).toEqual([]);
+    expect(await countInserted({ subcontractors: [second, archived] })).toEqual([]);
   });
 
   it('with nulls not distinct compares nulls as equal', async () => {
     const [note] = await readSample('meeting-notes');
     expect(
-      await problemsOf({
+      await findProblems({
         'meeting-notes': [
           { ...note, id: 'mnote_new' },
           { ...note, id: 'mnote_newer', externalSourceId: 'x' },
@@ -162,7 +162,7 @@ describe('a unique key', () => {
       { ...first, code: second!.code },
       { ...second, code: first!.code },
     ];
-    expect((await problemsOf({ 'cost-codes': rows })).map(([, line, field]) => [line, field])).toEqual([
+    expect((await findProblems({ 'cost-codes': rows })).map(([, line, field]) => [line, field])).toEqual([
       [1, 'code'],
       [2, 'code'],
     ]);
@@ -171,8 +171,8 @@ describe('a unique key', () => {
 
 describe('a check constraint', () => {
   it('that only the database declares is reported by name', async () => {
-    const database = await fixture.sampleDatabase();
-    const client = await fixture.client(database);
+    const database = await fixture.createSampleDatabase();
+    const client = await fixture.connectClient(database);
     await client.query('alter table timesheet add constraint a_day check (hours <= 24)');
     const [timesheet] = await readSample('timesheets');
     const { problems } = await importAndCollect(
@@ -201,7 +201,7 @@ describe('a file that references itself', () => {
   const shelves = [{ file: 'shelves', entity: Shelf, id: 'folder' as const }];
 
   it('may have parents in any order, and rejects the children of invalid rows', async () => {
-    const { url } = await fixture.sampleDatabase();
+    const { url } = await fixture.createSampleDatabase();
     const orm = createOrm(url, { entities: [...entities, Shelf] });
     await orm.schema.update();
     const metadata = orm.getMetadata();
@@ -230,7 +230,7 @@ describe('a file that references itself', () => {
   });
 
   it('is defined after the files that it refers to', async () => {
-    const { metadata, url } = await shared;
+    const { metadata, url } = await sharedDatabase;
     const list = fileDefinitions.filter(({ file }) => file !== 'projects');
     await expect(importFolder({ metadata, url }, '/', {}, list)).rejects.toThrow(
       'SubcontractorProject.projectId refers to Project, which must have an id and an earlier file.',

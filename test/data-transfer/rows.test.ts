@@ -3,23 +3,23 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { importFolder } from '../../src/data-transfer/import.ts';
 import { MAX_LINE_BYTES } from '../../src/data-transfer/line-splitter.ts';
-import { DataTransferFixture, importAndCollect, type Row, readSample } from './fixture.ts';
+import { DataTransferFixture, importAndCollect, type Row, readSample } from './data-transfer-fixture.ts';
 
 const fixture = new DataTransferFixture();
 afterAll(() => fixture.dispose());
 
 /** Not changed by tests, because an invalid row rolls the import back. */
-const shared = fixture.sampleDatabase();
+const sharedDatabase = fixture.createSampleDatabase();
 
-const imported = async (file: string, text: string | Buffer) =>
-  importAndCollect(await shared, await fixture.createFolder({ [file]: text }));
+const importRows = async (file: string, text: string | Buffer) =>
+  importAndCollect(await sharedDatabase, await fixture.createFolder({ [file]: text }));
 
 /** Returns the problems, as `[field, message]`, of a sample file with its last row changed. */
-async function problemsOf(file: string, change: Row): Promise<(string | null)[][]> {
+async function findProblems(file: string, change: Row): Promise<(string | null)[][]> {
   const rows = await readSample(file);
   rows.push({ ...rows.pop(), ...change });
   const { problems, files, committed } = await importAndCollect(
-    await shared,
+    await sharedDatabase,
     await fixture.createFolder({ [file]: rows }),
   );
   expect({ files, committed }).toMatchObject({ files: [{ rows: rows.length, bad: 1 }], committed: false });
@@ -141,14 +141,14 @@ describe('an import rejects a row', () => {
       ],
     ],
   ])('that %s', async (_, file, change, expected) => {
-    expect(await problemsOf(file, change)).toEqual(expected);
+    expect(await findProblems(file, change)).toEqual(expected);
   });
 
   it('with free-form JSON that cannot be stored', async () => {
     const [note] = await readSample('meeting-notes');
     const found = async (block: string) => {
       const text = JSON.stringify({ ...note, detailBlocks: ['BLOCK'] }).replace('"BLOCK"', block);
-      return (await imported('meeting-notes', text)).problems.map(({ field, message }) => [field, message]);
+      return (await importRows('meeting-notes', text)).problems.map(({ field, message }) => [field, message]);
     };
     expect(await found('{"a":{"b":[1,1e999]}}')).toEqual([['detailBlocks[0].a.b[1]', 'must be a finite number']]);
     expect(await found('{"a\\u0000":1}')).toEqual([['detailBlocks[0]', unclean]]);
@@ -166,7 +166,7 @@ describe('an import rejects a row', () => {
         (part) => Buffer.from(part),
       ),
     );
-    const { problems, files } = await imported('projects', text);
+    const { problems, files } = await importRows('projects', text);
     expect(problems.map(({ line, field, message }) => [line, field, message])).toEqual([
       [1, null, expect.stringMatching(/^is not JSON: /)],
       [2, null, 'must be a JSON object'],
@@ -179,8 +179,8 @@ describe('an import rejects a row', () => {
 
 describe('an import of a folder', () => {
   it('fails with one line if the folder cannot be imported', async () => {
-    const database = await fixture.emptyDatabase();
-    const folder = await fixture.folder();
+    const database = await fixture.createEmptyDatabase();
+    const folder = await fixture.createTemporaryFolder();
     const refused = (path: string) => expect(importFolder(database, path)).rejects;
     await refused(join(folder, 'none')).toThrow(/^The folder \S+\/none cannot be read: ENOENT[^\n]*$/);
     await refused(folder).toThrow(`The folder ${folder} has no file of the format.`);
@@ -193,7 +193,7 @@ describe('an import of a folder', () => {
   });
 
   it('ignores missing and other files', async () => {
-    const database = await fixture.emptyDatabase();
+    const database = await fixture.createEmptyDatabase();
     const folder = await fixture.createFolder({ builders: await readSample('builders'), users: '' });
     await writeFile(join(folder, 'README.txt'), 'Export of 20 November');
     const { files } = await importAndCollect(database, folder);

@@ -15,22 +15,22 @@ import { inspectImage } from '../../src/images/inspect.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { openStorages, type Storages } from '../../src/storage/storage.ts';
 import { OPERATOR } from '../support/audit.ts';
-import { DataTransferFixture, SAMPLES } from './fixture.ts';
+import { BASE_URL } from '../support/harness.ts';
+import { DataTransferFixture, SAMPLES } from './data-transfer-fixture.ts';
 
 const fixture = new DataTransferFixture();
 afterAll(() => fixture.dispose());
 
-const quiet: ProgressReporter = { update: () => undefined, log: () => undefined, stop: () => undefined };
-const BASE_URL = 'http://localhost:4000';
+const silentProgress: ProgressReporter = { update: () => undefined, log: () => undefined, stop: () => undefined };
 
-async function newStorages(): Promise<Storages> {
-  const config = loadConfig({ DATA_DIR: await fixture.folder(), BASE_URL });
+async function createStorages(): Promise<Storages> {
+  const config = loadConfig({ DATA_DIR: await fixture.createTemporaryFolder(), BASE_URL });
   return openStorages(config, { secrets: [Buffer.alloc(32).toString('base64url')], clock: systemClock });
 }
 
 function importSampleFiles(database: Database, storages: Storages, folder: string) {
   const request = { folder, keepGood: false, collect: true, storage: storages.au1 };
-  return importData({ database, clock: systemClock, source: OPERATOR }, request, quiet);
+  return importData({ database, clock: systemClock, source: OPERATOR }, request, silentProgress);
 }
 
 const rowsOf = async (database: Database, sql: string) =>
@@ -38,7 +38,7 @@ const rowsOf = async (database: Database, sql: string) =>
 
 describe('photos', () => {
   it('of the sample data are stored by the import', async () => {
-    const [database, storages] = [await fixture.emptyDatabase(), await newStorages()];
+    const [database, storages] = [await fixture.createEmptyDatabase(), await createStorages()];
     await importSampleFiles(database, storages, SAMPLES);
     const [photo] = await rowsOf(database, `select key, file_size from photo where source = 'GALLERY'`);
     const found = await storages.au1.withFile(photo!.key!, (path, size) => inspectImage(path, size));
@@ -46,7 +46,7 @@ describe('photos', () => {
   });
 
   it('have their renditions made after the import (PHO-41)', async () => {
-    const [database, storages] = [await fixture.emptyDatabase(), await newStorages()];
+    const [database, storages] = [await fixture.createEmptyDatabase(), await createStorages()];
     await importSampleFiles(database, storages, SAMPLES);
     const context = { database, storage: storages.au1 };
     const cursor = new ShareCursor();
@@ -57,23 +57,23 @@ describe('photos', () => {
   });
 
   it('of the demo data are exported and imported with their files', async () => {
-    const [au1, us1] = [await fixture.emptyDatabase(), await fixture.emptyDatabase()];
-    const storages = await newStorages();
+    const [au1, us1] = [await fixture.createEmptyDatabase(), await fixture.createEmptyDatabase()];
+    const storages = await createStorages();
     const pictures = await storeDemoPictures(storages);
     await loadDemoInto({ au1, us1 }, { baseUrl: BASE_URL, timesheets: 1, pictures });
     const sources = await rowsOf(au1, 'select source, count(*)::int as photos from photo group by 1');
     expect(sources).toHaveLength(7);
     const defects = await rowsOf(au1, 'select unnest(photo_ids) as id from defect');
     expect(defects.length).toBeGreaterThan(3);
-    const folder = await fixture.folder();
+    const folder = await fixture.createTemporaryFolder();
     const exportAndRead = await exportData(
       { database: au1, clock: systemClock, source: OPERATOR },
       storages.au1,
       folder,
-      quiet,
+      silentProgress,
     );
     expect(exportAndRead.storedFiles).toBeGreaterThan(10);
-    const [copy, elsewhere] = [await fixture.emptyDatabase(), await newStorages()];
+    const [copy, elsewhere] = [await fixture.createEmptyDatabase(), await createStorages()];
     await importSampleFiles(copy, elsewhere, folder);
     const select = 'select id, key, file_size from photo order by id';
     const photos = await rowsOf(copy, select);
@@ -90,25 +90,25 @@ describe('photos', () => {
     ['U+2029 in a description', '', 'a\u2029b'],
     ['a byte order mark', '\ufeff', 'a'],
   ])('are exported and imported with their files despite %s', async (_, mark, description) => {
-    const [database, storages] = [await fixture.emptyDatabase(), await newStorages()];
+    const [database, storages] = [await fixture.createEmptyDatabase(), await createStorages()];
     const folder = await fixture.copySample({ photos: (rows) => rows.map((row) => ({ ...row, description })) });
     const path = join(folder, 'photos.ndjson');
     await writeFile(path, mark + (await readFile(path, 'utf8')));
     await importSampleFiles(database, storages, folder);
     const photos = await rowsOf(database, 'select key, description from photo');
     expect(photos.map((photo) => photo.description)).toEqual([description, description]);
-    const out = await fixture.folder();
-    await exportData({ database, clock: systemClock, source: OPERATOR }, storages.au1, out, quiet);
+    const out = await fixture.createTemporaryFolder();
+    await exportData({ database, clock: systemClock, source: OPERATOR }, storages.au1, out, silentProgress);
     for (const { key } of photos) expect(await readFile(join(out, 'files', key!))).not.toHaveLength(0);
-    const [copy, elsewhere] = [await fixture.emptyDatabase(), await newStorages()];
+    const [copy, elsewhere] = [await fixture.createEmptyDatabase(), await createStorages()];
     await importSampleFiles(copy, elsewhere, out);
     for (const { key } of photos) expect(await elsewhere.au1.byteStore.stat(key!), key).not.toBeNull();
   });
 
   it('have their names, and the rows that refer to them, in an export only when they are complete', async () => {
-    const [database, storages] = [await fixture.emptyDatabase(), await newStorages()];
+    const [database, storages] = [await fixture.createEmptyDatabase(), await createStorages()];
     await importSampleFiles(database, storages, SAMPLES);
-    const out = await fixture.folder();
+    const out = await fixture.createTemporaryFolder();
     const namesWhileCopying: string[] = [];
     vi.spyOn(storages.au1.byteStore, 'open').mockImplementation(async () => ({
       size: 8,
@@ -120,7 +120,7 @@ describe('photos', () => {
         })(),
       ),
     }));
-    await exportData({ database, clock: systemClock, source: OPERATOR }, storages.au1, out, quiet);
+    await exportData({ database, clock: systemClock, source: OPERATOR }, storages.au1, out, silentProgress);
     const [photo] = await rowsOf(database, 'select key from photo order by key');
     expect(namesWhileCopying.filter((name) => name.endsWith('.ndjson'))).toEqual([]);
     expect(namesWhileCopying.filter((name) => /^files\/photos\/.*\.part$/.test(name))).not.toHaveLength(0);
@@ -130,7 +130,7 @@ describe('photos', () => {
   });
 
   it('without files are rejected, and nothing is imported', async () => {
-    const [database, storages] = [await fixture.emptyDatabase(), await newStorages()];
+    const [database, storages] = [await fixture.createEmptyDatabase(), await createStorages()];
     const folder = await fixture.copySample({
       photos: ([first, ...rest]) => [
         { ...first, key: 'photos/buil_a1/none.jpg' },
@@ -146,7 +146,7 @@ describe('photos', () => {
   });
 
   it('are accepted without files if the storage has them', async () => {
-    const [database, storages] = [await fixture.emptyDatabase(), await newStorages()];
+    const [database, storages] = [await fixture.createEmptyDatabase(), await createStorages()];
     await importSampleFiles(database, storages, SAMPLES);
     const folder = await fixture.copySample({});
     await rm(join(folder, 'files'), { recursive: true, force: true });
@@ -157,7 +157,7 @@ describe('photos', () => {
 
 describe('logos, pictures and documents', () => {
   it('are imported with their files, and kept by a row without a key', async () => {
-    const [database, storages] = [await fixture.emptyDatabase(), await newStorages()];
+    const [database, storages] = [await fixture.createEmptyDatabase(), await createStorages()];
     const key = 'logos/own/harbourline.png';
     const folder = await fixture.copySample({ builders: (rows) => rows.map((row) => ({ ...row, logoKey: key })) });
     await mkdir(join(folder, 'files', 'logos', 'own'), { recursive: true });
@@ -167,8 +167,8 @@ describe('logos, pictures and documents', () => {
     const later = await importSampleFiles(database, storages, SAMPLES);
     expect(later.files.find(({ file }) => file === 'builders.ndjson')).toMatchObject({ unchanged: 2 });
     expect(await rowsOf(database, 'select distinct logo_key from builder')).toEqual([{ logo_key: key }]);
-    const out = await fixture.folder();
-    await exportData({ database, clock: systemClock, source: OPERATOR }, storages.au1, out, quiet);
+    const out = await fixture.createTemporaryFolder();
+    await exportData({ database, clock: systemClock, source: OPERATOR }, storages.au1, out, silentProgress);
     expect(await readFile(join(out, 'files', key), 'utf8')).toBe('a logo');
   });
 });

@@ -8,21 +8,21 @@ import {
   readSample,
   SAMPLES,
   toNdjson,
-} from './fixture.ts';
+} from './data-transfer-fixture.ts';
 
 const fixture = new DataTransferFixture();
 afterAll(() => fixture.dispose());
 
 /** Imports one file into a database with the sample data. */
 async function importIntoSample(file: string, rows: Row[] | string | Buffer) {
-  const database = await fixture.sampleDatabase();
+  const database = await fixture.createSampleDatabase();
   const result = await importAndCollect(database, await fixture.createFolder({ [file]: rows }));
   return { ...result, database };
 }
 
 describe('an import', () => {
   it('inserts every row into an empty database', async () => {
-    const database = await fixture.emptyDatabase();
+    const database = await fixture.createEmptyDatabase();
     const { files, committed, problems } = await importAndCollect(database, await fixture.copySample({}));
     expect({ committed, problems }).toEqual({ committed: true, problems: [] });
     expect(files).toHaveLength(Object.keys(await readFiles(SAMPLES)).length);
@@ -31,7 +31,7 @@ describe('an import', () => {
   });
 
   it('does not write unchanged rows', async () => {
-    const database = await fixture.sampleDatabase();
+    const database = await fixture.createSampleDatabase();
     const folder = await fixture.copySample({
       projects: ([first, ...rest]) => [{ ...first, name: 'Quay Street' }, ...rest],
     });
@@ -47,7 +47,7 @@ describe('an import', () => {
 
   it('updates a row without an id by its unique foreign keys', async () => {
     const [first] = await readSample('memberships');
-    const database = await fixture.sampleDatabase();
+    const database = await fixture.createSampleDatabase();
     const read = () => database.orm.em.getConnection().execute('select id, role from membership order by id');
     const before = await read();
     const folder = await fixture.createFolder({ memberships: [{ ...first, role: 'OWNER' }] });
@@ -58,8 +58,8 @@ describe('an import', () => {
   });
 
   it('does not change columns that no file has', async () => {
-    const database = await fixture.sampleDatabase();
-    const client = await fixture.client(database);
+    const database = await fixture.createSampleDatabase();
+    const client = await fixture.connectClient(database);
     await client.query(`update app_user set password_hash = 'kept', picture_key = 'kept'`);
     const users = (await readSample('users')).map((row) => ({ ...row, name: 'Renamed' }));
     expect((await importAndCollect(database, await fixture.createFolder({ users }))).files).toMatchObject([

@@ -8,28 +8,28 @@ import { Pooler } from '../support/pooler.ts';
 
 const NAME = 'builder-integration-api test';
 
-let made: Awaited<ReturnType<typeof createDatabase>>;
+let createdDatabase: Awaited<ReturnType<typeof createDatabase>>;
 let pooler: Pooler;
 
 beforeAll(async () => {
-  made = await createDatabase();
-  pooler = await Pooler.to(made.url, 'transaction');
+  createdDatabase = await createDatabase();
+  pooler = await Pooler.start(createdDatabase.url, 'transaction');
 });
 
 afterAll(async () => {
   await pooler.close();
-  await made.drop();
+  await createdDatabase.drop();
 });
 
-const administer = async (sql: string) => {
-  const client = new pg.Client({ connectionString: made.url });
+const executeAsAdministrator = async (sql: string) => {
+  const client = new pg.Client({ connectionString: createdDatabase.url });
   await client.connect();
   return client.query(sql).finally(() => client.end());
 };
 
 describe('the lock of a record', () => {
   it('is waited for as long as other locks, 4 seconds (LIM-25)', async () => {
-    const database = new Database('au1', made.url);
+    const database = new Database('au1', createdDatabase.url);
     await database.transaction(async (holder) => {
       await acquireRecordLock(holder, NAME);
       const waiting = database.transaction(async (em) => {
@@ -45,7 +45,7 @@ describe('the lock of a record', () => {
 
 describe('withAdvisoryLock', () => {
   it.each([
-    ['directly', () => made.url],
+    ['directly', () => createdDatabase.url],
     ['through a pooler that keeps the session', () => pooler.url],
   ])('releases the lock when the work ends, %s', async (_, urlOf) => {
     for (let round = 0; round < 3; round++) {
@@ -53,25 +53,25 @@ describe('withAdvisoryLock', () => {
       expect(await tryWithAdvisoryLock(urlOf(), NAME, async () => 'free')).toBe('free');
     }
     await expect(withAdvisoryLock(urlOf(), NAME, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
-    expect(await tryWithAdvisoryLock(made.url, NAME, async () => 'free')).toBe('free');
+    expect(await tryWithAdvisoryLock(createdDatabase.url, NAME, async () => 'free')).toBe('free');
   });
 
   it('excludes other holders', async () => {
     const entered = Promise.withResolvers<void>();
     const finished = Promise.withResolvers<void>();
-    const first = withAdvisoryLock(made.url, NAME, async () => {
+    const first = withAdvisoryLock(createdDatabase.url, NAME, async () => {
       entered.resolve();
       await finished.promise;
     });
     await entered.promise;
-    expect(await tryWithAdvisoryLock(made.url, NAME, async () => 'free')).toBeNull();
+    expect(await tryWithAdvisoryLock(createdDatabase.url, NAME, async () => 'free')).toBeNull();
     finished.resolve();
     await first;
   });
 
   it('holds no snapshot, so that an index can be built concurrently', async () => {
-    const created = withAdvisoryLock(made.url, NAME, () =>
-      administer('create index concurrently while_locked on meeting (title)'),
+    const created = withAdvisoryLock(createdDatabase.url, NAME, () =>
+      executeAsAdministrator('create index concurrently while_locked on meeting (title)'),
     );
     await expect(created).resolves.not.toThrow();
   });
@@ -79,25 +79,25 @@ describe('withAdvisoryLock', () => {
   it('waits in a new transaction for each attempt, because a concurrent index build may wait for the end of one', async () => {
     const begun = new Set<number>();
     const countTransactions = async () => {
-      const { rows } = await administer(
+      const { rows } = await executeAsAdministrator(
         `select xact_start from pg_stat_activity where application_name like '${NAME}%' and xact_start is not null`,
       );
       for (const { xact_start } of rows) begun.add(xact_start.getTime());
       return begun.size;
     };
     let waiting: Promise<void> | undefined;
-    await withAdvisoryLock(made.url, NAME, async () => {
-      waiting = withAdvisoryLock(made.url, NAME, async () => undefined);
-      // The holder has one transaction. A waiter that kept its own would have one too.
+    await withAdvisoryLock(createdDatabase.url, NAME, async () => {
+      waiting = withAdvisoryLock(createdDatabase.url, NAME, async () => undefined);
+      // Only the holder has a transaction. A waiter that kept one open would be counted too.
       await expect.poll(countTransactions, { timeout: 4_000 }).toBeGreaterThan(2);
     }).finally(() => waiting);
   });
 
   it('fails, and its signal aborts, when the lock is lost', async () => {
     let workSignal: AbortSignal | undefined;
-    const work = withAdvisoryLock(made.url, NAME, async (signal) => {
+    const work = withAdvisoryLock(createdDatabase.url, NAME, async (signal) => {
       workSignal = signal;
-      await administer(`select pg_terminate_backend(l.pid) from pg_locks l join pg_database d on d.oid = l.database
+      await executeAsAdministrator(`select pg_terminate_backend(l.pid) from pg_locks l join pg_database d on d.oid = l.database
         where l.locktype = 'advisory' and d.datname = current_database()`);
       await new Promise(() => {});
     });
@@ -108,7 +108,7 @@ describe('withAdvisoryLock', () => {
 
 describe('waiting for an advisory lock', { timeout: 30_000 }, () => {
   it('is reported after five seconds, with the lock, its holder and the time', async () => {
-    const holder = new pg.Client({ connectionString: made.url, application_name: 'a forgotten console' });
+    const holder = new pg.Client({ connectionString: createdDatabase.url, application_name: 'a forgotten console' });
     await holder.connect();
     await holder.query('begin');
     await holder.query(`select pg_advisory_xact_lock(hashtext('${NAME}'))`);
@@ -116,7 +116,7 @@ describe('waiting for an advisory lock', { timeout: 30_000 }, () => {
     const reported = Promise.withResolvers<void>();
     const lines: string[] = [];
     const waiting = withAdvisoryLock(
-      made.url,
+      createdDatabase.url,
       NAME,
       async () => 'done',
       (line) => {
@@ -134,11 +134,11 @@ describe('waiting for an advisory lock', { timeout: 30_000 }, () => {
   });
 
   it('is reported by a start that waits for the migrations of another process', async () => {
-    const database = new Database('au1', made.url);
+    const database = new Database('au1', createdDatabase.url);
     await rollbackLast(database, { destroyData: false });
     const entered = Promise.withResolvers<void>();
     const finished = Promise.withResolvers<void>();
-    const other = withAdvisoryLock(made.url, 'builder-integration-api migrations', async () => {
+    const other = withAdvisoryLock(createdDatabase.url, 'builder-integration-api migrations', async () => {
       entered.resolve();
       await finished.promise;
     });

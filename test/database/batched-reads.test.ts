@@ -14,7 +14,7 @@ let tokens: Record<'A' | 'B', string>;
 
 beforeAll(async () => {
   service = await startService();
-  tokens = { A: await service.as('A'), B: await service.as('B') };
+  tokens = { A: await service.tokenOf('A'), B: await service.tokenOf('B') };
 });
 
 afterAll(() => service?.stop());
@@ -34,7 +34,7 @@ async function recordStatements(work: () => Promise<unknown>): Promise<string[]>
 function listRequests() {
   return (['A', 'B'] as const).flatMap((name) =>
     service
-      .demo(name)
+      .findDemoClient(name)
       .builderIds.flatMap((id) =>
         ['', 'limit=1', 'offset=3&limit=2', 'offset=400'].map(
           (query) => [`/timesheets?${query}`, tokens[name], id] as const,
@@ -64,8 +64,10 @@ describe('reads that are issued in one tick of the event loop', () => {
   });
 
   it('do not mix records of builders: a builder without a connection is 403 in the same batch', async () => {
-    const [own] = service.demo('A').builderIds;
-    const foreign = service.demo('B').builderIds.find((id) => !service.demo('A').builderIds.includes(id))!;
+    const [own] = service.findDemoClient('A').builderIds;
+    const foreign = service
+      .findDemoClient('B')
+      .builderIds.find((id) => !service.findDemoClient('A').builderIds.includes(id))!;
     const [mine, theirs, refused] = await Promise.all([
       read(['/timesheets', tokens.A, own!]),
       read(['/timesheets', tokens.B, foreign]),
@@ -78,7 +80,7 @@ describe('reads that are issued in one tick of the event loop', () => {
 
   it('run alone when they are slow: at a large offset, and when a large list has to be counted', async () => {
     const { au1 } = service.databases;
-    const [builderId] = service.demo('A').builderIds;
+    const [builderId] = service.findDemoClient('A').builderIds;
     const far = { offset: 1000, limit: 25 };
     const ranged = { builderId, startDate: '2026-01-01T00:00:00.000Z' };
     const twice = (page: () => Promise<unknown>) => recordStatements(() => Promise.all([page(), page()]));
@@ -90,7 +92,7 @@ describe('reads that are issued in one tick of the event loop', () => {
 
   it('return the photos of each builder and source separately', async () => {
     const { au1 } = service.databases;
-    const builderIds = [...service.demo('A').builderIds, ...service.demo('B').builderIds];
+    const builderIds = [...service.findDemoClient('A').builderIds, ...service.findDemoClient('B').builderIds];
     await au1.fork().execute(
       `insert into photo (id, created_at, updated_at, builder_id, project_id, source, file_name, content_type, key, file_size, sort_date)
        select 'att_many' || row_number() over (), now(), now(), p.builder_id, p.id, (array['GALLERY', 'SITE_DIARY', 'DEFECT'])[1 + n % 3],
@@ -194,7 +196,7 @@ describe('a read without parameters', () => {
 describe('a read beyond the maximum records of one request', () => {
   it('rejects with 400 while earlier reads succeed', async () => {
     const loaders = new Loaders(service.databases.au1);
-    const [id] = service.demo('A').builderIds;
+    const [id] = service.findDemoClient('A').builderIds;
     loaders.reserveRecords(MAX_RECORDS - 1);
     const answers = await Promise.allSettled([loaders.load(builders, id!), loaders.load(builders, id!)]);
     expect(answers).toMatchObject([{ value: { id } }, { reason: { status: 400 } }]);

@@ -9,7 +9,7 @@ import * as photoReports from '../../src/domain/photo-reports/sync-statements.ts
 import { type Service, startService } from '../support/harness.ts';
 import { OperationCalls } from '../support/operation-calls.ts';
 import { recordReads } from '../support/recorded-reads.ts';
-import { type Samples, samplesOf } from '../support/samples.ts';
+import { createSamples, type Samples } from '../support/samples.ts';
 
 const SNAPSHOT = join(import.meta.dirname, '../samples', 'builder-statements.txt');
 
@@ -29,12 +29,12 @@ let samples: Samples;
 
 beforeAll(async () => {
   service = await startService();
-  samples = await samplesOf(service.databases.au1, service.demo('A').builderIds[0]!);
+  samples = await createSamples(service.databases.au1, service.findDemoClient('A').builderIds[0]!);
 });
 
 afterAll(() => service?.stop());
 
-/** Whether the text of a statement names the builder, as it must to run on the node of one builder. */
+/** Whether the text of a statement names the builder, which routing by builder would need. */
 const namesBuilder = ({ name, text }: Statement): boolean =>
   // The id of a builder is its own.
   /^Builder[.~]/.test(name) || ((COMPARISON.test(text) || NEW_ROW.test(text)) && !OPTIONAL.test(text));
@@ -57,7 +57,7 @@ async function recordWrites(): Promise<Statement[]> {
     if (isRequested) sent.push(args[0] as string | Statement);
     return Reflect.apply(query, this, args);
   } as typeof query);
-  const token = await service.as('A');
+  const token = await service.tokenOf('A');
   for (const operation of createRouteTable(buildServiceSchema()).filter(({ method }) => method !== 'GET')) {
     const { status, body } = await calls.rest(operation, token);
     if (status >= 300) throw new Error(`${operation.operationId}: ${body}`);
@@ -73,7 +73,7 @@ async function recordWrites(): Promise<Statement[]> {
 
 describe('the statements of the service', () => {
   it('name the builder or not, by their text (`-u` writes the snapshot, which `npm run bench -- scale` reads)', async () => {
-    // A call of a function reads no table, and is there only where the first read of the log came too early.
+    // A function call reads no table. It is recorded only when the first read of the log happened too early.
     const reads = [...(await recordReads(service, samples)).values()].filter(({ text }) => /\bfrom\b/.test(text));
     const kinds = { read: reads, write: await recordWrites() };
     const lines = Object.entries(kinds).flatMap(([kind, statements]) =>

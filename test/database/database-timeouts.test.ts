@@ -6,17 +6,17 @@ import { costCodes } from '../../src/domain/readers/timesheet.reader.ts';
 import { createDatabase } from '../setup/database.ts';
 import { InterruptibleProxy } from '../support/interruptible-proxy.ts';
 
-let made: Awaited<ReturnType<typeof createDatabase>>;
+let createdDatabase: Awaited<ReturnType<typeof createDatabase>>;
 let database: Database;
 
 beforeAll(async () => {
-  made = await createDatabase(inject('cluster').templates.au1);
-  database = new Database('au1', made.url);
+  createdDatabase = await createDatabase(inject('cluster').templates.au1);
+  database = new Database('au1', createdDatabase.url);
 });
 
 afterAll(async () => {
   await database.close();
-  await made.drop();
+  await createdDatabase.drop();
 });
 
 const statement = (text: string) => ({ name: text.slice(0, 60), text });
@@ -50,7 +50,7 @@ describe.concurrent.each(connectionKinds)('%s', (_, run) => {
   });
 
   it('is 503 after the lock timeout (LIM-25)', async () => {
-    const holder = new pg.Client({ connectionString: made.url });
+    const holder = new pg.Client({ connectionString: createdDatabase.url });
     await holder.connect();
     await holder.query('begin; lock table timesheet in access exclusive mode');
     expect(await run('select count(*) from timesheet').catch(toClientError)).toEqual(UNAVAILABLE);
@@ -59,7 +59,7 @@ describe.concurrent.each(connectionKinds)('%s', (_, run) => {
 });
 
 it.concurrent('a batch of reads is 503 for all when their table is locked, and is not sent again', async () => {
-  const holder = new pg.Client({ connectionString: made.url });
+  const holder = new pg.Client({ connectionString: createdDatabase.url });
   await holder.connect();
   await holder.query('begin; lock table timesheet_cost_code in access exclusive mode');
   const sent: string[] = [];
@@ -75,7 +75,7 @@ it.concurrent('a batch of reads is 503 for all when their table is locked, and i
 it.concurrent('ends an idle transaction and releases its locks', async () => {
   const work = database.writer.run(async (transaction) => {
     await transaction.query([statement('lock table meeting in access exclusive mode'), []]);
-    const other = new pg.Client({ connectionString: made.url });
+    const other = new pg.Client({ connectionString: createdDatabase.url });
     await other.connect();
     // Returns once the lock is released.
     await other.query('select count(*) from meeting').finally(() => other.end());
@@ -85,7 +85,7 @@ it.concurrent('ends an idle transaction and releases its locks', async () => {
 });
 
 it.concurrent('is 503 while the database hangs, on every kind of connection, and works at once afterwards (LIM-25)', async () => {
-  const proxy = await InterruptibleProxy.start(made.url);
+  const proxy = await InterruptibleProxy.start(createdDatabase.url);
   const proxied = new Database('au1', proxy.url);
   const answers = () =>
     Promise.all(connectionKinds.map(([, run]) => run('select 1', proxied).then(() => 'answered', toClientError)));

@@ -31,7 +31,7 @@ let cases: Record<string, ListCase>;
 let builderId: string;
 
 /** SQL of one of the values for row `n`. */
-const oneOf = (salt: string, values: readonly (string | null)[]) =>
+const pickSql = (salt: string, values: readonly (string | null)[]) =>
   `(array[${values.map((value) => (value === null ? 'null' : `'${value}'`)).join()}]::text[])[1 + abs(hashtext('${salt}' || n)) % ${values.length}]`;
 /** Within 100 days, mostly in the first and on half hours, so that bounds of ranges are hit exactly. */
 const instant = (salt: string) =>
@@ -41,7 +41,7 @@ beforeAll(async () => {
   service = await startService();
   client = new pg.Client({ connectionString: service.databases.au1.url });
   await client.connect();
-  const [own, otherId] = service.demo('A').builderIds as [string, string];
+  const [own, otherId] = service.findDemoClient('A').builderIds as [string, string];
   builderId = own;
   const idsOf = async (table: string, of = builderId) =>
     (await client.query<{ id: string }>(`select id from ${table} where builder_id = $1 order by id`, [of])).rows.map(
@@ -82,8 +82,8 @@ beforeAll(async () => {
   cases = {
     timesheet: {
       columns: {
-        ...{ project_id: oneOf('p', projects), profile_id: `'${profile}'`, hours: '1', date: instant('d') },
-        status: oneOf('s', ['APPROVED_1', 'REJECTED', 'REJECTED']),
+        ...{ project_id: pickSql('p', projects), profile_id: `'${profile}'`, hours: '1', date: instant('d') },
+        status: pickSql('s', ['APPROVED_1', 'REJECTED', 'REJECTED']),
       },
       filters: {
         ...{ builderId: builder, projectId: project, ...ranges },
@@ -93,9 +93,9 @@ beforeAll(async () => {
     },
     photo: {
       columns: {
-        ...{ project_id: oneOf('p', [...projects, null]), folder_id: oneOf('f', [...folders, null]) },
+        ...{ project_id: pickSql('p', [...projects, null]), folder_id: pickSql('f', [...folders, null]) },
         ...{ file_name: `'a'`, content_type: `'image/jpeg'`, key: `'k' || n`, file_size: '1', sort_date: 'now()' },
-        ...{ source: oneOf('s', ['GALLERY', 'SITE_DIARY']), archived_at: 'case when n % 7 = 0 then now() end' },
+        ...{ source: pickSql('s', ['GALLERY', 'SITE_DIARY']), archived_at: 'case when n % 7 = 0 then now() end' },
       },
       filters: {
         ...{ builderId: builder, projectId: project, folderId: ['folder_id = $', folders] },
@@ -106,8 +106,8 @@ beforeAll(async () => {
     },
     meeting: {
       columns: {
-        ...{ project_id: oneOf('p', [...projects, null]), title: `'a'`, date: instant('d') },
-        status: oneOf('s', ['DRAFT', 'COMPLETED']),
+        ...{ project_id: pickSql('p', [...projects, null]), title: `'a'`, date: instant('d') },
+        status: pickSql('s', ['DRAFT', 'COMPLETED']),
       },
       filters: {
         ...{ builderId: builder, projectId: project, ...ranges },
@@ -117,17 +117,17 @@ beforeAll(async () => {
     },
     defect: {
       columns: {
-        ...{ project_id: oneOf('p', projects), title: `'a'`, identifier: '100000 + n', priority: `'LOW'` },
-        status: oneOf('s', ['OPEN', 'CLOSED']),
+        ...{ project_id: pickSql('p', projects), title: `'a'`, identifier: '100000 + n', priority: `'LOW'` },
+        status: pickSql('s', ['OPEN', 'CLOSED']),
       },
       filters: { builderId: builder, projectId: project, status: ['status = $', ['OPEN', 'CLOSED']] },
       findPage: (database, where, window) => defects.findPage(database, where, window),
     },
     induction: {
       columns: {
-        ...{ project_id: oneOf('p', projects), worker_id: `'${worker}'`, identifier: '100000 + n' },
-        ...{ subcontractor_id: oneOf('u', companies.slice(0, 2)), type: `'PROJECT_INDUCTION'` },
-        status: oneOf('s', ['REVIEWED', 'WAITING_REVIEW']),
+        ...{ project_id: pickSql('p', projects), worker_id: `'${worker}'`, identifier: '100000 + n' },
+        ...{ subcontractor_id: pickSql('u', companies.slice(0, 2)), type: `'PROJECT_INDUCTION'` },
+        status: pickSql('s', ['REVIEWED', 'WAITING_REVIEW']),
       },
       filters: {
         ...{ projectId: project, subcontractorId: ['subcontractor_id = $', companies.slice(0, 3)] },
@@ -171,7 +171,7 @@ async function insert(table: string, columns: Record<string, string>, builderId:
 }
 
 /** Returns the names of the statements that the work executes. */
-async function namesOf(work: () => Promise<unknown>): Promise<string[]> {
+async function recordStatementNames(work: () => Promise<unknown>): Promise<string[]> {
   const names: string[] = [];
   const end = service.databases.au1.onStatement(({ name }) => names.push(name));
   await work().finally(end);
@@ -179,7 +179,7 @@ async function namesOf(work: () => Promise<unknown>): Promise<string[]> {
 }
 
 /** Numbers from 0 to 1, the same in each run. */
-function* randoms(seed: number): Generator<number, never> {
+function* generateRandomNumbers(seed: number): Generator<number, never> {
   for (let state = seed; ; ) {
     state = (state * 1103515245 + 12345) % 2147483648;
     yield state / 2147483648;
@@ -191,11 +191,11 @@ describe('a page whose days are found by totals', () => {
     'equals that of the plain query for random filters and offsets of each %s (LST-1, LST-4)',
     async (table) => {
       const { filters, active = 'true', findPage } = cases[table]!;
-      const random = randoms(SEED);
+      const random = generateRandomNumbers(SEED);
       const next = (below: number) => Math.floor(random.next().value * below);
       for (let round = 0; round < 60; round++) {
         const where: Record<string, unknown> = {};
-        // Always the first, which is the builder or a parent.
+        // The first filter always applies: the builder or a parent.
         for (const [index, [name, [, values]]] of Object.entries(filters).entries()) {
           if (index === 0 || next(2) === 0) where[name] = values[next(values.length)];
         }
@@ -233,7 +233,7 @@ describe('a page whose days are found by totals', () => {
   it('takes one statement', async () => {
     const database = service.databases.au1;
     const where = {
-      builderId: service.demo('A').builderIds[0]!,
+      builderId: service.findDemoClient('A').builderIds[0]!,
       status: 'REJECTED',
       startDate: '2026-02-01T12:00:00Z',
     };
@@ -249,7 +249,7 @@ describe('a page whose days are found by totals', () => {
     ['page', ['ITP', 'GALLERY']],
     ['located', ['ITP']],
   ])('is the first one of photos, which is a %s, of the sources %j', async (kind, source) => {
-    const names = await namesOf(() =>
+    const names = await recordStatementNames(() =>
       photos.findPage(service.databases.au1, { builderId, source }, { offset: 0, limit: 5 }),
     );
     expect(names).toEqual([`Photo.${kind}(builderId${source ? ',source' : ''})`]);
@@ -269,7 +269,8 @@ describe('a page whose days are found by totals', () => {
       const page = await defects.findPage(service.databases.au1, where, { offset, limit: 2 });
       return `${page.meta.totalCount} ${page.data.map(({ id }) => id).join()}`;
     };
-    const kindsOf = async (ask: () => Promise<unknown>) => (await namesOf(ask)).map((name) => /\.(\w+)/.exec(name)![1]);
+    const kindsOf = async (ask: () => Promise<unknown>) =>
+      (await recordStatementNames(ask)).map((name) => /\.(\w+)/.exec(name)![1]);
     const expected = '250 defect_small2,defect_small4';
     expect(await kindsOf(async () => expect(await read(projectId)).toBe(expected))).toEqual(['located']);
     expect(await kindsOf(async () => expect(await read(projectId)).toBe(expected))).toEqual(['page']);
@@ -289,7 +290,7 @@ describe('a page whose days are found by totals', () => {
     ['locatedNext,locatedNext', { status: 'REJECTED' }],
     ['locatedNext,locatedNext', { startDate: '2026-02-01T12:00:00Z' }],
   ])('is that of a cursor, read as %s with the filters %j (LST-13)', async (kinds, where) => {
-    const names = await namesOf(async () => {
+    const names = await recordStatementNames(async () => {
       const read = (cursor: string) =>
         timesheets.findPage(service.databases.au1, { builderId, ...where }, { offset: 0, limit: 5, cursor });
       await read((await read('')).meta.nextCursor!);
@@ -300,7 +301,7 @@ describe('a page whose days are found by totals', () => {
   it('is exact while a transaction with later rows is open, after its end, and before and after compaction', async () => {
     const database = service.databases.au1;
     const where = {
-      builderId: service.demo('A').builderIds[0]!,
+      builderId: service.findDemoClient('A').builderIds[0]!,
       status: 'REJECTED',
       startDate: '2026-02-01T00:00:00Z',
     };
@@ -351,7 +352,7 @@ describe('the totals by day', () => {
 
   it('are exact after concurrent writes and compactions', async () => {
     const database = service.databases.au1;
-    const builderId = service.demo('A').builderIds[0]!;
+    const builderId = service.findDemoClient('A').builderIds[0]!;
     const writers = [3, 4, 5].map(async (part) => {
       const own = new pg.Client({ connectionString: database.url });
       await own.connect();

@@ -16,29 +16,29 @@ import { freePort } from '../support/ports.ts';
 
 /* Two databases of one server stand for two servers: `options` of the URL tell them apart, and one is read-only. */
 
-let first: Awaited<ReturnType<typeof createDatabase>>;
-let admin: pg.Client;
+let createdDatabase: Awaited<ReturnType<typeof createDatabase>>;
+let adminClient: pg.Client;
 let url: string;
 let closedPort: number;
 
 beforeAll(async () => {
-  first = await createDatabase();
-  admin = new pg.Client({ connectionString: first.url });
-  await admin.connect();
+  createdDatabase = await createDatabase();
+  adminClient = new pg.Client({ connectionString: createdDatabase.url });
+  await adminClient.connect();
   closedPort = await freePort();
-  const { host } = new URL(first.url);
-  url = first.url.replace(host, `127.0.0.1:${closedPort},${host}`);
+  const { host } = new URL(createdDatabase.url);
+  url = createdDatabase.url.replace(host, `127.0.0.1:${closedPort},${host}`);
 });
 
 afterAll(async () => {
-  await admin.end();
-  await first.drop();
+  await adminClient.end();
+  await createdDatabase.drop();
 });
 
 const setReadOnly = async (value: 'on' | 'off') => {
-  const { rows } = await admin.query('select current_database() as name');
-  await admin.query('set default_transaction_read_only = off');
-  await admin.query(`alter database "${rows[0].name}" set default_transaction_read_only = ${value}`);
+  const { rows } = await adminClient.query('select current_database() as name');
+  await adminClient.query('set default_transaction_read_only = off');
+  await adminClient.query(`alter database "${rows[0].name}" set default_transaction_read_only = ${value}`);
 };
 
 describe('a URL with several addresses', () => {
@@ -127,9 +127,9 @@ describe('a connection to one of several servers', () => {
   });
 
   it('leads to one server by two names, as two poolers are', async () => {
-    const { host, port } = new URL(first.url);
+    const { host, port } = new URL(createdDatabase.url);
     const names = `localhost:${port},127.0.0.1:${port}`;
-    const client = new FailoverClient({ connectionString: first.url.replace(host, names) });
+    const client = new FailoverClient({ connectionString: createdDatabase.url.replace(host, names) });
     await client.connect();
     expect((await client.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
     await client.end();
@@ -155,7 +155,7 @@ describe('a connection to one of several servers', () => {
   });
 
   it('stays with one address and without target_session_attrs, as a read-only database needs', async () => {
-    const client = new FailoverClient({ connectionString: first.url });
+    const client = new FailoverClient({ connectionString: createdDatabase.url });
     await client.connect();
     await client.query('begin read only');
     await expect(client.query('create table t ()')).rejects.toMatchObject({ code: '25006' });

@@ -6,7 +6,7 @@ import { findSourceRoot } from '../../src/cli/services/source-root.ts';
 import { createDatabase } from '../setup/database.ts';
 
 /** Reads 100 MB of rows, and prints by how many MiB the old space has grown, and how many major collections there were. */
-const program = (modules: string) => `
+const createProgram = (modules: string) => `
   import { PerformanceObserver, constants } from 'node:perf_hooks';
   import { getHeapSpaceStatistics } from 'node:v8';
   import { StatementRunner } from '${modules}/src/database/pool/statement-runner.js';
@@ -35,7 +35,7 @@ it('the rows of finished reads are freed by minor collections', async () => {
       '--initial-old-space-size=512',
       '--input-type=module',
       '--eval',
-      program(modules),
+      createProgram(modules),
     ];
     const { stdout } = await promisify(execFile)(process.execPath, [...options, url]);
     const { grown, majors } = JSON.parse(stdout);

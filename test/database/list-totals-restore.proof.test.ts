@@ -14,8 +14,8 @@ import { type Cluster, openCluster } from '../../src/dev-postgres/cluster.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { createDatabase } from '../setup/database.ts';
 
-/** Totals that are not those of `count(*)` in the same snapshot. */
-const WRONG = `
+/** Selects totals that differ from `count(*)` in the same snapshot. */
+const SELECT_WRONG_TOTALS = `
   select list, builder_id, project_id, kind, sum(kept)::int as kept, sum(counted)::int as counted from (
     select list, builder_id, project_id, kind, added as kept, 0 as counted from public.list_total
     union all select 'timesheet', builder_id, project_id, status, 0, 1 from public.timesheet
@@ -66,7 +66,7 @@ describe('a restore of data alone', () => {
 
   afterAll(() => source.drop());
 
-  /** Does what pg_restore --data-only does: an empty search path, then each table as one COPY, in the order of the keys. */
+  /** Restores as `pg_restore --data-only` does: an empty search path, then one COPY per table, in the order of foreign keys. */
   async function restore(before: string, after: string, role: string): Promise<void> {
     const { rows } = await query(
       source.url,
@@ -100,7 +100,7 @@ describe('a restore of data alone', () => {
     target = await createDatabase();
     await restore('alter table TABLE disable trigger all', 'alter table TABLE enable trigger all', 'origin');
     expect((await query(target.url, counts)).rows).toEqual((await query(source.url, counts)).rows);
-    expect((await query(target.url, WRONG)).rows).toEqual([]);
+    expect((await query(target.url, SELECT_WRONG_TOTALS)).rows).toEqual([]);
     await target.drop();
   });
 
@@ -108,24 +108,24 @@ describe('a restore of data alone', () => {
     target = await createDatabase();
     await restore('', '', 'replica');
     expect((await query(target.url, counts)).rows).toEqual((await query(source.url, counts)).rows);
-    expect((await query(target.url, WRONG)).rows).toEqual([]);
+    expect((await query(target.url, SELECT_WRONG_TOTALS)).rows).toEqual([]);
     await target.drop();
   });
 
   it('keeps the rows while triggers run, and `totals rebuild` corrects what was counted twice', async () => {
     target = await createDatabase();
-    // Without the rows on which the order of the tables would depend.
+    // Without rows that would require an order of the tables.
     await query(target.url, `select set_config('search_path', '', false); ${PARENTS} ${TIMESHEETS}`);
     await query(
       target.url,
       'insert into list_total (list, builder_id, project_id, kind, added) select list, builder_id, project_id, kind, added from list_total',
     );
-    expect((await query(target.url, WRONG)).rows).toMatchObject([{ kept: 8 }, { kept: 10 }]);
+    expect((await query(target.url, SELECT_WRONG_TOTALS)).rows).toMatchObject([{ kept: 8 }, { kept: 10 }]);
     const env = { DATABASE_URL_AU1: target.url, DATABASE_URL_US1: target.url };
     const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
     const shell = { env, clock: systemClock, stdin: process.stdin, stdout: silent, stderr: process.stderr };
     expect(await runCli(['totals', 'rebuild', '--region', 'au1'], shell)).toBe(0);
-    expect((await query(target.url, WRONG)).rows).toEqual([]);
+    expect((await query(target.url, SELECT_WRONG_TOTALS)).rows).toEqual([]);
     await target.drop();
   });
 });
@@ -136,15 +136,15 @@ describe('a load that leaves triggers out', { timeout: 60_000 }, () => {
     const target = await createDatabase();
     const folder = await mkdtemp(join(tmpdir(), 'builder-api-totals-'));
     const [from, to] = [new Database('au1', source.url), new Database('au1', target.url)];
-    // An import leaves triggers out from 10,000 rows on.
+    // An import of 10,000 rows or more disables triggers.
     await loadTimesheets(from, 10_000);
-    expect((await query(source.url, WRONG)).rows).toEqual([]);
+    expect((await query(source.url, SELECT_WRONG_TOTALS)).rows).toEqual([]);
     await exportFolder(from, folder);
     expect(await importFolder(to, folder)).toMatchObject({ committed: true });
-    expect((await query(target.url, WRONG)).rows).toEqual([]);
+    expect((await query(target.url, SELECT_WRONG_TOTALS)).rows).toEqual([]);
     await query(target.url, `update timesheet set status = 'REJECTED' where id < (select max(id) from timesheet)`);
     expect(await importFolder(to, folder)).toMatchObject({ committed: true });
-    expect((await query(target.url, WRONG)).rows).toEqual([]);
+    expect((await query(target.url, SELECT_WRONG_TOTALS)).rows).toEqual([]);
     const statuses = 'select status, count(*)::int as count from timesheet group by 1 order by 1';
     expect((await query(target.url, statuses)).rows).toEqual((await query(source.url, statuses)).rows);
     await Promise.all([from.close(), to.close()]);
@@ -176,7 +176,7 @@ describe('a subscriber of logical replication', () => {
       await database.close();
     }
     await query(publisher, 'create publication everything for all tables');
-    // Made beforehand: both are in one cluster, where the subscription would wait for its own transaction.
+    // Created beforehand: in one cluster, creating the slot with the subscription would wait for its own transaction.
     await query(publisher, `select pg_create_logical_replication_slot('everything', 'pgoutput')`);
     await query(
       subscriber,
@@ -193,7 +193,7 @@ describe('a subscriber of logical replication', () => {
         expect((await query(subscriber, 'select count(*)::int as count from timesheet')).rows).toEqual([{ count: 8 }]),
       { timeout: 15_000, interval: 50 },
     );
-    expect((await query(subscriber, WRONG)).rows).toEqual([]);
+    expect((await query(subscriber, SELECT_WRONG_TOTALS)).rows).toEqual([]);
     await query(subscriber, 'drop subscription everything');
   });
 });

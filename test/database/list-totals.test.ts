@@ -10,8 +10,8 @@ let client: pg.Client;
 let builderId: string;
 let projects: string[];
 
-/** Totals that differ from `count(*)` in the same snapshot. */
-const WRONG = `
+/** Selects the totals that differ from `count(*)` in the same snapshot. */
+const SELECT_WRONG_TOTALS = `
   select list, builder_id, project_id, kind, sum(kept) as kept, sum(counted) as counted from (
     select list, builder_id, project_id, kind, added as kept, 0 as counted from list_total
     union all select 'timesheet', builder_id, project_id, status, 0, 1 from timesheet
@@ -33,7 +33,7 @@ beforeAll(async () => {
   service = await startService();
   client = new pg.Client({ connectionString: service.databases.au1.url });
   await client.connect();
-  builderId = service.demo('A').builderIds[0]!;
+  builderId = service.findDemoClient('A').builderIds[0]!;
   const { rows } = await client.query('select id from project where builder_id = $1 order by id', [builderId]);
   projects = rows.map(({ id }) => id);
 });
@@ -45,7 +45,7 @@ afterAll(async () => {
 
 describe('totals of large lists', () => {
   it('count the rows that were inserted together', async () => {
-    expect((await client.query(WRONG)).rows).toEqual([]);
+    expect((await client.query(SELECT_WRONG_TOTALS)).rows).toEqual([]);
   });
 
   it('equal count(*) in every snapshot, during concurrent writes, moves, archiving, deletes and compaction (LST-1)', async () => {
@@ -77,10 +77,10 @@ describe('totals of large lists', () => {
     };
     const compactions = [compact(), compact()];
     const wrong: unknown[] = [];
-    do wrong.push(...(await client.query(WRONG)).rows);
+    do wrong.push(...(await client.query(SELECT_WRONG_TOTALS)).rows);
     while (writing);
     await Promise.all([writers, ...compactions]);
-    wrong.push(...(await client.query(WRONG)).rows);
+    wrong.push(...(await client.query(SELECT_WRONG_TOTALS)).rows);
     expect(wrong).toEqual([]);
   });
 
@@ -110,7 +110,7 @@ describe('totals of large lists', () => {
 describe('a page of a large list', () => {
   it('is empty at the largest offset (LST-5)', async () => {
     for (const path of [`/builders/${builderId}/photos`, '/timesheets']) {
-      const answer = await service.get(`${path}?offset=2147483647`, await service.as('A'), {
+      const answer = await service.get(`${path}?offset=2147483647`, await service.tokenOf('A'), {
         'x-service-builder-id': builderId,
       });
       expect([answer.statusCode, answer.json().data], path).toEqual([200, []]);

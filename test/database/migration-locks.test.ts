@@ -18,14 +18,14 @@ const BLOCKING: Record<string, string> = {
 };
 const STRENGTH = Object.values(BLOCKING);
 
-let made: Awaited<ReturnType<typeof createDatabase>>;
+let createdDatabase: Awaited<ReturnType<typeof createDatabase>>;
 let database: Database;
 let client: pg.Client;
 
 beforeAll(async () => {
-  made = await createDatabase('template1');
-  database = new Database('au1', made.url);
-  client = new pg.Client({ connectionString: made.url });
+  createdDatabase = await createDatabase('template1');
+  database = new Database('au1', createdDatabase.url);
+  client = new pg.Client({ connectionString: createdDatabase.url });
   await client.connect();
   await client.query('create table mikro_orm_migrations (id serial primary key, name text)');
 });
@@ -33,11 +33,11 @@ beforeAll(async () => {
 afterAll(async () => {
   await client.end();
   await database.close();
-  await made.drop();
+  await createdDatabase.drop();
 });
 
 /** Returns the strongest blocking lock that the open transaction holds on each table of the list. */
-async function heldLocks(tables: readonly string[]): Promise<Record<string, string>> {
+async function readLocks(tables: readonly string[]): Promise<Record<string, string>> {
   const { rows } = await client.query<{ name: string; mode: string }>(
     `select c.relname as name, l.mode from pg_locks l join pg_class c on c.oid = l.relation
      where l.pid = pg_backend_pid() and c.relkind = 'r' and c.relname = any ($1)`,
@@ -75,7 +75,7 @@ describe('the locks of a migration', () => {
     }
     await client.query('begin');
     for (const statement of statements) await client.query(statement);
-    expect(declared).toEqual(await heldLocks(tables));
+    expect(declared).toEqual(await readLocks(tables));
     await client.query('commit');
   });
 

@@ -11,22 +11,22 @@ import {
 } from '../../src/database/run-migrations.ts';
 import { createDatabase } from '../setup/database.ts';
 
-let made: Awaited<ReturnType<typeof createDatabase>>;
+let createdDatabase: Awaited<ReturnType<typeof createDatabase>>;
 let database: Database;
 
 beforeAll(async () => {
-  made = await createDatabase('template1');
-  database = new Database('au1', made.url);
+  createdDatabase = await createDatabase('template1');
+  database = new Database('au1', createdDatabase.url);
 });
 
 afterAll(async () => {
   await database.close();
-  await made.drop();
+  await createdDatabase.drop();
 });
 
 const rollBack = () => rollbackLast(database, { destroyData: true });
 
-const tables = async () =>
+const listTables = async () =>
   (
     await database
       .fork()
@@ -42,7 +42,7 @@ describe('the migrations', { timeout }, () => {
   });
 
   it('run once when several processes start at once', async () => {
-    const databases = Array.from({ length: 5 }, () => new Database('au1', made.url));
+    const databases = Array.from({ length: 5 }, () => new Database('au1', createdDatabase.url));
     const applied = await Promise.all(databases.map((database) => runPendingMigrations(database, 'auto')));
     expect(applied.flat()).toHaveLength(migrations.length);
     await Promise.all(databases.map((database) => database.close()));
@@ -53,11 +53,11 @@ describe('the migrations', { timeout }, () => {
   });
 
   it('can all be rolled back and applied again', async () => {
-    const before = await tables();
+    const before = await listTables();
     while ((await rollBack()).length > 0);
-    expect(await tables()).toEqual(['mikro_orm_migrations']);
+    expect(await listTables()).toEqual(['mikro_orm_migrations']);
     await runPendingMigrations(database, 'auto');
-    expect(await tables()).toEqual(before);
+    expect(await listTables()).toEqual(before);
     expect(await database.orm.schema.getUpdateSchemaSQL({ wrap: false })).toBe('');
   });
 
@@ -126,7 +126,7 @@ describe('the migrations', { timeout }, () => {
   it('do not block a writer, and are retried after it', async () => {
     // Down to before the list totals.
     for (let count = 1; count < migrations.length; count++) await rollBack();
-    const writer = new pg.Client({ connectionString: made.url });
+    const writer = new pg.Client({ connectionString: createdDatabase.url });
     await writer.connect();
     await writer.query(`begin; update timesheet set hours = 2 where id = 'ts_2'`);
     const migrating = runPendingMigrations(database, 'auto');
@@ -139,13 +139,16 @@ describe('the migrations', { timeout }, () => {
   });
 
   it('fail with the reason when a table stays locked', async () => {
-    const [holder, waiter] = [1, 2].map(() => new pg.Client({ connectionString: made.url })) as [pg.Client, pg.Client];
+    const [holder, waiter] = [1, 2].map(() => new pg.Client({ connectionString: createdDatabase.url })) as [
+      pg.Client,
+      pg.Client,
+    ];
     await Promise.all([holder.connect(), waiter.connect()]);
     await holder.query('begin; lock table timesheet in access exclusive mode');
     await waiter.query(`set lock_timeout = '20ms'`);
     let attempts = 0;
     const migrate = () => {
-      // Ends the test where it would retry for ever.
+      // Ends the test if it would retry without limit.
       if (++attempts > 10) throw new Error('It tried ten times.');
       return waiter.query('alter table timesheet add column never text');
     };

@@ -5,7 +5,7 @@ import type { Statement } from '../../src/database/pool/pg-pipeline.ts';
 import { connectWithSettings, READER_SETTINGS } from '../../src/database/pool/session-settings.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { recordReads } from '../support/recorded-reads.ts';
-import { samplesOf } from '../support/samples.ts';
+import { createSamples } from '../support/samples.ts';
 
 const SNAPSHOT = join(import.meta.dirname, '../samples', 'plans.txt');
 
@@ -14,7 +14,7 @@ let statements: Map<string, Statement>;
 
 beforeAll(async () => {
   service = await startService();
-  const samples = await samplesOf(service.databases.au1, service.demo('A').builderIds[0]!);
+  const samples = await createSamples(service.databases.au1, service.findDemoClient('A').builderIds[0]!);
   statements = await recordReads(service, samples);
 });
 
@@ -55,7 +55,7 @@ describe('the plans of the prepared reads', () => {
     const sequential = [...plans].filter(([, scans]) => scans.some((scan) => scan.includes('Seq Scan')));
     expect(sequential).toEqual([]);
     const text = [...plans]
-      // A call of a function has no scan, and is there only where the first read of the log came too early.
+      // A function call has no scan. It is recorded only when the first read of the log happened too early.
       .filter(([, scans]) => scans.length > 0)
       .map(([name, scans]) => `${name}\n${scans.map((scan) => `  ${scan}\n`).join('')}`)
       .join('\n');

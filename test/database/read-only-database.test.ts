@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { blocks, page, request } from '../photo-reports/documents.ts';
-import { gate, send, signOn } from '../support/attendance.ts';
+import { aSignOn, createGateFixture, sendEvent } from '../support/attendance.ts';
 import { type Service, startService } from '../support/harness.ts';
 
 let service: Service;
@@ -10,7 +10,7 @@ let builderId: string;
 
 beforeAll(async () => {
   service = await startService({ RATE_LIMIT_API: '40/10', RATE_LIMIT_SYNC: '40/10', RATE_LIMIT_TOKEN: '40/10' });
-  builderId = service.demo('A').builderIds[0]!;
+  builderId = service.findDemoClient('A').builderIds[0]!;
   admin = new pg.Client({ connectionString: service.databases.au1.url });
   await admin.connect();
 });
@@ -20,7 +20,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** As an operator who turns a standby into the primary, or back: sessions that were open end. */
+/** Makes the database read-only or writable and terminates open sessions, as a change of the primary does. */
 async function setReadOnly(value: 'on' | 'off'): Promise<void> {
   const { rows } = await admin.query('select current_database() as name');
   await admin.query(`set default_transaction_read_only = off`);
@@ -36,14 +36,14 @@ beforeEach(async () => {
 });
 afterEach(() => setReadOnly('off'));
 
-const token = () => service.as('A');
-const readiness = async () => {
+const token = () => service.tokenOf('A');
+const readReadiness = async () => {
   const answer = await service.request({ url: '/health/ready' });
   return [answer.statusCode, answer.json()];
 };
 
 async function requestToken() {
-  const { clientId, clientSecret } = service.demo('A');
+  const { clientId, clientSecret } = service.findDemoClient('A');
   const payload = {
     ...{ grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret },
     ...{ audience: 'http://localhost:4000', scope: 'read:builders' },
@@ -68,7 +68,7 @@ describe('while a region is read-only', () => {
 
   it('each process has the whole budget of a limit, and no more', async () => {
     const bearer = await token();
-    const other = await service.another();
+    const other = await service.startInstance();
     const headers = { authorization: `Bearer ${bearer}` };
     for (const app of [service.app, other]) {
       const statuses: number[] = [];
@@ -81,7 +81,7 @@ describe('while a region is read-only', () => {
     const headers = { authorization: `Bearer ${await token()}` };
     const writes = {
       '/meetings': { title: 'Weekly' },
-      '/photo-folders': { name: 'North', projectId: gate().projectId },
+      '/photo-folders': { name: 'North', projectId: createGateFixture().projectId },
       '/photo-reports/sync': request({ page: page([blocks.text('a')]) }),
     };
     for (const [path, payload] of Object.entries(writes)) {
@@ -92,12 +92,16 @@ describe('while a region is read-only', () => {
         '1',
       ]);
     }
-    const gateToken = await service.as(service.demo('A').builderIds.includes(gate().builderId) ? 'A' : 'C');
-    expect(await send(service.app, gateToken, signOn(gate().workers.active[0]!))).toMatchObject({ status: 503 });
+    const gateToken = await service.tokenOf(
+      service.findDemoClient('A').builderIds.includes(createGateFixture().builderId) ? 'A' : 'C',
+    );
+    expect(await sendEvent(service.app, gateToken, aSignOn(createGateFixture().workers.active[0]!))).toMatchObject({
+      status: 503,
+    });
   });
 
   it('readiness is 200 and says which region takes no writes', async () => {
-    expect(await readiness()).toEqual([200, { status: 'read-only', regions: { au1: 'read-only', us1: 'ok' } }]);
+    expect(await readReadiness()).toEqual([200, { status: 'read-only', regions: { au1: 'read-only', us1: 'ok' } }]);
   });
 });
 
@@ -113,12 +117,12 @@ describe('once a region takes writes again', () => {
       payload: { title: 'W' },
     } as const;
     expect((await service.request(meeting)).statusCode).toBe(201);
-    expect(await readiness()).toEqual([200, { status: 'ok', regions: { au1: 'ok', us1: 'ok' } }]);
+    expect(await readReadiness()).toEqual([200, { status: 'ok', regions: { au1: 'ok', us1: 'ok' } }]);
   });
 
   it('instances share a budget again', async () => {
     const headers = { authorization: `Bearer ${await token()}` };
-    const other = await service.another();
+    const other = await service.startInstance();
     const answers = [];
     for (let call = 0; call < 60; call++) {
       answers.push((await [service.app, other][call % 2]!.inject({ url: '/builders', headers })).statusCode);

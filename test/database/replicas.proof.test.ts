@@ -13,12 +13,12 @@ import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import type { DemoFile } from '../../src/demo/demo-file.ts';
 import { loadDemoInto } from '../../src/demo/load.ts';
 import { openCluster } from '../../src/dev-postgres/cluster.ts';
-import { numberEvents } from '../../src/domain/events/event-log.ts';
 import { exportPerson } from '../../src/domain/privacy/export-person.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
 import { ReplicatedPostgres } from '../proof/replicated-postgres.ts';
 import { addStaff, signInToConsole } from '../support/console.ts';
+import { numberPendingEvents } from '../support/events.ts';
 import { BASE_URL, TOKEN_KEY, testConfig } from '../support/harness.ts';
 
 let folder: string;
@@ -82,12 +82,8 @@ const waitForUse = (isUsed: boolean) =>
 beforeEach(() => waitForUse(true), 40_000);
 
 const graphql = async (name: string, query = '{ builders { data { id name } } }') => {
-  const headers = await bearer(name);
+  const headers = await createAuthorization(name);
   return (await app.inject({ method: 'POST', url: '/graphql', headers, payload: { query } })).json();
-};
-
-const numberAll = async () => {
-  while ((await numberEvents(databases.au1)) !== 0);
 };
 
 /** Runs the work while the standby applies nothing; it remains usable for the first seconds. */
@@ -102,7 +98,7 @@ async function withPausedReplay(work: () => Promise<void>) {
 
 const OPERATOR = { actor: { type: 'OPERATOR', id: 'test' }, origin: {} } as const;
 
-const bearer = async (name: string) => {
+const createAuthorization = async (name: string) => {
   const { clientId, scopes } = demo.clients.find((client) => client.name === name)!;
   const tokens = new AccessTokens({ keys: [TOKEN_KEY], issuer: BASE_URL, clock: systemClock });
   const { token } = tokens.sign({ sub: clientId, client_id: clientId, scope: scopes.join(' ') });
@@ -126,11 +122,11 @@ describe('a standby', () => {
     const readFeed = async (after = '') =>
       (await graphql('internal', `{ events${after && `(after: "${after}")`} { data { type } meta { nextCursor } } }`))
         .data.events;
-    await numberAll();
+    await numberPendingEvents(databases.au1);
     const first = await readFeed();
     await withPausedReplay(async () => {
       await renameProject();
-      await numberAll();
+      await numberPendingEvents(databases.au1);
       const second = await readFeed(first.meta.nextCursor);
       expect(second.data.map(({ type }: { type: string }) => type)).toContain('project.updated');
       expect(databases.au1.replicas!.choose()).not.toBeNull();
@@ -191,7 +187,7 @@ describe('a standby', () => {
     expect(await exportedBuilders()).toContain('"later"');
   }, 20_000);
 
-  /** Exports after a wait that found the standby, whatever has become of it. */
+  /** Exports as if the wait for the standby had succeeded, whatever its state is now. */
   const exportAfterWait = (position: number, options = {}) => {
     const { metadata, url, replicas } = databases.au1;
     const found = { value: async () => ({ replica: replicas!.replicas[0], position }) };
@@ -226,7 +222,7 @@ describe('a standby', () => {
     const pid = Number.parseInt(rows[0].text, 10);
     const seen: string[] = [];
     const onProgress = (file: string, count: number) => {
-      // At once, so that the next statement of the export finds it stopped.
+      // Without a delay, so that the server is stopped before the next statement of the export.
       if (seen.push(`${file} ${count}`) === 1)
         execFileSync('bash', ['-c', `kill -STOP ${pid} $(ps -o pid= --ppid ${pid})`]);
     };
@@ -325,7 +321,7 @@ describe('GET /events with a cursor from before the last minute', () => {
 
   const readEvents = async (cursor?: string) => {
     const url = cursor ? `/events?after=${cursor}&types=timesheet.updated` : '/events';
-    const response = await app.inject({ url, headers: await bearer('A') });
+    const response = await app.inject({ url, headers: await createAuthorization('A') });
     expect(response.statusCode, response.body).toBe(200);
     return response.json() as { data: { resource: { id: string } }[]; meta: { nextCursor: string } };
   };
@@ -333,7 +329,7 @@ describe('GET /events with a cursor from before the last minute', () => {
     expect((await readEvents(after)).data.map(({ resource }) => resource.id).toSorted()).toEqual(timesheets);
   const standby = () => databases.au1.replicas!.replicas[0]!.name;
   beforeAll(async () => {
-    await numberAll();
+    await numberPendingEvents(databases.au1);
     after = (await readEvents()).meta.nextCursor;
     const rows = await databases.au1
       .fork()
@@ -342,8 +338,8 @@ describe('GET /events with a cursor from before the last minute', () => {
         [demo.clients.find(({ name }) => name === 'A')!.builderIds.join()],
       );
     timesheets = rows.map(({ id }) => id).toSorted();
-    await numberAll();
-    // The process notes where the log ends, at most once a second, and is a minute older.
+    await numberPendingEvents(databases.au1);
+    // The process records the head of the log at most once a second; a minute passes.
     const now = performance.now.bind(performance);
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + SECOND_MS);
     await readEvents();
@@ -424,7 +420,7 @@ describe('GET /events with a cursor from before the last minute', () => {
   }, 40_000);
 });
 
-// Last: the standby no longer follows the primary.
+// This test is last, because the standby no longer follows the primary.
 describe('a standby that is promoted while its primary runs on', () => {
   it('has the connections of the old primary dropped, and receives the new ones', async () => {
     const readPrimaryPort = async () => Number((await databases.au1.runner.run(PORT, []))[0]![0]);

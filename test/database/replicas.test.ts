@@ -9,13 +9,13 @@ import { freePort } from '../support/ports.ts';
 
 /* Standbys themselves: replicas.proof.test.ts. */
 
-let made: Awaited<ReturnType<typeof createDatabase>>;
+let createdDatabase: Awaited<ReturnType<typeof createDatabase>>;
 
 beforeAll(async () => {
-  made = await createDatabase();
+  createdDatabase = await createDatabase();
 });
 
-afterAll(() => made.drop());
+afterAll(() => createdDatabase.drop());
 
 describe('the addresses of standbys', () => {
   it('become a URL each', () => {
@@ -31,10 +31,10 @@ describe('a read that a standby may answer', () => {
   const ONE = { name: 'replicas.one', text: `select 'a'::text where $1::int > 0` };
 
   it.each([
-    ['is no standby', () => made.url],
+    ['is no standby', () => createdDatabase.url],
     ['cannot be reached', async () => `postgresql://u:p@127.0.0.1:${await freePort()}/none`],
   ])('is answered by the primary when the server %s', async (_, urlOf) => {
-    const database = new Database('au1', made.url, undefined, [await urlOf()]);
+    const database = new Database('au1', createdDatabase.url, undefined, [await urlOf()]);
     try {
       expect(await database.replicas!.findCurrent()).toBeNull();
       const limited = database.withLimits(database.limits!).onReplica();
@@ -47,7 +47,7 @@ describe('a read that a standby may answer', () => {
   });
 
   it('goes to the primary without any standby', async () => {
-    const database = new Database('au1', made.url);
+    const database = new Database('au1', createdDatabase.url);
     expect(database.onReplica()).toBe(database);
     await database.close();
   });
@@ -61,7 +61,7 @@ describe('a standby', () => {
   async function measure(...steps: [primary: [number, string], standby: [number, string]][]) {
     let step = steps[0]!;
     const primary = { run: async () => [step[0].map(String)] } as unknown as StatementRunner;
-    const set = new ReplicaSet([made.url], { reads: 1, slowReads: 1 }, primary);
+    const set = new ReplicaSet([createdDatabase.url], { reads: 1, slowReads: 1 }, primary);
     const [replica] = set.replicas;
     replica!.readPosition = async () => ({ position: step[1][0], timeline: step[1][1] });
     const used: boolean[] = [];

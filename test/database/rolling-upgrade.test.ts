@@ -1,39 +1,39 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
-import { type Client, clientOf } from '../support/uploads.ts';
 
 let service: Service;
-let client: Client;
+let client: BuilderClient;
 let projectId: string;
 
 beforeAll(async () => {
   service = await startService();
-  client = await clientOf(service, 'A');
+  client = await createBuilderClient(service, 'A');
   projectId = await addProject(service, client.builderId);
 });
 
 afterAll(() => service.stop());
 
 /** Reads and writes over each kind of connection. */
-async function everything(): Promise<void> {
+async function useEachConnection(): Promise<void> {
   const headers = { 'x-service-builder-id': client.builderId };
   const paths = ['/builders', '/timesheets', '/subcontractors', `/builders/${client.builderId}/photos`, '/me'];
   for (const path of paths) expect((await service.get(path, client.token, headers)).statusCode, path).toBe(200);
   const photo = await client.createPhoto({ projectId });
-  await client.ok('PATCH', `/photos/${photo.id}`, { description: 'north side' });
-  const meeting = await client.ok('POST', '/meetings', { title: 'Weekly' }, 201);
-  await client.ok('POST', `/meetings/${meeting.id}/notes`, { externalSourceId: 'n', summaryMarkdown: 'a' }, 201);
-  await client.ok('POST', `/meetings/${meeting.id}/notes`, { externalSourceId: 'n', summaryMarkdown: 'b' });
+  await client.sendOk('PATCH', `/photos/${photo.id}`, { description: 'north side' });
+  const meeting = await client.sendOk('POST', '/meetings', { title: 'Weekly' }, 201);
+  await client.sendOk('POST', `/meetings/${meeting.id}/notes`, { externalSourceId: 'n', summaryMarkdown: 'a' }, 201);
+  await client.sendOk('POST', `/meetings/${meeting.id}/notes`, { externalSourceId: 'n', summaryMarkdown: 'b' });
 }
 
-it('goes on while the next release adds a column to each table (VER-11)', async () => {
+it('continues while the next release adds a column to each table (VER-11)', async () => {
   const em = service.databases.au1.fork();
-  await everything();
+  await useEachConnection();
   const tables = (await em.execute(
     `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,
   )) as { name: string }[];
   for (const { name } of tables) await em.execute(`alter table "${name}" add column of_the_next_release text`);
   // More than once: what a connection has prepared is prepared on others too.
-  for (let round = 0; round < 5; round++) await everything();
+  for (let round = 0; round < 5; round++) await useEachConnection();
 });

@@ -15,11 +15,11 @@ import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { createDatabase } from '../setup/database.ts';
 import { Pooler } from '../support/pooler.ts';
 
-let made: Awaited<ReturnType<typeof createDatabase>>;
-const ends: (() => Promise<unknown>)[] = [];
+let createdDatabase: Awaited<ReturnType<typeof createDatabase>>;
+const cleanups: (() => Promise<unknown>)[] = [];
 
-const administer = async (sql: string) => {
-  const client = new pg.Client({ connectionString: made.url });
+const executeAsAdministrator = async (sql: string) => {
+  const client = new pg.Client({ connectionString: createdDatabase.url });
   await client.connect();
   await client.query(sql).finally(() => client.end());
 };
@@ -27,26 +27,26 @@ const administer = async (sql: string) => {
 const nameOf = ({ url }: { url: string }) => new URL(url).pathname.slice(1);
 
 beforeAll(async () => {
-  made = await createDatabase(inject('cluster').templates.au1);
+  createdDatabase = await createDatabase(inject('cluster').templates.au1);
   // Ten or eleven hours from UTC, so that an instant of a session in this zone is never the right one.
-  await administer(`alter database ${nameOf(made)} set timezone = 'Australia/Sydney'`);
+  await executeAsAdministrator(`alter database ${nameOf(createdDatabase)} set timezone = 'Australia/Sydney'`);
 });
 
 afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
+  for (const end of cleanups.splice(0).reverse()) await end();
 });
 
-afterAll(() => made.drop());
+afterAll(() => createdDatabase.drop());
 
 const openDatabase = (url: string) => {
   const database = new Database('au1', url);
-  ends.push(() => database.close());
+  cleanups.push(() => database.close());
   return database;
 };
 
 const openPooler = async (mode: 'session' | 'transaction') => {
-  const pooler = await Pooler.to(made.url, mode);
-  ends.push(() => pooler.close());
+  const pooler = await Pooler.start(createdDatabase.url, mode);
+  cleanups.push(() => pooler.close());
   return pooler;
 };
 
@@ -72,7 +72,7 @@ const connections: [keyof typeof rowsOf, SessionSettings][] = [
 describe('the session of', () => {
   for (const [connection, settings] of connections) {
     it.each(['direct', 'pooled'])(`${connection} has the settings, %s`, async (way) => {
-      const database = openDatabase(way === 'direct' ? made.url : (await openPooler('session')).url);
+      const database = openDatabase(way === 'direct' ? createdDatabase.url : (await openPooler('session')).url);
       const session = Object.fromEntries(await rowsOf[connection](database));
       expect(session).toMatchObject(settings);
     });
@@ -83,8 +83,8 @@ describe('a timestamp', () => {
   const stored = `select id, (extract(epoch from created_at) * 1000)::float8 as at from builder order by created_at, id`;
 
   it.each(['direct', 'pooled'])('is read in UTC from a database of another time zone, %s', async (way) => {
-    const database = openDatabase(way === 'direct' ? made.url : (await openPooler('session')).url);
-    const client = new pg.Client({ connectionString: made.url });
+    const database = openDatabase(way === 'direct' ? createdDatabase.url : (await openPooler('session')).url);
+    const client = new pg.Client({ connectionString: createdDatabase.url });
     await client.connect();
     const { rows } = await client.query<{ id: string; at: number }>(stored).finally(() => client.end());
     const page = await builders.findPage(database, {}, { offset: 0, limit: 25 });
@@ -96,19 +96,23 @@ describe('a timestamp', () => {
 describe('DATABASE_URL_*_DIRECT beside a pooler', () => {
   it('serves migrations, jobs and every command, while requests go through the pooler', async () => {
     const pooler = await openPooler('session');
-    const env = { DATABASE_URL_AU1: pooler.url, DATABASE_URL_US1: made.url, TOKEN_KEY: 'x'.repeat(43) };
-    const config = loadConfig({ ...env, DATABASE_URL_AU1_DIRECT: made.url });
+    const env = { DATABASE_URL_AU1: pooler.url, DATABASE_URL_US1: createdDatabase.url, TOKEN_KEY: 'x'.repeat(43) };
+    const config = loadConfig({ ...env, DATABASE_URL_AU1_DIRECT: createdDatabase.url });
     const service = await openDatabases(config, 'service');
-    expect([service.databases.au1.url, service.direct.au1.url]).toEqual([pooler.url, made.url]);
+    expect([service.databases.au1.url, service.direct.au1.url]).toEqual([pooler.url, createdDatabase.url]);
     expect(service.databases.us1).toBe(service.direct.us1);
     await service.close();
     const command = await openDatabases(config, 'command');
-    expect(command.databases.au1.url).toBe(made.url);
+    expect(command.databases.au1.url).toBe(createdDatabase.url);
     await command.close();
   });
 
   it('is named in the error when it cannot be used', async () => {
-    const env = { DATABASE_URL_AU1: made.url, DATABASE_URL_US1: made.url, TOKEN_KEY: 'x'.repeat(43) };
+    const env = {
+      DATABASE_URL_AU1: createdDatabase.url,
+      DATABASE_URL_US1: createdDatabase.url,
+      TOKEN_KEY: 'x'.repeat(43),
+    };
     const config = loadConfig({ ...env, DATABASE_URL_US1_DIRECT: 'postgresql://u:p@127.0.0.1:1/none' });
     await expect(openDatabases(config, 'service')).rejects.toThrow(/^DATABASE_URL_US1_DIRECT cannot be used: /);
   });
@@ -116,7 +120,7 @@ describe('DATABASE_URL_*_DIRECT beside a pooler', () => {
 
 describe('a service behind a pooler that shares sessions between transactions', () => {
   const config = (url: string) =>
-    loadConfig({ DATABASE_URL_AU1: url, DATABASE_URL_US1: made.url, TOKEN_KEY: 'x'.repeat(43) });
+    loadConfig({ DATABASE_URL_AU1: url, DATABASE_URL_US1: createdDatabase.url, TOKEN_KEY: 'x'.repeat(43) });
 
   it('does not start where the settings are missing, and leaves no session with them', async () => {
     const pooler = await openPooler('transaction');
@@ -132,11 +136,13 @@ describe('a service behind a pooler that shares sessions between transactions', 
   });
 
   it('starts where the user of the database has the settings', async () => {
-    const role = `pooled_${nameOf(made)}`;
-    await administer(`create role ${role} login superuser password 'pooled'`);
-    ends.push(() => administer(`drop role ${role}`));
+    const role = `pooled_${nameOf(createdDatabase)}`;
+    await executeAsAdministrator(`create role ${role} login superuser password 'pooled'`);
+    cleanups.push(() => executeAsAdministrator(`drop role ${role}`));
     for (const [name, value] of Object.entries(READER_SETTINGS)) {
-      await administer(`alter role ${role} in database ${nameOf(made)} set ${name} = '${value}'`);
+      await executeAsAdministrator(
+        `alter role ${role} in database ${nameOf(createdDatabase)} set ${name} = '${value}'`,
+      );
     }
     const pooler = await openPooler('transaction');
     const url = Object.assign(new URL(pooler.url), { username: role, password: 'pooled' }).href;
@@ -144,7 +150,9 @@ describe('a service behind a pooler that shares sessions between transactions', 
     expect(Object.fromEntries(await rowsOf['a read'](databases.au1))).toMatchObject(READER_SETTINGS);
     await close();
     // Migrations, jobs and commands have the same user: their statements may take longer.
-    const direct = openDatabase(Object.assign(new URL(made.url), { username: role, password: 'pooled' }).href);
+    const direct = openDatabase(
+      Object.assign(new URL(createdDatabase.url), { username: role, password: 'pooled' }).href,
+    );
     const session = Object.fromEntries(await rowsOf['a connection of its own'](direct));
     expect(session).toMatchObject(DIRECT_SETTINGS);
   });

@@ -7,27 +7,30 @@ import { createDatabase } from '../setup/database.ts';
 /** Runs SQL without parameters in the transaction of either runner, and returns the rows. */
 type Query = (sql: string) => Promise<unknown>;
 
-let made: Awaited<ReturnType<typeof createDatabase>>;
+let createdDatabase: Awaited<ReturnType<typeof createDatabase>>;
 let database: Database;
-let other: pg.Client;
-let watcher: pg.Client;
+let otherClient: pg.Client;
+let observer: pg.Client;
 
 beforeAll(async () => {
-  made = await createDatabase('template1');
-  database = new Database('au1', made.url);
-  [other, watcher] = [1, 2].map(() => new pg.Client({ connectionString: made.url })) as [pg.Client, pg.Client];
-  await Promise.all([other.connect(), watcher.connect()]);
-  await other.query('create table counter (id int primary key, value int not null)');
+  createdDatabase = await createDatabase('template1');
+  database = new Database('au1', createdDatabase.url);
+  [otherClient, observer] = [1, 2].map(() => new pg.Client({ connectionString: createdDatabase.url })) as [
+    pg.Client,
+    pg.Client,
+  ];
+  await Promise.all([otherClient.connect(), observer.connect()]);
+  await otherClient.query('create table counter (id int primary key, value int not null)');
 });
 
 beforeEach(async () => {
-  await other.query('delete from counter');
-  await other.query('insert into counter values (1, 0), (2, 0)');
+  await otherClient.query('delete from counter');
+  await otherClient.query('insert into counter values (1, 0), (2, 0)');
 });
 
 afterAll(async () => {
-  await Promise.all([other.end(), watcher.end(), database.close()]);
-  await made.drop();
+  await Promise.all([otherClient.end(), observer.end(), database.close()]);
+  await createdDatabase.drop();
 });
 
 const runners: [name: string, run: <T>(work: (query: Query) => Promise<T>) => Promise<T>][] = [
@@ -44,13 +47,13 @@ const runners: [name: string, run: <T>(work: (query: Query) => Promise<T>) => Pr
 ];
 
 const add = (id: number) => `update counter set value = value + 1 where id = ${id}`;
-const values = async () => (await watcher.query('select value from counter order by id')).rows.map((row) => row.value);
+const values = async () => (await observer.query('select value from counter order by id')).rows.map((row) => row.value);
 
 /** Resolves once the other connection waits for a lock. */
-async function untilOtherWaits(): Promise<void> {
-  const { processID } = other as pg.Client & { processID: number };
+async function waitForBlockedClient(): Promise<void> {
+  const { processID } = otherClient as pg.Client & { processID: number };
   const sql = `select 1 from pg_stat_activity where pid = $1 and wait_event_type = 'Lock'`;
-  await expect.poll(async () => (await watcher.query(sql, [processID])).rows.length, { timeout: 20_000 }).toBe(1);
+  await expect.poll(async () => (await observer.query(sql, [processID])).rows.length, { timeout: 20_000 }).toBe(1);
 }
 
 describe.each(runners)('%s', (_name, run) => {
@@ -58,15 +61,15 @@ describe.each(runners)('%s', (_name, run) => {
     let attempts = 0;
     let ended: Promise<unknown> = Promise.resolve();
     // The other transaction holds row 2 and then waits for row 1; PostgreSQL must choose this one as the deadlock's victim.
-    await other.query(`begin; set local deadlock_timeout = '1min'`);
-    await other.query(add(2));
+    await otherClient.query(`begin; set local deadlock_timeout = '1min'`);
+    await otherClient.query(add(2));
     await run(async (query) => {
       attempts++;
       await query(`set local deadlock_timeout = '10ms'`);
       await query(add(1));
       if (attempts === 1) {
-        ended = other.query(add(1)).then(() => other.query('commit'));
-        await untilOtherWaits();
+        ended = otherClient.query(add(1)).then(() => otherClient.query('commit'));
+        await waitForBlockedClient();
       }
       await query(add(2));
     });
@@ -93,7 +96,7 @@ describe.each(runners)('%s', (_name, run) => {
       const rows = (await query('select 1 from counter where id = 3')) as unknown[];
       found.push(rows.length > 0);
       if (rows.length > 0) return;
-      await other.query('insert into counter values (3, 0)');
+      await otherClient.query('insert into counter values (3, 0)');
       await query('insert into counter values (3, 0)');
     });
     expect(found).toEqual([false, true]);
@@ -130,7 +133,7 @@ describe('a closed database', () => {
     await closed.transaction((em) => em.execute('select 1'));
     const countConnections = async () => {
       const sql = 'select count(*)::int as connections from pg_stat_activity where datname = $1';
-      return (await watcher.query(sql, [new URL(own.url).pathname.slice(1)])).rows[0].connections;
+      return (await observer.query(sql, [new URL(own.url).pathname.slice(1)])).rows[0].connections;
     };
     expect(await countConnections()).toBe(5);
     await closed.close();

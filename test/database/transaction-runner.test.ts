@@ -4,18 +4,18 @@ import type { BoundStatement } from '../../src/database/pool/pg-pipeline.ts';
 import { TransactionRunner } from '../../src/database/write/transaction-runner.ts';
 import { createDatabase } from '../setup/database.ts';
 
-let made: Awaited<ReturnType<typeof createDatabase>>;
-let other: pg.Client;
+let createdDatabase: Awaited<ReturnType<typeof createDatabase>>;
+let otherClient: pg.Client;
 let runner: TransactionRunner;
 /** Number of responses that PostgreSQL has ended: one for each Sync. */
 let responses: number;
 
 beforeAll(async () => {
-  made = await createDatabase('template1');
-  other = new pg.Client({ connectionString: made.url });
-  await other.connect();
-  await other.query('create table item (id int primary key)');
-  runner = new TransactionRunner(made.url, 1);
+  createdDatabase = await createDatabase('template1');
+  otherClient = new pg.Client({ connectionString: createdDatabase.url });
+  await otherClient.connect();
+  await otherClient.query('create table item (id int primary key)');
+  runner = new TransactionRunner(createdDatabase.url, 1);
   runner.pool.on('connect', (client) => {
     const { connection } = client as unknown as { connection: NodeJS.EventEmitter };
     connection.on('readyForQuery', () => responses++);
@@ -23,15 +23,15 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  await other.query('truncate item');
+  await otherClient.query('truncate item');
   await runner.run((transaction) => transaction.commit([{ name: 'warm up', text: 'select 1' }, []]));
   responses = 0;
 });
 
 afterAll(async () => {
   await runner.close();
-  await other.end();
-  await made.drop();
+  await otherClient.end();
+  await createdDatabase.drop();
 });
 
 const insert = (id: number): BoundStatement => [{ name: 'insert', text: 'insert into item values ($1)' }, [id]];
@@ -39,7 +39,7 @@ const divide = (by: number): BoundStatement => [{ name: 'divide', text: 'select 
 const COUNT: BoundStatement = [{ name: 'count', text: 'select count(*)::int as items from item' }, []];
 const LOCK: BoundStatement = [{ name: 'lock', text: 'select pg_advisory_xact_lock(1)' }, []];
 
-const storedIds = async () => (await other.query('select id from item order by id')).rows.map(({ id }) => id);
+const storedIds = async () => (await otherClient.query('select id from item order by id')).rows.map(({ id }) => id);
 
 describe('a transaction whose statements are sent in one tick', () => {
   it('is committed with one response', async () => {
@@ -80,9 +80,9 @@ describe('a transaction whose statements are sent in one tick', () => {
     ['does not answer in time', 'select case when $1 then pg_sleep(5) end'],
   ])('gives up a connection that %s, so that the next transaction has a new one', async (_, text) => {
     const fail = (value: boolean): BoundStatement => [{ name: 'fail', text }, [value]];
-    const impatient = new TransactionRunner(made.url, 1);
+    const impatient = new TransactionRunner(createdDatabase.url, 1);
     impatient.pool.options.query_timeout = 200;
-    // After an error, a connection is given up anyway if statements were prepared with it.
+    // After an error, a connection with newly prepared statements is closed in any case.
     await impatient.run((transaction) => transaction.commit(insert(1), fail(false)));
     await expect(impatient.run((transaction) => transaction.commit(insert(2), fail(true)))).rejects.toThrow(
       /terminat|timeout/,
@@ -93,14 +93,14 @@ describe('a transaction whose statements are sent in one tick', () => {
   });
 
   it('reads what was committed while it waited for a lock', async () => {
-    await other.query('begin; select pg_advisory_xact_lock(1)');
+    await otherClient.query('begin; select pg_advisory_xact_lock(1)');
     const running = runner.run(async (transaction) => {
       const locked = transaction.query(LOCK);
       const [[counted]] = await Promise.all([transaction.commit(COUNT), locked]);
       return counted;
     });
-    await other.query('insert into item values (1)');
-    await other.query('commit');
+    await otherClient.query('insert into item values (1)');
+    await otherClient.query('commit');
     expect(await running).toEqual([{ items: 1 }]);
   });
 });

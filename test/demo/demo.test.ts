@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 const DEMO = { baseUrl: 'http://localhost:4000', timesheets: 100 };
-/** Names of the databases with the demo data, which are cloned. */
+/** Names of the databases with the demo data, from which tests clone. */
 let demoDatabases: Promise<Record<RegionId, string>> | undefined;
 
 async function createDemoDatabases(): Promise<Record<RegionId, string>> {

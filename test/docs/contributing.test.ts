@@ -3,18 +3,18 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { findUnlistedSources } from '../../src/cli/services/unlisted-sources.ts';
-import { MOST_FILES, MOST_LINES } from '../proof/add-resource.ts';
-import { missingSample } from '../support/generated-rows.ts';
-import { applyEdit, ROOT, readProcedure } from '../support/procedure.ts';
+import { MAX_FILES, MAX_LINES } from '../proof/add-resource.ts';
+import { applyEdit, ROOT, readGuide } from '../support/contributing-guide.ts';
+import { createMissingSampleError } from '../support/generated-rows.ts';
 import { requireSample } from '../support/samples.ts';
 
 /*
- * `npm run proof -- add-resource` follows the procedures of CONTRIBUTING.md in a copy of the project and runs its tests there. This file
+ * `npm run proof -- add-resource` follows the guides of CONTRIBUTING.md in a copy of the project and runs its tests there. This file
  * checks what needs no copy.
  */
 
-const resource = readProcedure('## Adding a resource', 'add-resource');
-const field = readProcedure('### Adding a response field', 'add-field');
+const resource = readGuide('## Adding a resource', 'add-resource');
+const field = readGuide('### Adding a response field', 'add-field');
 const folders: string[] = [];
 let folder: string;
 
@@ -35,11 +35,11 @@ async function apply(edits: typeof resource.edits): Promise<void> {
   }
 }
 
-describe('the procedure for a resource', () => {
-  it(`takes at most ${MOST_FILES} files and ${MOST_LINES} lines`, () => {
+describe('the guide for a resource', () => {
+  it(`takes at most ${MAX_FILES} files and ${MAX_LINES} lines`, () => {
     const lines = resource.edits.reduce((sum, { addedLines }) => sum + addedLines, 0);
-    expect(resource.edits.length).toBeLessThanOrEqual(MOST_FILES);
-    expect(lines).toBeLessThanOrEqual(MOST_LINES);
+    expect(resource.edits.length).toBeLessThanOrEqual(MAX_FILES);
+    expect(lines).toBeLessThanOrEqual(MAX_LINES);
   });
 
   it('fits the files that it changes', async () => {
@@ -61,17 +61,17 @@ describe('the procedure for a resource', () => {
   });
 });
 
-describe('the procedure for a field', () => {
+describe('the guide for a field', () => {
   it('takes one line, which fits', async () => {
     expect(field.edits.map(({ addedLines }) => addedLines)).toEqual([1]);
     await apply(field.edits);
   });
 });
 
-describe('what was forgotten is named', () => {
+describe('a forgotten step is reported', () => {
   const PERMIT = ['entities/permit.entity.ts', 'resolvers/permit/permit.resolver.ts'];
 
-  /** The lists of the project, beside the new files of the procedure and without the lines that name these. */
+  /** Applies the new files of the guide, and the lists of the project without the lines that name them. */
   beforeEach(async () => {
     await apply(resource.edits.filter(({ file }) => PERMIT.includes(file)));
     for (const list of ['entities/index.ts', 'resolvers/registry.ts']) await cp(join(ROOT, list), join(folder, list));
@@ -93,14 +93,14 @@ describe('what was forgotten is named', () => {
 
   it('when there is no sample of an identifier', () => {
     expect(() => requireSample({}, 'PermitId')).toThrow(/^There is no sample of PermitId: /);
-    expect(missingSample('Permit', 'x').message).toMatch(/^There is no sample of PermitId: x\./);
+    expect(createMissingSampleError('Permit', 'x').message).toMatch(/^There is no sample of PermitId: x\./);
   });
 
   it('never in this project', async () => {
     expect(await findUnlistedSources(ROOT)).toEqual([]);
   });
 
-  it('as the table of CONTRIBUTING.md says', async () => {
+  it('with the message in the table of CONTRIBUTING.md', async () => {
     const page = await readFile(join(ROOT, 'CONTRIBUTING.md'), 'utf8');
     const [, table] = page.split('### What you may forget');
     for (const sentence of await findUnlistedSources(folder)) expect(table).toContain(sentence);

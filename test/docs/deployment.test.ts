@@ -14,7 +14,7 @@ const compose = parse(read('deploy/compose.yaml'));
 const containerfile = read('deploy/Containerfile');
 const unit = read('deploy/builder-api.service');
 
-/** Replaces `${NAME:?}` by a value of its own. */
+/** Replaces each `${NAME:?}` by a unique value. */
 const interpolate = (text: string) =>
   text.replace(/\$\{(\w+):\?\}/g, (_, name) => `${name.toLowerCase()}${'0'.repeat(64)}`);
 

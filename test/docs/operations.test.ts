@@ -13,7 +13,7 @@ beforeAll(async () => {
   const address = 'postgresql://none@127.0.0.1/none';
   const urls = { DATABASE_URL_AU1: address, DATABASE_URL_US1: address };
   production = await startService({ NODE_ENV: 'production', ...urls });
-  // The last one started owns the process's registry.
+  // The instance started last owns the registry of the process.
   open = await startService();
 });
 
@@ -57,7 +57,7 @@ describe('/health/ready with the metrics token', () => {
   it('reports why a database does not answer', async () => {
     const { runner } = guarded.databases.us1;
     const run = runner.run.bind(runner);
-    // The statement of the check fails as it does when the database lacks what it names.
+    // The statement of the check fails as it does when a table is missing.
     runner.run = (statement, values) =>
       run(statement.name === 'health.ping' ? { name: '', text: 'select none' } : statement, values);
     try {
@@ -82,7 +82,7 @@ describe('/metrics', () => {
     service.request({ url: '/metrics', remoteAddress, headers: token ? { authorization: `Bearer ${token}` } : {} });
 
   it('is for loopback when no token is set', async () => {
-    await open.get('/builders', await open.as('A'));
+    await open.get('/builders', await open.tokenOf('A'));
     const text = (await metrics(open, '127.0.0.1')).body;
     expect(text).toContain('http_request_duration_seconds_count{method="GET",route="/builders",status_code="200"} 1');
     expect((await metrics(open, '192.0.2.1')).json()).toMatchObject({ code: 'FORBIDDEN' });
@@ -106,7 +106,7 @@ describe('/metrics', () => {
     },
   );
 
-  it('wants the token when one is set, from everywhere', async () => {
+  it('requires the token from every address when one is set', async () => {
     expect((await metrics(guarded, '127.0.0.1')).statusCode).toBe(403);
     expect((await metrics(guarded, '192.0.2.1', 'wrong')).statusCode).toBe(403);
     expect((await metrics(guarded, '192.0.2.1', METRICS_TOKEN)).statusCode).toBe(200);

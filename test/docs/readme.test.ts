@@ -49,7 +49,7 @@ describe('the README', () => {
     expect(read('README.md').split(/\s+/).length).toBeLessThanOrEqual(900);
   });
 
-  it('leads to every page, itself or by a page that it links to', () => {
+  it('links to every page, directly or through another page', () => {
     const reached = new Set(['README.md']);
     for (const page of reached) {
       for (const [, target] of read(page).matchAll(/\]\(([^)#:]+\.md)[^)]*\)/g)) {

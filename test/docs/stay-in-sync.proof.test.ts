@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Copy } from '../../docs/stay-in-sync.ts';
-import { numberEvents } from '../../src/domain/events/event-log.ts';
 import { startSequencer } from '../../src/domain/events/sequencer.ts';
+import { numberPendingEvents } from '../support/events.ts';
 import { type Service, startService } from '../support/harness.ts';
 
 let service: Service;
@@ -14,9 +14,9 @@ beforeAll(async () => {
   service = await startService();
   client = new pg.Client({ connectionString: service.databases.au1.url });
   await client.connect();
-  while ((await numberEvents(service.databases.au1))! > 0);
+  await numberPendingEvents(service.databases.au1);
   const origin = await service.app.listen({ port: 0 });
-  const token = await service.as('A');
+  const token = await service.tokenOf('A');
   get = async (path, builderId) => {
     const headers = { authorization: `Bearer ${token}`, ...(builderId && { 'x-service-builder-id': builderId }) };
     const response = await fetch(`${origin}${path}`, { headers });
@@ -52,7 +52,7 @@ const CHANGES = [
   `delete from timesheet where md5(id || $1) < '002'`,
 ];
 
-/** An import that has written its first rows an hour before its commit, in lists whose records have no path of their own. */
+/** Statements of an import that writes rows an hour before its commit, of resources without a path for one record. */
 const LONG_IMPORT = ['meeting', 'meeting_note', 'contact'].map(
   (table) => `insert into ${table} select (jsonb_populate_record(${table}, jsonb_build_object('id', id || 'imported',
     'external_source_id', id, 'changed_at', clock_timestamp() - random() * interval '1 hour'))).* from ${table}`,
@@ -91,7 +91,7 @@ describe('the program of the guide "Stay in sync"', { timeout: 60_000 }, () => {
     let changes = 0;
     let requests = 0;
     let isCurrent = false;
-    /** Something changes before every third request, in the copy and after it. */
+    /** Returns a fetch that changes a record before every third request. */
     const copy = new Copy(async (path, builderId) => {
       if (++requests % 3 === 0 && changes < 4 * CHANGES.length) {
         await client.query(CHANGES[changes % CHANGES.length]!, [String(changes++)]);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newWebhookSecret, signWebhook } from '../../src/domain/webhooks/signature.ts';
-import { freePort } from '../proof/instance.ts';
+import { freePort } from '../support/ports.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const MAX_LINES = 20;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { createRouteTable } from '../../schema/route-table.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { type Samples, samplesOf } from '../support/samples.ts';
+import { createSamples, type Samples } from '../support/samples.ts';
 
 const operations = createRouteTable(buildServiceSchema());
 
@@ -13,14 +13,14 @@ let samples: Samples;
 
 beforeAll(async () => {
   service = await startService();
-  token = await service.as('A');
-  samples = await samplesOf(service.databases.au1, service.demo('A').builderIds[0]!);
+  token = await service.tokenOf('A');
+  samples = await createSamples(service.databases.au1, service.findDemoClient('A').builderIds[0]!);
 });
 
 afterAll(() => service.stop());
 
-/** Text that breaks things: quotes, controls, percent signs, SQL, long runs, every plane of Unicode. */
-const nasty = fc.oneof(
+/** Text that often causes errors: quotes, control characters, percent signs, SQL, long runs, every plane of Unicode. */
+const hostileText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
   fc.string({ maxLength: 40 }),
   fc.constantFrom(
@@ -42,7 +42,7 @@ const nasty = fc.oneof(
 /** A part of a path: real ids half of the time, so that the checks behind the shape are reached too. */
 const segment = fc.oneof(
   fc.constantFrom(...['BuilderId', 'ProjectId', 'SubcontractorId', 'TimesheetId']).map((kind) => samples[kind]!),
-  nasty,
+  hostileText,
 );
 
 const queryName = fc.oneof(
@@ -56,7 +56,7 @@ const queryName = fc.oneof(
     'includeBuilderCompany',
     'isPrimary',
   ),
-  nasty,
+  hostileText,
 );
 
 /** Header values that HTTP can carry at all. */
@@ -73,7 +73,7 @@ const headerName = fc.constantFrom(
   'range',
 );
 
-/** Every answer has a documented shape and is no 5xx. */
+/** Expects a documented response that is not 5xx. */
 function expectDocumented(response: { statusCode: number; body: string; headers: Record<string, unknown> }): void {
   expect(response.statusCode).toBeLessThan(500);
   if (response.statusCode === 200 || response.body === '') return;
@@ -91,7 +91,7 @@ function expectDocumented(response: { statusCode: number; body: string; headers:
   }
 }
 
-describe('whatever is sent', () => {
+describe('a random request', () => {
   it.each(operations.map(({ method, path }) => ({ method, path })))(
     '$method $path answers in a documented shape (ERR-1, ERR-10)',
     async ({ method, path }) => {
@@ -99,9 +99,9 @@ describe('whatever is sent', () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(segment, { minLength: parts.length, maxLength: parts.length }),
-          fc.array(fc.tuple(queryName, nasty), { maxLength: 4 }),
+          fc.array(fc.tuple(queryName, hostileText), { maxLength: 4 }),
           fc.dictionary(headerName, headerValue, { maxKeys: 3 }),
-          fc.oneof(fc.constant(undefined), fc.json(), nasty),
+          fc.oneof(fc.constant(undefined), fc.json(), hostileText),
           fc.boolean(),
           async (values, query, headers, body, realBuilder) => {
             const rest = [...values];
@@ -123,7 +123,7 @@ describe('whatever is sent', () => {
     },
   );
 
-  it('GraphQL answers without a 5xx, and every error has its code and status', async () => {
+  it('has a GraphQL response without a 5xx, whose errors have a code and a status', async () => {
     const value = fc.jsonValue({ maxDepth: 3 });
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...operations), value, value, async ({ field, kind }, first, second) => {

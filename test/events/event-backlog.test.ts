@@ -7,10 +7,10 @@ import { createDatabase } from '../setup/database.ts';
 
 const BACKLOG = 40_000;
 
-let made: Awaited<ReturnType<typeof createDatabase>>;
+let createdDatabase: Awaited<ReturnType<typeof createDatabase>>;
 let database: Database;
 let client: pg.Client;
-let other: pg.Client;
+let otherClient: pg.Client;
 
 const ALL = new EventFilter(
   { internal: true, scopes: new Set(['read:timesheets', 'read:meetings']), connections: new Map() },
@@ -18,19 +18,22 @@ const ALL = new EventFilter(
 ).toParameters();
 
 beforeAll(async () => {
-  made = await createDatabase(inject('cluster').templates.au1);
-  database = new Database('au1', made.url);
-  [client, other] = [new pg.Client({ connectionString: made.url }), new pg.Client({ connectionString: made.url })];
-  await Promise.all([client.connect(), other.connect()]);
-  await numberAll();
+  createdDatabase = await createDatabase(inject('cluster').templates.au1);
+  database = new Database('au1', createdDatabase.url);
+  [client, otherClient] = [
+    new pg.Client({ connectionString: createdDatabase.url }),
+    new pg.Client({ connectionString: createdDatabase.url }),
+  ];
+  await Promise.all([client.connect(), otherClient.connect()]);
+  await numberUntilIdle();
 });
 
 afterAll(async () => {
-  await Promise.all([client?.end(), other?.end(), database?.close()]);
-  await made?.drop();
+  await Promise.all([client?.end(), otherClient?.end(), database?.close()]);
+  await createdDatabase?.drop();
 });
 
-async function numberAll(): Promise<void> {
+async function numberUntilIdle(): Promise<void> {
   while ((await numberEvents(database))! > 0);
 }
 
@@ -72,8 +75,8 @@ describe('numbering, beside a transaction with many events', () => {
     await changeTimesheet(0);
     await client.query('select number_events(1000)');
     const head = await readHead(database);
-    await other.query('begin');
-    await addEvents(other, BACKLOG);
+    await otherClient.query('begin');
+    await addEvents(otherClient, BACKLOG);
     for (let index = 0; index < 3; index++) {
       const id = await changeTimesheet(index);
       // Passing over the rows would read each of them.
@@ -81,14 +84,14 @@ describe('numbering, beside a transaction with many events', () => {
       expect((await readAfter(head)).at(-1)!.recordId).toBe(id);
     }
     expect(await countBuffers('select number_events(1000)')).toBeLessThan(100);
-    await other.query('rollback');
+    await otherClient.query('rollback');
   });
 
   it('numbers other changes in between after its commit, and all of them in the end, without gaps', async () => {
     const head = await readHead(database);
-    await other.query('begin');
-    await addEvents(other, BACKLOG);
-    await other.query('commit');
+    await otherClient.query('begin');
+    await addEvents(otherClient, BACKLOG);
+    await otherClient.query('commit');
     for (let index = 0; index < 3; index++) {
       const id = await changeTimesheet(index);
       await numberEvents(database);
@@ -109,10 +112,10 @@ describe('numbering, beside a transaction with many events', () => {
   it('keeps an event behind the earlier one of its record, which is not numbered yet (EVT-6)', async () => {
     const head = await readHead(database);
     const id = await changeTimesheet(0);
-    await other.query('begin');
-    await addEvents(other, 50, 'first');
-    await other.query('update timesheet set hours = 1 where id = $1', [id]);
-    await other.query('commit');
+    await otherClient.query('begin');
+    await addEvents(otherClient, 50, 'first');
+    await otherClient.query('update timesheet set hours = 1 where id = $1', [id]);
+    await otherClient.query('commit');
     await client.query('delete from timesheet where id = $1', [id]);
     for (let step = 0; step < 60; step++) await numberEvents(database, 4);
     const { rows } = await client.query('select type from event where number > $1 and record_id = $2 order by number', [
@@ -129,7 +132,7 @@ describe('numbering, beside a transaction with many events', () => {
     await client.query(`do $$ begin for n in 1..6000 loop
       insert into event_pending (resource, change, record_id, builder_id) values ('timesheet', 'updated', 'each' || n, 'buil_x');
       commit; end loop; end $$`);
-    await numberAll();
+    await numberUntilIdle();
     expect((await countEvents(head)).count).toBe(6_000);
   });
 });
@@ -137,21 +140,21 @@ describe('numbering, beside a transaction with many events', () => {
 describe('numbering, after a transaction that was open while thousands of others began', () => {
   it('numbers its events beside those of a large one that is not finished, each once (EVT-5)', async () => {
     const head = await readHead(database);
-    await other.query('begin');
-    await addEvents(other, 1, 'long');
+    await otherClient.query('begin');
+    await addEvents(otherClient, 1, 'long');
     await client.query(`do $$ begin for n in 1..2500 loop perform pg_current_xact_id(); commit; end loop; end $$`);
     await addEvents(client, 3_000, 'large');
     expect(await numberEvents(database)).toBe(1_000);
-    await other.query('commit');
+    await otherClient.query('commit');
     await addEvents(client, 1, 'later');
-    // The one that was open does not delay those that began after it.
+    // The open transaction does not delay those that began after it.
     expect(await numberEvents(database)).toBeGreaterThan(2);
     const { rows: first } = await client.query(
       `select record_id from event where number > $1 and record_id in ('long1', 'later1') order by number`,
       [head.number],
     );
     expect(first.map((row) => row.record_id)).toEqual(['long1', 'later1']);
-    await numberAll();
+    await numberUntilIdle();
     expect(await countEvents(head)).toEqual({ count: 3_002, records: 3_002, last: head.number + 3_002 });
   });
 
@@ -161,7 +164,7 @@ describe('numbering, after a transaction that was open while thousands of others
     await addEvents(client, 3_000, 'twice');
     await numberEvents(database);
     await client.query('update event_log set seen = $1', [rows[0].seen]);
-    await numberAll();
+    await numberUntilIdle();
     expect(await countEvents(head)).toEqual({ count: 3_000, records: 3_000, last: head.number + 3_000 });
   });
 });
@@ -188,7 +191,7 @@ describe('numbering, of many transactions', () => {
     for (let step = 0; step < 3; step++) {
       expect(await countBuffers('select number_events(1000)')).toBeLessThan(60_000);
     }
-    await numberAll();
+    await numberUntilIdle();
     expect(await countEvents(head)).toEqual({ count: TRANSACTIONS, records, last: head.number + TRANSACTIONS });
     expect((await client.query('select from event_log where seen is null')).rowCount).toBe(0);
   });
@@ -201,7 +204,7 @@ describe('the time of an event', () => {
       `insert into meeting select (jsonb_populate_record(meeting, jsonb_build_object('id', 'meet_late', 'changed_at',
          now() - interval '1 hour', 'external_source_id', 'late'))).* from meeting limit 1 returning changed_at`,
     );
-    await numberAll();
+    await numberUntilIdle();
     const [event] = await readAfter(head);
     expect(event).toMatchObject({ recordId: 'meet_late', occurredAt: rows[0].changed_at.toISOString() });
   });
@@ -213,7 +216,7 @@ describe('a truncated table', () => {
     expect(rows.length).toBeGreaterThan(0);
     const head = await readHead(database);
     await client.query('truncate meeting_note cascade');
-    await numberAll();
+    await numberUntilIdle();
     const events = (await readAfter(head)).filter(({ type }) => type === 'meeting_note.archived');
     expect(events.map(({ recordId }) => recordId).sort()).toEqual(rows.map(({ id }) => id));
   });

@@ -19,10 +19,10 @@ import { systemClock } from '../../src/shared/clock.ts';
 import { createDatabase } from '../setup/database.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 
-let made: Awaited<ReturnType<typeof createDatabase>>;
+let createdDatabase: Awaited<ReturnType<typeof createDatabase>>;
 let database: Database;
 let client: pg.Client;
-let other: pg.Client;
+let otherClient: pg.Client;
 let head: LogHead;
 
 const ALL = new EventFilter(
@@ -35,7 +35,7 @@ const ALL = new EventFilter(
 );
 
 const connect = async () => {
-  const connected = new pg.Client({ connectionString: made.url });
+  const connected = new pg.Client({ connectionString: createdDatabase.url });
   // One test ends a connection.
   connected.on('error', () => undefined);
   await connected.connect();
@@ -43,9 +43,9 @@ const connect = async () => {
 };
 
 beforeAll(async () => {
-  made = await createDatabase(inject('cluster').templates.au1);
-  database = new Database('au1', made.url);
-  [client, other] = [await connect(), await connect()];
+  createdDatabase = await createDatabase(inject('cluster').templates.au1);
+  database = new Database('au1', createdDatabase.url);
+  [client, otherClient] = [await connect(), await connect()];
   await client.query(`insert into photo (id, created_at, updated_at, builder_id, source, file_name, content_type, key, file_size, sort_date)
     select 'att_event' || n, now(), now(), (select min(id) from builder), case n % 2 when 0 then 'GALLERY' else 'DEFECT' end,
       'a.jpg', 'image/jpeg', 'photos/' || n, 1, now() from generate_series(1, 9) n`);
@@ -53,8 +53,8 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await Promise.all([client?.end(), other?.end(), database?.close()]);
-  await made?.drop();
+  await Promise.all([client?.end(), otherClient?.end(), database?.close()]);
+  await createdDatabase?.drop();
 });
 
 beforeEach(async () => {
@@ -69,14 +69,14 @@ const readNew = async () => {
   return events.map(({ type, recordId }) => `${type} ${recordId}`);
 };
 
-const pick = async (table: string, where = 'true') =>
+const selectId = async (table: string, where = 'true') =>
   (await client.query(`select id from ${table} where ${where} order by id limit 1`)).rows[0].id as string;
 const pickPhoto = (source = 'GALLERY') =>
-  pick('photo', `archived_at is null and source = '${source}' and id ~ '^att_event'`);
+  selectId('photo', `archived_at is null and source = '${source}' and id ~ '^att_event'`);
 
 describe('the event of a change', () => {
   it('is one per record and transaction, regardless of the number of statements (EVT-2)', async () => {
-    const id = await pick('timesheet');
+    const id = await selectId('timesheet');
     await client.query(`begin; update timesheet set hours = 2 where id = '${id}';
       update timesheet set hours = 3 where id = '${id}'; update timesheet set hours = 4; commit`);
     const total = (await client.query('select count(*)::int as total from timesheet')).rows[0].total;
@@ -109,7 +109,7 @@ describe('the event of a change', () => {
   });
 
   it('is none after a rollback, whole or to a savepoint', async () => {
-    const id = await pick('timesheet');
+    const id = await selectId('timesheet');
     await client.query(`begin; update timesheet set hours = 1 where id = '${id}'; rollback`);
     await client.query(`begin; savepoint a; update timesheet set hours = 1 where id = '${id}'; rollback to a; commit`);
     expect(await readNew()).toEqual([]);
@@ -132,23 +132,23 @@ describe('the event of a change', () => {
 
 describe('numbers of events', () => {
   it('are not delayed by an open transaction, except those of its own (EVT-5)', async () => {
-    const [slow, fast] = [await pick('timesheet'), await pickPhoto()];
-    await other.query(`begin; update timesheet set hours = 5 where id = '${slow}'`);
+    const [slow, fast] = [await selectId('timesheet'), await pickPhoto()];
+    await otherClient.query(`begin; update timesheet set hours = 5 where id = '${slow}'`);
     await client.query(`update photo set description = 'e' where id = '${fast}'`);
     expect(await readNew()).toEqual([`photo.updated ${fast}`]);
-    await other.query('commit');
+    await otherClient.query('commit');
     expect(await readNew()).toEqual([`photo.updated ${fast}`, `timesheet.updated ${slow}`]);
   });
 
   it('preserve the order of the transactions that wait for one record (EVT-6)', async () => {
     const id = await pickPhoto();
-    const neighbour = await pick('timesheet');
-    await other.query(`begin; update photo set archived_at = now() where id = '${id}'`);
-    // It takes its place in the sequence before the row is free, for another record.
+    const neighbour = await selectId('timesheet');
+    await otherClient.query(`begin; update photo set archived_at = now() where id = '${id}'`);
+    // It gets its number before the row is unlocked, because it is of another record.
     await client.query(`begin; update timesheet set hours = 6 where id = '${neighbour}'`);
     const waiting = client.query(`update photo set archived_at = null where id = '${id}'`);
     await numberEvents(database);
-    await other.query('commit');
+    await otherClient.query('commit');
     await waiting;
     await numberEvents(database);
     await client.query('commit');
@@ -156,13 +156,15 @@ describe('numbers of events', () => {
   });
 
   it('are given by one process at a time, and by another when that one is gone', async () => {
-    const id = await pick('timesheet');
+    const id = await selectId('timesheet');
     await client.query(`update timesheet set hours = 7 where id = '${id}'`);
-    await other.query('begin; select number_events(1000)');
+    await otherClient.query('begin; select number_events(1000)');
     expect(await numberEvents(database)).toBeNull();
     expect((await readHead(database)).number).toBe(head.number);
-    await client.query('select pg_terminate_backend($1)', [(other as unknown as { processID: number }).processID]);
-    other = await connect();
+    await client.query('select pg_terminate_backend($1)', [
+      (otherClient as unknown as { processID: number }).processID,
+    ]);
+    otherClient = await connect();
     expect(await readNew()).toEqual([`timesheet.updated ${id}`]);
   });
 
@@ -188,7 +190,7 @@ describe('a page of the log', () => {
       [head.day, head.number, MAX_SCANNED + 1],
     );
     await client.query('update event_log set last_number = last_number + $1', [MAX_SCANNED + 1]);
-    const id = await pick('timesheet');
+    const id = await selectId('timesheet');
     await client.query(`update timesheet set hours = 9 where id = '${id}'`);
     while ((await numberEvents(database))! > 0);
     const first = await readLogPage(database, head, ALL.toParameters(), 10);
@@ -208,7 +210,7 @@ describe('the epoch of the log', () => {
     expect(renewed.number).toBe(head.number);
   });
 
-  /** As after the promotion of a standby: the log was numbered on another timeline. */
+  /** Simulates the promotion of a standby: the log was numbered on another timeline. */
   const promote = async (synchronous: boolean) => {
     await client.query(
       `update event_log set synchronous = $1, origin = regexp_replace(origin, '/[0-9A-F]{8}/', '/00000000/')`,
@@ -243,14 +245,14 @@ describe('the epoch of the log', () => {
     expect((await readHead(database)).epoch).not.toBe(head.epoch);
   });
 
-  it('is over for a cursor from behind the end of a log that a promotion has shortened (EVT-12)', () => {
+  it('has expired for a cursor beyond the end of a log that a promotion has shortened (EVT-12)', () => {
     const cursor = encodeEventCursor('au1', head, { ...head, number: head.number + 1 });
     expect(() => decodeEventCursor('au1', head, cursor)).toThrow(expect.objectContaining({ code: 'CURSOR_EXPIRED' }));
   });
 
   it('is renewed by `events renew-epoch`', async () => {
     const io = {
-      env: { DATABASE_URL_AU1: made.url, DATABASE_URL_US1: made.url },
+      env: { DATABASE_URL_AU1: createdDatabase.url, DATABASE_URL_US1: createdDatabase.url },
       clock: systemClock,
       stdin: process.stdin,
     };
@@ -281,14 +283,14 @@ describe('the epoch of the log', () => {
       { last_number: active, last_day: '2100-01-01' },
     ]);
     await client.query(`rollback; delete from event where number > ${head.number}`);
-    // As when the process was started before the restore.
+    // As in a process that was started before the restore.
     await client.query('begin; select renew_event_epoch()');
     expect((await client.query('select last_number::int from event_log')).rows).toEqual([{ last_number: active }]);
     await client.query('rollback; update connection set active_after = null; drop table event_21000101');
   });
 
-  it('goes on behind the stored events when the state of the log was not restored', async () => {
-    const id = await pick('timesheet');
+  it('continues after the stored events when the state of the log was not restored', async () => {
+    const id = await selectId('timesheet');
     await client.query(`delete from event_log; update timesheet set hours = 1 where id = '${id}'`);
     expect(await readNew()).toEqual([`timesheet.updated ${id}`]);
   });
@@ -299,7 +301,7 @@ describe('the partitions of the log', () => {
 
   it('are created by two processes at the same time without an error', async () => {
     const create = `select create_event_partition('2100-01-01')`;
-    const transaction = await ConcurrentTransaction.open(made.url);
+    const transaction = await ConcurrentTransaction.open(createdDatabase.url);
     try {
       const [second] = await transaction.whileOpen(create, [], async () => {
         const waiting = client.query(create).catch((error: Error) => error.message);

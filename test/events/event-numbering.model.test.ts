@@ -6,19 +6,19 @@ import { createDatabase } from '../setup/database.ts';
 const WRITERS = 4;
 const RECORDS = 6;
 
-let made: Awaited<ReturnType<typeof createDatabase>>;
+let createdDatabase: Awaited<ReturnType<typeof createDatabase>>;
 let client: pg.Client;
-let rival: pg.Client;
+let otherSequencer: pg.Client;
 let writers: pg.Client[];
 
 beforeAll(async () => {
-  made = await createDatabase(inject('cluster').templates.au1);
+  createdDatabase = await createDatabase(inject('cluster').templates.au1);
   const connect = async () => {
-    const connected = new pg.Client({ connectionString: made.url });
+    const connected = new pg.Client({ connectionString: createdDatabase.url });
     await connected.connect();
     return connected;
   };
-  [client, rival, ...writers] = (await Promise.all(Array.from({ length: WRITERS + 2 }, connect))) as [
+  [client, otherSequencer, ...writers] = (await Promise.all(Array.from({ length: WRITERS + 2 }, connect))) as [
     pg.Client,
     pg.Client,
     ...pg.Client[],
@@ -35,8 +35,8 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await Promise.all([client, rival, ...(writers ?? [])].map((each) => each?.end()));
-  await made?.drop();
+  await Promise.all([client, otherSequencer, ...(writers ?? [])].map((each) => each?.end()));
+  await createdDatabase?.drop();
 });
 
 const writer = fc.nat(WRITERS - 1);
@@ -63,7 +63,7 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 /** Changes by record, in the order of their commits, and transactions that are open. The lock of a record is its writer's. */
-class Model {
+class NumberingModel {
   readonly committed = new Map<string, string[]>();
   readonly open = new Map<number, Map<string, string>>();
   #count = 0;
@@ -80,10 +80,10 @@ class Model {
 
 const INSERT = `insert into event_pending (resource, change, record_id, builder_id, parent_id)
   select 'timesheet', 'updated', key, 'buil_x', value from json_each_text($1)`;
-const number = async (by: pg.Client, batchSize: number): Promise<number | null> =>
+const numberBatch = async (by: pg.Client, batchSize: number): Promise<number | null> =>
   (await by.query('select number_events($1) as count', [batchSize])).rows[0].count;
 
-async function write(model: Model, by: number, changes: Record<string, string>) {
+async function write(model: NumberingModel, by: number, changes: Record<string, string>) {
   const known = model.open.get(by);
   if (!known) await writers[by]!.query('begin');
   const transaction = known ?? new Map<string, string>();
@@ -93,13 +93,13 @@ async function write(model: Model, by: number, changes: Record<string, string>) 
   await writers[by]!.query(INSERT, [JSON.stringify(Object.fromEntries(added))]);
 }
 
-async function end(model: Model, by: number, commits: boolean) {
+async function end(model: NumberingModel, by: number, commits: boolean) {
   for (const [record, change] of commits ? (model.open.get(by) ?? []) : []) model.commit(record, change);
   model.open.delete(by);
   await writers[by]!.query(commits ? 'commit' : 'rollback');
 }
 
-async function run(model: Model, step: Step): Promise<unknown> {
+async function run(model: NumberingModel, step: Step): Promise<unknown> {
   switch (step.do) {
     case 'write':
       return write(model, step.writer, { [`shared${step.record}`]: model.nextChange() });
@@ -123,13 +123,13 @@ async function run(model: Model, step: Step): Promise<unknown> {
         `do $$ begin for n in 1..${step.count} loop perform pg_current_xact_id(); commit; end loop; end $$`,
       );
     case 'number':
-      return number(client, step.batchSize);
+      return numberBatch(client, step.batchSize);
     case 'numberAtOnce': {
-      await rival.query('begin');
-      const counted = await number(rival, step.batchSize);
-      // It has the lock unless there was nothing to do.
-      expect(counted === 0 ? [0, null] : [null]).toContain(await number(client, step.batchSize));
-      return rival.query(step.cancels ? 'rollback' : 'commit');
+      await otherSequencer.query('begin');
+      const counted = await numberBatch(otherSequencer, step.batchSize);
+      // It holds the lock unless there was nothing to number.
+      expect(counted === 0 ? [0, null] : [null]).toContain(await numberBatch(client, step.batchSize));
+      return otherSequencer.query(step.cancels ? 'rollback' : 'commit');
     }
     case 'renewEpoch':
       return client.query('select renew_event_epoch()');
@@ -139,18 +139,18 @@ async function run(model: Model, step: Step): Promise<unknown> {
 it('numbers each committed change once, in the order of its record, whatever the order of transactions and calls (EVT-5, EVT-6)', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 40, maxLength: 80 }), async (steps) => {
-      const model = new Model();
+      const model = new NumberingModel();
       const {
         rows: [{ last }],
       } = await client.query('select last_number::int as last from event_log');
       try {
         for (const one of steps) await run(model, one);
       } finally {
-        await rival.query('rollback');
+        await otherSequencer.query('rollback');
         for (const by of [...model.open.keys()]) await end(model, by, true);
       }
       const total = [...model.committed.values()].flat().length;
-      for (let calls = 0; calls < total + 20; calls++) await number(client, 50);
+      for (let calls = 0; calls < total + 20; calls++) await numberBatch(client, 50);
       const { rows } = await client.query(
         'select number::int - $1 as number, record_id, parent_id from event where number > $1 order by number',
         [last],

@@ -1,6 +1,6 @@
 /**
- * A gate that loses nothing: what it sees goes to its own disk first and to the service when the network allows, as often
- * as it takes, under the id and with the data that it was given when it was seen. Copy it, and bring your own token.
+ * An example client for gates. It writes each event to the local disk before it sends it, and repeats the request with the same id and
+ * payload until the service responds, also after a restart. Copy it and pass your own `getToken`.
  */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -17,144 +17,144 @@ export interface GateEvent {
   deviceId?: string | null;
 }
 
-/** The service's last word on an event. */
-interface Settled {
+/** The final response of the service to an event. */
+interface EventResult {
   sourceEventId: string;
   status: number;
   body: { code?: string; message?: string; data?: object; errors?: { fieldName: string; message: string }[] };
 }
 
-/** Milliseconds that the service lets an event be ahead of its own clock. */
+/** Maximum milliseconds by which the service accepts an event ahead of its own clock (ATT-3). */
 const ACCEPTED_AHEAD_MS = 5_000;
 
 export interface GateOptions {
   baseUrl: string;
   builderId: string;
   projectId: string;
-  /** A valid access token; asked for before each request, and told when one was refused. */
-  token: (refused?: string) => Promise<string>;
-  /** Where the gate keeps what it has seen. */
+  /** Returns a valid access token. Called before each request, with the token that the service rejected, if any. */
+  getToken: (rejectedToken?: string) => Promise<string>;
+  /** Folder of the journals of events and results. */
   folder: string;
   deviceId?: string;
   /** Milliseconds before the first retry; it doubles with each one. */
-  firstDelay?: number;
-  /** Milliseconds that no delay passes. */
-  longestDelay?: number;
-  /** Milliseconds after which a request without an answer is sent again. */
-  patience?: number;
+  firstRetryDelayMs?: number;
+  /** Maximum milliseconds between two attempts. */
+  maxRetryDelayMs?: number;
+  /** Milliseconds after which a request without a response is sent again. */
+  requestTimeoutMs?: number;
 }
 
 export class GateClient {
   readonly #options: Required<Omit<GateOptions, 'deviceId'>> & Pick<GateOptions, 'deviceId'>;
-  readonly #seen: Journal<GateEvent>;
-  readonly #settled: Journal<Settled>;
-  readonly #waiting: Map<string, GateEvent>;
+  readonly #events: Journal<GateEvent>;
+  readonly #results: Journal<EventResult>;
+  readonly #pending: Map<string, GateEvent>;
 
-  private constructor(options: GateOptions, seen: Journal<GateEvent>, settled: Journal<Settled>) {
-    this.#options = { firstDelay: 250, longestDelay: 30_000, patience: 15_000, ...options };
-    this.#seen = seen;
-    this.#settled = settled;
-    const done = new Set(settled.entries.map(({ sourceEventId }) => sourceEventId));
-    const open = seen.entries.filter(({ sourceEventId }) => !done.has(sourceEventId));
-    this.#waiting = new Map(open.map((event) => [event.sourceEventId, event]));
+  private constructor(options: GateOptions, events: Journal<GateEvent>, results: Journal<EventResult>) {
+    this.#options = { firstRetryDelayMs: 250, maxRetryDelayMs: 30_000, requestTimeoutMs: 15_000, ...options };
+    this.#events = events;
+    this.#results = results;
+    const finished = new Set(results.entries.map(({ sourceEventId }) => sourceEventId));
+    const pending = events.entries.filter(({ sourceEventId }) => !finished.has(sourceEventId));
+    this.#pending = new Map(pending.map((event) => [event.sourceEventId, event]));
   }
 
-  /** Goes on where the gate was switched off. */
+  /** Opens the journals of the folder. Events without a result are sent by the next `deliver`. */
   static async open(options: GateOptions): Promise<GateClient> {
-    const seen = await Journal.open<GateEvent>(join(options.folder, 'seen.ndjson'));
-    const settled = await Journal.open<Settled>(join(options.folder, 'settled.ndjson'));
-    return new GateClient(options, seen, settled);
+    const events = await Journal.open<GateEvent>(join(options.folder, 'events.ndjson'));
+    const results = await Journal.open<EventResult>(join(options.folder, 'results.ndjson'));
+    return new GateClient(options, events, results);
   }
 
   async signOn(workerId: string, at = new Date()): Promise<GateEvent> {
-    return this.#see({ workerId, type: 'SIGN_ON', occurredAt: at.toISOString() });
+    return this.#record({ workerId, type: 'SIGN_ON', occurredAt: at.toISOString() });
   }
 
   async signOff(signOn: GateEvent, at = new Date()): Promise<GateEvent> {
     const { workerId, sourceEventId } = signOn;
     const event = { workerId, type: 'SIGN_OFF' as const, sourceSignOnEventId: sourceEventId };
-    return this.#see({ ...event, occurredAt: at.toISOString() });
+    return this.#record({ ...event, occurredAt: at.toISOString() });
   }
 
-  /** Takes in what was seen elsewhere. It is kept when this returns, and the gate may open. */
-  async keep(...events: GateEvent[]): Promise<void> {
-    for (const event of events) this.#waiting.set(event.sourceEventId, event);
-    await this.#seen.append(events, { durable: true });
+  /** Adds events to the journal. When it resolves they survive a power failure, and the gate may open. */
+  async enqueue(...events: GateEvent[]): Promise<void> {
+    for (const event of events) this.#pending.set(event.sourceEventId, event);
+    await this.#events.append(events, { durable: true });
   }
 
-  /** What has no answer yet. */
-  get waiting(): number {
-    return this.#waiting.size;
+  /** Number of events without a final response. */
+  get pendingCount(): number {
+    return this.#pending.size;
   }
 
   /**
-   * What the service has refused for good, every 400 but one of a clock that is ahead included: kept on the disk, for people to look at.
-   * It is never sent again, and never under a fresh id.
+   * Returns the events that the service has rejected finally, for manual review. This includes each 400, except for an event that is ahead of
+   * the service's clock. They are never sent again, nor under a new id.
    */
-  get refused(): Settled[] {
-    return this.#settled.entries.filter(({ status }) => status >= 400);
+  get rejected(): EventResult[] {
+    return this.#results.entries.filter(({ status }) => status >= 400);
   }
 
-  get settled(): readonly Settled[] {
-    return this.#settled.entries;
+  get results(): readonly EventResult[] {
+    return this.#results.entries;
   }
 
   /**
-   * Sends until everything is answered, oldest first. The order is for people; the service takes any. An event that is in the future of
-   * the service's clock is kept, and sent again when its time has come; the others do not wait for it.
+   * Sends the pending events, oldest first, until each has a final response. The service accepts any order. An event ahead of the service's
+   * clock is sent again when the clock has reached it; the others do not wait for it.
    */
   async deliver(signal?: AbortSignal): Promise<void> {
-    /** When to send an event again, on the clock of `performance`, which no correction of the time of day moves. */
+    /** Time of the next attempt by event id, on the clock of `performance`, which does not change with the system clock. */
     const notBefore = new Map<string, number>();
-    while (this.#waiting.size > 0) {
-      for (const event of this.#waiting.values()) {
+    while (this.#pending.size > 0) {
+      for (const event of this.#pending.values()) {
         const { sourceEventId } = event;
         if ((notBefore.get(sourceEventId) ?? 0) > performance.now()) continue;
-        const { settled, wait } = await this.#send(event, signal);
+        const { result, wait } = await this.#send(event, signal);
         if (wait > 0) {
-          // Asked again at the latest after the longest delay: the service's clock may have been corrected.
-          notBefore.set(sourceEventId, performance.now() + Math.min(wait, this.#options.longestDelay));
+          // Not later than the maximum delay, because the service's clock may be corrected.
+          notBefore.set(sourceEventId, performance.now() + Math.min(wait, this.#options.maxRetryDelayMs));
           continue;
         }
-        // Were this lost, the event would be sent once more, and answered with 200.
-        await this.#settled.append([settled], { durable: false });
-        this.#waiting.delete(sourceEventId);
+        // If this entry is lost, the event is sent once more and the service responds with 200.
+        await this.#results.append([result], { durable: false });
+        this.#pending.delete(sourceEventId);
       }
-      if (this.#waiting.size === 0) return;
-      const next = Math.min(...[...this.#waiting.keys()].map((id) => notBefore.get(id) ?? 0));
+      if (this.#pending.size === 0) return;
+      const next = Math.min(...[...this.#pending.keys()].map((id) => notBefore.get(id) ?? 0));
       await sleep(Math.max(0, next - performance.now()), undefined, { signal });
     }
   }
 
-  async #see(seen: Omit<GateEvent, 'sourceEventId'>): Promise<GateEvent> {
+  async #record(observed: Omit<GateEvent, 'sourceEventId'>): Promise<GateEvent> {
     const { deviceId = null } = this.#options;
-    const event = { sourceEventId: `${deviceId ?? 'gate'}-${randomUUID()}`, deviceId, ...seen };
-    await this.keep(event);
+    const event = { sourceEventId: `${deviceId ?? 'gate'}-${randomUUID()}`, deviceId, ...observed };
+    await this.enqueue(event);
     return event;
   }
 
   /**
-   * One event, until it has an answer: the same bytes each time.
+   * Sends an event with the same bytes until there is a response that is not a failure.
    *
-   * @returns the answer, and the milliseconds until the event is no longer in the future of the service; 0 when the answer stands.
+   * @returns the response, and the milliseconds until the service's clock reaches the event; 0 when the response is final.
    */
-  async #send(event: GateEvent, signal?: AbortSignal): Promise<{ settled: Settled; wait: number }> {
-    const { token, firstDelay, longestDelay } = this.#options;
-    let refused: string | undefined;
+  async #send(event: GateEvent, signal?: AbortSignal): Promise<{ result: EventResult; wait: number }> {
+    const { getToken, firstRetryDelayMs, maxRetryDelayMs } = this.#options;
+    let rejectedToken: string | undefined;
     for (let attempt = 0; ; attempt++) {
       signal?.throwIfAborted();
-      let wait = Math.random() * Math.min(longestDelay, firstDelay * 2 ** attempt);
+      let wait = Math.random() * Math.min(maxRetryDelayMs, firstRetryDelayMs * 2 ** attempt);
       try {
-        const sent = await token(refused);
-        const { status, headers, body } = await this.#post(event, sent);
-        if (status === 401) refused = sent;
+        const token = await getToken(rejectedToken);
+        const { status, headers, body } = await this.#post(event, token);
+        if (status === 401) rejectedToken = token;
         else if (status < 500 && status !== 429) {
-          const settled = { sourceEventId: event.sourceEventId, status, body };
-          return { settled, wait: millisecondsAhead(event, settled, headers.get('date')) };
+          const result = { sourceEventId: event.sourceEventId, status, body };
+          return { result, wait: millisecondsAhead(event, result, headers.get('date')) };
         }
         wait += Number(headers.get('retry-after') ?? 0) * 1000;
       } catch (error) {
-        // The network failed, and whether the event has arrived is unknown: that is what its id is for.
+        // The network failed. The id makes the repetition safe, whether or not the event has arrived.
         if (signal?.aborted) throw error;
       }
       await sleep(wait, undefined, { signal });
@@ -162,22 +162,22 @@ export class GateClient {
   }
 
   async #post(event: GateEvent, token: string) {
-    const { baseUrl, builderId, projectId, patience } = this.#options;
+    const { baseUrl, builderId, projectId, requestTimeoutMs } = this.#options;
     const response = await fetch(`${baseUrl}/builders/${builderId}/projects/${projectId}/sign-on-events`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'x-service-api-version': 'v1' },
       body: JSON.stringify(event),
-      signal: AbortSignal.timeout(patience),
+      signal: AbortSignal.timeout(requestTimeoutMs),
     });
-    return { status: response.status, headers: response.headers, body: (await response.json()) as Settled['body'] };
+    return { status: response.status, headers: response.headers, body: (await response.json()) as EventResult['body'] };
   }
 }
 
 /**
- * Milliseconds until the service accepts an event that it refused as being in the future; 0 for every other answer. The `Date` header is
- * the service's clock, in whole seconds, so the result is never too small.
+ * Returns the milliseconds until the service accepts an event that it rejected as ahead of its clock; 0 for every other response.
+ * The `Date` header is the service's clock in whole seconds, so the result is never too small.
  */
-function millisecondsAhead(event: GateEvent, { status, body }: Settled, date: string | null): number {
+function millisecondsAhead(event: GateEvent, { status, body }: EventResult, date: string | null): number {
   const fields = body.errors?.map(({ fieldName }) => fieldName) ?? [];
   if (status !== 400 || date === null || fields.length !== 1 || fields[0] !== 'occurredAt') return 0;
   const ahead = Date.parse(event.occurredAt) - Date.parse(date) - ACCEPTED_AHEAD_MS;
@@ -192,16 +192,16 @@ export interface Credentials {
   audience?: string;
 }
 
-/** A token source for `GateOptions`: the client-credentials grant, asked again a minute before a token ends. */
-export function clientCredentials({
+/** Returns a `getToken` that uses the client-credentials grant and requests a new token a minute before the last one expires. */
+export function createTokenSource({
   baseUrl,
   clientId,
   clientSecret,
   audience = baseUrl,
-}: Credentials): GateOptions['token'] {
-  let held: { token: string; until: number } | null = null;
-  return async (refused) => {
-    if (held && held.token !== refused && Date.now() < held.until) return held.token;
+}: Credentials): GateOptions['getToken'] {
+  let cached: { token: string; until: number } | null = null;
+  return async (rejectedToken) => {
+    if (cached && cached.token !== rejectedToken && Date.now() < cached.until) return cached.token;
     const response = await fetch(`${baseUrl}/oauth/token`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -219,7 +219,7 @@ export function clientCredentials({
       access_token: string;
       expires_in: number;
     };
-    held = { token, until: Date.now() + (seconds - 60) * 1000 };
+    cached = { token, until: Date.now() + (seconds - 60) * 1000 };
     return token;
   };
 }

@@ -1,7 +1,7 @@
 import { mkdir, open, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** A file of JSON lines that only grows. */
+/** An append-only file of JSON lines. */
 export class Journal<T> {
   readonly #path: string;
   readonly entries: T[] = [];
@@ -16,14 +16,14 @@ export class Journal<T> {
     await mkdir(dirname(path), { recursive: true });
     const text = await readFile(path, 'utf8').catch(() => '');
     for (const line of text.split('\n')) {
-      // A power cut may leave half a line; nobody was told that it was written.
+      // A power failure may leave an incomplete last line, whose append has not resolved.
       if (line.endsWith('}')) journal.entries.push(JSON.parse(line) as T);
     }
     if (text !== '' && !text.endsWith('\n')) await journal.#write('\n', false);
     return journal;
   }
 
-  /** When it returns, the entries outlive this process; with `durable`, a power cut too. */
+  /** Appends entries. When it resolves they survive the end of this process and, with `durable`, a power failure. */
   append(entries: T[], { durable }: { durable: boolean }): Promise<void> {
     this.entries.push(...entries);
     const lines = entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');

@@ -19,15 +19,15 @@ let variables: Record<string, string>;
 
 beforeAll(async () => {
   service = await startService();
-  token = await service.as('A');
+  token = await service.tokenOf('A');
   const from = new Date(service.clock.now()).toISOString();
   const until = new Date(service.clock.now() + 30 * 86_400_000).toISOString();
-  variables = { builderId: service.demo('A').builderIds[0]!, from, until };
+  variables = { builderId: service.findDemoClient('A').builderIds[0]!, from, until };
 });
 
 afterAll(() => service.stop());
 
-/** The answer, and the statements that it took beyond the check of the token. */
+/** Returns the response and the statements of a query, except that of the token check. */
 async function runOnce(name: string, page: Record<string, number> = {}) {
   const statements: string[] = [];
   const end = service.databases.au1.onStatement((statement) => statements.push(statement.name));
@@ -37,7 +37,7 @@ async function runOnce(name: string, page: Record<string, number> = {}) {
   return { data, statements: statements.filter((statement) => statement !== 'access.facts') };
 }
 
-/** As it is when it comes again and again, read and answered by code of its own; alike to what it is at first. */
+/** Executes a query until it is compiled, and expects the same response as at first. */
 async function run(name: string) {
   const first = await runOnce(name);
   await runOnce(name);

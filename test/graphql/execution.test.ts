@@ -37,94 +37,96 @@ const SDL = `
   type Held { word: String! node: Node }
 `;
 
-/** What fields with a method give: made of the seed of their parent, and wrong now and then. */
+/** Values of fields with a resolver, derived from the seed of the parent; some are invalid. */
 interface Source {
   seed: number;
 }
 
-/** One in so many values is null, and as many calls fail. */
-let oddity = 0;
-const isOdd = (seed: number) => oddity > 0 && Math.abs((seed * 2_654_435_761) % oddity) < 1;
+/** One in that many values is null, and one in that many resolver calls fails; 0 for none. */
+let failureInterval = 0;
+const isFailing = (seed: number) => failureInterval > 0 && Math.abs((seed * 2_654_435_761) % failureInterval) < 1;
 
-const sourceOf = (seed: number): Source & Record<string, unknown> => ({
+const createSource = (seed: number): Source & Record<string, unknown> => ({
   seed,
   id: seed,
-  word: isOdd(seed + 1) ? undefined : `word ${seed}`,
-  certain: isOdd(seed + 2) ? null : 'certain',
+  word: isFailing(seed + 1) ? undefined : `word ${seed}`,
+  certain: isFailing(seed + 2) ? null : 'certain',
   tags: seed % 3 === 0 ? null : ['a', `b ${seed}`],
-  held: seed % 4 === 0 ? null : heldOf(seed + 1),
-  holds: Array.from({ length: seed % 3 }, (_, at) => heldOf(seed + at)),
+  held: seed % 4 === 0 ? null : createHeldSource(seed + 1),
+  holds: Array.from({ length: seed % 3 }, (_, at) => createHeldSource(seed + at)),
 });
-const heldOf = (seed: number) => ({ seed, word: isOdd(seed + 3) ? null : `held ${seed}` });
+const createHeldSource = (seed: number) => ({ seed, word: isFailing(seed + 3) ? null : `held ${seed}` });
 
-let calls = 0;
+let resolverCalls = 0;
 
-function give(
+function resolveField(
   parent: Source | undefined,
   field: GraphQLField<unknown, unknown>,
   args: Record<string, unknown>,
 ): unknown {
-  calls++;
+  resolverCalls++;
   const seed = ((parent?.seed ?? 0) * 7 + Number(args.seed ?? args.step ?? 1) * 13 + field.name.length) % 1_000;
-  if (isOdd(seed)) {
+  if (isFailing(seed)) {
     if (seed % 2 === 0) throw new Error(`${field.name} of ${seed} throws`);
     return Promise.reject(new Error(`${field.name} of ${seed} fails`));
   }
-  if (isOdd(seed + 4)) return null;
+  if (isFailing(seed + 4)) return null;
   const count = seed % 3;
   const values: Record<string, unknown> = {
-    many: Array.from({ length: count + 1 }, (_, at) => sourceOf(seed + at)),
-    list: Array.from({ length: count }, (_, at) => (isOdd(seed + at) ? null : sourceOf(seed + at))),
-    lists: [[sourceOf(seed)], seed % 5 === 0 ? null : [], [sourceOf(seed + 1), sourceOf(seed + 2)]],
+    many: Array.from({ length: count + 1 }, (_, at) => createSource(seed + at)),
+    list: Array.from({ length: count }, (_, at) => (isFailing(seed + at) ? null : createSource(seed + at))),
+    lists: [[createSource(seed)], seed % 5 === 0 ? null : [], [createSource(seed + 1), createSource(seed + 2)]],
     count: seed,
     word: `word ${seed}`,
   };
-  const value = field.name in values ? values[field.name] : sourceOf(seed);
+  const value = field.name in values ? values[field.name] : createSource(seed);
   return seed % 3 === 0 ? value : Promise.resolve(value);
 }
 
-/** Fields of which a method gives the value: those with arguments, and those that lead to a node. */
-function schemaWithMethods(): GraphQLSchema {
+/** Returns the schema with resolvers for root fields, fields with arguments and fields of the type Node. */
+function createSchemaWithResolvers(): GraphQLSchema {
   const schema = buildSchema(SDL);
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
     for (const field of Object.values(type.getFields())) {
       const isRoot = type.name === 'Query' || type.name === 'Mutation';
       if (!isRoot && field.args.length === 0 && getNamedType(field.type).name !== 'Node') continue;
-      const edge: FieldEdge = { createResolver: (args) => (source) => give(source as Source | undefined, field, args) };
-      field.resolve = async (source, args) => give(source as Source | undefined, field, args);
+      const edge: FieldEdge = {
+        createResolver: (args) => (source) => resolveField(source as Source | undefined, field, args),
+      };
+      field.resolve = async (source, args) => resolveField(source as Source | undefined, field, args);
       field.extensions = { resolved: true, edge };
     }
   }
   return schema;
 }
 
-const schema = schemaWithMethods();
-let begunAgain = 0;
+const schema = createSchemaWithResolvers();
+let loaderResets = 0;
 const context = {
-  loaders: { reset: () => begunAgain++ },
+  loaders: { reset: () => loaderResets++ },
   meter: new ResponseMeter(),
 } as unknown as RequestContext;
 
 beforeEach(() => {
-  oddity = 0;
-  calls = 0;
-  begunAgain = 0;
+  failureInterval = 0;
+  resolverCalls = 0;
+  loaderResets = 0;
 });
 
-/** As it is answered: with errors in an order of their own, because graphql-js tells them as they come. */
-function answerOf(result: ExecutionResult): unknown {
+/** Returns the result with sorted errors, because graphql-js lists them in the order of occurrence. */
+function normalizeResult(result: ExecutionResult): unknown {
   const { data, errors } = JSON.parse(JSON.stringify(result)) as ExecutionResult;
   const byPath = (one: object, other: object) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1);
   return { data, errors: errors && [...errors].sort(byPath) };
 }
 
 /**
- * Values of properties are promises here: graphql-js 16 forgets the promises of a list of which another item fails at
- * once, and a forgotten one that fails is an unhandled rejection.
+ * Executes with graphql-js. Property values are promises: graphql-js 16 drops the promises of a list whose other item fails
+ * synchronously, and a dropped promise that rejects is an unhandled rejection.
  */
-const interpreted = async (document: string, variableValues = {}) =>
-  answerOf(
+const executeInterpreted = async (document: string, variableValues = {}) =>
+  normalizeResult(
     await execute({
       schema,
       document: parse(document),
@@ -134,15 +136,15 @@ const interpreted = async (document: string, variableValues = {}) =>
     }),
   );
 
-/** As the service does: graphql-js executes what is left to it. */
-async function compiled(document: string, variables = {}) {
+/** Executes as the service does: compiled, or by graphql-js when the compiled operation declines. */
+async function executeCompiled(document: string, variables = {}) {
   const operation = compileOperation(schema, parse(document));
   if (!operation) throw new Error(`${document} is not compiled.`);
   const answer = await operation.execute(context, variables);
-  return answer ? answerOf(answer) : interpreted(document, variables);
+  return answer ? normalizeResult(answer) : executeInterpreted(document, variables);
 }
 
-/** A selection of fields of the type, with aliases, merged fields and fragments among them. */
+/** Generates selections of a type with aliases, merged fields and fragments. */
 const selections = (typeName: string, depth: number): fc.Arbitrary<string> => {
   const type = schema.getType(typeName);
   if (!isObjectType(type)) throw new Error(`${typeName} is no object type.`);
@@ -178,61 +180,65 @@ const selections = (typeName: string, depth: number): fc.Arbitrary<string> => {
 const queries = selections('Query', 4).map((text) => `query ($yes: Boolean! = true, $no: Boolean = false) ${text}`);
 
 describe('an operation that is compiled', () => {
-  it('is answered as graphql-js answers it', async () => {
+  it('has the same result as in graphql-js', async () => {
     await fc.assert(
       fc.asyncProperty(queries, fc.boolean(), async (document, yes) => {
-        expect(await compiled(document, { yes })).toEqual(await interpreted(document, { yes }));
-        expect(begunAgain).toBe(0);
+        expect(await executeCompiled(document, { yes })).toEqual(await executeInterpreted(document, { yes }));
+        expect(loaderResets).toBe(0);
       }),
       { numRuns: 300 },
     );
   });
 
-  it('is answered as graphql-js answers it where fields fail, or are null', async () => {
+  it('has the same result as in graphql-js when fields fail or are null', async () => {
     await fc.assert(
       fc.asyncProperty(queries, fc.integer({ min: 5, max: 60 }), async (document, one) => {
-        oddity = one;
-        const [ours, theirs] = [await compiled(document), await interpreted(document)];
+        failureInterval = one;
+        const [ours, theirs] = [await executeCompiled(document), await executeInterpreted(document)];
         const { data, errors } = ours as { data: unknown; errors?: { message: string; path: unknown }[] };
         expect(data).toEqual((theirs as typeof ours & { data: unknown }).data);
         const known = (theirs as { errors?: object[] }).errors ?? [];
-        // Where several fail at once and one of them ends all, graphql-js may or may not tell of the others.
+        // When several fields fail and one error nulls the response, graphql-js may or may not report the others.
         expect(Boolean(errors)).toBe(known.length > 0);
         if (data !== null) expect(errors ?? []).toEqual(known);
       }),
       { numRuns: 500 },
     );
-    expect(begunAgain).toBeGreaterThan(0);
+    expect(loaderResets).toBeGreaterThan(0);
   });
 
   it('prints fields in the order of the query, each once', async () => {
     const document = '{ node { word id ... on Node { held { word } id } certain held { again: word } } }';
-    const { data } = (await compiled(document)) as { data: { node: object } };
+    const { data } = (await executeCompiled(document)) as { data: { node: object } };
     expect(JSON.stringify(data)).toBe(
       '{"node":{"word":"word 17","id":17,"held":{"word":"held 18","again":"held 18"},"certain":"certain"}}',
     );
   });
 
-  it('calls a method once for each parent', async () => {
-    await compiled('{ many(seed: 2) { next { word } } }');
-    const parents = calls - 1;
-    expect(parents).toBe(((await interpreted('{ many(seed: 2) { id } }')) as { data: { many: [] } }).data.many.length);
+  it('calls a resolver once for each parent', async () => {
+    await executeCompiled('{ many(seed: 2) { next { word } } }');
+    const parents = resolverCalls - 1;
+    expect(parents).toBe(
+      ((await executeInterpreted('{ many(seed: 2) { id } }')) as { data: { many: [] } }).data.many.length,
+    );
   });
 
-  it('tells of a variable that is wrong, and calls nothing', async () => {
+  it('reports an invalid variable and calls no resolver', async () => {
     const document = 'query ($seed: Int!) { node(seed: $seed) { id } }';
-    expect(await compiled(document, { seed: 'one' })).toEqual(await interpreted(document, { seed: 'one' }));
-    expect(calls).toBe(0);
+    expect(await executeCompiled(document, { seed: 'one' })).toEqual(
+      await executeInterpreted(document, { seed: 'one' }),
+    );
+    expect(resolverCalls).toBe(0);
   });
 
-  it('is planned anew for each way in which its conditions are decided, and left to graphql-js beyond 16', async () => {
+  it('is planned for each combination of its conditions, and left to graphql-js beyond 16', async () => {
     const names = ['a', 'b', 'c', 'd', 'e'];
     const document = `query (${names.map((name) => `$${name}: Boolean!`).join(' ')}) { node { id ${names.map((name) => `${name}: word @include(if: $${name})`).join(' ')} } }`;
     const operation = compileOperation(schema, parse(document))!;
     for (let way = 0; way < 32; way++) {
       const variables = Object.fromEntries(names.map((name, at) => [name, Boolean(way & (1 << at))]));
       const answer = await operation.execute(context, variables);
-      if (way < 16) expect(answerOf(answer!)).toEqual(await interpreted(document, variables));
+      if (way < 16) expect(normalizeResult(answer!)).toEqual(await executeInterpreted(document, variables));
       else expect(answer).toBeNull();
     }
   });
@@ -240,12 +246,12 @@ describe('an operation that is compiled', () => {
   it('is left to graphql-js where a condition is null', async () => {
     const document = 'query ($no: Boolean = false) { node { id word @include(if: $no) } }';
     for (const no of [false, null])
-      expect(await compiled(document, { no })).toEqual(await interpreted(document, { no }));
+      expect(await executeCompiled(document, { no })).toEqual(await executeInterpreted(document, { no }));
     const operation = compileOperation(schema, parse(document))!;
     expect(await operation.execute(context, { no: null })).toBeNull();
   });
 
-  /** A query of nodes, whose value a method gives. */
+  /** Generates queries of fields with resolvers. */
   function valuesOf(nodes: number[], value: (node: number) => unknown) {
     const own = buildSchema('type Query { many: [Node!]! } type Node { value: Int! }');
     const edge = (call: (source: never) => unknown): FieldEdge => ({
@@ -256,7 +262,7 @@ describe('an operation that is compiled', () => {
     return compileOperation(own, parse('{ many { value } }'))!;
   }
 
-  it('is tried more and more seldom while it fails, and always once it does not', async () => {
+  it('is tried less often while it fails, and always after a success', async () => {
     let fails = true;
     let tries = 0;
     const operation = valuesOf([1], (node) => {
@@ -277,7 +283,7 @@ describe('an operation that is compiled', () => {
     expect(await Promise.all([tried(), tried()])).toEqual([true, true]);
   });
 
-  it('waits for all that it began before it fails', async () => {
+  it('waits for all started resolvers before it fails', async () => {
     let ended = 0;
     const operation = valuesOf([0, 1, 2], async (node) => {
       if (node === 0) throw new Error('The first fails.');
@@ -289,11 +295,11 @@ describe('an operation that is compiled', () => {
     expect(ended).toBe(2);
   });
 
-  it('does a mutation once, whatever becomes of its answer', async () => {
-    oddity = 1;
+  it('executes a mutation once, whatever its response is', async () => {
+    failureInterval = 1;
     const operation = compileOperation(schema, parse('mutation { change { certain } }'))!;
     const outcome = await operation.execute(context, {});
-    expect(calls).toBe(1);
+    expect(resolverCalls).toBe(1);
     expect(outcome).toMatchObject({ data: { change: null }, errors: [{ path: ['change'] }] });
   });
 

@@ -9,8 +9,8 @@ const dashboards = [...page.matchAll(/```graphql\n(query \w+[\s\S]*?)```/g)].map
 /** Number of executions, more than those before a document is compiled. */
 const USES = 5;
 
-/** A document whose fragments each spread the next one twice. */
-function doubling(fragments: number): string {
+/** Returns a document whose fragments each spread the next one twice. */
+function createDoublingQuery(fragments: number): string {
   const next = (n: number) => (n === fragments ? 'id' : `...f${n + 1} ...f${n + 1}`);
   const written = Array.from({ length: fragments }, (_, n) => `fragment f${n + 1} on Builder { ${next(n + 1)} }`);
   return `query ($builderId: BuilderId!) { builder(builderId: $builderId) { ...f1 } } ${written.join(' ')}`;
@@ -59,7 +59,7 @@ const QUERIES: [what: string, query: string, more?: Record<string, unknown>][] =
     'the schema',
     '{ __schema { queryType { name } } __type(name: "Project") { kind name fields { name type { kind ofType { name } } } } }',
   ],
-  ['fragments that are millions of fields when they are written out', doubling(30)],
+  ['fragments that are millions of fields when they are written out', createDoublingQuery(30)],
 ];
 
 let service: Service;
@@ -68,7 +68,7 @@ let variables: Record<string, unknown>;
 
 beforeAll(async () => {
   service = await startService();
-  token = await service.as('A', [
+  token = await service.tokenOf('A', [
     'read:builders',
     'read:projects',
     'read:subcontractors',
@@ -78,7 +78,7 @@ beforeAll(async () => {
     'read:contacts',
   ]);
   const [from, until] = [0, 30].map((days) => new Date(service.clock.now() + days * 86_400_000).toISOString());
-  variables = { builderId: service.demo('A').builderIds[0]!, from, until };
+  variables = { builderId: service.findDemoClient('A').builderIds[0]!, from, until };
 });
 
 afterAll(() => service?.stop());
@@ -107,7 +107,7 @@ describe('a repeated GraphQL query', () => {
     const unheard: unknown[] = [];
     const listen = (error: unknown) => unheard.push(error);
     process.on('unhandledRejection', listen);
-    const { builderIds, scopes } = service.demo('A');
+    const { builderIds, scopes } = service.findDemoClient('A');
     const allow = (without: Record<string, string>) =>
       Promise.all(
         builderIds.map((id) =>
@@ -126,7 +126,7 @@ describe('a repeated GraphQL query', () => {
     ]) {
       await allow(without);
       service.clock.advance(1_000);
-      const all = await service.as('A');
+      const all = await service.tokenOf('A');
       const query = '{ builders { data { id projects { data { id timesheets { meta { totalCount } } } } } } }';
       for (let use = 1; use <= USES; use++) {
         const { errors } = await service.graphql(all, query);
@@ -143,7 +143,7 @@ describe('a repeated GraphQL query', () => {
 
   it('requires the scopes of the current token (ACC-6)', async () => {
     const query = `${BUILDER} { projects(builderId: $builderId) { data { defects { meta { totalCount } } } } }`;
-    const allowed = await service.as('A', ['read:projects', 'read:defects']);
+    const allowed = await service.tokenOf('A', ['read:projects', 'read:defects']);
     for (let use = 1; use <= USES; use++)
       expect((await service.graphql(allowed, query, variables)).errors).toBeUndefined();
     const { errors } = await service.graphql(token, query, variables);

@@ -9,7 +9,7 @@ let authorization: string;
 beforeAll(async () => {
   service = await startService();
   url = `${await service.app.listen({ host: '127.0.0.1', port: 0 })}/graphql`;
-  authorization = `Bearer ${await service.as('A')}`;
+  authorization = `Bearer ${await service.tokenOf('A')}`;
 });
 
 afterAll(() => service.stop());

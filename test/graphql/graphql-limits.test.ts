@@ -2,14 +2,14 @@ import { getIntrospectionQuery } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
-import { type Service, sharedDefinition, startService } from '../support/harness.ts';
+import { type Service, sharedDefinition, startService, TOKEN_KEY } from '../support/harness.ts';
 
 let service: Service;
 let token: string;
 
 beforeAll(async () => {
   service = await startService();
-  token = await service.as('A');
+  token = await service.tokenOf('A');
 });
 
 afterAll(() => service.stop());
@@ -18,7 +18,7 @@ const post = (payload: object, app = service.app) =>
   app.inject({ method: 'POST', url: '/graphql', headers: { authorization: `Bearer ${token}` }, payload });
 
 /** Returns the errors of a query that is rejected as a whole. */
-async function refusal(query: string) {
+async function readError(query: string) {
   const response = await post({ query });
   const { data, errors } = response.json();
   return { status: response.statusCode, data, code: errors[0].extensions.code, errors: errors[0].extensions.errors };
@@ -34,16 +34,16 @@ describe('a query', () => {
       code: 'BAD_USER_INPUT',
       errors: [{ fieldName: 'query', message: 'must not nest deeper than 20 fields' }],
     };
-    expect(await refusal(query(21))).toMatchObject(refused);
+    expect(await readError(query(21))).toMatchObject(refused);
     const half = chain(10).replace('name', '...Rest');
     const inFragments = `{ __schema { types { ${half} } } } fragment Rest on __Type { ${chain(10)} }`;
-    expect(await refusal(inFragments)).toMatchObject(refused);
+    expect(await readError(inFragments)).toMatchObject(refused);
   });
 
   it('with invalid variables occupies nothing, also when it is rejected while its cost waits for the share', async () => {
     const fields = Array.from({ length: 800 }, (_, at) => `a${at}: id`).join(' ');
     const query = `query ($builderId: BuilderId!) { timesheets(builderId: $builderId, limit: 25) { data { ${fields} } } }`;
-    const valid = () => post({ query, variables: { builderId: service.demo('A').builderIds[0] } });
+    const valid = () => post({ query, variables: { builderId: service.findDemoClient('A').builderIds[0] } });
     const invalid = () => post({ query, variables: { builderId: 7 } });
     const together = await Promise.all([valid(), valid(), ...Array.from({ length: 6 }, invalid)]);
     expect(together.map(({ statusCode }) => statusCode)).toEqual([200, 200, 400, 400, 400, 400, 400, 400]);
@@ -52,7 +52,7 @@ describe('a query', () => {
 
   it('with recursive fragments is rejected', async () => {
     const query = '{ ...A } fragment A on Query { me { id } ...B } fragment B on Query { ...A }';
-    expect(await refusal(query)).toMatchObject({ status: 400 });
+    expect(await readError(query)).toMatchObject({ status: 400 });
   });
 
   it('with fragments that multiply is rejected quickly', async () => {
@@ -74,7 +74,7 @@ describe('a query', () => {
   it('may have 5,000 tokens, and not 5,001 (LIM-18)', async () => {
     const names = Array.from({ length: 1_665 }, (_, at) => `a${at}: __typename`).join(' ');
     expect((await post({ query: `{ me { ${names} } }` })).json().errors).toBeUndefined();
-    expect(await refusal(`{ me { ${names} id } }`)).toMatchObject({ status: 400 });
+    expect(await readError(`{ me { ${names} id } }`)).toMatchObject({ status: 400 });
   });
 
   it('must be the only one of its request (ERR-25)', async () => {
@@ -89,12 +89,11 @@ describe('the schema', () => {
     const { databases, clock, dataDir } = service;
     const addresses = { DATABASE_URL_AU1: databases.au1.url, DATABASE_URL_US1: databases.us1.url };
     const base = { LOG_LEVEL: 'silent', DATA_DIR: dataDir, BASE_URL: 'http://localhost:4000', ...addresses };
-    const tokenKey = Buffer.alloc(32, 7).toString('base64url');
-    const config = loadConfig({ ...base, TOKEN_KEY: tokenKey, ...settings });
+    const config = loadConfig({ ...base, TOKEN_KEY, ...settings });
     const app = await buildApp(config, {
       databases,
       clock,
-      tokenKeys: [tokenKey],
+      tokenKeys: [TOKEN_KEY],
       definition: await sharedDefinition(),
     });
     const response = await post({ query: getIntrospectionQuery() }, app);

@@ -16,7 +16,7 @@ let token: string;
 
 beforeAll(async () => {
   service = await startService();
-  token = await service.as('A');
+  token = await service.tokenOf('A');
 });
 
 afterAll(() => service.stop());
@@ -48,7 +48,7 @@ describe('GET /graphql/schema.graphql', () => {
   });
 
   it('200 for an internal client, which may introspect too', async () => {
-    expect((await service.get(URL, await service.as('internal'))).statusCode).toBe(200);
+    expect((await service.get(URL, await service.tokenOf('internal'))).statusCode).toBe(200);
   });
 
   it('200 without a body for HEAD (ERR-14)', async () => {

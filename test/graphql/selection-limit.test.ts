@@ -14,7 +14,7 @@ afterAll(() => service.stop());
 describe('statements that read a selection', () => {
   it('are prepared under a name 250 times at most; beyond, they have no name and are planned for each use', async () => {
     const database = service.databases.au1;
-    const [builderId] = service.demo('A').builderIds;
+    const [builderId] = service.findDemoClient('A').builderIds;
     const projects = new Reader(Project, { filters: { builderId: 't.builder_id = :builderId' } });
     const names = new Set<string>();
     const end = database.onStatement(({ name }) => names.add(name));

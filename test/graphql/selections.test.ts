@@ -5,9 +5,18 @@ import { Reads, recordType } from '../../schema/selection.ts';
 import { Loaders, MAX_RECORDS } from '../../src/database/read/loaders.ts';
 import { Reader } from '../../src/database/read/reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
-import { call, documentOf, edges, type Field, isEnvelope, required, selected, wayTo } from '../support/graph.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { type Samples, samplesOf } from '../support/samples.ts';
+import { createSamples, type Samples } from '../support/samples.ts';
+import {
+  createDocument,
+  edges,
+  type Field,
+  findSelectionPath,
+  isEnvelope,
+  printField,
+  printSelection,
+  requiredArguments,
+} from '../support/schema-edges.ts';
 
 let service: Service;
 let samples: Samples;
@@ -15,18 +24,18 @@ let token: string;
 
 beforeAll(async () => {
   service = await startService();
-  samples = await samplesOf(service.databases.au1, service.demo('A').builderIds[0]!);
-  token = await service.as('internal');
+  samples = await createSamples(service.databases.au1, service.findDemoClient('A').builderIds[0]!);
+  token = await service.tokenOf('internal');
 });
 
 afterAll(() => service.stop());
 
-/** The field, with all that it holds of its own; of a record that it leads to, that it is there. */
-function whole(field: Field): string {
+/** Returns the selection of a field with its own leaf fields; of a related record, `__typename` alone. */
+function selectOwnFields(field: Field): string {
   const type = getNamedType(field.type);
   if (isLeafType(type)) return field.name;
   if (!isObjectType(type) || isEnvelope(type) || recordType(field.type).extensions.scope) {
-    return `${call(samples, field)} ${selected(field, '__typename')}`;
+    return `${printField(samples, field)} ${printSelection(field, '__typename')}`;
   }
   return `${field.name} { ${Object.values(type.getFields())
     .filter((inner) => isLeafType(getNamedType(inner.type)))
@@ -34,55 +43,55 @@ function whole(field: Field): string {
     .join(' ')} }`;
 }
 
-/** Every field of the records that an edge leads to, each asked for alone. */
-function eachAlone(edge: Field, record: GraphQLObjectType): string {
+/** Returns a selection of an edge once per field of its records, each time with that field alone. */
+function selectEachField(edge: Field, record: GraphQLObjectType): string {
   return Object.values(record.getFields())
-    .filter((field) => required(field).length === 0)
-    .map((field, at) => `alone${at}: ${call(samples, edge)} ${selected(edge, whole(field))}`)
+    .filter((field) => requiredArguments(field).length === 0)
+    .map((field, at) => `alone${at}: ${printField(samples, edge)} ${printSelection(edge, selectOwnFields(field))}`)
     .join(' ');
 }
 
 const records = edges.map((edge) => ({ ...edge, record: recordType(edge.field.type) as GraphQLObjectType }));
-const places = records.filter(({ record }, at) => records.findIndex((other) => other.record === record) === at);
+const edgesByRecord = records.filter(({ record }, at) => records.findIndex((other) => other.record === record) === at);
 
-/** Builder access, and records with fields that are made of several columns. */
-const READ_WHOLE = /^(Builder\.one|Meeting\.page|PhotoReportContent\.)/;
+/** Statements of builder access, and of records whose fields are computed from several columns. */
+const READS_ALL_COLUMNS = /^(Builder\.one|Meeting\.page|PhotoReportContent\.)/;
 
-/** The answer, and the names of the statements that it takes beyond the check of the token. */
-async function answer(document: string) {
+/** Executes a document. Returns the response body and the names of the statements, except that of the token check. */
+async function executeRecorded(document: string) {
   const names: string[] = [];
   const end = service.databases.au1.onStatement(({ name }) => names.push(name));
-  const again = vi.spyOn(Loaders.prototype, 'reset');
+  const resets = vi.spyOn(Loaders.prototype, 'reset');
   const body = await service.graphql(token, document);
   end();
-  expect(again, 'it was answered at the first try').not.toHaveBeenCalled();
-  again.mockRestore();
+  expect(resets, 'The first execution succeeds.').not.toHaveBeenCalled();
+  resets.mockRestore();
   return { body, names: names.filter((name) => name !== 'access.facts') };
 }
 
-/** The same, with readers that disregard what is selected. */
-async function answerOfWholeRecords(document: string) {
+/** Executes a document with readers that ignore the selection and read all columns. */
+async function executeWithAllColumns(document: string) {
   const select = vi.spyOn(Reader.prototype, 'select').mockImplementation(function (this: unknown) {
     return this as never;
   });
   try {
-    return await answer(document);
+    return await executeRecorded(document);
   } finally {
     select.mockRestore();
   }
 }
 
-const isNarrow = (name: string) => name.includes('~');
+const isPartialRead = (name: string) => name.includes('~');
 
-describe.each(places)('a record read for one field alone, by $name', ({ type, field, record }) => {
-  it('is what it is when it is read whole', async () => {
-    const document = documentOf(samples, wayTo(type, null)!, field, eachAlone(field, record));
-    const wholeRecords = await answerOfWholeRecords(document);
-    const narrow = await answer(document);
+describe.each(edgesByRecord)('a record read for one field alone, by $name', ({ type, field, record }) => {
+  it('equals the record read with all columns', async () => {
+    const document = createDocument(samples, findSelectionPath(type, null)!, field, selectEachField(field, record));
+    const wholeRecords = await executeWithAllColumns(document);
+    const narrow = await executeRecorded(document);
     expect(wholeRecords.body.errors, document).toBeUndefined();
-    expect(wholeRecords.names.filter((name) => isNarrow(name))).toEqual([]);
+    expect(wholeRecords.names.filter((name) => isPartialRead(name))).toEqual([]);
     expect(narrow.body).toEqual(wholeRecords.body);
-    expect(narrow.names.filter((name) => !isNarrow(name) && !READ_WHOLE.test(name))).toEqual([]);
+    expect(narrow.names.filter((name) => !isPartialRead(name) && !READS_ALL_COLUMNS.test(name))).toEqual([]);
   });
 });
 
@@ -90,11 +99,11 @@ describe('the record that a summary is of', () => {
   const insurances = (inner: string) =>
     `{ insurances(builderId: "${samples.BuilderId}") { data { subcontractor { details { ${inner} } } } } }`;
 
-  it('is not read where nothing is asked of it but what the summary tells', async () => {
-    /** Whether the builder is there comes first. */
+  it('is not read when only fields of the summary are selected', async () => {
+    /** The first statement checks that the builder exists. */
     const compiled = async (inner: string) => {
-      for (let use = 1; use < 3; use++) await answer(insurances(inner));
-      return (await answer(insurances(inner))).names.map((name) => name.replace(/~.*?\./, '.')).slice(1);
+      for (let use = 1; use < 3; use++) await executeRecorded(insurances(inner));
+      return (await executeRecorded(insurances(inner))).names.map((name) => name.replace(/~.*?\./, '.')).slice(1);
     };
     expect(await compiled('id')).toEqual(['Insurance.page(builderId)']);
     expect(await compiled('contacts { data { name } }')).toEqual([
@@ -116,7 +125,7 @@ describe('the record that a summary is of', () => {
   it('is null once it is archived', async () => {
     const document = `{ projectInductions(builderId: "${samples.BuilderId}", projectId: "${samples.ProjectId}") {
       data { subcontractor { id details { id } } } } }`;
-    const { data } = (await answer(document)).body;
+    const { data } = (await executeRecorded(document)).body;
     const [first] = data.projectInductions.data;
     const archive = (when: string) =>
       service.databases.au1
@@ -124,7 +133,7 @@ describe('the record that a summary is of', () => {
         .execute(`update subcontractor set archived_at = ${when} where id = ?`, [first.subcontractor.id]);
     await archive('now()');
     for (let use = 1; use <= 3; use++) {
-      const [archived] = (await answer(document)).body.data.projectInductions.data;
+      const [archived] = (await executeRecorded(document)).body.data.projectInductions.data;
       expect(archived.subcontractor).toEqual({ id: first.subcontractor.id, details: null });
     }
     await archive('null');
@@ -134,7 +143,7 @@ describe('the record that a summary is of', () => {
 describe('a record that is read in part', () => {
   const partly = projects.select({ paths: new Set(['name']), total: false, key: 'name' });
 
-  it('tells whose it is, and no more than was asked for', async () => {
+  it('has its owner and the selected fields only', async () => {
     const database = service.databases.au1;
     const page = await partly.findPage(database, { builderId: samples.BuilderId }, { offset: 0, limit: 1 });
     const { data } = page;
@@ -144,15 +153,16 @@ describe('a record that is read in part', () => {
     expect(() => page.meta).toThrow('not counted');
   });
 
-  it('is asked for by methods that say what they read', () => {
+  it('is requested by methods that declare the columns they read', () => {
     class Methods {
       @Reads('id')
-      said(_parent: Pick<Project, 'id'>) {}
+      readsId(_parent: Pick<Project, 'id'>) {}
 
       // @ts-expect-error: `name` is read, too.
       @Reads('id')
-      unsaid(_parent: Pick<Project, 'id' | 'name'>) {}
+      readsIdAndName(_parent: Pick<Project, 'id' | 'name'>) {}
     }
+    // The compiler checks the declarations; `tsc` fails without the expected error.
     expect(new Methods()).toBeDefined();
   });
 });

@@ -48,7 +48,7 @@ beforeAll(async () => {
     return true;
   });
   service = await startService({ LOG_LEVEL: 'error' }, { definition });
-  // Those of Vitest fail the run.
+  // The listeners of Vitest would fail the run.
   process.removeAllListeners('unhandledRejection');
   logUnhandledRejections(service.app);
 });
@@ -62,7 +62,7 @@ afterAll(async () => {
 
 describe('a list of which one item fails at once and another one later', () => {
   it('has a complete error in the response, and the later one in the log of a service that still serves', async () => {
-    const token = await service.as('A');
+    const token = await service.tokenOf('A');
     const { data, errors } = await service.graphql(token, '{ fragileItems { sequence late } }');
     expect(data ?? null).toBeNull();
     expect(errors).toMatchObject([{ path: ['fragileItems', 1, 'sequence'], extensions: { code: 'INTERNAL' } }]);

@@ -3,12 +3,12 @@ import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { executablePath, launchChromium } from '../oauth/chromium.ts';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { picture } from '../support/images.ts';
+import { createPicture } from '../support/images.ts';
 import { freePort } from '../support/ports.ts';
-import { type Client, clientOf } from '../support/uploads.ts';
 
-/** A page of an application: it sends the file that its user chooses to the URL that its own server was given. */
+/** A page of an application that uploads the chosen file to the signed URL that its server has requested. */
 const PAGE = `<!doctype html><title>Site notes</title><input type="file" id="file"><output id="done"></output>
 <script>
   document.querySelector('#file').addEventListener('change', async (event) => {
@@ -25,7 +25,7 @@ const PAGE = `<!doctype html><title>Site notes</title><input type="file" id="fil
 </script>`;
 
 let service: Service;
-let client: Client;
+let client: BuilderClient;
 let application: Server;
 let chromium: Browser;
 
@@ -34,7 +34,7 @@ beforeAll(async () => {
   const port = await freePort();
   service = await startService({ BASE_URL: `http://127.0.0.1:${port}` });
   await service.app.listen({ port, host: '127.0.0.1' });
-  client = await clientOf(service, 'A');
+  client = await createBuilderClient(service, 'A');
   application = createServer((_request, response) => void response.setHeader('content-type', 'text/html').end(PAGE));
   await new Promise<void>((done) => application.listen(0, '127.0.0.1', done));
   chromium = await launchChromium();
@@ -47,7 +47,7 @@ afterAll(async () => {
 });
 
 describe.skipIf(!executablePath)('a page of another origin', () => {
-  /** Chooses the file in the page and waits for what the upload was answered. */
+  /** Chooses the file in the page and returns the response of the upload. */
   async function choose(file: { name: string; mimeType: string; buffer: Buffer }, change = (url: string) => url) {
     const page = await chromium.newPage();
     // biome-ignore lint/suspicious/noExplicitAny: the intent is walked by name.
@@ -56,7 +56,7 @@ describe.skipIf(!executablePath)('a page of another origin', () => {
       'intentFor',
       async ({ type, size, name }: { type: string; size: number; name: string }) => {
         const body = { contentType: type, fileName: name, size, type: 'attachment' };
-        intent = await client.ok('POST', '/attachments/presign', body);
+        intent = await client.sendOk('POST', '/attachments/presign', body);
         return { uploadUrl: change(intent.uploadUrl), contentType: intent.uploadHeaders['Content-Type'] };
       },
     );
@@ -69,7 +69,7 @@ describe.skipIf(!executablePath)('a page of another origin', () => {
   }
 
   test('uploads the file that its user has chosen, and a photo is made of it', async () => {
-    const buffer = await picture('jpeg', { width: 1200, height: 900 });
+    const buffer = await createPicture('jpeg', { width: 1200, height: 900 });
     const { answer, reference } = await choose({ name: 'front.jpg', mimeType: 'image/jpeg', buffer });
     expect(answer).toBe('200');
     const photo = await client.createPhoto({ imageAttachment: reference });
@@ -78,7 +78,7 @@ describe.skipIf(!executablePath)('a page of another origin', () => {
   });
 
   test('can read why an upload was refused (UPL-8)', async () => {
-    const buffer = await picture('png');
+    const buffer = await createPicture('png');
     const later = (url: string) => url.replace(/expires=\d+/, 'expires=9999999999');
     expect((await choose({ name: 'a.png', mimeType: 'image/png', buffer }, later)).answer).toBe('403');
   });

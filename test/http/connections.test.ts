@@ -9,8 +9,8 @@ let admin: pg.Client;
 
 beforeAll(async () => {
   service = await startService();
-  token = await service.as('A');
-  builderId = service.demo('A').builderIds[0]!;
+  token = await service.tokenOf('A');
+  builderId = service.findDemoClient('A').builderIds[0]!;
   admin = new pg.Client({ connectionString: service.databases.au1.url });
   await admin.connect();
 });
@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const timesheets = () => service.get('/timesheets?limit=1', token, { 'x-service-builder-id': builderId });
 
-const loseAll = () =>
+const terminateConnections = () =>
   admin.query(
     'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
   );
@@ -30,7 +30,7 @@ const loseAll = () =>
 it('answers reads whose connections are lost, and leaves no connection behind', async () => {
   for (let round = 0; round < 5; round++) {
     const reads = Array.from({ length: 20 }, timesheets);
-    await loseAll();
+    await terminateConnections();
     const answers = await Promise.all([...reads, timesheets()]);
     expect(answers.map(({ statusCode }) => statusCode)).toEqual(answers.map(() => 200));
   }
@@ -40,13 +40,13 @@ it('answers reads whose connections are lost, and leaves no connection behind', 
   expect(rows[0].open).toBeLessThanOrEqual(6);
 });
 
-it('makes up for every connection that a unit of work has lost', async () => {
+it('replaces every connection that a unit of work has lost', async () => {
   const { au1 } = service.databases;
   // More than a pool has.
   for (let round = 0; round < 12; round++) {
     const lost = au1.transaction(async (em) => {
       await em.execute('select 1');
-      await loseAll();
+      await terminateConnections();
       await em.execute('select 1');
     });
     await expect(lost).rejects.toThrow();
@@ -54,7 +54,7 @@ it('makes up for every connection that a unit of work has lost', async () => {
   expect(await au1.transaction((em) => em.execute('select 1 as one'))).toEqual([{ one: 1 }]);
 });
 
-it('keeps answering while a statement waits', async () => {
+it('responds to other requests while a statement waits', async () => {
   await admin.query('begin');
   await admin.query('lock table timesheet in access exclusive mode');
   const waiting = Array.from({ length: 2 }, timesheets);

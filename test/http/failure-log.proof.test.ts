@@ -16,17 +16,17 @@ const QUERY = 'query Waiting($b: BuilderId!) { timesheets(builderId: $b) { data 
 let service: Service;
 let token: string;
 let builderId: string;
-const written: string[] = [];
+const loggedLines: string[] = [];
 
 /** Captures the output of the log. The logger resolves its stream when it is created. */
 beforeAll(async () => {
   vi.spyOn(process.stdout, 'write').mockImplementation((data) => {
-    written.push(String(data));
+    loggedLines.push(String(data));
     return true;
   });
   service = await startService({ LOG_LEVEL: 'error' });
-  token = await service.as('A');
-  builderId = service.demo('A').builderIds[0]!;
+  token = await service.tokenOf('A');
+  builderId = service.findDemoClient('A').builderIds[0]!;
 });
 
 afterAll(async () => {
@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 const linesOf = (requestId: string): Line[] =>
-  written
+  loggedLines
     .join('')
     .split('\n')
     .filter((line) => line.startsWith('{'))
@@ -44,10 +44,10 @@ const linesOf = (requestId: string): Line[] =>
 
 const headersFor = (requestId: string) => ({ authorization: `Bearer ${token}`, 'x-request-id': requestId });
 
-const askRest = (requestId: string) =>
+const sendRest = (requestId: string) =>
   service.request({ url: '/timesheets', headers: { ...headersFor(requestId), 'x-service-builder-id': builderId } });
 
-const askGraphql = (requestId: string, query = QUERY) =>
+const sendGraphql = (requestId: string, query = QUERY) =>
   service.request({
     method: 'POST',
     url: '/graphql',
@@ -72,7 +72,7 @@ async function whileBroken(status: 500 | 503, work: () => Promise<void>): Promis
 describe.each([500, 503] as const)('a response of status %i', (status) => {
   it('has error lines with the request id in REST: its cause, and the request (ERR-22, HDR-14)', async () => {
     await whileBroken(status, async () => {
-      expect((await askRest(`rest-${status}`)).statusCode).toBe(status);
+      expect((await sendRest(`rest-${status}`)).statusCode).toBe(status);
     });
     const lines = linesOf(`rest-${status}`);
     expect(lines.every(({ level }) => level === ERROR)).toBe(true);
@@ -83,7 +83,7 @@ describe.each([500, 503] as const)('a response of status %i', (status) => {
 
   it('has an error line with the request id and the operation name in GraphQL (ERR-22)', async () => {
     await whileBroken(status, async () => {
-      const { errors } = (await askGraphql(`graphql-${status}`)).json();
+      const { errors } = (await sendGraphql(`graphql-${status}`)).json();
       expect(errors[0].extensions.http.status).toBe(status);
     });
     const lines = linesOf(`graphql-${status}`);
@@ -98,7 +98,7 @@ describe('a GraphQL response of HTTP status 503', () => {
       await holder.execute('lock table oauth_client in access exclusive mode');
       // A cached caller is loaded again after half a second.
       service.clock.advance(1_000);
-      expect((await askGraphql('graphql-unread')).statusCode).toBe(503);
+      expect((await sendGraphql('graphql-unread')).statusCode).toBe(503);
     });
     const lines = linesOf('graphql-unread');
     expect(lines.map(({ msg }) => msg)).toContain('request failed');
@@ -108,8 +108,8 @@ describe('a GraphQL response of HTTP status 503', () => {
 
 describe('a response below 500', () => {
   it('has no error line', async () => {
-    expect((await askGraphql('graphql-200')).statusCode).toBe(200);
-    expect((await askGraphql('graphql-400', '{ nothing }')).statusCode).toBe(400);
+    expect((await sendGraphql('graphql-200')).statusCode).toBe(200);
+    expect((await sendGraphql('graphql-400', '{ nothing }')).statusCode).toBe(400);
     expect((await service.request({ url: '/me', headers: { 'x-request-id': 'rest-401' } })).statusCode).toBe(401);
     for (const id of ['graphql-200', 'graphql-400', 'rest-401']) expect(linesOf(id)).toEqual([]);
   });

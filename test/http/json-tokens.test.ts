@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countTokens, MAX_TOKENS, parseJson } from '../../src/http/json.ts';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { type Client, clientOf } from '../support/uploads.ts';
 
 let service: Service;
-let client: Client;
+let client: BuilderClient;
 
 beforeAll(async () => {
   service = await startService();
-  client = await clientOf(service, 'A');
+  client = await createBuilderClient(service, 'A');
 });
 
 afterAll(() => service.stop());
@@ -22,7 +22,7 @@ const post = (url: string, payload: string) =>
   });
 
 /** Returns a JSON array with that number of tokens. */
-const listOf = (tokens: number) => `[${Array(tokens - 1).fill('0')}]`;
+const createJsonList = (tokens: number) => `[${Array(tokens - 1).fill('0')}]`;
 
 describe('the tokens of a JSON text', () => {
   it.each([
@@ -37,15 +37,15 @@ describe('the tokens of a JSON text', () => {
   });
 
   it('are rejected over the limit, with their count, before the text is parsed', () => {
-    expect(parseJson(listOf(10), 10)).toHaveLength(9);
-    const invalid = listOf(11).replace(']', '');
+    expect(parseJson(createJsonList(10), 10)).toHaveLength(9);
+    const invalid = createJsonList(11).replace(']', '');
     expect(() => parseJson(invalid, 10)).toThrow('body: must have at most 10 values and field names in all; it has 11');
   });
 });
 
 describe('a body with more tokens than the event loop parses', () => {
   const builder = () => `/builders/${client.builderId}`;
-  const tooMany = (extra: string) => `{"ignored":${listOf(MAX_TOKENS)}${extra}}`;
+  const tooMany = (extra: string) => `{"ignored":${createJsonList(MAX_TOKENS)}${extra}}`;
 
   it.each([
     ['a photo bulk upsert', () => `${builder()}/photo-gallery/bulk-upsert`],
@@ -59,7 +59,7 @@ describe('a body with more tokens than the event loop parses', () => {
   });
 
   it('is accepted at the limit', async () => {
-    const body = `{"title":"Weekly","ignored":${listOf(MAX_TOKENS - 4)}}`;
+    const body = `{"title":"Weekly","ignored":${createJsonList(MAX_TOKENS - 4)}}`;
     expect((await post(`${builder()}/meetings`, body)).statusCode).toBe(201);
   });
 });

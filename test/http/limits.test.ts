@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createExcessiveRequests, findWrongResponses } from '../proof/refusals.ts';
+import { createExcessiveRequests, findUnexpectedResponses } from '../proof/excessive-requests.ts';
 import { type Service, startService } from '../support/harness.ts';
 
 let service: Service;
@@ -14,6 +14,6 @@ afterAll(() => service.stop());
 
 it('refuses what passes a limit, in words, while the client is still sending (ERR-16, LIM-10, LIM-12)', async () => {
   const { port } = service.app.server.address() as AddressInfo;
-  const list = createExcessiveRequests(service.demo('A').builderIds[0]!);
-  expect(await findWrongResponses(`http://127.0.0.1:${port}`, await service.as('A'), list)).toEqual([]);
+  const list = createExcessiveRequests(service.findDemoClient('A').builderIds[0]!);
+  expect(await findUnexpectedResponses(`http://127.0.0.1:${port}`, await service.tokenOf('A'), list)).toEqual([]);
 });

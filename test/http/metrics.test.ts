@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { BUCKET_BOUNDS, DurationHistogram } from '../../src/shared/duration-histogram.ts';
+import { createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { clientOf } from '../support/uploads.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -56,14 +56,14 @@ const readValue = (series: string) =>
 
 beforeAll(async () => {
   service = await startService({ RATE_LIMIT_API: '60/10' });
-  const token = await service.as('A');
-  const builderId = service.demo('A').builderIds[0]!;
+  const token = await service.tokenOf('A');
+  const builderId = service.findDemoClient('A').builderIds[0]!;
   await service.get(`/builders/${builderId}/projects`, token);
   await service.get('/builders/buil_none/projects', token);
   await service.graphql(token, 'query Dashboard { builders { data { id } } }');
   await service.graphql(token, 'query Dashboard { builders { data { id } } nothing }');
   await service.graphql(token, '{ builders { data { id } } }');
-  for (let sent = 0; sent < 70; sent++) await service.get('/me', await service.as('C'));
+  for (let sent = 0; sent < 70; sent++) await service.get('/me', await service.tokenOf('C'));
   ({ body: text } = await service.request({ url: '/metrics', remoteAddress: '127.0.0.1' }));
   samples = new Set([...text.matchAll(/^(\w+)[ {]/gm)].map(([, name]) => name!));
   types = new Set([...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name!));
@@ -143,7 +143,7 @@ describe('/metrics', () => {
       ];
     };
     const [decodes, copies] = (await read()) as [number, number];
-    await (await clientOf(service, 'B')).createPhoto();
+    await (await createBuilderClient(service, 'B')).createPhoto();
     expect(await read()).toEqual([decodes + 1, copies + 1]);
   });
 });

@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => service.stop());
 
-/** Sends so many health checks of one address at once, then another request, and returns how many were answered before that. */
+/** Sends that many concurrent health checks of one address, then another request, and returns how many responses came before its response. */
 async function countAnsweredBefore(
   count: number,
   other: () => Promise<unknown>,
@@ -38,7 +38,7 @@ describe('requests that no share is charged for', () => {
   });
 
   it('do not delay requests with a token that was verified before', async () => {
-    const token = await service.as('A');
+    const token = await service.tokenOf('A');
     expect((await service.get('/me', token)).statusCode).toBe(200);
     // Rejected after its authentication, and before it waits for the database, which on a loaded machine may take as long as all checks.
     const headers = { authorization: `Bearer ${token}`, 'x-service-api-version': 'v0' };
@@ -48,7 +48,7 @@ describe('requests that no share is charged for', () => {
   });
 
   it('are paced with a verified token too', async () => {
-    const token = await service.as('A');
+    const token = await service.tokenOf('A');
     expect((await service.get('/me', token)).statusCode).toBe(200);
     const other = () => service.request({ url: '/health/live', remoteAddress: '192.0.2.2' });
     expect(await countAnsweredBefore(400, other, { authorization: `Bearer ${token}` })).toBeLessThan(100);

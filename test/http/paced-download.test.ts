@@ -66,7 +66,7 @@ describe('GET of signed URLs', () => {
     const response = await fetch(store.storages.au1.withShareKey('intg_b').createDownloadUrl(key, 'image/png'));
     const before = sent;
     expect((await response.bytes()).length).toBe(SIZE);
-    // In equal parts of all downloads it would be sixteen times as much.
+    // Fairness by download instead of by share would give the other share sixteen times as much.
     expect((sent - before) / SIZE).toBeLessThan(8);
     await Promise.all(ofA);
     expect(sent).toBe(16 * SIZE - 8);

@@ -7,8 +7,8 @@ let url: string;
 
 beforeAll(async () => {
   service = await startService();
-  token = await service.as('A');
-  url = `/builders/${service.demo('A').builderIds[0]}/meetings`;
+  token = await service.tokenOf('A');
+  url = `/builders/${service.findDemoClient('A').builderIds[0]}/meetings`;
 });
 
 afterAll(() => service.stop());

@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Service, startService } from '../support/harness.ts';
-import { nonCanonicalForms } from '../support/jwt.ts';
+import { toNonCanonicalTokens } from '../support/jwt.ts';
 
 let service: Service;
 let token: string;
@@ -11,8 +11,8 @@ let builderId: string;
 
 beforeAll(async () => {
   service = await startService();
-  token = await service.as('A');
-  builderId = service.demo('A').builderIds[0]!;
+  token = await service.tokenOf('A');
+  builderId = service.findDemoClient('A').builderIds[0]!;
 });
 
 afterAll(() => service.stop());
@@ -50,9 +50,9 @@ describe('X-Service-Region-Id', () => {
   });
 
   it('selects the database of the region: a us1 client lists its builders there and nowhere else (HDR-7, HDR-8)', async () => {
-    const american = await service.as('us1');
+    const american = await service.tokenOf('us1');
     const there = await service.get('/builders', american, { 'x-service-region-id': 'us1' });
-    expect(there.json().data.map(({ id }: { id: string }) => id)).toEqual(service.demo('us1').builderIds);
+    expect(there.json().data.map(({ id }: { id: string }) => id)).toEqual(service.findDemoClient('us1').builderIds);
     expect((await service.get('/builders', american)).statusCode).toBe(401);
   });
 });
@@ -80,12 +80,12 @@ describe('X-Service-Builder-Id', () => {
 
   it('is 404 when the builder does not exist, 403 when it is not connected (ACC-10)', async () => {
     expect((await get('/timesheets', { 'x-service-builder-id': 'buil_a0nobody' })).statusCode).toBe(404);
-    const other = service.demo('B').builderIds[0]!;
+    const other = service.findDemoClient('B').builderIds[0]!;
     expect((await get('/timesheets', { 'x-service-builder-id': other })).json()).toMatchObject({ code: 'FORBIDDEN' });
   });
 
   it('is optional for other operations, and must be the builder of the path or resource (HDR-13)', async () => {
-    const second = service.demo('A').builderIds[1]!;
+    const second = service.findDemoClient('A').builderIds[1]!;
     expect((await get(`/builders/${builderId}`, { 'x-service-builder-id': builderId })).statusCode).toBe(200);
     expect((await get(`/builders/${builderId}`, { 'x-service-builder-id': second })).statusCode).toBe(403);
     const list = await get('/subcontractors?limit=1', { 'x-service-builder-id': builderId });
@@ -96,9 +96,9 @@ describe('X-Service-Builder-Id', () => {
 
   describe('with a token that carries builder_id', () => {
     it('is taken from the token when absent, and is 403 when it differs (HDR-12)', async () => {
-      const user = service.demoUser((one) => one.builderIds.length === 2);
-      const bound = await service.token({
-        clientId: service.demo('A').clientId,
+      const user = service.findDemoUser((one) => one.builderIds.length === 2);
+      const bound = await service.createToken({
+        clientId: service.findDemoClient('A').clientId,
         scope: 'read:timesheets',
         userId: user.id,
         builderId: user.builderIds[0]!,
@@ -269,14 +269,14 @@ describe('the order of checks (ERR-23)', () => {
   });
 
   it('checks the scope before the other headers (ERR-12)', async () => {
-    const narrow = await service.as('A', ['read:builders']);
+    const narrow = await service.tokenOf('A', ['read:builders']);
     const response = await service.get('/timesheets?limit=99', narrow, { 'x-service-api-version': 'v9' });
     expect(response.json()).toMatchObject({ code: 'INSUFFICIENT_SCOPE' });
     expect(response.headers['www-authenticate']).toContain('scope="read:timesheets"');
   });
 
   it('checks the other headers before builder access, and builder access before the input', async () => {
-    const other = service.demo('B').builderIds[0]!;
+    const other = service.findDemoClient('B').builderIds[0]!;
     expect((await get(`/builders/${other}/projects?limit=99`, { 'x-service-api-version': 'v9' })).statusCode).toBe(400);
     expect((await get(`/builders/${other}/projects?limit=99`)).statusCode).toBe(403);
     expect((await get(`/builders/${builderId}/projects/proj_a0nobody/inductions?limit=99`)).statusCode).toBe(400);
@@ -317,13 +317,13 @@ describe('a valid bearer token', () => {
 });
 
 describe('a bearer token in a non-canonical encoding', () => {
-  it.each(Object.keys(nonCanonicalForms('a.b.c')))(
+  it.each(Object.keys(toNonCanonicalTokens('a.b.c')))(
     'is 401 although the token itself is in use: %s (OAU-15)',
     async (name) => {
       const send = (value: string) =>
         service.request({ url: '/builders', headers: { authorization: `Bearer ${value}` } });
       expect((await send(token)).statusCode).toBe(200);
-      expect((await send(nonCanonicalForms(token)[name]!)).statusCode).toBe(401);
+      expect((await send(toNonCanonicalTokens(token)[name]!)).statusCode).toBe(401);
       expect((await send(token)).statusCode).toBe(200);
     },
   );
@@ -366,7 +366,7 @@ describe('the same rules through GraphQL (ERR-24)', () => {
   });
 
   it('have the codes of 403 and 404', async () => {
-    const other = service.demo('B').builderIds[0]!;
+    const other = service.findDemoClient('B').builderIds[0]!;
     expect(await first(`{ projects(builderId: "${other}") { meta { limit } } }`)).toEqual({
       code: 'FORBIDDEN',
       http: { status: 403 },

@@ -51,8 +51,8 @@ describe('a connection', () => {
   it('stays open after 413, so that a client that is still sending reads the response (LIM-10)', async () => {
     const socket = connect(port, '127.0.0.1');
     const length = 2 * 1_048_576;
-    const authorization = `Bearer ${await service.as('A')}`;
-    const path = `/builders/${service.demo('A').builderIds[0]}/meetings`;
+    const authorization = `Bearer ${await service.tokenOf('A')}`;
+    const path = `/builders/${service.findDemoClient('A').builderIds[0]}/meetings`;
     const headers = ['Host: localhost', `Authorization: ${authorization}`, 'Content-Type: application/json'];
     socket.write([`POST ${path} HTTP/1.1`, ...headers, `Content-Length: ${length}`, '', ''].join('\r\n'));
     const [rejected] = await once(socket, 'data');
@@ -65,8 +65,8 @@ describe('a connection', () => {
   });
 
   it('that closes while its requests are authenticated leaves their places to others (LIM-30)', async () => {
-    const authorization = `Bearer ${await service.as('A')}`;
-    const path = `/builders/${service.demo('A').builderIds[0]}/meetings`;
+    const authorization = `Bearer ${await service.tokenOf('A')}`;
+    const path = `/builders/${service.findDemoClient('A').builderIds[0]}/meetings`;
     const body = JSON.stringify({ title: 'Toolbox talk' });
     const headers = ['Host: localhost', `Authorization: ${authorization}`, 'Content-Type: application/json'];
     const text = [`POST ${path} HTTP/1.1`, ...headers, `Content-Length: ${body.length}`, '', body].join('\r\n');
@@ -95,8 +95,8 @@ describe('a connection', () => {
 
   it('is closed when its request does not end in time (LIM-23)', async () => {
     const socket: Socket = connect(port, '127.0.0.1');
-    const authorization = `Bearer ${await service.as('A')}`;
-    const path = `/builders/${service.demo('A').builderIds[0]}/meetings`;
+    const authorization = `Bearer ${await service.tokenOf('A')}`;
+    const path = `/builders/${service.findDemoClient('A').builderIds[0]}/meetings`;
     const headers = ['Host: localhost', `Authorization: ${authorization}`, 'Content-Type: application/json'];
     socket.write([`POST ${path} HTTP/1.1`, ...headers, 'Content-Length: 1000', '', '{'].join('\r\n'));
     const drip = setInterval(() => socket.write(' '), 100);

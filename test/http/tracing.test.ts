@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { isTracing } from '../../src/shared/tracing.ts';
 import { VERSION } from '../../src/shared/version.ts';
+import { createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { clientOf } from '../support/uploads.ts';
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 const PARENT_ID = 'b7ad6b7169203331';
@@ -23,7 +23,7 @@ interface OtlpSpan {
 }
 
 /** A receiver of OTLP over HTTP. */
-class Receiver {
+class SpanReceiver {
   readonly spans: OtlpSpan[] = [];
   /** `traceparent` of a webhook. */
   webhookParent: string | undefined;
@@ -51,7 +51,7 @@ class Receiver {
 const attributesOf = ({ attributes }: Pick<OtlpSpan, 'attributes'>) =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? String(value.intValue)]));
 
-const receiver = new Receiver();
+const receiver = new SpanReceiver();
 const lines: { traceId?: string; msg: string; requestId?: string; cost?: number }[] = [];
 let service: Service;
 let builderId: string;
@@ -75,7 +75,7 @@ beforeAll(async () => {
     return true;
   });
   service = await startService({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`, LOG_LEVEL: 'info' });
-  const client = await clientOf(service, 'A');
+  const client = await createBuilderClient(service, 'A');
   builderId = client.builderId;
   await service.get(`/builders/${builderId}/projects`, client.token, {
     traceparent: `00-${TRACE_ID}-${PARENT_ID}-01`,
@@ -89,7 +89,7 @@ beforeAll(async () => {
   };
   const endpoint = await post('', { url: `http://127.0.0.1:${port}/hook` });
   await post(`/${endpoint.id}/test`);
-  // Stopping sends what is recorded.
+  // Stopping the service sends the recorded spans.
   await service.stop();
   vi.restoreAllMocks();
   const graphql = receiver.spans.find(({ name }) => name === 'POST /graphql')!;

@@ -16,9 +16,9 @@ import type { FairSemaphore } from '../../src/shared/fair-semaphore.ts';
 import { createFairShares, type FairShares } from '../../src/shared/fair-shares.ts';
 import { openStorages } from '../../src/storage/storage.ts';
 import { createScannedJpeg } from '../proof/noisy-neighbour/hostile-images.ts';
+import { type BuilderClient, createBuilderClient, type UploadReference } from '../support/builder-client.ts';
 import { BASE_URL, type Service, startService, TOKEN_KEY } from '../support/harness.ts';
-import { bomb, picture } from '../support/images.ts';
-import { type Client, clientOf, type Reference } from '../support/uploads.ts';
+import { createDecompressionBomb, createPicture } from '../support/images.ts';
 
 const SMALL: ImageHeader = { width: 4_000, height: 3_000, frames: 1, needsFullImage: false, memory: 9_000_000 };
 const LARGE: ImageHeader = { width: 20_000, height: 10_000, frames: 1, needsFullImage: false, memory: 46_000_000 };
@@ -42,7 +42,7 @@ async function aFile(bytes: Buffer): Promise<string> {
   return path;
 }
 
-/** The slots while others use them: whoever waits, waits in vain. */
+/** Returns shares whose decode slots are all in use and never released. */
 async function aFullService(shares = createFairShares()): Promise<FairShares> {
   await acquireDecodeSlot({ shares, shareKey: 'one' }, LARGE);
   await acquireDecodeSlot({ shares, shareKey: 'two' }, LARGE);
@@ -50,7 +50,7 @@ async function aFullService(shares = createFairShares()): Promise<FairShares> {
   return shares;
 }
 
-/** Fills the queue of a share, so that its next request is refused at once. */
+/** Fills the queue of a share, so that its next request is rejected immediately. */
 async function fillQueue(semaphore: FairSemaphore, shareKey: string): Promise<() => void> {
   const end = new AbortController();
   const before = semaphore.stats().rejectedByShare;
@@ -63,7 +63,7 @@ async function fillQueue(semaphore: FairSemaphore, shareKey: string): Promise<()
 
 describe('the check of an image', () => {
   it('compares the type before it reads the dimensions', async () => {
-    const path = await aFile(bomb(60_000, 60_000));
+    const path = await aFile(createDecompressionBomb(60_000, 60_000));
     const requireType = () => {
       throw new Error('another type');
     };
@@ -72,31 +72,35 @@ describe('the check of an image', () => {
 
   it('reads the dimensions before it waits for a slot', async () => {
     const share = { shares: await aFullService(), shareKey: 'mine' };
-    const path = await aFile(bomb(60_000, 60_000));
+    const path = await aFile(createDecompressionBomb(60_000, 60_000));
     await expect(inspectImage(path, 1, { share })).rejects.toThrow('has more than 200000000 pixels');
   });
 
   it('refuses an image that is wider or higher than any camera makes (UPL-21)', async () => {
-    await expect(inspectImage(await aFile(bomb(65_536, 10)), 1)).rejects.toThrow('65535 pixels wide or high');
-    await expect(inspectImage(await aFile(bomb(10, 65_536)), 1)).rejects.toThrow('65535 pixels wide or high');
+    await expect(inspectImage(await aFile(createDecompressionBomb(65_536, 10)), 1)).rejects.toThrow(
+      '65535 pixels wide or high',
+    );
+    await expect(inspectImage(await aFile(createDecompressionBomb(10, 65_536)), 1)).rejects.toThrow(
+      '65535 pixels wide or high',
+    );
   });
 
   it('refuses an image that needs much memory for each pixel (UPL-21)', async () => {
-    const interlaced = bomb(6_000, 6_000);
+    const interlaced = createDecompressionBomb(6_000, 6_000);
     // 16 bits for each of red, green, blue and alpha; interlaced.
     interlaced.set([16, 6, 0, 0, 1], 24);
     await expect(inspectImage(await aFile(interlaced), 1)).rejects.toThrow('needs more than 240 MiB of memory');
   });
 
   it('refuses an image with lines so long that the decoder would hold hundreds of MiB of them', async () => {
-    const wide = bomb(65_535, 3_000);
+    const wide = createDecompressionBomb(65_535, 3_000);
     // 16 bits for each of red, green, blue and alpha.
     wide.set([16, 6], 24);
     await expect(inspectImage(await aFile(wide), 1)).rejects.toThrow('needs more than 240 MiB of memory');
   });
 
   it('refuses a progressive JPEG by the memory that its coefficients take', async () => {
-    const bytes = await sharp(await picture())
+    const bytes = await sharp(await createPicture())
       .jpeg({ progressive: true, chromaSubsampling: '4:4:4' })
       .toBuffer();
     const frame = bytes.indexOf(Buffer.from([0xff, 0xc2])) + 5;
@@ -115,7 +119,7 @@ describe('the check of an image', () => {
 
   // UPL-21
   it('refuses a JPEG in more scans than encoders write, and takes one in as many as they do', async () => {
-    const progressive = await sharp(await picture())
+    const progressive = await sharp(await createPicture())
       .jpeg({ progressive: true })
       .toBuffer();
     expect((await inspectImage(await aFile(progressive), progressive.length)).contentType).toBe('image/jpeg');
@@ -124,7 +128,7 @@ describe('the check of an image', () => {
 
   it.each([
     ['JPEG', Buffer.concat([Buffer.from('ffd8', 'hex'), Buffer.alloc(4_000_000, Buffer.from('ffe10002', 'hex'))])],
-    ['PNG', Buffer.concat([bomb(10, 10).subarray(0, 33), Buffer.alloc(4_000_000)])],
+    ['PNG', Buffer.concat([createDecompressionBomb(10, 10).subarray(0, 33), Buffer.alloc(4_000_000)])],
     [
       'WebP',
       Buffer.concat([Buffer.from('RIFF\xff\xff\xff\x7fWEBPVP8X\n\0\0\0\x02\0\0\0', 'latin1'), Buffer.alloc(900)]),
@@ -168,13 +172,13 @@ describe('decode slots', () => {
     expect(isDecoding).toBe(true);
   });
 
-  it('are waited for until the time is over: 503 (LIM-21, UPL-24)', async () => {
+  it('respond 503 when none is free before the timeout (LIM-21, UPL-24)', async () => {
     const shares = await aFullService();
     const waiting = acquireDecodeSlot({ shares, shareKey: 'mine' }, SMALL, { maxWaitMs: 1 });
     await expect(waiting).rejects.toMatchObject({ status: 503, code: 'UNAVAILABLE', headers: { 'Retry-After': '1' } });
   });
 
-  it('are waited for by a bounded number of images of a share: 429 (UPL-24)', async () => {
+  it('respond 429 when a share already has the maximum of waiting images (UPL-24)', async () => {
     const shares = await aFullService();
     const end = await fillQueue(shares.imageDecodes, 'mine');
     await expect(acquireDecodeSlot({ shares, shareKey: 'mine' }, SMALL)).rejects.toMatchObject({ status: 429 });
@@ -184,22 +188,22 @@ describe('decode slots', () => {
 
 describe('an upload whose check has failed', () => {
   let service: Service;
-  let client: Client;
+  let client: BuilderClient;
   let context: RequestContext;
 
   beforeAll(async () => {
     service = await startService();
-    client = await clientOf(service, 'A');
+    client = await createBuilderClient(service, 'A');
   });
   afterAll(() => service.stop());
   beforeEach(async () => {
     context = await aContext();
   });
 
-  /** What a resolver is given, with limits of its own. */
+  /** Returns the dependencies of a resolver with separate limits. */
   async function aContext(): Promise<RequestContext> {
     const sql = 'select integrator_id from oauth_client where id = ?';
-    const [row] = (await service.databases.au1.fork().execute(sql, [service.demo('A').clientId])) as object[];
+    const [row] = (await service.databases.au1.fork().execute(sql, [service.findDemoClient('A').clientId])) as object[];
     const { integrator_id: integratorId } = row as { integrator_id: string };
     const config = loadConfig({ DATA_DIR: service.dataDir, BASE_URL });
     const storage = openStorages(config, { secrets: [TOKEN_KEY], clock: service.clock }).au1;
@@ -208,11 +212,12 @@ describe('an upload whose check has failed', () => {
     return { ...limits, database: databases.au1, clock, region: 'au1', storage, caller: { integratorId } } as never;
   }
 
-  const stored = ({ key }: Reference) => service.databases.au1.fork().findOneOrFail(Upload, { key });
-  const prepare = async (reference: Reference) => prepareUpload(context, await stored(reference), { declared: null });
+  const stored = ({ key }: UploadReference) => service.databases.au1.fork().findOneOrFail(Upload, { key });
+  const prepare = async (reference: UploadReference) =>
+    prepareUpload(context, await stored(reference), { declared: null });
 
   it('is refused again without a decode, though no slot is free (UPL-23)', async () => {
-    const image = await picture();
+    const image = await createPicture();
     const reference = await client.upload(image.subarray(0, image.length / 2));
     await expect(prepare(reference)).rejects.toMatchObject({ code: 'INVALID_IMAGE', message: 'is truncated' });
     await aFullService(context.shares);
@@ -220,7 +225,7 @@ describe('an upload whose check has failed', () => {
   });
 
   it('is checked again when its bytes are others (UPL-23)', async () => {
-    const image = await picture();
+    const image = await createPicture();
     const reference = await client.upload(Buffer.concat([image.subarray(0, image.length / 2)]));
     await expect(prepare(reference)).rejects.toThrow('is truncated');
     const path = await context.storage.spool.createPath();
@@ -231,7 +236,7 @@ describe('an upload whose check has failed', () => {
 
   // UPL-19, UPL-23
   it('is refused for its type before it is decoded, in REST and in GraphQL, and the same way again', async () => {
-    const image = await picture('webp');
+    const image = await createPicture('webp');
     const reference = await client.upload(image, 'image/png');
     const message = 'is image/webp by its bytes, not image/png';
     const body = { fileName: 'a.png', imageAttachment: reference };

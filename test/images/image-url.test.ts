@@ -12,15 +12,15 @@ import { isPublicAddress } from '../../src/shared/public-address.ts';
 import { parseImageHost, RemoteDownloader } from '../../src/storage/remote-downloader.ts';
 import { Spool } from '../../src/storage/spool.ts';
 import { OPERATOR } from '../support/audit.ts';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { datedPicture, picture } from '../support/images.ts';
+import { createDatedPicture, createPicture } from '../support/images.ts';
 import { freePort } from '../support/ports.ts';
 import { addProject } from '../support/rows.ts';
-import { type Client, clientOf } from '../support/uploads.ts';
 
-const pem = readFileSync(join(import.meta.dirname, '../support', 'images-test.pem'), 'utf8');
+const pem = readFileSync(join(import.meta.dirname, '../fixtures', 'images-test.pem'), 'utf8');
 
-/** What the server of images does at each path. */
+/** Handlers of the image server by path. */
 const pages: Record<string, (request: IncomingMessage, response: ServerResponse) => void> = {
   '/hang': () => undefined,
   '/drip': (_request, response) => {
@@ -52,7 +52,7 @@ const pages: Record<string, (request: IncomingMessage, response: ServerResponse)
 
 let server: Server;
 let port: number;
-/** Addresses of names; a list of lists gives another answer each time. */
+/** Addresses that the resolver returns, by host name. */
 const names: Record<string, string[]> = {};
 
 const resolve = ((hostname: string, _options: object, done: (error: Error | null, found: object[]) => void) => {
@@ -66,7 +66,7 @@ const resolve = ((hostname: string, _options: object, done: (error: Error | null
 
 beforeAll(async () => {
   port = await freePort();
-  const jpeg = await datedPicture('2025:03:04 05:06:07');
+  const jpeg = await createDatedPicture('2025:03:04 05:06:07');
   const redirect = (status: number, to: () => string) => (_request: IncomingMessage, response: ServerResponse) =>
     void response.writeHead(status, { location: to() }).end();
   pages['/a.jpg'] = (_request, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end(jpeg);
@@ -90,8 +90,8 @@ afterAll(() => {
   server.close();
 });
 
-/** A world in which the loopback address of the test's server alone is allowed. */
-const world: Network = {
+/** A network configuration that allows public addresses and the loopback address of the test's server. */
+const testNetwork: Network = {
   isAllowedAddress: (address) => address === '127.0.0.1' || isPublicAddress(address),
   resolve,
   ca: pem,
@@ -136,7 +136,7 @@ describe('a download', () => {
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   const fetchFrom = (url: string, network: Partial<Network> = {}) =>
-    new RemoteDownloader(spool, { ...world, ...network }).download(url, 41_943_040);
+    new RemoteDownloader(spool, { ...testNetwork, ...network }).download(url, 41_943_040);
   const at = (path: string, host = 'images.test') => `https://${host}:${port}${path}`;
 
   it('is written to the spool, also after a redirect on the same host (UPL-26)', async () => {
@@ -198,14 +198,14 @@ describe('a download', () => {
     expect(asked).toBe(2);
   });
 
-  it('fails for a name that does not resolve, and a certificate of somebody else', async () => {
+  it('fails for a name that does not resolve, and for a certificate of another host', async () => {
     await expect(fetchFrom(at('/a.jpg', 'unknown.test'))).rejects.toThrow('could not be downloaded');
     names['wrong.test'] = ['127.0.0.1'];
     await expect(fetchFrom(at('/a.jpg', 'wrong.test'))).rejects.toThrow('could not be downloaded');
     await expect(fetchFrom(at('/a.jpg'), { ca: undefined })).rejects.toThrow('could not be downloaded');
   });
 
-  it('wants HTTPS without credentials (UPL-25)', () => {
+  it('must be HTTPS without credentials (UPL-25)', () => {
     for (const url of [
       'http://images.test/a',
       'ftp://images.test/a',
@@ -223,12 +223,12 @@ describe('a download', () => {
 
 describe('imageUrl', () => {
   let service: Service;
-  let client: Client;
+  let client: BuilderClient;
   const url = (path: string, host = 'images.test') => `https://${host}:${port}${path}`;
 
   beforeAll(async () => {
-    service = await startService({}, { outside: { ...world, timeoutMs: 1_000 } });
-    client = await clientOf(service, 'A');
+    service = await startService({}, { outside: { ...testNetwork, timeoutMs: 1_000 } });
+    client = await createBuilderClient(service, 'A');
     const place = { database: service.databases.au1, clock: service.clock, source: OPERATOR };
     expect(await approveImageHost(place, `Images.test:${port}`)).toEqual({
       host: `images.test:${port}`,
@@ -240,10 +240,10 @@ describe('imageUrl', () => {
 
   it('makes a photo of an image on an approved host, by its bytes (UPL-25, UPL-26)', async () => {
     const body = { fileName: 'a.jpg', imageUrl: url('/a.jpg'), externalSourceId: 'by-url' };
-    const photo = await client.ok('POST', '/photos', body, 201);
+    const photo = await client.sendOk('POST', '/photos', body, 201);
     expect(photo).toMatchObject({ contentType: 'image/jpeg', photoTakenDate: '2025-03-04T05:06:07.000Z' });
     expect((await client.download(photo.imageUrl)).headers['content-type']).toBe('image/jpeg');
-    expect((await client.ok('POST', '/photos', body, 200)).id).toBe(photo.id);
+    expect((await client.sendOk('POST', '/photos', body, 200)).id).toBe(photo.id);
   });
 
   it.each([
@@ -260,15 +260,15 @@ describe('imageUrl', () => {
     expect(answer.json().errors).toEqual([{ fieldName: 'imageUrl', message: expect.stringMatching(message) }]);
   });
 
-  it('is taken by the bulk upsert, where each failure stands alone (PHO-25)', async () => {
+  it('is accepted by the bulk upsert, whose failures are independent (PHO-25)', async () => {
     const projectId = await addProject(service, client.builderId);
     const photos = ['/a.jpg', '/text', '/hang', '/moved'].map((path) => ({
       externalSourceId: path,
       imageUrl: url(path),
     }));
-    const result = await client.ok('POST', '/photo-gallery/bulk-upsert', {
+    const result = await client.sendOk('POST', '/photo-gallery/bulk-upsert', {
       ...{ externalSourceId: 'page', sourceApp: 'app', projectId, folderName: 'Page' },
-      photos: [...photos, { externalSourceId: 'own', imageAttachment: await client.upload(await picture()) }],
+      photos: [...photos, { externalSourceId: 'own', imageAttachment: await client.upload(await createPicture()) }],
     });
     expect(result.createdPhotos.map((photo: { externalSourceId: string }) => photo.externalSourceId)).toEqual([
       '/a.jpg',
@@ -279,10 +279,12 @@ describe('imageUrl', () => {
       'INVALID_IMAGE',
       'DOWNLOAD_FAILED',
     ]);
-    expect(await client.ok('GET', `/photos/${result.createdAttachmentIds[0]}`)).toMatchObject({ fileName: 'a.jpg' });
+    expect(await client.sendOk('GET', `/photos/${result.createdAttachmentIds[0]}`)).toMatchObject({
+      fileName: 'a.jpg',
+    });
   });
 
-  it('is of no use once the host is revoked (UPL-25)', async () => {
+  it('is rejected once the host is revoked (UPL-25)', async () => {
     const place = { database: service.databases.au1, clock: service.clock, source: OPERATOR };
     expect(await listImageHosts(place, {}, { limit: 10 })).toMatchObject({ hosts: [{ host: `images.test:${port}` }] });
     expect(await revokeImageHost(place, `images.test:${port}`)).toMatchObject({ changed: true });

@@ -6,10 +6,21 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHeicThread } from '../../src/images/heic-decoder.ts';
 import { renderImage } from '../../src/images/render.ts';
 import { BadImage } from '../../src/images/types.ts';
-import { heicGrid } from '../support/heic-grid.ts';
-import { heicSequence } from '../support/heic-sequence.ts';
-import { animation, bomb, createFragmentedHeic, heic, picture } from '../support/images.ts';
-import { differenceOf, QUADRANTS, quadrants, TOLERANCE } from '../support/quadrants.ts';
+import { createHeicGrid } from '../support/heic-grid.ts';
+import { createHeicSequence } from '../support/heic-sequence.ts';
+import {
+  createAnimation,
+  createDecompressionBomb,
+  createFragmentedHeic,
+  createHeic,
+  createPicture,
+} from '../support/images.ts';
+import {
+  COLOUR_TOLERANCE,
+  createQuadrantPicture,
+  findColourDifference,
+  QUADRANT_COLOURS,
+} from '../support/quadrant-picture.ts';
 
 const FIXTURES = 'test/fixtures/heic';
 
@@ -50,11 +61,11 @@ function chunksOf(file: Buffer): string[] {
 }
 
 const expectColours = (actual: number[][], expected: number[][]): void =>
-  expect(differenceOf(actual, expected), JSON.stringify(actual)).toBeLessThanOrEqual(TOLERANCE);
+  expect(findColourDifference(actual, expected), JSON.stringify(actual)).toBeLessThanOrEqual(COLOUR_TOLERANCE);
 
 describe('the renditions of an image', () => {
   it.each([1, 2, 3, 4, 5, 6, 7, 8])('are upright for the EXIF orientation %i', async (orientation) => {
-    const bytes = await quadrants().withMetadata({ orientation }).jpeg({ quality: 95 }).toBuffer();
+    const bytes = await createQuadrantPicture().withMetadata({ orientation }).jpeg({ quality: 95 }).toBuffer();
     const { width, height, files } = await render(bytes);
     expect([width, height]).toEqual(orientation < 5 ? [96, 64] : [64, 96]);
     const expected = await sharp(bytes).autoOrient().png().toBuffer();
@@ -64,7 +75,11 @@ describe('the renditions of an image', () => {
 
   it('contain no location or other metadata', async () => {
     const exif = { IFD0: { Copyright: 'Kim' }, IFD3: { GPSLatitude: '33/1 51/1 0/1', GPSLatitudeRef: 'S' } };
-    const bytes = await quadrants().withExif(exif).withXmp('<x:xmpmeta xmlns:x="adobe:ns:meta/"/>').jpeg().toBuffer();
+    const bytes = await createQuadrantPicture()
+      .withExif(exif)
+      .withXmp('<x:xmpmeta xmlns:x="adobe:ns:meta/"/>')
+      .jpeg()
+      .toBuffer();
     expect((await sharp(bytes).metadata()).exif).toBeDefined();
     for (const file of Object.values((await render(bytes)).files)) {
       const { exif, icc, xmp, iptc, orientation } = await sharp(file).metadata();
@@ -75,31 +90,37 @@ describe('the renditions of an image', () => {
   });
 
   it.each(['p3', 'cmyk'])('are in sRGB for the profile %s', async (profile) => {
-    const { files } = await render(await quadrants().withIccProfile(profile).jpeg({ quality: 100 }).toBuffer());
+    const { files } = await render(
+      await createQuadrantPicture().withIccProfile(profile).jpeg({ quality: 100 }).toBuffer(),
+    );
     const colours = await coloursOf(files.LARGE);
-    if (profile === 'p3') expectColours(colours, QUADRANTS);
+    if (profile === 'p3') expectColours(colours, QUADRANT_COLOURS);
     else expect(colours[0]![0]).toBeGreaterThan(150);
   });
 
   it('are those of a PNG of 16 bits, a transparent one and a grey one', async () => {
     expectColours(
-      await coloursOf((await render(await quadrants().toColourspace('rgb16').png().toBuffer())).files.LARGE),
-      QUADRANTS,
+      await coloursOf(
+        (await render(await createQuadrantPicture().toColourspace('rgb16').png().toBuffer())).files.LARGE,
+      ),
+      QUADRANT_COLOURS,
     );
-    const transparent = await render(await quadrants().ensureAlpha(0.5).png().toBuffer());
+    const transparent = await render(await createQuadrantPicture().ensureAlpha(0.5).png().toBuffer());
     expect((await sharp(transparent.files.SMALL).metadata()).hasAlpha).toBe(true);
-    const [first] = await coloursOf((await render(await quadrants().greyscale().png().toBuffer())).files.LARGE);
+    const [first] = await coloursOf(
+      (await render(await createQuadrantPicture().greyscale().png().toBuffer())).files.LARGE,
+    );
     expect(Math.max(...first!) - Math.min(...first!)).toBeLessThan(4);
   });
 
   it.each(['gif', 'webp'] as const)('are the first frame of an animated %s', async (format) => {
-    const { width, height, files } = await render(await animation(format));
+    const { width, height, files } = await render(await createAnimation(format));
     expect([width, height]).toEqual([50, 40]);
     expect((await sharp(files.LARGE).metadata()).pages ?? 1).toBe(1);
   });
 
   it('have one pixel in the shorter side of a very long image', async () => {
-    const { files } = await render(await picture('png', { width: 4000, height: 3 }));
+    const { files } = await render(await createPicture('png', { width: 4000, height: 3 }));
     expect(await sharp(files.SMALL).metadata()).toMatchObject({ width: 160, height: 1 });
   });
 });
@@ -115,7 +136,7 @@ describe('a HEIC file', () => {
       const visible = name === 'alpha' ? [0, 2] : [0, 1, 2, 3];
       expectColours(
         visible.map((index) => colours[index]!),
-        visible.map((index) => QUADRANTS[index]!),
+        visible.map((index) => QUADRANT_COLOURS[index]!),
       );
       expect((await sharp(files.LARGE).metadata()).hasAlpha).toBe(name === 'alpha');
     },
@@ -127,7 +148,7 @@ describe('a HEIC file', () => {
   ])('in grey of the format %s is rendered in grey', async (_, name) => {
     const colours = await coloursOf((await render(await readFile(join(FIXTURES, `${name}.heic`)))).files.LARGE);
     for (const colour of colours) expect(Math.max(...colour) - Math.min(...colour)).toBeLessThan(4);
-    const expected = await quadrants().greyscale().toColourspace('srgb').png().toBuffer();
+    const expected = await createQuadrantPicture().greyscale().toColourspace('srgb').png().toBuffer();
     expectColours(colours, await coloursOf(expected));
   });
 
@@ -144,9 +165,9 @@ describe('a HEIC file', () => {
     ['mirrored', { mirror: 1 as const }, (image: Sharp) => image.flop()],
     ['with a depth map', { depth: true }, (image: Sharp) => image],
   ])('of tiles, %s, is upright', async (_, options, turn) => {
-    const plain = await render(heicGrid(tile, GRID));
+    const plain = await render(createHeicGrid(tile, GRID));
     expect([plain.width, plain.height]).toEqual([1000, 700]);
-    const { files, width, height } = await render(heicGrid(tile, { ...GRID, ...options }));
+    const { files, width, height } = await render(createHeicGrid(tile, { ...GRID, ...options }));
     expect([width, height]).toEqual('turns' in options && options.turns % 2 === 1 ? [700, 1000] : [1000, 700]);
     const expected = await turn(sharp(plain.files.LARGE)).raw().toBuffer();
     expect(meanDifference(await pixelsOf(files.LARGE), expected)).toBeLessThan(4);
@@ -154,11 +175,16 @@ describe('a HEIC file', () => {
 
   it('beside a sequence of 2,000 frames is rendered alone', async () => {
     const plain = await readFile(join(FIXTURES, 'plain.heic'));
-    expect(await render(heicSequence(plain, { frames: 2_000, still: true }))).toMatchObject({ width: 96, height: 64 });
+    expect(await render(createHeicSequence(plain, { frames: 2_000, still: true }))).toMatchObject({
+      width: 96,
+      height: 64,
+    });
   });
 
   it('is reduced while it is converted', async () => {
-    const { files, width, height } = await render(heicGrid(tile, { columns: 8, rows: 6, width: 4032, height: 3024 }));
+    const { files, width, height } = await render(
+      createHeicGrid(tile, { columns: 8, rows: 6, width: 4032, height: 3024 }),
+    );
     expect([width, height]).toEqual([4032, 3024]);
     expect(await sharp(files.LARGE).metadata()).toMatchObject({ width: 1600, height: 1200 });
   });
@@ -166,20 +192,26 @@ describe('a HEIC file', () => {
 
 describe('a hostile image', () => {
   it.each([
-    ['a HEIC file whose picture is noise', () => heic()],
+    ['a HEIC file whose picture is noise', () => createHeic()],
     ['a HEIC file without bytes', () => createFragmentedHeic(10)],
     ['a truncated HEIC file', () => tile.subarray(0, 9_000)],
-    ['a HEIC file of too many pixels', () => heicGrid(tile, { columns: 20, rows: 20, width: 10_000, height: 10_000 })],
+    [
+      'a HEIC file of too many pixels',
+      () => createHeicGrid(tile, { columns: 20, rows: 20, width: 10_000, height: 10_000 }),
+    ],
     [
       'a sequence without frames',
-      () => heicGrid(tile, { columns: 1, rows: 1, width: 500, height: 500, sequence: true }),
+      () => createHeicGrid(tile, { columns: 1, rows: 1, width: 500, height: 500, sequence: true }),
     ],
     [
       'a sequence of 2,000 frames without a still image',
-      async () => heicSequence(await readFile(join(FIXTURES, 'plain.heic')), { frames: 2_000, still: false }),
+      async () => createHeicSequence(await readFile(join(FIXTURES, 'plain.heic')), { frames: 2_000, still: false }),
     ],
-    ['tiles that do not fill the picture', () => heicGrid(tile, { columns: 1, rows: 1, width: 4_000, height: 4_000 })],
-    ['a PNG that unfolds to gigabytes', () => bomb(60_000, 60_000)],
+    [
+      'tiles that do not fill the picture',
+      () => createHeicGrid(tile, { columns: 1, rows: 1, width: 4_000, height: 4_000 }),
+    ],
+    ['a PNG that unfolds to gigabytes', () => createDecompressionBomb(60_000, 60_000)],
     ['a text', () => Buffer.from('no image')],
   ])('%s cannot be rendered', async (_, make) => {
     await expect(render(await make())).rejects.toThrow(BadImage);
@@ -188,7 +220,7 @@ describe('a hostile image', () => {
   it('with any byte changed is rendered or rejected, and the next image is rendered', async () => {
     const names = ['plain', 'alpha', 'ten-bit'];
     const sources: Buffer[] = await Promise.all(names.map((name) => readFile(join(FIXTURES, `${name}.heic`))));
-    sources.push(heicGrid(tile, { columns: 2, rows: 1, width: 1000, height: 500, depth: true }));
+    sources.push(createHeicGrid(tile, { columns: 2, rows: 1, width: 1000, height: 500, depth: true }));
     let seed = 7;
     const random = (limit: number) => {
       seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
@@ -212,7 +244,7 @@ describe('a hostile image', () => {
 
   it('is not decoded beyond the bound of memory, and the next image is', async () => {
     const [path, small] = [join(folder, 'large.heic'), join(folder, 'small.heic')];
-    await writeFile(path, heicGrid(tile, LARGE));
+    await writeFile(path, createHeicGrid(tile, LARGE));
     await writeFile(small, await readFile(join(FIXTURES, 'plain.heic')));
     const thread = await createHeicThread({ memory: 48 * 1024 * 1024, timeoutMs: 30_000 });
     expect(await thread.run({ ...TASK, path })).toHaveProperty('problem');
@@ -222,7 +254,7 @@ describe('a hostile image', () => {
 
   it('ends its thread beyond the bound of time', async () => {
     const path = join(folder, 'slow.heic');
-    await writeFile(path, heicGrid(tile, LARGE));
+    await writeFile(path, createHeicGrid(tile, LARGE));
     const thread = await createHeicThread({ memory: 512 * 1024 * 1024, timeoutMs: 100 });
     await expect(thread.run({ ...TASK, path })).rejects.toMatchObject({ reason: 'TIMEOUT' });
     expect(thread.isRunning).toBe(false);

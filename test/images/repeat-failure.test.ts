@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { repeatQuickFailure } from '../../src/images/repeat-failure.ts';
 
-/** Runs works that take so many milliseconds and have these results. Returns the last result and the number of works. */
+/** Runs work that takes that many milliseconds and has these results. Returns the last result and the number of runs. */
 async function run(milliseconds: number, ...results: string[]): Promise<[string, number]> {
   let [now, count] = [0, 0];
   const work = async () => {

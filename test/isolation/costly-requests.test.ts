@@ -12,8 +12,8 @@ let meetingId: string;
 
 beforeAll(async () => {
   service = await startService();
-  token = await service.as('A');
-  builderId = service.demo('A').builderIds[0]!;
+  token = await service.tokenOf('A');
+  builderId = service.findDemoClient('A').builderIds[0]!;
   projectId = await addProject(service, builderId);
   const response = await service.request({
     method: 'POST',

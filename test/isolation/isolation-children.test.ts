@@ -5,8 +5,8 @@ import { createRouteTable } from '../../schema/route-table.ts';
 import { locateArguments } from '../../src/rest/input.ts';
 import { generatedEntities } from '../support/generated-rows.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { OperationCalls, type Outcome } from '../support/operation-calls.ts';
-import { BODIES, restoreSamples, type Samples, samplesOf } from '../support/samples.ts';
+import { OperationCalls, type OperationResult } from '../support/operation-calls.ts';
+import { createSamples, REQUEST_BODIES, restoreSamples, type Samples } from '../support/samples.ts';
 
 const schema = buildServiceSchema();
 const operations = createRouteTable(schema);
@@ -21,11 +21,11 @@ const isChild = (kind: string) => kind.endsWith('Id') && kind !== 'BuilderId' &&
 function samplesInBody(field: string): string[] {
   const used = new Set<string>();
   const watched = new Proxy({} as Samples, { get: (_, name) => void used.add(String(name)) });
-  BODIES[field]?.(watched);
+  REQUEST_BODIES[field]?.(watched);
   return [...used];
 }
 
-const inRest = operations.flatMap((operation) => {
+const restCases = operations.flatMap((operation) => {
   const inPath = locateArguments(operation, schema).filter(({ location }) => location === 'path');
   const kinds = inPath.map(({ argument }) => getNamedType(argument.type).name);
   return [...new Set([...kinds, ...samplesInBody(operation.field)])]
@@ -33,7 +33,7 @@ const inRest = operations.flatMap((operation) => {
     .map((kind) => ({ name: `${operation.method} ${operation.path}`, kind, operation }));
 });
 
-const inGraphql = fields.flatMap(({ kind: root, field }) => {
+const graphqlCases = fields.flatMap(({ kind: root, field }) => {
   const kinds = field.args.map(({ type }) => getNamedType(type).name);
   return [...new Set([...kinds, ...samplesInBody(field.name)])]
     .filter(isChild)
@@ -43,17 +43,17 @@ const inGraphql = fields.flatMap(({ kind: root, field }) => {
 let service: Service;
 let calls: OperationCalls;
 /** Samples of a builder that integrator A is connected to, of its other builder, and of an unconnected builder. */
-let own: Samples;
-let others: Samples;
-let strangers: Samples;
+let ownSamples: Samples;
+let connectedSamples: Samples;
+let unconnectedSamples: Samples;
 
 beforeAll(async () => {
   service = await startService();
   const database = service.databases.au1;
-  own = await samplesOf(database, service.demo('A').builderIds[0]!);
-  strangers = await samplesOf(database, service.demo('B').builderIds[0]!, { integrator: 'B' });
-  others = await samplesOf(database, service.demo('A').builderIds[1]!, { integrator: 'C' });
-  calls = new OperationCalls(service, own);
+  ownSamples = await createSamples(database, service.findDemoClient('A').builderIds[0]!);
+  unconnectedSamples = await createSamples(database, service.findDemoClient('B').builderIds[0]!, { integrator: 'B' });
+  connectedSamples = await createSamples(database, service.findDemoClient('A').builderIds[1]!, { integrator: 'C' });
+  calls = new OperationCalls(service, ownSamples);
 });
 
 afterAll(async () => {
@@ -62,7 +62,7 @@ afterAll(async () => {
 });
 
 /** Expects 404, 403 or an empty page, without data of the foreign builder. */
-function expectNothing({ status, code, body }: Outcome, foreign: Samples, kind: string): void {
+function expectNothing({ status, code, body }: OperationResult, foreign: Samples, kind: string): void {
   expect([200, 400, 403, 404, 409], body).toContain(status);
   const sent = body.replaceAll(foreign[kind]!, '');
   for (const [name, id] of Object.entries(foreign))
@@ -71,7 +71,7 @@ function expectNothing({ status, code, body }: Outcome, foreign: Samples, kind: 
 }
 
 /** Returns the foreign records, to compare them before and after. */
-async function stateOf(foreign: Samples): Promise<unknown[]> {
+async function readRecords(foreign: Samples): Promise<unknown[]> {
   await restoreSamples(service.databases.au1);
   const tables = [
     'photo',
@@ -95,36 +95,41 @@ async function stateOf(foreign: Samples): Promise<unknown[]> {
 }
 
 // Operations without a builder among their arguments accept records of the integrator's other builder.
-const restWithBuilder = inRest.filter(({ operation }) =>
+const restCasesWithBuilder = restCases.filter(({ operation }) =>
   locateArguments(operation, schema).some(({ argument }) => argument.name === 'builderId'),
 );
-const graphqlWithBuilder = inGraphql.filter(({ field }) => field.args.some(({ name }) => name === 'builderId'));
+const graphqlCasesWithBuilder = graphqlCases.filter(({ field }) => field.args.some(({ name }) => name === 'builderId'));
 
 describe.each([
-  { of: 'that the integrator is not connected to', foreignOf: () => strangers, rest: inRest, graphql: inGraphql },
+  {
+    of: 'that the integrator is not connected to',
+    foreignOf: () => unconnectedSamples,
+    rest: restCases,
+    graphql: graphqlCases,
+  },
   {
     of: 'that the integrator is connected to as well',
-    foreignOf: () => others,
-    rest: restWithBuilder,
-    graphql: graphqlWithBuilder,
+    foreignOf: () => connectedSamples,
+    rest: restCasesWithBuilder,
+    graphql: graphqlCasesWithBuilder,
   },
 ])('with a record of a builder $of under a connected builder,', ({ foreignOf, rest, graphql }) => {
   it.each(rest)('$name returns and changes nothing: $kind (ACC-12)', async ({ kind, operation }) => {
     const foreign = foreignOf();
-    const before = await stateOf(foreign);
-    const samples = { ...own, [kind]: foreign[kind]! };
-    const answer = await calls.rest(operation, await service.as('A'), {}, samples);
+    const before = await readRecords(foreign);
+    const samples = { ...ownSamples, [kind]: foreign[kind]! };
+    const answer = await calls.rest(operation, await service.tokenOf('A'), {}, samples);
     expectNothing(answer, foreign, kind);
-    expect(await stateOf(foreign)).toEqual(before);
+    expect(await readRecords(foreign)).toEqual(before);
   });
 
   it.each(graphql)('$name returns and changes nothing: $kind (ACC-12)', async ({ kind, root, field }) => {
     const foreign = foreignOf();
-    const before = await stateOf(foreign);
-    const samples = { ...own, [kind]: foreign[kind]! };
+    const before = await readRecords(foreign);
+    const samples = { ...ownSamples, [kind]: foreign[kind]! };
     const name = field.extensions.scope === 'read:attendance' ? 'internal' : 'A';
-    const answer = await calls.graphql(root, field, await service.as(name), {}, samples);
+    const answer = await calls.graphql(root, field, await service.tokenOf(name), {}, samples);
     expectNothing(answer, foreign, kind);
-    expect(await stateOf(foreign)).toEqual(before);
+    expect(await readRecords(foreign)).toEqual(before);
   });
 });

@@ -29,9 +29,9 @@ beforeAll(async () => {
     return `console-au1=${secret}`;
   };
   const sql = (text: string, values: unknown[]) => service.databases.au1.fork().execute(text, values);
-  const builderId = service.demo('A').builderIds[0]!;
-  const member = service.demoUser(({ regionId }) => regionId === 'au1');
-  const { clientId, scopes } = service.demo('A public');
+  const builderId = service.findDemoClient('A').builderIds[0]!;
+  const member = service.findDemoUser(({ regionId }) => regionId === 'au1');
+  const { clientId, scopes } = service.findDemoClient('A public');
   const session = await signInToAccount(member);
   const own = `console-au1=${admin.cookies.get('console-au1')}`;
   Object.assign(callers, {
@@ -54,10 +54,10 @@ beforeAll(async () => {
     },
     "a builder's member": { cookie: `session-au1=${session}; console-au1=${session}` },
     "an integrator's user": {
-      authorization: `Bearer ${await service.token({ clientId, scope: scopes, userId: 'user_member', builderId })}`,
+      authorization: `Bearer ${await service.createToken({ clientId, scope: scopes, userId: 'user_member', builderId })}`,
     },
-    "an integrator's client": { authorization: `Bearer ${await service.as('A')}` },
-    'an internal client': { authorization: `Bearer ${await service.as('internal')}` },
+    "an integrator's client": { authorization: `Bearer ${await service.tokenOf('A')}` },
+    'an internal client': { authorization: `Bearer ${await service.tokenOf('internal')}` },
     'a staff user of another region': { cookie: own, 'x-service-region-id': 'us1' },
   });
 });
@@ -103,7 +103,7 @@ describe('the operations of the console', () => {
       .map(({ kind, field }) => [kind, field] as const),
   )('are unknown to the schema of integrators: %s %s (CON-7)', async (kind, field) => {
     const { query, variables } = callOf(kind, field);
-    const { data, errors } = await service.graphql(await service.as('internal'), query, variables);
+    const { data, errors } = await service.graphql(await service.tokenOf('internal'), query, variables);
     expect(data).toBeUndefined();
     expect(errors!.length).toBeGreaterThan(0);
   });

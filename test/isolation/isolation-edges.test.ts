@@ -1,45 +1,45 @@
 import { type GraphQLObjectType, getNamedType, isLeafType, isNonNullType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
+import { type Service, startService } from '../support/harness.ts';
+import { createSamples, type Samples } from '../support/samples.ts';
 import {
-  call,
-  documentOf,
+  createDocument,
   edges,
   type Field,
-  required,
+  findSelectionPath,
+  printField,
+  printSelection,
+  requiredArguments,
   scopeOf,
-  selected,
   targetsOf,
-  wayTo,
-} from '../support/graph.ts';
-import { type Service, startService } from '../support/harness.ts';
-import { type Samples, samplesOf } from '../support/samples.ts';
+} from '../support/schema-edges.ts';
 
 let service: Service;
-let own: Samples;
-let strangers: Samples;
+let ownSamples: Samples;
+let unconnectedSamples: Samples;
 /** Builder of each record id in the database. */
 let ownerOf: Map<string, string>;
-let records = 0;
-let questions = 0;
+let idCount = 0;
+let queryCount = 0;
 
 beforeAll(async () => {
   service = await startService();
   const database = service.databases.au1;
-  own = await samplesOf(database, service.demo('A').builderIds[0]!);
-  strangers = await samplesOf(database, service.demo('B').builderIds[0]!, { integrator: 'B' });
-  ownerOf = await ownersIn(database);
+  ownSamples = await createSamples(database, service.findDemoClient('A').builderIds[0]!);
+  unconnectedSamples = await createSamples(database, service.findDemoClient('B').builderIds[0]!, { integrator: 'B' });
+  ownerOf = await readOwners(database);
 });
 
 afterAll(async () => {
   console.info(
-    `isolation: ${edges.length} edges, ${questions} questions, ${records} ids, each of the builder asked for`,
+    `isolation: ${edges.length} edges, ${queryCount} questions, ${idCount} ids, each of the builder asked for`,
   );
   await service.stop();
 });
 
 /** Reads the builder of each id from all tables with both columns. */
-async function ownersIn(database: Database): Promise<Map<string, string>> {
+async function readOwners(database: Database): Promise<Map<string, string>> {
   const em = database.fork();
   const tables = (await em.execute(
     `select table_name as name from information_schema.columns
@@ -54,7 +54,7 @@ async function ownersIn(database: Database): Promise<Map<string, string>> {
 }
 
 /** Returns the selection of all fields of the type except edges, nested types included. */
-function plainFields(type: GraphQLObjectType, depth = 0): string {
+function selectFields(type: GraphQLObjectType, depth = 0): string {
   const fields = Object.values(type.getFields()).filter(({ args }) =>
     args.every(({ type: own }) => !isNonNullType(own)),
   );
@@ -63,17 +63,17 @@ function plainFields(type: GraphQLObjectType, depth = 0): string {
     // Members of a union may have fields with the same name and different types.
     if (isLeafType(named)) return [`${type.name}_${field.name}: ${field.name}`];
     if (depth > 1 || edges.some((edge) => edge.field === field)) return [];
-    const members = targetsOf(field).map((member) => `... on ${member.name} { ${plainFields(member, depth + 1)} }`);
+    const members = targetsOf(field).map((member) => `... on ${member.name} { ${selectFields(member, depth + 1)} }`);
     return members.length > 0
-      ? [`${type.name}_${field.name}: ${field.name} ${selected(field, members.join(' '))}`]
+      ? [`${type.name}_${field.name}: ${field.name} ${printSelection(field, members.join(' '))}`]
       : [];
   });
   return ['__typename', ...written].join(' ');
 }
 
-const members = (field: Field) =>
+const selectMembers = (field: Field) =>
   targetsOf(field)
-    .map((type) => `... on ${type.name} { ${plainFields(type)} }`)
+    .map((type) => `... on ${type.name} { ${selectFields(type)} }`)
     .join(' ');
 
 /** Returns all ids in a response. */
@@ -84,14 +84,14 @@ function idsIn(value: unknown): string[] {
 }
 
 describe.each(edges)('the edge $name', ({ type, field }) => {
-  const way = wayTo(type, null, (query) => required(query).length > 0) ?? [];
+  const way = findSelectionPath(type, null, (query) => requiredArguments(query).length > 0) ?? [];
   const passed = [...way.map((step) => step.type), type, ...targetsOf(field)];
   // Attendance types need an internal client.
   const name = passed.some((one) => scopeOf(one) === 'read:attendance') ? 'internal' : 'A';
 
   async function ask(edge: string): Promise<string[]> {
-    questions++;
-    const answer = await service.graphql(await service.as(name), documentOf(own, way, field, edge));
+    queryCount++;
+    const answer = await service.graphql(await service.tokenOf(name), createDocument(ownSamples, way, field, edge));
     expect(answer.errors).toBeUndefined();
     return idsIn(answer.data);
   }
@@ -101,11 +101,11 @@ describe.each(edges)('the edge $name', ({ type, field }) => {
   });
 
   it('returns only records of that builder (ACC-15)', async () => {
-    const found = await ask(`${call(own, field)} ${selected(field, members(field))}`);
+    const found = await ask(`${printField(ownSamples, field)} ${printSelection(field, selectMembers(field))}`);
     const owned = found.filter((id) => ownerOf.has(id));
-    records += owned.length;
-    for (const id of owned) expect(ownerOf.get(id), id).toBe(own.BuilderId);
-    expect(found.filter((id) => id.startsWith('buil_')).every((id) => id === own.BuilderId)).toBe(true);
+    idCount += owned.length;
+    for (const id of owned) expect(ownerOf.get(id), id).toBe(ownSamples.BuilderId);
+    expect(found.filter((id) => id.startsWith('buil_')).every((id) => id === ownSamples.BuilderId)).toBe(true);
   });
 
   const filters = field.args.filter(
@@ -115,9 +115,9 @@ describe.each(edges)('the edge $name', ({ type, field }) => {
   it.each(filters.map(({ name, type }) => ({ name, kind: getNamedType(type).name })))(
     "finds nothing by the $name of another builder's record",
     async ({ name, kind }) => {
-      expect(strangers[kind], kind).toBeDefined();
-      const edge = `${field.name}(${name}: ${JSON.stringify(strangers[kind])}) ${selected(field, members(field))}`;
-      for (const id of await ask(edge)) expect(ownerOf.get(id) ?? own.BuilderId, id).toBe(own.BuilderId);
+      expect(unconnectedSamples[kind], kind).toBeDefined();
+      const edge = `${field.name}(${name}: ${JSON.stringify(unconnectedSamples[kind])}) ${printSelection(field, selectMembers(field))}`;
+      for (const id of await ask(edge)) expect(ownerOf.get(id) ?? ownSamples.BuilderId, id).toBe(ownSamples.BuilderId);
     },
   );
 });

@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { numberEvents } from '../../src/domain/events/event-log.ts';
 import { eventTypes, parseResource } from '../../src/domain/events/event-types.ts';
+import { numberPendingEvents } from '../support/events.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { samplesOf } from '../support/samples.ts';
+import { createSamples } from '../support/samples.ts';
 
 interface Event {
   type: string;
@@ -16,7 +16,7 @@ let client: pg.Client;
 let builderId: string;
 let cursor: string;
 
-/** All events that the token sees after the changes. */
+/** Returns all events after the cursor that the token may read. */
 async function readEvents(token: string): Promise<Event[]> {
   const events: Event[] = [];
   for (let after = cursor, hasMore = true; hasMore; ) {
@@ -35,14 +35,14 @@ beforeAll(async () => {
   service = await startService();
   client = new pg.Client({ connectionString: service.databases.au1.url });
   await client.connect();
-  builderId = service.demo('A').builderIds[0]!;
+  builderId = service.findDemoClient('A').builderIds[0]!;
   // Adds a row of each resource that the builder lacks.
-  await samplesOf(service.databases.au1, builderId);
+  await createSamples(service.databases.au1, builderId);
   const number = async () => {
-    while ((await numberEvents(service.databases.au1))! > 0);
+    await numberPendingEvents(service.databases.au1);
   };
   await number();
-  cursor = (await service.get('/events', await service.as('A'))).json().meta.nextCursor;
+  cursor = (await service.get('/events', await service.tokenOf('A'))).json().meta.nextCursor;
   const { rows } = await client.query<{ table: string }>(
     `select tgrelid::regclass::text as table from pg_trigger where tgname like '%_event_update'`,
   );
@@ -61,30 +61,32 @@ afterAll(async () => {
 
 describe('the events that a token sees', () => {
   it('are those of its integrator’s builders (EVT-7)', async () => {
-    const seen = await readEvents(await service.as('A'));
-    expect([...new Set(seen.map((event) => event.builderId))].sort()).toEqual([...service.demo('A').builderIds].sort());
+    const seen = await readEvents(await service.tokenOf('A'));
+    expect([...new Set(seen.map((event) => event.builderId))].sort()).toEqual(
+      [...service.findDemoClient('A').builderIds].sort(),
+    );
     const own = seen.filter((event) => event.builderId === builderId);
     const resources = new Set(own.map(({ type }) => parseResource(type)));
     expect(resources.size).toBeGreaterThan(12);
-    for (const { builderId: other } of await readEvents(await service.as('B'))) {
-      expect(service.demo('B').builderIds).toContain(other);
+    for (const { builderId: other } of await readEvents(await service.tokenOf('B'))) {
+      expect(service.findDemoClient('B').builderIds).toContain(other);
     }
   });
 
   it.each(scopes)('are those of the resources of its scope %s (EVT-7)', async (scope) => {
-    const seen = await readEvents(await service.as('A', [scope]));
+    const seen = await readEvents(await service.tokenOf('A', [scope]));
     expect(seen.length).toBeGreaterThan(0);
     for (const { type } of seen) expect(resourcesOf(scope)).toContain(parseResource(type));
   });
 
   it('are none without the scope of a resource', async () => {
-    expect(await readEvents(await service.as('A', ['write:meetings']))).toEqual([]);
+    expect(await readEvents(await service.tokenOf('A', ['write:meetings']))).toEqual([]);
   });
 
   it('are those of the one builder of a user’s token', async () => {
-    const user = service.demoUser(({ builderIds }) => builderIds.includes(builderId));
-    const { clientId } = service.demo('A');
-    const token = await service.token({ clientId, scope: 'read:timesheets', userId: user.id, builderId });
+    const user = service.findDemoUser(({ builderIds }) => builderIds.includes(builderId));
+    const { clientId } = service.findDemoClient('A');
+    const token = await service.createToken({ clientId, scope: 'read:timesheets', userId: user.id, builderId });
     const seen = await readEvents(token);
     expect(seen.length).toBeGreaterThan(0);
     for (const event of seen) expect(event.builderId).toBe(builderId);

@@ -11,7 +11,7 @@ import { s256ChallengeOf } from '../oauth/fixtures.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { type MailServer, startMailServer } from '../support/mail-server.ts';
 import { OperationCalls } from '../support/operation-calls.ts';
-import { samplesOf } from '../support/samples.ts';
+import { createSamples } from '../support/samples.ts';
 
 const schema = buildServiceSchema();
 const STAFF = { id: 'user_staff', name: 'Kim Operator', email: 'kim@operator.example' };
@@ -42,15 +42,15 @@ let cookie: string;
 beforeAll(async () => {
   mail = await startMailServer();
   service = await startService({ SMTP_URL: mail.url, MAIL_FROM: 'no-reply@example.com' });
-  builderId = service.demo('A').builderIds[0]!;
-  calls = new OperationCalls(service, await samplesOf(service.databases.au1, builderId));
+  builderId = service.findDemoClient('A').builderIds[0]!;
+  calls = new OperationCalls(service, await createSamples(service.databases.au1, builderId));
   const passwordHash = await hashPassword(PASSWORD);
   const run = (sql: string, ...values: unknown[]) => service.databases.au1.fork().execute(sql, values);
   await run(
     `insert into app_user (id, created_at, updated_at, name, email, password_hash, staff_role) values (?, now(), now(), ?, ?, ?, 'ADMIN')`,
     ...[STAFF.id, STAFF.name, STAFF.email, passwordHash],
   );
-  // More than the service ever writes: the role alone must end every use, also for a member.
+  // The service never writes a staff user with a membership; the role alone must prevent every use.
   await run(
     `insert into membership (user_id, builder_id, created_at, updated_at, role) values (?, ?, now(), now(), 'ADMIN')`,
     ...[STAFF.id, builderId],
@@ -65,10 +65,10 @@ afterAll(async () => {
   await mail.close();
 });
 
-/** A token as the service would sign it, if it gave staff users any. */
+/** Returns a token of the staff user, which the service itself never issues. */
 const staffToken = () => {
-  const { clientId, scopes } = service.demo('A public');
-  return service.token({ clientId, scope: scopes, userId: STAFF.id, builderId });
+  const { clientId, scopes } = service.findDemoClient('A public');
+  return service.createToken({ clientId, scope: scopes, userId: STAFF.id, builderId });
 };
 
 const submit = (url: string, fields: Record<string, string>, cookies: string, csrf: string) =>
@@ -105,7 +105,7 @@ describe('a staff user', () => {
   });
 
   it('gets no token for a code (ACC-26)', async () => {
-    const { clientId, redirectUris } = service.demo('A public');
+    const { clientId, redirectUris } = service.findDemoClient('A public');
     const consent = { clientId, userId: STAFF.id, builderId, scopes: ['read:builders'] };
     const binding = { redirectUri: redirectUris[0]!, codeChallenge: s256ChallengeOf(VERIFIER) };
     const code = await issueAuthorizationCode(
@@ -123,7 +123,7 @@ describe('a staff user', () => {
   });
 
   it('sees the sign-in page at every page of the authorization, and cannot sign in (ACC-26)', async () => {
-    const { clientId, redirectUris } = service.demo('A public');
+    const { clientId, redirectUris } = service.findDemoClient('A public');
     const query = new URLSearchParams({
       ...{ response_type: 'code', client_id: clientId, redirect_uri: redirectUris[0]!, scope: 'read:builders' },
       ...{ state: 's', code_challenge: s256ChallengeOf(VERIFIER), code_challenge_method: 'S256' },
@@ -170,7 +170,7 @@ describe('an anonymous caller of the account pages', () => {
 
   it.each(ACCOUNT_PAGES)('sees and changes nothing at %s %s (ACC-17, OAU-47)', async (method, path, fields) => {
     const before = await sessions();
-    const ids = { client_id: service.demo('A public').clientId, builder_id: builderId };
+    const ids = { client_id: service.findDemoClient('A public').clientId, builder_id: builderId };
     const { statusCode, body } =
       method === 'GET'
         ? await service.request({ url: path })

@@ -5,8 +5,8 @@ import { createRouteTable } from '../../schema/route-table.ts';
 import { locateArguments } from '../../src/rest/input.ts';
 import { createStaticOperations } from '../../src/rest/static-operations.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { OperationCalls, type Outcome } from '../support/operation-calls.ts';
-import { restoreSamples, type Samples, samplesOf } from '../support/samples.ts';
+import { OperationCalls, type OperationResult } from '../support/operation-calls.ts';
+import { createSamples, restoreSamples, type Samples } from '../support/samples.ts';
 
 const schema = buildServiceSchema();
 const operations = createRouteTable(schema);
@@ -25,7 +25,7 @@ let calls: OperationCalls;
 
 beforeAll(async () => {
   service = await startService();
-  samples = await samplesOf(service.databases.au1, service.demo('A').builderIds[0]!);
+  samples = await createSamples(service.databases.au1, service.findDemoClient('A').builderIds[0]!);
   calls = new OperationCalls(service, samples);
 });
 
@@ -34,13 +34,13 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** Operations that need no sample, so that every integrator may call them; and those on what belongs to an integrator. */
+/** Returns whether an operation needs no sample, so that every integrator may call it, and whether its records belong to an integrator. */
 const accessOf = (field: string, tag?: string) => ({
   listsReachable: ['builders', 'me', 'webhookEndpoints', 'createWebhookEndpoint'].includes(field),
-  ofIntegrator: tag === 'Webhooks',
+  isOfIntegrator: tag === 'Webhooks',
 });
 
-type Call = (token: string | null, headers?: Record<string, string>) => Promise<Outcome>;
+type Call = (token: string | null, headers?: Record<string, string>) => Promise<OperationResult>;
 
 const restCalls = operations.map((operation) => ({
   name: `${operation.method} ${operation.path}`,
@@ -70,17 +70,17 @@ const graphqlCalls = fields.map(({ kind, field }) => ({
 
 describe.each([...restCalls, ...uploadCalls, ...graphqlCalls])(
   '$name',
-  ({ scope, needsBuilder, listsReachable, ofIntegrator, call }) => {
+  ({ scope, needsBuilder, listsReachable, isOfIntegrator, call }) => {
     it('declares its scope, or null for none', () => {
       expect(scope === null || typeof scope === 'string').toBe(true);
     });
 
     it('succeeds for its own integrator (ACC-3)', async () => {
-      expect(SUCCESS).toContain((await call(await service.as('A'))).status);
+      expect(SUCCESS).toContain((await call(await service.tokenOf('A'))).status);
     });
 
     it('is 401 without a token, with a garbage token and with an expired one (ERR-11)', async () => {
-      const expired = await service.as('A');
+      const expired = await service.tokenOf('A');
       expect(await call(null)).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
       expect(await call('garbage')).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
       service.clock.advance(3_601_000);
@@ -88,7 +88,7 @@ describe.each([...restCalls, ...uploadCalls, ...graphqlCalls])(
     });
 
     it('is 401 with a token of another region (HDR-8)', async () => {
-      const token = await service.as('A');
+      const token = await service.tokenOf('A');
       expect(await call(token, { 'x-service-region-id': 'us1' })).toMatchObject({
         status: 401,
         code: 'UNAUTHENTICATED',
@@ -97,14 +97,14 @@ describe.each([...restCalls, ...uploadCalls, ...graphqlCalls])(
 
     if (scope !== null) {
       it('is 403 without its scope (ACC-6, ERR-12)', async () => {
-        const others = service.demo('A').scopes.filter((other) => other !== scope);
-        const token = await service.as('A', others);
+        const others = service.findDemoClient('A').scopes.filter((other) => other !== scope);
+        const token = await service.tokenOf('A', others);
         expect(await call(token)).toMatchObject({ status: 403, code: 'INSUFFICIENT_SCOPE' });
       });
     }
 
     it('returns nothing to an unconnected integrator (ACC-10, ACC-11, ACC-13)', async () => {
-      const answer = await call(await service.as('B'));
+      const answer = await call(await service.tokenOf('B'));
       if (listsReachable) {
         expect(answer.body).not.toContain(samples.BuilderId);
         expect(answer.body).not.toContain(samples.WebhookEndpointId);
@@ -113,8 +113,8 @@ describe.each([...restCalls, ...uploadCalls, ...graphqlCalls])(
     });
 
     it('returns nothing after the connection is revoked (ACC-5)', async () => {
-      const token = await service.as('A');
-      const { integrator } = service.demo('A');
+      const token = await service.tokenOf('A');
+      const { integrator } = service.findDemoClient('A');
       const connection = (status: string) =>
         service.databases.au1
           .fork()
@@ -128,7 +128,7 @@ describe.each([...restCalls, ...uploadCalls, ...graphqlCalls])(
       try {
         const answer = await call(token);
         // An endpoint is the integrator's, whichever of its builders are connected.
-        if (listsReachable || ofIntegrator) expect(answer.body).not.toContain(samples.BuilderId);
+        if (listsReachable || isOfIntegrator) expect(answer.body).not.toContain(samples.BuilderId);
         else expect([403, 404]).toContain(answer.status);
       } finally {
         await connection('ACTIVE');
@@ -140,7 +140,7 @@ describe.each([...restCalls, ...uploadCalls, ...graphqlCalls])(
 
 describe('an internal client', () => {
   it.each([...restCalls, ...uploadCalls])('is 403 in REST: $name (ACC-16)', async ({ call }) => {
-    expect(await call(await service.as('internal'))).toMatchObject({ status: 403, code: 'FORBIDDEN' });
+    expect(await call(await service.tokenOf('internal'))).toMatchObject({ status: 403, code: 'FORBIDDEN' });
   });
 });
 
@@ -161,7 +161,7 @@ describe('a signed URL', () => {
   let download: string;
 
   beforeAll(async () => {
-    const headers = { authorization: `Bearer ${await service.as('A')}` };
+    const headers = { authorization: `Bearer ${await service.tokenOf('A')}` };
     const presign = { contentType: 'image/jpeg', fileName: 'a.jpg', size: 10, type: 'attachment' };
     const url = `/builders/${samples.BuilderId}`;
     const intent = await service.request({

@@ -5,13 +5,13 @@ import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { createLargePng, createScannedJpeg, createTinyWebp } from '../proof/noisy-neighbour/hostile-images.ts';
 import type { Measurement } from '../proof/noisy-neighbour/measure.ts';
-import { createTable, writeTable, wrongIn } from '../proof/noisy-neighbour/report.ts';
+import { createTable, findProblems, writeTable } from '../proof/noisy-neighbour/report.ts';
 
 const aMeasurement = (more: Partial<Measurement> = {}): Measurement => ({
   ...{
     name: 'case',
     about: 'A case',
-    row: '1a',
+    finding: '1a',
     requests: 240,
     failures: [],
     p50: 5,
@@ -19,26 +19,26 @@ const aMeasurement = (more: Partial<Measurement> = {}): Measurement => ({
     max: 30,
     eventLoopP99: 4,
   },
-  ...{ slowest: 'builders', healthP99: 3, healthFailures: 0, peakMib: 300, peakDistinctMib: 240, deaths: 0 },
+  ...{ slowest: 'builders', healthP99: 3, healthFailures: 0, peakMib: 300, peakDistinctMib: 240, exits: 0 },
   ...{ statuses: { 200: 7, 429: 3 }, megabytes: 12, problem: '', ...more },
 });
 
 describe('the verdict on a case', () => {
   it('accepts five times the p99 of the victim alone, and 250 ms in any case', () => {
-    expect(wrongIn(aMeasurement({ p99: 250 }), aMeasurement({ p99: 10 }))).toEqual([]);
-    expect(wrongIn(aMeasurement({ p99: 500 }), aMeasurement({ p99: 100 }))).toEqual([]);
-    expect(wrongIn(aMeasurement({ p99: 501 }), aMeasurement({ p99: 100 }))).toEqual([
+    expect(findProblems(aMeasurement({ p99: 250 }), aMeasurement({ p99: 10 }))).toEqual([]);
+    expect(findProblems(aMeasurement({ p99: 500 }), aMeasurement({ p99: 100 }))).toEqual([]);
+    expect(findProblems(aMeasurement({ p99: 501 }), aMeasurement({ p99: 100 }))).toEqual([
       "case: the victim's p99 is 501 ms, allowed are 500",
     ]);
   });
 
   it('names failed requests, memory, ended processes and an attack that did not run', () => {
     const failures = [{ operation: 'photos', status: 503, milliseconds: 9, eventLoopMs: 1, problem: 'UNAVAILABLE' }];
-    const wrong = wrongIn(
-      aMeasurement({ failures, peakDistinctMib: 700, deaths: 1, problem: 'The upload was refused.' }),
+    const problems = findProblems(
+      aMeasurement({ failures, peakDistinctMib: 700, exits: 1, problem: 'The upload was refused.' }),
       aMeasurement(),
     );
-    expect(wrong).toEqual([
+    expect(problems).toEqual([
       'case: 1 requests of the victim failed: {"photos 503 UNAVAILABLE":1}',
       'case: the service took 700 MiB, allowed are 700',
       'case: 1 processes of the service ended',
@@ -72,7 +72,7 @@ describe('the table of the proof', () => {
     }
   });
 
-  it('replaces what stands between the markers of a file', async () => {
+  it('replaces the text between the markers of a file', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'builder-api-isolation-'));
     const path = join(folder, 'isolation.md');
     const [begin, end] = ['<!-- noisy-neighbour:begin -->', '<!-- noisy-neighbour:end -->'];

@@ -10,12 +10,12 @@ beforeAll(async () => {
     // Required in production; the test's own databases are used.
     ...{ DATABASE_URL_AU1: 'postgresql://localhost/none', DATABASE_URL_US1: 'postgresql://localhost/none' },
   });
-  token = await service.as('A');
+  token = await service.tokenOf('A');
 });
 
 afterAll(() => service?.stop());
 
-const KINDS: [what: string, url: string, authorized?: boolean][] = [
+const RESPONSES: [what: string, url: string, authorized?: boolean][] = [
   ['a record', '/me', true],
   ['a refusal', '/me'],
   ['a path that is not there', '/nowhere', true],
@@ -29,7 +29,7 @@ const KINDS: [what: string, url: string, authorized?: boolean][] = [
 ];
 
 describe('the headers of an answer', () => {
-  it.each(KINDS)(
+  it.each(RESPONSES)(
     'keep browsers from guessing, framing, telling and keeping: %s (HDR-1, HDR-15)',
     async (_what, url, authorized) => {
       const { headers } = await service.app.inject({

@@ -36,9 +36,9 @@ describe('a mailer', () => {
 describe('describeMailError', () => {
   it('contains no address, which servers quote', async () => {
     const mailer = await createMailer({ url: server.url, from: 'no-reply@example.com' });
-    server.rejecting = true;
+    server.isRejecting = true;
     const error = await mailer.send(message('sam@example.com')).catch((caught: Error) => caught as Error);
-    server.rejecting = false;
+    server.isRejecting = false;
     mailer.close();
     expect(JSON.stringify([(error as Error).message, error])).toContain('sam@example.com');
     expect(describeMailError(error)).toEqual({
@@ -95,15 +95,15 @@ describe('a mail queue', () => {
     const mailer = await createMailer({ url: server.url, from: 'no-reply@example.com' });
     let attempts = 0;
     queue.add(async () => {
-      server.failing = ++attempts < 3;
+      server.isFailing = ++attempts < 3;
       await mailer.send(message('retried@example.com'));
     });
     await queue.drain();
     expect([attempts, errors]).toEqual([3, []]);
-    server.failing = true;
+    server.isFailing = true;
     queue.add(() => mailer.send(message('lost@example.com')));
     await queue.drain();
-    server.failing = false;
+    server.isFailing = false;
     expect(errors).toEqual([expect.objectContaining({ responseCode: 451 })]);
     expect(server.messages.flatMap(({ to }) => to)).not.toContain('lost@example.com');
     mailer.close();

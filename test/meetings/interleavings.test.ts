@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
-import { MeetingBench } from '../support/meetings.ts';
+import { MeetingHarness } from '../support/meeting-harness.ts';
 
-let meetings: MeetingBench;
-let other: ConcurrentTransaction;
+let meetings: MeetingHarness;
+let otherTransaction: ConcurrentTransaction;
 
 beforeAll(async () => {
-  meetings = await MeetingBench.start();
-  other = await ConcurrentTransaction.open(meetings.service.databases.au1.url);
+  meetings = await MeetingHarness.start();
+  otherTransaction = await ConcurrentTransaction.open(meetings.service.databases.au1.url);
 });
 
 afterAll(async () => {
-  await other.close();
+  await otherTransaction.close();
   await meetings.service.stop();
 });
 
 it('a change that waits for another one of the meeting moves on the updatedAt of that one (MTG-8)', async () => {
-  const meetingId = await meetings.newMeeting();
+  const meetingId = await meetings.createMeeting();
   const changedAt = '2030-01-01T00:00:00.000Z';
-  const [answer] = await other.respondWhileOpen(
+  const [answer] = await otherTransaction.respondWhileOpen(
     'update meeting set updated_at = $2 where id = $1',
     [meetingId, changedAt],
     [

@@ -9,7 +9,7 @@ let builderId: string;
 
 beforeAll(async () => {
   service = await startService();
-  builderId = service.demo('A').builderIds[0]!;
+  builderId = service.findDemoClient('A').builderIds[0]!;
 });
 
 afterAll(() => service.stop());
@@ -18,7 +18,7 @@ async function createMeeting(notes: string): Promise<string> {
   const response = await service.request({
     method: 'POST',
     url: `/builders/${builderId}/meetings`,
-    headers: { authorization: `Bearer ${await service.as('A')}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${await service.tokenOf('A')}`, 'content-type': 'application/json' },
     payload: JSON.stringify({ title: 'Walk', notes }),
   });
   expect(response.statusCode).toBe(201);
@@ -52,7 +52,7 @@ describe('a list of meetings with large notes', () => {
     service.clock.advance(1_000);
     const notes = 'n'.repeat(200_000);
     for (let meeting = 0; meeting < 3; meeting++) await createMeeting(notes);
-    const [token, now] = [await service.as('A'), new Date(service.clock.now()).toISOString()];
+    const [token, now] = [await service.tokenOf('A'), new Date(service.clock.now()).toISOString()];
     const countStatements = (limit: number) =>
       service.countStatements('au1', async () => {
         const url = `/builders/${builderId}/meetings?startDate=${now}&endDate=${now}&limit=${limit}`;

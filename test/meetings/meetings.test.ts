@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Meeting } from '../../entities/meeting.entity.ts';
 import { MeetingNote } from '../../entities/meeting-note.entity.ts';
 import { MeetingTemplate } from '../../entities/meeting-template.entity.ts';
-import { type Accounts, addAccounts, second, stamps } from '../support/accounts.ts';
+import { type Accounts, addAccounts, instantAt, timestampsAt } from '../support/accounts.ts';
 import { type Service, startService } from '../support/harness.ts';
 
 let service: Service;
@@ -14,7 +14,7 @@ const SCOPE = ['read:builders', 'read:projects', 'read:meetings'];
 beforeAll(async () => {
   service = await startService();
   accounts = await addAccounts(service);
-  token = await service.token({ clientId: accounts.clientId, scope: SCOPE });
+  token = await service.createToken({ clientId: accounts.clientId, scope: SCOPE });
   const { builderId, projectId, otherBuilderId, integratorId } = accounts;
   const em = service.databases.au1.fork();
   await em.insert(MeetingTemplate, {
@@ -38,7 +38,7 @@ beforeAll(async () => {
         ],
         syncedNotes: [{ noteId: 'mnote_a1', text: 'Crane on Monday.' }],
       },
-      ...stamps(2),
+      ...timestampsAt(2),
     },
     {
       id: 'meet_a1',
@@ -52,7 +52,7 @@ beforeAll(async () => {
       integratorId,
       sourceApp: 'notes-app',
       externalSourceId: 'm-1',
-      ...stamps(1),
+      ...timestampsAt(1),
     },
     {
       id: 'meet_a3',
@@ -61,12 +61,19 @@ beforeAll(async () => {
       date: '2026-03-04T12:00:00.000Z',
       status: 'COMPLETED',
       templateId: 'mtpl_a1',
-      ...stamps(3),
+      ...timestampsAt(3),
     },
-    { id: 'meet_b1', builderId: otherBuilderId, title: 'Other', date: second(0), status: 'DRAFT', ...stamps(4) },
+    {
+      id: 'meet_b1',
+      builderId: otherBuilderId,
+      title: 'Other',
+      date: instantAt(0),
+      status: 'DRAFT',
+      ...timestampsAt(4),
+    },
   ]);
   await em.insertMany(MeetingNote, [
-    note('mnote_a2', { ...stamps(2) }),
+    note('mnote_a2', { ...timestampsAt(2) }),
     note('mnote_a1', {
       sourceApp: 'notes-app',
       sourceDeepLink: 'https://notes.example/app/1',
@@ -75,10 +82,10 @@ beforeAll(async () => {
       summaryMarkdown: '# Crane\n\nMonday.',
       detailBlocks: [{ kind: 'text', runs: [{ text: 'Monday' }] }],
       actionItems: [{ text: 'Book the crane' }],
-      capturedStartedAt: second(10),
-      capturedEndedAt: second(20),
+      capturedStartedAt: instantAt(10),
+      capturedEndedAt: instantAt(20),
     }),
-    note('mnote_a3', { archivedAt: second(50) }),
+    note('mnote_a3', { archivedAt: instantAt(50) }),
   ]);
 });
 afterAll(() => service.stop());
@@ -86,7 +93,16 @@ afterAll(() => service.stop());
 function note(id: string, fields: Partial<MeetingNote> = {}) {
   const { builderId, integratorId } = accounts;
   const lists = { detailBlocks: [], actionItems: [] };
-  return { id, builderId, meetingId: 'meet_a2', integratorId, externalSourceId: id, ...lists, ...stamps(1), ...fields };
+  return {
+    id,
+    builderId,
+    meetingId: 'meet_a2',
+    integratorId,
+    externalSourceId: id,
+    ...lists,
+    ...timestampsAt(1),
+    ...fields,
+  };
 }
 
 const list = (query = '') => service.get(`/builders/${accounts.builderId}/meetings${query}`, token);
@@ -112,7 +128,7 @@ describe('GET /builders/{builderId}/meetings', () => {
             agenda: 'Programme',
             meetingTitle: 'Kick-off',
             notes: 'All well.',
-            updatedAt: second(2),
+            updatedAt: instantAt(2),
           },
         ],
         meta: { totalCount: 3, totalPages: 3, offset: 0, limit: 1 },
@@ -170,10 +186,10 @@ describe('GET /builders/{builderId}/meetings', () => {
   });
 
   test('403 without read:meetings, and for a builder that is not connected (MTG-10)', async () => {
-    const other = await service.token({ clientId: accounts.clientId, scope: 'read:builders' });
+    const other = await service.createToken({ clientId: accounts.clientId, scope: 'read:builders' });
     const unscoped = await service.get(`/builders/${accounts.builderId}/meetings`, other);
     expect([unscoped.statusCode, unscoped.json().code]).toEqual([403, 'INSUFFICIENT_SCOPE']);
-    const stranger = await service.get(`/builders/${accounts.strangerId}/meetings`, token);
+    const stranger = await service.get(`/builders/${accounts.unconnectedBuilderId}/meetings`, token);
     expect([stranger.statusCode, stranger.json().code]).toEqual([403, 'FORBIDDEN']);
   });
 });
@@ -196,10 +212,10 @@ describe('GET /builders/{builderId}/meetings/{meetingId}/notes', () => {
         summaryMarkdown: '# Crane\n\nMonday.',
         detailBlocks: [{ kind: 'text', runs: [{ text: 'Monday' }] }],
         actionItems: [{ text: 'Book the crane' }],
-        capturedStartedAt: second(10),
-        capturedEndedAt: second(20),
-        createdAt: second(1),
-        updatedAt: second(2),
+        capturedStartedAt: instantAt(10),
+        capturedEndedAt: instantAt(20),
+        createdAt: instantAt(1),
+        updatedAt: instantAt(2),
         archivedAt: null,
       },
       expect.objectContaining({ id: 'mnote_a2', sourceApp: null, title: null, detailBlocks: [], actionItems: [] }),
@@ -211,7 +227,7 @@ describe('GET /builders/{builderId}/meetings/{meetingId}/notes', () => {
   });
 
   test('403 without read:meetings', async () => {
-    const other = await service.token({ clientId: accounts.clientId, scope: 'read:builders' });
+    const other = await service.createToken({ clientId: accounts.clientId, scope: 'read:builders' });
     const response = await service.get(`/builders/${accounts.builderId}/meetings/meet_a2/notes`, other);
     expect([response.statusCode, response.json().code]).toEqual([403, 'INSUFFICIENT_SCOPE']);
   });
@@ -228,13 +244,13 @@ describe('GraphQL', () => {
 
   test('reads one meeting, with createdAt (MTG-1)', async () => {
     const { data } = await service.graphql(token, one, { id: accounts.builderId, meeting: 'meet_a1' });
-    expect(data.meeting).toEqual({ createdAt: second(1) });
+    expect(data.meeting).toEqual({ createdAt: instantAt(1) });
   });
 
-  test("does not find another builder's meeting, and asks read:meetings", async () => {
+  test("does not find another builder's meeting, and needs read:meetings", async () => {
     const foreign = await service.graphql(token, one, { id: accounts.builderId, meeting: 'meet_b1' });
     expect(foreign.errors![0]!.extensions.code).toBe('NOT_FOUND');
-    const other = await service.token({ clientId: accounts.clientId, scope: 'read:builders' });
+    const other = await service.createToken({ clientId: accounts.clientId, scope: 'read:builders' });
     const unscoped = await service.graphql(other, one, { id: accounts.builderId, meeting: 'meet_a1' });
     expect(unscoped.errors![0]!.extensions.code).toBe('INSUFFICIENT_SCOPE');
   });
@@ -293,9 +309,9 @@ describe('the database', () => {
         builderId: accounts.otherBuilderId,
         integratorId,
         title: 'Again',
-        date: second(0),
+        date: instantAt(0),
         status: 'DRAFT',
-        ...stamps(9),
+        ...timestampsAt(9),
         ...fields,
       });
     await expect(insert({ builderId, sourceApp: 'notes-app', externalSourceId: 'm-1' })).rejects.toMatchObject({

@@ -52,7 +52,7 @@ describe('the notes of a meeting without a template', () => {
   });
 
   // MTG-19
-  it('keep the text of people over all syncs, and contain each note once, at its block', () => {
+  it('keep the edited text over all syncs, and contain each note once, at its block', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
         let notes = NONE;

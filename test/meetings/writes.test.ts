@@ -10,8 +10,8 @@ let projectId: string;
 
 beforeAll(async () => {
   service = await startService();
-  token = await service.as('A');
-  [builderId, otherBuilderId] = service.demo('A').builderIds as [string, string];
+  token = await service.tokenOf('A');
+  [builderId, otherBuilderId] = service.findDemoClient('A').builderIds as [string, string];
   projectId = await addProject(service, builderId);
 });
 
@@ -32,17 +32,17 @@ async function call(method: 'POST' | 'PATCH' | 'GET', path: string, payload?: ob
 }
 
 const create = (body: object, as = token) => call('POST', '/meetings', body, as);
-const made = async (body: object = { title: 'Weekly' }) =>
+const createMeeting = async (body: object = { title: 'Weekly' }) =>
   (await create(body)).body as { id: string; updatedAt: string };
 
-async function badFields(answer: ReturnType<typeof call>): Promise<string[]> {
+async function readInvalidFields(answer: ReturnType<typeof call>): Promise<string[]> {
   const { status, body } = await answer;
   expect(status).toBe(400);
   return body.errors.map(({ fieldName }: { fieldName: string }) => fieldName).sort();
 }
 
-let named = 0;
-const source = () => ({ sourceApp: 'fieldnotes', externalSourceId: `m-${++named}` });
+let sourceCount = 0;
+const source = () => ({ sourceApp: 'fieldnotes', externalSourceId: `m-${++sourceCount}` });
 
 describe('POST /builders/{builderId}/meetings', () => {
   it('201 with a draft without a project, dated now, if only a title is given (MTG-3)', async () => {
@@ -94,7 +94,7 @@ describe('POST /builders/{builderId}/meetings', () => {
     }
     const identity = { title: 'T', externalSourceId, sourceApp };
     expect((await create(identity)).status).toBe(201);
-    expect((await create(identity, await service.as('C'))).status).toBe(201);
+    expect((await create(identity, await service.tokenOf('C'))).status).toBe(201);
     const headers = { authorization: `Bearer ${token}` };
     const elsewhere = {
       method: 'POST',
@@ -106,7 +106,7 @@ describe('POST /builders/{builderId}/meetings', () => {
   });
 
   it('creates one meeting from concurrent requests on two instances (MTG-5)', async () => {
-    const instances = [service.app, await service.another()];
+    const instances = [service.app, await service.startInstance()];
     const payload = { title: 'Kick-off', ...source() };
     const headers = { authorization: `Bearer ${token}` };
     const url = `/builders/${builderId}/meetings`;
@@ -120,7 +120,7 @@ describe('POST /builders/{builderId}/meetings', () => {
   });
 
   it('400 with all invalid fields', async () => {
-    expect(await badFields(create({}))).toEqual(['title']);
+    expect(await readInvalidFields(create({}))).toEqual(['title']);
     const wrong = {
       title: 5,
       projectId: 'x',
@@ -130,11 +130,11 @@ describe('POST /builders/{builderId}/meetings', () => {
       externalSourceId: '',
       sourceApp: {},
     };
-    expect(await badFields(create(wrong))).toEqual(Object.keys(wrong).sort());
+    expect(await readInvalidFields(create(wrong))).toEqual(Object.keys(wrong).sort());
   });
 
   it.each(['', '   ', '\n\t', 'x'.repeat(161), null, ['x'], true])('400 for the title %j (MTG-4)', async (title) => {
-    expect(await badFields(create({ title }))).toEqual(['title']);
+    expect(await readInvalidFields(create({ title }))).toEqual(['title']);
   });
 
   // MTG-4
@@ -147,7 +147,7 @@ describe('POST /builders/{builderId}/meetings', () => {
     ['sourceApp', 80],
   ])('limits %s to 1 to %i characters (MTG-4)', async (field, longest) => {
     expect((await create({ title: 'T', [field]: '𝄞'.repeat(longest) })).status).toBe(201);
-    expect(await badFields(create({ title: 'T', [field]: 'x'.repeat(longest + 1) }))).toEqual([field]);
+    expect(await readInvalidFields(create({ title: 'T', [field]: 'x'.repeat(longest + 1) }))).toEqual([field]);
   });
 
   it("404 for a project that is not the builder's (MTG-7)", async () => {
@@ -159,7 +159,7 @@ describe('POST /builders/{builderId}/meetings', () => {
 
 describe('PATCH /builders/{builderId}/meetings/{meetingId}', () => {
   it('200 with the new title, trimmed, under all its names (MTG-8)', async () => {
-    const { id, ...before } = await made();
+    const { id, ...before } = await createMeeting();
     const { status, body } = await call('PATCH', `/meetings/${id}`, { title: ' New ', status: 'COMPLETED' });
     expect(status).toBe(200);
     expect(body).toMatchObject({ id, title: 'New', name: 'New', meetingTitle: 'New', status: 'DRAFT' });
@@ -169,9 +169,9 @@ describe('PATCH /builders/{builderId}/meetings/{meetingId}', () => {
   });
 
   it('400 without a title, or with a bad one (MTG-8)', async () => {
-    const { id } = await made();
+    const { id } = await createMeeting();
     for (const body of [{}, { title: null }, { title: ' ' }, { title: 7 }]) {
-      expect(await badFields(call('PATCH', `/meetings/${id}`, body))).toEqual(['title']);
+      expect(await readInvalidFields(call('PATCH', `/meetings/${id}`, body))).toEqual(['title']);
     }
   });
 });
@@ -181,7 +181,7 @@ describe('POST /builders/{builderId}/meetings/{meetingId}/start and /end', () =>
     ['start', 'RUNNING'],
     ['end', 'COMPLETED'],
   ])('%s: 200 with the meeting %s, from any state (MTG-9)', async (operation, status) => {
-    const { id } = await made();
+    const { id } = await createMeeting();
     const em = service.databases.au1.fork();
     for (const before of ['DRAFT', 'DISTRIBUTED', 'RUNNING', 'COMPLETED']) {
       await em.execute('update meeting set status = ? where id = ?', [before, id]);
@@ -191,7 +191,7 @@ describe('POST /builders/{builderId}/meetings/{meetingId}/start and /end', () =>
   });
 
   it.each([undefined, {}, { status: 'DRAFT' }, ''])('take the body %j for none (MTG-9)', async (payload) => {
-    const { id } = await made();
+    const { id } = await createMeeting();
     expect((await call('POST', `/meetings/${id}/start`, payload)).body.status).toBe('RUNNING');
   });
 });
@@ -208,10 +208,10 @@ describe('every write', () => {
   test.each(writes)(
     '%s is 403 without write:meetings, and for an integrator without a connection (MTG-10)',
     async (_, method, path, body) => {
-      const { id } = await made();
-      const scope = await call(method, path(id), body, await service.as('A', ['read:meetings']));
+      const { id } = await createMeeting();
+      const scope = await call(method, path(id), body, await service.tokenOf('A', ['read:meetings']));
       expect([scope.status, scope.body.code]).toEqual([403, 'INSUFFICIENT_SCOPE']);
-      const stranger = await call(method, path(id), body, await service.as('B'));
+      const stranger = await call(method, path(id), body, await service.tokenOf('B'));
       expect([stranger.status, stranger.body.code]).toEqual([403, 'FORBIDDEN']);
     },
   );

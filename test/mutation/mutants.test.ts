@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { applyMutant, findMutants } from './mutants.ts';
-import { recordReach } from './reach.ts';
-import { describeObsolete, type Tested, toInterval } from './report.ts';
-import { Store } from './store.ts';
+import { instrumentFunctions } from './reach.ts';
+import { describeObsolete, type TestedMutant, toInterval } from './report.ts';
+import { ResultStore } from './store.ts';
 
 /** Sources with one change each. */
 const mutate = (source: string) => findMutants('a.ts', source).map((mutant) => applyMutant(source, mutant));
@@ -36,11 +36,11 @@ describe('findMutants', () => {
     for (const [at, mutated] of found.entries()) expect(mutated).toContain(expected[at]);
   });
 
-  it('leaves types, imports and other texts alone', () => {
+  it('does not change types, imports and other texts', () => {
     expect(mutate(`import a from 'a'; type B = 1 | true; const c: 2 = d as 2; const e = 'b and c';`)).toEqual([]);
   });
 
-  it('names each mutant by its line and change, and the function around it', () => {
+  it('identifies each mutant by its line and change, and has the index of its function', () => {
     const source = 'const x = () => {\n  return [1, 1, () => 2];\n};\nconst y = 3;';
     expect(findMutants('a.ts', source).map(({ id, line, functionIndex }) => [id, line, functionIndex])).toEqual([
       ['a.ts | return [1, 1, () => 2]; | 1 -> 2', 2, 0],
@@ -50,22 +50,22 @@ describe('findMutants', () => {
     ]);
   });
 
-  it('names mutants alike when their lines move', () => {
+  it('keeps the ids of mutants when their lines move', () => {
     const idsOf = (source: string) => findMutants('a.ts', source).map(({ id }) => id);
     expect(idsOf('const a = 0;\n\n  if (b) c();')).toEqual(['a.ts | const a = 0; | 0 -> 1', ...idsOf('if (b) c();')]);
   });
 });
 
 describe('describeObsolete', () => {
-  const [survivor, killed] = findMutants('a.ts', 'const x = a < 1;') as [Tested, Tested];
+  const [survivor, killed] = findMutants('a.ts', 'const x = a < 1;') as [TestedMutant, TestedMutant];
   const result = { source: '', tests: 1, by: null, error: null };
-  const mutants: Tested[] = [
+  const mutants: TestedMutant[] = [
     { ...survivor, result: { ...result, status: 'survived' } },
     { ...killed, result: { ...result, status: 'killed', by: 'a test' } },
   ];
   const because = { equivalent: false, reason: 'a reason' };
 
-  it('names the reasons of mutants that are no more, and of those that a test notices', () => {
+  it('lists the reasons of mutants that no longer exist or that a test kills', () => {
     const gone = 'a.ts | const x = a <= 1; | <= -> <';
     expect(describeObsolete(mutants, { [survivor.id]: because, [killed.id]: because, [gone]: because })).toEqual([
       `Noticed by "a test", remove its reason: ${killed.id}`,
@@ -73,25 +73,25 @@ describe('describeObsolete', () => {
     ]);
   });
 
-  it('leaves reasons of mutants alone that were not tested', () => {
+  it('does not list reasons of mutants that were not tested', () => {
     expect(describeObsolete([{ ...killed, result: undefined }], { [killed.id]: because })).toEqual([]);
   });
 });
 
-describe('Store', () => {
-  it('knows which tests reach a file that has changed, but no functions of it', () => {
-    const store = new Store();
+describe('ResultStore', () => {
+  it('keeps which tests reach a changed file, without its functions', () => {
+    const store = new ResultStore();
     const tests = { passed: true, milliseconds: 1, test: '' };
-    store.forgetFunctions({ 'a.ts': '1', 'b.ts': '1' });
+    store.invalidateFunctions({ 'a.ts': '1', 'b.ts': '1' });
     store.reach['a.test.ts'] = { ...tests, functions: ['a.ts:0', 'a.ts:1', 'b.ts:2'] };
-    store.forgetFunctions({ 'a.ts': '2', 'b.ts': '1' });
+    store.invalidateFunctions({ 'a.ts': '2', 'b.ts': '1' });
     expect(store.reach['a.test.ts']!.functions).toEqual(['a.ts:*', 'b.ts:2']);
   });
 });
 
-describe('recordReach', () => {
+describe('instrumentFunctions', () => {
   it('makes each function record that it was called', () => {
-    const code = recordReach('a.ts', 'const f = (x: number) => x + 1; const g = () => { return f(1); };');
+    const code = instrumentFunctions('a.ts', 'const f = (x: number) => x + 1; const g = () => { return f(1); };');
     const javascript = code.replace(': number', '');
     const reached = new Function(`${javascript} g(); return [...globalThis.reachedFunctions].toSorted();`)();
     expect(reached).toEqual(['a.ts:0', 'a.ts:1']);

@@ -34,7 +34,7 @@ const OPERATORS = new Map<number, string>([
   [SyntaxKind.SlashToken, '*'],
 ]);
 
-/** Changes of SQL. Locks and conditions of one row are what concurrent requests depend on. */
+/** Changes of SQL: locks, conditions and conflict clauses, on which concurrent requests depend. */
 const SQL_CHANGES: readonly [pattern: RegExp, replacement: string][] = [
   [/ for (?:update|share)\b(?: skip locked)?/g, ''],
   [/ on conflict(?: \([^)]*\))? do nothing/g, ''],
@@ -58,10 +58,10 @@ const SQL_CHANGES: readonly [pattern: RegExp, replacement: string][] = [
 
 const SQL =
   /(?:^|\s)(?:select|insert into|update \w+|delete from|where|for update|for share|on conflict|from \w+|is (?:not )?null)\b/;
-/** The last of these before an `=` tells whether it compares or assigns. */
+/** The last of these keywords before an `=` determines whether it compares or assigns. */
 const CLAUSE = /\b(where|and|or|on|when|set|update|values|select)\b/g;
 
-/** All mutants of one file, in the order of the source. */
+/** Returns all mutants of one file, in source order. */
 export function findMutants(file: string, source: string): Mutant[] {
   const sourceFile = parse(file, source);
   const bodies = findFunctionBodies(sourceFile);
@@ -97,33 +97,33 @@ const abbreviate = (text: string): string => {
   return line.length > 120 ? `${line.slice(0, 117)}...` : line;
 };
 
-const replace = (node: Node, replacement: string): Edit => ({ start: node.getStart(), end: node.end, replacement });
+const createEdit = (node: Node, replacement: string): Edit => ({ start: node.getStart(), end: node.end, replacement });
 
 function editsOfNode(node: Node): Edit[] {
   if (ts.isIfStatement(node) || ts.isWhileStatement(node)) return negate(node.expression);
   if (ts.isConditionalExpression(node)) return negate(node.condition);
   if (ts.isBinaryExpression(node)) {
     const replacement = OPERATORS.get(node.operatorToken.kind);
-    return replacement === undefined ? [] : [replace(node.operatorToken, replacement)];
+    return replacement === undefined ? [] : [createEdit(node.operatorToken, replacement)];
   }
-  if (node.kind === SyntaxKind.TrueKeyword) return [replace(node, 'false')];
-  if (node.kind === SyntaxKind.FalseKeyword) return [replace(node, 'true')];
+  if (node.kind === SyntaxKind.TrueKeyword) return [createEdit(node, 'false')];
+  if (node.kind === SyntaxKind.FalseKeyword) return [createEdit(node, 'true')];
   // The factors of a product change together, with its operator.
   if (ts.isNumericLiteral(node))
-    return isFactor(node) ? [] : [replace(node, String(Number(node.text.replaceAll('_', '')) + 1))];
-  if (ts.isThrowStatement(node)) return [replace(node, ';')];
-  if (ts.isExpressionStatement(node)) return hasEffect(node.expression) ? [replace(node, ';')] : [];
+    return isFactor(node) ? [] : [createEdit(node, String(Number(node.text.replaceAll('_', '')) + 1))];
+  if (ts.isThrowStatement(node)) return [createEdit(node, ';')];
+  if (ts.isExpressionStatement(node)) return hasEffect(node.expression) ? [createEdit(node, ';')] : [];
   if (ts.isPropertyAccessExpression(node) && /^LockMode\.PESSIMISTIC_/.test(node.getText())) {
-    return [replace(node, 'LockMode.NONE')];
+    return [createEdit(node, 'LockMode.NONE')];
   }
   return [];
 }
 
-/** A comparison for equality is negated by its operator. */
+/** Negates a condition. An equality comparison is negated by its operator instead. */
 const negate = (condition: Node): Edit[] =>
   ts.isBinaryExpression(condition) && /^[!=]==?$/.test(condition.operatorToken.getText())
     ? []
-    : [replace(condition, `!(${condition.getText()})`)];
+    : [createEdit(condition, `!(${condition.getText()})`)];
 
 const isFactor = ({ parent }: Node): boolean =>
   ts.isBinaryExpression(parent) &&

@@ -5,8 +5,8 @@ declare global {
   var reachedFunctions: Set<string> | undefined;
 }
 
-/** Source in which each function adds itself to `globalThis.reachedFunctions` when it is called. */
-export function recordReach(file: string, source: string): string {
+/** Returns the source with code by which each function adds itself to `globalThis.reachedFunctions` when it is called. */
+export function instrumentFunctions(file: string, source: string): string {
   const insertions: [position: number, text: string][] = [];
   for (const [index, body] of findFunctionBodies(parse(file, source)).entries()) {
     const record = `(globalThis.reachedFunctions ??= new Set()).add(${JSON.stringify(`${file}:${index}`)})`;

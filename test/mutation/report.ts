@@ -8,13 +8,13 @@ import type { Result } from './store.ts';
 export type Reasons = Record<string, { equivalent: boolean; reason: string }>;
 
 /** A mutant with its result, if it was tested. */
-export type Tested = Mutant & { result: Result | undefined };
+export type TestedMutant = Mutant & { result: Result | undefined };
 
 export const readReasons = async (): Promise<Reasons> =>
   JSON.parse(await readFile('test/mutation/reasons.json', 'utf8'));
 
-/** Returns a line for each reason that explains no survivor, because its line has changed or a test notices the mutant by now. */
-export function describeObsolete(mutants: readonly Tested[], reasons: Reasons): string[] {
+/** Returns a line for each reason without a survivor: its source line has changed, or a test kills the mutant. */
+export function describeObsolete(mutants: readonly TestedMutant[], reasons: Reasons): string[] {
   const results = new Map(mutants.map(({ id, result }) => [id, result]));
   return Object.keys(reasons).flatMap((id) => {
     if (!results.has(id)) return [`No such mutant, remove its reason: ${id}`];
@@ -38,8 +38,8 @@ export function toInterval(count: number, total: number): [low: number, high: nu
   return [toPercent(centre - spread), toPercent(centre + spread)];
 }
 
-/** Markdown table of the mutants by folder. The score is the share of killed mutants among those tested that are not equivalent. */
-export function tableOf(mutants: readonly Tested[], reasons: Reasons): string {
+/** Returns a Markdown table of the mutants by folder. The score is the share of killed mutants among those tested that are not equivalent. */
+export function createTable(mutants: readonly TestedMutant[], reasons: Reasons): string {
   const rows = Object.entries(SCOPE).flatMap(([folder, goal]) => {
     const inside = mutants.filter(({ file }) => folderOf(file) === folder);
     const tested = inside.filter(({ result }) => result);
@@ -58,8 +58,8 @@ export function tableOf(mutants: readonly Tested[], reasons: Reasons): string {
   return [HEADER, ...rows].join('\n');
 }
 
-/** Markdown list of the mutants that survived, by file. */
-export function survivorsOf(mutants: readonly Tested[], reasons: Reasons): string {
+/** Returns a Markdown list of the mutants that survived, by file. */
+function createSurvivorList(mutants: readonly TestedMutant[], reasons: Reasons): string {
   const survivors = mutants.filter(({ result }) => result?.status === 'survived');
   const files = Map.groupBy(survivors, ({ file }) => file);
   const sections = [...files].map(([file, inside]) => {
@@ -79,8 +79,8 @@ const defaultReason = ({ tests }: Result): string =>
   tests === 0 ? 'No test in the worker reaches it.' : 'Not examined yet.';
 
 /** Writes the table to docs/testing.md and the survivors to docs/mutants.md. */
-export async function writeReport(mutants: readonly Tested[], note: string): Promise<void> {
+export async function writeReport(mutants: readonly TestedMutant[], note: string): Promise<void> {
   const reasons = await readReasons();
-  await writeFigures('docs/testing.md', 'mutation', tableOf(mutants, reasons), note);
-  await writeFigures('docs/mutants.md', 'survivors', survivorsOf(mutants, reasons));
+  await writeFigures('docs/testing.md', 'mutation', createTable(mutants, reasons), note);
+  await writeFigures('docs/mutants.md', 'survivors', createSurvivorList(mutants, reasons));
 }

@@ -4,18 +4,18 @@ import { basename, dirname, join } from 'node:path';
 import { requireMarkers } from '../support/figures.ts';
 import { findMutants, type Mutant } from './mutants.ts';
 import { folderOf, HELP, type Options, readOptions, SCOPE } from './options.ts';
-import { describeObsolete, readReasons, type Tested, tableOf, writeReport } from './report.ts';
-import { digest, fileOf, type Result, Store, toUnknown } from './store.ts';
+import { createTable, describeObsolete, readReasons, type TestedMutant, writeReport } from './report.ts';
+import { digest, type Result, ResultStore, toFile, toUnknownFunction } from './store.ts';
 import { LIMIT_MS, TestRunner } from './test-runner.ts';
 
-/** Tests of programs and browsers, and those that take long: they would not fail because of a mutant, or no sooner than others. */
+/** Test files that start processes or browsers, which run unchanged code, and slow ones. */
 const EXCLUDED =
   /^test\/(?:bench|cli|console\/browser|docs|mutation|supervision)\/|chromium|rolling-upgrade|slow-clients/;
 
-/** Test files of one run, which load the service once. Few, because a run ends between them. */
+/** Test files per coverage run. A run loads the service once; the deadline is checked between runs. */
 const MEASURED_AT_ONCE = 24;
 
-/** Duration from which a test file is chosen only where others are missing. */
+/** Milliseconds from which a test file is selected only when faster ones are missing. */
 const SLOW_MS = 30_000;
 
 interface Source {
@@ -39,16 +39,22 @@ async function readSources(): Promise<Source[]> {
   return sources;
 }
 
-const beginsWithOne = (text: string, prefixes: readonly string[]) =>
+const startsWithAny = (text: string, prefixes: readonly string[]) =>
   prefixes.length === 0 || prefixes.some((prefix) => text.startsWith(prefix));
 
-/** Measures the reach of those tests that changed since, or were never measured. */
-async function measureTests(runner: TestRunner, store: Store, sources: Source[], tests: string[], deadline: number) {
+/** Records which functions each test file calls, for the files that changed or were never measured. */
+async function measureTests(
+  runner: TestRunner,
+  store: ResultStore,
+  sources: Source[],
+  tests: string[],
+  deadline: number,
+) {
   const digests = Object.fromEntries(sources.map((source) => [source.file, source.digest]));
   const versions = new Map(
     await Promise.all(tests.map(async (test) => [test, digest(await readFile(test, 'utf8'))] as const)),
   );
-  store.forgetFunctions(digests);
+  store.invalidateFunctions(digests);
   const unmeasured = tests.filter((test) => store.reach[test]?.test !== versions.get(test));
   while (unmeasured.length > 0 && Date.now() < deadline) {
     const measured = await runner.measureReach(unmeasured.splice(0, MEASURED_AT_ONCE), Object.keys(digests));
@@ -62,21 +68,27 @@ async function measureTests(runner: TestRunner, store: Store, sources: Source[],
 }
 
 /**
- * The tests that reach the mutant, the fastest of them first: alternately those of the same name or in a folder of the same name, those that
+ * Returns the tests that reach the mutant, the fastest first. They are selected alternately from those of the same name or in a folder of the same name, those that
  * reach the fewest functions in all, and those that reach most of its file. What is evaluated while modules are loaded, such as the text of
  * a statement, is reached by the tests of the file and of those that import it.
  */
-function testsOf(mutant: Mutant, sources: Source[], tests: string[], store: Store, perMutant: number): string[] {
+function selectTests(
+  mutant: Mutant,
+  sources: Source[],
+  tests: string[],
+  store: ResultStore,
+  perMutant: number,
+): string[] {
   const { file, functionIndex } = mutant;
   const importers = sources.filter(({ imports }) => imports.includes(file)).map((source) => source.file);
   const countIn = (functions: string[], files: string[]) =>
-    functions.filter((name) => files.includes(fileOf(name))).length;
+    functions.filter((name) => files.includes(toFile(name))).length;
   const passed = tests
     .map((test) => ({ ...store.reach[test]!, test }))
     .filter(({ passed }) => passed)
     .map(({ test, functions, milliseconds }) => {
       const own = countIn(functions, [file]);
-      const isCalled = functions.includes(`${file}:${functionIndex}`) || functions.includes(toUnknown(file));
+      const isCalled = functions.includes(`${file}:${functionIndex}`) || functions.includes(toUnknownFunction(file));
       return { test, milliseconds, isCalled, own, importing: countIn(functions, importers), all: functions.length };
     })
     .toSorted(
@@ -109,8 +121,8 @@ function testsOf(mutant: Mutant, sources: Source[], tests: string[], store: Stor
 }
 
 /**
- * Ids of the mutants of each folder in a random order that changes elsewhere leave as it is: the first of each folder, then the second of each,
- * and so on, up to the size of the sample.
+ * Returns the ids of the sampled mutants: the first of each folder, then the second of each, and so on. The random order within a folder
+ * depends on the ids alone, so that changes elsewhere do not affect it.
  */
 function sampleMutants(sources: Source[], { sample }: Options): Set<string> {
   const ids = sources.flatMap(({ mutants }) => mutants.map(({ id, file }) => ({ id, file, order: digest(id) })));
@@ -126,21 +138,26 @@ function sampleMutants(sources: Source[], { sample }: Options): Set<string> {
   return new Set(chosen.map(({ id }) => id));
 }
 
-async function testMutants(options: Options, sources: Source[], sample: Set<string>, store: Store): Promise<void> {
+async function testMutants(
+  options: Options,
+  sources: Source[],
+  sample: Set<string>,
+  store: ResultStore,
+): Promise<void> {
   const deadline = Date.now() + options.minutes * 60_000;
-  const runner = await TestRunner.start(Store.folder);
+  const runner = await TestRunner.start(ResultStore.folder);
   try {
     const tests = await runner.findTests();
-    const wanted = tests.filter((test) => !EXCLUDED.test(test) && beginsWithOne(test, options.tests));
+    const wanted = tests.filter((test) => !EXCLUDED.test(test) && startsWithAny(test, options.tests));
     await measureTests(runner, store, sources, wanted, deadline);
     const measured = wanted.filter((test) => store.reach[test]);
     const byId = new Map(sources.flatMap((source) => source.mutants.map((mutant) => [mutant.id, { mutant, source }])));
     for (const id of sample) {
       const { mutant, source } = byId.get(id)!;
-      if (!beginsWithOne(mutant.file, options.only) || !isPending(currentResult(store, source, mutant), options))
+      if (!startsWithAny(mutant.file, options.only) || !isPending(currentResult(store, source, mutant), options))
         continue;
       if (Date.now() >= deadline) return;
-      const tests = testsOf(mutant, sources, measured, store, options.perMutant);
+      const tests = selectTests(mutant, sources, measured, store, options.perMutant);
       const began = performance.now();
       const slowest = Math.max(0, ...tests.map((test) => store.reach[test]!.milliseconds));
       const outcome =
@@ -158,7 +175,7 @@ async function testMutants(options: Options, sources: Source[], sample: Set<stri
   }
 }
 
-const currentResult = (store: Store, source: Source, { id }: Mutant) => {
+const currentResult = (store: ResultStore, source: Source, { id }: Mutant) => {
   const result = store.results[id];
   return result?.source === source.digest ? result : undefined;
 };
@@ -170,16 +187,16 @@ const options = readOptions(process.argv.slice(2));
 if (options) {
   if (options.write) await requireMarkers('docs/testing.md', 'mutation');
   const sources = await readSources();
-  const store = await Store.open();
+  const store = await ResultStore.open();
   const sample = sampleMutants(sources, options);
   if (options.minutes > 0) await testMutants(options, sources, sample, store);
-  const mutants: Tested[] = sources
+  const mutants: TestedMutant[] = sources
     .flatMap((source) => source.mutants.map((mutant) => ({ ...mutant, result: currentResult(store, source, mutant) })))
     .filter(({ file }) => folderOf(file) !== undefined)
-    // What was tested besides the sample was chosen for a reason, and would distort the estimate.
+    // Mutants outside of the sample were not selected at random, and would distort the estimate.
     .map((mutant) => (sample.has(mutant.id) ? mutant : { ...mutant, result: undefined }));
   const reasons = await readReasons();
-  console.info(`\n${tableOf(mutants, reasons)}`);
+  console.info(`\n${createTable(mutants, reasons)}`);
   for (const line of describeObsolete(mutants, reasons)) console.warn(line);
   const size = Number.isFinite(options.sample)
     ? `At most ${options.sample} mutants of each folder, chosen at random; at most`

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, expect } from 'vitest';
 
-/* Runs before each test file of a mutation run, in the worker of the tests. */
+/* Vitest setup file of mutation runs. */
 
 const REACH = process.env.MUTATION_REACH!;
 
@@ -13,7 +13,7 @@ declare global {
   var loadingFunctions: Set<string> | undefined;
 }
 
-// Ends a worker whose test file runs for too long, as when a mutant loops for ever, which no timeout of a test ends.
+// Kills a worker whose test file exceeds the limit. A test timeout cannot end the infinite loop of a mutant.
 await globalThis.mutationWatchdog?.terminate();
 globalThis.mutationWatchdog = new Worker(
   `setTimeout(() => process.kill(process.pid, 'SIGKILL'), ${process.env.MUTATION_LIMIT_MS})`,
@@ -21,7 +21,7 @@ globalThis.mutationWatchdog = new Worker(
 );
 globalThis.mutationWatchdog.unref();
 
-const fileOf = (name: string) => name.slice(0, name.lastIndexOf(':'));
+const toFile = (name: string) => name.slice(0, name.lastIndexOf(':'));
 
 beforeAll(() => {
   globalThis.loadingFunctions ??= new Set();
@@ -29,15 +29,15 @@ beforeAll(() => {
   globalThis.reachedFunctions?.clear();
 });
 
-/** What the file has reached, where the sources record it. A file that it reaches is one that it has loaded. */
+/** Writes the functions that the test file called, if the sources are instrumented, and those called while their modules were loaded. */
 afterAll(() => {
   const { testPath } = expect.getState();
   if (!globalThis.reachedFunctions || !testPath) return;
-  const files = new Set([...globalThis.reachedFunctions].map(fileOf));
-  const loading = [...globalThis.loadingFunctions!].filter((name) => files.has(fileOf(name)));
+  const files = new Set([...globalThis.reachedFunctions].map(toFile));
+  const loading = [...globalThis.loadingFunctions!].filter((name) => files.has(toFile(name)));
   mkdirSync(REACH, { recursive: true });
   const functions = new Set([...globalThis.reachedFunctions, ...loading]);
   writeFileSync(join(REACH, `${encodeURIComponent(testPath)}.json`), JSON.stringify([...functions]));
-  // What is called until the next file begins is called while modules are loaded.
+  // Calls before the next test file begins happen while its modules are loaded.
   globalThis.reachedFunctions.clear();
 });

@@ -2,24 +2,24 @@ import { readFile, rm } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { BaseSequencer, createVitest, type TestRunResult, type TestSpecification, type Vitest } from 'vitest/node';
 import { applyMutant, type Mutant } from './mutants.ts';
-import { recordReach } from './reach.ts';
+import { instrumentFunctions } from './reach.ts';
 
-/** Longest run of one test file. */
+/** Maximum milliseconds of one test file. */
 export const LIMIT_MS = 120_000;
-/** Longest run of a test file that takes a moment when nothing is changed. */
+/** Maximum milliseconds of a test file that is fast without a mutant. */
 const MIN_LIMIT_MS = 20_000;
 
 export type Status = 'killed' | 'survived' | 'timeout';
 
-export interface Outcome {
+export interface MutantOutcome {
   status: Status;
-  /** The test that failed, or what else went wrong. */
+  /** The test that failed, or the file with another error. */
   by: string | null;
-  /** First line of its error, which tells whether a loaded machine may have been the cause. */
+  /** First line of its error, which shows whether a timeout of a loaded machine may be the cause. */
   error: string | null;
 }
 
-/** What one test file does when nothing is changed. */
+/** Result and function coverage of one test file without a mutant. */
 export interface Reach {
   passed: boolean;
   milliseconds: number;
@@ -27,14 +27,14 @@ export interface Reach {
   functions: string[];
 }
 
-/** Runs test files in the order in which they are given: those that fail soonest come first. */
-class GivenOrder extends BaseSequencer {
+/** Runs test files in the given order, the fastest first. */
+class GivenOrderSequencer extends BaseSequencer {
   override sort = (specifications: TestSpecification[]) => Promise.resolve(specifications);
 }
 
 /**
- * One Vitest with one PostgreSQL for many runs. A change is made to the source while it is loaded: no file is written, and
- * processes that tests start run the unchanged code.
+ * One Vitest with one PostgreSQL for many runs. A mutant replaces the source while it is loaded: no file is written, and child
+ * processes run the unchanged code.
  */
 export class TestRunner {
   readonly #vitest: Vitest;
@@ -51,7 +51,7 @@ export class TestRunner {
     const reachFolder = resolve(folder, 'reach');
     process.env.MUTATION_REACH = reachFolder;
     process.env.MUTATION_LIMIT_MS = String(LIMIT_MS);
-    // Each run has a new worker, which loads all packages again.
+    // Each run has a new worker that loads all packages, so their compiled code is cached.
     process.env.NODE_COMPILE_CACHE = resolve(folder, 'compiled');
     const changes = new Map<string, (source: string) => string>();
     const plugin = {
@@ -62,7 +62,10 @@ export class TestRunner {
     const vitest = await createVitest(
       {
         ...{ watch: false, bail: 1, retry: 0, maxWorkers: 1, fileParallelism: false, reporters: [{}] },
-        ...{ setupFiles: ['reflect-metadata', resolve('test/mutation/setup.ts')], sequence: { sequencer: GivenOrder } },
+        ...{
+          setupFiles: ['reflect-metadata', resolve('test/mutation/setup.ts')],
+          sequence: { sequencer: GivenOrderSequencer },
+        },
         ...{ coverage: { enabled: false }, silent: true, fsModuleCache: false },
       },
       { plugins: [plugin] },
@@ -70,7 +73,7 @@ export class TestRunner {
     return new TestRunner(vitest, reachFolder, changes);
   }
 
-  /** Test files from the root of the repository. */
+  /** Returns the test files as paths from the root of the repository. */
   async findTests(): Promise<string[]> {
     const specifications = await this.#vitest.globTestSpecifications();
     return specifications.map(({ moduleId }) => relative(process.cwd(), moduleId)).toSorted();
@@ -79,7 +82,7 @@ export class TestRunner {
   /** Runs test files without a mutant, and finds which functions of the sources each of them calls. */
   async measureReach(tests: readonly string[], sources: readonly string[]): Promise<Map<string, Reach>> {
     await rm(this.#reachFolder, { recursive: true, force: true });
-    for (const file of sources) this.#change(file, (source) => recordReach(file, source));
+    for (const file of sources) this.#change(file, (source) => instrumentFunctions(file, source));
     this.#vitest.config.bail = 0;
     try {
       const { testModules } = await this.#run(tests);
@@ -99,9 +102,9 @@ export class TestRunner {
   /**
    * Runs the tests, in their order, until one fails.
    *
-   * @param milliseconds that the slowest of them takes when nothing is changed: a mutant may loop for ever
+   * @param milliseconds duration of the slowest of them without a mutant, which determines the time limit
    */
-  async test(mutant: Mutant, tests: readonly string[], milliseconds: number): Promise<Outcome> {
+  async test(mutant: Mutant, tests: readonly string[], milliseconds: number): Promise<MutantOutcome> {
     const limit = Math.min(LIMIT_MS, Math.max(MIN_LIMIT_MS, 5 * milliseconds));
     process.env.MUTATION_LIMIT_MS = String(limit);
     this.#change(mutant.file, (source) => applyMutant(source, mutant));
@@ -140,7 +143,7 @@ export class TestRunner {
   }
 }
 
-/** The first that went wrong: a test, else a file or the worker. */
+/** Returns the first failed test, else the first error of a file or of the worker; null if everything passed. */
 function findFailure({ testModules, unhandledErrors }: TestRunResult) {
   const [failed] = testModules.flatMap((module) => [...module.children.allTests('failed')]);
   if (failed) return { test: true, name: failed.fullName, error: firstLineOf(failed.result().errors?.[0]) };

@@ -18,15 +18,15 @@ import { addApplication, addBuilder, addUser, authorizationParameters, CHEAP_HAS
 import { addClient, postToken } from './service.ts';
 
 let deployment: TestDeployment;
-let one: Instance;
-let other: Instance;
+let firstInstance: Instance;
+let otherInstance: Instance;
 
 const flow = { clientId: 'cli_app', email: 'user_a@example.com' };
 const SECRET = 'machine-secret';
 
 beforeAll(async () => {
   deployment = await startDeployment();
-  [one, other] = [await deployment.startInstance(), await deployment.startInstance()];
+  [firstInstance, otherInstance] = [await deployment.startInstance(), await deployment.startInstance()];
   await addBuilder(deployment, 'buil_a');
   await addUser(deployment, 'user_a', ['buil_a']);
   await addApplication(deployment, 'cli_app', { pilotAgreement: 'PILOT-1' });
@@ -51,19 +51,21 @@ beforeEach(async () => {
 async function statusesOf(token: string, url = '/builders/buil_a/projects') {
   deployment.clock.at += 1000;
   const headers = { authorization: `Bearer ${token}` };
-  return Promise.all([one, other].map(async ({ app }) => (await app.inject({ url, headers })).statusCode));
+  return Promise.all(
+    [firstInstance, otherInstance].map(async ({ app }) => (await app.inject({ url, headers })).statusCode),
+  );
 }
 
-async function machineToken(scope = 'read:builders read:projects'): Promise<string> {
+async function requestClientToken(scope = 'read:builders read:projects'): Promise<string> {
   const credentials = { client_id: 'cli_machine', client_secret: SECRET, audience: deployment.baseUrl };
-  const { body } = await postToken(one.app, { grant_type: 'client_credentials', scope, ...credentials });
+  const { body } = await postToken(firstInstance.app, { grant_type: 'client_credentials', scope, ...credentials });
   return body.access_token;
 }
 
 describe('a client whose scope was removed', () => {
   it('cannot use it with tokens that exist, on every instance within a second (ACC-25)', async () => {
-    const token = await machineToken();
-    const { access_token } = await obtainTokens(one, flow);
+    const token = await requestClientToken();
+    const { access_token } = await obtainTokens(firstInstance, flow);
     for (const each of [token, access_token]) expect(await statusesOf(each)).toEqual([200, 200]);
     for (const id of ['cli_machine', 'cli_app']) await updateClient(context(), id, { scopes: ['read:builders'] });
     for (const each of [token, access_token]) {
@@ -75,7 +77,7 @@ describe('a client whose scope was removed', () => {
 
 describe('a connection whose scope was removed', () => {
   it('does not allow it to tokens that exist (ACC-6, ACC-25)', async () => {
-    const token = await machineToken();
+    const token = await requestClientToken();
     const key = { integratorId: 'intg_a', builderId: 'buil_a' };
     expect(await statusesOf(token)).toEqual([200, 200]);
     await updateConnection(context(), { ...key, scopes: ['read:builders'] });
@@ -87,26 +89,26 @@ describe('a connection whose scope was removed', () => {
 
 describe('a client whose grant was removed', () => {
   it('cannot use the tokens of the grant (ACC-25)', async () => {
-    const token = await machineToken();
+    const token = await requestClientToken();
     expect(await statusesOf(token)).toEqual([200, 200]);
     await updateClient(context(), 'cli_machine', { grants: ['authorization_code'], redirectUris: [REDIRECT_URI] });
     expect(await statusesOf(token)).toEqual([401, 401]);
   });
 
   it('cannot refresh without the grant refresh_token (ACC-25)', async () => {
-    const tokens = await obtainTokens(one, flow);
+    const tokens = await obtainTokens(firstInstance, flow);
     await updateClient(context(), 'cli_app', { grants: ['authorization_code'] });
-    expect((await refreshTokens(other, flow, tokens.refresh_token)).body.error).toBe('unauthorized_client');
+    expect((await refreshTokens(otherInstance, flow, tokens.refresh_token)).body.error).toBe('unauthorized_client');
     expect(await statusesOf(tokens.access_token)).toEqual([200, 200]);
   });
 });
 
 describe('a redirect URI that was removed', () => {
   it('gets no code, and the codes that it has are invalid_grant (ACC-25)', async () => {
-    const code = await obtainCode(one, flow);
+    const code = await obtainCode(firstInstance, flow);
     await updateClient(context(), 'cli_app', { redirectUris: ['https://app.example/other'] });
-    expect((await exchangeCode(other, flow, code)).body.error).toBe('invalid_grant');
-    const page = await new Browser(other.app).open(authorizationParameters('cli_app'));
+    expect((await exchangeCode(otherInstance, flow, code)).body.error).toBe('invalid_grant');
+    const page = await new Browser(otherInstance.app).open(authorizationParameters('cli_app'));
     expect([page.status, page.location]).toEqual([400, null]);
     expect(await deployment.databases.au1.fork().count(AuthorizationCode, { usedAt: null })).toBe(1);
   });
@@ -115,7 +117,7 @@ describe('a redirect URI that was removed', () => {
 describe('a user who was disabled and enabled again', () => {
   it('has no session, password link, code or token of before, also one that was stored meanwhile (OAU-25, OAU-35)', async () => {
     const em = () => deployment.databases.au1.fork();
-    const [tokens, code] = [await obtainTokens(one, flow), await obtainCode(one, flow)];
+    const [tokens, code] = [await obtainTokens(firstInstance, flow), await obtainCode(firstInstance, flow)];
     const { path } = await resetPassword(context(), 'user_a', false);
     const stored = {
       ...{ userId: 'user_a', createdAt: '2026-01-01T00:00:00.000Z', expiresAt: '2030-01-01T00:00:00.000Z' },
@@ -129,10 +131,10 @@ describe('a user who was disabled and enabled again', () => {
     await enableUser(context(), 'user_a');
     expect(await em().count(ConsoleSession, { userId: 'user_a' })).toBe(0);
     expect(await statusesOf(tokens.access_token)).toEqual([401, 401]);
-    expect((await refreshTokens(other, flow, tokens.refresh_token)).body.error).toBe('invalid_grant');
-    expect((await exchangeCode(other, flow, code)).body.error).toBe('invalid_grant');
-    expect((await one.app.inject({ url: path })).statusCode).toBe(404);
-    expect(await statusesOf((await obtainTokens(one, flow)).access_token)).toEqual([200, 200]);
+    expect((await refreshTokens(otherInstance, flow, tokens.refresh_token)).body.error).toBe('invalid_grant');
+    expect((await exchangeCode(otherInstance, flow, code)).body.error).toBe('invalid_grant');
+    expect((await firstInstance.app.inject({ url: path })).statusCode).toBe(404);
+    expect(await statusesOf((await obtainTokens(firstInstance, flow)).access_token)).toEqual([200, 200]);
   });
 });
 
@@ -141,21 +143,21 @@ describe('a staff user', () => {
 
   it('cannot sign in to authorise an application, and gets no code (ACC-26)', async () => {
     await addUser(deployment, staff.id, ['buil_a'], { staffRole: 'ADMIN' });
-    const browser = new Browser(one.app, '203.0.113.99');
+    const browser = new Browser(firstInstance.app, '203.0.113.99');
     const page = await browser.signIn(await browser.open(authorizationParameters('cli_app')), staff.email);
     expect([page.status, page.heading]).toEqual([400, 'Sign in']);
   });
 
-  it('has no use of a token or session that was issued before (ACC-26)', async () => {
-    const tokens = await obtainTokens(one, flow);
-    const code = await obtainCode(one, flow);
-    const browser = new Browser(one.app);
+  it('cannot use a token or session that was issued before (ACC-26)', async () => {
+    const tokens = await obtainTokens(firstInstance, flow);
+    const code = await obtainCode(firstInstance, flow);
+    const browser = new Browser(firstInstance.app);
     const consent = await browser.signIn(await browser.open(authorizationParameters('cli_app')), flow.email);
     await deployment.databases.au1.fork().nativeUpdate(User, { id: 'user_a' }, { staffRole: 'VIEWER' });
     try {
       expect(await statusesOf(tokens.access_token)).toEqual([401, 401]);
-      expect((await refreshTokens(one, flow, tokens.refresh_token)).body.error).toBe('invalid_grant');
-      expect((await exchangeCode(one, flow, code)).body.error).toBe('invalid_grant');
+      expect((await refreshTokens(firstInstance, flow, tokens.refresh_token)).body.error).toBe('invalid_grant');
+      expect((await exchangeCode(firstInstance, flow, code)).body.error).toBe('invalid_grant');
       expect((await browser.submit(consent, 'Allow')).heading).toBe('Sign in');
     } finally {
       await deployment.databases.au1.fork().nativeUpdate(User, { id: 'user_a' }, { staffRole: null });

@@ -3,71 +3,71 @@ import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT } from 'jose
 import { describe, expect, test } from 'vitest';
 import { AccessTokens } from '../../src/auth/access-tokens.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
-import { nonCanonicalForms } from '../support/jwt.ts';
-import { BASE_URL, createFakeClock, START } from './service.ts';
+import { toNonCanonicalTokens } from '../support/jwt.ts';
+import { BASE_URL, createSettableClock, OAUTH_START } from './service.ts';
 
 const MINUTE = 60_000;
 const key = newSecret();
 const keyBytes = Buffer.from(key, 'base64url');
 const claims = { sub: 'cli_a', client_id: 'cli_a', scope: 'read:builders' };
 
-const setUp = () => {
-  const clock = createFakeClock();
+const createTokens = () => {
+  const clock = createSettableClock();
   return { clock, tokens: new AccessTokens({ keys: [key], issuer: BASE_URL, clock }) };
 };
 
 /** Signs a token that is valid except for the changes. */
-const forge = (change: { issuer?: string; audience?: string; key?: Uint8Array; alg?: string } = {}) =>
+const createForgedToken = (change: { issuer?: string; audience?: string; key?: Uint8Array; alg?: string } = {}) =>
   new SignJWT(claims)
     .setProtectedHeader({ alg: change.alg ?? 'HS256', typ: 'JWT' })
     .setIssuer(change.issuer ?? BASE_URL)
     .setAudience(change.audience ?? BASE_URL)
     .setJti('jti')
-    .setIssuedAt(START / 1000)
-    .setExpirationTime(START / 1000 + 3600)
+    .setIssuedAt(OAUTH_START / 1000)
+    .setExpirationTime(OAUTH_START / 1000 + 3600)
     .sign(change.key ?? keyBytes);
 
 const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 describe('an access token', () => {
   test('is a JWT signed with HMAC-SHA256 with the claims of the contract (OAU-14)', async () => {
-    const { tokens } = setUp();
+    const { tokens } = createTokens();
     const { token, jti } = tokens.sign(claims);
     expect(decodeProtectedHeader(token)).toEqual({
       alg: 'HS256',
       typ: 'JWT',
       kid: expect.stringMatching(/^[\w-]{11}$/),
     });
-    const iat = START / 1000;
+    const iat = OAUTH_START / 1000;
     expect(decodeJwt(token)).toEqual({ ...claims, iss: BASE_URL, aud: BASE_URL, jti, iat, exp: iat + 3600 });
     const [header, payload, signature] = token.split('.');
     expect(createHmac('sha256', keyBytes).update(`${header}.${payload}`).digest('base64url')).toBe(signature);
   });
 
   test('has a unique jti', async () => {
-    const { tokens } = setUp();
+    const { tokens } = createTokens();
     const [one, other] = [tokens.sign(claims), tokens.sign(claims)];
     expect(one.jti).not.toBe(other.jti);
   });
 
   test('of this issuer is valid', async () => {
-    expect(await setUp().tokens.verify(await forge())).toMatchObject(claims);
+    expect(await createTokens().tokens.verify(await createForgedToken())).toMatchObject(claims);
   });
 
   test('is valid for 3600 seconds (OAU-14)', async () => {
-    const { clock, tokens } = setUp();
+    const { clock, tokens } = createTokens();
     const { token } = tokens.sign(claims);
-    clock.at = START + 60 * MINUTE - 1000;
+    clock.at = OAUTH_START + 60 * MINUTE - 1000;
     expect(await tokens.verify(token)).toMatchObject(claims);
-    clock.at = START + 60 * MINUTE;
+    clock.at = OAUTH_START + 60 * MINUTE;
     expect(await tokens.verify(token)).toBeNull();
-    clock.at = START + 61 * MINUTE;
+    clock.at = OAUTH_START + 61 * MINUTE;
     expect(await tokens.verify(token)).toBeNull();
   });
 });
 
 describe('several keys', () => {
-  const clock = createFakeClock();
+  const clock = createSettableClock();
   const [one, other] = [newSecret(), newSecret()];
   const using = (...keys: string[]) => new AccessTokens({ keys, issuer: BASE_URL, clock });
 
@@ -78,21 +78,21 @@ describe('several keys', () => {
     expect(await using(other).verify(token)).toBeNull();
   });
 
-  test('are named by the kid, which is the same for a key wherever it stands', async () => {
+  test('are named by the kid, which does not depend on the position of the key', async () => {
     const kidOf = async (tokens: AccessTokens) => decodeProtectedHeader(tokens.sign(claims).token).kid;
     expect(await kidOf(using(one, other))).toBe(await kidOf(using(one)));
     expect(await kidOf(using(one))).not.toBe(await kidOf(using(other)));
   });
 
   test('verify tokens without a kid, as an earlier release signed them', async () => {
-    const token = await forge({ key: Buffer.from(other, 'base64url') });
+    const token = await createForgedToken({ key: Buffer.from(other, 'base64url') });
     expect(await using(one, other).verify(token)).toMatchObject(claims);
     expect(await using(one).verify(token)).toBeNull();
   });
 
   test('do not verify a token that names another key', async () => {
     const header = { alg: 'HS256', typ: 'JWT', kid: 'unknown' };
-    const [, payload] = (await forge()).split('.');
+    const [, payload] = (await createForgedToken()).split('.');
     const signature = createHmac('sha256', Buffer.from(one, 'base64url'))
       .update(`${base64url(header)}.${payload}`)
       .digest('base64url');
@@ -102,8 +102,8 @@ describe('several keys', () => {
 
 describe('a token is rejected (OAU-15)', () => {
   test('with alg none, with and without a signature', async () => {
-    const { tokens } = setUp();
-    const [, payload, signature] = (await forge()).split('.');
+    const { tokens } = createTokens();
+    const [, payload, signature] = (await createForgedToken()).split('.');
     for (const alg of ['none', 'None', 'NONE']) {
       const header = base64url({ alg, typ: 'JWT' });
       expect(await tokens.verify(`${header}.${payload}.`)).toBeNull();
@@ -113,38 +113,46 @@ describe('a token is rejected (OAU-15)', () => {
 
   test('with another algorithm and the same key', async () => {
     expect(
-      await setUp().tokens.verify(await forge({ alg: 'HS384', key: Buffer.concat([keyBytes, keyBytes]) })),
+      await createTokens().tokens.verify(
+        await createForgedToken({ alg: 'HS384', key: Buffer.concat([keyBytes, keyBytes]) }),
+      ),
     ).toBeNull();
     expect(
-      await setUp().tokens.verify(await forge({ alg: 'HS512', key: Buffer.concat([keyBytes, keyBytes]) })),
+      await createTokens().tokens.verify(
+        await createForgedToken({ alg: 'HS512', key: Buffer.concat([keyBytes, keyBytes]) }),
+      ),
     ).toBeNull();
     const header = base64url({ alg: 'HS512', typ: 'JWT' });
-    const [, payload] = (await forge()).split('.');
+    const [, payload] = (await createForgedToken()).split('.');
     const signature = createHmac('sha512', keyBytes).update(`${header}.${payload}`).digest('base64url');
-    expect(await setUp().tokens.verify(`${header}.${payload}.${signature}`)).toBeNull();
+    expect(await createTokens().tokens.verify(`${header}.${payload}.${signature}`)).toBeNull();
   });
 
   test('signed with an asymmetric key, or with a key in its own header', async () => {
     const { privateKey } = await generateKeyPair('RS256');
     const token = await new SignJWT(claims).setProtectedHeader({ alg: 'RS256' }).sign(privateKey);
-    expect(await setUp().tokens.verify(token)).toBeNull();
+    expect(await createTokens().tokens.verify(token)).toBeNull();
     const other = Buffer.from(newSecret(), 'base64url');
     const header = base64url({ alg: 'HS256', jwk: { kty: 'oct', k: other.toString('base64url') } });
-    const [, payload] = (await forge()).split('.');
+    const [, payload] = (await createForgedToken()).split('.');
     const signature = createHmac('sha256', other).update(`${header}.${payload}`).digest('base64url');
-    expect(await setUp().tokens.verify(`${header}.${payload}.${signature}`)).toBeNull();
+    expect(await createTokens().tokens.verify(`${header}.${payload}.${signature}`)).toBeNull();
   });
 
   test('signed with another key', async () => {
-    expect(await setUp().tokens.verify(await forge({ key: Buffer.from(newSecret(), 'base64url') }))).toBeNull();
+    expect(
+      await createTokens().tokens.verify(await createForgedToken({ key: Buffer.from(newSecret(), 'base64url') })),
+    ).toBeNull();
   });
 
   test('of another issuer', async () => {
-    expect(await setUp().tokens.verify(await forge({ issuer: 'https://other.example' }))).toBeNull();
+    expect(await createTokens().tokens.verify(await createForgedToken({ issuer: 'https://other.example' }))).toBeNull();
   });
 
   test('for another audience', async () => {
-    expect(await setUp().tokens.verify(await forge({ audience: 'https://other.example' }))).toBeNull();
+    expect(
+      await createTokens().tokens.verify(await createForgedToken({ audience: 'https://other.example' })),
+    ).toBeNull();
   });
 
   test('without one of its claims', async () => {
@@ -153,28 +161,28 @@ describe('a token is rejected (OAU-15)', () => {
       iss: BASE_URL,
       aud: BASE_URL,
       jti: 'jti',
-      iat: START / 1000,
-      exp: START / 1000 + 3600,
+      iat: OAUTH_START / 1000,
+      exp: OAUTH_START / 1000 + 3600,
     };
     for (const omitted of Object.keys(allClaims)) {
       const { [omitted as 'sub']: _, ...rest } = allClaims;
       const token = await new SignJWT(rest).setProtectedHeader({ alg: 'HS256' }).sign(keyBytes);
-      expect(await setUp().tokens.verify(token), omitted).toBeNull();
+      expect(await createTokens().tokens.verify(token), omitted).toBeNull();
     }
   });
 
   test('in any other encoding than the signed one', async () => {
-    const { tokens } = setUp();
-    const token = await forge();
-    for (const [name, spelling] of Object.entries(nonCanonicalForms(token))) {
+    const { tokens } = createTokens();
+    const token = await createForgedToken();
+    for (const [name, spelling] of Object.entries(toNonCanonicalTokens(token))) {
       expect(await tokens.verify(spelling), name).toBeNull();
     }
     expect(await tokens.verify(token)).toMatchObject(claims);
   });
 
   test('with a changed payload or signature, and for text that is not a token', async () => {
-    const { tokens } = setUp();
-    const token = await forge();
+    const { tokens } = createTokens();
+    const token = await createForgedToken();
     const [header, , signature] = token.split('.');
     const payload = base64url({ ...decodeJwt(token), scope: 'write:photos' });
     expect(await tokens.verify(`${header}.${payload}.${signature}`)).toBeNull();

@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => service?.close());
 
 const flow = { clientId: 'cli_app', email: 'user_a@example.com' };
-const isLive = async (token: string) => {
+const isAccepted = async (token: string) => {
   const claims = await service.tokens.verify(token);
   return claims !== null && (await service.tokenVerifier.isLive(claims, 'au1'));
 };
@@ -136,7 +136,7 @@ describe("another client's tokens", () => {
     expect((await refreshTokens(service, { clientId: 'cli_evil' }, tokens.refresh_token)).body.error).toBe(
       'invalid_grant',
     );
-    expect(await isLive(tokens.access_token)).toBe(true);
+    expect(await isAccepted(tokens.access_token)).toBe(true);
     expect((await refreshTokens(service, flow, tokens.refresh_token)).status).toBe(200);
   });
 });
@@ -147,7 +147,7 @@ describe('another region', () => {
     const code = await obtainCode(service, { clientId: 'cli_us', email: 'user_us@example.com' });
     expect((await exchangeCode(service, flow, code)).body.error).toBe('invalid_grant');
     expect((await refreshTokens(service, flow, tokens.refresh_token)).body.error).toBe('invalid_grant');
-    expect(await isLive(tokens.access_token)).toBe(false);
+    expect(await isAccepted(tokens.access_token)).toBe(false);
     const claims = (await service.tokens.verify(tokens.access_token))!;
     expect(await service.tokenVerifier.isLive(claims, 'us1')).toBe(true);
     const headers = { 'x-service-region-id': 'au1', 'content-type': 'application/json' };
@@ -173,22 +173,22 @@ describe('a forged access token', () => {
         `${header}.${wider}.${createHmac('sha256', '').update(`${header}.${wider}`).digest('base64url')}`,
         `${header}.${wider}.${createHmac('sha256', BASE_URL).update(`${header}.${wider}`).digest('base64url')}`,
       ]) {
-        expect(await isLive(forged)).toBe(false);
+        expect(await isAccepted(forged)).toBe(false);
       }
     }
-    expect(await isLive(access_token)).toBe(true);
+    expect(await isAccepted(access_token)).toBe(true);
   });
 
   test('cannot be replaced by a refresh token or a code', async () => {
     const { refresh_token } = await obtainTokens(service, flow);
     for (const token of [refresh_token, await obtainCode(service, flow), newSecret()])
-      expect(await isLive(token)).toBe(false);
+      expect(await isAccepted(token)).toBe(false);
   });
 
   test('is rejected 61 minutes later', async () => {
     const { access_token, refresh_token } = await obtainTokens(service, flow);
     service.clock.at += 61 * 60_000;
-    expect(await isLive(access_token)).toBe(false);
+    expect(await isAccepted(access_token)).toBe(false);
     expect((await refreshTokens(service, flow, refresh_token)).status).toBe(200);
     service.clock.at -= 61 * 60_000;
   });

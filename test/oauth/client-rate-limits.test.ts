@@ -39,10 +39,10 @@ const exchange = (client_id: string, code: string, changes: Record<string, strin
 const refresh = (client_id: string, refresh_token: string, address?: string) =>
   post('token', { grant_type: 'refresh_token', client_id, refresh_token }, address);
 
-const codeOf = (clientId: string) => obtainCode(instance, { clientId, email: 'user_a@example.com' });
+const obtainCodeOf = (clientId: string) => obtainCode(instance, { clientId, email: 'user_a@example.com' });
 
 async function refreshTokenOf(clientId: string): Promise<string> {
-  return (await exchange(clientId, await codeOf(clientId))).json().refresh_token;
+  return (await exchange(clientId, await obtainCodeOf(clientId))).json().refresh_token;
 }
 
 const repeat = async (count: number, work: () => Promise<{ statusCode: number }>) => {
@@ -69,7 +69,7 @@ const nextWindow = () => {
 describe("a public client's rate limit", () => {
   test('is not charged by requests that only send the client_id, from one address or many (LIM-4)', async () => {
     await addApplication(deployment, 'cli_named');
-    const code = await codeOf('cli_named');
+    const code = await obtainCodeOf('cli_named');
     const attacker = newAddress();
     expect(await repeat(LIMIT, () => refresh('cli_named', newSecret(), attacker))).toEqual([400]);
     expect((await refresh('cli_named', newSecret(), attacker)).statusCode).toBe(429);
@@ -86,9 +86,9 @@ describe("a public client's rate limit", () => {
     await addApplication(deployment, 'cli_victim');
     await addApplication(deployment, 'cli_other');
     const foreignToken = await refreshTokenOf('cli_other');
-    const code = await codeOf('cli_victim');
+    const code = await obtainCodeOf('cli_victim');
     const wrong = { code_verifier: VERIFIER.replace('a', 'b') };
-    const revoked = (await exchange('cli_victim', await codeOf('cli_victim'))).json();
+    const revoked = (await exchange('cli_victim', await obtainCodeOf('cli_victim'))).json();
     for (const token of [revoked.access_token, revoked.refresh_token]) {
       expect((await post('revoke', { client_id: 'cli_victim', token })).statusCode).toBe(200);
     }
@@ -103,7 +103,7 @@ describe("a public client's rate limit", () => {
 
   test('applies to all addresses, and a 429 consumes neither refresh token nor code (LIM-4)', async () => {
     await addApplication(deployment, 'cli_busy');
-    const code = await codeOf('cli_busy');
+    const code = await obtainCodeOf('cli_busy');
     const rejectedToken = await useUpLimit('cli_busy');
     const response = await exchange('cli_busy', code);
     expect([response.statusCode, response.headers['x-ratelimit-remaining']]).toEqual([429, '0']);

@@ -50,7 +50,7 @@ export const refreshTokens = (
   });
 
 /** Moves the replacement of a refresh token of `au1` into the past. Its age is measured by the database's clock. */
-export const ageRotation = ({ databases }: WithDatabases, refreshToken: string, seconds: number) =>
+export const backdateRotation = ({ databases }: WithDatabases, refreshToken: string, seconds: number) =>
   databases.au1
     .fork()
     .execute('update oauth_refresh_token set rotated_at = rotated_at - make_interval(secs => ?) where digest = ?', [

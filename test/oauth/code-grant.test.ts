@@ -6,7 +6,7 @@ import { User } from '../../entities/user.entity.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
 import { exchangeCode, obtainCode, refreshTokens } from './code-flow.ts';
 import { addApplication, addBuilder, addUser, REDIRECT_URI, VERIFIER } from './fixtures.ts';
-import { BASE_URL, type OAuthService, postToken, START, startOAuth } from './service.ts';
+import { BASE_URL, isTokenLive, OAUTH_START, type OAuthService, postToken, startOAuth } from './service.ts';
 
 const MINUTE = 60_000;
 const secret = newSecret();
@@ -26,7 +26,6 @@ afterAll(() => service?.close());
 
 const flow = { clientId: 'cli_app', email: 'user_a@example.com' };
 const newCode = (changes: Record<string, string> = {}) => obtainCode(service, { ...flow, changes });
-const isLive = async (token: string) => service.tokenVerifier.isLive((await service.tokens.verify(token))!, 'au1');
 
 describe('a code is exchanged (200)', () => {
   test('for an access token of the user and builder, and a refresh token (OAU-8, OAU-14)', async () => {
@@ -39,9 +38,14 @@ describe('a code is exchanged (200)', () => {
     expect(headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' });
     expect(decodeJwt(body.access_token)).toEqual({
       ...{ sub: 'user_a', client_id: 'cli_app', builder_id: 'buil_a', iss: BASE_URL, aud: BASE_URL },
-      ...{ scope: 'read:builders read:projects', jti: expect.any(String), iat: START / 1000, exp: START / 1000 + 3600 },
+      ...{
+        scope: 'read:builders read:projects',
+        jti: expect.any(String),
+        iat: OAUTH_START / 1000,
+        exp: OAUTH_START / 1000 + 3600,
+      },
     });
-    expect(await isLive(body.access_token)).toBe(true);
+    expect(await isTokenLive(service, body.access_token)).toBe(true);
   });
 
   test('without a refresh token for a client without the refresh token grant', async () => {
@@ -51,7 +55,7 @@ describe('a code is exchanged (200)', () => {
       await obtainCode(service, { ...flow, clientId: 'cli_once' }),
     );
     expect(body).not.toHaveProperty('refresh_token');
-    expect(await isLive(body.access_token)).toBe(true);
+    expect(await isTokenLive(service, body.access_token)).toBe(true);
   });
 
   test('by a confidential client with its secret', async () => {
@@ -75,9 +79,9 @@ describe('a code is exchanged (200)', () => {
 
   test('until its last millisecond', async () => {
     const code = await newCode();
-    service.clock.at = START + 10 * MINUTE - 1;
+    service.clock.at = OAUTH_START + 10 * MINUTE - 1;
     expect((await exchangeCode(service, flow, code)).status).toBe(200);
-    service.clock.at = START;
+    service.clock.at = OAUTH_START;
   });
 });
 
@@ -103,15 +107,15 @@ describe('a code is rejected (400)', () => {
 
   test('after 10 minutes (OAU-30)', async () => {
     const code = await newCode();
-    service.clock.at = START + 10 * MINUTE;
+    service.clock.at = OAUTH_START + 10 * MINUTE;
     expect((await exchangeCode(service, flow, code)).body.error).toBe('invalid_grant');
-    service.clock.at = START;
+    service.clock.at = OAUTH_START;
   });
 
   test.each([
     ['membership', Membership, { userId: 'user_a' }, { builderId: 'buil_b' }, { builderId: 'buil_a' }],
     ['connection', Connection, { builderId: 'buil_a' }, { status: 'REVOKED' }, { status: 'ACTIVE' }],
-    ['account', User, { id: 'user_a' }, { disabledAt: new Date(START).toISOString() }, { disabledAt: null }],
+    ['account', User, { id: 'user_a' }, { disabledAt: new Date(OAUTH_START).toISOString() }, { disabledAt: null }],
   ] as const)('after the end of the %s', async (_name, entity, where, ended, restored) => {
     await addBuilder(service, 'buil_b').catch(() => undefined);
     const code = await newCode();
@@ -128,12 +132,12 @@ describe('a second use of a code', () => {
     const code = await newCode();
     const first = (await exchangeCode(service, flow, code)).body;
     const renewed = (await refreshTokens(service, flow, first.refresh_token)).body;
-    expect(await isLive(renewed.access_token)).toBe(true);
+    expect(await isTokenLive(service, renewed.access_token)).toBe(true);
 
     const second = await exchangeCode(service, flow, code);
     expect([second.status, second.body.error]).toEqual([400, 'invalid_grant']);
-    expect(await isLive(first.access_token)).toBe(false);
-    expect(await isLive(renewed.access_token)).toBe(false);
+    expect(await isTokenLive(service, first.access_token)).toBe(false);
+    expect(await isTokenLive(service, renewed.access_token)).toBe(false);
     expect((await refreshTokens(service, flow, renewed.refresh_token)).body.error).toBe('invalid_grant');
   });
 
@@ -144,10 +148,10 @@ describe('a second use of a code', () => {
     ] as const) {
       const code = await newCode();
       const { access_token } = (await exchangeCode(service, flow, code)).body;
-      service.clock.at = START + later;
+      service.clock.at = OAUTH_START + later;
       expect((await exchangeCode(service, flow, code, changes)).body.error).toBe('invalid_grant');
-      expect(await isLive(access_token)).toBe(false);
-      service.clock.at = START;
+      expect(await isTokenLive(service, access_token)).toBe(false);
+      service.clock.at = OAUTH_START;
     }
   });
 
@@ -155,7 +159,7 @@ describe('a second use of a code', () => {
     const code = await newCode();
     const { access_token } = (await exchangeCode(service, flow, code)).body;
     expect((await exchangeCode(service, { clientId: 'cli_other' }, code)).body.error).toBe('invalid_grant');
-    expect(await isLive(access_token)).toBe(true);
+    expect(await isTokenLive(service, access_token)).toBe(true);
   });
 
   test('is rejected when it is concurrent: exactly one exchange succeeds', async () => {

@@ -19,7 +19,7 @@ import {
   toQuery,
   VERIFIER,
 } from './fixtures.ts';
-import { BASE_URL, type OAuthService, START, startOAuth } from './service.ts';
+import { BASE_URL, OAUTH_START, type OAuthService, startOAuth } from './service.ts';
 
 let service: OAuthService;
 
@@ -135,7 +135,7 @@ describe('the consent page', () => {
         codeChallengeMethod: 'S256',
         usedAt: null,
       },
-      expiresAt: new Date(START + 600_000).toISOString(),
+      expiresAt: new Date(OAUTH_START + 600_000).toISOString(),
     });
     expect(await em.findOneOrFail(TokenFamily, { id: stored.familyId })).toMatchObject({
       ...{ clientId: 'cli_app', userId: 'user_one', builderId: 'buil_a', scopes: ['read:builders', 'read:projects'] },
@@ -320,7 +320,7 @@ describe('a manipulated form', () => {
     const { browser, view } = await signInAs('user_one');
     service.clock.at += 12 * 3_600_000;
     const page = await browser.submit(view, 'Allow');
-    service.clock.at = START;
+    service.clock.at = OAUTH_START;
     expect(page.heading).toBe('Sign in');
   });
 });
@@ -351,7 +351,7 @@ describe('a user who allows access again and again', () => {
       ...{
         actor: { type: 'USER' as const, id: 'user_busy' },
         origin: {},
-        at: new Date(START - minutes * 60_000).toISOString(),
+        at: new Date(OAUTH_START - minutes * 60_000).toISOString(),
       },
       ...{ action: 'consent.granted' as const, objectId: 'user_busy/cli_app/buil_a' },
     });
@@ -366,8 +366,8 @@ describe('a user who allows access again and again', () => {
     expect([rejected.status, rejected.heading, rejected.location]).toEqual([429, 'Too many requests', null]);
     expect(rejected.headers['retry-after']).toBe(String(30 * 60));
     expect(await em.count(TokenFamily, { userId: 'user_busy' })).toBe(families);
-    service.clock.at = START + 30 * 60_000;
+    service.clock.at = OAUTH_START + 30 * 60_000;
     expect((await browser.submit(view, 'Allow')).location).toContain('code=');
-    service.clock.at = START;
+    service.clock.at = OAUTH_START;
   });
 });

@@ -3,7 +3,7 @@ import { OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { Database } from '../../src/database/database.ts';
 import { type Instance, startDeployment, type TestDeployment } from './deployment.ts';
 import { addApplication } from './fixtures.ts';
-import { addClient, START } from './service.ts';
+import { addClient, OAUTH_START } from './service.ts';
 
 const APP = 'https://app.example';
 const US_APP = 'http://localhost:5173';
@@ -18,7 +18,7 @@ beforeAll(async () => {
   instance = await deployment.startInstance();
   await addApplication(deployment, 'cli_app', { origins: [APP] });
   await addApplication(deployment, 'cli_us', { region: 'us1', origins: [US_APP] });
-  await addApplication(deployment, 'cli_off', { origins: [OFF], disabledAt: new Date(START).toISOString() });
+  await addApplication(deployment, 'cli_off', { origins: [OFF], disabledAt: new Date(OAUTH_START).toISOString() });
   await addClient(deployment, 'cli_server', { origins: [SERVER] });
 });
 afterAll(() => deployment?.close());

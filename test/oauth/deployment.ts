@@ -9,7 +9,7 @@ import { mapRegions, REGIONS } from '../../src/shared/regions.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
 import { sharedDefinition } from '../support/harness.ts';
 import { freePort } from '../support/ports.ts';
-import { createFakeClock, createRegionalDatabase, type FakeClock } from './service.ts';
+import { createRegionalDatabase, createSettableClock, type SettableClock } from './service.ts';
 
 /** One instance of the complete service. */
 export interface Instance {
@@ -22,7 +22,7 @@ export interface Instance {
 export interface TestDeployment {
   baseUrl: string;
   databases: Databases;
-  clock: FakeClock;
+  clock: SettableClock;
   /** Starts an instance with the given databases, by default with separate connections to those of the deployment. */
   startInstance(options?: { databases?: Databases; settings?: Record<string, string> }): Promise<Instance>;
   close(): Promise<void>;
@@ -34,7 +34,7 @@ export async function startDeployment(settings: Record<string, string> = {}): Pr
   const baseUrl = `http://127.0.0.1:${port}`;
   const [au1, us1] = await Promise.all(REGIONS.map(createRegionalDatabase));
   const databases: Databases = { au1: au1!.database, us1: us1!.database };
-  const clock = createFakeClock();
+  const clock = createSettableClock();
   const tokenKey = newSecret();
   const folder = await mkdtemp(join(tmpdir(), 'builder-api-oauth-'));
   const stops: (() => Promise<void>)[] = [];

@@ -6,12 +6,12 @@ import type { OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { SCOPES } from '../../schema/scopes.ts';
 import type { RegionId } from '../../src/shared/regions.ts';
-import { addClient, START, timestamps, type WithDatabases } from './service.ts';
+import { addClient, OAUTH_START, timestamps, type WithDatabases } from './service.ts';
 
 export const REDIRECT_URI = 'https://app.example/callback';
 export const PASSWORD = 'correct horse battery';
 
-const createdAtStart = timestamps(START);
+const createdAtStart = timestamps(OAUTH_START);
 
 /** Hash of `PASSWORD` with the lowest cost of argon2id, which keeps the tests fast. */
 export const CHEAP_HASH = createCheapHash(PASSWORD);

@@ -9,8 +9,8 @@ import { addApplication, addBuilder, addUser, REDIRECT_URI } from './fixtures.ts
 
 /** Two instances of the service with separate connections to the same databases. */
 let deployment: TestDeployment;
-let one: Instance;
-let other: Instance;
+let firstInstance: Instance;
+let otherInstance: Instance;
 let tokens: Tokens;
 
 const LOCK_CLIENTS = { name: 'test.lock', text: 'lock table oauth_client in access exclusive mode' };
@@ -23,17 +23,17 @@ const flow = { clientId: 'cli_app', email: 'user_a@example.com' };
 
 beforeAll(async () => {
   deployment = await startDeployment();
-  [one, other] = [await deployment.startInstance(), await deployment.startInstance()];
+  [firstInstance, otherInstance] = [await deployment.startInstance(), await deployment.startInstance()];
   await addBuilder(deployment, 'buil_a');
   await addUser(deployment, 'user_a', ['buil_a']);
   await addApplication(deployment, 'cli_app');
 });
 beforeEach(async () => {
-  tokens = await obtainTokens(one, flow);
+  tokens = await obtainTokens(firstInstance, flow);
 });
 afterAll(() => deployment?.close());
 
-async function me({ app }: Instance, token = tokens.access_token) {
+async function requestMe({ app }: Instance, token = tokens.access_token) {
   const response = await app.inject({ url: '/me', headers: { authorization: `Bearer ${token}` } });
   return { status: response.statusCode, body: response.json() };
 }
@@ -42,7 +42,7 @@ const revoke = ({ app }: Instance, token: string) =>
   app.inject({ method: 'POST', url: '/oauth/revoke', payload: { client_id: 'cli_app', token } });
 
 /** Returns the names of the statements that the instance sends to `au1` during the call. */
-async function statementsDuring(instance: Instance, work: () => Promise<unknown>): Promise<string[]> {
+async function recordStatements(instance: Instance, work: () => Promise<unknown>): Promise<string[]> {
   const names: string[] = [];
   const end = instance.databases.au1.onStatement(({ name }) => names.push(name));
   await work();
@@ -56,7 +56,7 @@ const advanceClock = (milliseconds: number) => {
 
 describe('GET /me', () => {
   test('returns the user and the one builder for a token of the authorization code flow', async () => {
-    expect(await me(one)).toEqual({
+    expect(await requestMe(firstInstance)).toEqual({
       status: 200,
       body: {
         ...{ type: 'user', id: 'user_a', name: 'Person user_a', email: 'user_a@example.com', profilePictureUrl: null },
@@ -69,7 +69,8 @@ describe('GET /me', () => {
   });
 
   test('allows REST requests for the builder of the token, within its scopes (ACC-4)', async () => {
-    const get = (url: string) => one.app.inject({ url, headers: { authorization: `Bearer ${tokens.access_token}` } });
+    const get = (url: string) =>
+      firstInstance.app.inject({ url, headers: { authorization: `Bearer ${tokens.access_token}` } });
     expect((await get('/builders')).json().data.map(({ id }: { id: string }) => id)).toEqual(['buil_a']);
     expect((await get('/builders/buil_a/meetings')).statusCode).toBe(403);
   });
@@ -77,33 +78,39 @@ describe('GET /me', () => {
 
 describe('a revoked token (ACC-5)', () => {
   test('is rejected immediately on the instance that revoked it, and within a second on the other', async () => {
-    expect([(await me(one)).status, (await me(other)).status]).toEqual([200, 200]);
-    expect((await revoke(one, tokens.access_token)).statusCode).toBe(200);
-    expect((await me(one)).status).toBe(401);
+    expect([(await requestMe(firstInstance)).status, (await requestMe(otherInstance)).status]).toEqual([200, 200]);
+    expect((await revoke(firstInstance, tokens.access_token)).statusCode).toBe(200);
+    expect((await requestMe(firstInstance)).status).toBe(401);
     // The other instance caches tokens for half a second.
     advanceClock(499);
-    expect((await me(other)).status).toBe(200);
+    expect((await requestMe(otherInstance)).status).toBe(200);
     advanceClock(1);
-    expect((await me(other)).status).toBe(401);
+    expect((await requestMe(otherInstance)).status).toBe(401);
   });
 
   test('is rejected in the same time after its whole family was revoked', async () => {
-    const renewed = (await refreshTokens(one, flow, tokens.refresh_token)).body;
-    for (const token of [tokens.access_token, renewed.access_token]) expect((await me(other, token)).status).toBe(200);
-    await revoke(one, renewed.refresh_token);
-    for (const token of [tokens.access_token, renewed.access_token]) expect((await me(one, token)).status).toBe(401);
+    const renewed = (await refreshTokens(firstInstance, flow, tokens.refresh_token)).body;
+    for (const token of [tokens.access_token, renewed.access_token])
+      expect((await requestMe(otherInstance, token)).status).toBe(200);
+    await revoke(firstInstance, renewed.refresh_token);
+    for (const token of [tokens.access_token, renewed.access_token])
+      expect((await requestMe(firstInstance, token)).status).toBe(401);
     advanceClock(500);
-    for (const token of [tokens.access_token, renewed.access_token]) expect((await me(other, token)).status).toBe(401);
+    for (const token of [tokens.access_token, renewed.access_token])
+      expect((await requestMe(otherInstance, token)).status).toBe(401);
   });
 
   test('is rejected after its code was used again on another instance', async () => {
-    const code = await obtainCode(one, flow);
-    const { access_token } = (await exchangeCode(one, flow, code)).body;
-    expect([(await me(one, access_token)).status, (await me(other, access_token)).status]).toEqual([200, 200]);
-    expect((await exchangeCode(other, flow, code)).body.error).toBe('invalid_grant');
-    expect((await me(other, access_token)).status).toBe(401);
+    const code = await obtainCode(firstInstance, flow);
+    const { access_token } = (await exchangeCode(firstInstance, flow, code)).body;
+    expect([
+      (await requestMe(firstInstance, access_token)).status,
+      (await requestMe(otherInstance, access_token)).status,
+    ]).toEqual([200, 200]);
+    expect((await exchangeCode(otherInstance, flow, code)).body.error).toBe('invalid_grant');
+    expect((await requestMe(otherInstance, access_token)).status).toBe(401);
     advanceClock(500);
-    expect((await me(one, access_token)).status).toBe(401);
+    expect((await requestMe(firstInstance, access_token)).status).toBe(401);
   });
 
   test('is rejected after the membership was removed, even when it is added again (OAU-35)', async () => {
@@ -112,17 +119,17 @@ describe('a revoked token (ACC-5)', () => {
     await removeMembership(context, key);
     await addMembership(context, { ...key, role: 'SITE_MANAGER' });
     advanceClock(500);
-    expect([(await me(one)).status, (await me(other)).status]).toEqual([401, 401]);
-    const { status, body } = await refreshTokens(one, flow, tokens.refresh_token);
+    expect([(await requestMe(firstInstance)).status, (await requestMe(otherInstance)).status]).toEqual([401, 401]);
+    const { status, body } = await refreshTokens(firstInstance, flow, tokens.refresh_token);
     expect([status, body.error]).toEqual([400, 'invalid_grant']);
-    expect((await me(one, (await obtainTokens(one, flow)).access_token)).status).toBe(200);
+    expect((await requestMe(firstInstance, (await obtainTokens(firstInstance, flow)).access_token)).status).toBe(200);
   });
 
   test('stays rejected until it expires', async () => {
-    await revoke(one, tokens.access_token);
+    await revoke(firstInstance, tokens.access_token);
     for (let minute = 0; minute < 59; minute += 10) {
       advanceClock(600_000);
-      expect([(await me(one)).status, (await me(other)).status]).toEqual([401, 401]);
+      expect([(await requestMe(firstInstance)).status, (await requestMe(otherInstance)).status]).toEqual([401, 401]);
     }
   });
 });
@@ -132,7 +139,7 @@ describe('an unresponsive region', () => {
     const { writer, runner } = deployment.databases.us1;
     await writer.run(async (transaction) => {
       await transaction.query([LOCK_CLIENTS, []]);
-      expect((await refreshTokens(one, flow, tokens.refresh_token)).status).toBe(200);
+      expect((await refreshTokens(firstInstance, flow, tokens.refresh_token)).status).toBe(200);
       // The query to that region is still waiting.
       expect(await runner.run(WAITING, [])).toEqual([['1']]);
     });
@@ -142,8 +149,8 @@ describe('an unresponsive region', () => {
 describe('a valid token', () => {
   test('is looked up once per half second, however many requests use it', async () => {
     advanceClock(1000);
-    const sent = await statementsDuring(other, async () => {
-      for (let count = 0; count < 50; count++) expect((await me(other)).status).toBe(200);
+    const sent = await recordStatements(otherInstance, async () => {
+      for (let count = 0; count < 50; count++) expect((await requestMe(otherInstance)).status).toBe(200);
     });
     expect(sent.filter((name) => name === 'access.facts')).toHaveLength(1);
   });
@@ -151,25 +158,25 @@ describe('a valid token', () => {
   test('gets 503 while the database is unavailable (ACC-5)', async () => {
     const databases = { au1: new Database('au1', deployment.databases.au1.url), us1: deployment.databases.us1 };
     const disconnected = await deployment.startInstance({ databases });
-    expect((await me(disconnected)).status).toBe(200);
+    expect((await requestMe(disconnected)).status).toBe(200);
     const run = databases.au1.runner.run.bind(databases.au1.runner);
     databases.au1.runner.run = () => Promise.reject(Object.assign(new Error('unavailable'), { code: 'ECONNREFUSED' }));
     // A token that is not cached, and one whose cache entry has expired.
-    const { access_token } = await obtainTokens(one, flow);
-    expect((await me(disconnected, access_token)).status).toBe(503);
+    const { access_token } = await obtainTokens(firstInstance, flow);
+    expect((await requestMe(disconnected, access_token)).status).toBe(503);
     advanceClock(500);
-    expect((await me(disconnected)).status).toBe(503);
+    expect((await requestMe(disconnected)).status).toBe(503);
     databases.au1.runner.run = run;
-    expect((await me(disconnected)).status).toBe(200);
+    expect((await requestMe(disconnected)).status).toBe(200);
     await databases.au1.close();
   });
 
   test('is rejected within a second on both instances after the connection was revoked (ACC-5)', async () => {
-    expect([(await me(one)).status, (await me(other)).status]).toEqual([200, 200]);
+    expect([(await requestMe(firstInstance)).status, (await requestMe(otherInstance)).status]).toEqual([200, 200]);
     const em = deployment.databases.au1.fork();
     await em.nativeUpdate(Connection, { builderId: 'buil_a' }, { status: 'REVOKED' });
     advanceClock(500);
-    const ended = [(await me(one)).status, (await me(other)).status];
+    const ended = [(await requestMe(firstInstance)).status, (await requestMe(otherInstance)).status];
     await em.nativeUpdate(Connection, { builderId: 'buil_a' }, { status: 'ACTIVE' });
     expect(ended).toEqual([401, 401]);
     advanceClock(500);
@@ -177,40 +184,40 @@ describe('a valid token', () => {
 
   test('is rejected in the other region, and after 61 minutes (HDR-8)', async () => {
     const headers = { authorization: `Bearer ${tokens.access_token}`, 'x-service-region-id': 'us1' };
-    expect((await one.app.inject({ url: '/me', headers })).statusCode).toBe(401);
+    expect((await firstInstance.app.inject({ url: '/me', headers })).statusCode).toBe(401);
     advanceClock(61 * 60_000);
-    expect((await me(one)).status).toBe(401);
+    expect((await requestMe(firstInstance)).status).toBe(401);
   });
 });
 
 describe('concurrent requests to two instances', () => {
   const sendToBoth = <T>(work: (instance: Instance) => Promise<T>) =>
-    Promise.all(Array.from({ length: 16 }, (_, index) => work(index % 2 ? one : other)));
+    Promise.all(Array.from({ length: 16 }, (_, index) => work(index % 2 ? firstInstance : otherInstance)));
 
   test('exchange a code once', async () => {
     for (let round = 0; round < 3; round++) {
-      const code = await obtainCode(one, flow);
+      const code = await obtainCode(firstInstance, flow);
       const responses = await sendToBoth((instance) => exchangeCode(instance, flow, code));
       expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
       const winner = responses.find(({ status }) => status === 200)!.body;
       // The others were second uses, which revoke the tokens of the first.
-      expect((await refreshTokens(one, flow, winner.refresh_token)).body.error).toBe('invalid_grant');
+      expect((await refreshTokens(firstInstance, flow, winner.refresh_token)).body.error).toBe('invalid_grant');
     }
   });
 
   test('rotate a refresh token once, and its new tokens stay valid', async () => {
     for (let round = 0; round < 3; round++) {
-      const { refresh_token } = await obtainTokens(one, flow);
+      const { refresh_token } = await obtainTokens(firstInstance, flow);
       const responses = await sendToBoth((instance) => refreshTokens(instance, flow, refresh_token));
       const winners = responses.filter(({ status }) => status === 200);
       expect(winners).toHaveLength(1);
-      expect((await me(one, winners[0]!.body.access_token)).status).toBe(200);
-      expect((await refreshTokens(other, flow, winners[0]!.body.refresh_token)).status).toBe(200);
+      expect((await requestMe(firstInstance, winners[0]!.body.access_token)).status).toBe(200);
+      expect((await refreshTokens(otherInstance, flow, winners[0]!.body.refresh_token)).status).toBe(200);
     }
   });
 
   test('exchange a code that the other instance issued', async () => {
-    const code = await obtainCode(one, flow);
-    expect((await exchangeCode(other, flow, code, { redirect_uri: REDIRECT_URI })).status).toBe(200);
+    const code = await obtainCode(firstInstance, flow);
+    expect((await exchangeCode(otherInstance, flow, code, { redirect_uri: REDIRECT_URI })).status).toBe(200);
   });
 });

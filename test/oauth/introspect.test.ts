@@ -4,7 +4,7 @@ import { OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
 import { obtainTokens, refreshTokens, type Tokens } from './code-flow.ts';
 import { addApplication, addBuilder, addUser } from './fixtures.ts';
-import { BASE_URL, basicAuthorization, type OAuthService, postToken, START, startOAuth } from './service.ts';
+import { BASE_URL, basicAuthorization, OAUTH_START, type OAuthService, postToken, startOAuth } from './service.ts';
 
 const [secret, otherSecret] = [newSecret(), newSecret()];
 const grants = ['authorization_code', 'refresh_token', 'client_credentials'] as const;
@@ -37,19 +37,19 @@ async function introspect(token: string | undefined, credentials = ['cli_server'
 describe('active: true', () => {
   const shared = {
     ...{ active: true, scope: 'read:builders read:projects', client_id: 'cli_server' },
-    ...{ sub: 'user_a', builder_id: 'buil_a', iss: BASE_URL, iat: START / 1000 },
+    ...{ sub: 'user_a', builder_id: 'buil_a', iss: BASE_URL, iat: OAUTH_START / 1000 },
   };
 
   test('for an access token of a user (OAU-37)', async () => {
     const { status, headers, body } = await introspect(tokens.access_token);
     expect(status).toBe(200);
     expect(headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' });
-    const own = { token_type: 'Bearer', jti: expect.any(String), aud: BASE_URL, exp: START / 1000 + 3600 };
+    const own = { token_type: 'Bearer', jti: expect.any(String), aud: BASE_URL, exp: OAUTH_START / 1000 + 3600 };
     expect(body).toEqual({ ...shared, ...own });
   });
 
   test('for a refresh token', async () => {
-    expect((await introspect(tokens.refresh_token)).body).toEqual({ ...shared, exp: START / 1000 + 30 * 86_400 });
+    expect((await introspect(tokens.refresh_token)).body).toEqual({ ...shared, exp: OAUTH_START / 1000 + 30 * 86_400 });
   });
 
   test('for a token of the client itself', async () => {
@@ -82,11 +82,11 @@ describe('active: false, without other members (OAU-37)', () => {
   test.each(['garbage', 'a.b.c', newSecret()])('for "%s"', (token) => expectInactive(token));
 
   test('for an expired token', async () => {
-    service.clock.at = START + 3_600_000;
+    service.clock.at = OAUTH_START + 3_600_000;
     await expectInactive(tokens.access_token);
-    service.clock.at = START + 30 * 86_400_000;
+    service.clock.at = OAUTH_START + 30 * 86_400_000;
     await expectInactive(tokens.refresh_token);
-    service.clock.at = START;
+    service.clock.at = OAUTH_START;
   });
 
   test('for a token whose connection was revoked', async () => {

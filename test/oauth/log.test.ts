@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => deployment?.close());
 
 /** Returns what the service writes to its log during the call. */
-async function logOf(work: () => Promise<unknown>): Promise<string> {
+async function recordLog(work: () => Promise<unknown>): Promise<string> {
   const write = vi.spyOn(process.stdout, 'write').mockImplementation(() => true);
   try {
     await work();
@@ -40,7 +40,7 @@ async function logOf(work: () => Promise<unknown>): Promise<string> {
 // OAU-42
 test('the log contains every step of the flow, and no code, token, secret, password, cookie, state or query', async () => {
   const secrets: string[] = [secret, PASSWORD, 'wrong word', VERIFIER, 'a state', 'user_a@example.com'];
-  const log = await logOf(async () => {
+  const log = await recordLog(async () => {
     const { app } = await deployment.startInstance();
     const browser = new Browser(app);
     const page = await browser.open(authorizationParameters('cli_server'));

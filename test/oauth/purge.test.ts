@@ -12,7 +12,7 @@ import { startJob } from '../../src/shared/jobs.ts';
 import { Browser } from './browser.ts';
 import { exchangeCode, obtainCode, obtainTokens, refreshTokens } from './code-flow.ts';
 import { addApplication, addBuilder, addUser, authorizationParameters } from './fixtures.ts';
-import { type OAuthService, START, startOAuth } from './service.ts';
+import { OAUTH_START, type OAuthService, startOAuth } from './service.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -30,7 +30,7 @@ afterAll(() => service?.close());
 
 const purge = () => purgeExpired(service.databases.au1, service.clock.at);
 
-async function rows() {
+async function countRows() {
   const em = service.databases.au1.fork();
   const tables = { TokenFamily, AuthorizationCode, RefreshToken, RevokedToken, Session, SignInAttempt };
   const counts = await Promise.all(Object.values(tables).map((entity) => em.count(entity as typeof Session)));
@@ -52,34 +52,39 @@ test('the purge deletes rows at their expiry, and none before', async () => {
   });
 
   const all = { TokenFamily: 2, AuthorizationCode: 2, RefreshToken: 1, RevokedToken: 1, Session: 2, SignInAttempt: 2 };
-  expect(await rows()).toEqual(all);
+  expect(await countRows()).toEqual(all);
   expect(await purge()).toEqual({
     ...{ families: 0, refreshTokens: 0, revokedTokens: 0, passwordLinks: 0, sessions: 0, attempts: 0 },
     ...{ conflicts: 0, audit: 0, consoleSessions: 0, usage: 0, rejections: 0 },
   });
-  expect(await rows()).toEqual(all);
+  expect(await countRows()).toEqual(all);
 
-  service.clock.at = START + 10 * MINUTE - 1;
+  service.clock.at = OAUTH_START + 10 * MINUTE - 1;
   await purge();
   expect((await exchangeCode(service, flow, unused, { code_verifier: 'x'.repeat(43) })).body.error).toBe(
     'invalid_grant',
   );
-  service.clock.at = START + 10 * MINUTE + 1;
+  service.clock.at = OAUTH_START + 10 * MINUTE + 1;
   expect(await purge()).toMatchObject({ families: 1 });
-  expect(await rows()).toEqual({ ...all, TokenFamily: 1, AuthorizationCode: 1 });
+  expect(await countRows()).toEqual({ ...all, TokenFamily: 1, AuthorizationCode: 1 });
 
-  service.clock.at = START + 60 * MINUTE + 1;
+  service.clock.at = OAUTH_START + 60 * MINUTE + 1;
   // An instance whose clock is behind accepts tokens for longer (ACC-5).
   expect(await purge()).toMatchObject({ revokedTokens: 0, attempts: 2 });
-  service.clock.at = START + 12 * 60 * MINUTE + 1;
+  service.clock.at = OAUTH_START + 12 * 60 * MINUTE + 1;
   expect(await purge()).toMatchObject({ sessions: 2 });
-  expect(await rows()).toEqual({
+  expect(await countRows()).toEqual({
     ...{ TokenFamily: 1, AuthorizationCode: 1, RefreshToken: 1, RevokedToken: 1, Session: 0, SignInAttempt: 0 },
   });
-  service.clock.at = START + 25 * 60 * MINUTE + 1;
+  service.clock.at = OAUTH_START + 25 * 60 * MINUTE + 1;
   expect(await purge()).toMatchObject({ revokedTokens: 1 });
 
-  const link = { digest: 'd', userId: 'user_a', purpose: 'RESET' as const, createdAt: new Date(START).toISOString() };
+  const link = {
+    digest: 'd',
+    userId: 'user_a',
+    purpose: 'RESET' as const,
+    createdAt: new Date(OAUTH_START).toISOString(),
+  };
   const expiresAt = new Date(service.clock.at + MINUTE).toISOString();
   await service.databases.au1.fork().insert(PasswordLink, { ...link, expiresAt });
   expect(await purge()).toMatchObject({ passwordLinks: 0 });
@@ -87,12 +92,12 @@ test('the purge deletes rows at their expiry, and none before', async () => {
   expect(await purge()).toMatchObject({ passwordLinks: 1 });
 
   // Reuse of the refresh token is detected until 30 days after its expiry.
-  service.clock.at = START + 60 * DAY - 1;
+  service.clock.at = OAUTH_START + 60 * DAY - 1;
   expect(await purge()).toMatchObject({ families: 0, refreshTokens: 0 });
-  service.clock.at = START + 60 * DAY + 1;
+  service.clock.at = OAUTH_START + 60 * DAY + 1;
   expect(await purge()).toMatchObject({ families: 1 });
-  expect(await rows()).toMatchObject({ TokenFamily: 0, AuthorizationCode: 0, RefreshToken: 0 });
-  service.clock.at = START;
+  expect(await countRows()).toMatchObject({ TokenFamily: 0, AuthorizationCode: 0, RefreshToken: 0 });
+  service.clock.at = OAUTH_START;
 });
 
 test('the purge deletes the old refresh tokens of a family that is still in use', async () => {
@@ -103,7 +108,7 @@ test('the purge deletes the old refresh tokens of a family that is still in use'
   }
   expect(await purge()).toMatchObject({ families: 0, refreshTokens: 2 });
   expect((await refreshTokens(service, flow, refresh_token)).status).toBe(200);
-  service.clock.at = START;
+  service.clock.at = OAUTH_START;
 });
 
 describe('the purge', () => {
@@ -125,7 +130,7 @@ describe('the purge', () => {
       error: (properties: object) => logged.push(properties),
     };
     await obtainTokens(service, flow);
-    service.clock.at = START + 90 * DAY;
+    service.clock.at = OAUTH_START + 90 * DAY;
     const transaction = () => Promise.reject(new Error('unavailable'));
     const databases = { au1: service.databases.au1, us1: { transaction } as never };
     await startJob(
@@ -136,6 +141,6 @@ describe('the purge', () => {
       expect.objectContaining({ region: 'au1', families: expect.any(Number) }),
       expect.objectContaining({ region: 'us1', err: expect.any(Error) }),
     ]);
-    service.clock.at = START;
+    service.clock.at = OAUTH_START;
   });
 });

@@ -8,9 +8,9 @@ import { TokenFamily } from '../../entities/token-family.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { SCOPES } from '../../schema/scopes.ts';
 import { hashSecret, newSecret } from '../../src/shared/secrets.ts';
-import { ageRotation, obtainTokens, refreshTokens, type Tokens } from './code-flow.ts';
+import { backdateRotation, obtainTokens, refreshTokens, type Tokens } from './code-flow.ts';
 import { addApplication, addBuilder, addUser } from './fixtures.ts';
-import { BASE_URL, type OAuthService, START, startOAuth } from './service.ts';
+import { BASE_URL, isTokenLive, OAUTH_START, type OAuthService, startOAuth } from './service.ts';
 
 const SECOND = 1000;
 const DAY = 24 * 3600 * SECOND;
@@ -29,12 +29,11 @@ beforeAll(async () => {
   await addApplication(service, 'cli_server', { type: 'CONFIDENTIAL', secrets: [secret] });
 });
 beforeEach(async () => {
-  service.clock.at = START;
+  service.clock.at = OAUTH_START;
   tokens = await obtainTokens(service, flow);
 });
 afterAll(() => service?.close());
 
-const isLive = async (token: string) => service.tokenVerifier.isLive((await service.tokens.verify(token))!, 'au1');
 /** Returns the number of statements on the table that wait for a lock. */
 async function countWaitingStatements(table: string): Promise<number> {
   const [row] = await service.databases.au1.fork().execute<{ waiting: number }[]>(
@@ -147,16 +146,16 @@ describe('a refresh token that is used twice', () => {
       const [winner, ...others] = responses.filter(({ status }) => status === 200);
       expect(others).toEqual([]);
       expect(responses.filter(({ body }) => body.error === 'invalid_grant')).toHaveLength(11);
-      expect(await isLive(winner!.body.access_token)).toBe(true);
+      expect(await isTokenLive(service, winner!.body.access_token)).toBe(true);
       expect((await refreshTokens(service, flow, winner!.body.refresh_token)).status).toBe(200);
     }
   });
 
   test('within a minute is only rejected (OAU-33)', async () => {
     const { body } = await refreshTokens(service, flow, tokens.refresh_token);
-    await ageRotation(service, tokens.refresh_token, 30);
+    await backdateRotation(service, tokens.refresh_token, 30);
     expect(await errorOf(tokens.refresh_token)).toBe('invalid_grant');
-    expect(await isLive(body.access_token)).toBe(true);
+    expect(await isTokenLive(service, body.access_token)).toBe(true);
     expect((await refreshTokens(service, flow, body.refresh_token)).status).toBe(200);
   });
 
@@ -169,16 +168,16 @@ describe('a refresh token that is used twice', () => {
 
   test('later revokes the whole token family (OAU-33)', async () => {
     const { body } = await refreshTokens(service, flow, tokens.refresh_token);
-    await ageRotation(service, tokens.refresh_token, 61);
+    await backdateRotation(service, tokens.refresh_token, 61);
     expect(await errorOf(tokens.refresh_token)).toBe('invalid_grant');
-    expect(await isLive(tokens.access_token)).toBe(false);
-    expect(await isLive(body.access_token)).toBe(false);
+    expect(await isTokenLive(service, tokens.access_token)).toBe(false);
+    expect(await isTokenLive(service, body.access_token)).toBe(false);
     expect(await errorOf(body.refresh_token)).toBe('invalid_grant');
   });
 
   test('later by another client revokes nothing', async () => {
     const { body } = await refreshTokens(service, flow, tokens.refresh_token);
-    await ageRotation(service, tokens.refresh_token, 120);
+    await backdateRotation(service, tokens.refresh_token, 120);
     expect(await errorOf(tokens.refresh_token, { client_id: 'cli_other' })).toBe('invalid_grant');
     expect((await refreshTokens(service, flow, body.refresh_token)).status).toBe(200);
   });
@@ -188,7 +187,7 @@ describe('a refresh token that is used twice', () => {
       .fork()
       .findOneOrFail(RefreshToken, { digest: hashSecret(tokens.refresh_token) });
     const refreshed = await service.databases.au1.transaction(async (em) => {
-      await em.nativeUpdate(TokenFamily, { id: familyId }, { revokedAt: new Date(START).toISOString() });
+      await em.nativeUpdate(TokenFamily, { id: familyId }, { revokedAt: new Date(OAUTH_START).toISOString() });
       // Reads a valid family, then waits for this transaction's lock on it.
       const response = refreshTokens(service, flow, tokens.refresh_token);
       await expect.poll(() => countWaitingStatements('oauth_token_family')).toBe(1);
@@ -200,14 +199,14 @@ describe('a refresh token that is used twice', () => {
   test('later does not affect other families', async () => {
     const other = await obtainTokens(service, flow);
     await refreshTokens(service, flow, tokens.refresh_token);
-    await ageRotation(service, tokens.refresh_token, 120);
+    await backdateRotation(service, tokens.refresh_token, 120);
     expect(await errorOf(tokens.refresh_token)).toBe('invalid_grant');
     expect((await refreshTokens(service, flow, other.refresh_token)).status).toBe(200);
   });
 });
 
 describe('a refresh token is rejected after the end of (OAU-35)', () => {
-  const now = new Date(START).toISOString();
+  const now = new Date(OAUTH_START).toISOString();
   test.each([
     ['the membership', Membership, { userId: 'user_a' }, { builderId: 'buil_b' }, { builderId: 'buil_a' }, 400],
     ['the connection', Connection, { builderId: 'buil_a' }, { status: 'REVOKED' }, { status: 'ACTIVE' }, 400],
@@ -226,7 +225,7 @@ describe('a refresh token is rejected after the end of (OAU-35)', () => {
     const em = service.databases.au1.fork();
     await em.nativeUpdate(entity as never, where as never, ended as never);
     const rejected = await refreshTokens(service, flow, tokens.refresh_token);
-    const stillLive = await isLive(tokens.access_token);
+    const stillLive = await isTokenLive(service, tokens.access_token);
     await em.nativeUpdate(entity as never, where as never, restored as never);
     expect(rejected.status).toBe(status);
     if (name !== 'the grant') expect(stillLive).toBe(false);

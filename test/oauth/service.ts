@@ -14,19 +14,20 @@ import { REGIONS, type RegionId } from '../../src/shared/regions.ts';
 import { hashSecret, newSecret } from '../../src/shared/secrets.ts';
 import { openStorages } from '../../src/storage/storage.ts';
 import { createDatabase } from '../setup/database.ts';
+import { BASE_URL } from '../support/harness.ts';
 
-export const BASE_URL = 'http://localhost:4000';
+export { BASE_URL };
 /** Initial time of the fake clock. */
-export const START = Date.UTC(2026, 2, 2, 7, 30);
+export const OAUTH_START = Date.UTC(2026, 2, 2, 7, 30);
 
 /** A clock that tests set. */
-export interface FakeClock {
+export interface SettableClock {
   /** Milliseconds since the epoch. */
   at: number;
   now(): number;
 }
 
-export const createFakeClock = (at = START): FakeClock => ({
+export const createSettableClock = (at = OAUTH_START): SettableClock => ({
   at,
   now() {
     return this.at;
@@ -37,7 +38,7 @@ export const createFakeClock = (at = START): FakeClock => ({
 export interface OAuthService {
   app: FastifyInstance;
   databases: Databases;
-  clock: FakeClock;
+  clock: SettableClock;
   tokens: AccessTokens;
   /** The verifier that the API uses. */
   tokenVerifier: AccessTokenVerifier;
@@ -48,7 +49,7 @@ export interface OAuthService {
 export async function startOAuth(): Promise<OAuthService> {
   const [au1, us1] = await Promise.all(REGIONS.map(createRegionalDatabase));
   const databases: Databases = { au1: au1!.database, us1: us1!.database };
-  const clock = createFakeClock();
+  const clock = createSettableClock();
   const tokens = new AccessTokens({ keys: [newSecret()], issuer: BASE_URL, clock });
   const tokenVerifier = new AccessTokenVerifier({ tokens, databases, clock });
   const app = await buildOAuthApp(databases, { tokens, clock, tokenVerifier });
@@ -60,7 +61,7 @@ export async function startOAuth(): Promise<OAuthService> {
 }
 
 /** Returns the function that signs logo URLs as the service does. */
-function createLogoSigner(clock: FakeClock, baseUrl: string): OAuthDependencies['logoUrl'] {
+function createLogoSigner(clock: SettableClock, baseUrl: string): OAuthDependencies['logoUrl'] {
   const config = loadConfig({ BASE_URL: baseUrl });
   const storages = openStorages(config, { secrets: [newSecret()], clock });
   return (region, key) => storages[region].createDownloadUrl(key);
@@ -101,13 +102,17 @@ export async function createRegionalDatabase(region: RegionId) {
   const database = new Database(region, url);
   await database
     .fork()
-    .insert(Integrator, { ...timestamps(START), id: 'intg_a', name: 'Site Sync', deepLinkSchemes: [] });
+    .insert(Integrator, { ...timestamps(OAUTH_START), id: 'intg_a', name: 'Site Sync', deepLinkSchemes: [] });
   const close = async () => {
     await database.close();
     await drop();
   };
   return { database, close };
 }
+
+/** Returns whether the API accepts a valid access token of `au1`: it is not revoked. */
+export const isTokenLive = async ({ tokens, tokenVerifier }: OAuthService, token: string) =>
+  tokenVerifier.isLive((await tokens.verify(token))!, 'au1');
 
 /** Values of the columns of `Timestamped`. */
 export const timestamps = (at: number) => {
@@ -127,7 +132,7 @@ export async function addClient(
   const { region = 'au1', secrets = [], ...overrides } = options;
   const em = service.databases[region].fork();
   await em.insert(OAuthClient, {
-    ...timestamps(START),
+    ...timestamps(OAUTH_START),
     id,
     integratorId: 'intg_a',
     name: `Client ${id}`,
@@ -141,7 +146,7 @@ export async function addClient(
     disabledAt: null,
     ...overrides,
   });
-  for (const [age, secret] of secrets.entries()) await addSecret(service, region, id, secret, START + age);
+  for (const [age, secret] of secrets.entries()) await addSecret(service, region, id, secret, OAUTH_START + age);
 }
 
 export async function addSecret(

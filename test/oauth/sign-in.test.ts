@@ -19,7 +19,7 @@ import {
   responseParametersOf,
   toQuery,
 } from './fixtures.ts';
-import { buildOAuthApp, type OAuthService, START, startOAuth } from './service.ts';
+import { buildOAuthApp, OAUTH_START, type OAuthService, startOAuth } from './service.ts';
 
 const COOKIE = 'session-au1';
 const REQUEST = authorizationParameters('cli_app');
@@ -30,7 +30,7 @@ beforeAll(async () => {
   service = await startOAuth();
   await addBuilder(service, 'buil_a');
   for (const id of ['user_a', 'user_b', 'user_c', 'user_busy']) await addUser(service, id, ['buil_a']);
-  await addUser(service, 'user_off', ['buil_a'], { disabledAt: new Date(START).toISOString() });
+  await addUser(service, 'user_off', ['buil_a'], { disabledAt: new Date(OAUTH_START).toISOString() });
   await addUser(service, 'user_new', ['buil_a'], { passwordHash: null });
   await addApplication(service, 'cli_app');
 });
@@ -40,53 +40,53 @@ afterAll(() => service?.close());
 let addresses = 0;
 const newBrowser = (address = `198.51.100.${++addresses}`) => new Browser(service.app, address);
 
-async function signedIn(email: string, browser = newBrowser()) {
+async function signIn(email: string, browser = newBrowser()) {
   const view = await browser.signIn(await browser.open(REQUEST), email);
   return { browser, view };
 }
 
-const tryPassword = async (browser: Browser, email: string, password: string) =>
+const submitPassword = async (browser: Browser, email: string, password: string) =>
   browser.submitWithoutFollowing(await browser.open(REQUEST), 'Sign in', { email, password });
 
 describe('a user signs in', () => {
   test('with e-mail and password, and returns to the authorization request (OAU-25)', async () => {
-    const { view } = await signedIn('user_a@example.com');
+    const { view } = await signIn('user_a@example.com');
     expect(view.heading).toMatch(/^Allow/);
   });
 
   test('with spaces and capitals in the e-mail', async () => {
-    expect((await signedIn('  User_A@Example.COM ')).view.heading).toMatch(/^Allow/);
+    expect((await signIn('  User_A@Example.COM ')).view.heading).toMatch(/^Allow/);
   });
 
   test('once for several authorization requests of one browser', async () => {
-    const { browser } = await signedIn('user_a@example.com');
+    const { browser } = await signIn('user_a@example.com');
     expect((await browser.open(REQUEST)).heading).toMatch(/^Allow/);
   });
 
   test('for 12 hours at most (OAU-25)', async () => {
-    const { browser } = await signedIn('user_a@example.com');
-    service.clock.at = START + 12 * 3_600_000 - 1;
+    const { browser } = await signIn('user_a@example.com');
+    service.clock.at = OAUTH_START + 12 * 3_600_000 - 1;
     expect((await browser.open(REQUEST)).heading).toMatch(/^Allow/);
-    service.clock.at = START + 12 * 3_600_000;
+    service.clock.at = OAUTH_START + 12 * 3_600_000;
     expect((await browser.open(REQUEST)).heading).toBe('Sign in');
-    service.clock.at = START;
+    service.clock.at = OAUTH_START;
   });
 
   test('until the user is disabled or the password is changed (OAU-25)', async () => {
     const em = service.databases.au1.fork();
-    const { browser } = await signedIn('user_b@example.com');
+    const { browser } = await signIn('user_b@example.com');
     const context = { database: service.databases.au1, clock: service.clock, source: OPERATOR };
     await disableUser(context, 'user_b');
     expect((await browser.open(REQUEST)).heading).toBe('Sign in');
     await enableUser(context, 'user_b');
     expect((await browser.open(REQUEST)).heading).toBe('Sign in');
-    expect((await signedIn('user_b@example.com', browser)).view.heading).toMatch(/^Allow/);
+    expect((await signIn('user_b@example.com', browser)).view.heading).toMatch(/^Allow/);
     await em.nativeUpdate(User, { id: 'user_b' }, { passwordHash: await hashPassword('another password') });
     expect((await browser.open(REQUEST)).heading).toBe('Sign in');
   });
 
   test('and out, after which the cookie is invalid', async () => {
-    const { browser, view } = await signedIn('user_a@example.com');
+    const { browser, view } = await signIn('user_a@example.com');
     const before = browser.cookies.get(COOKIE)!;
     const left = await browser.submit(view, 'Sign out');
     expect(left.heading).toBe('You are signed out');
@@ -125,7 +125,7 @@ describe('the cookie', () => {
   });
 
   test('is stored as a digest (OAU-41)', async () => {
-    const { browser } = await signedIn('user_a@example.com');
+    const { browser } = await signIn('user_a@example.com');
     const id = browser.cookies.get(COOKIE)!;
     const em = service.databases.au1.fork();
     expect(await em.findOne(Session, { digest: hashSecret(id) })).toMatchObject({ userId: 'user_a' });
@@ -136,7 +136,7 @@ describe('the cookie', () => {
     const planted = newSecret();
     const victim = newBrowser();
     victim.cookies.set(COOKIE, planted);
-    await signedIn('user_a@example.com', victim);
+    await signIn('user_a@example.com', victim);
     expect(victim.cookies.get(COOKIE)).not.toBe(planted);
     const attacker = newBrowser();
     attacker.cookies.set(COOKIE, planted);
@@ -144,7 +144,7 @@ describe('the cookie', () => {
   });
 
   test('of an earlier session is invalid after another user signs in in the same browser', async () => {
-    const { browser } = await signedIn('user_a@example.com');
+    const { browser } = await signIn('user_a@example.com');
     const first = browser.cookies.get(COOKIE)!;
     const page = await newBrowser().open(REQUEST);
     const form = {
@@ -175,7 +175,7 @@ describe('a form without a valid CSRF token gets 403 and changes nothing (OAU-26
   };
 
   test.each(['missing', 'empty', "another browser's"])('%s', async (kind) => {
-    const { browser } = await signedIn('user_a@example.com');
+    const { browser } = await signIn('user_a@example.com');
     const stranger = deriveCsrfToken(newSecret());
     const csrf: Record<string, string> = kind === 'missing' ? {} : { csrf: kind === 'empty' ? '' : stranger };
     await send('/oauth/authorize', { ...csrf, action: 'allow', builder_id: 'buil_a' }, browser);
@@ -199,13 +199,13 @@ describe('a form without a valid CSRF token gets 403 and changes nothing (OAU-26
     ['multipart', 'multipart/form-data; boundary=a', '--a--'],
     ['text', 'text/plain', 'csrf=a'],
   ])('%s instead of a form gets 400', async (_name, type, body) => {
-    const { browser } = await signedIn('user_a@example.com');
+    const { browser } = await signIn('user_a@example.com');
     const view = await browser.send('POST', `/oauth/authorize?${toQuery(REQUEST)}`, body, { 'content-type': type });
     expect([view.status, view.location]).toEqual([400, null]);
   });
 
   test('a repeated field gets 400', async () => {
-    const { browser } = await signedIn('user_a@example.com');
+    const { browser } = await signIn('user_a@example.com');
     const csrf = deriveCsrfToken(browser.cookies.get(COOKIE)!);
     const body = `csrf=${csrf}&action=deny&action=allow&builder_id=buil_a`;
     const view = await browser.send('POST', `/oauth/authorize?${toQuery(REQUEST)}`, body);
@@ -230,7 +230,7 @@ describe('a failed sign-in', () => {
       const statements: string[] = [];
       const end = service.databases.au1.onStatement((statement) => statements.push(statement.name));
       const browser = newBrowser();
-      const view = await tryPassword(browser, email, password);
+      const view = await submitPassword(browser, email, password);
       end();
       const text = view.body
         .replaceAll(email, 'EMAIL')
@@ -245,21 +245,21 @@ describe('a failed sign-in', () => {
   });
 
   test('keeps the e-mail in the form, but not the password', async () => {
-    const view = await tryPassword(newBrowser(), '"><b>@example.com', 'a-secret-word');
+    const view = await submitPassword(newBrowser(), '"><b>@example.com', 'a-secret-word');
     expect(view.body).toContain('&quot;&gt;&lt;b&gt;@example.com');
     expect(view.body).not.toContain('a-secret-word');
   });
 });
 
 describe('repeated failures', () => {
-  const guess = (browser: Browser, email: string) => tryPassword(browser, email, 'wrong');
+  const guess = (browser: Browser, email: string) => submitPassword(browser, email, 'wrong');
 
   test('are throttled from the eleventh, with growing delays (OAU-27)', async () => {
     const attacker = newBrowser();
     for (let count = 0; count < 10; count++) expect((await guess(attacker, 'user_busy@example.com')).status).toBe(400);
     const waits: number[] = [];
     for (let round = 0; round < 12; round++) {
-      const view = await tryPassword(attacker, 'user_busy@example.com', PASSWORD);
+      const view = await submitPassword(attacker, 'user_busy@example.com', PASSWORD);
       expect([view.status, view.location]).toEqual([429, null]);
       const seconds = Number(view.headers['retry-after']);
       waits.push(seconds);
@@ -270,20 +270,20 @@ describe('repeated failures', () => {
     }
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]);
     // The owner can still sign in from another address.
-    expect((await signedIn('user_busy@example.com')).view.heading).toMatch(/^Allow/);
+    expect((await signIn('user_busy@example.com')).view.heading).toMatch(/^Allow/);
     // And from this address after the delay.
     service.clock.at += 900_000;
-    expect((await signedIn('user_busy@example.com', attacker)).view.heading).toMatch(/^Allow/);
-    service.clock.at = START;
+    expect((await signIn('user_busy@example.com', attacker)).view.heading).toMatch(/^Allow/);
+    service.clock.at = OAUTH_START;
   });
 
   test('for many accounts from one address throttle the address for every account (OAU-27)', async () => {
     const attacker = newBrowser();
     for (let count = 0; count < 10; count++)
       expect((await guess(attacker, `nobody${count}@example.com`)).status).toBe(400);
-    const view = await tryPassword(attacker, 'user_c@example.com', PASSWORD);
+    const view = await submitPassword(attacker, 'user_c@example.com', PASSWORD);
     expect(view.status).toBe(429);
-    expect((await signedIn('user_c@example.com')).view.heading).toMatch(/^Allow/);
+    expect((await signIn('user_c@example.com')).view.heading).toMatch(/^Allow/);
   });
 
   test('from one IPv6 /64 network are counted together', async () => {
@@ -335,12 +335,12 @@ describe('repeated failures', () => {
   test('are reset by a successful sign-in, and after an hour (OAU-27)', async () => {
     const browser = newBrowser();
     for (let count = 0; count < 9; count++) await guess(browser, 'user_c@example.com');
-    const { browser: same } = await signedIn('user_c@example.com', browser);
+    const { browser: same } = await signIn('user_c@example.com', browser);
     same.cookies.clear();
     for (let count = 0; count < 1; count++) expect((await guess(same, 'user_c@example.com')).status).toBe(400);
     service.clock.at += 3_600_000;
     for (let count = 0; count < 10; count++) expect((await guess(same, 'user_c@example.com')).status).toBe(400);
-    service.clock.at = START;
+    service.clock.at = OAUTH_START;
   });
 
   test('are counted by digests of address and account', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { newSecret } from '../../src/shared/secrets.ts';
-import { addClient, BASE_URL, type OAuthService, type postToken, START, startOAuth } from './service.ts';
+import { addClient, BASE_URL, OAUTH_START, type OAuthService, type postToken, startOAuth } from './service.ts';
 
 export const CLIENT = 'cli_a';
 export const secret = newSecret();
@@ -24,7 +24,7 @@ export async function startTokenService(): Promise<OAuthService> {
   await addClient(service, 'cli_both', { secrets: [secret], grants: ['client_credentials', 'authorization_code'] });
   await addClient(service, 'cli_public', { type: 'PUBLIC', grants: ['authorization_code', 'refresh_token'] });
   await addClient(service, 'cli_bare');
-  await addClient(service, 'cli_off', { secrets: [secret], disabledAt: new Date(START).toISOString() });
+  await addClient(service, 'cli_off', { secrets: [secret], disabledAt: new Date(OAUTH_START).toISOString() });
   await addClient(service, 'cli_us', { secrets: [usSecret], region: 'us1' });
   return service;
 }

@@ -13,9 +13,9 @@ import {
   BASE_URL,
   basicAuthorization,
   buildOAuthApp,
+  OAUTH_START,
   type OAuthService,
   postToken,
-  START,
 } from './service.ts';
 import {
   CLIENT,
@@ -52,7 +52,7 @@ describe('200', () => {
     });
     expect(response.headers['content-type']).toMatch(/^application\/json/);
     expectNoStore(response);
-    const iat = START / 1000;
+    const iat = OAUTH_START / 1000;
     expect(decodeJwt(response.body.access_token)).toEqual({
       sub: CLIENT,
       client_id: CLIENT,
@@ -160,7 +160,7 @@ describe('200', () => {
     const statusWith = async (one: string) =>
       (await post(tokenRequest({ client_id: 'cli_rotating', client_secret: one }))).status;
     expect([await statusWith(oldest), await statusWith(older)]).toEqual([200, 200]);
-    await addSecret(service, 'au1', 'cli_rotating', newest, START + 1000);
+    await addSecret(service, 'au1', 'cli_rotating', newest, OAUTH_START + 1000);
     expect([await statusWith(oldest), await statusWith(older), await statusWith(newest)]).toEqual([401, 200, 200]);
   });
 

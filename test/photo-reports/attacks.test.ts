@@ -1,26 +1,26 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
-import { Client, clientOf } from '../support/uploads.ts';
 import { blocks, item, type Json, page, request } from './documents.ts';
-import { addPhoto } from './photos.ts';
+import { addPhoto } from './photo-rows.ts';
 
 const PATH = '/photo-reports/sync';
 
 let service: Service;
 /** Two integrators that are connected to the same builder, each through two instances of the service. */
-let A: Client[];
-let C: Client[];
+let A: BuilderClient[];
+let C: BuilderClient[];
 
 beforeAll(async () => {
   service = await startService();
-  const second = await service.another();
-  const through = (app: FastifyInstance, { token, builderId }: Client) =>
-    new Client({ request: (options: object) => app.inject(options) } as unknown as Service, token, builderId);
-  const both = (client: Client) => [client, through(second, client)];
-  A = both(await clientOf(service, 'A'));
-  C = both(await clientOf(service, 'C'));
+  const second = await service.startInstance();
+  const through = (app: FastifyInstance, { token, builderId }: BuilderClient) =>
+    new BuilderClient({ request: (options: object) => app.inject(options) } as unknown as Service, token, builderId);
+  const both = (client: BuilderClient) => [client, through(second, client)];
+  A = both(await createBuilderClient(service, 'A'));
+  C = both(await createBuilderClient(service, 'C'));
 });
 
 afterAll(() => service.stop());
@@ -39,7 +39,7 @@ const sendText = (payload: string) =>
 
 const codeOf = ({ statusCode, json }: { statusCode: number; json(): Json }): string =>
   statusCode === 200 ? (json().idempotent ? 'REPLAY' : 'DONE') : (json().code ?? String(statusCode));
-const send = async (client: Client, method: 'POST' | 'PATCH' | 'DELETE', body: Json) => {
+const send = async (client: BuilderClient, method: 'POST' | 'PATCH' | 'DELETE', body: Json) => {
   const answer = await client.send(method, PATH, body);
   return codeOf({ statusCode: answer.statusCode, json: () => answer.json() });
 };
@@ -129,9 +129,9 @@ describe('a source', () => {
 
   it('is distinct for each builder (PRP-1)', async () => {
     const body = request({ page: page() });
-    const elsewhere = await clientOf(service, 'A', 1);
+    const elsewhere = await createBuilderClient(service, 'A', 1);
     expect(elsewhere.builderId).not.toBe(A[0]!.builderId);
-    const [one, other] = [await A[0]!.ok('POST', PATH, body), await elsewhere.ok('POST', PATH, body)];
+    const [one, other] = [await A[0]!.sendOk('POST', PATH, body), await elsewhere.sendOk('POST', PATH, body)];
     expect([one.idempotent, other.idempotent, one.photoReportId === other.photoReportId]).toEqual([
       false,
       false,
@@ -203,7 +203,7 @@ describe('concurrent requests on two instances', () => {
   it('archives and restores leave the state of the last one', async () => {
     for (let round = 0; round < 5; round++) {
       const body = request({ page: page([blocks.page('child')]) });
-      await A[0]!.ok('POST', PATH, body);
+      await A[0]!.sendOk('POST', PATH, body);
       const codes = await together(12, (at) =>
         at % 3 === 0
           ? send(A[at % 2]!, 'DELETE', { ...identityOf(body), sourceRevision: at + 1 })

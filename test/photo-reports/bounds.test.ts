@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { type Client, clientOf } from '../support/uploads.ts';
 import { type Json, page, request } from './documents.ts';
 
 const PATH = '/photo-reports/sync';
@@ -8,17 +8,17 @@ const PATH = '/photo-reports/sync';
 const CRANE = '\u{1F3D7}';
 
 let service: Service;
-let A: Client;
+let A: BuilderClient;
 
 beforeAll(async () => {
   service = await startService();
-  A = await clientOf(service, 'A');
+  A = await createBuilderClient(service, 'A');
 });
 
 afterAll(() => service.stop());
 
 /** A request with the value at that path; `undefined` leaves it out. */
-function requestWith(path: string, value: unknown): Json {
+function createRequestWith(path: string, value: unknown): Json {
   const body = request({ page: page() });
   const names = path.split('.');
   const last = names.pop()!;
@@ -29,7 +29,7 @@ function requestWith(path: string, value: unknown): Json {
 }
 
 const statusOf = async (path: string, value: unknown) => {
-  const answer = await A.send('POST', PATH, requestWith(path, value));
+  const answer = await A.send('POST', PATH, createRequestWith(path, value));
   if (answer.statusCode === 200) return 200;
   return [answer.statusCode, answer.json().errors?.map(({ fieldName }: Json) => fieldName)];
 };

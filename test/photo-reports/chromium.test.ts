@@ -5,17 +5,17 @@ import { executablePath, expectUsable, launchChromium, PHONE } from '../oauth/ch
 import { startDeployment, startListening, type TestDeployment } from '../oauth/deployment.ts';
 import { addBuilder, addUser, PASSWORD } from '../oauth/fixtures.ts';
 import { addClient, postToken } from '../oauth/service.ts';
+import { BuilderClient } from '../support/builder-client.ts';
 import type { Service } from '../support/harness.ts';
-import { picture } from '../support/images.ts';
-import { Client } from '../support/uploads.ts';
+import { createPicture } from '../support/images.ts';
 import { blocks, item, type Json, page, request } from './documents.ts';
-import { addReport } from './rows.ts';
+import { addReport } from './report-rows.ts';
 
 const SECRET = 'a-secret-of-this-test';
 
 let deployment: TestDeployment;
 let chromium: Chromium;
-let client: Client;
+let client: BuilderClient;
 
 beforeAll(async () => {
   if (!executablePath) return;
@@ -28,7 +28,7 @@ beforeAll(async () => {
   const grant = { grant_type: 'client_credentials', audience: deployment.baseUrl, scope: SCOPES.join(' ') };
   const { body } = await postToken(app, { ...grant, client_id: 'cli_a', client_secret: SECRET });
   const service = { request: (options: object) => app.inject(options) } as unknown as Service;
-  client = new Client(service, body.access_token, 'buil_a');
+  client = new BuilderClient(service, body.access_token, 'buil_a');
   chromium = await launchChromium();
 });
 
@@ -37,25 +37,25 @@ afterAll(async () => {
   await deployment?.close();
 });
 
-interface Visit {
+interface OpenedPage {
   context: BrowserContext;
   tab: Page;
   /** Errors of the browser console, and dialogs that scripts opened. */
-  complaints: string[];
+  browserErrors: string[];
 }
 
-async function visit(path: string): Promise<Visit> {
+async function openPage(path: string): Promise<OpenedPage> {
   const context = await chromium.newContext({ viewport: PHONE });
   const tab = await context.newPage();
-  const complaints: string[] = [];
-  tab.on('console', (message) => complaints.push(message.text()));
-  tab.on('pageerror', (error) => complaints.push(error.message));
+  const browserErrors: string[] = [];
+  tab.on('console', (message) => browserErrors.push(message.text()));
+  tab.on('pageerror', (error) => browserErrors.push(error.message));
   tab.on('dialog', (dialog) => {
-    complaints.push(`dialog: ${dialog.message()}`);
+    browserErrors.push(`dialog: ${dialog.message()}`);
     return dialog.dismiss();
   });
   await tab.goto(`${deployment.baseUrl}${path}`);
-  return { context, tab, complaints };
+  return { context, tab, browserErrors };
 }
 
 async function signIn(tab: Page): Promise<void> {
@@ -68,12 +68,12 @@ const expectHeading = (tab: Page, name: string) =>
   tab.getByRole('heading', { level: 1, name, exact: true }).waitFor({ timeout: 30_000 });
 
 const sync = async (document: Json): Promise<string> =>
-  (await client.ok('POST', '/photo-reports/sync', request({ page: document }))).photoReportId;
+  (await client.sendOk('POST', '/photo-reports/sync', request({ page: document }))).photoReportId;
 
 /** A realistic report with a block of each type. */
-async function walk(): Promise<Json> {
+async function createRealisticReport(): Promise<Json> {
   const large = await client.createPhoto({
-    imageAttachment: await client.upload(await picture('jpeg', { width: 1600, height: 1200 })),
+    imageAttachment: await client.upload(await createPicture('jpeg', { width: 1600, height: 1200 })),
     description: 'Slab edge, looking east',
   });
   const gone = await client.createPhoto();
@@ -111,10 +111,10 @@ async function walk(): Promise<Json> {
 
 describe.skipIf(!executablePath)('in Chromium', { timeout: 120_000, retry: 2 }, () => {
   it('a member signs in, reads the report in a mobile and a desktop viewport, and signs out', async () => {
-    const { root, gone } = await walk();
+    const { root, gone } = await createRealisticReport();
     const id = await sync(root);
-    await client.ok('DELETE', `/photos/${gone}`);
-    const { context, tab, complaints } = await visit(`/reports/${id}`);
+    await client.sendOk('DELETE', `/photos/${gone}`);
+    const { context, tab, browserErrors } = await openPage(`/reports/${id}`);
     await expectHeading(tab, 'Sign in');
     await expectUsable(tab, 'report-sign-in');
     await signIn(tab);
@@ -147,7 +147,7 @@ describe.skipIf(!executablePath)('in Chromium', { timeout: 120_000, retry: 2 }, 
     await signIn(tab);
     await expectHeading(tab, 'Not found');
     await expectUsable(tab, 'report-not-found');
-    expect(complaints.filter((text) => !/status of 404/.test(text))).toEqual([]);
+    expect(browserErrors.filter((text) => !/status of 404/.test(text))).toEqual([]);
     await context.close();
   });
 
@@ -165,16 +165,16 @@ describe.skipIf(!executablePath)('in Chromium', { timeout: 120_000, retry: 2 }, 
         { title: evil, shortDescription: evil },
       ),
     );
-    const { context, tab, complaints } = await visit(`/reports/${id}`);
+    const { context, tab, browserErrors } = await openPage(`/reports/${id}`);
     await signIn(tab);
     await tab.getByRole('heading', { level: 1 }).filter({ hasText: 'alert(1)' }).waitFor();
     expect(await tab.locator('script, svg, [onerror], [onfocus], img[src="x"]').count()).toBe(0);
-    expect(complaints).toEqual([]);
+    expect(browserErrors).toEqual([]);
     // Simulates missing escaping: the content security policy still blocks the script.
     const blocked = tab.waitForEvent('console', { predicate: (message) => /Content Security/.test(message.text()) });
     await tab.evaluate(`document.body.insertAdjacentHTML('beforeend', '<img src="/none" onerror="alert(5)">')`);
     expect((await blocked).text()).toContain('script-src');
-    expect(complaints.filter((text) => text.startsWith('dialog'))).toEqual([]);
+    expect(browserErrors.filter((text) => text.startsWith('dialog'))).toEqual([]);
     await context.close();
   });
 
@@ -186,7 +186,7 @@ describe.skipIf(!executablePath)('in Chromium', { timeout: 120_000, retry: 2 }, 
       blocks.failed('f', { code: long.slice(0, 80), message: long }),
     ]);
     const nested = page([blocks.page('p', page([blocks.page('q', inner)], { title: long }))], { title: long });
-    const { context, tab } = await visit(`/reports/${await sync(nested)}`);
+    const { context, tab } = await openPage(`/reports/${await sync(nested)}`);
     await signIn(tab);
     await tab.getByRole('heading', { level: 1 }).filter({ hasText: long }).waitFor();
     await expectUsable(tab, 'report-long');

@@ -2,27 +2,27 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { validatePageDocument } from '../../src/domain/photo-reports/page-document.ts';
 import { pageSchemas } from '../../src/domain/photo-reports/page-schema.ts';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { type Client, clientOf } from '../support/uploads.ts';
 import { CASES } from './corpus.ts';
-import { atLevel, blocks, everyBlock, type Json, page, request } from './documents.ts';
-import { addPhoto } from './photos.ts';
+import { blocks, createPageOfEveryBlock, type Json, nestAtLevel, page, request } from './documents.ts';
+import { addPhoto } from './photo-rows.ts';
 
 const pathsOf = (document: Json) => validatePageDocument(document, 'page').map(({ fieldName }) => fieldName);
 
-/** Path of the page at a level of the document that `atLevel` creates. */
+/** Returns the path of the page at a level of the document that `nestAtLevel` creates. */
 const pathAt = (level: number) => `page${'.blocks[0].childPage'.repeat(level - 1)}`;
 
 const LEVELS = [1, 2, 3, 4];
 
 // PRP-22, PRP-25, PRP-26, PRP-27, PRP-28, PRP-29, PRP-30, PRP-31
-describe.each(CASES)('$name', ({ page: document, wrong }) => {
+describe.each(CASES)('$name', ({ page: document, invalidPaths }) => {
   const hasChildren = document?.blocks?.some?.((block: Json) => block?.type === 'PAGE');
 
-  it(`is ${wrong.length === 0 ? 'valid' : 'refused'} in the root page and in nested ones`, () => {
+  it(`is ${invalidPaths.length === 0 ? 'valid' : 'refused'} in the root page and in nested ones`, () => {
     for (const level of hasChildren ? LEVELS.slice(0, 3) : LEVELS) {
-      const expected = wrong.map((path) => `${pathAt(level)}.${path}`);
-      expect(pathsOf(atLevel(level, document))).toEqual(expected);
+      const expected = invalidPaths.map((path) => `${pathAt(level)}.${path}`);
+      expect(pathsOf(nestAtLevel(level, document))).toEqual(expected);
     }
   });
 });
@@ -56,10 +56,10 @@ describe('blocks in the whole tree', () => {
 
 describe('page levels', () => {
   it('are at most four, the root included (PRP-24)', () => {
-    expect(pathsOf(atLevel(3, page()))).toEqual([]);
-    expect(pathsOf(atLevel(4, page()))).toEqual([]);
-    expect(pathsOf(atLevel(5, page()))).toEqual([pathAt(5)]);
-    expect(pathsOf(atLevel(12, page()))).toEqual([pathAt(5)]);
+    expect(pathsOf(nestAtLevel(3, page()))).toEqual([]);
+    expect(pathsOf(nestAtLevel(4, page()))).toEqual([]);
+    expect(pathsOf(nestAtLevel(5, page()))).toEqual([pathAt(5)]);
+    expect(pathsOf(nestAtLevel(12, page()))).toEqual([pathAt(5)]);
   });
 });
 
@@ -69,10 +69,11 @@ describe('free-form JSON', () => {
   it.each(LEVELS)('has at most 64 levels with those around it, in a page at level %i (PRP-33)', (level) => {
     // The request, then the page, its blocks and the block of the next page.
     const around = 2 + 3 * (level - 1);
-    const metadata = (levels: number) => atLevel(level, page([], { contentMetadata: nested(levels) }));
+    const metadata = (levels: number) => nestAtLevel(level, page([], { contentMetadata: nested(levels) }));
     expect(pathsOf(metadata(64 - around))).toEqual([]);
     expect(pathsOf(metadata(65 - around))).toEqual([`${pathAt(level)}.contentMetadata${'.a'.repeat(64 - around)}`]);
-    const properties = (levels: number) => atLevel(level, page([{ ...blocks.text('b'), properties: nested(levels) }]));
+    const properties = (levels: number) =>
+      nestAtLevel(level, page([{ ...blocks.text('b'), properties: nested(levels) }]));
     expect(pathsOf(properties(62 - around))).toEqual([]);
     expect(pathsOf(properties(63 - around))).toEqual([
       `${pathAt(level)}.blocks[0].properties${'.a'.repeat(62 - around)}`,
@@ -102,10 +103,11 @@ describe('the errors of one response', () => {
   });
 
   it('are at most 100 (PRP-32)', () => {
-    const wrong = (count: number) => page(Array.from({ length: count }, (_, at) => blocks.heading(`h${at}`, 9)));
-    expect(pathsOf(wrong(99))).toHaveLength(99);
-    expect(pathsOf(wrong(100))).toHaveLength(100);
-    expect(pathsOf(wrong(101))).toHaveLength(100);
+    const createInvalidPage = (count: number) =>
+      page(Array.from({ length: count }, (_, at) => blocks.heading(`h${at}`, 9)));
+    expect(pathsOf(createInvalidPage(99))).toHaveLength(99);
+    expect(pathsOf(createInvalidPage(100))).toHaveLength(100);
+    expect(pathsOf(createInvalidPage(101))).toHaveLength(100);
   });
 
   it('contain only the beginning of a long unknown name', () => {
@@ -125,18 +127,18 @@ describe('the schema in the OpenAPI document', () => {
   /** Rules that JSON Schema cannot express. */
   const beyond = /twice|three times|20001 c|20000 c|lone surrogate|U\+0000|\\u0000|udfff|too large/;
 
-  it.each(CASES.filter(({ name }) => !beyond.test(name)))('agrees: $name', ({ page: document, wrong }) => {
-    expect(isValid(document)).toBe(wrong.length === 0);
+  it.each(CASES.filter(({ name }) => !beyond.test(name)))('agrees: $name', ({ page: document, invalidPaths }) => {
+    expect(isValid(document)).toBe(invalidPaths.length === 0);
   });
 });
 
 describe('through the service', () => {
   let service: Service;
-  let client: Client;
+  let client: BuilderClient;
 
   beforeAll(async () => {
     service = await startService();
-    client = await clientOf(service, 'A');
+    client = await createBuilderClient(service, 'A');
   });
 
   afterAll(() => service.stop());
@@ -147,12 +149,12 @@ describe('through the service', () => {
 
   /** Cases that are valid JSON. */
   const refused = CASES.filter(
-    ({ wrong, name }) => wrong.length > 0 && !/U\+0000|lone surrogate|\\u0000|udfff|too large/.test(name),
+    ({ invalidPaths, name }) => invalidPaths.length > 0 && !/U\+0000|lone surrogate|\\u0000|udfff|too large/.test(name),
   );
 
   it('rejects invalid documents with 400 through REST and GraphQL (ERR-2, ERR-8, PRP-35)', async () => {
-    for (const { name, page: document, wrong } of refused) {
-      const expected = wrong.map((path) => `page.${path}`);
+    for (const { name, page: document, invalidPaths } of refused) {
+      const expected = invalidPaths.map((path) => `page.${path}`);
       const rest = await client.send('POST', '/photo-reports/sync', request({ page: document }));
       expect([rest.statusCode, rest.json().errors?.map(({ fieldName }: Json) => fieldName)], name).toEqual([
         400,
@@ -184,7 +186,7 @@ describe('through the service', () => {
   it('accepts valid documents at each level', async () => {
     const photo = await addPhoto(service, client.builderId);
     for (const level of LEVELS.slice(0, 3)) {
-      const document = atLevel(level, page([...everyBlock().blocks, blocks.image('image', photo)]));
+      const document = nestAtLevel(level, page([...createPageOfEveryBlock().blocks, blocks.image('image', photo)]));
       const { statusCode } = await client.send('POST', '/photo-reports/sync', request({ page: document }));
       expect(statusCode).toBe(200);
     }
@@ -193,12 +195,12 @@ describe('through the service', () => {
   it('rejects invalid literals in a GraphQL document', async () => {
     const literal = (inside: string) =>
       mutation.replace('page: $page', `page: ${inside}`).replace(/, \$page: \w+!/, '');
-    const wrong = [
+    const invalidDocuments = [
       '{ schemaVersion: 1, title: "a", blocks: [{ sourceBlockId: "a", type: HEADING, properties: { level: 9 }, richText: [{ text: "a" }] }] }',
       '{ schemaVersion: 1, title: "a", contentMetadata: { a: "\\u0000" }, blocks: [] }',
       '{ schemaVersion: 1, title: "a", blocks: [{ sourceBlockId: "a", type: TEXT, properties: {} }] }',
     ];
-    for (const document of wrong) {
+    for (const document of invalidDocuments) {
       const { errors } = await service.graphql(client.token, literal(document), { b: client.builderId });
       expect(errors![0]!.extensions).toMatchObject({
         http: { status: 400 },

@@ -15,17 +15,15 @@ import { populateDatabase } from '../../src/demo/populate-database.ts';
 import { validateReportRow } from '../../src/domain/photo-reports/stored-report.ts';
 import { canonicalJson, createFingerprint } from '../../src/shared/canonical-json.ts';
 import { type CliHarness, seedBuilders, startCli } from '../cli/cli-harness.ts';
-import { SAMPLES } from '../data-transfer/fixture.ts';
+import { SAMPLES } from '../data-transfer/data-transfer-fixture.ts';
 import { createDatabase } from '../setup/database.ts';
+import { BuilderClient } from '../support/builder-client.ts';
 import type { Service } from '../support/harness.ts';
-import { sharedDefinition } from '../support/harness.ts';
-import { picture } from '../support/images.ts';
-import { Client } from '../support/uploads.ts';
-import { blocks, everyBlock, item, type Json, page, request } from './documents.ts';
+import { BASE_URL, sharedDefinition, TOKEN_KEY } from '../support/harness.ts';
+import { createPicture } from '../support/images.ts';
+import { blocks, createPageOfEveryBlock, item, type Json, page, request } from './documents.ts';
 
 const PATH = '/photo-reports/sync';
-const BASE_URL = 'http://localhost:4000';
-const TOKEN_KEY = Buffer.alloc(32, 7).toString('base64url');
 const MEBIBYTE = 1024 * 1024;
 
 /** A deployment with its own databases and storage. */
@@ -34,11 +32,11 @@ interface Deployment {
   app: FastifyInstance;
 }
 
-let here: Deployment;
-let there: Deployment;
+let sourceDeployment: Deployment;
+let targetDeployment: Deployment;
 /** Clients of the owner of the reports and of another integrator, in the first deployment. */
-let owner: Client;
-let other: Client;
+let owner: BuilderClient;
+let other: BuilderClient;
 let ownerId: string;
 let folder: string;
 let photo: Json;
@@ -48,22 +46,22 @@ const requests = new Map<string, Json>();
 let archivedId: string;
 
 beforeAll(async () => {
-  [here, there] = [await deploy(), await deploy()];
-  await seedBuilders(here.operator);
-  await here.operator.databases.au1
+  [sourceDeployment, targetDeployment] = [await createDeployment(), await createDeployment()];
+  await seedBuilders(sourceDeployment.operator);
+  await sourceDeployment.operator.databases.au1
     .fork()
     .execute(
       `insert into project select 'proj_aa', created_at, updated_at, builder_id, status, 'Quay', integrations from project where id = 'proj_a'`,
     );
-  const named = (name: string) => here.operator.json(['integrator', 'create', '--name', name]);
+  const named = (name: string) => sourceDeployment.operator.json(['integrator', 'create', '--name', name]);
   ownerId = (await named('Site Notes')).integratorId;
-  owner = await clientOf(here, ownerId);
-  other = await clientOf(here, (await named('Other')).integratorId);
-  bytes = await picture();
+  owner = await createConnectedClient(sourceDeployment, ownerId);
+  other = await createConnectedClient(sourceDeployment, (await named('Other')).integratorId);
+  bytes = await createPicture();
   photo = await owner.createPhoto({ imageAttachment: await owner.upload(bytes), projectId: 'proj_aa' });
-  const deep = page([blocks.page('one', page([blocks.page('two', everyBlock())]))]);
+  const deep = page([blocks.page('one', page([blocks.page('two', createPageOfEveryBlock())]))]);
   for (const more of [
-    { page: page([...everyBlock().blocks, blocks.image('photo', photo.id)]), projectId: 'proj_aa' },
+    { page: page([...createPageOfEveryBlock().blocks, blocks.image('photo', photo.id)]), projectId: 'proj_aa' },
     { page: deep, sourceDeepLink: 'https://notes.example/walks/1', sourceCreatedAt: '2026-03-02T18:30:00+11:00' },
     {
       page: {
@@ -74,23 +72,23 @@ beforeAll(async () => {
     { page: page([blocks.text('a')]), sourceRevision: 2_147_483_647 },
   ]) {
     const body = request(more);
-    requests.set((await owner.ok('POST', PATH, body)).photoReportId, body);
+    requests.set((await owner.sendOk('POST', PATH, body)).photoReportId, body);
   }
   const { sourceApp, sourceExternalId } = [...requests.values()].at(-1);
-  ({ photoReportId: archivedId } = await owner.ok('DELETE', PATH, { sourceApp, sourceExternalId }));
+  ({ photoReportId: archivedId } = await owner.sendOk('DELETE', PATH, { sourceApp, sourceExternalId }));
   folder = await mkdtemp(join(tmpdir(), 'builder-api-reports-'));
-  await here.operator.json(['export', join(folder, 'all')]);
+  await sourceDeployment.operator.json(['export', join(folder, 'all')]);
 });
 
 afterAll(async () => {
-  for (const { app, operator } of [here, there]) {
+  for (const { app, operator } of [sourceDeployment, targetDeployment]) {
     await app.close();
     await operator.close();
   }
   await rm(folder, { recursive: true });
 });
 
-async function deploy(): Promise<Deployment> {
+async function createDeployment(): Promise<Deployment> {
   const operator = await startCli();
   const off = { RATE_LIMIT_API: '0', RATE_LIMIT_SYNC: '0', RATE_LIMIT_TOKEN: '0', LOG_LEVEL: 'silent' };
   const config = loadConfig({ ...operator.env, ...off, BASE_URL, TOKEN_KEY });
@@ -102,17 +100,21 @@ async function deploy(): Promise<Deployment> {
 }
 
 /** A new client of the integrator, connected to `buil_a`. */
-async function clientOf({ operator, app }: Deployment, integratorId: string): Promise<Client> {
+async function createConnectedClient({ operator, app }: Deployment, integratorId: string): Promise<BuilderClient> {
   const scopes = SCOPES.filter((scope) => scope !== 'write:sign_on_events').flatMap((scope) => ['--scope', scope]);
   const create = ['client', 'create', '--name', 'App', '--integrator', integratorId, ...scopes];
   const { clientId } = await operator.json(create);
   await operator.json(['connection', 'create', '--integrator', integratorId, '--builder', 'buil_a', ...scopes]);
   const tokens = new AccessTokens({ keys: [TOKEN_KEY], issuer: BASE_URL, clock: operator.clock });
   const { token } = await tokens.sign({ sub: clientId, client_id: clientId, scope: SCOPES.join(' ') });
-  return new Client({ request: (options: object) => app.inject(options) } as unknown as Service, token, 'buil_a');
+  return new BuilderClient(
+    { request: (options: object) => app.inject(options) } as unknown as Service,
+    token,
+    'buil_a',
+  );
 }
 
-async function graphql({ app }: Deployment, { token }: Client, query: string): Promise<Json> {
+async function graphql({ app }: Deployment, { token }: BuilderClient, query: string): Promise<Json> {
   const headers = { authorization: `Bearer ${token}` };
   const { data, errors } = (await app.inject({ method: 'POST', url: '/graphql', headers, payload: { query } })).json();
   expect(errors).toBeUndefined();
@@ -129,25 +131,25 @@ const ALL = (archived: boolean) => `{ photoReports(builderId: "buil_a", archived
   id createdAt updatedAt sourceRevision status archivedAt request page { ${LEVEL(LEVEL(LEVEL(LEVEL('id'))))} } } } }`;
 
 describe('an export, imported elsewhere', () => {
-  let imported: Client;
+  let imported: BuilderClient;
 
   beforeAll(async () => {
-    const { problems } = await there.operator.json(['import', join(folder, 'all')]);
+    const { problems } = await targetDeployment.operator.json(['import', join(folder, 'all')]);
     expect(problems).toEqual([]);
-    imported = await clientOf(there, ownerId);
+    imported = await createConnectedClient(targetDeployment, ownerId);
   });
 
   it('has the same reports: ids, trees, page ids and requests', async () => {
     for (const archived of [false, true]) {
-      const expected = await graphql(here, owner, ALL(archived));
+      const expected = await graphql(sourceDeployment, owner, ALL(archived));
       expect(expected.photoReports.data.length).toBeGreaterThan(0);
-      expect(await graphql(there, imported, ALL(archived))).toEqual(expected);
+      expect(await graphql(targetDeployment, imported, ALL(archived))).toEqual(expected);
     }
   });
 
   it('has the same bytes of photos', async () => {
     const query = `{ photoReports(builderId: "buil_a", projectId: null) { data { page { blocks { ... on ReportImage { photo { imageUrl } } } } } } }`;
-    const { photoReports } = await graphql(there, imported, query);
+    const { photoReports } = await graphql(targetDeployment, imported, query);
     const urls = photoReports.data.flatMap(({ page: { blocks: all } }: Json) =>
       all.flatMap((block: Json) => (block.photo ? [block.photo.imageUrl] : [])),
     );
@@ -159,20 +161,23 @@ describe('an export, imported elsewhere', () => {
 
   it('accepts an identical retry of the owner as idempotent, also of an archived report', async () => {
     for (const [photoReportId, body] of requests) {
-      expect(await imported.ok('POST', PATH, body)).toMatchObject({ idempotent: true, photoReportId });
+      expect(await imported.sendOk('POST', PATH, body)).toMatchObject({ idempotent: true, photoReportId });
     }
-    const { photoReports } = await graphql(there, imported, ALL(true));
+    const { photoReports } = await graphql(targetDeployment, imported, ALL(true));
     expect(photoReports.data.map(({ id }: Json) => id)).toEqual([archivedId]);
   });
 
   it('keeps the owner: another integrator gets 409, and a higher revision of the owner keeps the ids', async () => {
-    const { integratorId } = await there.operator.json(['integrator', 'create', '--name', 'Late']);
-    const late = await clientOf(there, integratorId);
+    const { integratorId } = await targetDeployment.operator.json(['integrator', 'create', '--name', 'Late']);
+    const late = await createConnectedClient(targetDeployment, integratorId);
     const [photoReportId, body] = [...requests][1]!;
     expect((await late.send('POST', PATH, body)).json()).toMatchObject({ code: 'SOURCE_OWNERSHIP_REQUIRED' });
     const next = { ...body, sourceRevision: 2 };
-    const [there2, here2] = [await imported.ok('POST', PATH, next), await owner.ok('POST', PATH, next)];
-    expect(there2).toEqual({ ...here2, photoReportId });
+    const [targetResponse, sourceResponse] = [
+      await imported.sendOk('POST', PATH, next),
+      await owner.sendOk('POST', PATH, next),
+    ];
+    expect(targetResponse).toEqual({ ...sourceResponse, photoReportId });
     expect(other.builderId).toBe('buil_a');
   });
 });
@@ -184,7 +189,7 @@ describe('an import', () => {
   afterAll(() => empty.close());
 
   /** Imports the export with changed rows, expects a failure, and returns the messages. */
-  async function problemsOf(
+  async function importInvalid(
     change: { reports?: (rows: Json[]) => Json[]; pages?: (rows: Json[]) => Json[] },
     ...args: string[]
   ): Promise<[string, number, string, string][]> {
@@ -235,14 +240,14 @@ describe('an import', () => {
     const broken = page([
       blocks.page('a', page([blocks.heading('h', 5), blocks.list('l', [item('i', { color: 1 })])])),
     ]);
-    expect(await problemsOf(inContent(() => ({ page: broken })))).toEqual([
+    expect(await importInvalid(inContent(() => ({ page: broken })))).toEqual([
       ...[
         ['content.page.blocks[0].childPage.blocks[0].properties.level', 'must be an integer from 1 to 4'],
         [
           'content.page.blocks[0].childPage.blocks[1].properties.items[0].color',
           expect.stringContaining('not a field'),
         ],
-      ].map((told) => ['photo-reports.ndjson', line, ...told]),
+      ].map((message) => ['photo-reports.ndjson', line, ...message]),
       ['photo-report-pages.ndjson', expect.any(Number), 'reportId', expect.stringContaining('was rejected')],
       ['photo-report-pages.ndjson', expect.any(Number), 'reportId', expect.stringContaining('was rejected')],
     ]);
@@ -254,7 +259,7 @@ describe('an import', () => {
     ['sourceDeepLink', { sourceDeepLink: 'https://a:b@c.example' }, 'content.sourceDeepLink'],
     ['an unknown field', { sourceRevision: 1 }, 'content.sourceRevision'],
   ])('validates the rest of the content: %s', async (_, more, field) => {
-    expect((await problemsOf(inContent(() => more)))[0]).toEqual([
+    expect((await importInvalid(inContent(() => more)))[0]).toEqual([
       'photo-reports.ndjson',
       line,
       field,
@@ -263,10 +268,12 @@ describe('an import', () => {
   });
 
   it('verifies the fingerprint', async () => {
-    const [told] = await problemsOf(changing(({ content }) => ({ content: { ...content, sourceDeepLink: null } })));
-    expect(told).toEqual(['photo-reports.ndjson', line, 'fingerprint', 'is not that of the content']);
-    const [again] = await problemsOf(changing(() => ({ fingerprint: 'a'.repeat(64) })));
-    expect(again).toEqual(told);
+    const [message] = await importInvalid(
+      changing(({ content }) => ({ content: { ...content, sourceDeepLink: null } })),
+    );
+    expect(message).toEqual(['photo-reports.ndjson', line, 'fingerprint', 'is not that of the content']);
+    const [again] = await importInvalid(changing(() => ({ fingerprint: 'a'.repeat(64) })));
+    expect(again).toEqual(message);
   });
 
   it.each([
@@ -277,19 +284,19 @@ describe('an import', () => {
     ['walkthroughDate', '2026-03-02T07:00:01.000Z'],
     ['sourceAuthor', { externalId: 'author-118', name: 'Another' }],
   ])('rejects a %s that differs from the content', async (field, value) => {
-    const [told] = await problemsOf(changing(() => ({ [field]: value })));
-    expect(told).toEqual(['photo-reports.ndjson', line, field, 'is not what the content says']);
+    const [message] = await importInvalid(changing(() => ({ [field]: value })));
+    expect(message).toEqual(['photo-reports.ndjson', line, field, 'is not what the content says']);
   });
 
   it('requires each page of the tree under its parent, and accepts additional rows', async () => {
     const isChild = ({ path }: Json) => path[0] === 'one' && path.length === 2;
     for (const args of [[], ['--keep-good']]) {
-      const missing = await problemsOf({ pages: (rows) => rows.filter(({ path }) => path[0] !== 'child') }, ...args);
+      const missing = await importInvalid({ pages: (rows) => rows.filter(({ path }) => path[0] !== 'child') }, ...args);
       expect(missing).toEqual([
         ['photo-reports.ndjson', line, 'content.page', expect.stringContaining('has a page at ["child"] that is not')],
       ]);
     }
-    const rootless = await problemsOf({
+    const rootless = await importInvalid({
       pages: (rows) => rows.map((row) => (isChild(row) ? { ...row, parentId: null } : row)),
     });
     expect(rootless).toEqual([
@@ -300,7 +307,7 @@ describe('an import', () => {
         expect.stringContaining('parentId is not the page around'),
       ],
     ]);
-    const digest = await problemsOf({
+    const digest = await importInvalid({
       pages: (rows) => rows.map((row) => (isChild(row) ? { ...row, pathDigest: createFingerprint('') } : row)),
     });
     expect(digest[0]).toEqual([
@@ -315,7 +322,7 @@ describe('an import', () => {
     const strange = inContent(({ page: root }) => ({
       page: { ...root, blocks: [...root.blocks, blocks.image('x', 'att_none')] },
     }));
-    expect(await problemsOf(strange)).toEqual([
+    expect(await importInvalid(strange)).toEqual([
       [
         'photo-reports.ndjson',
         line,
@@ -345,7 +352,7 @@ describe('the demo data and the sample', () => {
 
 describe('the largest reports', () => {
   const syncMetadata = (metadata: string) =>
-    here.app.inject({
+    sourceDeployment.app.inject({
       method: 'POST',
       url: `/builders/buil_a${PATH}`,
       headers: { authorization: `Bearer ${owner.token}`, 'content-type': 'application/json' },
@@ -361,7 +368,7 @@ describe('the largest reports', () => {
       expect((await syncMetadata(metadata)).statusCode).toBe(200);
     }
     const large = join(folder, 'large');
-    await here.operator.json(['export', large]);
+    await sourceDeployment.operator.json(['export', large]);
     const empty = await startCli();
     const { problems } = await empty.json(['import', large]);
     await empty.close();

@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 // biome-ignore lint/suspicious/noExplicitAny: a document is changed by name.
 export type Json = any;
 
-export const rich = (...texts: string[]): Json => texts.map((text) => ({ text }));
+export const toRichText = (...texts: string[]): Json => texts.map((text) => ({ text }));
 
 /** Valid blocks of each type by name. */
 export const blocks = {
-  text: (id: string, richText: Json = rich('Slab edge')): Json => ({
+  text: (id: string, richText: Json = toRichText('Slab edge')): Json => ({
     sourceBlockId: id,
     type: 'TEXT',
     properties: {},
@@ -41,7 +41,7 @@ export const blocks = {
   }),
 };
 
-export const item = (id: string, more: object = {}): Json => ({ id, richText: rich('Close the void'), ...more });
+export const item = (id: string, more: object = {}): Json => ({ id, richText: toRichText('Close the void'), ...more });
 
 export const page = (inside: Json[] = [], more: object = {}): Json => ({
   schemaVersion: 1,
@@ -51,7 +51,7 @@ export const page = (inside: Json[] = [], more: object = {}): Json => ({
 });
 
 /** A page with a block of each type. */
-export const everyBlock = (): Json =>
+export const createPageOfEveryBlock = (): Json =>
   page([
     blocks.heading('heading'),
     blocks.text('text', [{ text: 'Edge protection ' }, { text: 'missing', marks: ['BOLD', 'ITALIC'] }]),
@@ -70,11 +70,11 @@ export const request = (more: object = {}): Json => ({
   sourceCreatedAt: '2026-03-02T07:30:00.000Z',
   walkthroughDate: '2026-03-02T07:00:00.000Z',
   sourceAuthor: { externalId: 'author-118', name: 'Mia Tran', email: 'mia@brightwire.example' },
-  page: everyBlock(),
+  page: createPageOfEveryBlock(),
   ...more,
 });
 
 /** Nests the page at a level; level 1 is the page itself. */
-export function atLevel(level: number, inner: Json): Json {
-  return level === 1 ? inner : page([blocks.page(`level-${level}`, atLevel(level - 1, inner))]);
+export function nestAtLevel(level: number, inner: Json): Json {
+  return level === 1 ? inner : page([blocks.page(`level-${level}`, nestAtLevel(level - 1, inner))]);
 }

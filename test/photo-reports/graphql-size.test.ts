@@ -2,18 +2,18 @@ import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { type Client, clientOf } from '../support/uploads.ts';
 import { blocks, type Json, page, request } from './documents.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
 let service: Service;
-let A: Client;
+let A: BuilderClient;
 
 beforeAll(async () => {
   service = await startService({ RATE_LIMIT_SYNC: '20/10' });
-  A = await clientOf(service, 'A');
+  A = await createBuilderClient(service, 'A');
 });
 
 afterAll(() => service.stop());
@@ -29,7 +29,7 @@ const SYNC = `mutation ($builderId: BuilderId!, $sourceApp: ReportSourceApp!, $s
 const syncWith = (field: string) => SYNC.replace('FIELD', field);
 
 /** Creates a report of about `mib` MiB. */
-const reportOf = (mebibytes: number) => {
+const createReport = (mebibytes: number) => {
   const text = 'a'.repeat(20_000);
   const many = Math.floor((mebibytes * MEBIBYTE) / 20_100);
   const items = (list: number) =>
@@ -42,7 +42,7 @@ const reportOf = (mebibytes: number) => {
 const post = (body: object, token = A.token) =>
   service.request({ method: 'POST', url: '/graphql', headers: { authorization: `Bearer ${token}` }, payload: body });
 const variablesOf = (report: Json) => ({ builderId: A.builderId, ...report });
-const refusal = (answer: { statusCode: number; json(): Json }) => [
+const readError = (answer: { statusCode: number; json(): Json }) => [
   answer.statusCode,
   answer.json().errors[0].extensions.code,
 ];
@@ -50,21 +50,21 @@ const TOO_LARGE = [413, 'PAYLOAD_TOO_LARGE'];
 
 describe('a GraphQL request', () => {
   it('may be as large as a REST request for a sync, with the same result (LIM-11, PRP-35)', async () => {
-    const report = reportOf(20);
+    const report = createReport(20);
     const answer = await post({ query: syncWith('syncPhotoReport'), variables: variablesOf(report) });
     expect(answer.json()).toEqual({
       data: { syncPhotoReport: { idempotent: false, sourceRevision: 1, photoReportId: expect.any(String) } },
     });
-    expect(await A.ok('POST', '/photo-reports/sync', report)).toMatchObject({ idempotent: true });
+    expect(await A.sendOk('POST', '/photo-reports/sync', report)).toMatchObject({ idempotent: true });
     const next = { ...report, sourceRevision: 2 };
     const updated = await post({ query: syncWith('updatePhotoReport'), variables: variablesOf(next) });
     expect(updated.json().data.updatePhotoReport).toMatchObject({ idempotent: false, sourceRevision: 2 });
-    expect(await A.ok('PATCH', '/photo-reports/sync', next)).toMatchObject({ idempotent: true });
+    expect(await A.sendOk('PATCH', '/photo-reports/sync', next)).toMatchObject({ idempotent: true });
   }, 60_000);
 
   it('is 413 beyond that', async () => {
     expect(
-      refusal(await post({ query: '{ builders { meta { totalCount } } }', a: 'a'.repeat(32 * MEBIBYTE) })),
+      readError(await post({ query: '{ builders { meta { totalCount } } }', a: 'a'.repeat(32 * MEBIBYTE) })),
     ).toEqual(TOO_LARGE);
   });
 
@@ -80,18 +80,18 @@ describe('a GraphQL request', () => {
     ],
   ])('is 413 beyond 1 MiB for %s', async (_, query) => {
     const body = { query: query.replace('BUILDER', A.builderId), variables: { unused: 'a'.repeat(MEBIBYTE) } };
-    expect(refusal(await post(body))).toEqual(TOO_LARGE);
+    expect(readError(await post(body))).toEqual(TOO_LARGE);
   });
 
   it('is 413 beyond 1 MiB for a client that may not sync, before its body is read', async () => {
-    const reader = await service.as('A', ['read:photos']);
-    const body = { query: syncWith('syncPhotoReport'), variables: variablesOf(reportOf(2)) };
-    expect(refusal(await post(body, reader))).toEqual(TOO_LARGE);
+    const reader = await service.tokenOf('A', ['read:photos']);
+    const body = { query: syncWith('syncPhotoReport'), variables: variablesOf(createReport(2)) };
+    expect(readError(await post(body, reader))).toEqual(TOO_LARGE);
   });
 
   it('of more than 1 MiB is charged to the budget of syncs once, before its body is read (LIM-2)', async () => {
     service.clock.advance(10_000);
-    const sync = { query: syncWith('syncPhotoReport'), variables: variablesOf(reportOf(2)) };
+    const sync = { query: syncWith('syncPhotoReport'), variables: variablesOf(createReport(2)) };
     const answer = await post(sync);
     expect(answer.json().errors).toBeUndefined();
     expect(answer.headers['x-ratelimit-remaining']).toBe('19');
@@ -100,7 +100,7 @@ describe('a GraphQL request', () => {
       const refused = await post(other);
       expect([refused.statusCode, refused.headers['x-ratelimit-remaining']]).toEqual([413, String(left)]);
     }
-    expect(refusal(await post(sync))).toEqual([429, 'RATE_LIMITED']);
+    expect(readError(await post(sync))).toEqual([429, 'RATE_LIMITED']);
     expect((await post({ query: other.query })).statusCode).toBe(200);
     service.clock.advance(10_000);
   }, 60_000);
@@ -125,7 +125,7 @@ describe('a GraphQL request', () => {
     const query = '{ builders { meta { totalCount } } }';
     const small = await chunked(JSON.stringify({ query, variables: { unused: 'a'.repeat(MEBIBYTE / 2) } }));
     expect(small.json().data.builders.meta.totalCount).toBeGreaterThan(0);
-    const sync = { query: syncWith('syncPhotoReport'), variables: variablesOf(reportOf(2)) };
-    expect(refusal(await chunked(JSON.stringify(sync)))).toEqual(TOO_LARGE);
+    const sync = { query: syncWith('syncPhotoReport'), variables: variablesOf(createReport(2)) };
+    expect(readError(await chunked(JSON.stringify(sync)))).toEqual(TOO_LARGE);
   });
 });

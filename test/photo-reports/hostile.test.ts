@@ -3,14 +3,14 @@ import { runInNewContext } from 'node:vm';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { validatePageDocument } from '../../src/domain/photo-reports/page-document.ts';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { type Client, clientOf } from '../support/uploads.ts';
 import { blocks, page, request } from './documents.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
 let service: Service;
-let client: Client;
+let client: BuilderClient;
 let url: string;
 
 setFlagsFromString('--expose-gc');
@@ -18,7 +18,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
 
 beforeAll(async () => {
   service = await startService();
-  client = await clientOf(service, 'A');
+  client = await createBuilderClient(service, 'A');
   await (service.app as FastifyInstance).listen({ port: 0, host: '127.0.0.1' });
   const { port } = service.app.server.address() as { port: number };
   url = `http://127.0.0.1:${port}/builders/${client.builderId}/photo-reports/sync`;
@@ -32,15 +32,15 @@ async function send(body: string | Uint8Array): Promise<{ status: number; errors
     const answer = await fetch(url, { method: 'POST', headers, body: body as never });
     return { ...((await answer.json()) as object), status: answer.status };
   } catch {
-    // The service answers before it has read all, and closes; a client that still writes may only see the end.
+    // The service responds before it has read the whole body and closes; a client that is still writing may see only the close.
     return { status: 413 };
   }
 }
 
-const whole = (inner: string) => JSON.stringify(request({ page: 'HERE' })).replace('"HERE"', inner);
+const createRequestText = (inner: string) => JSON.stringify(request({ page: 'HERE' })).replace('"HERE"', inner);
 
-/** A page within so many others, as text. */
-function pagesWithin(levels: number): string {
+/** Returns the JSON text of a page nested in that many others. */
+function createNestedPages(levels: number): string {
   const open =
     '{"schemaVersion":1,"title":"a","blocks":[{"sourceBlockId":"a","type":"PAGE","properties":{},"childPage":';
   return `${open.repeat(levels)}{"schemaVersion":1,"title":"a","blocks":[]}${'}]}'.repeat(levels)}`;
@@ -53,11 +53,14 @@ describe('a hostile body', () => {
   }, 60_000);
 
   it('of 10,000 levels of childPage is 400 (PRP-33)', async () => {
-    expect(await send(whole(pagesWithin(10_000)))).toMatchObject({ status: 400, errors: [{ fieldName: 'body' }] });
+    expect(await send(createRequestText(createNestedPages(10_000)))).toMatchObject({
+      status: 400,
+      errors: [{ fieldName: 'body' }],
+    });
   });
 
   it('of 15 levels of childPage, which a body may nest, is 400 at the fifth', async () => {
-    const { status, errors } = await send(whole(pagesWithin(15)));
+    const { status, errors } = await send(createRequestText(createNestedPages(15)));
     expect(status).toBe(400);
     expect(errors!.map(({ fieldName }) => fieldName)).toEqual([`page${'.blocks[0].childPage'.repeat(4)}`]);
   });
@@ -70,12 +73,12 @@ describe('a hostile body', () => {
     ['a lone surrogate', String.raw`{"schemaVersion":1,"title":"\udc00a","blocks":[]}`],
     ['a raw U+0000', '{"schemaVersion":1,"title":"a\0","blocks":[]}'],
   ])('with %s is 400', async (_, inner) => {
-    expect((await send(whole(inner))).status).toBe(400);
+    expect((await send(createRequestText(inner))).status).toBe(400);
     expect(({} as { a?: number }).a).toBeUndefined();
   });
 
   it('with a surrogate in its UTF-8 is 400', async () => {
-    const bytes = Buffer.from(whole('{"schemaVersion":1,"title":"HERE","blocks":[]}'));
+    const bytes = Buffer.from(createRequestText('{"schemaVersion":1,"title":"HERE","blocks":[]}'));
     const at = bytes.indexOf('HERE');
     bytes.set([0xed, 0xa0, 0x80, 0x20], at);
     expect((await send(bytes)).status).toBe(400);
@@ -84,9 +87,9 @@ describe('a hostile body', () => {
   it('is rejected without a memory leak', async () => {
     const bodies = [
       '['.repeat(20 * MEBIBYTE),
-      whole(pagesWithin(10_000)),
-      whole(`{"blocks":[${'5,'.repeat(3_000_000)}5]}`),
-      whole(`{"schemaVersion":1,"title":"${'a'.repeat(20 * MEBIBYTE)}","blocks":[]}`),
+      createRequestText(createNestedPages(10_000)),
+      createRequestText(`{"blocks":[${'5,'.repeat(3_000_000)}5]}`),
+      createRequestText(`{"schemaVersion":1,"title":"${'a'.repeat(20 * MEBIBYTE)}","blocks":[]}`),
     ];
     const round = async () => {
       for (const body of bodies) expect((await send(body)).status).toBe(400);

@@ -1,28 +1,28 @@
 import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
-import { type Client, clientOf } from '../support/uploads.ts';
 import { blocks, type Json, page, request } from './documents.ts';
-import { addPhoto } from './photos.ts';
+import { addPhoto } from './photo-rows.ts';
 
 const PATH = '/photo-reports/sync';
-/** Keeps syncs from saving, with all that they have read and locked before. */
+/** Blocks syncs before they save, while they hold all earlier locks. */
 const HOLD_REPORTS = 'lock table photo_report in share mode';
 
 let service: Service;
-let client: Client;
-let other: ConcurrentTransaction;
+let client: BuilderClient;
+let otherTransaction: ConcurrentTransaction;
 
 beforeAll(async () => {
   service = await startService();
-  other = await ConcurrentTransaction.open(service.databases.au1.url);
-  client = await clientOf(service, 'A');
+  otherTransaction = await ConcurrentTransaction.open(service.databases.au1.url);
+  client = await createBuilderClient(service, 'A');
 });
 
 afterAll(async () => {
-  await other.close();
+  await otherTransaction.close();
   await service.stop();
 });
 
@@ -34,17 +34,21 @@ describe('while a sync is being saved', () => {
   it('another one of its report waits, and is decided by what the first has stored (PRP-10)', async () => {
     const body = request();
     const contradiction = { ...body, page: page([blocks.text('other')]) };
-    const [first, second] = await other.respondWhileOpen(HOLD_REPORTS, [], [sync(body), sync(contradiction)]);
+    const [first, second] = await otherTransaction.respondWhileOpen(
+      HOLD_REPORTS,
+      [],
+      [sync(body), sync(contradiction)],
+    );
     expect(first!.json()).toMatchObject({ idempotent: false });
     expect(outcomeOf(second!)).toEqual([409, 'REVISION_CONFLICT']);
-    expect(await client.ok('POST', PATH, body)).toMatchObject({ idempotent: true });
+    expect(await client.sendOk('POST', PATH, body)).toMatchObject({ idempotent: true });
   });
 
   it('the archival of its report waits, and archives it', async () => {
     const body = request();
     const { sourceApp, sourceExternalId } = body;
     const archive = () => client.send('DELETE', PATH, { sourceApp, sourceExternalId });
-    const [synced, archived] = await other.respondWhileOpen(HOLD_REPORTS, [], [sync(body), archive]);
+    const [synced, archived] = await otherTransaction.respondWhileOpen(HOLD_REPORTS, [], [sync(body), archive]);
     expect(synced!.statusCode).toBe(200);
     expect(archived!.statusCode).toBe(200);
     const sql = 'select archived_at is not null as archived from photo_report where id = ?';
@@ -54,9 +58,9 @@ describe('while a sync is being saved', () => {
 
   it('its photos are neither archived nor moved, and other reports may name them too (PRP-14)', async () => {
     const photo = await addPhoto(service, client.builderId);
-    const [synced] = await other.respondWhileOpen(HOLD_REPORTS, [], [sync(withPhoto(photo))], async () => {
-      expect(await other.findUnlocked('photo', [photo], 'update')).toEqual([]);
-      expect(await other.findUnlocked('photo', [photo], 'share')).toEqual([photo]);
+    const [synced] = await otherTransaction.respondWhileOpen(HOLD_REPORTS, [], [sync(withPhoto(photo))], async () => {
+      expect(await otherTransaction.findUnlocked('photo', [photo], 'update')).toEqual([]);
+      expect(await otherTransaction.findUnlocked('photo', [photo], 'share')).toEqual([photo]);
     });
     expect(synced!.statusCode).toBe(200);
   });
@@ -68,14 +72,14 @@ describe('a sync that fails before it is saved', () => {
     const terminate = `select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and wait_event_type = 'Lock'`;
     // Its first read waits for the lock.
-    const [answer] = await other.respondWhileOpen(
+    const [answer] = await otherTransaction.respondWhileOpen(
       'lock table photo_report in access exclusive mode',
       [],
       [sync(body)],
       async () => void (await service.databases.au1.fork().execute(terminate)),
     );
     expect(outcomeOf(answer!)).toEqual([503, 'UNAVAILABLE']);
-    expect(await client.ok('POST', PATH, body)).toMatchObject({ idempotent: false });
+    expect(await client.sendOk('POST', PATH, body)).toMatchObject({ idempotent: false });
   });
 });
 
@@ -83,7 +87,7 @@ describe('a sync whose photo', () => {
   it('is archived before it has locked it is 409 (PRP-14)', async () => {
     const photo = await addPhoto(service, client.builderId);
     const archive = 'update photo set archived_at = now() where id = $1';
-    const [answer] = await other.respondWhileOpen(archive, [photo], [sync(withPhoto(photo))]);
+    const [answer] = await otherTransaction.respondWhileOpen(archive, [photo], [sync(withPhoto(photo))]);
     expect(outcomeOf(answer!)).toEqual([409, 'ATTACHMENT_CONFLICT']);
   });
 
@@ -94,7 +98,11 @@ describe('a sync whose photo', () => {
       await addProject(service, client.builderId),
     ];
     const move = 'update photo set project_id = $2 where id = $1';
-    const [answer] = await other.respondWhileOpen(move, [photo, elsewhere], [sync(withPhoto(photo, { projectId }))]);
+    const [answer] = await otherTransaction.respondWhileOpen(
+      move,
+      [photo, elsewhere],
+      [sync(withPhoto(photo, { projectId }))],
+    );
     expect(outcomeOf(answer!)).toEqual([409, 'ATTACHMENT_CONFLICT']);
   });
 });

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { MAX_LARGE_TOKENS } from '../../src/http/body-task.ts';
 import { canonicalJson, canonicalJsonBytes, createFingerprint } from '../../src/shared/canonical-json.ts';
 import { createFairShares } from '../../src/shared/fair-shares.ts';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { type Client, clientOf } from '../support/uploads.ts';
 import { blocks, item, type Json, page, request } from './documents.ts';
 
 // Bodies of many MiB are sent, parsed and stored.
@@ -18,13 +18,13 @@ const MEBIBYTE = 1024 * 1024;
 const PATH = '/photo-reports/sync';
 
 let service: Service;
-let A: Client;
-let C: Client;
+let A: BuilderClient;
+let C: BuilderClient;
 
 beforeAll(async () => {
   service = await startService();
-  A = await clientOf(service, 'A');
-  C = await clientOf(service, 'C');
+  A = await createBuilderClient(service, 'A');
+  C = await createBuilderClient(service, 'C');
   await (service.app as FastifyInstance).listen({ port: 0, host: '127.0.0.1' });
 });
 
@@ -34,10 +34,10 @@ const longText = [{ text: 'é'.repeat(20_000) }];
 const items = (list: number, count = 100) =>
   Array.from({ length: count }, (_, at) => item(`${list}-${at}`, { richText: longText }));
 /** A valid page of about 4 MiB. */
-const largePage = () =>
+const createLargePage = () =>
   page([blocks.list('l', items(1)), blocks.page('child', page([blocks.failed('f')])), blocks.text('t')]);
 /** A valid page of less than 1 MiB and of more values than are checked on the event loop. */
-const densePage = () =>
+const createDensePage = () =>
   page([
     blocks.list(
       'l',
@@ -57,41 +57,45 @@ const SYNC = `mutation ($builderId: BuilderId!, $sourceApp: ReportSourceApp!, $s
   }
 }`;
 
-interface Answer {
+interface ReportResponse {
   status: number;
   data?: Json;
   errors?: { fieldName: string; message: string }[];
 }
 
-async function post(url: string, payload: string, { token }: Client): Promise<{ statusCode: number; body: Json }> {
+async function post(
+  url: string,
+  payload: string,
+  { token }: BuilderClient,
+): Promise<{ statusCode: number; body: Json }> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const answer = await service.request({ method: 'POST', url, headers, payload });
   return { statusCode: answer.statusCode, body: answer.json() };
 }
-const sendRest = async (report: string, client = A): Promise<Answer> => {
+const sendRest = async (report: string, client = A): Promise<ReportResponse> => {
   const { statusCode: status, body } = await post(`/builders/${client.builderId}${PATH}`, report, client);
   return status === 200 ? { status, data: body } : { status, errors: body.errors };
 };
-const sendGraphql = async (report: string, client = A, query = SYNC): Promise<Answer> => {
+const sendGraphql = async (report: string, client = A, query = SYNC): Promise<ReportResponse> => {
   const variables = report.replace('{', `{"builderId":"${client.builderId}",`);
   const { body } = await post('/graphql', `{"query":${JSON.stringify(query)},"variables":${variables}}`, client);
   if (!body.errors) return { status: 200, data: body.data.syncPhotoReport };
   const { http, errors } = body.errors[0].extensions;
   return { status: http.status, errors };
 };
-const faces = [
+const interfaces = [
   ['REST', sendRest],
   ['GraphQL', sendGraphql],
 ] as const;
 
 /** Returns the number of bodies parsed on the event loop and in the worker thread. */
-async function parsedBodies(): Promise<{ eventLoop: number; worker: number }> {
+async function countParsedBodies(): Promise<{ eventLoop: number; worker: number }> {
   const { body } = await service.request({ url: '/metrics' });
   const of = (thread: string) => Number(new RegExp(`parsed_bodies_total{thread="${thread}"} (\\d+)`).exec(body)![1]);
   return { eventLoop: of('event_loop'), worker: of('worker') };
 }
 
-async function storedOf({ sourceExternalId }: Json): Promise<Json> {
+async function readStored({ sourceExternalId }: Json): Promise<Json> {
   const [row] = (await service.databases.au1.fork().execute(
     `select fingerprint, title, content, (select count(*)::int from photo_report_page p where p.report_id = r.id) as pages
      from photo_report r where source_external_id = ?`,
@@ -100,36 +104,36 @@ async function storedOf({ sourceExternalId }: Json): Promise<Json> {
   return row;
 }
 
-describe.each(faces)('a valid report through %s', (_face, send) => {
+describe.each(interfaces)('a valid report through %s', (_face, send) => {
   it.each([
-    ['of more than 1 MiB', largePage],
-    ['of many values', densePage],
+    ['of more than 1 MiB', createLargePage],
+    ['of many values', createDensePage],
   ])('%s is parsed only in the worker thread, and stored unchanged', async (_size, createPage) => {
-    const { id: mappedAdminUserId } = service.demoUser(({ builderIds }) => builderIds.includes(A.builderId));
+    const { id: mappedAdminUserId } = service.findDemoUser(({ builderIds }) => builderIds.includes(A.builderId));
     const body = request({ page: createPage(), mappedAdminUserId, sourceDeepLink: 'https://a.example/walks/1' });
-    const before = await parsedBodies();
+    const before = await countParsedBodies();
     const answer = await send(JSON.stringify(body));
     expect(answer).toMatchObject({ status: 200, data: { idempotent: false } });
-    const after = await parsedBodies();
+    const after = await countParsedBodies();
     expect([after.eventLoop - before.eventLoop, after.worker - before.worker]).toEqual([0, 1]);
     const { sourceRevision: _, ...content } = body;
-    const stored = await storedOf(body);
+    const stored = await readStored(body);
     expect(stored.fingerprint).toBe(createFingerprint(canonicalJson(content)));
     expect(canonicalJson(stored.content)).toBe(canonicalJson(content));
     expect(stored.title).toBe(body.page.title);
   });
 
   it('is partial with a failed image, and has the pages of its tree (PRP-7)', async () => {
-    const body = request({ page: largePage() });
+    const body = request({ page: createLargePage() });
     expect(await send(JSON.stringify(body))).toMatchObject({ status: 200, data: { status: 'partial' } });
-    expect(await storedOf(body)).toMatchObject({ pages: 2 });
+    expect(await readStored(body)).toMatchObject({ pages: 2 });
   });
 
   it('has the same content through the other API and on the event loop (PRP-35)', async () => {
     const body = request({ page: page([blocks.text('t')]) });
     const spaces = ' '.repeat(MEBIBYTE);
     expect(await send(JSON.stringify(body))).toMatchObject({ status: 200, data: { idempotent: false } });
-    for (const [, other] of faces) {
+    for (const [, other] of interfaces) {
       const large = JSON.stringify(body).replace('{', `{${spaces}`);
       expect(await other(large)).toMatchObject({ status: 200, data: { idempotent: true } });
     }
@@ -152,7 +156,7 @@ describe('the valid report of the most runs', () => {
   });
 });
 
-describe.each(faces)('an invalid report of more than 1 MiB through %s', (_face, send) => {
+describe.each(interfaces)('an invalid report of more than 1 MiB through %s', (_face, send) => {
   it('is 400 with the path of each invalid field', async () => {
     const wrong = page([blocks.list('l', items(1)), blocks.heading('h', 7), blocks.image('i', 'photo')]);
     const { status, errors } = await send(JSON.stringify(request({ sourceRevision: 0, page: wrong })));
@@ -168,7 +172,7 @@ describe.each(faces)('an invalid report of more than 1 MiB through %s', (_face, 
   });
 
   it('is 400 on body for JSON that cannot be parsed', async () => {
-    const whole = JSON.stringify(request({ page: largePage() }));
+    const whole = JSON.stringify(request({ page: createLargePage() }));
     const { status, errors } = await send(whole.replace('"schemaVersion"', 'schemaVersion'));
     expect([status, errors]).toEqual([400, [{ fieldName: 'body', message: 'must be valid JSON' }]]);
   });
@@ -197,7 +201,7 @@ describe('a large GraphQL body', () => {
       'page: $page,',
       'page: { schemaVersion: 1, title: "a", blocks: [{ sourceBlockId: "b", type: PAGE, properties: {}, childPage: $page }] },',
     );
-    const { status, errors } = await sendGraphql(JSON.stringify(request({ page: largePage() })), A, nested);
+    const { status, errors } = await sendGraphql(JSON.stringify(request({ page: createLargePage() })), A, nested);
     expect([status, errors!.map(({ fieldName }) => fieldName)]).toEqual([
       400,
       ['page.blocks[0].childPage.contentMetadata'],
@@ -217,7 +221,7 @@ describe('a large GraphQL body', () => {
   });
 
   it('may sync one page into two reports', async () => {
-    const body = request({ page: largePage() });
+    const body = request({ page: createLargePage() });
     const one = /syncPhotoReport\([\s\S]*\}/.exec(SYNC)![0].replace(/\}\s*\}$/, '}');
     const both = SYNC.replace(
       one,
@@ -226,7 +230,7 @@ describe('a large GraphQL body', () => {
     expect(await sendGraphql(JSON.stringify(body), A, both)).toMatchObject({ status: 200 });
     for (const sourceExternalId of [body.sourceExternalId, `${body.sourceExternalId}-2`]) {
       const { sourceRevision: _, ...content } = { ...body, sourceExternalId };
-      expect((await storedOf(content)).fingerprint).toBe(createFingerprint(canonicalJson(content)));
+      expect((await readStored(content)).fingerprint).toBe(createFingerprint(canonicalJson(content)));
     }
   });
 });
@@ -253,10 +257,10 @@ describe('a share whose memory for large bodies is in use', () => {
     expect(rejected).toMatch(/\r\nretry-after: \d+\r\n/i);
     expect(rejected).toMatch(/\r\nconnection: close\r\n/i);
     expect(rejected).toContain('"RATE_LIMITED"');
-    expect(await sendRest(JSON.stringify(request({ page: largePage() })), C)).toMatchObject({ status: 200 });
+    expect(await sendRest(JSON.stringify(request({ page: createLargePage() })), C)).toMatchObject({ status: 200 });
     for (const { socket } of uploads) socket.destroy();
     // Their memory is released when the service notices the closed connections.
-    const again = async () => (await sendRest(JSON.stringify(request({ page: largePage() })))).status;
+    const again = async () => (await sendRest(JSON.stringify(request({ page: createLargePage() })))).status;
     await expect.poll(again, { timeout: 60_000 }).toBe(200);
   });
 
@@ -294,7 +298,7 @@ describe('a large sync whose client goes away', () => {
       const { body } = await service.request({ url: '/metrics' });
       return Number(/share_used_ratio\{limit="large bodies"\} (\S+)/.exec(body)![1]);
     };
-    const body = request({ page: largePage() });
+    const body = request({ page: createLargePage() });
     const payload = JSON.stringify(body);
     await expect.poll(usedMemory).toBe(0);
     await whileLocked(body, async () => {
@@ -307,7 +311,7 @@ describe('a large sync whose client goes away', () => {
       expect(await usedMemory()).toBeGreaterThan(0);
     });
     await expect.poll(usedMemory, { timeout: 10_000 }).toBe(0);
-    expect(await storedOf(body)).toMatchObject({ title: body.page.title });
+    expect(await readStored(body)).toMatchObject({ title: body.page.title });
   });
 });
 
@@ -317,7 +321,7 @@ describe('syncs that wait for a lock', () => {
     const syncs = await whileLocked(JSON.parse(body), async () => {
       const sent = Array.from({ length: 12 }, (_, at) => (at % 2 ? sendRest(body) : sendGraphql(body)));
       await expect.poll(countWaiting, { timeout: 3_500 }).toBe(8);
-      for (const [, send] of faces)
+      for (const [, send] of interfaces)
         expect(await send(JSON.stringify(request({ page: page() })), C)).toMatchObject({ status: 200 });
       expect(await countWaiting()).toBe(8);
       return sent;

@@ -16,9 +16,9 @@ import { DESKTOP, executablePath, launchChromium, PHONE } from '../oauth/chromiu
 import { startDeployment, startListening, type TestDeployment } from '../oauth/deployment.ts';
 import { addBuilder, addUser, PASSWORD } from '../oauth/fixtures.ts';
 import { addClient, postToken } from '../oauth/service.ts';
+import { BuilderClient } from '../support/builder-client.ts';
 import type { Service } from '../support/harness.ts';
-import { sitePhoto } from '../support/site-photo.ts';
-import { Client } from '../support/uploads.ts';
+import { createSitePhoto } from '../support/site-photo.ts';
 import { blocks, page, request } from './documents.ts';
 
 const PHOTOS = 500;
@@ -28,7 +28,7 @@ const SECRET = 'a-secret-of-this-test';
 let folder: string;
 let deployment: TestDeployment;
 let chromium: Chromium;
-let client: Client;
+let client: BuilderClient;
 let reportId: string;
 
 beforeAll(async () => {
@@ -41,18 +41,18 @@ beforeAll(async () => {
   await addClient(deployment, 'cli_a', { secrets: [SECRET] });
   const grant = { grant_type: 'client_credentials', audience: deployment.baseUrl, scope: SCOPES.join(' ') };
   const { body } = await postToken(app, { ...grant, client_id: 'cli_a', client_secret: SECRET });
-  client = new Client(
+  client = new BuilderClient(
     { request: (options: object) => app.inject(options) } as unknown as Service,
     body.access_token,
     'buil_a',
   );
-  const bytes = await sharp(await sitePhoto(4032, 3024))
+  const bytes = await sharp(await createSitePhoto(4032, 3024))
     .jpeg({ quality: 90 })
     .toBuffer();
   const first = await client.createPhoto({ imageAttachment: await client.upload(bytes) });
   const ids = await addCopies(first.id, bytes);
   const content = page(ids.map((id, index) => blocks.image(`i${index}`, id)));
-  ({ photoReportId: reportId } = await client.ok('POST', '/photo-reports/sync', request({ page: content })));
+  ({ photoReportId: reportId } = await client.sendOk('POST', '/photo-reports/sync', request({ page: content })));
   chromium = await launchChromium();
 }, 240_000);
 

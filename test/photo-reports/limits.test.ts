@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LIMITS, MAX_BODY_BYTES } from '../../src/domain/photo-reports/limits.ts';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { type Client, clientOf } from '../support/uploads.ts';
 import { page, request } from './documents.ts';
 
 const PATH = '/photo-reports/sync';
@@ -29,11 +29,11 @@ describe('docs/photo-reports.md', () => {
 
 describe('RATE_LIMIT_SYNC', () => {
   let service: Service;
-  let client: Client;
+  let client: BuilderClient;
 
   beforeAll(async () => {
     service = await startService({ RATE_LIMIT_SYNC: '3/10', RATE_LIMIT_API: '1000/10' });
-    client = await clientOf(service, 'A');
+    client = await createBuilderClient(service, 'A');
   });
 
   afterAll(() => service.stop());

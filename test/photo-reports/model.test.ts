@@ -1,23 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { type Client, clientOf } from '../support/uploads.ts';
 import { blocks, type Json, page, request } from './documents.ts';
-import { type Answer, type Archive, type Attempt, Model } from './model.ts';
-import { addPhoto } from './photos.ts';
+import { addPhoto } from './photo-rows.ts';
+import { type ArchiveAttempt, type ExpectedResponse, ReportModel, type SyncAttempt } from './report-model.ts';
 
 const PATH = '/photo-reports/sync';
 const RUNS = 120;
 
 let service: Service;
-const clients: Record<string, Client> = {};
+const clients: Record<string, BuilderClient> = {};
 const photos: string[] = [];
 let commands = 0;
 
 beforeAll(async () => {
   service = await startService();
-  for (const name of ['A', 'C']) clients[name] = await clientOf(service, name);
+  for (const name of ['A', 'C']) clients[name] = await createBuilderClient(service, name);
   for (let count = 0; count < 2; count++) photos.push(await addPhoto(service, clients.A!.builderId));
 });
 
@@ -29,7 +29,7 @@ afterAll(async () => {
 const sql = (text: string, values: unknown[] = []) =>
   service.databases.au1.fork().execute(text, values) as Promise<Json[]>;
 
-/** Contents of the reports by name. */
+/** Contents of the reports, by name. */
 const CONTENTS: Record<string, { photos: number[]; failed: boolean; paths: string[] }> = {
   plain: { photos: [], failed: false, paths: [''] },
   nested: { photos: [], failed: false, paths: ['', 'child', 'child/inner'] },
@@ -37,7 +37,7 @@ const CONTENTS: Record<string, { photos: number[]; failed: boolean; paths: strin
   both: { photos: [0, 1], failed: true, paths: ['', 'child'] },
 };
 
-function documentOf(content: string): Json {
+function createDocument(content: string): Json {
   const images = CONTENTS[content]!.photos.map((at) => blocks.image(`image-${at}`, photos[at]));
   const failed = CONTENTS[content]!.failed ? [blocks.failed('failed')] : [];
   const child = page([...images, ...failed, ...(content === 'nested' ? [blocks.page('inner')] : [])]);
@@ -45,14 +45,19 @@ function documentOf(content: string): Json {
 }
 
 /** The reports of one run in the service. */
-class Real {
+class RunContext {
   readonly #run = randomUUID();
   /** Ids of each report and page. */
   readonly #ids = new Map<string, string>();
 
   id = (report: string) => `${report}-${this.#run}`;
 
-  async call(method: 'POST' | 'PATCH' | 'DELETE', who: string, report: string, body: object): Promise<Answer> {
+  async call(
+    method: 'POST' | 'PATCH' | 'DELETE',
+    who: string,
+    report: string,
+    body: object,
+  ): Promise<ExpectedResponse> {
     commands++;
     const sent = { sourceApp: 'model', sourceExternalId: this.id(report), ...body };
     const answer = await clients[who]!.send(method, PATH, sent);
@@ -78,20 +83,23 @@ class Real {
   }
 }
 
-type Command = fc.AsyncCommand<Model, Real>;
+type Command = fc.AsyncCommand<ReportModel, RunContext>;
 
 class SyncCommand implements Command {
-  readonly attempt: Attempt;
-  constructor(attempt: Omit<Attempt, 'photos' | 'failed'>) {
+  readonly attempt: SyncAttempt;
+  constructor(attempt: Omit<SyncAttempt, 'photos' | 'failed'>) {
     const { photos: shown, failed } = CONTENTS[attempt.content]!;
     this.attempt = { ...attempt, photos: shown.map(String), failed };
   }
   check = () => true;
   toString = () => JSON.stringify(this.attempt);
 
-  async run(model: Model, real: Real): Promise<void> {
+  async run(model: ReportModel, real: RunContext): Promise<void> {
     const { who, report, revision, content, updateOnly } = this.attempt;
-    const { sourceApp, sourceExternalId, ...body } = request({ sourceRevision: revision, page: documentOf(content) });
+    const { sourceApp, sourceExternalId, ...body } = request({
+      sourceRevision: revision,
+      page: createDocument(content),
+    });
     // The second request is a retry after a lost response.
     for (let sent = 0; sent < 2; sent++) {
       const expected = model.sync(this.attempt);
@@ -101,11 +109,11 @@ class SyncCommand implements Command {
 }
 
 class ArchiveCommand implements Command {
-  constructor(readonly archive: Archive) {}
+  constructor(readonly archive: ArchiveAttempt) {}
   check = () => true;
   toString = () => `archive ${JSON.stringify(this.archive)}`;
 
-  async run(model: Model, real: Real): Promise<void> {
+  async run(model: ReportModel, real: RunContext): Promise<void> {
     const { who, report, revision } = this.archive;
     const expected = model.archive(this.archive);
     const body = revision === null ? {} : { sourceRevision: revision };
@@ -121,7 +129,7 @@ class PhotoCommand implements Command {
   check = () => true;
   toString = () => `photo ${this.photo} ${this.archived ? 'archived' : 'active'}`;
 
-  async run(model: Model): Promise<void> {
+  async run(model: ReportModel): Promise<void> {
     if (this.archived) model.archivedPhotos.add(String(this.photo));
     else model.archivedPhotos.delete(String(this.photo));
     const at = this.archived ? 'now()' : 'null';
@@ -129,15 +137,23 @@ class PhotoCommand implements Command {
   }
 }
 
-const who = fc.constantFrom('A', 'A', 'C');
+const anyIntegrator = fc.constantFrom('A', 'A', 'C');
 const report = fc.constantFrom('one', 'two');
 const revision = fc.integer({ min: 1, max: 5 });
 
 const anyCommand = [
   fc
-    .record({ who, report, revision, content: fc.constantFrom(...Object.keys(CONTENTS)), updateOnly: fc.boolean() })
+    .record({
+      who: anyIntegrator,
+      report,
+      revision,
+      content: fc.constantFrom(...Object.keys(CONTENTS)),
+      updateOnly: fc.boolean(),
+    })
     .map((attempt) => new SyncCommand(attempt)),
-  fc.record({ who, report, revision: fc.option(revision) }).map((archive) => new ArchiveCommand(archive)),
+  fc
+    .record({ who: anyIntegrator, report, revision: fc.option(revision) })
+    .map((archive) => new ArchiveCommand(archive)),
   fc.tuple(fc.constantFrom(0, 1), fc.boolean()).map(([photo, archived]) => new PhotoCommand(photo, archived)),
 ];
 
@@ -146,8 +162,8 @@ it('responds and stores like an in-memory model, for random requests of two inte
   await fc.assert(
     fc.asyncProperty(fc.commands(anyCommand, { maxCommands: 40, size: 'max' }), async (sequence) => {
       await sql('update photo set archived_at = null where id in (?)', [photos]);
-      const model = new Model();
-      const real = new Real();
+      const model = new ReportModel();
+      const real = new RunContext();
       await fc.asyncModelRun(() => ({ model, real }), sequence);
       const expected = [...model.reports].toSorted().map(([name, { owner, failed, ...rest }]) => ({
         ...{ report: name, owner, status: failed ? 'partial' : 'synced' },

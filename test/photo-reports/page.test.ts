@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSession } from '../../src/oauth/interaction/sessions.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
-import { type Client, clientOf } from '../support/uploads.ts';
-import { blocks, everyBlock, item, type Json, page, request } from './documents.ts';
-import { addPhoto, archivePhoto } from './photos.ts';
+import { blocks, createPageOfEveryBlock, item, type Json, page, request } from './documents.ts';
+import { addPhoto, archivePhoto } from './photo-rows.ts';
 
 const PATH = '/photo-reports/sync';
 
 let service: Service;
-let A: Client;
+let A: BuilderClient;
 
 beforeAll(async () => {
   service = await startService();
-  A = await clientOf(service, 'A');
+  A = await createBuilderClient(service, 'A');
 });
 
 afterAll(() => service.stop());
@@ -23,7 +23,7 @@ const sql = (text: string, values: unknown[] = []) =>
   service.databases.au1.fork().execute(text, values) as Promise<Json[]>;
 
 /** Signs in as the first member of the builder and returns the session cookie. */
-async function signedIn(builderId = A.builderId): Promise<string> {
+async function signIn(builderId = A.builderId): Promise<string> {
   const [user] = await sql(
     `select u.id, u.password_hash as "passwordHash" from app_user u join membership m on m.user_id = u.id
       where m.builder_id = ? and u.password_hash is not null and (select count(*) from membership n where n.user_id = u.id) = 1 limit 1`,
@@ -34,18 +34,18 @@ async function signedIn(builderId = A.builderId): Promise<string> {
   return `session-au1=${browserId}`;
 }
 
-const open = (id: string, cookie?: string) =>
+const openReport = (id: string, cookie?: string) =>
   service.request({ url: `/reports/${id}`, headers: cookie ? { cookie } : {} });
 
-const sync = async (more: object) => (await A.ok('POST', PATH, request(more))).photoReportId as string;
+const sync = async (more: object) => (await A.sendOk('POST', PATH, request(more))).photoReportId as string;
 
 describe('the page of a report', () => {
   it('shows a member the report: nested pages, lists, checklists, images and failed images (PRP-39)', async () => {
     const [photo, gone] = [await addPhoto(service, A.builderId), await addPhoto(service, A.builderId)];
-    const inside = [...everyBlock().blocks, blocks.image('photo', photo), blocks.image('gone', gone)];
+    const inside = [...createPageOfEveryBlock().blocks, blocks.image('photo', photo), blocks.image('gone', gone)];
     const id = await sync({ page: page(inside, { title: 'Level 3', shortDescription: 'Before the pour' }) });
     await archivePhoto(service, gone);
-    const answer = await open(id, await signedIn());
+    const answer = await openReport(id, await signIn());
     expect(answer.statusCode).toBe(200);
     expect(answer.headers['content-type']).toBe('text/html; charset=utf-8');
     expect(answer.headers['content-security-policy']).toContain("default-src 'none'");
@@ -63,7 +63,7 @@ describe('the page of a report', () => {
     const [known, pending] = [await addPhoto(service, A.builderId), await addPhoto(service, A.builderId)];
     await sql(`update photo_rendition set status = 'READY', width = 3024, height = 4032 where photo_id = ?`, [known]);
     const id = await sync({ page: page([blocks.image('known', known), blocks.image('pending', pending)]) });
-    const { body } = await open(id, await signedIn());
+    const { body } = await openReport(id, await signIn());
     const [first, second] = [...body.matchAll(/<figure><a href="([^"]+)"><img ([^>]+)>/g)];
     expect(first![1]).toContain(`photos/${A.builderId}/${known}.jpg?`);
     const attributes = Object.fromEntries(
@@ -76,36 +76,36 @@ describe('the page of a report', () => {
       '480w',
       '1200w',
     ]);
-    // Its place does not change when its dimensions become known.
+    // The layout does not change when the dimensions become known.
     expect(second![2]).toMatch(/^class="pending" .*width="640" height="480"/);
   });
 
   it('shows nothing without a session or with an expired one (PRP-38)', async () => {
     const id = await sync({});
     const asksToSignIn = async (cookie?: string) => {
-      const { statusCode, headers, body } = await open(id, cookie);
+      const { statusCode, headers, body } = await openReport(id, cookie);
       expect([statusCode, headers.location, body]).toEqual([303, `/reports/sign-in?to=${id}`, '']);
     };
     await asksToSignIn();
     await asksToSignIn('session-au1=made-up');
-    const cookie = await signedIn();
+    const cookie = await signIn();
     service.clock.advance(12 * 3_600_000 + 1_000);
-    A = await clientOf(service, 'A');
+    A = await createBuilderClient(service, 'A');
     await asksToSignIn(cookie);
   });
 
   it('is 404 for a user of another builder and for an unknown report (PRP-38)', async () => {
     const id = await sync({});
-    const cookie = await signedIn();
+    const cookie = await signIn();
     await sql('update photo_report set builder_id = (select id from builder where id <> ? limit 1) where id = ?', [
       A.builderId,
       id,
     ]);
-    const answer = await open(id, cookie);
+    const answer = await openReport(id, cookie);
     expect(answer.statusCode).toBe(404);
     expect(answer.body).not.toContain('Site walk');
     for (const other of ['phrep_none', 'PHREP_1', 'x', '..%2f', `phrep_${'a'.repeat(5_000)}`]) {
-      expect((await open(other, cookie)).statusCode, other).toBe(404);
+      expect((await openReport(other, cookie)).statusCode, other).toBe(404);
     }
   });
 
@@ -116,7 +116,7 @@ describe('the page of a report', () => {
   ])('shows %s in the builder’s time zone, %s, across a change of the clocks (PRP-41)', async (at, zone, text) => {
     const id = await sync({ walkthroughDate: at });
     await sql('update builder set time_zone = ? where id = ?', [zone, A.builderId]);
-    expect((await open(id, await signedIn())).body).toContain(`>${text}</time>`);
+    expect((await openReport(id, await signIn())).body).toContain(`>${text}</time>`);
   });
 
   it('escapes all text of a report (PRP-39)', async () => {
@@ -142,7 +142,7 @@ describe('the page of a report', () => {
       sourceDeepLink: "https://notes.example/'onmouseover='alert(1)",
     });
     await sql(`update project set name = ?`, [evil]);
-    const { statusCode, body } = await open(id, await signedIn());
+    const { statusCode, body } = await openReport(id, await signIn());
     expect(statusCode).toBe(200);
     const tags = [...body.replace('<!doctype html>', '').matchAll(/<([^>]*)>/g)].map(([, tag]) => tag!);
     const own =
@@ -158,11 +158,11 @@ describe('the page of a report', () => {
   it('does not link an imported deep link that is not HTTPS (PRP-39)', async () => {
     const id = await sync({});
     await sql(`update photo_report set source_deep_link = 'javascript:alert(1)' where id = ?`, [id]);
-    expect((await open(id, await signedIn())).body).not.toContain('javascript:');
+    expect((await openReport(id, await signIn())).body).not.toContain('javascript:');
   });
 
   it('serves its stylesheet from its own origin', async () => {
-    const { body } = await open(await sync({}), await signedIn());
+    const { body } = await openReport(await sync({}), await signIn());
     const [, href] = /<link rel="stylesheet" href="([^"]+)"/.exec(body)!;
     const answer = await service.request({ url: href! });
     expect([answer.statusCode, answer.headers['content-type']]).toEqual([200, 'text/css; charset=utf-8']);

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
-import { type Client, clientOf } from '../support/uploads.ts';
-import { blocks, everyBlock, item, type Json, page, request, rich } from './documents.ts';
-import { addPhoto, archivePhoto } from './photos.ts';
+import { blocks, createPageOfEveryBlock, item, type Json, page, request, toRichText } from './documents.ts';
+import { addPhoto, archivePhoto } from './photo-rows.ts';
 
 const PATH = '/photo-reports/sync';
 
 let service: Service;
-let A: Client;
+let A: BuilderClient;
 let projectId: string;
 
 beforeAll(async () => {
   service = await startService();
-  A = await clientOf(service, 'A');
+  A = await createBuilderClient(service, 'A');
   projectId = await addProject(service, A.builderId);
 });
 
@@ -43,8 +43,8 @@ async function graphql(query: string, variables: object): Promise<Json> {
 describe('photoReport', () => {
   it('returns the tree with defaults for absent fields and signed photo URLs (PRP-37)', async () => {
     const photo = await addPhoto(service, A.builderId, projectId);
-    const body = request({ projectId, page: page([...everyBlock().blocks, blocks.image('image', photo)]) });
-    const { photoReportId, pageId } = await A.ok('POST', PATH, body);
+    const body = request({ projectId, page: page([...createPageOfEveryBlock().blocks, blocks.image('image', photo)]) });
+    const { photoReportId, pageId } = await A.sendOk('POST', PATH, body);
     const { photoReport } = await graphql(ONE, { r: photoReportId });
     expect(photoReport).toMatchObject({
       ...{ id: photoReportId, sourceApp: 'site-notes', sourceRevision: 1, status: 'partial', title: 'Site walk' },
@@ -79,22 +79,22 @@ describe('photoReport', () => {
 
   it('returns null for an archived photo (PRP-37)', async () => {
     const photo = await addPhoto(service, A.builderId);
-    const { photoReportId } = await A.ok('POST', PATH, request({ page: page([blocks.image('image', photo)]) }));
+    const { photoReportId } = await A.sendOk('POST', PATH, request({ page: page([blocks.image('image', photo)]) }));
     await archivePhoto(service, photo);
     const { photoReport } = await graphql(ONE, { r: photoReportId });
     expect(photoReport.page.blocks[0]).toMatchObject({ attachmentId: photo, photo: null });
   });
 
   it('is 404 for a report of another builder (PRP-36)', async () => {
-    const B = await clientOf(service, 'B');
-    const { photoReportId } = await A.ok('POST', PATH, request());
+    const B = await createBuilderClient(service, 'B');
+    const { photoReportId } = await A.sendOk('POST', PATH, request());
     const { errors } = await service.graphql(B.token, ONE, { b: B.builderId, r: photoReportId });
     expect(errors![0]!.extensions).toMatchObject({ code: 'NOT_FOUND', http: { status: 404 } });
   });
 
   it('requires read:photos to read and write:photos to sync (PRP-36)', async () => {
-    const { photoReportId } = await A.ok('POST', PATH, request());
-    const writer = await service.as('A', ['write:photos']);
+    const { photoReportId } = await A.sendOk('POST', PATH, request());
+    const writer = await service.tokenOf('A', ['write:photos']);
     const { errors } = await service.graphql(writer, ONE, { b: A.builderId, r: photoReportId });
     expect(errors![0]!.extensions).toMatchObject({ code: 'INSUFFICIENT_SCOPE' });
   });
@@ -103,7 +103,7 @@ describe('photoReport', () => {
 describe('photoReports', () => {
   it('lists active or archived reports, of a project or all (PRP-36)', async () => {
     const body = request({ projectId });
-    const { photoReportId } = await A.ok('POST', PATH, body);
+    const { photoReportId } = await A.sendOk('POST', PATH, body);
     const idsWhere = async (variables: object) => {
       const { photoReports } = await graphql(LIST, { id: body.sourceExternalId, ...variables });
       return photoReports.data.map(({ id }: Json) => id);
@@ -112,7 +112,7 @@ describe('photoReports', () => {
     expect(await idsWhere({ p: projectId })).toEqual([photoReportId]);
     expect(await idsWhere({ p: 'proj_none' })).toEqual([]);
     expect(await idsWhere({ archived: true })).toEqual([]);
-    await A.ok('DELETE', PATH, { sourceApp: body.sourceApp, sourceExternalId: body.sourceExternalId });
+    await A.sendOk('DELETE', PATH, { sourceApp: body.sourceApp, sourceExternalId: body.sourceExternalId });
     expect(await idsWhere({})).toEqual([]);
     expect(await idsWhere({ archived: true })).toEqual([photoReportId]);
   });
@@ -122,9 +122,9 @@ describe('photoReports', () => {
       Promise.all(Array.from({ length: count }, () => addPhoto(service, A.builderId)));
     const sync = async (photos: string[]) => {
       const images = photos.map((photo, at) => blocks.image(`i${at}`, photo));
-      const inner = page([...images, blocks.list('l', [item('a')]), blocks.text('t', rich('x'))]);
+      const inner = page([...images, blocks.list('l', [item('a')]), blocks.text('t', toRichText('x'))]);
       const deep = page([blocks.page('one', page([blocks.page('two', inner)])), ...images]);
-      return (await A.ok('POST', PATH, request({ page: deep }))).photoReportId;
+      return (await A.sendOk('POST', PATH, request({ page: deep }))).photoReportId;
     };
     const small = await sync(await photosOf(1));
     const large = await sync(await photosOf(120));

@@ -7,7 +7,7 @@ const anImage = (number: number, imageStatus: 'SYNCED' | 'FAILED' = 'SYNCED'): T
   block: { sourceBlockId: `block-${number}`, imageStatus, attachmentId: `att_${number}` },
 });
 
-const images = (count: number) => Array.from({ length: count }, (_, number) => anImage(number));
+const createImages = (count: number) => Array.from({ length: count }, (_, number) => anImage(number));
 
 /** Returns the message of the conflict, or null. */
 function findConflict(...given: Parameters<typeof requirePhotos>): string | null {
@@ -22,7 +22,7 @@ function findConflict(...given: Parameters<typeof requirePhotos>): string | null
 
 describe('the conflict of blocks whose photo cannot be used (PRP-14)', () => {
   it('names each of ten', () => {
-    const parts = findConflict(new Map(), images(10), null)!.split('; ');
+    const parts = findConflict(new Map(), createImages(10), null)!.split('; ');
     expect(parts).toHaveLength(10);
     expect(parts[0]).toBe(
       'page.blocks[0].attachmentId (block "block-0"): att_0 is not an active photo of this builder',
@@ -31,7 +31,7 @@ describe('the conflict of blocks whose photo cannot be used (PRP-14)', () => {
   });
 
   it('names ten of twelve, and counts the others', () => {
-    const parts = findConflict(new Map(), images(12), null)!.split('; ');
+    const parts = findConflict(new Map(), createImages(12), null)!.split('; ');
     expect(parts).toHaveLength(11);
     expect(parts[9]).toContain('att_9');
     expect(parts[10]).toBe('and 2 more.');
@@ -43,11 +43,11 @@ describe('the conflict of blocks whose photo cannot be used (PRP-14)', () => {
       ['att_1', null],
       ['att_2', 'proj_b'],
     ]);
-    expect(findConflict(photos, images(3), 'proj_a')).toBe(
+    expect(findConflict(photos, createImages(3), 'proj_a')).toBe(
       'page.blocks[2].attachmentId (block "block-2"): att_2 is in another project.',
     );
-    expect(findConflict(photos, images(3), null)).toBeNull();
-    expect(findConflict(photos, images(3), undefined)).toBeNull();
+    expect(findConflict(photos, createImages(3), null)).toBeNull();
+    expect(findConflict(photos, createImages(3), undefined)).toBeNull();
   });
 
   it('does not exist for images that failed in the other application', () => {

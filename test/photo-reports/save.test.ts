@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { type Client, clientOf } from '../support/uploads.ts';
 import { blocks, type Json, page, request } from './documents.ts';
 
 const PATH = '/photo-reports/sync';
 
 let service: Service;
-let A: Client;
-let C: Client;
+let A: BuilderClient;
+let C: BuilderClient;
 
 beforeAll(async () => {
   service = await startService();
-  A = await clientOf(service, 'A');
-  C = await clientOf(service, 'C');
+  A = await createBuilderClient(service, 'A');
+  C = await createBuilderClient(service, 'C');
 });
 
 afterAll(() => service.stop());
@@ -25,7 +25,7 @@ const snapshot = async (id: string) => [
   await sql('select * from photo_report_page where report_id = ? order by id', [id]),
 ];
 
-const tree = (...titles: string[]) =>
+const createTree = (...titles: string[]) =>
   page(titles.map((title) => blocks.page(title, page([blocks.text('a')], { title }))));
 
 /** Runs the work with a trigger that executes a PL/pgSQL body on each write of the table. */
@@ -49,11 +49,11 @@ describe('a save that fails', () => {
     '%s is 500, leaves the previous snapshot whole, and its identical retry succeeds (PRP-9)',
     async (_, sabotage) => {
       for (const table of ['photo_report', 'photo_report_page']) {
-        const body = request({ page: tree('east', 'west') });
-        const { photoReportId } = await A.ok('POST', PATH, body);
+        const body = request({ page: createTree('east', 'west') });
+        const { photoReportId } = await A.sendOk('POST', PATH, body);
         const before = await snapshot(photoReportId);
-        const next = { ...body, sourceRevision: 2, page: tree('north') };
-        const fresh = request({ page: tree('east') });
+        const next = { ...body, sourceRevision: 2, page: createTree('north') };
+        const fresh = request({ page: createTree('east') });
         await whileWriting(table, sabotage, async () => {
           for (const attempt of [next, fresh]) {
             const answer = await A.send('POST', PATH, attempt);
@@ -61,9 +61,13 @@ describe('a save that fails', () => {
           }
         });
         expect(await snapshot(photoReportId)).toEqual(before);
-        expect(await A.ok('POST', PATH, next)).toMatchObject({ photoReportId, idempotent: false, sourceRevision: 2 });
-        expect(await A.ok('POST', PATH, next)).toMatchObject({ photoReportId, idempotent: true });
-        expect(await A.ok('POST', PATH, fresh)).toMatchObject({ idempotent: false });
+        expect(await A.sendOk('POST', PATH, next)).toMatchObject({
+          photoReportId,
+          idempotent: false,
+          sourceRevision: 2,
+        });
+        expect(await A.sendOk('POST', PATH, next)).toMatchObject({ photoReportId, idempotent: true });
+        expect(await A.sendOk('POST', PATH, fresh)).toMatchObject({ idempotent: false });
       }
     },
     60_000,
@@ -78,7 +82,7 @@ describe('a save', () => {
         richText: [{ text: 'a'.repeat(20_000) }],
       }));
       const body = request({ page: page([blocks.list('l', items)]) });
-      const { photoReportId } = await A.ok('POST', PATH, body);
+      const { photoReportId } = await A.sendOk('POST', PATH, body);
       const [row] = await sql('select title from photo_report where id = ?', [photoReportId]);
       return Number(row!.title);
     };
@@ -109,7 +113,7 @@ describe('concurrent syncs', () => {
   it('of different contents under one revision have one winner; the others are REVISION_CONFLICT', async () => {
     const body = request();
     const all = await outcomes(
-      Array.from({ length: 20 }, (_, at) => A.send('POST', PATH, { ...body, page: tree(`t${at}`) })),
+      Array.from({ length: 20 }, (_, at) => A.send('POST', PATH, { ...body, page: createTree(`t${at}`) })),
     );
     expect(all.filter(({ idempotent }) => idempotent === false)).toHaveLength(1);
     expect(all.filter(({ code }) => code === 'REVISION_CONFLICT')).toHaveLength(19);
@@ -120,7 +124,7 @@ describe('concurrent syncs', () => {
     const revisions = Array.from({ length: 20 }, (_, at) => at + 1).sort(() => Math.random() - 0.5);
     const all = await outcomes(
       revisions.map((sourceRevision) =>
-        A.send('POST', PATH, { ...body, sourceRevision, page: tree(`t${sourceRevision}`, 'same') }),
+        A.send('POST', PATH, { ...body, sourceRevision, page: createTree(`t${sourceRevision}`, 'same') }),
       ),
     );
     const committed = all.filter(({ idempotent }) => idempotent === false);
@@ -128,7 +132,7 @@ describe('concurrent syncs', () => {
     expect(Math.max(...committed.map(({ sourceRevision }) => sourceRevision))).toBe(20);
     const { photoReportId } = committed[0]!;
     const [[report], pages] = (await snapshot(photoReportId)) as [Json[], Json[]];
-    expect(report).toMatchObject({ source_revision: 20, content: { page: tree('t20', 'same') } });
+    expect(report).toMatchObject({ source_revision: 20, content: { page: createTree('t20', 'same') } });
     expect(pages.map(({ path }) => path.join('/')).toSorted()).toEqual(['', 'same', 't20']);
   });
 
@@ -145,14 +149,14 @@ describe('concurrent syncs', () => {
   });
 
   it('and archives of one report leave it consistently in one of the states', async () => {
-    const body = request({ page: tree('east') });
-    const { photoReportId } = await A.ok('POST', PATH, body);
+    const body = request({ page: createTree('east') });
+    const { photoReportId } = await A.sendOk('POST', PATH, body);
     const { sourceApp, sourceExternalId } = body;
     const all = await outcomes(
       Array.from({ length: 20 }, (_, at) =>
         at % 2
           ? A.send('DELETE', PATH, { sourceApp, sourceExternalId })
-          : A.send('POST', PATH, { ...body, sourceRevision: at + 2, page: tree(`t${at}`) }),
+          : A.send('POST', PATH, { ...body, sourceRevision: at + 2, page: createTree(`t${at}`) }),
       ),
     );
     expect(all.every(({ http, code }) => http === 200 || code === 'STALE_REVISION')).toBe(true);

@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
-import { type Client, clientOf } from '../support/uploads.ts';
-import { blocks, everyBlock, type Json, page, request } from './documents.ts';
-import { addPhoto, archivePhoto } from './photos.ts';
+import { blocks, createPageOfEveryBlock, type Json, page, request } from './documents.ts';
+import { addPhoto, archivePhoto } from './photo-rows.ts';
 
 const PATH = '/photo-reports/sync';
 
 let service: Service;
 /** Two integrators that are connected to the same builder. */
-let A: Client;
-let C: Client;
+let A: BuilderClient;
+let C: BuilderClient;
 let projectId: string;
 let otherProjectId: string;
 
 beforeAll(async () => {
   service = await startService();
-  A = await clientOf(service, 'A');
-  C = await clientOf(service, 'C');
+  A = await createBuilderClient(service, 'A');
+  C = await createBuilderClient(service, 'C');
   projectId = await addProject(service, A.builderId);
   otherProjectId = await addProject(service, A.builderId);
 });
@@ -29,7 +29,7 @@ const sql = (text: string, values: unknown[] = []) =>
 
 const conflictOf = (answer: { statusCode: number; json(): Json }) => [answer.statusCode, answer.json().code];
 const identityOf = ({ sourceApp, sourceExternalId }: Json) => ({ sourceApp, sourceExternalId });
-const higher = (body: Json, by = 1, more: object = {}) => ({
+const withHigherRevision = (body: Json, by = 1, more: object = {}) => ({
   ...body,
   sourceRevision: body.sourceRevision + by,
   ...more,
@@ -38,7 +38,7 @@ const higher = (body: Json, by = 1, more: object = {}) => ({
 describe('200', () => {
   it('for a committed snapshot, and for its retry with idempotent true (PRP-3, PRP-7)', async () => {
     const body = request();
-    const answer = await A.ok('POST', PATH, body);
+    const answer = await A.sendOk('POST', PATH, body);
     expect(answer).toEqual({
       status: 'partial',
       idempotent: false,
@@ -46,12 +46,12 @@ describe('200', () => {
       pageId: expect.stringMatching(/^page_[a-z0-9]+$/),
       sourceRevision: 1,
     });
-    expect(await A.ok('POST', PATH, body)).toEqual({ ...answer, idempotent: true });
+    expect(await A.sendOk('POST', PATH, body)).toEqual({ ...answer, idempotent: true });
   });
 
   it('compares contents regardless of the order of fields, escapes and notation of numbers (PRP-2)', async () => {
     const body = request({ page: page([blocks.text('a'), blocks.heading('b', 2)]) });
-    const { photoReportId } = await A.ok('POST', PATH, body);
+    const { photoReportId } = await A.sendOk('POST', PATH, body);
     const reversed = (value: Json): Json => {
       if (Array.isArray(value)) return value.map(reversed);
       if (value === null || typeof value !== 'object') return value;
@@ -71,24 +71,26 @@ describe('200', () => {
   it('is synced if no image failed, else partial, at any level (PRP-7)', async () => {
     const nested = (inner: Json) => page([blocks.page('one', page([blocks.page('two', page([inner]))]))]);
     const synced = request({ page: nested(blocks.text('a')) });
-    expect(await A.ok('POST', PATH, synced)).toMatchObject({ status: 'synced' });
-    const partial = higher(synced, 1, { page: nested(blocks.failed('a')) });
-    expect(await A.ok('POST', PATH, partial)).toMatchObject({ status: 'partial', idempotent: false });
-    expect(await A.ok('POST', PATH, partial)).toMatchObject({ status: 'partial', idempotent: true });
-    expect(await A.ok('POST', PATH, higher(synced, 2))).toMatchObject({ status: 'synced' });
+    expect(await A.sendOk('POST', PATH, synced)).toMatchObject({ status: 'synced' });
+    const partial = withHigherRevision(synced, 1, { page: nested(blocks.failed('a')) });
+    expect(await A.sendOk('POST', PATH, partial)).toMatchObject({ status: 'partial', idempotent: false });
+    expect(await A.sendOk('POST', PATH, partial)).toMatchObject({ status: 'partial', idempotent: true });
+    expect(await A.sendOk('POST', PATH, withHigherRevision(synced, 2))).toMatchObject({ status: 'synced' });
   });
 
   it('keeps the id of a page as long as its path exists (PRP-8)', async () => {
     const tree = (...ids: string[]) => page(ids.map((id) => blocks.page(id, page([blocks.page('inner')]))));
     const body = request({ page: tree('east', 'west') });
-    const { photoReportId, pageId } = await A.ok('POST', PATH, body);
+    const { photoReportId, pageId } = await A.sendOk('POST', PATH, body);
     const pages = async () => {
       const rows = await sql('select id, path from photo_report_page where report_id = ?', [photoReportId]);
       return Object.fromEntries(rows.map(({ id, path }) => [path.join('/'), id]));
     };
     const before = await pages();
     expect(Object.keys(before).toSorted()).toEqual(['', 'east', 'east/inner', 'west', 'west/inner']);
-    expect((await A.ok('POST', PATH, higher(body, 1, { page: tree('north', 'west') }))).pageId).toBe(pageId);
+    expect((await A.sendOk('POST', PATH, withHigherRevision(body, 1, { page: tree('north', 'west') }))).pageId).toBe(
+      pageId,
+    );
     const after = await pages();
     expect(Object.keys(after).toSorted()).toEqual(['', 'north', 'north/inner', 'west', 'west/inner']);
     for (const path of ['', 'west', 'west/inner']) expect(after[path]).toBe(before[path]);
@@ -97,20 +99,20 @@ describe('200', () => {
   it('for an identical retry after its photos were archived (PRP-3)', async () => {
     const photo = await addPhoto(service, A.builderId, projectId);
     const body = request({ projectId, page: page([blocks.image('a', photo)]) });
-    const first = await A.ok('POST', PATH, body);
+    const first = await A.sendOk('POST', PATH, body);
     await archivePhoto(service, photo);
-    expect(await A.ok('POST', PATH, body)).toEqual({ ...first, idempotent: true });
-    expect(conflictOf(await A.send('POST', PATH, higher(body)))).toEqual([409, 'ATTACHMENT_CONFLICT']);
+    expect(await A.sendOk('POST', PATH, body)).toEqual({ ...first, idempotent: true });
+    expect(conflictOf(await A.send('POST', PATH, withHigherRevision(body)))).toEqual([409, 'ATTACHMENT_CONFLICT']);
   });
 
   it('for an identical retry after the mapped user has left the builder (PRP-3)', async () => {
-    const user = service.demoUser(({ email }) => email.startsWith('alex'));
+    const user = service.findDemoUser(({ email }) => email.startsWith('alex'));
     const id = (user as Json).userId ?? (user as Json).id;
     const body = request({ mappedAdminUserId: id });
-    await A.ok('POST', PATH, body);
+    await A.sendOk('POST', PATH, body);
     await sql('delete from membership where user_id = ? and builder_id = ?', [id, A.builderId]);
-    expect(await A.ok('POST', PATH, body)).toMatchObject({ idempotent: true });
-    const answer = await A.send('POST', PATH, higher(body));
+    expect(await A.sendOk('POST', PATH, body)).toMatchObject({ idempotent: true });
+    const answer = await A.send('POST', PATH, withHigherRevision(body));
     expect(answer.statusCode).toBe(400);
     expect(answer.json().errors).toEqual([{ fieldName: 'mappedAdminUserId', message: expect.any(String) }]);
   });
@@ -131,9 +133,13 @@ describe('200', () => {
       sourceCreatedAt: '2026-03-02T18:30:00+11:00',
       sourceDeepLink: 'https://notes.example/walks/1',
       projectId: null,
-      page: { ...everyBlock(), contentMetadata: { deep: [{ n: -0.5e-7 }, null, 'é\u{1F3D7}'] }, sharingMetadata: {} },
+      page: {
+        ...createPageOfEveryBlock(),
+        contentMetadata: { deep: [{ n: -0.5e-7 }, null, 'é\u{1F3D7}'] },
+        sharingMetadata: {},
+      },
     });
-    const { photoReportId } = await A.ok('POST', PATH, body);
+    const { photoReportId } = await A.sendOk('POST', PATH, body);
     const query = `query ($b: BuilderId!, $r: PhotoReportId!) { photoReport(builderId: $b, photoReportId: $r) { request sourceCreatedAt } }`;
     const { data } = await service.graphql(A.token, query, { b: A.builderId, r: photoReportId });
     expect(data.photoReport.request).toEqual(body);
@@ -143,9 +149,9 @@ describe('200', () => {
   it('distinguishes reports of other applications and ids (PRP-1)', async () => {
     const body = request();
     const ids = [
-      await A.ok('POST', PATH, body),
-      await A.ok('POST', PATH, { ...body, sourceApp: 'other' }),
-      await A.ok('POST', PATH, { ...body, sourceExternalId: `${body.sourceExternalId}-2` }),
+      await A.sendOk('POST', PATH, body),
+      await A.sendOk('POST', PATH, { ...body, sourceApp: 'other' }),
+      await A.sendOk('POST', PATH, { ...body, sourceExternalId: `${body.sourceExternalId}-2` }),
     ].map(({ photoReportId }) => photoReportId);
     expect(new Set(ids).size).toBe(3);
   });
@@ -189,7 +195,7 @@ describe('400', () => {
   });
 
   it('takes the highest revision (PRP-18)', async () => {
-    expect(await A.ok('POST', PATH, request({ sourceRevision: 2147483647 }))).toMatchObject({
+    expect(await A.sendOk('POST', PATH, request({ sourceRevision: 2147483647 }))).toMatchObject({
       sourceRevision: 2147483647,
     });
   });
@@ -200,14 +206,14 @@ describe('400', () => {
     }
   });
 
-  it('tells a mapped user that the builder does not have (PRP-13)', async () => {
+  it('reports a mapped user that is not a member of the builder (PRP-13)', async () => {
     const answer = await A.send('POST', PATH, request({ mappedAdminUserId: 'user_nobody' }));
     expect(answer.json().errors).toMatchObject([{ fieldName: 'mappedAdminUserId' }]);
   });
 
   it('comes before a conflict, and after the replay of a stored revision (PRP-3, PRP-13)', async () => {
     const body = request({ sourceRevision: 2 });
-    await A.ok('POST', PATH, body);
+    await A.sendOk('POST', PATH, body);
     const unknown = { mappedAdminUserId: 'user_nobody', sourceDeepLink: 'unheard-of://report' };
     for (const [sender, sourceRevision] of [
       [A, 1],
@@ -220,14 +226,14 @@ describe('400', () => {
         [{ fieldName: 'mappedAdminUserId' }, { fieldName: 'sourceDeepLink' }],
       ]);
     }
-    expect(await A.ok('POST', PATH, body)).toMatchObject({ idempotent: true });
+    expect(await A.sendOk('POST', PATH, body)).toMatchObject({ idempotent: true });
   });
 });
 
 describe('404', () => {
   it('is the answer to a project that is not the builder’s (PRP-12)', async () => {
     expect(conflictOf(await A.send('POST', PATH, request({ projectId: 'proj_none' })))).toEqual([404, 'NOT_FOUND']);
-    const foreign = await addProject(service, service.demo('B').builderIds[0]!);
+    const foreign = await addProject(service, service.findDemoClient('B').builderIds[0]!);
     const answer = await A.send('POST', PATH, request({ projectId: foreign }));
     expect(conflictOf(answer)).toEqual([404, 'NOT_FOUND']);
   });
@@ -235,11 +241,11 @@ describe('404', () => {
   it('is the answer to PATCH of a report that does not exist or is archived (PRP-11)', async () => {
     const body = request();
     expect((await A.send('PATCH', PATH, body)).statusCode).toBe(404);
-    await A.ok('POST', PATH, body);
-    await A.ok('PATCH', PATH, higher(body));
-    await A.ok('DELETE', PATH, identityOf(body));
-    expect((await A.send('PATCH', PATH, higher(body, 2))).statusCode).toBe(404);
-    expect((await A.send('PATCH', PATH, higher(body))).statusCode).toBe(404);
+    await A.sendOk('POST', PATH, body);
+    await A.sendOk('PATCH', PATH, withHigherRevision(body));
+    await A.sendOk('DELETE', PATH, identityOf(body));
+    expect((await A.send('PATCH', PATH, withHigherRevision(body, 2))).statusCode).toBe(404);
+    expect((await A.send('PATCH', PATH, withHigherRevision(body))).statusCode).toBe(404);
   });
 
   it('is the answer to the archiving of a report that does not exist (PRP-17)', async () => {
@@ -250,13 +256,13 @@ describe('404', () => {
 describe('409', () => {
   it('STALE_REVISION: a lower revision, of whatever content (PRP-5)', async () => {
     const body = request({ sourceRevision: 5 });
-    await A.ok('POST', PATH, body);
-    expect(conflictOf(await A.send('POST', PATH, higher(body, -1)))).toEqual([409, 'STALE_REVISION']);
+    await A.sendOk('POST', PATH, body);
+    expect(conflictOf(await A.send('POST', PATH, withHigherRevision(body, -1)))).toEqual([409, 'STALE_REVISION']);
   });
 
   it('REVISION_CONFLICT: the same revision, other content (PRP-4)', async () => {
     const body = request();
-    await A.ok('POST', PATH, body);
+    await A.sendOk('POST', PATH, body);
     const other = await A.send('POST', PATH, { ...body, page: page() });
     expect(conflictOf(other)).toEqual([409, 'REVISION_CONFLICT']);
     expect(Object.keys(other.json()).toSorted()).toEqual(['code', 'message']);
@@ -264,8 +270,8 @@ describe('409', () => {
 
   it('SOURCE_OWNERSHIP_REQUIRED: another integrator, whatever it sends (PRP-1)', async () => {
     const body = request();
-    await A.ok('POST', PATH, body);
-    for (const other of [body, higher(body), higher(body, 1, { projectId: 'proj_none' })]) {
+    await A.sendOk('POST', PATH, body);
+    for (const other of [body, withHigherRevision(body), withHigherRevision(body, 1, { projectId: 'proj_none' })]) {
       expect(conflictOf(await C.send('POST', PATH, other))).toEqual([409, 'SOURCE_OWNERSHIP_REQUIRED']);
       expect(conflictOf(await C.send('PATCH', PATH, other))).toEqual([409, 'SOURCE_OWNERSHIP_REQUIRED']);
     }
@@ -287,14 +293,14 @@ describe('409', () => {
       expect(answer.json().message).toContain(photo);
     }
     // Without a project of its own the report may show photos of any.
-    await A.ok('POST', PATH, request({ page: page([blocks.image('a', elsewhere)]) }));
+    await A.sendOk('POST', PATH, request({ page: page([blocks.image('a', elsewhere)]) }));
   });
 
   it('leaves what is stored as it was (PRP-15)', async () => {
     const body = request({ page: page([blocks.text('a')]) });
-    const { photoReportId } = await A.ok('POST', PATH, body);
+    const { photoReportId } = await A.sendOk('POST', PATH, body);
     const before = await sql('select * from photo_report where id = ?', [photoReportId]);
-    await A.send('POST', PATH, higher(body, 1, { page: page([blocks.image('a', 'att_none')]) }));
+    await A.send('POST', PATH, withHigherRevision(body, 1, { page: page([blocks.image('a', 'att_none')]) }));
     await A.send('POST', PATH, { ...body, page: page() });
     expect(await sql('select * from photo_report where id = ?', [photoReportId])).toEqual(before);
   });
@@ -304,25 +310,25 @@ describe('archiving', () => {
   // PRP-3, PRP-6, PRP-16, PRP-17
   it('is idempotent, takes its fields from the body or the query, and is undone by a higher revision alone', async () => {
     const body = request({ sourceRevision: 3 });
-    const { photoReportId, pageId } = await A.ok('POST', PATH, body);
+    const { photoReportId, pageId } = await A.sendOk('POST', PATH, body);
     const { sourceApp, sourceExternalId } = body;
     const query = new URLSearchParams({ sourceApp, sourceExternalId, sourceRevision: '2' });
     expect(conflictOf(await A.send('DELETE', `${PATH}?${query}`))).toEqual([409, 'STALE_REVISION']);
     query.set('sourceRevision', '3');
-    const archived = await A.ok('DELETE', `${PATH}?${query}`);
+    const archived = await A.sendOk('DELETE', `${PATH}?${query}`);
     expect(archived).toEqual({
       ...{ status: 'archived', idempotent: false, photoReportId, pageId, sourceRevision: 3 },
       archivedAt: new Date(service.clock.now()).toISOString(),
     });
     service.clock.advance(1_000);
-    const again = await A.ok('DELETE', PATH, { ...identityOf(body), sourceRevision: 9 });
+    const again = await A.sendOk('DELETE', PATH, { ...identityOf(body), sourceRevision: 9 });
     expect(again).toEqual({ ...archived, idempotent: true });
-    expect(await A.ok('POST', PATH, body)).toMatchObject({ idempotent: true });
+    expect(await A.sendOk('POST', PATH, body)).toMatchObject({ idempotent: true });
     expect(await sql('select archived_at from photo_report where id = ?', [photoReportId])).not.toEqual([
       { archived_at: null },
     ]);
-    expect(conflictOf(await A.send('POST', PATH, higher(body, -1)))).toEqual([409, 'STALE_REVISION']);
-    const restored = await A.ok('POST', PATH, higher(body));
+    expect(conflictOf(await A.send('POST', PATH, withHigherRevision(body, -1)))).toEqual([409, 'STALE_REVISION']);
+    const restored = await A.sendOk('POST', PATH, withHigherRevision(body));
     expect(restored).toEqual({ status: 'partial', idempotent: false, photoReportId, pageId, sourceRevision: 4 });
     expect(await sql('select archived_at from photo_report where id = ?', [photoReportId])).toEqual([
       { archived_at: null },

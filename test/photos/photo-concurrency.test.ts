@@ -2,22 +2,22 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { picture } from '../support/images.ts';
+import { createPicture } from '../support/images.ts';
 import { addProject } from '../support/rows.ts';
-import { type Client, clientOf } from '../support/uploads.ts';
 
 const SENDS = 50;
 
 let service: Service;
-let other: FastifyInstance;
-let client: Client;
+let otherInstance: FastifyInstance;
+let client: BuilderClient;
 let projects: [string, string];
 
 beforeAll(async () => {
   service = await startService();
-  other = await service.another();
-  client = await clientOf(service, 'A');
+  otherInstance = await service.startInstance();
+  client = await createBuilderClient(service, 'A');
   projects = [await addProject(service, client.builderId), await addProject(service, client.builderId)];
 });
 
@@ -25,7 +25,7 @@ afterAll(() => service.stop());
 
 /** Sends a request to one of two instances. */
 const send = (at: number, method: 'POST' | 'PATCH' | 'DELETE', path: string, payload: object) =>
-  (at % 2 === 0 ? service.app : other).inject({
+  (at % 2 === 0 ? service.app : otherInstance).inject({
     method,
     url: `/builders/${client.builderId}${path}`,
     headers: { authorization: `Bearer ${client.token}` },
@@ -41,7 +41,7 @@ async function sendAtOnce(method: 'POST' | 'DELETE', body: object) {
   return answers.map((answer) => answer.json());
 }
 
-const active = async (table: string) =>
+const countActive = async (table: string) =>
   (await service.databases.au1
     .fork()
     .execute(`select * from ${table} where page_external_source_id = 'page' and archived_at is null`)) as Record<
@@ -59,9 +59,9 @@ describe('50 concurrent upserts of one page on two instances', () => {
     );
     const page = { externalSourceId: 'page', sourceApp: 'app', folderName: 'Page', photos };
     const results = await sendAtOnce('POST', { ...page, projectId: projects[0] });
-    const rows = await active('photo');
+    const rows = await countActive('photo');
     expect(rows).toHaveLength(4);
-    expect(await active('photo_folder')).toHaveLength(1);
+    expect(await countActive('photo_folder')).toHaveLength(1);
     expect(results.flatMap(({ createdPhotos }) => createdPhotos)).toHaveLength(4);
     const ids = rows.map(({ id }) => id).toSorted();
     for (const { createdPhotos, skippedPhotos, failedPhotos, folderId } of results) {
@@ -72,17 +72,17 @@ describe('50 concurrent upserts of one page on two instances', () => {
     }
 
     const moves = await sendAtOnce('POST', { ...page, projectId: projects[1], folderId: results[0].folderId });
-    const moved = await active('photo');
+    const moved = await countActive('photo');
     expect(moved).toHaveLength(4);
     expect(moved.every(({ project_id }) => project_id === projects[1])).toBe(true);
-    expect(await active('photo_folder')).toMatchObject([{ project_id: projects[1] }]);
+    expect(await countActive('photo_folder')).toMatchObject([{ project_id: projects[1] }]);
     expect(moves.flatMap(({ createdPhotos }) => createdPhotos)).toHaveLength(4);
     expect(moves.flatMap(({ failedPhotos }) => failedPhotos)).toEqual([]);
 
     const removals = await sendAtOnce('DELETE', { externalSourceId: 'page', sourceApp: 'app' });
     expect(removals.flatMap(({ deletedAttachmentIds }) => deletedAttachmentIds)).toHaveLength(4);
-    expect(await active('photo')).toEqual([]);
-    expect(await active('photo_folder')).toEqual([]);
+    expect(await countActive('photo')).toEqual([]);
+    expect(await countActive('photo_folder')).toEqual([]);
   }, 60_000);
 
   it('leave only the bytes of the photos', async () => {
@@ -99,12 +99,17 @@ describe('50 concurrent upserts of one page on two instances', () => {
   it('stay consistent while one request moves and another deletes the page', async () => {
     const photos = [{ externalSourceId: '1', imageAttachment: await client.upload() }];
     const page = { externalSourceId: 'page', sourceApp: 'app' };
-    await client.ok('POST', '/photo-gallery/bulk-upsert', { ...page, folderName: 'P', photos, projectId: projects[0] });
+    await client.sendOk('POST', '/photo-gallery/bulk-upsert', {
+      ...page,
+      folderName: 'P',
+      photos,
+      projectId: projects[0],
+    });
     await Promise.all([
-      client.ok('POST', '/photo-gallery/bulk-upsert', { ...page, folderName: 'P', photos, projectId: projects[1] }),
-      client.ok('DELETE', '/photo-gallery/bulk-upsert', page),
+      client.sendOk('POST', '/photo-gallery/bulk-upsert', { ...page, folderName: 'P', photos, projectId: projects[1] }),
+      client.sendOk('DELETE', '/photo-gallery/bulk-upsert', page),
     ]);
-    const [left, folders] = [await active('photo'), await active('photo_folder')];
+    const [left, folders] = [await countActive('photo'), await countActive('photo_folder')];
     expect(left.length).toBe(folders.length);
     expect(left.length).toBeLessThanOrEqual(1);
   });
@@ -137,7 +142,7 @@ describe('concurrent requests on two instances', () => {
     const names = ['x', 'y', 'z'];
     for (let round = 0; round < 5; round++) {
       const folders: { id: string }[] = [];
-      for (const name of names) folders.push(await client.ok('POST', '/photo-folders', { name }, 201));
+      for (const name of names) folders.push(await client.sendOk('POST', '/photo-folders', { name }, 201));
       const answers = await Promise.all(
         folders.map(({ id }, at) =>
           send(at, 'PATCH', `/photo-folders/${id}`, { parentId: folders[(at + 1) % names.length]!.id }),
@@ -191,7 +196,10 @@ describe('concurrent requests on two instances', () => {
   });
 
   it('a photo has the checked bytes even if the upload is overwritten meanwhile (UPL-17)', async () => {
-    const [small, large] = [await picture('jpeg', { width: 20 }), await picture('jpeg', { width: 90, height: 70 })];
+    const [small, large] = [
+      await createPicture('jpeg', { width: 20 }),
+      await createPicture('jpeg', { width: 90, height: 70 }),
+    ];
     const size = Math.max(small.length, large.length);
     const [one, two] = [small, large].map((bytes) => Buffer.concat([bytes, Buffer.alloc(size - bytes.length)]));
     for (let round = 0; round < 8; round++) {
@@ -208,7 +216,7 @@ describe('concurrent requests on two instances', () => {
         client.put(uploadUrl, two!),
       ]);
       expect(answer.json()).toMatchObject({ failedPhotos: [] });
-      const photo = await client.ok('GET', `/photos/${answer.json().createdAttachmentIds[0]}`);
+      const photo = await client.sendOk('GET', `/photos/${answer.json().createdAttachmentIds[0]}`);
       const served = (await client.download(photo.imageUrl)).rawPayload;
       expect(served.equals(photo.metadata.width === 20 ? one! : two!)).toBe(true);
       expect([20, 90]).toContain(photo.metadata.width);

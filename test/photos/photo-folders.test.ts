@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
-import { type Client, clientOf } from '../support/uploads.ts';
 
 let service: Service;
-let client: Client;
+let client: BuilderClient;
 let projectId: string;
 let otherProjectId: string;
 
 beforeAll(async () => {
   service = await startService();
-  client = await clientOf(service, 'A');
+  client = await createBuilderClient(service, 'A');
   projectId = await addProject(service, client.builderId);
   otherProjectId = await addProject(service, client.builderId);
 });
 
 afterAll(() => service.stop());
 
-const create = (body: object) => client.ok('POST', '/photo-folders', body, 201);
-const statusOf = async (...call: Parameters<Client['send']>) => {
+const create = (body: object) => client.sendOk('POST', '/photo-folders', body, 201);
+const statusOf = async (...call: Parameters<BuilderClient['send']>) => {
   const answer = await client.send(...call);
   return [
     answer.statusCode,
@@ -38,7 +38,7 @@ describe('POST /builders/{builderId}/photo-folders', () => {
       createdAt: new Date(service.clock.now()).toISOString(),
       updatedAt: new Date(service.clock.now()).toISOString(),
     });
-    expect(await client.ok('GET', `/photo-folders/${folder.id}`)).toEqual(folder);
+    expect(await client.sendOk('GET', `/photo-folders/${folder.id}`)).toEqual(folder);
   });
 
   it("has its parent's project by default (PHO-16)", async () => {
@@ -55,8 +55,8 @@ describe('POST /builders/{builderId}/photo-folders', () => {
 
   // PHO-16
   it("is 404 for a project or parent that is not the builder's, 400 for a parent of another project", async () => {
-    const elsewhere = await clientOf(service, 'A', 1);
-    const foreign = await elsewhere.ok('POST', '/photo-folders', { name: 'Foreign' }, 201);
+    const elsewhere = await createBuilderClient(service, 'A', 1);
+    const foreign = await elsewhere.sendOk('POST', '/photo-folders', { name: 'Foreign' }, 201);
     const own = await create({ name: 'Own', projectId });
     const foreignProject = await addProject(service, elsewhere.builderId);
     expect(await statusOf('POST', '/photo-folders', { name: 'a', projectId: foreignProject })).toEqual([
@@ -80,10 +80,10 @@ describe('GET /builders/{builderId}/photo-folders', () => {
       service.clock.advance(1_000);
       below.push(await create({ name: `List ${index}`, parentId: top.id }));
     }
-    const page = await client.ok('GET', `/photo-folders?parentId=${top.id}&limit=2&offset=1`);
+    const page = await client.sendOk('GET', `/photo-folders?parentId=${top.id}&limit=2&offset=1`);
     expect(page).toEqual({ data: below.slice(1), meta: { totalCount: 3, totalPages: 2, offset: 1, limit: 2 } });
-    expect((await client.ok('GET', `/photo-folders?projectId=${otherProjectId}`)).meta.totalCount).toBe(4);
-    expect((await client.ok('GET', '/photo-folders?projectId=proj_anone')).data).toEqual([]);
+    expect((await client.sendOk('GET', `/photo-folders?projectId=${otherProjectId}`)).meta.totalCount).toBe(4);
+    expect((await client.sendOk('GET', '/photo-folders?projectId=proj_anone')).data).toEqual([]);
   });
 });
 
@@ -91,14 +91,14 @@ describe('PATCH /builders/{builderId}/photo-folders/{folderId}', () => {
   it('changes only the given name or parent (PHO-18)', async () => {
     const [top, folder] = [await create({ name: 'Top', projectId }), await create({ name: 'Moves', projectId })];
     service.clock.advance(1_000);
-    expect(await client.ok('PATCH', `/photo-folders/${folder.id}`, { name: 'Renamed' })).toEqual({
+    expect(await client.sendOk('PATCH', `/photo-folders/${folder.id}`, { name: 'Renamed' })).toEqual({
       ...folder,
       name: 'Renamed',
       updatedAt: new Date(service.clock.now()).toISOString(),
     });
-    const moved = await client.ok('PATCH', `/photo-folders/${folder.id}`, { parentId: top.id });
+    const moved = await client.sendOk('PATCH', `/photo-folders/${folder.id}`, { parentId: top.id });
     expect(moved).toMatchObject({ name: 'Renamed', parentId: top.id });
-    expect(await client.ok('PATCH', `/photo-folders/${folder.id}`, { parentId: null })).toMatchObject({
+    expect(await client.sendOk('PATCH', `/photo-folders/${folder.id}`, { parentId: null })).toMatchObject({
       parentId: null,
     });
   });
@@ -121,7 +121,7 @@ describe('PATCH /builders/{builderId}/photo-folders/{folderId}', () => {
     for (const parentId of [top.id, middle.id, bottom.id]) {
       expect(await statusOf('PATCH', `/photo-folders/${top.id}`, { parentId })).toEqual([409, 'FOLDER_CYCLE']);
     }
-    expect(await client.ok('PATCH', `/photo-folders/${bottom.id}`, { parentId: top.id })).toMatchObject({
+    expect(await client.sendOk('PATCH', `/photo-folders/${bottom.id}`, { parentId: top.id })).toMatchObject({
       parentId: top.id,
     });
   });
@@ -141,7 +141,7 @@ describe('PATCH /builders/{builderId}/photo-folders/{folderId}', () => {
 describe('DELETE /builders/{builderId}/photo-folders/{folderId}', () => {
   it('answers 200 with the folder, then 404 (PHO-20)', async () => {
     const folder = await create({ name: 'Goes', projectId });
-    expect(await client.ok('DELETE', `/photo-folders/${folder.id}`)).toMatchObject({ id: folder.id, name: 'Goes' });
+    expect(await client.sendOk('DELETE', `/photo-folders/${folder.id}`)).toMatchObject({ id: folder.id, name: 'Goes' });
     expect(await statusOf('DELETE', `/photo-folders/${folder.id}`)).toEqual([404, 'NOT_FOUND']);
     expect(await statusOf('GET', `/photo-folders/${folder.id}`)).toEqual([404, 'NOT_FOUND']);
     expect(await statusOf('POST', '/photo-folders', { name: 'a', parentId: folder.id })).toEqual([404, 'NOT_FOUND']);
@@ -153,10 +153,10 @@ describe('DELETE /builders/{builderId}/photo-folders/{folderId}', () => {
     expect(photo).toMatchObject({ folderId: folder.id, projectId });
     expect(await statusOf('DELETE', `/photo-folders/${folder.id}`)).toEqual([409, 'FOLDER_NOT_EMPTY']);
     const below = await create({ name: 'Below', parentId: folder.id });
-    await client.ok('DELETE', `/photos/${photo.id}`);
+    await client.sendOk('DELETE', `/photos/${photo.id}`);
     expect(await statusOf('DELETE', `/photo-folders/${folder.id}`)).toEqual([409, 'FOLDER_NOT_EMPTY']);
-    await client.ok('DELETE', `/photo-folders/${below.id}`);
-    await client.ok('DELETE', `/photo-folders/${folder.id}`);
+    await client.sendOk('DELETE', `/photo-folders/${below.id}`);
+    await client.sendOk('DELETE', `/photo-folders/${folder.id}`);
   });
 
   it('does not delete the folder of a concurrently added photo (PHO-20)', async () => {
@@ -180,11 +180,14 @@ describe('a photo', () => {
     const [one, other] = [await create({ name: 'one', projectId }), await create({ name: 'other', projectId })];
     const elsewhere = await create({ name: 'elsewhere', projectId: otherProjectId });
     const { id } = await client.createPhoto({ projectId, folderId: one.id });
-    expect(await client.ok('PATCH', `/photos/${id}`, { folderId: other.id })).toMatchObject({ folderId: other.id });
-    expect((await client.ok('GET', `/photos?folderId=${other.id}`)).data).toMatchObject([{ id }]);
+    expect(await client.sendOk('PATCH', `/photos/${id}`, { folderId: other.id })).toMatchObject({ folderId: other.id });
+    expect((await client.sendOk('GET', `/photos?folderId=${other.id}`)).data).toMatchObject([{ id }]);
     expect(await statusOf('PATCH', `/photos/${id}`, { folderId: elsewhere.id })).toEqual([400, ['folderId']]);
     expect(await statusOf('PATCH', `/photos/${id}`, { folderId: 'fold_none' })).toEqual([404, 'NOT_FOUND']);
-    expect(await client.ok('PATCH', `/photos/${id}`, { folderId: null })).toMatchObject({ folderId: null, projectId });
+    expect(await client.sendOk('PATCH', `/photos/${id}`, { folderId: null })).toMatchObject({
+      folderId: null,
+      projectId,
+    });
   });
 
   it('is 400 in a folder of another project (PHO-9)', async () => {

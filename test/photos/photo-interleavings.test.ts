@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
-import { type Client, clientOf } from '../support/uploads.ts';
 
 const BULK = '/photo-gallery/bulk-upsert';
-/** Keeps requests from writing photos or folders, with all the locks that they take before. */
+/** Block requests before they write photos or folders, while they hold all earlier locks. */
 const HOLD_PHOTOS = 'lock table photo in share mode';
 const HOLD_FOLDERS = 'lock table photo_folder in share mode';
 const ARCHIVED_AT = '2026-05-01T00:00:00.000Z';
@@ -15,15 +15,15 @@ const ARCHIVE_PHOTO = `update photo set archived_at = '${ARCHIVED_AT}' where id 
 const ARCHIVE_FOLDER = `update photo_folder set archived_at = '${ARCHIVED_AT}' where id = $1`;
 
 let service: Service;
-let client: Client;
-let other: ConcurrentTransaction;
+let client: BuilderClient;
+let otherTransaction: ConcurrentTransaction;
 let projects: [string, string];
 let page: { externalSourceId: string; sourceApp: string };
 
 beforeAll(async () => {
   service = await startService();
-  other = await ConcurrentTransaction.open(service.databases.au1.url);
-  client = await clientOf(service, 'A');
+  otherTransaction = await ConcurrentTransaction.open(service.databases.au1.url);
+  client = await createBuilderClient(service, 'A');
   projects = [await addProject(service, client.builderId), await addProject(service, client.builderId)];
 });
 
@@ -32,7 +32,7 @@ beforeEach(() => {
 });
 
 afterAll(async () => {
-  await other.close();
+  await otherTransaction.close();
   await service.stop();
 });
 
@@ -41,7 +41,7 @@ type Send = () => Promise<LightMyRequestResponse>;
 const statusOf = ({ statusCode, body }: LightMyRequestResponse) => [statusCode, JSON.parse(body).code];
 
 const folderIn = async (projectId: string | null, parentId?: string): Promise<string> =>
-  (await client.ok('POST', '/photo-folders', { name: 'F', projectId, parentId }, 201)).id;
+  (await client.sendOk('POST', '/photo-folders', { name: 'F', projectId, parentId }, 201)).id;
 
 const createPhoto = async (folderId: string): Promise<Send> => {
   const payload = { fileName: 'a.jpg', imageAttachment: await client.upload(), folderId };
@@ -70,7 +70,7 @@ const rowOf = async (table: string, id: string) => {
 describe('a folder that is deleted while something is put into it is 409', () => {
   it('when that is a photo', async () => {
     const folderId = await folderIn(projects[0]);
-    const [created, deleted] = await other.respondWhileOpen(
+    const [created, deleted] = await otherTransaction.respondWhileOpen(
       HOLD_PHOTOS,
       [],
       [await createPhoto(folderId), deleteFolder(folderId)],
@@ -82,7 +82,7 @@ describe('a folder that is deleted while something is put into it is 409', () =>
   it('when that is a photo of a bulk upsert', async () => {
     const folderId = await folderIn(projects[0]);
     const photos = await photosNamed('1');
-    const [upserted, deleted] = await other.respondWhileOpen(
+    const [upserted, deleted] = await otherTransaction.respondWhileOpen(
       HOLD_PHOTOS,
       [],
       [upsert(photos, { folderId }), deleteFolder(folderId)],
@@ -95,7 +95,7 @@ describe('a folder that is deleted while something is put into it is 409', () =>
     const folderId = await folderIn(projects[0]);
     const photo = await client.createPhoto({ projectId: projects[0] });
     const move = () => client.send('PATCH', `/photos/${photo.id}`, { folderId });
-    const [moved, deleted] = await other.respondWhileOpen(HOLD_PHOTOS, [], [move, deleteFolder(folderId)]);
+    const [moved, deleted] = await otherTransaction.respondWhileOpen(HOLD_PHOTOS, [], [move, deleteFolder(folderId)]);
     expect(moved!.statusCode).toBe(200);
     expect(statusOf(deleted!)).toEqual([409, 'FOLDER_NOT_EMPTY']);
   });
@@ -103,7 +103,11 @@ describe('a folder that is deleted while something is put into it is 409', () =>
   it('when that is a folder', async () => {
     const folderId = await folderIn(projects[0]);
     const create = () => client.send('POST', '/photo-folders', { name: 'Below', parentId: folderId });
-    const [created, deleted] = await other.respondWhileOpen(HOLD_FOLDERS, [], [create, deleteFolder(folderId)]);
+    const [created, deleted] = await otherTransaction.respondWhileOpen(
+      HOLD_FOLDERS,
+      [],
+      [create, deleteFolder(folderId)],
+    );
     expect(created!.statusCode).toBe(201);
     expect(statusOf(deleted!)).toEqual([409, 'FOLDER_NOT_EMPTY']);
   });
@@ -112,7 +116,7 @@ describe('a folder that is deleted while something is put into it is 409', () =>
     const folderId = await folderIn(projects[0]);
     const photo = await client.createPhoto({ projectId: projects[0] });
     const move = 'update photo set folder_id = $2 where id = $1';
-    const [deleted] = await other.respondWhileOpen(move, [photo.id, folderId], [deleteFolder(folderId)]);
+    const [deleted] = await otherTransaction.respondWhileOpen(move, [photo.id, folderId], [deleteFolder(folderId)]);
     expect(statusOf(deleted!)).toEqual([409, 'FOLDER_NOT_EMPTY']);
   });
 });
@@ -121,9 +125,9 @@ describe('a bulk upsert', () => {
   it('shares the folder that it uses with others who put photos into it', async () => {
     const folderId = await folderIn(projects[0]);
     const photos = await photosNamed('1');
-    await other.respondWhileOpen(HOLD_PHOTOS, [], [upsert(photos, { folderId })], async () => {
-      expect(await other.findUnlocked('photo_folder', [folderId], 'share')).toEqual([folderId]);
-      expect(await other.findUnlocked('photo_folder', [folderId], 'update')).toEqual([]);
+    await otherTransaction.respondWhileOpen(HOLD_PHOTOS, [], [upsert(photos, { folderId })], async () => {
+      expect(await otherTransaction.findUnlocked('photo_folder', [folderId], 'share')).toEqual([folderId]);
+      expect(await otherTransaction.findUnlocked('photo_folder', [folderId], 'update')).toEqual([]);
     });
   });
 
@@ -131,17 +135,26 @@ describe('a bulk upsert', () => {
     const photos = await photosNamed('1');
     const left = (await upsert(photos)()).json().folderId;
     const folderId = await folderIn(projects[1]);
-    await other.respondWhileOpen(HOLD_PHOTOS, [], [upsert(photos, { projectId: projects[1], folderId })], async () => {
-      expect(await other.findUnlocked('photo_folder', [left, folderId], 'share')).toEqual([]);
-    });
+    await otherTransaction.respondWhileOpen(
+      HOLD_PHOTOS,
+      [],
+      [upsert(photos, { projectId: projects[1], folderId })],
+      async () => {
+        expect(await otherTransaction.findUnlocked('photo_folder', [left, folderId], 'share')).toEqual([]);
+      },
+    );
   });
 
   it('makes another folder when its own is deleted before it has locked it', async () => {
     const { folderId } = (await upsert(await photosNamed('1'))()).json();
-    const [answer] = await other.respondWhileOpen(ARCHIVE_FOLDER, [folderId], [upsert(await photosNamed('2'))]);
+    const [answer] = await otherTransaction.respondWhileOpen(
+      ARCHIVE_FOLDER,
+      [folderId],
+      [upsert(await photosNamed('2'))],
+    );
     const result = answer!.json();
     expect(result).toMatchObject({ createdPhotos: [{ externalSourceId: '2' }], failedPhotos: [] });
-    // The folder of the photo that is left was deleted behind its back: what counts is that the new photo has another one.
+    // The folder of the remaining photo was deleted concurrently; the new photo must have another one.
     expect(result.folderId).not.toBe(folderId);
     expect(await rowOf('photo_folder', result.folderId)).toMatchObject({ archived_at: null });
   });
@@ -150,7 +163,7 @@ describe('a bulk upsert', () => {
     const photos = await photosNamed('1');
     const first = upsert(photos);
     page = { ...page, externalSourceId: `${page.externalSourceId}-2` };
-    const [one, two] = await other.respondWhileOpen(HOLD_PHOTOS, [], [first, upsert(photos)]);
+    const [one, two] = await otherTransaction.respondWhileOpen(HOLD_PHOTOS, [], [first, upsert(photos)]);
     expect(one!.json()).toMatchObject({ createdPhotos: [{ externalSourceId: '1' }], failedPhotos: [] });
     expect(two!.json()).toMatchObject({ createdPhotos: [], failedPhotos: [{ code: 'INVALID_REFERENCE' }] });
   });
@@ -158,7 +171,7 @@ describe('a bulk upsert', () => {
 
 describe('the deletion of a page', () => {
   it('waits for an upsert of the same page, and deletes its photos too (PHO-35)', async () => {
-    const [upserted, deleted] = await other.respondWhileOpen(
+    const [upserted, deleted] = await otherTransaction.respondWhileOpen(
       HOLD_PHOTOS,
       [],
       [upsert(await photosNamed('1', '2')), deletePage],
@@ -171,10 +184,10 @@ describe('the deletion of a page', () => {
     expect((await rowOf('photo_folder', folderId)).archived_at).not.toBeNull();
   });
 
-  it('leaves a photo as it is that somebody archives meanwhile', async () => {
+  it('leaves a photo unchanged that is archived meanwhile', async () => {
     const { createdPhotos } = (await upsert(await photosNamed('1', '2'))()).json();
     const [first, second] = createdPhotos.map(({ attachmentId }: { attachmentId: string }) => attachmentId);
-    const [deleted] = await other.respondWhileOpen(ARCHIVE_PHOTO, [first], [deletePage]);
+    const [deleted] = await otherTransaction.respondWhileOpen(ARCHIVE_PHOTO, [first], [deletePage]);
     expect(deleted!.json().deletedAttachmentIds).toEqual([second]);
     expect(new Date((await rowOf('photo', first)).archived_at as string).toISOString()).toBe(ARCHIVED_AT);
   });
@@ -183,7 +196,7 @@ describe('the deletion of a page', () => {
     const { folderId } = (await upsert(await photosNamed('1'))()).json();
     const photo = await client.createPhoto({ projectId: projects[0] });
     const move = 'update photo set folder_id = $2 where id = $1';
-    const [deleted] = await other.respondWhileOpen(move, [photo.id, folderId], [deletePage]);
+    const [deleted] = await otherTransaction.respondWhileOpen(move, [photo.id, folderId], [deletePage]);
     expect(deleted!.json().deletedAttachmentIds).toHaveLength(1);
     expect(await rowOf('photo_folder', folderId)).toMatchObject({ archived_at: null });
   });
@@ -195,7 +208,7 @@ describe('a photo that is archived meanwhile', () => {
     ['deleted', 'DELETE', {}],
   ] as const)('is 404 when it is %s', async (_name, method, payload) => {
     const { id } = await client.createPhoto({ projectId: projects[0] });
-    const [answer] = await other.respondWhileOpen(
+    const [answer] = await otherTransaction.respondWhileOpen(
       ARCHIVE_PHOTO,
       [id],
       [() => client.send(method, `/photos/${id}`, payload)],
@@ -209,7 +222,7 @@ describe('a photo that is archived meanwhile', () => {
 
 it('a photo that is put into a project meanwhile is not put into a folder of another project: 400 (PHO-11)', async () => {
   const [folderId, photo] = [await folderIn(projects[0]), await client.createPhoto()];
-  const [answer] = await other.respondWhileOpen(
+  const [answer] = await otherTransaction.respondWhileOpen(
     'update photo set project_id = $2 where id = $1',
     [photo.id, projects[1]],
     [() => client.send('PATCH', `/photos/${photo.id}`, { folderId })],
@@ -224,7 +237,7 @@ it('of two moves of folders that would make a cycle together the second is 409 (
   const [b, d] = [await folderIn(null, a), await folderIn(null, c)];
   const move = (id: string, parentId: string) => () => client.send('PATCH', `/photo-folders/${id}`, { parentId });
   // The moves have no folder in common.
-  const [first, second] = await other.respondWhileOpen(HOLD_FOLDERS, [], [move(a, d), move(c, b)]);
+  const [first, second] = await otherTransaction.respondWhileOpen(HOLD_FOLDERS, [], [move(a, d), move(c, b)]);
   expect(first!.statusCode).toBe(200);
   expect(statusOf(second!)).toEqual([409, 'FOLDER_CYCLE']);
 });

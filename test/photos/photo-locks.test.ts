@@ -1,13 +1,13 @@
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type BuilderClient, createBuilderClient, type UploadReference } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
+import { createRandom, shuffle } from '../support/random.ts';
 import { addProject } from '../support/rows.ts';
-import { randomOf, shuffled } from '../support/shuffle.ts';
-import { type Client, clientOf, type Reference } from '../support/uploads.ts';
 
 /** Rows of one table, by key. */
-interface Rows {
+interface RowSelection {
   table: 'upload' | 'photo' | 'photo_folder';
   keys: string[];
 }
@@ -17,7 +17,7 @@ const BULK = '/photo-gallery/bulk-upsert';
 
 let service: Service;
 let instances: FastifyInstance[];
-let client: Client;
+let client: BuilderClient;
 let projects: [string, string];
 /** Holds row locks in a transaction and watches which statements wait for them. */
 let holder: pg.Client;
@@ -28,8 +28,8 @@ beforeAll(async () => {
   const connectionString = service.databases.au1.url;
   [holder, observer] = [new pg.Client({ connectionString }), new pg.Client({ connectionString })];
   await Promise.all([holder.connect(), observer.connect()]);
-  instances = [service.app, await service.another()];
-  client = await clientOf(service, 'A');
+  instances = [service.app, await service.startInstance()];
+  client = await createBuilderClient(service, 'A');
   projects = [await addProject(service, client.builderId), await addProject(service, client.builderId)];
 });
 
@@ -46,23 +46,23 @@ const send = (method: 'POST' | 'PATCH' | 'DELETE', path: string, payload: object
     payload,
   });
 
-const photosOf = (uploads: readonly Reference[]) =>
+const toPhotos = (uploads: readonly UploadReference[]) =>
   uploads.map((imageAttachment) => ({ externalSourceId: imageAttachment.key, imageAttachment }));
 
-async function uploadsOf(count: number): Promise<Reference[]> {
-  const uploads: Reference[] = [];
+async function createUploads(count: number): Promise<UploadReference[]> {
+  const uploads: UploadReference[] = [];
   for (let made = 0; made < count; made++) uploads.push(await client.upload());
   return uploads;
 }
 
-const lockRows = async ({ table, keys }: Rows, skipping = ''): Promise<string[]> => {
+const lockRows = async ({ table, keys }: RowSelection, skipping = ''): Promise<string[]> => {
   const key = table === 'upload' ? 'key' : 'id';
   const sql = `select ${key} as key from ${table} where ${key} = any($1) for update ${skipping}`;
   return (await holder.query<{ key: string }>(sql, [keys])).rows.map((row) => row.key);
 };
 
 /** Resolves once a statement of the service waits for a lock. */
-const untilOneWaits = () =>
+const waitForBlockedStatement = () =>
   expect
     .poll(async () => {
       const { rows } = await observer.query(
@@ -73,12 +73,16 @@ const untilOneWaits = () =>
     .toBe(1);
 
 /** Returns the rows that a request has not locked while it waits for a held row. */
-async function freeWhileWaiting(held: Rows, others: Rows, request: () => Promise<LightMyRequestResponse>) {
+async function findUnlockedWhileWaiting(
+  held: RowSelection,
+  others: RowSelection,
+  request: () => Promise<LightMyRequestResponse>,
+) {
   await holder.query('begin');
   await lockRows(held);
   const answering = request();
   try {
-    await untilOneWaits();
+    await waitForBlockedStatement();
     return await lockRows(others, 'skip locked');
   } finally {
     await holder.query('rollback');
@@ -88,30 +92,34 @@ async function freeWhileWaiting(held: Rows, others: Rows, request: () => Promise
 
 describe('a transaction of the gallery locks', () => {
   it('the uploads of a bulk upsert in the order of their keys', async () => {
-    const uploads = (await uploadsOf(6)).toSorted((one, next) => (one.key < next.key ? -1 : 1));
+    const uploads = (await createUploads(6)).toSorted((one, next) => (one.key < next.key ? -1 : 1));
     const [first, ...rest] = uploads.map(({ key }) => key);
     const body = { externalSourceId: 'order', sourceApp: 'locks', folderName: 'Order', projectId: projects[0] };
-    const free = await freeWhileWaiting({ table: 'upload', keys: [first!] }, { table: 'upload', keys: rest }, () =>
-      send('POST', BULK, { ...body, photos: photosOf(uploads.toReversed()) }),
+    const free = await findUnlockedWhileWaiting(
+      { table: 'upload', keys: [first!] },
+      { table: 'upload', keys: rest },
+      () => send('POST', BULK, { ...body, photos: toPhotos(uploads.toReversed()) }),
     );
     expect(free.toSorted()).toEqual(rest);
   });
 
   it('the photos of a page that moves in the order of their ids', async () => {
-    const uploads = await uploadsOf(4);
-    const body = { externalSourceId: 'moving', sourceApp: 'locks', folderName: 'Moving', photos: photosOf(uploads) };
-    const made = await client.ok('POST', BULK, { ...body, projectId: projects[0] });
+    const uploads = await createUploads(4);
+    const body = { externalSourceId: 'moving', sourceApp: 'locks', folderName: 'Moving', photos: toPhotos(uploads) };
+    const made = await client.sendOk('POST', BULK, { ...body, projectId: projects[0] });
     const [first, ...rest] = (made.createdAttachmentIds as string[]).toSorted();
-    const free = await freeWhileWaiting({ table: 'photo', keys: [first!] }, { table: 'photo', keys: rest }, () =>
-      send('POST', BULK, { ...body, projectId: projects[1] }),
+    const free = await findUnlockedWhileWaiting(
+      { table: 'photo', keys: [first!] },
+      { table: 'photo', keys: rest },
+      () => send('POST', BULK, { ...body, projectId: projects[1] }),
     );
     expect(free.toSorted()).toEqual(rest);
   });
 
   it('an upload before the folder of its photo', async () => {
-    const { id: folderId } = await client.ok('POST', '/photo-folders', { name: 'F', projectId: projects[0] }, 201);
+    const { id: folderId } = await client.sendOk('POST', '/photo-folders', { name: 'F', projectId: projects[0] }, 201);
     const imageAttachment = await client.upload();
-    const free = await freeWhileWaiting(
+    const free = await findUnlockedWhileWaiting(
       { table: 'upload', keys: [imageAttachment.key] },
       { table: 'photo_folder', keys: [folderId] },
       () => send('POST', '/photos', { fileName: 'a.jpg', imageAttachment, projectId: projects[0], folderId }),
@@ -120,9 +128,9 @@ describe('a transaction of the gallery locks', () => {
   });
 
   it('a folder before the photo that is put into it', async () => {
-    const { id: folderId } = await client.ok('POST', '/photo-folders', { name: 'F', projectId: projects[0] }, 201);
+    const { id: folderId } = await client.sendOk('POST', '/photo-folders', { name: 'F', projectId: projects[0] }, 201);
     const photo = await client.createPhoto({ projectId: projects[0] });
-    const free = await freeWhileWaiting(
+    const free = await findUnlockedWhileWaiting(
       { table: 'photo_folder', keys: [folderId] },
       { table: 'photo', keys: [photo.id] },
       () => send('PATCH', `/photos/${photo.id}`, { folderId }),
@@ -133,7 +141,7 @@ describe('a transaction of the gallery locks', () => {
   it('a folder and its new parent in the order of their ids', async () => {
     const made = [];
     for (const name of ['one', 'two', 'three', 'four']) {
-      made.push((await client.ok('POST', '/photo-folders', { name }, 201)).id as string);
+      made.push((await client.sendOk('POST', '/photo-folders', { name }, 201)).id as string);
     }
     const [one, two, three, four] = made.toSorted() as [string, string, string, string];
     for (const [id, parentId] of [
@@ -141,7 +149,7 @@ describe('a transaction of the gallery locks', () => {
       [four, three],
     ]) {
       const [first, last] = [id!, parentId!].toSorted() as [string, string];
-      const free = await freeWhileWaiting(
+      const free = await findUnlockedWhileWaiting(
         { table: 'photo_folder', keys: [first] },
         { table: 'photo_folder', keys: [last] },
         () => send('PATCH', `/photo-folders/${id}`, { parentId }),
@@ -163,11 +171,11 @@ describe('eight concurrent bulk upserts of the same twelve uploads on two instan
   }
 
   it('cause no deadlock and no 503, and each upload becomes one photo', async () => {
-    const random = randomOf(8);
+    const random = createRandom(8);
     const before = await deadlocks();
     for (let round = 0; round < 12; round++) {
       const uploads = await Promise.all(Array.from({ length: 12 }, () => client.upload()));
-      const folder = await client.ok('POST', '/photo-folders', { name: 'Shared', projectId: projects[0] }, 201);
+      const folder = await client.sendOk('POST', '/photo-folders', { name: 'Shared', projectId: projects[0] }, 201);
       const answers = await Promise.all(
         Array.from({ length: 8 }, (_, at) =>
           send(
@@ -176,7 +184,7 @@ describe('eight concurrent bulk upserts of the same twelve uploads on two instan
             {
               // One page in even rounds, eight pages that compete for the uploads in odd ones.
               ...{ externalSourceId: round % 2 === 0 ? `page-${round}` : `page-${round}-${at}`, sourceApp: 'locks' },
-              ...{ folderId: folder.id, projectId: projects[0], photos: photosOf(shuffled(uploads, random)) },
+              ...{ folderId: folder.id, projectId: projects[0], photos: toPhotos(shuffle(uploads, random)) },
             },
             at,
           ),

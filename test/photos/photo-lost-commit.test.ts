@@ -2,20 +2,20 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { Database } from '../../src/database/database.ts';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { CommitLossProxy } from '../support/commit-loss-proxy.ts';
 import { type Service, sharedDefinition, startService, TOKEN_KEY, testConfig } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
-import { type Client, clientOf } from '../support/uploads.ts';
 
 let service: Service;
-let client: Client;
+let client: BuilderClient;
 let proxy: CommitLossProxy;
 let au1: Database;
 let app: FastifyInstance;
 
 beforeAll(async () => {
   service = await startService();
-  client = await clientOf(service, 'A');
+  client = await createBuilderClient(service, 'A');
   proxy = await CommitLossProxy.start(service.databases.au1.url);
   au1 = new Database('au1', proxy.url);
   const databases = { au1, us1: service.databases.us1 };
@@ -60,7 +60,7 @@ describe('a photo whose commit succeeds and whose response is lost', () => {
     proxy.loseNextCommit();
     expect((await app.inject({ method: 'POST', url, headers, payload })).statusCode).toBe(503);
     const photo = await photoNamed(fileName);
-    const { imageUrl } = await client.ok('GET', `/photos/${photo!.id}`);
+    const { imageUrl } = await client.sendOk('GET', `/photos/${photo!.id}`);
     expect((await client.download(imageUrl)).statusCode).toBe(200);
   });
 });

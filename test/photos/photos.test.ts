@@ -1,16 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { animation, bomb, datedPicture, heic, picture } from '../support/images.ts';
+import {
+  createAnimation,
+  createDatedPicture,
+  createDecompressionBomb,
+  createHeic,
+  createPicture,
+} from '../support/images.ts';
 import { addDefect, addProject } from '../support/rows.ts';
-import { type Client, clientOf } from '../support/uploads.ts';
 
 let service: Service;
-let client: Client;
+let client: BuilderClient;
 let projectId: string;
 
 beforeAll(async () => {
   service = await startService();
-  client = await clientOf(service, 'A');
+  client = await createBuilderClient(service, 'A');
   projectId = await addProject(service, client.builderId);
 });
 
@@ -23,7 +29,7 @@ describe('POST /builders/{builderId}/attachments/presign', () => {
   const body = { contentType: 'image/jpeg', fileName: 'site.jpg', size: 1000, type: 'attachment' };
 
   it('answers 200 with an upload intent (UPL-2, UPL-3)', async () => {
-    const intent = await client.ok('POST', '/attachments/presign', body);
+    const intent = await client.sendOk('POST', '/attachments/presign', body);
     expect(Object.keys(intent)).toEqual([
       ...['key', 'type', 'contentType', 'fileName', 'maxSize', 'uploadHeaders', 'uploadUrl', 'regionId'],
     ]);
@@ -39,7 +45,7 @@ describe('POST /builders/{builderId}/attachments/presign', () => {
   });
 
   it('needs no scope (UPL-1)', async () => {
-    const token = await service.as('A', []);
+    const token = await service.tokenOf('A', []);
     const answer = await service.request({
       method: 'POST',
       url: `/builders/${client.builderId}/attachments/presign`,
@@ -88,7 +94,7 @@ describe('POST /builders/{builderId}/attachments/presign', () => {
 
 describe('POST /builders/{builderId}/photos', () => {
   it('answers 201 with a photo of the uploaded image, whose URL opens (PHO-1, PHO-2, PHO-7)', async () => {
-    const bytes = await picture();
+    const bytes = await createPicture();
     const photo = await client.createPhoto({
       imageAttachment: await client.upload(bytes),
       projectId,
@@ -136,7 +142,7 @@ describe('POST /builders/{builderId}/photos', () => {
   });
 
   it('serves an image that is also valid HTML as an image only (UPL-20, UPL-31)', async () => {
-    const bytes = Buffer.concat([await picture(), Buffer.from('<!doctype html><script>alert(1)</script>')]);
+    const bytes = Buffer.concat([await createPicture(), Buffer.from('<!doctype html><script>alert(1)</script>')]);
     const photo = await client.createPhoto({ imageAttachment: await client.upload(bytes), fileName: 'a.html' });
     const { headers, rawPayload } = await client.download(photo.imageUrl);
     expect(headers).toMatchObject({
@@ -148,24 +154,27 @@ describe('POST /builders/{builderId}/photos', () => {
   });
 
   it.each(['jpeg', 'png', 'webp', 'gif'] as const)('accepts %s (UPL-18)', async (format) => {
-    const reference = await client.upload(await picture(format), `image/${format}`);
+    const reference = await client.upload(await createPicture(format), `image/${format}`);
     expect(await client.createPhoto({ imageAttachment: reference })).toMatchObject({ contentType: `image/${format}` });
   });
 
   it('accepts HEIC under both types, image/jpg for JPEG and image/apng for PNG (UPL-18)', async () => {
     for (const type of ['image/heic', 'image/heif']) {
-      const photo = await client.createPhoto({ imageAttachment: await client.upload(heic(), type), contentType: type });
+      const photo = await client.createPhoto({
+        imageAttachment: await client.upload(createHeic(), type),
+        contentType: type,
+      });
       expect(photo.contentType).toBe('image/heic');
     }
-    const reference = await client.upload(await picture(), 'image/jpg');
+    const reference = await client.upload(await createPicture(), 'image/jpg');
     expect(await client.createPhoto({ imageAttachment: reference })).toMatchObject({ contentType: 'image/jpeg' });
-    const png = await client.upload(await picture('png'), 'image/apng');
+    const png = await client.upload(await createPicture('png'), 'image/apng');
     expect(await client.createPhoto({ imageAttachment: png })).toMatchObject({ contentType: 'image/png' });
   });
 
   // PHO-7
   it('has the date of its EXIF data by default, and else sorts by creation', async () => {
-    const dated = await client.upload(await datedPicture('2025:03:04 05:06:07', '+01:00'));
+    const dated = await client.upload(await createDatedPicture('2025:03:04 05:06:07', '+01:00'));
     expect(await client.createPhoto({ imageAttachment: dated })).toMatchObject({
       photoTakenDate: '2025-03-04T04:06:07.000Z',
       sortDate: '2025-03-04T04:06:07.000Z',
@@ -179,12 +188,12 @@ describe('POST /builders/{builderId}/photos', () => {
   it('answers 200 with the existing photo of the same externalSourceId, before any other check', async () => {
     const reference = await client.upload();
     const body = { fileName: 'a.jpg', imageAttachment: reference, externalSourceId: 'again' };
-    const first = await client.ok('POST', '/photos', body, 201);
-    const second = await client.ok('POST', '/photos', body, 200);
+    const first = await client.sendOk('POST', '/photos', body, 201);
+    const second = await client.sendOk('POST', '/photos', body, 200);
     expect(second.id).toBe(first.id);
     const other = { ...reference, key: 'uploads/none' };
-    expect((await client.ok('POST', '/photos', { ...body, imageAttachment: other })).id).toBe(first.id);
-    await client.ok('DELETE', `/photos/${first.id}`);
+    expect((await client.sendOk('POST', '/photos', { ...body, imageAttachment: other })).id).toBe(first.id);
+    await client.sendOk('DELETE', `/photos/${first.id}`);
     const third = await client.createPhoto({ externalSourceId: 'again' });
     expect(third.id).not.toBe(first.id);
   });
@@ -209,7 +218,7 @@ describe('POST /builders/{builderId}/photos', () => {
   });
 
   it('serves the checked bytes, even if others are uploaded afterwards (UPL-17)', async () => {
-    const bytes = await picture();
+    const bytes = await createPicture();
     const { uploadUrl, key, regionId, type } = await client.presign(bytes);
     await client.put(uploadUrl, bytes);
     const photo = await client.createPhoto({ imageAttachment: { key, regionId, type } });
@@ -218,7 +227,7 @@ describe('POST /builders/{builderId}/photos', () => {
   });
 
   describe('is 400', () => {
-    const refused = async (
+    const expectRejected = async (
       bytes: Buffer,
       contentType: string,
       message: RegExp,
@@ -232,26 +241,30 @@ describe('POST /builders/{builderId}/photos', () => {
     };
 
     it('when the bytes are not an image, or not of the declared type (PHO-6, UPL-19)', async () => {
-      await refused(Buffer.from('no image at all, just text'), 'image/jpeg', /accepted type/);
-      await refused(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), 'image/png', /accepted type/);
-      await refused(await picture('png'), 'image/jpeg', /image\/png by its bytes/);
-      await refused(heic(), 'image/jpeg', /image\/heic by its bytes/);
-      await refused(await picture(), 'image/jpeg', /by its bytes/, 'contentType', { contentType: 'image/png' });
-      await refused(await picture(), 'image/jpeg', /by its bytes/, 'contentType', { contentType: 'text/html' });
+      await expectRejected(Buffer.from('no image at all, just text'), 'image/jpeg', /accepted type/);
+      await expectRejected(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), 'image/png', /accepted type/);
+      await expectRejected(await createPicture('png'), 'image/jpeg', /image\/png by its bytes/);
+      await expectRejected(createHeic(), 'image/jpeg', /image\/heic by its bytes/);
+      await expectRejected(await createPicture(), 'image/jpeg', /by its bytes/, 'contentType', {
+        contentType: 'image/png',
+      });
+      await expectRejected(await createPicture(), 'image/jpeg', /by its bytes/, 'contentType', {
+        contentType: 'text/html',
+      });
     });
 
     it('when the image is truncated, or has too many pixels (UPL-20, UPL-21)', async () => {
-      const whole = await picture();
-      await refused(whole.subarray(0, whole.length - 100), 'image/jpeg', /truncated/);
-      const frames = await animation('gif');
-      await refused(frames.subarray(0, frames.length - 20), 'image/gif', /truncated/);
-      await refused(bomb(50_000, 50_000), 'image/png', /pixels/);
-      const film = heic();
-      await refused(film.subarray(0, film.length - 1), 'image/heic', /truncated/);
+      const whole = await createPicture();
+      await expectRejected(whole.subarray(0, whole.length - 100), 'image/jpeg', /truncated/);
+      const frames = await createAnimation('gif');
+      await expectRejected(frames.subarray(0, frames.length - 20), 'image/gif', /truncated/);
+      await expectRejected(createDecompressionBomb(50_000, 50_000), 'image/png', /pixels/);
+      const film = createHeic();
+      await expectRejected(film.subarray(0, film.length - 1), 'image/heic', /truncated/);
     });
 
     it('when nothing was uploaded (UPL-15)', async () => {
-      const { key, regionId, type } = await client.presign(await picture());
+      const { key, regionId, type } = await client.presign(await createPicture());
       const answer = await client.send('POST', '/photos', { fileName: 'a', imageAttachment: { key, regionId, type } });
       expect([answer.statusCode, errorsOf(answer)]).toEqual([400, ['imageAttachment.key']]);
     });
@@ -264,8 +277,8 @@ describe('POST /builders/{builderId}/photos', () => {
     });
 
     it('when the upload is unknown or belongs to another builder or integrator (UPL-15)', async () => {
-      const elsewhere = await clientOf(service, 'A', 1);
-      const [neighbour, foreign] = [await clientOf(service, 'C'), await clientOf(service, 'B')];
+      const elsewhere = await createBuilderClient(service, 'A', 1);
+      const [neighbour, foreign] = [await createBuilderClient(service, 'C'), await createBuilderClient(service, 'B')];
       expect(neighbour.builderId).toBe(client.builderId);
       for (const imageAttachment of [
         await elsewhere.upload(),
@@ -324,7 +337,7 @@ describe('POST /builders/{builderId}/photos', () => {
   });
 
   it("is 404 for a project or folder that is not the builder's (PHO-9)", async () => {
-    const elsewhere = await clientOf(service, 'A', 1);
+    const elsewhere = await createBuilderClient(service, 'A', 1);
     const imageAttachment = await client.upload();
     for (const place of [
       { projectId: await addProject(service, elsewhere.builderId) },
@@ -341,7 +354,7 @@ describe('POST /builders/{builderId}/photos', () => {
     const answer = await service.request({
       method: 'POST',
       url: `/builders/${client.builderId}/photos`,
-      headers: { authorization: `Bearer ${await service.as('A', ['read:photos'])}` },
+      headers: { authorization: `Bearer ${await service.tokenOf('A', ['read:photos'])}` },
       payload: {},
     });
     expect(answer.statusCode).toBe(403);
@@ -360,16 +373,16 @@ describe('POST /builders/{builderId}/photos', () => {
 
 describe('photos', () => {
   it('are listed while they are active, by default those of the gallery (PHO-3)', async () => {
-    const own = await clientOf(service, 'A', 1);
+    const own = await createBuilderClient(service, 'A', 1);
     const made = [await own.createPhoto(), await own.createPhoto(), await own.createPhoto()];
-    await own.ok('DELETE', `/photos/${made[1].id}`);
-    const page = await own.ok('GET', '/photos?limit=25');
+    await own.sendOk('DELETE', `/photos/${made[1].id}`);
+    const page = await own.sendOk('GET', '/photos?limit=25');
     const ids = page.data.map(({ id }: { id: string }) => id);
     expect(ids).toEqual(expect.arrayContaining([made[0].id, made[2].id]));
     expect(ids).not.toContain(made[1].id);
     expect(page.meta).toMatchObject({ offset: 0, limit: 25 });
     expect(page.data.every(({ source }: { source: string }) => source === 'GALLERY')).toBe(true);
-    expect(await own.ok('GET', '/photos?source=ITP&source=DEFECT')).toMatchObject({ meta: { limit: 25 } });
+    expect(await own.sendOk('GET', '/photos?source=ITP&source=DEFECT')).toMatchObject({ meta: { limit: 25 } });
     const answer = await own.send('GET', '/photos?source=CAMERA');
     expect([answer.statusCode, errorsOf(answer)]).toEqual([400, ['source']]);
   });
@@ -377,42 +390,45 @@ describe('photos', () => {
   it('can be filtered by project and folder (PHO-3)', async () => {
     service.clock.advance(1_000);
     const photo = await client.createPhoto({ projectId });
-    const { meta } = await client.ok('GET', `/photos?projectId=${projectId}`);
+    const { meta } = await client.sendOk('GET', `/photos?projectId=${projectId}`);
     expect(meta.totalCount).toBeGreaterThan(0);
-    const last = await client.ok('GET', `/photos?projectId=${projectId}&offset=${meta.totalCount - 1}`);
+    const last = await client.sendOk('GET', `/photos?projectId=${projectId}&offset=${meta.totalCount - 1}`);
     expect(last.data.map(({ id }: { id: string }) => id)).toEqual([photo.id]);
-    expect(await client.ok('GET', '/photos?projectId=proj_anone')).toMatchObject({ data: [], meta: { totalCount: 0 } });
-    expect(await client.ok('GET', '/photos?folderId=fold_anone')).toMatchObject({ data: [] });
+    expect(await client.sendOk('GET', '/photos?projectId=proj_anone')).toMatchObject({
+      data: [],
+      meta: { totalCount: 0 },
+    });
+    expect(await client.sendOk('GET', '/photos?folderId=fold_anone')).toMatchObject({ data: [] });
   });
 
   it('are listed in one statement, without a request to the storage', async () => {
     await client.createPhoto();
-    const count = await service.countStatements('au1', () => client.ok('GET', '/photos'));
+    const count = await service.countStatements('au1', () => client.sendOk('GET', '/photos'));
     expect(count).toBeLessThanOrEqual(2);
   });
 
   it('are read singly, by source (PHO-4)', async () => {
     const { id } = await client.createPhoto();
-    expect(await client.ok('GET', `/photos/${id}`)).toMatchObject({ id });
-    expect(await client.ok('GET', `/photos/${id}?source=GALLERY`)).toMatchObject({ id });
+    expect(await client.sendOk('GET', `/photos/${id}`)).toMatchObject({ id });
+    expect(await client.sendOk('GET', `/photos/${id}?source=GALLERY`)).toMatchObject({ id });
     expect((await client.send('GET', `/photos/${id}?source=DEFECT`)).statusCode).toBe(404);
     expect((await client.send('GET', '/photos/att_anone')).statusCode).toBe(404);
     expect((await client.send('GET', '/photos/nothing')).statusCode).toBe(404);
-    const elsewhere = await clientOf(service, 'A', 1);
+    const elsewhere = await createBuilderClient(service, 'A', 1);
     expect((await elsewhere.send('GET', `/photos/${id}`)).statusCode).toBe(404);
   });
 
   it('are patched: absent fields stay unchanged, null removes a value (PHO-11)', async () => {
     const { id, createdAt, ...photo } = await client.createPhoto({ description: 'before', projectId });
     service.clock.advance(1_000);
-    const renamed = await client.ok('PATCH', `/photos/${id}`, { fileName: 'new.jpg' });
+    const renamed = await client.sendOk('PATCH', `/photos/${id}`, { fileName: 'new.jpg' });
     expect(renamed).toMatchObject({ fileName: 'new.jpg', description: 'before', createdAt, projectId });
     expect(renamed.updatedAt > photo.updatedAt).toBe(true);
-    expect(await client.ok('PATCH', `/photos/${id}`, { description: null })).toMatchObject({ description: null });
-    const dated = await client.ok('PATCH', `/photos/${id}`, { capturedAt: '2020-01-01T00:00:00Z' });
+    expect(await client.sendOk('PATCH', `/photos/${id}`, { description: null })).toMatchObject({ description: null });
+    const dated = await client.sendOk('PATCH', `/photos/${id}`, { capturedAt: '2020-01-01T00:00:00Z' });
     expect(dated).toMatchObject({ photoTakenDate: '2020-01-01T00:00:00.000Z', sortDate: '2020-01-01T00:00:00.000Z' });
-    expect(await client.ok('GET', `/photos/${id}`)).toEqual({ ...dated, imageUrl: expect.any(String) });
-    expect(await client.ok('PATCH', `/photos/${id}`, {})).toMatchObject({ fileName: 'new.jpg' });
+    expect(await client.sendOk('GET', `/photos/${id}`)).toEqual({ ...dated, imageUrl: expect.any(String) });
+    expect(await client.sendOk('PATCH', `/photos/${id}`, {})).toMatchObject({ fileName: 'new.jpg' });
     for (const field of ['fileName', 'capturedAt']) {
       const answer = await client.send('PATCH', `/photos/${id}`, { [field]: null });
       expect([answer.statusCode, errorsOf(answer)]).toEqual([400, [field]]);
@@ -422,7 +438,7 @@ describe('photos', () => {
 
   it('are archived once (PHO-4, PHO-12)', async () => {
     const { id } = await client.createPhoto();
-    const archived = await client.ok('DELETE', `/photos/${id}`);
+    const archived = await client.sendOk('DELETE', `/photos/${id}`);
     expect(archived).toMatchObject({ id, archivedAt: new Date(service.clock.now()).toISOString() });
     expect((await client.send('DELETE', `/photos/${id}`)).statusCode).toBe(404);
     expect((await client.send('GET', `/photos/${id}`)).statusCode).toBe(404);
@@ -432,7 +448,7 @@ describe('photos', () => {
   it('of other sources are read-only (PHO-13)', async () => {
     const { id } = await client.createPhoto();
     await service.databases.au1.fork().execute(`update photo set source = 'DEFECT' where id = ?`, [id]);
-    expect(await client.ok('GET', `/photos/${id}?source=DEFECT`)).toMatchObject({ source: 'DEFECT' });
+    expect(await client.sendOk('GET', `/photos/${id}?source=DEFECT`)).toMatchObject({ source: 'DEFECT' });
     expect((await client.send('GET', `/photos/${id}`)).statusCode).toBe(404);
     expect((await client.send('PATCH', `/photos/${id}`, { fileName: 'a' })).statusCode).toBe(404);
     expect((await client.send('DELETE', `/photos/${id}`)).statusCode).toBe(404);
@@ -440,7 +456,7 @@ describe('photos', () => {
 
   it('can be changed by any connected client (PHO-13)', async () => {
     const { id } = await client.createPhoto();
-    const other = await clientOf(service, 'C');
+    const other = await createBuilderClient(service, 'C');
     expect(other.builderId).toBe(client.builderId);
     expect((await other.send('PATCH', `/photos/${id}`, { fileName: 'theirs.jpg' })).statusCode).toBe(200);
   });

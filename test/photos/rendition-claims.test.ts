@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CLAIM_NEXT, claimNext, FIND_SHARE, findShare } from '../../src/domain/photos/rendition-claims.ts';
+import { createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { clientOf } from '../support/uploads.ts';
 
 const POSTPONED = 5_000;
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
   service = await startService();
   client = new pg.Client(service.databases.au1.url);
   await client.connect();
-  const { id } = await (await clientOf(service, 'A')).createPhoto();
+  const { id } = await (await createBuilderClient(service, 'A')).createPhoto();
   await client.query(
     `insert into photo select (jsonb_populate_record(p, jsonb_build_object('id', 'att_many' || n))).* from photo p, generate_series(1, $2) n
       where p.id = $1`,

@@ -8,21 +8,21 @@ import { createRenderProcess, type RenderProcess, renderCounts } from '../../src
 import { createFairShares } from '../../src/shared/fair-shares.ts';
 import { WorkerProcess } from '../../src/shared/worker-process.ts';
 import type { Storage } from '../../src/storage/storage.ts';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { heic } from '../support/images.ts';
+import { createHeic } from '../support/images.ts';
 import { openTestStorages } from '../support/stores.ts';
-import { type Client, clientOf } from '../support/uploads.ts';
 
 let service: Service;
 let storage: Storage;
-let client: Client;
+let client: BuilderClient;
 let camera: Buffer;
 
 beforeAll(async () => {
   service = await startService();
   service.clock.advance(Date.now() - service.clock.now());
   storage = openTestStorages(service).au1;
-  client = await clientOf(service, 'A');
+  client = await createBuilderClient(service, 'A');
   camera = await readFile('test/fixtures/heic/plain.heic');
 });
 beforeEach(() => execute('delete from photo_rendition'));
@@ -44,7 +44,7 @@ const stateOf = async (id: string) => {
 const createPhoto = async (bytes?: Buffer, type?: string) =>
   client.createPhoto({ imageAttachment: await client.upload(bytes, type) });
 
-/** Renders all that may be rendered now. */
+/** Renders all photos that may be claimed now. */
 async function renderAll(parts: Partial<RenditionContext> = {}): Promise<void> {
   const context = { database: service.databases.au1, storage, shares: createFairShares(), ...parts };
   const cursor = new ShareCursor();
@@ -56,18 +56,18 @@ async function renderAll(parts: Partial<RenditionContext> = {}): Promise<void> {
   }
 }
 
-/** Lets the pause end that follows a failure. */
+/** Ends the pause after a failure. */
 const endPause = (id: string) => execute('update photo_rendition set claimed_until = null where photo_id = ?', [id]);
 
-const failingStore = (): Storage =>
+const createFailingStorage = (): Storage =>
   Object.create(storage, { store: { value: () => Promise.reject(new Error('The store does not answer.')) } });
 
-const givenUp = () => new Map(renderCounts.entries()).get('given_up')?.outcomes.get('error') ?? 0;
+const countGivenUp = () => new Map(renderCounts.entries()).get('given_up')?.outcomes.get('error') ?? 0;
 
 describe('a photo that a failure of the machine or the store prevents from being rendered (PHO-43)', () => {
   it('stays pending, and is tried again after a pause', async () => {
     const { id } = await createPhoto();
-    await renderAll({ storage: failingStore() });
+    await renderAll({ storage: createFailingStorage() });
     const problem = 'The store does not answer.';
     expect(await stateOf(id)).toEqual({ status: 'PENDING', attempts: 0, failures: 1, problem, seconds: 15 });
     await renderAll();
@@ -79,18 +79,18 @@ describe('a photo that a failure of the machine or the store prevents from being
 
   it('is tried again after longer and longer pauses, and given up after ten failures', async () => {
     const { id } = await createPhoto();
-    const before = givenUp();
+    const before = countGivenUp();
     const pauses: number[] = [];
     for (let failure = 1; failure < 10; failure++) {
-      await renderAll({ storage: failingStore() });
+      await renderAll({ storage: createFailingStorage() });
       pauses.push((await stateOf(id)).seconds);
       await endPause(id);
     }
     expect(pauses).toEqual([15, 45, 135, 405, 1_215, 3_645, 10_935, 14_400, 14_400]);
-    expect(givenUp()).toBe(before);
-    await renderAll({ storage: failingStore() });
+    expect(countGivenUp()).toBe(before);
+    await renderAll({ storage: createFailingStorage() });
     expect(await stateOf(id)).toMatchObject({ status: 'FAILED', problem: 'The store does not answer.' });
-    expect(givenUp()).toBe(before + 1);
+    expect(countGivenUp()).toBe(before + 1);
     await backfillRenditions({ database: service.databases.au1, storage }, { share: 100, retry: true });
     expect(await stateOf(id)).toMatchObject({ status: 'READY' });
   });
@@ -104,7 +104,7 @@ describe('a photo that a failure of the machine or the store prevents from being
 
   it('answers 503 at once until it is tried again', async () => {
     const photo = await createPhoto();
-    await renderAll({ storage: failingStore() });
+    await renderAll({ storage: createFailingStorage() });
     const key = toRenditionKey({ ...photo, builderId: client.builderId }, 'SMALL');
     const url = storage.createDownloadUrl(key);
     expect((await client.download(url)).statusCode).toBe(503);
@@ -130,7 +130,7 @@ describe('a photo whose decoder does not finish (PHO-43)', () => {
 
   it('is given up after three attempts when it ends the process that renders it', async () => {
     const { id } = await createPhoto();
-    const file = new URL('../support/worker-program.ts', import.meta.url);
+    const file = new URL('../support/worker-process-program.ts', import.meta.url);
     const renderProcess: RenderProcess = new WorkerProcess({ file, timeoutMs: 60_000, idleMs: 60_000 });
     for (const attempts of [1, 2]) {
       await renderAll({ renderProcess });
@@ -153,7 +153,7 @@ describe('a photo whose decoder does not finish (PHO-43)', () => {
 
 describe('a photo that cannot be decoded (PHO-40)', () => {
   it('fails at once', async () => {
-    const { id } = await createPhoto(heic(), 'image/heic');
+    const { id } = await createPhoto(createHeic(), 'image/heic');
     await renderAll();
     expect(await stateOf(id)).toMatchObject({ status: 'FAILED', attempts: 1, problem: 'cannot be decoded' });
   });

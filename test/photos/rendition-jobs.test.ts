@@ -15,23 +15,23 @@ import { createFairShares } from '../../src/shared/fair-shares.ts';
 import { WorkerProcessError } from '../../src/shared/worker-process.ts';
 import { openStorages, type Storage, type Storages } from '../../src/storage/storage.ts';
 import { createLargePng } from '../proof/noisy-neighbour/hostile-images.ts';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { BASE_URL, type Service, startService, TOKEN_KEY } from '../support/harness.ts';
-import { heic, picture } from '../support/images.ts';
-import { type Client, clientOf } from '../support/uploads.ts';
+import { createHeic, createPicture } from '../support/images.ts';
 
 const DAY = 86_400_000;
 
 let service: Service;
 let storages: Storages;
-let a: Client;
-let b: Client;
+let a: BuilderClient;
+let b: BuilderClient;
 
 beforeAll(async () => {
   service = await startService();
   service.clock.advance(Date.now() - service.clock.now());
   const config = loadConfig({ DATA_DIR: service.dataDir, BASE_URL });
   storages = openStorages(config, { secrets: [TOKEN_KEY], clock: service.clock });
-  [a, b] = await Promise.all([clientOf(service, 'A'), clientOf(service, 'B')]);
+  [a, b] = await Promise.all([createBuilderClient(service, 'A'), createBuilderClient(service, 'B')]);
 });
 
 afterAll(() => service.stop());
@@ -43,7 +43,7 @@ const execute = (sql: string, values: unknown[] = []): Promise<any[]> =>
 const stateOf = async (id: string) =>
   (await execute('select status, width, height, problem, attempts from photo_rendition where photo_id = ?', [id]))[0];
 
-const createPhoto = async (client: Client, bytes?: Buffer, type?: string) =>
+const createPhoto = async (client: BuilderClient, bytes?: Buffer, type?: string) =>
   client.createPhoto({ imageAttachment: await client.upload(bytes, type) });
 
 const context = () => ({ database: service.databases.au1, storage: storages.au1, shares: createFairShares() });
@@ -56,13 +56,17 @@ async function renderAll(): Promise<string[]> {
   return shares;
 }
 
-const download = async (client: Client, photo: { id: string; key: string }, size: 'SMALL' | 'LARGE' = 'SMALL') => {
+const download = async (
+  client: BuilderClient,
+  photo: { id: string; key: string },
+  size: 'SMALL' | 'LARGE' = 'SMALL',
+) => {
   const key = toRenditionKey({ ...photo, builderId: client.builderId }, size);
   return client.download(storages.au1.createDownloadUrl(key));
 };
 
 describe('the jobs that render photos', () => {
-  it('render accepted photos, and take the integrators in turn (PHO-41)', async () => {
+  it('render accepted photos, alternating between the integrators (PHO-41)', async () => {
     const photos = [await createPhoto(a), await createPhoto(a), await createPhoto(a), await createPhoto(b)];
     const [first, second, third, fourth] = await renderAll();
     expect(new Set([first, second]).size).toBe(2);
@@ -94,7 +98,7 @@ describe('the jobs that render photos', () => {
 
   it('use no quota (PHO-42)', async () => {
     const usage = () => execute('select coalesce(sum(bytes), 0)::int as bytes from upload_usage');
-    await createPhoto(a, await picture('jpeg', { width: 800, height: 600 }));
+    await createPhoto(a, await createPicture('jpeg', { width: 800, height: 600 }));
     const before = await usage();
     await renderAll();
     expect(await usage()).toEqual(before);
@@ -163,8 +167,8 @@ describe('the jobs that render photos', () => {
   });
 
   it('render again when the bytes of a photo are replaced', async () => {
-    const photo = await createPhoto(a, await picture('jpeg', { width: 60, height: 20 }));
-    const other = await createPhoto(a, await picture('jpeg', { width: 20, height: 60 }));
+    const photo = await createPhoto(a, await createPicture('jpeg', { width: 60, height: 20 }));
+    const other = await createPhoto(a, await createPicture('jpeg', { width: 20, height: 60 }));
     await renderAll();
     await execute('update photo set key = ? where id = ?', [other.key, photo.id]);
     expect(await stateOf(photo.id)).toMatchObject({ status: 'PENDING', width: null });
@@ -177,7 +181,7 @@ describe('the jobs that render photos', () => {
 
 describe('GET of a signed rendition', () => {
   it('renders the photo first where that has not happened (PHO-41)', async () => {
-    const photo = await createPhoto(a, await picture('jpeg', { width: 400, height: 200 }));
+    const photo = await createPhoto(a, await createPicture('jpeg', { width: 400, height: 200 }));
     const answers = await Promise.all([download(a, photo), download(a, photo), download(a, photo, 'LARGE')]);
     expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200]);
     expect(await sharp(answers[0]!.rawPayload).metadata()).toMatchObject({ format: 'webp', width: 160, height: 80 });
@@ -192,7 +196,7 @@ describe('GET of a signed rendition', () => {
   });
 
   it('is a placeholder, which is not cached, for a photo that cannot be rendered (PHO-40)', async () => {
-    const photo = await createPhoto(a, heic(), 'image/heic');
+    const photo = await createPhoto(a, createHeic(), 'image/heic');
     const { statusCode, headers, rawPayload } = await download(a, photo);
     expect(statusCode).toBe(200);
     expect(headers).toMatchObject({ 'cache-control': 'no-store', 'content-type': 'image/webp' });

@@ -16,10 +16,10 @@ import { sweep } from '../../src/domain/uploads/sweep.ts';
 import { RENDITION_SIZES } from '../../src/images/render.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { openStorages, type Storage } from '../../src/storage/storage.ts';
-import { DataTransferFixture, SAMPLES } from '../data-transfer/fixture.ts';
+import { DataTransferFixture, SAMPLES } from '../data-transfer/data-transfer-fixture.ts';
 import { Instance } from '../proof/instance.ts';
 import { BASE_URL, TOKEN_KEY } from '../support/harness.ts';
-import { heicGrid } from '../support/heic-grid.ts';
+import { createHeicGrid } from '../support/heic-grid.ts';
 
 const DAY_MS = 86_400_000;
 const OPTIONS = { timeout: 240_000 };
@@ -27,27 +27,27 @@ const OPTIONS = { timeout: 240_000 };
 const fixture = new DataTransferFixture();
 afterAll(() => fixture.dispose());
 
-interface Site {
+interface Installation {
   database: Database;
   storage: Storage;
   env: Record<string, string>;
 }
 
 /** Databases and a store with the demo data, whose photos are not rendered. */
-async function createDemoSite(): Promise<Site> {
-  const site = await createEmptySite();
-  const us1 = await fixture.emptyDatabase();
+async function createDemoInstallation(): Promise<Installation> {
+  const site = await createEmptyInstallation();
+  const us1 = await fixture.createEmptyDatabase();
   const config = loadConfig({ DATA_DIR: site.env.DATA_DIR!, BASE_URL });
   const pictures = await storeDemoPictures(openStorages(config, { secrets: [TOKEN_KEY], clock: systemClock }));
   await loadDemoInto({ au1: site.database, us1 }, { baseUrl: BASE_URL, timesheets: 1, pictures });
   return site;
 }
 
-async function createEmptySite(): Promise<Site> {
+async function createEmptyInstallation(): Promise<Installation> {
   const [database, us1, folder] = [
-    await fixture.emptyDatabase(),
-    await fixture.emptyDatabase(),
-    await fixture.folder(),
+    await fixture.createEmptyDatabase(),
+    await fixture.createEmptyDatabase(),
+    await fixture.createTemporaryFolder(),
   ];
   const config = loadConfig({ DATA_DIR: folder, BASE_URL });
   const { au1 } = openStorages(config, { secrets: [TOKEN_KEY], clock: systemClock });
@@ -78,11 +78,11 @@ const countOf = async (database: Database, condition: string): Promise<number> =
   Number((await rowsOf(database, `select count(*) from photo_rendition where ${condition}`))[0]!.count);
 
 const IS_CLAIMED = `status = 'PENDING' and claimed_until > clock_timestamp()`;
-/** As if a minute had passed since a process was killed. */
+/** Ends all claims, as a minute after the end of a process. */
 const endClaims = (database: Database) => rowsOf(database, 'update photo_rendition set claimed_until = null');
 
 /** Fails unless the store has every rendition of every photo and nothing else, also after the sweep. */
-async function expectEachOnce({ database, storage }: Site): Promise<void> {
+async function expectEachOnce({ database, storage }: Installation): Promise<void> {
   const photos = await rowsOf(database, 'select id, builder_id, key from photo');
   const expected = photos.flatMap(({ id, builder_id, key }) =>
     RENDITION_SIZES.map((size) => toRenditionKey({ id: id!, builderId: builder_id!, key: key! }, size)),
@@ -99,11 +99,11 @@ async function expectEachOnce({ database, storage }: Site): Promise<void> {
 
 describe('an instance that is killed while it renders', () => {
   it('leaves no photo behind: another renders each once (PHO-41)', OPTIONS, async () => {
-    const site = await createDemoSite();
+    const site = await createDemoInstallation();
     const { database, storage, env } = site;
     // Pictures whose decode takes long, so that the instance is killed within one.
     const tile = await readFile('test/fixtures/heic/tile.heic');
-    const large = heicGrid(tile, { columns: 8, rows: 6, width: 4032, height: 3024 });
+    const large = createHeicGrid(tile, { columns: 8, rows: 6, width: 4032, height: 3024 });
     const keys = await rowsOf(database, `select distinct key from photo where content_type = 'image/jpeg' limit 3`);
     expect(keys).toHaveLength(3);
     for (const { key } of keys) {
@@ -111,7 +111,7 @@ describe('an instance that is killed while it renders', () => {
       await storage.store(key!, Readable.from([large]), 'image/jpeg', large.length);
     }
     const instance = await Instance.start(env);
-    // The third end of a process within one photo would give it up.
+    // The service gives up a photo after three process ends during its rendering.
     for (const delayMs of [0, 300]) {
       await expect.poll(() => countOf(database, IS_CLAIMED), { timeout: 30_000, interval: 5 }).toBeGreaterThan(0);
       await sleep(delayMs);
@@ -128,8 +128,8 @@ describe('an instance that is killed while it renders', () => {
 });
 
 describe('renditions backfill', () => {
-  it('goes on where it was killed, one photo at a time', OPTIONS, async () => {
-    const site = await createDemoSite();
+  it('continues after a kill, one photo at a time', OPTIONS, async () => {
+    const site = await createDemoInstallation();
     const { database, env } = site;
     // As before the release that has renditions.
     await rowsOf(database, 'delete from photo_rendition');
@@ -161,7 +161,7 @@ describe('renditions backfill', () => {
   });
 
   it('shows on a terminal how many photos are rendered', OPTIONS, async () => {
-    const { database, env } = await createDemoSite();
+    const { database, env } = await createDemoInstallation();
     const [photos] = await rowsOf(database, 'select count(*) from photo');
     const command = `${process.execPath} ${join(await findSourceRoot(), 'dist/src/cli.js')} renditions backfill --share 100`;
     const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], { env, stdio: 'pipe' });
@@ -180,7 +180,7 @@ describe('renditions backfill', () => {
 
 describe('an import', () => {
   it('has its photos rendered by the instances (PHO-41)', OPTIONS, async () => {
-    const site = await createEmptySite();
+    const site = await createEmptyInstallation();
     await runCommand(['import', SAMPLES], site.env);
     expect(await countOf(site.database, `status = 'PENDING'`)).toBeGreaterThan(0);
     const instance = await Instance.start(site.env);

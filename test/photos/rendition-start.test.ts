@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
+import { createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService, TOKEN_KEY, testConfig } from '../support/harness.ts';
-import { clientOf } from '../support/uploads.ts';
 
 let service: Service;
 
@@ -13,7 +13,7 @@ afterAll(() => service.stop());
 
 describe('a process that is a standby', () => {
   it('renders photos from when it serves, and not before: two processes would need twice the memory (PHO-41)', async () => {
-    const client = await clientOf(service, 'A');
+    const client = await createBuilderClient(service, 'A');
     const photo = await client.createPhoto({ imageAttachment: await client.upload() });
     const claims: string[] = [];
     const stopCounting = service.databases.au1.onStatement(({ name }) => {

@@ -3,18 +3,18 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ensureRenditions } from '../../src/domain/photos/render-photo.ts';
 import { type RenderedPhoto, toRenditionKey } from '../../src/domain/photos/renditions.ts';
 import { createFairShares, type FairShares } from '../../src/shared/fair-shares.ts';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { openTestStorages, startStore, type TestStore } from '../support/stores.ts';
-import { type Client, clientOf } from '../support/uploads.ts';
 
 let service: Service;
-let client: Client;
+let client: BuilderClient;
 let shares: FairShares;
 
 beforeAll(async () => {
   service = await startService();
   service.clock.advance(Date.now() - service.clock.now());
-  client = await clientOf(service, 'A');
+  client = await createBuilderClient(service, 'A');
 });
 beforeEach(() => {
   shares = createFairShares();

@@ -3,17 +3,17 @@ import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ensureRenditions } from '../../src/domain/photos/render-photo.ts';
 import { renderCounts } from '../../src/images/render.ts';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { heic, picture } from '../support/images.ts';
+import { createHeic, createPicture } from '../support/images.ts';
 import { openTestStorages } from '../support/stores.ts';
-import { type Client, clientOf } from '../support/uploads.ts';
 
 let service: Service;
-let client: Client;
+let client: BuilderClient;
 
 beforeAll(async () => {
   service = await startService();
-  client = await clientOf(service, 'A');
+  client = await createBuilderClient(service, 'A');
 });
 
 afterAll(() => service.stop());
@@ -21,10 +21,10 @@ afterAll(() => service.stop());
 const QUERY = `query ($builder: BuilderId!, $photo: AttachmentId!, $size: RenditionSize!) {
   photo(builderId: $builder, photoId: $photo) { rendition(size: $size) { url width height contentType isPlaceholder } } }`;
 
-const ask = (photo: string, size: string, token = client.token, builder = client.builderId) =>
+const queryRendition = (photo: string, size: string, token = client.token, builder = client.builderId) =>
   service.graphql(token, QUERY, { builder, photo, size });
 
-const renditionOf = async (photo: string, size = 'SMALL') => (await ask(photo, size)).data.photo.rendition;
+const renditionOf = async (photo: string, size = 'SMALL') => (await queryRendition(photo, size)).data.photo.rendition;
 
 const createPhoto = async (bytes: Buffer, type = 'image/jpeg') =>
   client.createPhoto({ imageAttachment: await client.upload(bytes, type) });
@@ -36,7 +36,7 @@ describe('Photo.rendition', () => {
   let photo: { id: string };
 
   beforeAll(async () => {
-    photo = await createPhoto(await picture('jpeg', { width: 1640, height: 1230 }));
+    photo = await createPhoto(await createPicture('jpeg', { width: 1640, height: 1230 }));
   });
 
   it.each([
@@ -57,7 +57,7 @@ describe('Photo.rendition', () => {
   });
 
   it('of a page is read in one statement for every photo and size', async () => {
-    for (const width of [300, 301, 302]) await createPhoto(await picture('jpeg', { width, height: 200 }));
+    for (const width of [300, 301, 302]) await createPhoto(await createPicture('jpeg', { width, height: 200 }));
     const read = (selection: string) => {
       const query = `query ($builder: BuilderId!) { photos(builderId: $builder) { data { ${selection} } } }`;
       return service.countStatements('au1', async () => {
@@ -71,13 +71,13 @@ describe('Photo.rendition', () => {
   });
 
   it('a small photo is not enlarged (PHO-39)', async () => {
-    const photo = await createPhoto(await picture('png', { width: 200, height: 50 }), 'image/png');
+    const photo = await createPhoto(await createPicture('png', { width: 200, height: 50 }), 'image/png');
     expect(await renditionOf(photo.id, 'LARGE')).toMatchObject({ width: 200, height: 50 });
     expect(await renditionOf(photo.id, 'SMALL')).toMatchObject({ width: 160, height: 40 });
   });
 
   it('a HEIC photo of a camera is rendered (PHO-39)', async () => {
-    const photo = await createPhoto(await readFile('test/support/camera.heic'), 'image/heic');
+    const photo = await createPhoto(await readFile('test/fixtures/heic/camera.heic'), 'image/heic');
     const rendition = await renditionOf(photo.id, 'LARGE');
     expect(rendition.isPlaceholder).toBe(false);
     const { width, height } = await sharp((await client.download(rendition.url)).rawPayload).metadata();
@@ -85,7 +85,7 @@ describe('Photo.rendition', () => {
   });
 
   it('a photo that cannot be rendered has a placeholder, and remains downloadable (PHO-40)', async () => {
-    const bytes = heic({ width: 640, height: 480 });
+    const bytes = createHeic({ width: 640, height: 480 });
     const photo = await createPhoto(bytes, 'image/heic');
     const rendition = await renditionOf(photo.id, 'MEDIUM');
     expect(rendition).toMatchObject({ width: 640, height: 480, isPlaceholder: true });
@@ -93,7 +93,7 @@ describe('Photo.rendition', () => {
   });
 
   it('concurrent requests on two instances render once (PHO-41)', async () => {
-    const { id, key } = await createPhoto(await picture('jpeg', { width: 1000, height: 800 }));
+    const { id, key } = await createPhoto(await createPicture('jpeg', { width: 1000, height: 800 }));
     const photo = { id, key, builderId: client.builderId };
     vi.resetModules();
     const other = await import('../../src/domain/photos/render-photo.ts');
@@ -107,9 +107,9 @@ describe('Photo.rendition', () => {
   });
 
   it("another builder's photo has none (PHO-42)", async () => {
-    const photo = await createPhoto(await picture());
-    const stranger = await clientOf(service, 'B');
-    const { errors } = await ask(photo.id, 'SMALL', stranger.token, stranger.builderId);
+    const photo = await createPhoto(await createPicture());
+    const stranger = await createBuilderClient(service, 'B');
+    const { errors } = await queryRendition(photo.id, 'SMALL', stranger.token, stranger.builderId);
     expect(errors![0]!.extensions.code).toBe('NOT_FOUND');
     const { database, storage } = { database: service.databases.au1, storage: null as never };
     const foreign = { id: photo.id, builderId: stranger.builderId, key: photo.key };
@@ -118,7 +118,7 @@ describe('Photo.rendition', () => {
 
   it('has a URL that is signed for one photo, size and type (PHO-42)', async () => {
     const { url } = await renditionOf(photo.id, 'SMALL');
-    const other = await createPhoto(await picture());
+    const other = await createPhoto(await createPicture());
     for (const [from, to] of [
       ['-small', '-large'],
       [photo.id, other.id],
@@ -131,7 +131,7 @@ describe('Photo.rendition', () => {
   });
 
   it('is answered to HEAD without its bytes, and to a known entity tag with 304', async () => {
-    const { url } = await renditionOf((await createPhoto(await picture())).id);
+    const { url } = await renditionOf((await createPhoto(await createPicture())).id);
     const { pathname, search } = new URL(url);
     const head = await service.request({ method: 'HEAD', url: `${pathname}${search}` });
     const { headers, rawPayload } = await client.download(url);
@@ -143,8 +143,8 @@ describe('Photo.rendition', () => {
   });
 
   it('REST has no rendition', async () => {
-    const photo = await createPhoto(await picture());
+    const photo = await createPhoto(await createPicture());
     expect(photo).not.toHaveProperty('rendition');
-    expect(await client.ok('GET', `/photos/${photo.id}`)).toEqual(photo);
+    expect(await client.sendOk('GET', `/photos/${photo.id}`)).toEqual(photo);
   });
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Defect } from '../../entities/defect.entity.ts';
 import { Location } from '../../entities/location.entity.ts';
 import { Subcontractor } from '../../entities/subcontractor.entity.ts';
-import { type Accounts, addAccounts, second, stamps } from '../support/accounts.ts';
+import { type Accounts, addAccounts, instantAt, timestampsAt } from '../support/accounts.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { nullFieldsOf } from '../support/null-fields.ts';
 
@@ -22,7 +22,7 @@ const assignees = [
 beforeAll(async () => {
   service = await startService();
   accounts = await addAccounts(service);
-  token = await service.token({
+  token = await service.createToken({
     clientId: accounts.clientId,
     scope: ['read:builders', 'read:projects', 'read:defects'],
   });
@@ -37,7 +37,7 @@ beforeAll(async () => {
     address: { street: '1 Hill St', suburb: 'Hill', state: 'NSW', postcode: '2000', country: 'Australia' },
     tags: [],
     integrations: [],
-    ...stamps(0),
+    ...timestampsAt(0),
   });
   await em.insert(Location, { id: 'loc_a1', builderId, projectId, name: 'Level 1' });
   const plain = { ...EMPTY, builderId, projectId };
@@ -48,8 +48,8 @@ beforeAll(async () => {
       identifier: 2,
       title: 'Loose rail',
       status: 'CLOSED',
-      closedAt: second(30),
-      ...stamps(2),
+      closedAt: instantAt(30),
+      ...timestampsAt(2),
     },
     {
       ...plain,
@@ -58,11 +58,11 @@ beforeAll(async () => {
       title: 'Leak',
       description: 'Under the sink',
       priority: 'HIGH',
-      dueDate: second(40),
+      dueDate: instantAt(40),
       locationId: 'loc_a1',
       assignees: [...assignees],
       photoIds: ['att_a1', 'att_a2'],
-      ...stamps(1),
+      ...timestampsAt(1),
     },
     {
       ...plain,
@@ -71,7 +71,7 @@ beforeAll(async () => {
       title: 'Dent',
       builderId: otherBuilderId,
       projectId: otherProjectId,
-      ...stamps(3),
+      ...timestampsAt(3),
     },
   ]);
 });
@@ -94,12 +94,12 @@ describe('200', () => {
       description: 'Under the sink',
       status: 'OPEN',
       priority: 'HIGH',
-      dueDate: second(40),
+      dueDate: instantAt(40),
       location: { id: 'loc_a1', name: 'Level 1' },
       assignees,
       photoIds: ['att_a1', 'att_a2'],
-      createdAt: second(1),
-      updatedAt: second(2),
+      createdAt: instantAt(1),
+      updatedAt: instantAt(2),
     });
   });
 
@@ -111,7 +111,7 @@ describe('200', () => {
       location: null,
       assignees: [],
       photoIds: [],
-      closedAt: second(30),
+      closedAt: instantAt(30),
     });
   });
 
@@ -153,7 +153,7 @@ describe('400', () => {
 
 describe('403', () => {
   test('without read:defects', async () => {
-    const other = await service.token({ clientId: accounts.clientId, scope: 'read:meetings' });
+    const other = await service.createToken({ clientId: accounts.clientId, scope: 'read:meetings' });
     for (const path of ['defects', 'defects/defect_a1']) {
       const response = await service.get(`/builders/${accounts.builderId}/${path}`, other);
       expect(response.statusCode).toBe(403);
@@ -162,7 +162,7 @@ describe('403', () => {
   });
 
   test('for a builder that is not connected', async () => {
-    const response = await service.get(`/builders/${accounts.strangerId}/defects`, token);
+    const response = await service.get(`/builders/${accounts.unconnectedBuilderId}/defects`, token);
     expect(response.statusCode).toBe(403);
     expect(response.json().code).toBe('FORBIDDEN');
   });
@@ -181,7 +181,7 @@ describe('404', () => {
 });
 
 describe('GraphQL', () => {
-  test('knows the kind of each assignee (RED-29)', async () => {
+  test('has the type of each assignee (RED-29)', async () => {
     const { data } = await service.graphql(
       token,
       `query ($id: BuilderId!) { defect(builderId: $id, defectId: "defect_a1") { assignees {
@@ -215,15 +215,15 @@ describe('GraphQL', () => {
       ... on DefectCompany { details { name } }
     } } } }`;
     const scope = ['read:defects', 'read:subcontractors'];
-    const wide = await service.token({ clientId: accounts.clientId, scope });
+    const wide = await service.createToken({ clientId: accounts.clientId, scope });
     const { data } = await service.graphql(wide, query, { id: accounts.builderId });
     expect(data.defects.data[0].assignees).toEqual([{}, { details: { name: 'Roof Pty Ltd (Holdings)' } }, {}]);
     const { errors } = await service.graphql(token, query, { id: accounts.builderId });
     expect(errors![0]!.extensions.code).toBe('INSUFFICIENT_SCOPE');
   });
 
-  test('asks read:defects of the edges too', async () => {
-    const other = await service.token({ clientId: accounts.clientId, scope: 'read:builders' });
+  test('needs read:defects for the edges too', async () => {
+    const other = await service.createToken({ clientId: accounts.clientId, scope: 'read:builders' });
     const { errors } = await service.graphql(other, '{ builders { data { defects { data { id } } } } }');
     expect(errors![0]!.extensions).toMatchObject({ code: 'INSUFFICIENT_SCOPE', http: { status: 403 } });
   });
@@ -240,7 +240,7 @@ describe('the database', () => {
       builderId,
       projectId,
       title: 'Again',
-      ...stamps(9),
+      ...timestampsAt(9),
     });
     await expect(repeat).rejects.toMatchObject({ code: '23505' });
   });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SCOPES } from '../../schema/scopes.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { day, insertSubcontractors } from '../support/subcontractor-data.ts';
+import { fixtureDay, insertSubcontractors } from '../support/subcontractor-data.ts';
 
 let service: Service;
 let token: string;
@@ -9,11 +9,11 @@ let token: string;
 beforeAll(async () => {
   service = await startService();
   await insertSubcontractors(service.databases.au1);
-  token = await service.token({ clientId: 'cli_a', scope: SCOPES });
+  token = await service.createToken({ clientId: 'cli_a', scope: SCOPES });
 });
 afterAll(() => service?.stop());
 
-const OF_PROJECT = '/builders/buil_a/projects/proj_a1/inductions';
+const PROJECT_INDUCTIONS = '/builders/buil_a/projects/proj_a1/inductions';
 
 async function idsOf(url: string): Promise<string[]> {
   const response = await service.get(url, token);
@@ -27,8 +27,8 @@ async function statusOf(url: string, headers: Record<string, string> = {}): Prom
 
 const FIRST = {
   id: 'ind_a1',
-  createdAt: day(1),
-  updatedAt: day(1),
+  createdAt: fixtureDay(1),
+  updatedAt: fixtureDay(1),
   identifier: 1,
   type: 'PROJECT_INDUCTION',
   status: 'REVIEWED',
@@ -55,19 +55,19 @@ describe('GET /subcontractors/{id}/inductions answers 200 with', () => {
 
 describe('GET /builders/{builderId}/projects/{projectId}/inductions answers', () => {
   test('200 with the inductions to the project, those of archived subcontractors too (RED-21)', async () => {
-    expect(await idsOf(OF_PROJECT)).toEqual(['ind_a1', 'ind_a2', 'ind_archived']);
-    expect(await idsOf(`${OF_PROJECT}?status=WAITING_REVIEW`)).toEqual(['ind_a2']);
-    expect(await idsOf(`${OF_PROJECT}?offset=1&limit=1`)).toEqual(['ind_a2']);
+    expect(await idsOf(PROJECT_INDUCTIONS)).toEqual(['ind_a1', 'ind_a2', 'ind_archived']);
+    expect(await idsOf(`${PROJECT_INDUCTIONS}?status=WAITING_REVIEW`)).toEqual(['ind_a2']);
+    expect(await idsOf(`${PROJECT_INDUCTIONS}?offset=1&limit=1`)).toEqual(['ind_a2']);
     expect(await idsOf('/builders/buil_a/projects/proj_empty/inductions')).toEqual([]);
   });
 
   test('200 in one SQL statement', async () => {
-    await service.get(OF_PROJECT, token);
-    expect(await service.countStatements('au1', () => service.get(OF_PROJECT, token))).toBe(1);
+    await service.get(PROJECT_INDUCTIONS, token);
+    expect(await service.countStatements('au1', () => service.get(PROJECT_INDUCTIONS, token))).toBe(1);
   });
 
   test('400 for an unknown status', async () => {
-    expect(await statusOf(`${OF_PROJECT}?status=DONE`)).toBe(400);
+    expect(await statusOf(`${PROJECT_INDUCTIONS}?status=DONE`)).toBe(400);
   });
 
   test('403 for an unconnected builder and without the scope', async () => {
@@ -85,11 +85,11 @@ describe('GET /builders/{builderId}/projects/{projectId}/inductions/{identifierO
   test('200 with the induction and what the worker filled in, by number and by id (RED-22)', async () => {
     const expected = { ...FIRST, data: [{ name: 'Licence', type: 'text', value: 'HR' }] };
     for (const key of ['1', 'ind_a1']) {
-      const response = await service.get(`${OF_PROJECT}/${key}`, token);
+      const response = await service.get(`${PROJECT_INDUCTIONS}/${key}`, token);
       expect(response.json()).toEqual(expected);
     }
-    await service.get(`${OF_PROJECT}/1`, token);
-    expect(await service.countStatements('au1', () => service.get(`${OF_PROJECT}/1`, token))).toBe(1);
+    await service.get(`${PROJECT_INDUCTIONS}/1`, token);
+    expect(await service.countStatements('au1', () => service.get(`${PROJECT_INDUCTIONS}/1`, token))).toBe(1);
   });
 
   test('200 with the induction of that number on that project (RED-20, RED-22)', async () => {
@@ -100,7 +100,7 @@ describe('GET /builders/{builderId}/projects/{projectId}/inductions/{identifierO
   test.each(['9', '0', '01', '-1', '2147483648', '99999999999', '1.5', 'ind_none', 'ind_a3', 'wkr_a1', 'x'])(
     '404 for %s: unknown, on another project or misshapen (RED-22)',
     async (key) => {
-      expect(await statusOf(`${OF_PROJECT}/${key}`)).toBe(404);
+      expect(await statusOf(`${PROJECT_INDUCTIONS}/${key}`)).toBe(404);
     },
   );
 });
@@ -138,7 +138,7 @@ describe('GraphQL', () => {
 
   test('needs read:inductions for the edge and read:subcontractors for the worker', async () => {
     const codeOf = async (scope: string[], query: string) => {
-      const narrow = await service.token({ clientId: 'cli_a', scope });
+      const narrow = await service.createToken({ clientId: 'cli_a', scope });
       return (await service.graphql(narrow, query)).errors?.[0]?.extensions.code;
     };
     const inductions = '{ projects(builderId: "buil_a") { data { inductions { data { id } } } } }';

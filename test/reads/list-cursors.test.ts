@@ -5,7 +5,7 @@ import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { createRouteTable, type Operation } from '../../schema/route-table.ts';
 import { locateArguments } from '../../src/rest/input.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { requireSample, type Samples, samplesOf } from '../support/samples.ts';
+import { createSamples, requireSample, type Samples } from '../support/samples.ts';
 
 interface Page {
   data: { id: string }[];
@@ -29,10 +29,10 @@ let token: string;
 
 beforeAll(async () => {
   service = await startService();
-  samples = await samplesOf(service.databases.au1, service.demo('A').builderIds[0]!);
+  samples = await createSamples(service.databases.au1, service.findDemoClient('A').builderIds[0]!);
   client = new pg.Client({ connectionString: service.databases.au1.url });
   await client.connect();
-  token = await service.as('A');
+  token = await service.tokenOf('A');
 });
 
 afterAll(async () => {

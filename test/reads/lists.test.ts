@@ -5,7 +5,7 @@ import { createRouteTable, type Operation } from '../../schema/route-table.ts';
 import { locateArguments } from '../../src/rest/input.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
-import { requireSample, type Samples, samplesOf } from '../support/samples.ts';
+import { createSamples, requireSample, type Samples } from '../support/samples.ts';
 
 const schema = buildServiceSchema();
 
@@ -33,7 +33,7 @@ let samples: Samples;
 
 beforeAll(async () => {
   service = await startService();
-  samples = await samplesOf(service.databases.au1, service.demo('A').builderIds[0]!);
+  samples = await createSamples(service.databases.au1, service.findDemoClient('A').builderIds[0]!);
 });
 
 afterAll(() => service.stop());
@@ -45,10 +45,10 @@ async function send(operation: Operation, query = '') {
       getNamedType(locateArguments(operation, schema).find((one) => one.name === name)!.argument.type).name,
     );
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => idOf(name));
-  return service.get(`${path}${query}`, await service.as('A'), { 'x-service-builder-id': samples.BuilderId! });
+  return service.get(`${path}${query}`, await service.tokenOf('A'), { 'x-service-builder-id': samples.BuilderId! });
 }
 
-async function page(operation: Operation, query = ''): Promise<{ data: Row[]; meta: Record<string, number> }> {
+async function readPage(operation: Operation, query = ''): Promise<{ data: Row[]; meta: Record<string, number> }> {
   const response = await send(operation, query);
   expect(response.statusCode, response.body).toBe(200);
   return response.json();
@@ -58,7 +58,7 @@ it('the lists of REST are all found', () => expect(lists.length).toBeGreaterThan
 
 describe.each(lists)('GET $path', ({ operation }) => {
   it('returns 25 records from the first, and says how many there are (LST-1, LST-2, LST-3)', async () => {
-    const { data, meta, ...rest } = await page(operation);
+    const { data, meta, ...rest } = await readPage(operation);
     expect(rest).toEqual({});
     const { totalCount } = meta;
     expect(meta).toEqual({ totalCount, totalPages: Math.ceil(totalCount! / 25), offset: 0, limit: 25 });
@@ -66,22 +66,22 @@ describe.each(lists)('GET $path', ({ operation }) => {
   });
 
   it('returns pages that together are the list, by creation time, then id (LST-4)', async () => {
-    const { data, meta } = await page(operation);
+    const { data, meta } = await readPage(operation);
     if (data.every(({ createdAt }) => createdAt !== undefined)) {
       const sorted = data.toSorted((a, b) => (`${a.createdAt} ${a.id}` < `${b.createdAt} ${b.id}` ? -1 : 1));
       expect(data.map(({ id }) => id)).toEqual(sorted.map(({ id }) => id));
     }
     const parts = [];
     for (let offset = 0; offset < data.length; offset += 7)
-      parts.push(await page(operation, `?offset=${offset}&limit=7`));
+      parts.push(await readPage(operation, `?offset=${offset}&limit=7`));
     for (const part of parts) expect(part.meta).toMatchObject({ totalCount: meta.totalCount, limit: 7 });
     const ids = parts.flatMap((part) => part.data.map(({ id }) => id));
     expect(ids.slice(0, 25)).toEqual(data.map(({ id }) => id));
   });
 
   it('returns no records past the end (LST-5)', async () => {
-    const { totalCount } = (await page(operation)).meta;
-    expect(await page(operation, '?offset=100000&limit=2')).toEqual({
+    const { totalCount } = (await readPage(operation)).meta;
+    expect(await readPage(operation, '?offset=100000&limit=2')).toEqual({
       data: [],
       meta: { totalCount, totalPages: Math.ceil(totalCount! / 2), offset: 100_000, limit: 2 },
     });
@@ -94,7 +94,7 @@ describe.each(lists)('GET $path', ({ operation }) => {
   });
 
   it('has timestamps in UTC with milliseconds (IDN-7)', async () => {
-    for (const row of (await page(operation)).data) {
+    for (const row of (await readPage(operation)).data) {
       for (const [name, value] of Object.entries(row)) {
         if (!/(At|[dD]ate|expiry)$/.test(name) || value === null) continue;
         expect(value, name).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -105,9 +105,9 @@ describe.each(lists)('GET $path', ({ operation }) => {
 
 describe.each(byProject)('GET $path?projectId', ({ operation }) => {
   it('is an empty list for a project of another builder and for one that does not exist (LST-9)', async () => {
-    const foreign = await addProject(service, service.demo('B').builderIds[0]!);
+    const foreign = await addProject(service, service.findDemoClient('B').builderIds[0]!);
     for (const id of [foreign, 'proj_a0nobody']) {
-      expect(await page(operation, `?projectId=${id}`)).toMatchObject({ data: [], meta: { totalCount: 0 } });
+      expect(await readPage(operation, `?projectId=${id}`)).toMatchObject({ data: [], meta: { totalCount: 0 } });
     }
   });
 
@@ -125,24 +125,24 @@ describe('GET /timesheets', () => {
   });
 
   it('contains both ends of a range of dates, the last with its whole day (LST-11)', async () => {
-    const [first] = (await page(timesheets)).data;
+    const [first] = (await readPage(timesheets)).data;
     const day = (first!.date as string).slice(0, 10);
-    const total = async (query: string) => (await page(timesheets, query)).meta.totalCount!;
+    const total = async (query: string) => (await readPage(timesheets, query)).meta.totalCount!;
     const onDay = await total(`?startDate=${day}&endDate=${day}`);
     expect(onDay).toBeGreaterThan(0);
     expect(await total(`?startDate=${day}T00:00:00Z&endDate=${day}T23:59:59.999Z`)).toBe(onDay);
     const all = await total('');
     const instant = first!.date as string;
-    expect(await total(`?startDate=${instant}`)).toBe(all - (await total(`?endDate=${before(instant)}`)));
+    expect(await total(`?startDate=${instant}`)).toBe(all - (await total(`?endDate=${oneMillisecondBefore(instant)}`)));
   });
 });
 
-const before = (instant: string) => new Date(Date.parse(instant) - 1).toISOString();
+const oneMillisecondBefore = (instant: string) => new Date(Date.parse(instant) - 1).toISOString();
 
 describe('lists that are not paged', () => {
   const all = async (path: string, query = '') => {
     const headers = { 'x-service-builder-id': samples.BuilderId! };
-    const response = await service.get(`${path}${query}`, await service.as('A'), headers);
+    const response = await service.get(`${path}${query}`, await service.tokenOf('A'), headers);
     return response.json() as { data: Record<string, string>[] };
   };
 
@@ -163,13 +163,13 @@ describe('a list inside a GraphQL response', () => {
   it('is a page of its own for each parent, in the order of the list of REST (LST-7)', async () => {
     const query = `query ($builderId: BuilderId!) { projects(builderId: $builderId) { data { id
       timesheets(limit: 2, offset: 1) { meta { totalCount totalPages offset limit } data { id } } } } }`;
-    const { data, errors } = await service.graphql(await service.as('A'), query, { builderId: samples.BuilderId });
+    const { data, errors } = await service.graphql(await service.tokenOf('A'), query, { builderId: samples.BuilderId });
     expect(errors).toBeUndefined();
     const projects = (data as { projects: { data: { id: string; timesheets: unknown }[] } }).projects.data;
     expect(projects.length).toBeGreaterThan(1);
     for (const { id, timesheets } of projects) {
       const { operation } = lists.find(({ path }) => path === '/timesheets')!;
-      const rest = await page(operation, `?projectId=${id}&limit=2&offset=1`);
+      const rest = await readPage(operation, `?projectId=${id}&limit=2&offset=1`);
       expect(timesheets).toEqual({ meta: rest.meta, data: rest.data.map((row) => ({ id: row.id })) });
     }
   });

@@ -3,7 +3,7 @@ import { Connection } from '../../entities/connection.entity.ts';
 import { Membership } from '../../entities/membership.entity.ts';
 import { OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { User } from '../../entities/user.entity.ts';
-import { type Accounts, addAccounts, stamps } from '../support/accounts.ts';
+import { type Accounts, addAccounts, timestampsAt } from '../support/accounts.ts';
 import { type Service, startService } from '../support/harness.ts';
 
 let service: Service;
@@ -14,10 +14,16 @@ beforeAll(async () => {
   accounts = await addAccounts(service);
   const { builderId, otherBuilderId } = accounts;
   const em = service.databases.au1.fork();
-  await em.insert(User, { id: 'user_a1', name: 'Ann', email: 'ann@example.org', passwordHash: 'hash', ...stamps(1) });
+  await em.insert(User, {
+    id: 'user_a1',
+    name: 'Ann',
+    email: 'ann@example.org',
+    passwordHash: 'hash',
+    ...timestampsAt(1),
+  });
   await em.insertMany(Membership, [
-    { userId: 'user_a1', builderId, role: 'ADMIN', ...stamps(2) },
-    { userId: 'user_a1', builderId: otherBuilderId, role: 'FOREMAN', ...stamps(3) },
+    { userId: 'user_a1', builderId, role: 'ADMIN', ...timestampsAt(2) },
+    { userId: 'user_a1', builderId: otherBuilderId, role: 'FOREMAN', ...timestampsAt(3) },
   ]);
   await em.insert(OAuthClient, {
     id: 'cli_dashboard',
@@ -28,7 +34,7 @@ beforeAll(async () => {
     scopes: ['read:builders'],
     redirectUris: [],
     origins: [],
-    ...stamps(4),
+    ...timestampsAt(4),
   });
 });
 afterAll(() => service.stop());
@@ -36,7 +42,7 @@ afterAll(() => service.stop());
 describe('GET /me', () => {
   test('200 for a client: itself, and its connected builders (ACC-13, ACC-14, IDN-9, RED-1, RED-2)', async () => {
     const { clientId, builderId, otherBuilderId } = accounts;
-    const token = await service.token({ clientId, scope: 'read:meetings read:photos' });
+    const token = await service.createToken({ clientId, scope: 'read:meetings read:photos' });
     const response = await service.get('/me', token);
     expect(response.statusCode).toBe(200);
     expect(response.json()).toEqual({
@@ -57,7 +63,7 @@ describe('GET /me', () => {
 
   test('200 for a user: the person, and the one builder that the token reaches (ACC-4, ACC-14, RED-1, RED-2)', async () => {
     const { clientId, otherBuilderId } = accounts;
-    const token = await service.token({
+    const token = await service.createToken({
       clientId,
       scope: 'read:projects',
       userId: 'user_a1',
@@ -87,7 +93,7 @@ describe('GET /me', () => {
 
   test('200 without a builder whose connection was revoked (RED-2)', async () => {
     const { clientId, builderId, otherBuilderId } = accounts;
-    const token = await service.token({ clientId, scope: 'read:builders' });
+    const token = await service.createToken({ clientId, scope: 'read:builders' });
     const setStatus = async (status: 'ACTIVE' | 'REVOKED') => {
       await service.databases.au1.fork().nativeUpdate(Connection, { builderId }, { status });
       service.clock.advance(1000);
@@ -105,26 +111,31 @@ describe('GET /me', () => {
   });
 
   test('401 in another region than the one that issued the token (HDR-8)', async () => {
-    const token = await service.token({ clientId: accounts.clientId, scope: 'read:builders' });
+    const token = await service.createToken({ clientId: accounts.clientId, scope: 'read:builders' });
     const response = await service.get('/me', token, { 'x-service-region-id': 'us1' });
     expect(response.statusCode).toBe(401);
   });
 
   test('401 for a user who is no longer a member (ACC-4)', async () => {
-    const { clientId, strangerId } = accounts;
-    const token = await service.token({ clientId, scope: 'read:builders', userId: 'user_a1', builderId: strangerId });
+    const { clientId, unconnectedBuilderId } = accounts;
+    const token = await service.createToken({
+      clientId,
+      scope: 'read:builders',
+      userId: 'user_a1',
+      builderId: unconnectedBuilderId,
+    });
     expect((await service.get('/me', token)).statusCode).toBe(401);
   });
 
   test('403 for an internal client, which has GraphQL only (RED-2)', async () => {
-    const token = await service.token({ clientId: 'cli_dashboard', scope: 'read:builders' });
+    const token = await service.createToken({ clientId: 'cli_dashboard', scope: 'read:builders' });
     expect((await service.get('/me', token)).statusCode).toBe(403);
   });
 });
 
 describe('GraphQL me', () => {
-  test('tells an internal client who it is, without memberships (RED-2)', async () => {
-    const token = await service.token({ clientId: 'cli_dashboard', scope: 'read:builders' });
+  test('returns an internal client without memberships (RED-2)', async () => {
+    const token = await service.createToken({ clientId: 'cli_dashboard', scope: 'read:builders' });
     const { data } = await service.graphql(token, '{ me { type id name memberships { builderId } } }');
     expect(data.me).toEqual({ type: 'client', id: 'cli_dashboard', name: 'Dashboard', memberships: [] });
   });

@@ -3,7 +3,7 @@ import { Project } from '../../entities/project.entity.ts';
 import { SCOPES } from '../../schema/scopes.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { nullFieldsOf } from '../support/null-fields.ts';
-import { day, insertSubcontractors } from '../support/subcontractor-data.ts';
+import { fixtureDay, insertSubcontractors } from '../support/subcontractor-data.ts';
 
 let service: Service;
 let token: string;
@@ -12,8 +12,8 @@ const integrations = [{ type: 'PROCORE', sourceId: '42', companyId: '7' }];
 
 const aProject = (id: string, changes: Partial<Project> = {}) => ({
   id,
-  createdAt: day(10),
-  updatedAt: day(11),
+  createdAt: fixtureDay(10),
+  updatedAt: fixtureDay(11),
   builderId: 'buil_a',
   status: 'UPCOMING',
   name: 'Harbour',
@@ -26,7 +26,7 @@ beforeAll(async () => {
   await insertSubcontractors(service.databases.au1);
   const projects = [aProject('proj_new', { integrations }), aProject('proj_old', { status: 'ARCHIVED' })];
   await service.databases.au1.fork().insertMany(Project, projects as Project[]);
-  token = await service.token({ clientId: 'cli_a', scope: SCOPES });
+  token = await service.createToken({ clientId: 'cli_a', scope: SCOPES });
 });
 afterAll(() => service?.stop());
 
@@ -38,8 +38,8 @@ describe('GET /builders/{id}/projects/{projectId}', () => {
       ...nullFieldsOf('Project'),
       id: 'proj_new',
       status: 'UPCOMING',
-      createdAt: day(10),
-      updatedAt: day(11),
+      createdAt: fixtureDay(10),
+      updatedAt: fixtureDay(11),
       name: 'Harbour',
       integrations,
     });

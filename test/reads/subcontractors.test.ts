@@ -3,21 +3,21 @@ import { Subcontractor } from '../../entities/subcontractor.entity.ts';
 import { SubcontractorProject } from '../../entities/subcontractor-project.entity.ts';
 import { SCOPES } from '../../schema/scopes.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { day, insertSubcontractors } from '../support/subcontractor-data.ts';
+import { fixtureDay, insertSubcontractors } from '../support/subcontractor-data.ts';
 
 let service: Service;
 let token: string;
-let internal: string;
+let internalToken: string;
 
 beforeAll(async () => {
   service = await startService();
   await insertSubcontractors(service.databases.au1);
-  token = await service.token({ clientId: 'cli_a', scope: SCOPES });
-  internal = await service.token({ clientId: 'cli_internal', scope: SCOPES });
+  token = await service.createToken({ clientId: 'cli_a', scope: SCOPES });
+  internalToken = await service.createToken({ clientId: 'cli_internal', scope: SCOPES });
 });
 afterAll(() => service?.stop());
 
-const OF_A = { 'x-service-builder-id': 'buil_a' };
+const BUILDER_A_HEADERS = { 'x-service-builder-id': 'buil_a' };
 
 async function idsOf(url: string, headers: Record<string, string> = {}): Promise<string[]> {
   const response = await service.get(url, token, headers);
@@ -35,7 +35,7 @@ async function statusOf(url: string, headers: Record<string, string> = {}): Prom
   return (await service.get(url, token, headers)).statusCode;
 }
 
-async function statements(url: string, headers: Record<string, string> = {}): Promise<number> {
+async function countStatements(url: string, headers: Record<string, string> = {}): Promise<number> {
   // The first call may also look up the token and the rate budget.
   await service.get(url, token, headers);
   return service.countStatements('au1', () => service.get(url, token, headers));
@@ -43,8 +43,8 @@ async function statements(url: string, headers: Record<string, string> = {}): Pr
 
 describe('GET /subcontractors answers 200 with', () => {
   test('the third-party subcontractors of the builder in the header, without the archived ones (RED-7)', async () => {
-    expect(await idsOf('/subcontractors', OF_A)).toEqual(['sub_a1', 'sub_a3']);
-    expect((await bodyOf('/subcontractors', OF_A)).meta).toEqual({
+    expect(await idsOf('/subcontractors', BUILDER_A_HEADERS)).toEqual(['sub_a1', 'sub_a3']);
+    expect((await bodyOf('/subcontractors', BUILDER_A_HEADERS)).meta).toEqual({
       totalCount: 2,
       totalPages: 1,
       offset: 0,
@@ -53,20 +53,20 @@ describe('GET /subcontractors answers 200 with', () => {
   });
 
   test("the builder's company record too, when includeBuilderCompany is true (RED-7)", async () => {
-    expect(await idsOf('/subcontractors?includeBuilderCompany=true', OF_A)).toEqual([
+    expect(await idsOf('/subcontractors?includeBuilderCompany=true', BUILDER_A_HEADERS)).toEqual([
       'sub_a1',
       'sub_company',
       'sub_a3',
     ]);
-    expect(await idsOf('/subcontractors?includeBuilderCompany=false', OF_A)).toEqual(['sub_a1', 'sub_a3']);
+    expect(await idsOf('/subcontractors?includeBuilderCompany=false', BUILDER_A_HEADERS)).toEqual(['sub_a1', 'sub_a3']);
   });
 
   test('exactly the fields of the contract (RED-6)', async () => {
-    const { data } = await bodyOf('/subcontractors', OF_A);
+    const { data } = await bodyOf('/subcontractors', BUILDER_A_HEADERS);
     expect(data[0]).toEqual({
       id: 'sub_a1',
-      createdAt: day(1),
-      updatedAt: day(1),
+      createdAt: fixtureDay(1),
+      updatedAt: fixtureDay(1),
       name: 'Company sub_a1',
       abn: '51824753556',
       isBuilder: false,
@@ -85,7 +85,7 @@ describe('GET /subcontractors answers 200 with', () => {
   });
 
   test('those on the project of the filter, with what they have reached there (RED-8)', async () => {
-    const { data } = await bodyOf('/subcontractors?projectId=proj_a1&includeBuilderCompany=true', OF_A);
+    const { data } = await bodyOf('/subcontractors?projectId=proj_a1&includeBuilderCompany=true', BUILDER_A_HEADERS);
     expect(data.map(({ id, statuses }: Subcontractor) => [id, statuses])).toEqual([
       ['sub_a1', ['INVITED', 'SWMS_UPLOADED']],
       ['sub_company', ['ACCEPTED']],
@@ -94,41 +94,45 @@ describe('GET /subcontractors answers 200 with', () => {
 
   test("an empty list for a project that is not the builder's", async () => {
     for (const projectId of ['proj_b', 'proj_unknown']) {
-      const body = await bodyOf(`/subcontractors?projectId=${projectId}`, OF_A);
+      const body = await bodyOf(`/subcontractors?projectId=${projectId}`, BUILDER_A_HEADERS);
       expect(body).toEqual({ data: [], meta: { totalCount: 0, totalPages: 0, offset: 0, limit: 25 } });
     }
   });
 
   test('pages that add up to the whole, and the offset and limit that were asked for', async () => {
-    const first = await bodyOf('/subcontractors?limit=1', OF_A);
-    const second = await bodyOf('/subcontractors?limit=1&offset=1', OF_A);
+    const first = await bodyOf('/subcontractors?limit=1', BUILDER_A_HEADERS);
+    const second = await bodyOf('/subcontractors?limit=1&offset=1', BUILDER_A_HEADERS);
     expect([first.data[0].id, second.data[0].id]).toEqual(['sub_a1', 'sub_a3']);
     expect(second.meta).toEqual({ totalCount: 2, totalPages: 2, offset: 1, limit: 1 });
-    const past = await bodyOf('/subcontractors?offset=9', OF_A);
+    const past = await bodyOf('/subcontractors?offset=9', BUILDER_A_HEADERS);
     expect(past).toEqual({ data: [], meta: { totalCount: 2, totalPages: 1, offset: 9, limit: 25 } });
   });
 
   test('one SQL statement', async () => {
-    expect(await statements('/subcontractors', OF_A)).toBe(1);
-    expect(await statements('/subcontractors?projectId=proj_a1', OF_A)).toBe(1);
+    expect(await countStatements('/subcontractors', BUILDER_A_HEADERS)).toBe(1);
+    expect(await countStatements('/subcontractors?projectId=proj_a1', BUILDER_A_HEADERS)).toBe(1);
   });
 });
 
 describe('GET /subcontractors answers', () => {
   test('400 without a builder, and for what is no boolean or project id', async () => {
     expect(await statusOf('/subcontractors')).toBe(400);
-    const response = await service.get('/subcontractors?includeBuilderCompany=yes&projectId=buil_a', token, OF_A);
+    const response = await service.get(
+      '/subcontractors?includeBuilderCompany=yes&projectId=buil_a',
+      token,
+      BUILDER_A_HEADERS,
+    );
     expect(response.statusCode).toBe(400);
     const fields = response.json().errors.map(({ fieldName }: { fieldName: string }) => fieldName);
     expect(fields.toSorted()).toEqual(['includeBuilderCompany', 'projectId']);
   });
 
   test('403 without the scope, for an unconnected builder and for an internal client', async () => {
-    const other = await service.token({ clientId: 'cli_a', scope: 'read:projects' });
-    expect((await service.get('/subcontractors', other, OF_A)).json().code).toBe('INSUFFICIENT_SCOPE');
+    const other = await service.createToken({ clientId: 'cli_a', scope: 'read:projects' });
+    expect((await service.get('/subcontractors', other, BUILDER_A_HEADERS)).json().code).toBe('INSUFFICIENT_SCOPE');
     const response = await service.get('/subcontractors', token, { 'x-service-builder-id': 'buil_b' });
     expect([response.statusCode, response.json().code]).toEqual([403, 'FORBIDDEN']);
-    expect((await service.get('/subcontractors', internal, OF_A)).statusCode).toBe(403);
+    expect((await service.get('/subcontractors', internalToken, BUILDER_A_HEADERS)).statusCode).toBe(403);
   });
 
   test('404 for a builder that does not exist', async () => {
@@ -139,10 +143,10 @@ describe('GET /subcontractors answers', () => {
 describe('GET /subcontractors/{id} answers 200 with', () => {
   test('the subcontractor and the union of its statuses, in one SQL statement (RED-8)', async () => {
     expect((await bodyOf('/subcontractors/sub_a1')).statuses).toEqual(['INVITED', 'SWMS_UPLOADED', 'PREQUALIFIED']);
-    expect(await statements('/subcontractors/sub_a1')).toBe(1);
+    expect(await countStatements('/subcontractors/sub_a1')).toBe(1);
   });
 
-  test('the statuses of the project that is asked about, which may be none (RED-8)', async () => {
+  test('the statuses on the project of the request, which may be none (RED-8)', async () => {
     const statusesOn = async (projectId: string) =>
       (await bodyOf(`/subcontractors/sub_a1?projectId=${projectId}`)).statuses;
     expect(await statusesOn('proj_a2')).toEqual(['INVITED', 'PREQUALIFIED']);
@@ -169,7 +173,7 @@ describe('GET /subcontractors/{id} answers', () => {
   );
 
   test('403 when the builder header names another builder', async () => {
-    expect(await statusOf('/subcontractors/sub_narrow', OF_A)).toBe(403);
+    expect(await statusOf('/subcontractors/sub_narrow', BUILDER_A_HEADERS)).toBe(403);
     expect(await statusOf('/subcontractors/sub_narrow', { 'x-service-builder-id': 'buil_narrow' })).toBe(200);
   });
 });
@@ -186,7 +190,7 @@ describe.each(SUB_LISTS)('GET /subcontractors/{id}/%s answers', (list) => {
       offset: 1,
       limit: 1,
     });
-    expect(await statements(`/subcontractors/sub_a1/${list}`)).toBe(1);
+    expect(await countStatements(`/subcontractors/sub_a1/${list}`)).toBe(1);
   });
 
   test('200 with an empty page when there is nothing', async () => {
@@ -204,8 +208,8 @@ describe.each(SUB_LISTS)('GET /subcontractors/{id}/%s answers', (list) => {
 
   test('403 without its scope, in the token or in the connection, and under the header of another builder', async () => {
     const scope = `read:${list}`;
-    const without = await service.token({ clientId: 'cli_a', scope: SCOPES.filter((other) => other !== scope) });
-    const alone = await service.token({ clientId: 'cli_a', scope });
+    const without = await service.createToken({ clientId: 'cli_a', scope: SCOPES.filter((other) => other !== scope) });
+    const alone = await service.createToken({ clientId: 'cli_a', scope });
     const url = `/subcontractors/sub_a1/${list}`;
     expect((await service.get(url, without)).json().code).toBe('INSUFFICIENT_SCOPE');
     expect((await service.get(url, alone)).statusCode).toBe(200);
@@ -231,8 +235,8 @@ describe('What a subcontractor has handed in:', () => {
     const { data } = await bodyOf('/subcontractors/sub_a1/swms');
     expect(data[0]).toEqual({
       id: 'swms_a1',
-      createdAt: day(1),
-      updatedAt: day(1),
+      createdAt: fixtureDay(1),
+      updatedAt: fixtureDay(1),
       name: 'Method swms_a1',
       status: 'WAITING_REVIEW',
       url: 'https://files.example/swms_a1.pdf',
@@ -246,8 +250,8 @@ describe('What a subcontractor has handed in:', () => {
     expect(await statusOf('/subcontractors/sub_a1/prequalifications?status=approved')).toBe(400);
     expect(await bodyOf('/subcontractors/sub_a1/prequalifications/prequal_a2')).toEqual({
       id: 'prequal_a2',
-      createdAt: day(2),
-      updatedAt: day(2),
+      createdAt: fixtureDay(2),
+      updatedAt: fixtureDay(2),
       status: 'APPROVED',
       reviewComments: 'Good.',
     });
@@ -259,16 +263,19 @@ describe('What a subcontractor has handed in:', () => {
       'doc_a2',
     ]);
     expect(await idsOf('/subcontractors/sub_a1/insurances?customType=plant')).toEqual([]);
-    expect(await idsOf(`/subcontractors/sub_a1/insurances?expiresBefore=${day(30)}`)).toEqual(['doc_a1', 'doc_a2']);
+    expect(await idsOf(`/subcontractors/sub_a1/insurances?expiresBefore=${fixtureDay(30)}`)).toEqual([
+      'doc_a1',
+      'doc_a2',
+    ]);
     expect(await bodyOf('/subcontractors/sub_a1/insurances/doc_a1')).toEqual({
       id: 'doc_a1',
-      createdAt: day(1),
-      updatedAt: day(1),
+      createdAt: fixtureDay(1),
+      updatedAt: fixtureDay(1),
       name: 'Policy doc_a1',
       type: 'PUBLIC_LIABILITY',
       customType: null,
       status: 'REVIEWED',
-      expiry: day(20),
+      expiry: fixtureDay(20),
       url: 'https://files.example/doc_a1.pdf',
     });
   });
@@ -277,8 +284,8 @@ describe('What a subcontractor has handed in:', () => {
     const { data } = await bodyOf('/subcontractors/sub_a1/contacts');
     expect(data[0]).toEqual({
       id: 'con_a1',
-      createdAt: day(1),
-      updatedAt: day(1),
+      createdAt: fixtureDay(1),
+      updatedAt: fixtureDay(1),
       name: 'Person con_a1',
       email: 'kim@example.com',
       phone: null,
@@ -313,14 +320,14 @@ describe('GraphQL', () => {
     const query = `{ builders { data { id subcontractors(includeBuilderCompany: true, limit: 4) { meta { totalCount } data { id
       builder { id } projects(limit: 4) { data { id } } swms(projectId: "proj_a1", limit: 4) { data { id } }
       prequalifications(limit: 4) { data { id } }
-      insurances(expiresBefore: "${day(40)}", limit: 4) { data { id subcontractor { name details { id } } } }
+      insurances(expiresBefore: "${fixtureDay(40)}", limit: 4) { data { id subcontractor { name details { id } } } }
       contacts(isPrimary: true, limit: 4) { data { id } }
       workers(limit: 4) { data { fullName subcontractor { id }
         siteAccess(limit: 4) { data { project { id details { name } } grantedAt revokedAt } } } }
     } } } } }`;
     let answer: Awaited<ReturnType<Service['graphql']>> | undefined;
     const count = await service.countStatements('au1', async () => {
-      answer = await service.graphql(internal, query);
+      answer = await service.graphql(internalToken, query);
     });
     expect(answer!.errors).toBeUndefined();
     const ofA = answer!.data.builders.data.find(({ id }: { id: string }) => id === 'buil_a');
@@ -340,8 +347,16 @@ describe('GraphQL', () => {
             subcontractor: { id: 'sub_a1' },
             siteAccess: {
               data: [
-                { project: { id: 'proj_a1', details: { name: 'Site proj_a1' } }, grantedAt: day(1), revokedAt: null },
-                { project: { id: 'proj_a2', details: { name: 'Site proj_a2' } }, grantedAt: day(2), revokedAt: day(9) },
+                {
+                  project: { id: 'proj_a1', details: { name: 'Site proj_a1' } },
+                  grantedAt: fixtureDay(1),
+                  revokedAt: null,
+                },
+                {
+                  project: { id: 'proj_a2', details: { name: 'Site proj_a2' } },
+                  grantedAt: fixtureDay(2),
+                  revokedAt: fixtureDay(9),
+                },
               ],
             },
           },
@@ -353,7 +368,7 @@ describe('GraphQL', () => {
     expect(count).toBeLessThanOrEqual(14);
   });
 
-  test('gives statuses for the project that an edge comes from (RED-8)', async () => {
+  test('returns the statuses on the project of the edge (RED-8)', async () => {
     const { data } = await service.graphql(
       token,
       `{ projects(builderId: "buil_a") { data { id subcontractors { data { id statuses } meta { totalCount } } } } }`,
@@ -373,14 +388,14 @@ describe('GraphQL', () => {
       const { data, errors } = await service.graphql(token, query, { after, before });
       return errors?.[0]?.extensions ?? data.insurances.data;
     };
-    expect(await range(day(20), day(30))).toEqual([{ id: 'doc_a1', subcontractor: { id: 'sub_a1' } }]);
-    expect(await range(day(21), null)).toHaveLength(2);
+    expect(await range(fixtureDay(20), fixtureDay(30))).toEqual([{ id: 'doc_a1', subcontractor: { id: 'sub_a1' } }]);
+    expect(await range(fixtureDay(21), null)).toHaveLength(2);
     expect(await range(null, null)).toHaveLength(3);
-    expect(await range(day(30), day(20))).toMatchObject({ errors: [{ fieldName: 'expiresBefore' }] });
+    expect(await range(fixtureDay(30), fixtureDay(20))).toMatchObject({ errors: [{ fieldName: 'expiresBefore' }] });
   });
 
   test('needs for every edge the scope of what it leads to (RED-19)', async () => {
-    const narrow = await service.token({ clientId: 'cli_a', scope: 'read:subcontractors' });
+    const narrow = await service.createToken({ clientId: 'cli_a', scope: 'read:subcontractors' });
     const through = async (edge: string) => {
       const answer = await service.graphql(narrow, `{ subcontractor(id: "sub_a1") { ${edge} } }`);
       return answer.errors?.[0]?.extensions.code;
@@ -394,7 +409,7 @@ describe('GraphQL', () => {
   });
 
   test('has no REST route for what is GraphQL alone', async () => {
-    expect(await statusOf('/insurances', OF_A)).toBe(404);
+    expect(await statusOf('/insurances', BUILDER_A_HEADERS)).toBe(404);
   });
 });
 
@@ -407,18 +422,18 @@ describe('The database', () => {
       address: {} as Subcontractor['address'],
       tags: [],
       integrations: [],
-      createdAt: day(1),
-      updatedAt: day(1),
+      createdAt: fixtureDay(1),
+      updatedAt: fixtureDay(1),
       ...row,
     } as never);
 
   test('holds one company record of a builder that is not archived (RED-7)', async () => {
     await expect(insert({ id: 'sub_second' })).rejects.toThrow(/unique/);
-    await insert({ id: 'sub_former', archivedAt: day(2) });
+    await insert({ id: 'sub_former', archivedAt: fixtureDay(2) });
     expect(await statusOf('/subcontractors/sub_former?includeBuilderCompany=true')).toBe(404);
   });
 
-  test('holds only statuses that the contract knows (RED-6)', async () => {
+  test('contains only statuses of the contract (RED-6)', async () => {
     const link = { subcontractorId: 'sub_a3', projectId: 'proj_a1', statuses: ['UNHEARD_OF'] };
     await expect(service.databases.au1.fork().insert(SubcontractorProject, link as never)).rejects.toThrow(/check/);
   });

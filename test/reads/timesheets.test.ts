@@ -6,7 +6,7 @@ import { Timesheet } from '../../entities/timesheet.entity.ts';
 import { SCOPES } from '../../schema/scopes.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { nullFieldsOf } from '../support/null-fields.ts';
-import { day, insertSubcontractors } from '../support/subcontractor-data.ts';
+import { fixtureDay, insertSubcontractors } from '../support/subcontractor-data.ts';
 
 let service: Service;
 let token: string;
@@ -14,15 +14,15 @@ let token: string;
 const aTimesheet = (id: string, at: number, changes: Partial<Timesheet> = {}) =>
   ({
     id,
-    createdAt: day(at),
-    updatedAt: day(at),
+    createdAt: fixtureDay(at),
+    updatedAt: fixtureDay(at),
     builderId: 'buil_a',
     projectId: 'proj_a1',
     profileId: 'pers_worker',
     costCodeId: null,
     timeTypeId: null,
     status: 'WAITING_REVIEW',
-    date: day(at),
+    date: fixtureDay(at),
     hours: 8,
     notes: null,
     timesheetGroupId: null,
@@ -66,7 +66,7 @@ beforeAll(async () => {
     aTimesheet('ts_a3', 3, { status: 'REJECTED' }),
     aTimesheet('ts_b1', 4, { builderId: 'buil_b', projectId: 'proj_b', profileId: 'pers_b' }),
   ]);
-  token = await service.token({ clientId: 'cli_a', scope: SCOPES });
+  token = await service.createToken({ clientId: 'cli_a', scope: SCOPES });
 });
 afterAll(() => service?.stop());
 
@@ -80,9 +80,9 @@ describe('GET /timesheets/{timesheetId}', () => {
       ...nullFieldsOf('Timesheet'),
       id: 'ts_a2',
       status: 'APPROVED_2',
-      createdAt: day(2),
-      updatedAt: day(2),
-      date: day(2),
+      createdAt: fixtureDay(2),
+      updatedAt: fixtureDay(2),
+      date: fixtureDay(2),
       hours: 7.5,
       notes: 'Level 3',
       timeType: 'Overtime',

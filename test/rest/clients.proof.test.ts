@@ -28,8 +28,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** What the compiler has to say of some of the clients' files, in a folder of their own. */
-async function problemsOf(
+/** Copies client files to a new folder, generates code there, and returns the errors of the compiler. */
+async function generateAndCompile(
   name: string,
   files: string[],
   generate: (into: string) => Promise<unknown>,
@@ -38,11 +38,11 @@ async function problemsOf(
   await mkdir(into);
   for (const file of [...files, 'tsconfig.json', 'package.json']) await copyFile(join(CLIENTS, file), join(into, file));
   await generate(into);
-  return problemsIn(into);
+  return compile(into);
 }
 
-/** What the compiler says of the files in a folder. */
-const problemsIn = (into: string): Promise<string> =>
+/** Returns the errors of the compiler for a folder; empty if there are none. */
+const compile = (into: string): Promise<string> =>
   run(join(CLIENTS, 'node_modules', '.bin', 'tsc'), ['--project', into]).then(
     () => '',
     (failure) => failure.stdout || failure.message,
@@ -51,7 +51,7 @@ const problemsIn = (into: string): Promise<string> =>
 describe('a client of generated types', () => {
   it('compiles with those of openapi-typescript (VER-4)', async () => {
     const program = join(CLIENTS, 'node_modules', '.bin', 'openapi-typescript');
-    const problems = await problemsOf('types', ['client.ts', 'story.ts'], (into) =>
+    const problems = await generateAndCompile('types', ['client.ts', 'walkthrough.ts'], (into) =>
       run(program, [join(folder, 'openapi.json'), '--output', join(into, 'openapi.d.ts')]),
     );
     expect(problems).toBe('');
@@ -59,7 +59,7 @@ describe('a client of generated types', () => {
 
   it('compiles with those of @hey-api/openapi-ts', async () => {
     const program = join(CLIENTS, 'node_modules', '@hey-api', 'openapi-ts', 'bin', 'run.js');
-    const problems = await problemsOf('sdk', ['generated.ts', 'openapi-ts.config.mjs'], async (into) => {
+    const problems = await generateAndCompile('sdk', ['generated.ts', 'openapi-ts.config.mjs'], async (into) => {
       const env = { ...process.env, OPENAPI: join(folder, 'openapi.json') };
       await run(process.execPath, [program], { cwd: into, env });
     });
@@ -67,18 +67,18 @@ describe('a client of generated types', () => {
   }, 60_000);
 
   it('follows the steps of docs/rest.md', async () => {
-    const { clientId, clientSecret, builderIds } = service.demo('A');
+    const { clientId, clientSecret, builderIds } = service.findDemoClient('A');
     const { stdout } = await run(process.execPath, [
-      join(CLIENTS, 'story.ts'),
+      join(CLIENTS, 'walkthrough.ts'),
       ...[baseUrl, clientId, clientSecret!, builderIds[0]!],
     ]);
     const seen = JSON.parse(stdout);
-    seen.wrong.sort();
+    seen.invalidFields.sort();
     expect(seen).toMatchObject({
       lifetime: 3600,
       builders: builderIds,
       statuses: ['IN_PROGRESS'],
-      wrong: ['limit', 'offset'],
+      invalidFields: ['limit', 'offset'],
     });
     const [waiting] = (await service.databases.au1
       .fork()
@@ -97,12 +97,12 @@ describe('a GraphQL client of generated types', () => {
   let problems: string;
 
   beforeAll(async () => {
-    token = await service.as('A');
+    token = await service.tokenOf('A');
     const headers = { authorization: `Bearer ${token}` };
     const schema = join(folder, 'schema.graphql');
     await writeFile(schema, await (await fetch(`${baseUrl}/graphql/schema.graphql`, { headers })).text());
     into = join(folder, 'graphql');
-    problems = await problemsOf('graphql', ['graphql-client.ts'], () => generateGraphql(schema, into));
+    problems = await generateAndCompile('graphql', ['graphql-client.ts'], () => generateGraphql(schema, into));
   }, 90_000);
 
   /** Runs the generator over a downloaded schema and the scalar map, without a network. */
@@ -125,16 +125,16 @@ describe('a GraphQL client of generated types', () => {
 export const send = (client: GraphqlClient) =>
   client.send(createMeeting, { builderId: 'buil_a1', projectId: 'sub_a1', title: 'Weekly site meeting' });
 `;
-    await writeFile(join(into, 'wrong.ts'), program);
-    const found = await problemsIn(into);
-    expect(found).toMatch(/wrong\.ts\(3,\d+\): error TS2322: Type '"sub_a1"' is not assignable to type '`proj_/);
+    await writeFile(join(into, 'invalid.ts'), program);
+    const found = await compile(into);
+    expect(found).toMatch(/invalid\.ts\(3,\d+\): error TS2322: Type '"sub_a1"' is not assignable to type '`proj_/);
     expect(found.trim().split(/\n(?! )/)).toHaveLength(1);
-    await writeFile(join(into, 'wrong.ts'), program.replace('sub_a1', 'proj_a1'));
-    expect(await problemsIn(into)).toBe('');
+    await writeFile(join(into, 'invalid.ts'), program.replace('sub_a1', 'proj_a1'));
+    expect(await compile(into)).toBe('');
   }, 60_000);
 
   it('reads every page and writes under the types that it was compiled with', async () => {
-    const builderId = service.demo('A').builderIds[0]!;
+    const builderId = service.findDemoClient('A').builderIds[0]!;
     const { stdout } = await run(process.execPath, [join(CLIENTS, 'graphql-client.ts'), baseUrl, token, builderId]);
     const { projects, meeting } = JSON.parse(stdout);
     const sql = `select count(*)::int from project where builder_id = ? and status = 'IN_PROGRESS'`;

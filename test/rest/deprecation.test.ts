@@ -49,9 +49,9 @@ afterAll(async () => {
 describe('a deprecated operation (VER-10)', () => {
   it('has the day of its deprecation and a link to the reference in every response', async () => {
     const responses = [
-      await service.get('/oldRead', await service.as('A')),
+      await service.get('/oldRead', await service.tokenOf('A')),
       await service.get('/oldRead', 'no token'),
-      await service.get('/oldRead', await service.as('A', ['read:projects'])),
+      await service.get('/oldRead', await service.tokenOf('A', ['read:projects'])),
     ];
     expect(responses.map(({ statusCode }) => statusCode)).toEqual([200, 401, 403]);
     // 2026-11-22T00:00:00Z in seconds, as RFC 9745 writes a date.
@@ -61,7 +61,7 @@ describe('a deprecated operation (VER-10)', () => {
   });
 
   it('has the day of its removal once that is decided', async () => {
-    const { headers } = await service.get('/endingRead', await service.as('A'));
+    const { headers } = await service.get('/endingRead', await service.tokenOf('A'));
     expect(headers).toMatchObject({
       deprecation: '@1795305600',
       sunset: 'Mon, 22 Nov 2027 00:00:00 GMT',
@@ -86,7 +86,7 @@ describe('a deprecated operation (VER-10)', () => {
 
 describe('an operation that is not deprecated', () => {
   it('has none of the headers', async () => {
-    const { statusCode, headers } = await service.get('/builders', await service.as('A'));
+    const { statusCode, headers } = await service.get('/builders', await service.tokenOf('A'));
     expect(statusCode).toBe(200);
     for (const name of ['deprecation', 'sunset', 'link']) expect(headers).not.toHaveProperty(name);
   });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { fuzz } from '../proof/fuzz/fuzz.ts';
-import { worldOf } from '../proof/fuzz/world.ts';
+import { createFuzzFixture } from '../proof/fuzz/fuzz-fixture.ts';
 import { type Service, startService, TOKEN_KEY } from '../support/harness.ts';
 
-/** As many as take some seconds; `npm run proof -- fuzz` sends a hundred thousand. */
+/** Number of requests, which take some seconds. `npm run proof -- fuzz` sends 100,000. */
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 1_500);
 
 let service: Service;
@@ -19,11 +19,11 @@ afterAll(() => service.stop());
 describe('generated requests, half of them near-valid', () => {
   it('are all answered as documented, without a word of the inside', async () => {
     const { databases, clock } = service;
-    const world = await worldOf({ origin, databases, clock, demo: inject('demo'), tokenKey: TOKEN_KEY });
+    const fixture = await createFuzzFixture({ origin, databases, clock, demo: inject('demo'), tokenKey: TOKEN_KEY });
     const seed = Number(process.env.FUZZ_SEED ?? 1);
-    const { wrong, ...figures } = await fuzz(origin, world, { requests: REQUESTS, seed, connections: 8 });
+    const { problems, ...figures } = await fuzz(origin, fixture, { requests: REQUESTS, seed, connections: 8 });
     console.info(`fuzz: seed ${seed}, ${JSON.stringify(figures)}`);
-    expect(wrong).toEqual([]);
+    expect(problems).toEqual([]);
     expect(figures.sent).toBe(REQUESTS);
   }, 400_000);
 });

@@ -5,9 +5,9 @@ import { createRouteTable, type Operation } from '../../schema/route-table.ts';
 import { locateArguments } from '../../src/rest/input.ts';
 import { createOpenApiDocument } from '../../src/rest/openapi.ts';
 import { BASE_URL, type Service, startService } from '../support/harness.ts';
-import { namedOperation } from '../support/operation-calls.ts';
-import { requireSample, type Samples, samplesOf } from '../support/samples.ts';
-import { WRONG_TEXTS, wrongBodies } from '../support/wrong-values.ts';
+import { createOperationDocument } from '../support/operation-calls.ts';
+import { createSamples, requireSample, type Samples } from '../support/samples.ts';
+import { generateWrongBodies, WRONG_TEXTS } from '../support/wrong-values.ts';
 
 interface FieldError {
   fieldName: string;
@@ -40,8 +40,8 @@ let samples: Samples;
 
 beforeAll(async () => {
   service = await startService();
-  token = await service.as('A');
-  samples = await samplesOf(service.databases.au1, service.demo('A').builderIds[0]!);
+  token = await service.tokenOf('A');
+  samples = await createSamples(service.databases.au1, service.findDemoClient('A').builderIds[0]!);
 });
 
 afterAll(() => service.stop());
@@ -58,7 +58,7 @@ function urlOf(operation: Operation): string {
 }
 
 /** Returns the field errors of a 400 response of REST; none for another status. */
-async function throughRest(operation: Operation, query: string, body?: unknown): Promise<FieldError[]> {
+async function sendByRest(operation: Operation, query: string, body?: unknown): Promise<FieldError[]> {
   const payload = body === undefined ? undefined : JSON.stringify(body);
   const response = await service.request({
     method: operation.method,
@@ -74,9 +74,9 @@ async function throughRest(operation: Operation, query: string, body?: unknown):
   return response.statusCode === 400 ? response.json().errors : [];
 }
 
-async function throughGraphql(operation: Operation, body: object): Promise<FieldError[]> {
+async function sendByGraphql(operation: Operation, body: object): Promise<FieldError[]> {
   const ids = inPathOf(operation).map(({ argument }) => [argument.name, samples[getNamedType(argument.type).name]]);
-  const query = namedOperation(operation.kind, rootField(operation));
+  const query = createOperationDocument(operation.kind, rootField(operation));
   const { errors = [] } = await service.graphql(token, query, { ...Object.fromEntries(ids), ...body });
   return errors.flatMap(({ extensions }) => (extensions.errors ?? []) as FieldError[]);
 }
@@ -84,24 +84,24 @@ async function throughGraphql(operation: Operation, body: object): Promise<Field
 const withGraphqlTerms = (errors: readonly FieldError[]) =>
   errors.map(({ message }) => message).filter((message) => GRAPHQL_TERMS.some((term) => term.test(message)));
 
-const inOrder = (errors: readonly FieldError[]) =>
+const sortErrors = (errors: readonly FieldError[]) =>
   errors.map(({ fieldName, message }) => `${fieldName}: ${message}`).toSorted();
 
 /** Returns the example body with null for each absent field, so that it has every path of the input. */
 function exampleOf({ path, method }: Operation): object | undefined {
   const content = document.paths[path][method.toLowerCase()].requestBody?.content['application/json'];
-  return content && (completed(content.schema, content.example) as object);
+  return content && (fillWithNull(content.schema, content.example) as object);
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked by name.
-function completed(schema: any, value: any): unknown {
+function fillWithNull(schema: any, value: any): unknown {
   const { properties, items, anyOf } = schema.$ref
     ? document.components.schemas[schema.$ref.split('/').at(-1)]
     : schema;
-  if (Array.isArray(value)) return value.map((item) => completed(items ?? {}, item));
-  if (anyOf) return completed(anyOf[0], value);
+  if (Array.isArray(value)) return value.map((item) => fillWithNull(items ?? {}, item));
+  if (anyOf) return fillWithNull(anyOf[0], value);
   if (!properties || value === null || typeof value !== 'object') return value;
-  const fields = Object.entries(properties).map(([name, field]) => [name, completed(field, value[name] ?? null)]);
+  const fields = Object.entries(properties).map(([name, field]) => [name, fillWithNull(field, value[name] ?? null)]);
   return { ...value, ...Object.fromEntries(fields) };
 }
 
@@ -115,17 +115,17 @@ describe.each(withBody)('400 of $method $path, whatever is wrong in the body', (
     const terms = new Set<string>();
     const differences: unknown[] = [];
     let refused = 0;
-    for (const { path, body } of wrongBodies(exampleOf(operation)!)) {
-      const rest = await throughRest(operation, '', body);
+    for (const { path, body } of generateWrongBodies(exampleOf(operation)!)) {
+      const rest = await sendByRest(operation, '', body);
       for (const message of withGraphqlTerms(rest)) terms.add(message);
       if (rest.length === 0) continue;
       refused++;
-      const graphql = await throughGraphql(operation, body);
+      const graphql = await sendByGraphql(operation, body);
       for (const message of withGraphqlTerms(graphql)) terms.add(message);
       // GraphQL coerces a single value to a list of one, and rejects unknown fields, which REST ignores.
       if (rest.some(({ message }) => message === 'must be an array')) continue;
       const known = graphql.filter(({ message }) => message !== 'is not a field of this object');
-      if (inOrder(known).join() !== inOrder(rest).join()) differences.push({ path, rest, graphql });
+      if (sortErrors(known).join() !== sortErrors(rest).join()) differences.push({ path, rest, graphql });
     }
     expect([...terms]).toEqual([]);
     expect(differences).toEqual([]);
@@ -135,7 +135,7 @@ describe.each(withBody)('400 of $method $path, whatever is wrong in the body', (
   it.each(['[]', '"x"', '7', 'null', 'true'])(
     'has a message that the body must be an object when it is %s (ERR-5)',
     async (body) => {
-      const errors = await throughRest(operation, '', JSON.parse(body));
+      const errors = await sendByRest(operation, '', JSON.parse(body));
       expect(errors).toEqual([{ fieldName: 'body', message: 'must be an object' }]);
     },
   );
@@ -151,7 +151,7 @@ describe.each(withQuery)('400 of $method $path, whatever is wrong in the query',
       `?${name}=x&${name}=y`,
     ]);
     const errors: FieldError[] = [];
-    for (const query of queries) errors.push(...(await throughRest(operation, query)));
+    for (const query of queries) errors.push(...(await sendByRest(operation, query)));
     expect(withGraphqlTerms(errors)).toEqual([]);
     expect(errors.length).toBeGreaterThan(0);
   });

@@ -3,12 +3,11 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { createRouteTable } from '../../schema/route-table.ts';
-import { numberEvents } from '../../src/domain/events/event-log.ts';
-import { Dispatcher } from '../../src/domain/webhooks/delivery/dispatcher.ts';
-import { createWebhookTools } from '../../src/domain/webhooks/webhook-context.ts';
 import { createOpenApiDocument } from '../../src/rest/openapi.ts';
 import { Browser } from '../oauth/browser.ts';
 import type { Json } from '../proof/fuzz/contract.ts';
+import { createDispatcher } from '../support/dispatcher.ts';
+import { numberPendingEvents } from '../support/events.ts';
 import { ExampleCalls, type ExampleResponse, TOKEN, toExample } from '../support/example-calls.ts';
 import {
   BUILDER_ID,
@@ -18,9 +17,9 @@ import {
   type ExampleFixture,
   startExampleFixture,
 } from '../support/example-fixture.ts';
-import { errorRecordings, recorded, signedUrl } from '../support/example-responses.ts';
-import { BASE_URL, TOKEN_KEY } from '../support/harness.ts';
-import { Receiver } from '../support/receiver.ts';
+import { createSignedUrl, errorRecordings, toExampleBody } from '../support/example-responses.ts';
+import { BASE_URL } from '../support/harness.ts';
+import { WebhookReceiver } from '../support/webhook-receiver.ts';
 
 const FILE = join(import.meta.dirname, '../../src/rest/openapi/recorded-responses.json');
 
@@ -42,7 +41,7 @@ afterAll(() => fixture.stop());
 
 function record(name: string, response: ExampleResponse): void {
   const isJson = String(response.headers['content-type'] ?? '').startsWith('application/json');
-  if (isJson && response.body !== '') responses.set(name, { status: response.status, body: recorded(response) });
+  if (isJson && response.body !== '') responses.set(name, { status: response.status, body: toExampleBody(response) });
 }
 
 const operations: Json[] = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
@@ -54,10 +53,10 @@ const successesOf = ({ responses }: Json) =>
     .map(Number)
     .filter((status) => status < 300);
 
-/** What has to be done before an example can succeed. */
+/** Preparations of examples, by operation id. */
 const PREPARATIONS: Record<string, () => Promise<unknown>> = {
   bulkUpsertPhotos: async () => {
-    const { example } = calls.operation('bulkUpsertPhotos').requestBody.content['application/json'];
+    const { example } = calls.findOperation('bulkUpsertPhotos').requestBody.content['application/json'];
     return calls.send('bulkUpsertPhotos', { body: { ...example, photos: example.photos.slice(0, 1) } });
   },
   bulkDeletePhotos: () => calls.send('bulkUpsertPhotos'),
@@ -66,8 +65,8 @@ const PREPARATIONS: Record<string, () => Promise<unknown>> = {
   archivePhotoReport: () => calls.send('syncPhotoReport'),
 };
 
-/** Operations whose examples hold values that only the service can make; they have tests of their own below. */
-const OF_THEIR_OWN = [
+/** Operations whose examples contain values that only the service can create. Separate tests below cover them. */
+const OPERATIONS_WITH_OWN_TEST = [
   'issueToken',
   'authorize',
   'revokeToken',
@@ -78,9 +77,9 @@ const OF_THEIR_OWN = [
   'replayWebhookEndpoint',
 ];
 
-const usual = operations.filter(({ operationId }) => !OF_THEIR_OWN.includes(operationId));
+const usualOperations = operations.filter(({ operationId }) => !OPERATIONS_WITH_OWN_TEST.includes(operationId));
 
-describe.each(usual)('the example of $operationId', ({ operationId, ...operation }) => {
+describe.each(usualOperations)('the example of $operationId', ({ operationId, ...operation }) => {
   const [usualStatus = 0] = successesOf(operation)
     .toReversed()
     .filter((status) => status !== 202);
@@ -106,7 +105,9 @@ describe.each(usual)('the example of $operationId', ({ operationId, ...operation
 });
 
 const isInQuery = ({ in: place }: Json) => place === 'query';
-const deletions = usual.filter(({ method, parameters = [] }) => method === 'DELETE' && parameters.some(isInQuery));
+const deletions = usualOperations.filter(
+  ({ method, parameters = [] }) => method === 'DELETE' && parameters.some(isInQuery),
+);
 
 describe.each(deletions)('the example of $operationId', ({ operationId }) => {
   it('may have all fields in the query', async () => {
@@ -114,14 +115,14 @@ describe.each(deletions)('the example of $operationId', ({ operationId }) => {
     await PREPARATIONS[operationId]?.();
     const response = await calls.send(operationId, { optional: true, body: undefined });
     expect(response.status, response.body).toBe(200);
-    expect(recorded(response)).toEqual(responses.get(`${operationId} 200`)!.body);
+    expect(toExampleBody(response)).toEqual(responses.get(`${operationId} 200`)!.body);
   });
 });
 
 describe('a sign-off before its sign-on', () => {
   it('gets 202', async () => {
     await fixture.reset();
-    const { example } = calls.operation('recordSignOnEvent').requestBody.content['application/json'];
+    const { example } = calls.findOperation('recordSignOnEvent').requestBody.content['application/json'];
     const body = { ...example, type: 'SIGN_OFF', sourceSignOnEventId: 'gate-2-20260302-000001' };
     const response = await calls.send('recordSignOnEvent', { body });
     expect(response.status, response.body).toBe(202);
@@ -130,11 +131,11 @@ describe('a sign-off before its sign-on', () => {
 });
 
 describe('the examples of webhook endpoints', () => {
-  let receiver: Receiver;
+  let receiver: WebhookReceiver;
 
   beforeEach(async () => {
     await fixture.reset();
-    receiver = await Receiver.start();
+    receiver = await WebhookReceiver.start();
     await fixture.sql('update webhook_endpoint set url = ?', [receiver.url]);
   });
   afterEach(() => receiver.close());
@@ -154,13 +155,12 @@ describe('the examples of webhook endpoints', () => {
   });
 
   it('show an event that was delivered (WHK-9)', async () => {
-    const { databases, clock } = fixture.service;
-    const webhooks = createWebhookTools({ production: false }, [TOKEN_KEY]);
-    const dispatcher = new Dispatcher({ database: databases.au1, clock, webhooks });
+    const { databases } = fixture.service;
+    const dispatcher = createDispatcher(fixture.service);
     await fixture.sql('delete from webhook_delivery');
     await fixture.sql('update timesheet set notes = notes where builder_id = ?', [BUILDER_ID]);
     await fixture.sql(`update event_pending set occurred_at = '2026-03-02T07:30:00Z'`);
-    while ((await numberEvents(databases.au1)) !== 0);
+    await numberPendingEvents(databases.au1);
     await dispatcher.refresh();
     await dispatcher.poll();
     await dispatcher.settle();
@@ -179,23 +179,23 @@ describe('the examples of webhook endpoints', () => {
 describe('the examples of the token endpoints', () => {
   const types = ['application/json', 'application/x-www-form-urlencoded'];
   const exampleOf = (operationId: string, name: string) =>
-    calls.operation(operationId).requestBody.content['application/json'].examples[name].value;
+    calls.findOperation(operationId).requestBody.content['application/json'].examples[name].value;
   const send = (operationId: string, type: string, body: object, headers = {}) =>
     calls.send(operationId, { token: null, headers: { 'content-type': type, ...headers }, body });
   const basic = { authorization: `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString('base64')}` };
 
-  /** Opens the documented example in a browser, signs in and allows. */
+  /** Opens the documented example in a browser, signs in and grants access. */
   async function allow(): Promise<string> {
-    const { parameters } = calls.operation('authorize');
+    const { parameters } = calls.findOperation('authorize');
     const query = Object.fromEntries(parameters.map(({ name, example }: Json) => [name, example]));
-    const browser = new Browser(fixture.apps.usual);
+    const browser = new Browser(fixture.apps.normal);
     const consent = await browser.signIn(await browser.open(query), EMAIL);
     return (await browser.submit(consent, 'Allow')).location!;
   }
 
   it('authorize a user and redirect as documented', async () => {
     await fixture.reset();
-    const { example } = calls.operation('authorize').responses[302].headers.Location;
+    const { example } = calls.findOperation('authorize').responses[302].headers.Location;
     expect(toExample(await allow())).toBe(toExample(example));
   });
 
@@ -242,24 +242,24 @@ describe('the examples of the token endpoints', () => {
 describe('the examples of signed URLs', () => {
   it('have the parameters of URLs that the service signs', async () => {
     for (const operationId of ['putUpload', 'getFile']) {
-      const { searchParams } = await signedUrl(operationId, calls);
-      const named = calls.operation(operationId).parameters.filter(isInQuery);
+      const { searchParams } = await createSignedUrl(operationId, calls);
+      const named = calls.findOperation(operationId).parameters.filter(isInQuery);
       expect(named.map(({ name }: Json) => name).toSorted()).toEqual([...searchParams.keys()].toSorted());
     }
   });
 
   it('return the file, or the range of it', async () => {
-    const { pathname, search } = await signedUrl('getFile', calls);
-    const get = (headers = {}) => calls.inject('usual', { url: `${pathname}${search}`, headers });
+    const { pathname, search } = await createSignedUrl('getFile', calls);
+    const get = (headers = {}) => calls.inject('normal', { url: `${pathname}${search}`, headers });
     expect((await get()).status).toBe(200);
     expect((await get({ range: 'bytes=0-65535' })).status).toBe(206);
   });
 
   it('accept the bytes of an upload', async () => {
     const bytes = Buffer.alloc(2_418_044, 1);
-    const { pathname, search } = await signedUrl('putUpload', calls);
+    const { pathname, search } = await createSignedUrl('putUpload', calls);
     const headers = { 'content-type': 'image/jpeg' };
-    const put = await calls.inject('usual', { method: 'PUT', url: `${pathname}${search}`, headers, payload: bytes });
+    const put = await calls.inject('normal', { method: 'PUT', url: `${pathname}${search}`, headers, payload: bytes });
     expect(put.status, put.body).toBe(200);
   });
 });
@@ -304,7 +304,7 @@ const statusesOf = (component: string): number[] =>
     ),
   );
 
-/** Every JSON example of a response, with the name of its recording and the statuses that it stands under. */
+/** Returns every JSON example of a response with the name of its recording and the statuses that refer to it. */
 function responseExamples(): { name: string; statuses: readonly number[]; value: unknown }[] {
   const own = operations.flatMap(({ operationId, responses }) =>
     Object.entries<Json>(responses).map(

@@ -31,7 +31,7 @@ interface Entry {
 }
 
 /** Every file and folder under the data folder while the service runs, with its permission bits in octal. */
-async function entries(): Promise<Entry[]> {
+async function listEntries(): Promise<Entry[]> {
   const names = await readdir(dataDir, { recursive: true, withFileTypes: true });
   const found = await Promise.all(
     names.map(async (entry) => {
@@ -47,7 +47,7 @@ async function entries(): Promise<Entry[]> {
 const modeOf = (mode: number) => (mode & 0o777).toString(8);
 
 describe('DATA_DIR of a running service', () => {
-  it('lets nobody else list it; where PostgreSQL runs as another user, that user may pass through', async () => {
+  it('cannot be listed by other users; the user of PostgreSQL may traverse it', async () => {
     const { mode } = await stat(dataDir);
     expect(modeOf(mode)).toBe(process.getuid!() === 0 ? '711' : '700');
   });
@@ -55,19 +55,19 @@ describe('DATA_DIR of a running service', () => {
   it.each(['service.lock', 'postgres.password', 'postgres.log', 'token.key', 'demo.json'])(
     'holds %s, for its owner alone',
     async (name) => {
-      expect((await entries()).find(({ path }) => path === name)).toMatchObject({ mode: '600', isFolder: false });
+      expect((await listEntries()).find(({ path }) => path === name)).toMatchObject({ mode: '600', isFolder: false });
     },
   );
 
   it('holds folders of the database and of stored files, for their owners alone', async () => {
-    const folders = (await entries()).filter(({ path, isFolder }) => isFolder && !path.includes('/'));
+    const folders = (await listEntries()).filter(({ path, isFolder }) => isFolder && !path.includes('/'));
     expect(folders.length).toBeGreaterThan(1);
     expect(folders.map(({ path }) => path)).toContain('postgres');
     expect(folders.filter(({ mode }) => mode !== '700')).toEqual([]);
   });
 
   it('holds nothing that its group or others may read or write', async () => {
-    const all = await entries();
+    const all = await listEntries();
     const stored = all.filter(({ path, isFolder }) => !isFolder && !path.startsWith('postgres') && path.includes('/'));
     // Demo data come with pictures.
     expect(stored.length).toBeGreaterThan(0);

@@ -35,14 +35,14 @@ describe.each([
 ])('the output of %s that is no terminal', (_name, more) => {
   it('is JSON lines alone: start, migrations, requests, and the reason of the stop', { timeout: 60_000 }, async () => {
     const run = runProgram({ ...settings, ...more });
-    await run.says(/"msg":"ready"/);
+    await run.waitForOutput(/"msg":"ready"/);
     const response = await fetch(`http://localhost:${settings.PORT}/health/live`);
     expect(response.status).toBe(200);
     // A worker writes its lines itself, later than the response is received.
-    await run.says(/"msg":"request"/);
+    await run.waitForOutput(/"msg":"request"/);
     run.process.kill('SIGTERM');
     expect(await run.exit).toBe(0);
-    await run.silence;
+    await run.closed;
     const lines = run
       .output()
       .trim()

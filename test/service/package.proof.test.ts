@@ -116,7 +116,7 @@ describe('the packed project, installed in an empty folder', () => {
     expect(await ended).toEqual([0, null]);
   });
 
-  it('says in one line that Node is too old', async () => {
+  it('reports in one line that Node is too old', async () => {
     const preload = join(folder, 'old-node.cjs');
     await writeFile(preload, `Object.defineProperty(process.versions, 'node', { value: '20.20.2' });`);
     const result = run(process.execPath, ['--require', preload, program, 'serve'], { env });

@@ -9,7 +9,7 @@ import { findRunningServer } from '../../src/dev-postgres/postmaster.ts';
 import { readMachineId } from '../../src/shared/process-identity.ts';
 import { createDatabase } from '../setup/database.ts';
 import { freePort } from '../support/ports.ts';
-import { endPrograms, PROGRAM, runProgram, startProgram } from '../support/program.ts';
+import { endPrograms, runProgram, SERVER_PROGRAM, startProgram } from '../support/program.ts';
 
 let folder: string;
 let port: number;
@@ -68,7 +68,7 @@ describe('npm start', { timeout: 60_000 }, () => {
     const reject = "process.on('SIGUSR2', () => { Promise.reject(new Error('left alone')); })";
     const service = await start({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(reject)}` });
     service.process.kill('SIGUSR2');
-    await service.says(/left alone/);
+    await service.waitForOutput(/left alone/);
     expect(await health()).toEqual({ status: 'ok', regions: { au1: 'ok', us1: 'ok' } });
   });
 
@@ -101,15 +101,15 @@ describe('the embedded PostgreSQL', { timeout: 90_000 }, () => {
     const end = async () => process.kill((await findRunningServer(join(folder, 'data')))!.pid, 'SIGKILL');
     for (let restarts = 1; restarts <= 5; restarts++) {
       await end();
-      await service.says(new RegExp(`(PostgreSQL \\(process \\d+\\) has ended: [^]*){${restarts}}`));
-      // A start may take a while; the next end comes once it is done.
+      await service.waitForOutput(new RegExp(`(PostgreSQL \\(process \\d+\\) has ended: [^]*){${restarts}}`));
+      // The next crash follows once the restart is complete.
       await vi.waitFor(async () => expect(await findRunningServer(join(folder, 'data'))).toBeDefined(), {
         timeout: 10_000,
       });
     }
     await end();
     expect(await service.exit).toBe(1);
-    await service.silence;
+    await service.closed;
     expect(service.output().trim().split('\n').at(-1)).toMatch(
       /^PostgreSQL has ended 6 times in a minute, the last time: /,
     );
@@ -118,7 +118,7 @@ describe('the embedded PostgreSQL', { timeout: 90_000 }, () => {
 
 describe('--timing', () => {
   it('prints the durations of the phases of the start', async () => {
-    const { says } = await start({ PORT: String(await freePort()) }, ['--timing']);
+    const { waitForOutput } = await start({ PORT: String(await freePort()) }, ['--timing']);
     for (const phase of [
       'imports',
       'configuration',
@@ -129,7 +129,7 @@ describe('--timing', () => {
       'listen',
       'total',
     ]) {
-      await expect(says(new RegExp(`^  ${phase} +\\d+ ms$`, 'm'))).resolves.not.toThrow();
+      await expect(waitForOutput(new RegExp(`^  ${phase} +\\d+ ms$`, 'm'))).resolves.not.toThrow();
     }
   });
 });
@@ -137,9 +137,9 @@ describe('--timing', () => {
 describe('a start that fails', () => {
   /** Runs the service, which must exit with code 1, and returns the lines of its output. */
   async function linesOfFailure(settings: Record<string, string>): Promise<string[]> {
-    const { exit, output, silence } = runProgram(settings);
+    const { exit, output, closed } = runProgram(settings);
     expect(await exit).toBe(1);
-    await silence;
+    await closed;
     return output().trim().split('\n');
   }
 
@@ -165,7 +165,7 @@ describe('a start that fails', () => {
   });
 
   it('reports a data folder that cannot be written', async () => {
-    const lines = await linesOfFailure({ DATA_DIR: join(PROGRAM, 'data') });
+    const lines = await linesOfFailure({ DATA_DIR: join(SERVER_PROGRAM, 'data') });
     expect(lines).toEqual([expect.stringMatching(/^The data folder \S+ cannot be written: /)]);
   });
 
@@ -185,7 +185,7 @@ describe('a start that fails', () => {
     ]);
   });
 
-  it('reports every invalid setting in a line of its own', async () => {
+  it('reports every invalid setting in a separate line', async () => {
     expect(await linesOfFailure({ PORT: 'x', LOG_LEVEL: 'loud', TLS_KEY: 'key.pem' })).toEqual([
       'PORT must be a port number from 1 to 65535, not "x".',
       'LOG_LEVEL must be fatal, error, warn, info, debug, trace or silent, not "loud".',

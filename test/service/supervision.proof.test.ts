@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createDatabase } from '../setup/database.ts';
 import { freePort } from '../support/ports.ts';
-import { endPrograms, type Run, startProgram } from '../support/program.ts';
+import { endPrograms, type ProgramRun, startProgram } from '../support/program.ts';
 
-/** Processes on a machine that is busy take their time. */
+/** Long enough for processes on a loaded machine. */
 const POLL_TIMEOUT = { timeout: 60_000 };
 
 let folder: string;
@@ -44,7 +44,7 @@ interface Answer {
   text: string;
 }
 
-/** One request; the error's code in place of a status when there is no answer. */
+/** Sends a request. Returns the error code in place of the status when there is no response. */
 function call(
   path: string,
   { agent = false, body, token }: { agent?: Agent | false; body?: string; token?: string } = {},
@@ -65,7 +65,7 @@ function call(
 
 const calls = (count: number) => Promise.all(Array.from({ length: count }, () => call('/health/live')));
 
-/** Writes a file beside the data; answers where. */
+/** Writes a module beside the data folder and returns its path. */
 async function writeModule(name: string, text: string): Promise<string> {
   const path = join(folder, name);
   await writeFile(path, text);
@@ -73,14 +73,14 @@ async function writeModule(name: string, text: string): Promise<string> {
 }
 
 /** Process ids of the workers, the oldest first. */
-async function workersOf({ process }: Run): Promise<number[]> {
+async function findWorkers({ process }: ProgramRun): Promise<number[]> {
   const children = await readFile(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8');
   return children.trim().split(' ').filter(Boolean).map(Number);
 }
 
 const isRunning = async (pid: number) => (await readdir('/proc')).includes(String(pid));
 
-const logLines = ({ output }: Run, message: RegExp) =>
+const logLines = ({ output }: ProgramRun, message: RegExp) =>
   output()
     .split('\n')
     .filter((line) => line.startsWith('{'))
@@ -89,23 +89,23 @@ const logLines = ({ output }: Run, message: RegExp) =>
 
 const ENDED = /^a worker ended/;
 
-/** The log line about the end of a worker. */
-async function ending(service: Run) {
-  await service.says(/"msg":"a worker ended[^\n]*\n/);
+/** Waits for the log line about the end of a worker and returns it. */
+async function waitForWorkerEnd(service: ProgramRun) {
+  await service.waitForOutput(/"msg":"a worker ended[^\n]*\n/);
   return logLines(service, ENDED)[0];
 }
 
 describe.each(['1', '2'])('a killed worker of %s', { timeout: 120_000 }, (WORKERS) => {
   it('is replaced while connections wait, and no connection is refused or lost', async () => {
     const service = await start({ WORKERS });
-    const victims = await workersOf(service);
+    const victims = await findWorkers(service);
     expect(victims).toHaveLength(Number(WORKERS));
     for (const victim of victims) process.kill(victim, 'SIGKILL');
     const answers = await calls(40);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(await ending(service)).toMatchObject({ level: 50, signal: 'SIGKILL', cause: 'signal SIGKILL' });
-    await expect.poll(async () => (await workersOf(service)).length, POLL_TIMEOUT).toBe(Number(WORKERS));
-    expect(await workersOf(service)).not.toContain(victims[0]);
+    expect(await waitForWorkerEnd(service)).toMatchObject({ level: 50, signal: 'SIGKILL', cause: 'signal SIGKILL' });
+    await expect.poll(async () => (await findWorkers(service)).length, POLL_TIMEOUT).toBe(Number(WORKERS));
+    expect(await findWorkers(service)).not.toContain(victims[0]);
   });
 
   it('fails only the requests that it was processing', async () => {
@@ -118,9 +118,9 @@ describe.each(['1', '2'])('a killed worker of %s', { timeout: 120_000 }, (WORKER
       agent.destroy();
     });
     await expect.poll(() => statuses.length, POLL_TIMEOUT).toBeGreaterThan(100);
-    const [victim] = await workersOf(service);
+    const [victim] = await findWorkers(service);
     process.kill(victim!, 'SIGKILL');
-    await service.says(/a worker took the place of one that ended/);
+    await service.waitForOutput(/a worker took the place of one that ended/);
     const replacedAt = statuses.length;
     await expect.poll(() => statuses.length, POLL_TIMEOUT).toBeGreaterThan(replacedAt + 100);
     isOver = true;
@@ -134,24 +134,24 @@ describe.each(['1', '2'])('a killed worker of %s', { timeout: 120_000 }, (WORKER
 describe('a standby worker', { timeout: 120_000 }, () => {
   it('serves as soon as the other worker exits, and another standby is started', async () => {
     const service = await start({ STANDBY: '1' });
-    await service.says(/a standby worker is ready/);
-    const [serving, standby] = await workersOf(service);
+    await service.waitForOutput(/a standby worker is ready/);
+    const [serving, standby] = await findWorkers(service);
     process.kill(serving!, 'SIGKILL');
     expect((await call('/health/live')).status).toBe(200);
-    await service.says(/a worker took the place of one that ended/);
+    await service.waitForOutput(/a worker took the place of one that ended/);
     expect(logLines(service, /took the place/)).toMatchObject([{ worker: standby }]);
-    await expect.poll(async () => (await workersOf(service)).length, POLL_TIMEOUT).toBe(2);
+    await expect.poll(async () => (await findWorkers(service)).length, POLL_TIMEOUT).toBe(2);
   });
 });
 
 describe('a worker whose event loop hangs', { timeout: 120_000 }, () => {
   it('is killed and replaced, and connections that it had not accepted are served', async () => {
     const service = await start({ WORKER_HANG_SECONDS: '5' });
-    const [victim] = await workersOf(service);
+    const [victim] = await findWorkers(service);
     process.kill(victim!, 'SIGSTOP');
     const answers = await calls(10);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    const { worker, cause } = await ending(service);
+    const { worker, cause } = await waitForWorkerEnd(service);
     expect([worker, cause]).toEqual([victim, 'killed: its event loop did not run for 5 seconds']);
   });
 });
@@ -161,9 +161,9 @@ describe('a worker that runs out of memory', { timeout: 120_000 }, () => {
     const exhaust = `process.on('SIGUSR2', () => { const kept = []; for (;;) kept.push(Array.from({ length: 1e5 }, Math.random)); })`;
     const preload = await writeModule('exhaust.cjs', exhaust);
     const service = await start({ WORKER_HEAP_MIB: '150', NODE_OPTIONS: `--require=${preload}` });
-    const [victim] = await workersOf(service);
+    const [victim] = await findWorkers(service);
     process.kill(victim!, 'SIGUSR2');
-    const { cause, signal } = await ending(service);
+    const { cause, signal } = await waitForWorkerEnd(service);
     expect([cause, signal]).toEqual(['out of memory: the JavaScript heap reached WORKER_HEAP_MIB', 'SIGABRT']);
     expect((await call('/health/live')).status).toBe(200);
   });
@@ -173,7 +173,7 @@ describe('a worker that cannot start again', { timeout: 120_000 }, () => {
   it('is replaced immediately, and then after growing delays', async () => {
     const failAgain = `if (process.send && require('node:fs').existsSync(${JSON.stringify(join(folder, 'fail'))})) process.exit(7)`;
     const service = await start({ NODE_OPTIONS: `--require=${await writeModule('fail-again.cjs', failAgain)}` });
-    const [victim] = await workersOf(service);
+    const [victim] = await findWorkers(service);
     await writeModule('fail', '');
     process.kill(victim!, 'SIGKILL');
     await expect.poll(() => logLines(service, ENDED).length, POLL_TIMEOUT).toBeGreaterThan(4);
@@ -198,14 +198,14 @@ describe('stopping the supervisor', { timeout: 120_000 }, () => {
     expect(ready.status).toBe(503);
     expect((await call('/health/live')).status).toBe(200);
     expect(await service.exit).toBe(0);
-    await service.silence;
+    await service.closed;
   });
 
   it('with SIGKILL ends its workers too', async () => {
     const service = await start({ WORKERS: '2' });
-    const workers = await workersOf(service);
+    const workers = await findWorkers(service);
     service.process.kill('SIGKILL');
-    await service.silence;
+    await service.closed;
     for (const worker of workers) await expect.poll(() => isRunning(worker), POLL_TIMEOUT).toBe(false);
   });
 });

@@ -8,9 +8,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vi
 import { findRunningServer } from '../../src/dev-postgres/postmaster.ts';
 import { createDatabase } from '../setup/database.ts';
 import { freePort } from '../support/ports.ts';
-import { endPrograms, type Run, runProgram, startProgram } from '../support/program.ts';
+import { endPrograms, type ProgramRun, runProgram, startProgram } from '../support/program.ts';
 
-/** Starting several processes takes long on a busy machine. */
+/** Long enough for several processes to start on a loaded machine. */
 const POLL_TIMEOUT = { timeout: 20_000 };
 
 let folder: string;
@@ -64,15 +64,15 @@ async function statuses(count: number, path: string, headers: Record<string, str
   return found;
 }
 
-const times = (count: number, status: number) => Array<number>(count).fill(status);
+const repeat = (count: number, status: number) => Array<number>(count).fill(status);
 
 /** Returns the ids of the processes that served requests, from the log. */
-const pidsOf = ({ output }: Run) =>
+const pidsOf = ({ output }: ProgramRun) =>
   new Set([...output().matchAll(/"pid":(\d+),.*"msg":"request"/g)].map(([, pid]) => Number(pid)));
 
 const clientA = () => inject('demo').clients.find(({ name }) => name === 'A')!;
 
-const form = (fields: Record<string, string>) => ({
+const toFormRequest = (fields: Record<string, string>) => ({
   method: 'POST',
   headers: { 'content-type': 'application/x-www-form-urlencoded' },
   body: new URLSearchParams({
@@ -83,12 +83,12 @@ const form = (fields: Record<string, string>) => ({
 });
 
 const tokenRequest = () =>
-  form({ grant_type: 'client_credentials', audience: `http://localhost:${port}`, scope: 'read:builders' });
+  toFormRequest({ grant_type: 'client_credentials', audience: `http://localhost:${port}`, scope: 'read:builders' });
 
 describe('several workers', { timeout: 60_000 }, () => {
   it('share the port and the requests, combine their metrics and print one welcome message', async () => {
     const service = await start({ LOG_LEVEL: 'info' });
-    expect(await statuses(10, '/health/ready')).toEqual(times(10, 200));
+    expect(await statuses(10, '/health/ready')).toEqual(repeat(10, 200));
     expect(pidsOf(service).size).toBe(2);
     expect(pidsOf(service)).not.toContain(service.process.pid);
     expect(service.output().match(/REST reference/g)).toHaveLength(1);
@@ -100,17 +100,17 @@ describe('several workers', { timeout: 60_000 }, () => {
 
   it('share a rate limit', async () => {
     await start({ RATE_LIMIT_API: '40/86400' });
-    expect(await statuses(60, '/builders')).toEqual([...times(40, 401), ...times(20, 429)]);
+    expect(await statuses(60, '/builders')).toEqual([...repeat(40, 401), ...repeat(20, 429)]);
   });
 
   it('reject a token within a second of its revocation', async () => {
     const service = await start({ LOG_LEVEL: 'info' });
     const { access_token } = JSON.parse((await call('/oauth/token', tokenRequest())).text);
     const headers = { authorization: `Bearer ${access_token}` };
-    expect(await statuses(6, '/builders', headers)).toEqual(times(6, 200));
+    expect(await statuses(6, '/builders', headers)).toEqual(repeat(6, 200));
     expect(pidsOf(service).size).toBe(2);
-    expect((await call('/oauth/revoke', form({ token: access_token }))).status).toBe(200);
-    await expect.poll(() => statuses(6, '/builders', headers), POLL_TIMEOUT).toEqual(times(6, 401));
+    expect((await call('/oauth/revoke', toFormRequest({ token: access_token }))).status).toBe(200);
+    await expect.poll(() => statuses(6, '/builders', headers), POLL_TIMEOUT).toEqual(repeat(6, 401));
   });
 
   it('are replaced when they exit, and the exit is logged', async () => {
@@ -118,11 +118,11 @@ describe('several workers', { timeout: 60_000 }, () => {
     await statuses(4, '/health/live');
     const [victim] = pidsOf(service);
     process.kill(victim!, 'SIGKILL');
-    const [line] = await service.says(/.*a worker ended, another takes its place.*\n/);
+    const [line] = await service.waitForOutput(/.*a worker ended, another takes its place.*\n/);
     expect(JSON.parse(line)).toMatchObject({ level: 50, worker: victim, signal: 'SIGKILL' });
-    expect(await statuses(4, '/health/ready')).toEqual(times(4, 200));
-    await service.says(/a worker took the place of one that ended/);
-    // Until the new one has had a turn.
+    expect(await statuses(4, '/health/ready')).toEqual(repeat(4, 200));
+    await service.waitForOutput(/a worker took the place of one that ended/);
+    // Until the new worker has received a connection.
     while (pidsOf(service).size < 3) await statuses(2, '/health/live');
   });
 
@@ -130,9 +130,9 @@ describe('several workers', { timeout: 60_000 }, () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port: taken } = server.address() as AddressInfo;
-    const { exit, output, silence } = runProgram({ ...databases, WORKERS: '2', PORT: String(taken) });
+    const { exit, output, closed } = runProgram({ ...databases, WORKERS: '2', PORT: String(taken) });
     expect(await exit).toBe(1);
-    await silence;
+    await closed;
     expect(output().trim()).toBe(`Port ${taken} is in use: set PORT to another one.`);
     server.close();
   });
@@ -160,24 +160,24 @@ describe('stopping several workers', { timeout: 60_000 }, () => {
     expect(response.statusCode).toBe(200);
     response.resume();
     expect(await service.exit).toBe(0);
-    await service.silence;
+    await service.closed;
   });
 
   it('with Ctrl-C, which every process receives, stops PostgreSQL after the workers', async () => {
     const dataDir = join(folder, 'data');
     const service = await startProgram({ WORKERS: '2', DATA_DIR: dataDir, DEMO: '0', PORT: String(port) });
-    expect(await statuses(2, '/health/ready')).toEqual(times(2, 200));
+    expect(await statuses(2, '/health/ready')).toEqual(repeat(2, 200));
     process.kill(-service.process.pid!, 'SIGINT');
     expect(await service.exit).toBe(0);
-    await service.silence;
+    await service.closed;
     expect(await findRunningServer(dataDir)).toBeUndefined();
   });
 
   it('with SIGKILL of the supervisor frees the port for the next start', async () => {
     const service = await start();
     service.process.kill('SIGKILL');
-    await service.silence;
+    await service.closed;
     await start();
-    expect(await statuses(4, '/health/ready')).toEqual(times(4, 200));
+    expect(await statuses(4, '/health/ready')).toEqual(repeat(4, 200));
   });
 });

@@ -6,7 +6,7 @@ import type { DemoFile } from '../../src/demo/demo-file.ts';
 import type { Cluster } from '../../src/dev-postgres/cluster.ts';
 import type { RegionId } from '../../src/shared/regions.ts';
 import { openPreparedCluster } from './prepared-cluster.ts';
-import { EMPTY, TEMPLATES } from './template-names.ts';
+import { EMPTY_TEMPLATE, REGION_TEMPLATES } from './template-names.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -15,7 +15,7 @@ declare module 'vitest' {
       url: string;
       /** Database with empty tables. */
       empty: string;
-      /** One of each region, with accounts and the rows of `test/setup/company`. */
+      /** A database of each region, with accounts and the rows of `test/setup/company`. */
       templates: Record<RegionId, string>;
     };
     /** Accounts of the templates, which are those of the demo. */
@@ -34,10 +34,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await rm(dataDir, { recursive: true, force: true });
   };
   try {
-    const opened = await openPreparedCluster(dataDir);
-    cluster = opened.cluster;
-    project.provide('demo', opened.demo);
-    project.provide('cluster', { url: cluster.url('postgres'), empty: EMPTY, templates: TEMPLATES });
+    const prepared = await openPreparedCluster(dataDir);
+    cluster = prepared.cluster;
+    project.provide('demo', prepared.demo);
+    project.provide('cluster', { url: cluster.url('postgres'), empty: EMPTY_TEMPLATE, templates: REGION_TEMPLATES });
     return stop;
   } catch (error) {
     await stop();

@@ -6,7 +6,7 @@ import { join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { DemoFile } from '../../src/demo/demo-file.ts';
 import { type Cluster, openCluster } from '../../src/dev-postgres/cluster.ts';
-import { withImports } from '../support/imports.ts';
+import { findTransitiveImports } from '../support/imports.ts';
 
 const run = promisify(execFile);
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -25,14 +25,14 @@ const SETTINGS = {
  */
 export async function openPreparedCluster(dataDir: string): Promise<{ cluster: Cluster; demo: DemoFile }> {
   const prepared = join(CACHE, hashSources());
-  if (!existsSync(prepared)) await prepare(prepared, dataDir);
+  if (!existsSync(prepared)) await createPreparedCluster(prepared, dataDir);
   else await copyFolder(prepared, dataDir);
   const demo = JSON.parse(await readFile(join(dataDir, DEMO), 'utf8')) as DemoFile;
   return { cluster: await openCluster({ dataDir, settings: SETTINGS }), demo };
 }
 
 /** Returns the files that the templates depend on, as paths from the root. */
-export const findSources = () => [...withImports(relative(ROOT, import.meta.filename)), 'package-lock.json'];
+export const findSources = () => [...findTransitiveImports(relative(ROOT, import.meta.filename)), 'package-lock.json'];
 
 /** Returns a hash of the sources and of the day, because rows have the time of their creation. */
 function hashSources(): string {
@@ -41,7 +41,7 @@ function hashSources(): string {
   return hash.digest('hex').slice(0, 32);
 }
 
-async function prepare(prepared: string, dataDir: string): Promise<void> {
+async function createPreparedCluster(prepared: string, dataDir: string): Promise<void> {
   // Few segments of the log, because they are copied.
   const cluster = await openCluster({ dataDir, settings: { ...SETTINGS, max_wal_size: '64MB', min_wal_size: '32MB' } });
   try {

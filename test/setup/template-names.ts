@@ -1,6 +1,6 @@
 import type { RegionId } from '../../src/shared/regions.ts';
 
 /** Database with empty tables. */
-export const EMPTY = 'template_empty';
+export const EMPTY_TEMPLATE = 'template_empty';
 /** Databases with the accounts of the demo and the rows of `test/setup/company`. */
-export const TEMPLATES: Record<RegionId, string> = { au1: 'template_au1', us1: 'template_us1' };
+export const REGION_TEMPLATES: Record<RegionId, string> = { au1: 'template_au1', us1: 'template_us1' };

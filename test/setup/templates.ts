@@ -12,19 +12,19 @@ import { insertRows } from '../../src/demo/rows.ts';
 import type { Cluster } from '../../src/dev-postgres/cluster.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
 import { createCompanyRows } from './company/company.ts';
-import { EMPTY, TEMPLATES } from './template-names.ts';
+import { EMPTY_TEMPLATE, REGION_TEMPLATES } from './template-names.ts';
 
 const BASE_URL = 'http://localhost:4000';
 
 /** Creates the template databases in a new cluster. Returns their accounts, which are those of the demo data. */
 export async function createTemplates(cluster: Cluster): Promise<DemoFile> {
-  await hashPasswordAgain(cluster);
+  await rehashPassword(cluster);
   await createTables(cluster);
   return loadRows(cluster);
 }
 
 /** Hashes the password of initdb with the iterations of the cluster's settings. */
-async function hashPasswordAgain(cluster: Cluster): Promise<void> {
+async function rehashPassword(cluster: Cluster): Promise<void> {
   const client = new Client(cluster.url('postgres'));
   await client.connect();
   await client.query(`alter role postgres password ${escapeLiteral(new URL(cluster.url('postgres')).password)}`);
@@ -32,8 +32,8 @@ async function hashPasswordAgain(cluster: Cluster): Promise<void> {
 }
 
 async function createTables(cluster: Cluster): Promise<void> {
-  await cluster.ensureDatabase(EMPTY);
-  const database = new Database('au1', cluster.url(EMPTY));
+  await cluster.ensureDatabase(EMPTY_TEMPLATE);
+  const database = new Database('au1', cluster.url(EMPTY_TEMPLATE));
   await runPendingMigrations(database, 'auto');
   const pending = await database.orm.schema.getUpdateSchemaSQL({ wrap: false });
   await database.close();
@@ -45,8 +45,8 @@ async function createTables(cluster: Cluster): Promise<void> {
 async function loadRows(cluster: Cluster): Promise<DemoFile> {
   const file = createDemoFile(REGIONS, BASE_URL);
   for (const region of REGIONS) {
-    await cluster.ensureDatabase(TEMPLATES[region], EMPTY);
-    const database = new Database(region, cluster.url(TEMPLATES[region]));
+    await cluster.ensureDatabase(REGION_TEMPLATES[region], EMPTY_TEMPLATE);
+    const database = new Database(region, cluster.url(REGION_TEMPLATES[region]));
     const rows = createAccountRows(region, await readCredentials(file, region), false);
     for (let index = 0; index < BUILDERS[region]; index++) {
       const { domain: _domain, ...builder } = generateBuilder(region, index);

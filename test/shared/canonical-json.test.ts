@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalJson, createFingerprint } from '../../src/shared/canonical-json.ts';
 
-/** RFC 8785, appendix B: the bits of a double, and how it is written. */
+/** RFC 8785, appendix B: the bits of a double and its JSON text. */
 const NUMBERS = [
   ['0000000000000000', '0'],
   ['8000000000000000', '0'],
@@ -31,7 +31,7 @@ const NUMBERS = [
 
 const doubleOf = (bits: string) => Buffer.from(bits, 'hex').readDoubleBE();
 
-/** RFC 8785, section 3.2.2: white space, escapes and numbers as somebody may write them. */
+/** RFC 8785, section 3.2.2: input with white space, escapes and non-canonical numbers. */
 const SAMPLE = String.raw`{
   "numbers": [333333333.33333329, 1E30, 4.50,
               2e-3, 0.000000000000000000000000001],
@@ -39,7 +39,7 @@ const SAMPLE = String.raw`{
   "literals": [null, true, false]
 }`;
 
-/** RFC 8785, section 3.2.4: what comes of it, in UTF-8. */
+/** RFC 8785, section 3.2.4: the expected output, in UTF-8. */
 const SAMPLE_BYTES = `
   7b 22 6c 69 74 65 72 61 6c 73 22 3a 5b 6e 75 6c 6c 2c 74 72
   75 65 2c 66 61 6c 73 65 5d 2c 22 6e 75 6d 62 65 72 73 22 3a
@@ -48,7 +48,7 @@ const SAMPLE_BYTES = `
   5d 2c 22 73 74 72 69 6e 67 22 3a 22 e2 82 ac 24 5c 75 30 30
   30 66 5c 6e 41 27 42 5c 22 5c 5c 5c 5c 5c 22 2f 22 7d`;
 
-/** RFC 8785, section 3.2.3, in an order of its own. */
+/** RFC 8785, section 3.2.3: property names that are not sorted. */
 const NAMES = String.raw`{
   "\u20ac": "Euro Sign",
   "\r": "Carriage Return",
@@ -101,7 +101,7 @@ describe('RFC 8785', () => {
 });
 
 describe('a fingerprint', () => {
-  it('is one for whatever spelling, and another for whatever else is said', () => {
+  it('is the same for every spelling of a value, and differs for other values', () => {
     const fingerprint = (text: string) => createFingerprint(canonical(text));
     const spellings = [
       '{"a":1,"b":-0}',

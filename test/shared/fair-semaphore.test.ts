@@ -160,7 +160,7 @@ describe('a semaphore that is full', () => {
   });
 });
 
-describe('a share with many requests in one turn of the event loop', () => {
+describe('a share with many requests in one iteration of the event loop', () => {
   const options = { capacity: 16, perShare: 8, maxQueuedPerShare: 8, perTurnContended: 2 };
 
   it('is granted all of them while no other share is active', () => {
@@ -168,7 +168,7 @@ describe('a share with many requests in one turn of the event loop', () => {
     expect([1, 2, 3, 4].map(() => semaphore.tryAcquire('a') !== null)).toEqual([true, true, true, true]);
   });
 
-  it('is granted a few of them in each turn while another share is active (LIM-19)', async () => {
+  it('is granted a few of them in each iteration while another share is active (LIM-19)', async () => {
     const semaphore = createSemaphore(options);
     semaphore.tryAcquire('b');
     const granted: string[] = [];
@@ -226,7 +226,7 @@ describe('a share that uses much while another share is active', () => {
     expect(countGrants()).toBe(8);
   });
 
-  it('is granted what waits once the others are no longer active, without a release of its own', async () => {
+  it('is granted its waiting requests once the others are no longer active, without a release', async () => {
     const semaphore = createSemaphore({ ...options, maxQueuedPerShare: 8, activeForMs: 100 });
     const releaseOther = semaphore.tryAcquire('b')!;
     const granted: string[] = [];

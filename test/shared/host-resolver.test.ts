@@ -7,7 +7,7 @@ let server: Socket;
 let resolve: HostResolver;
 let unanswered = 0;
 
-/** Answers a question for an A record with 192.0.2.7, any other with no records, and questions about `silent` names not at all. */
+/** Returns the response to a DNS query: 192.0.2.7 for an A record, otherwise no records; null for names with `silent`. */
 function answer(question: Buffer): Buffer | null {
   if (question.includes('silent')) return null;
   const end = question.indexOf(0, 12) + 5;

@@ -11,7 +11,7 @@ function aPacedQueue(perTurn: number, isNeeded: (item: string) => boolean = () =
   const offer = (key: string, ...items: string[]) => {
     for (const item of items) if (!queue.tryBegin(item)) queue.add(key, item);
   };
-  /** Items that have begun after each of the next turns. */
+  /** Items that have begun after each of the next turns of the event loop. */
   const afterTurns = async (count: number) => {
     const all: string[] = [];
     for (let turn = 0; turn < count; turn++) {
@@ -24,21 +24,21 @@ function aPacedQueue(perTurn: number, isNeeded: (item: string) => boolean = () =
 }
 
 describe('a paced queue', () => {
-  it('begins items at once while the turn has room, and the others in later turns', async () => {
+  it('begins items immediately up to the limit of an iteration, and the others in later ones', async () => {
     const { begun, offer, afterTurns } = aPacedQueue(2);
     offer('a', 'a1', 'a2', 'a3', 'a4', 'a5');
     expect(begun).toEqual(['a1', 'a2']);
     expect(await afterTurns(3)).toEqual(['a1 a2 a3 a4', 'a1 a2 a3 a4 a5', 'a1 a2 a3 a4 a5']);
   });
 
-  it('begins one item of each key in turn, however many one key has', async () => {
+  it('alternates between the keys, however many items one key has', async () => {
     const { offer, afterTurns } = aPacedQueue(1);
     offer('a', 'a1', 'a2', 'a3');
     offer('b', 'b1', 'b2');
     expect(await afterTurns(4)).toEqual(['a1 a2', 'a1 a2 b1', 'a1 a2 b1 a3', 'a1 a2 b1 a3 b2']);
   });
 
-  it('spends no room on items that nobody needs any more', async () => {
+  it('does not count items that are no longer needed', async () => {
     const gone = new Set<string>();
     const { offer, afterTurns } = aPacedQueue(1, (item) => !gone.has(item));
     offer('a', 'a1', 'a2', 'a3', 'a4');

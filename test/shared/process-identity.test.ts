@@ -19,7 +19,7 @@ describe('processStart', () => {
   });
 
   it.runIf(process.platform === 'linux')('is undefined for a zombie, which no parent has waited for', async () => {
-    // The parent becomes `sleep`, which does not know of the child that the shell began.
+    // `exec` replaces the parent by `sleep`, which never waits for the child of the shell.
     const parent = spawn('sh', ['-c', 'sleep 0.3 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
     const exited = once(parent, 'exit');
     try {

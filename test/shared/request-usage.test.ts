@@ -156,7 +156,7 @@ describe('a read of large values (LIM-19)', () => {
     await usage.acquireLargeRead();
     const charged = usage.chargeResponse(1_000_000);
     await vi.waitFor(() => expect(usedBy(shares)).toEqual({ largeReads: 0, largeResponses: 1 }));
-    // Its share may not begin another one, which would take as much memory.
+    // The share may not begin another one, which would need as much memory.
     const next = new RequestUsage(shares, 'a').acquireLargeRead();
     expect(shares.largeResponses.stats().queued).toBe(1);
     unread.end();
@@ -276,7 +276,7 @@ describe('responses of one connection that closes before the first of them is re
     const closed = vi.fn();
     app.get('/', () => new Promise(() => undefined));
     await app.listen({ host: '127.0.0.1', port: 0 });
-    // As what limits the time of requests.
+    // As the timeouts of requests do.
     app.server.on('request', (_request, response) => response.once('close', closed));
     const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
     socket.on('error', () => undefined);

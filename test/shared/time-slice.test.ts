@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { inSlices } from '../../src/shared/time-slice.ts';
 
-/** Values that each take longer to make than a slice of time. */
+/** Yields values that each take longer to compute than a time slice. */
 function* slowValues(): Generator<number> {
   for (let value = 0; value < 4; value++) {
     for (const start = performance.now(); performance.now() - start < 20; );

@@ -47,7 +47,7 @@ async function upload(length: number): Promise<Socket> {
   return socket;
 }
 
-/** Sends so many bytes, and resolves when they have been received. */
+/** Sends that many bytes and resolves when the server has received them. */
 async function send(socket: Socket, bytes: number): Promise<void> {
   const expected = received + bytes;
   socket.write(Buffer.alloc(bytes));

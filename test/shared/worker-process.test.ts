@@ -7,7 +7,7 @@ import { WorkerProcess, type WorkerProcessOptions } from '../../src/shared/worke
 const processes: WorkerProcess<string, unknown>[] = [];
 
 const createProcess = (options: Partial<WorkerProcessOptions> = {}) => {
-  const file = new URL('../support/worker-program.ts', import.meta.url);
+  const file = new URL('../support/worker-process-program.ts', import.meta.url);
   const created = new WorkerProcess<string, unknown>({ file, timeoutMs: 60_000, idleMs: 60_000, ...options });
   processes.push(created);
   return created;
@@ -72,7 +72,7 @@ describe('a worker process', () => {
   });
 
   it('ends at once with the process that started it, also in the middle of a task', async () => {
-    const program = fileURLToPath(new URL('../support/worker-parent.ts', import.meta.url));
+    const program = fileURLToPath(new URL('../support/worker-process-parent.ts', import.meta.url));
     const parent = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] });
     await once(parent.stdout, 'data');
     const ended = once(parent, 'close');

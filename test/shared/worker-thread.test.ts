@@ -4,7 +4,7 @@ import { WorkerThread, type WorkerThreadOptions } from '../../src/shared/worker-
 const threads: WorkerThread<string, string>[] = [];
 
 const createThread = (options: Partial<WorkerThreadOptions> = {}) => {
-  const file = new URL('../support/thread.ts', import.meta.url);
+  const file = new URL('../support/worker-thread-program.ts', import.meta.url);
   const thread = new WorkerThread<string, string>({
     ...{ file, memoryMb: 64, timeoutMs: 60_000, idleMs: 60_000 },
     ...options,
@@ -20,26 +20,26 @@ afterEach(async () => {
 describe('a worker thread', () => {
   it('returns the results of consecutive tasks', async () => {
     const thread = createThread();
-    expect(await thread.run('answer')).toBe('answer: done');
-    expect(await thread.run('answer')).toBe('answer: done');
+    expect(await thread.run('respond')).toBe('respond: done');
+    expect(await thread.run('respond')).toBe('respond: done');
   });
 
   it('runs one task at a time', async () => {
     const thread = createThread();
-    const first = thread.run('answer');
-    await expect(thread.run('answer')).rejects.toThrow('one task at a time');
-    expect(await first).toBe('answer: done');
+    const first = thread.run('respond');
+    await expect(thread.run('respond')).rejects.toThrow('one task at a time');
+    expect(await first).toBe('respond: done');
   });
 
   it.each([
     ['throws', 'throw', {}, 'ENDED'],
     ['exits', 'exit', {}, 'ENDED'],
-    ['takes more memory than it may', 'hoard', {}, 'MEMORY'],
+    ['exceeds its memory limit', 'allocate', {}, 'MEMORY'],
     ['takes more time than it may', 'spin', { timeoutMs: 1_000 }, 'TIMEOUT'],
   ])('that %s rejects its task, and the next task has another thread', async (_, task, options, reason) => {
     const thread = createThread(options);
     await expect(thread.run(task)).rejects.toMatchObject({ name: 'WorkerThreadError', reason });
-    if (reason !== 'TIMEOUT') expect(await thread.run('answer')).toBe('answer: done');
+    if (reason !== 'TIMEOUT') expect(await thread.run('respond')).toBe('respond: done');
     else await expect(thread.run('spin')).rejects.toMatchObject({ reason });
   });
 
@@ -52,8 +52,8 @@ describe('a worker thread', () => {
 
   it('ends after its idle time and starts again with the next task', async () => {
     const thread = createThread({ idleMs: 0 });
-    expect(await thread.run('answer')).toBe('answer: done');
+    expect(await thread.run('respond')).toBe('respond: done');
     await expect.poll(() => thread.isRunning).toBe(false);
-    expect(await thread.run('answer')).toBe('answer: done');
+    expect(await thread.run('respond')).toBe('respond: done');
   });
 });

@@ -4,10 +4,10 @@ import { FairSemaphore } from '../../src/shared/fair-semaphore.ts';
 import { createFairShares } from '../../src/shared/fair-shares.ts';
 import { createUploadKey } from '../../src/storage/keys.ts';
 import { UrlSigner } from '../../src/storage/url-signer.ts';
+import { createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { picture } from '../support/images.ts';
+import { createPicture } from '../support/images.ts';
 import { startStore, type TestStore } from '../support/stores.ts';
-import { clientOf } from '../support/uploads.ts';
 
 const TYPE = 'image/png';
 const BUILDER = 'buil_a1';
@@ -162,8 +162,8 @@ describe('PUT to an upload URL, many times', () => {
   afterAll(() => service.stop());
 
   it('answers 429 with Retry-After beyond the limit of its integrator, whose API calls and other integrators go on (LIM-9, UPL-9)', async () => {
-    const [client, other] = [await clientOf(service, 'A'), await clientOf(service, 'B')];
-    const image = await picture();
+    const [client, other] = [await createBuilderClient(service, 'A'), await createBuilderClient(service, 'B')];
+    const image = await createPicture();
     const { uploadUrl } = await client.presign(image);
     for (let sent = 0; sent < 4; sent++) expect((await client.put(uploadUrl, image)).statusCode).toBe(200);
     const refused = await client.put(uploadUrl, image);

@@ -80,7 +80,7 @@ describe('Spool.receive', () => {
       for (let chunk = 0; chunk < 4; chunk++) yield Buffer.alloc(65_536);
       const before = taken;
       for (let chunk = 0; chunk < 8; chunk++) yield Buffer.alloc(65_536);
-      // One chunk of A for each of its own; in equal parts of all uploads it would be twenty.
+      // One chunk of A per chunk of B; fairness by upload instead of by share would be twenty.
       expect(taken - before).toBeLessThan(80);
     }
     const files = Array.from({ length: 20 }, () => spool.receive(ofA(), 3_000_000, { shareKey: 'intg_a' }));

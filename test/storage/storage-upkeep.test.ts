@@ -9,37 +9,37 @@ import { sweep } from '../../src/domain/uploads/sweep.ts';
 import { createObjectKey, createUploadKey } from '../../src/storage/keys.ts';
 import { openStorages, Storage } from '../../src/storage/storage.ts';
 import { OPERATOR } from '../support/audit.ts';
-import { BASE_URL, type Service, startService } from '../support/harness.ts';
-import { heic, picture } from '../support/images.ts';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
+import { BASE_URL, type Service, startService, TOKEN_KEY } from '../support/harness.ts';
+import { createHeic, createPicture } from '../support/images.ts';
 import { addProject } from '../support/rows.ts';
-import { type Client, clientOf } from '../support/uploads.ts';
 
 const DAY = 86_400_000;
 
 let service: Service;
-let client: Client;
+let client: BuilderClient;
 let storage: Storage;
 
 beforeAll(async () => {
   service = await startService();
   // Files are as old as the machine's clock says.
   service.clock.advance(Date.now() - service.clock.now());
-  client = await clientOf(service, 'A');
+  client = await createBuilderClient(service, 'A');
   const config = loadConfig({ DATA_DIR: service.dataDir, BASE_URL });
-  storage = openStorages(config, { secrets: [Buffer.alloc(32, 7).toString('base64url')], clock: service.clock }).au1;
+  storage = openStorages(config, { secrets: [TOKEN_KEY], clock: service.clock }).au1;
 });
 
-// A token lives an hour, and the clock goes on by days.
-const renew = async () => {
-  client = await clientOf(service, 'A');
+// A token is valid for an hour, and the tests advance the clock by days.
+const renewClient = async () => {
+  client = await createBuilderClient(service, 'A');
 };
-beforeEach(renew);
+beforeEach(renewClient);
 
 afterAll(() => service.stop());
 
-const run = () => sweep(service.databases.au1, storage, service.clock.now());
-/** The storage, whose list of objects comes after the work. */
-const listingAfter = (work: () => Promise<unknown>): Storage => {
+const runSweep = () => sweep(service.databases.au1, storage, service.clock.now());
+/** Returns the storage with a `list` that runs the work before it lists objects. */
+const createStorageListingAfter = (work: () => Promise<unknown>): Storage => {
   const { byteStore, spool, signer, downloader } = storage;
   const list = async function* (prefix: string) {
     await work();
@@ -49,74 +49,74 @@ const listingAfter = (work: () => Promise<unknown>): Storage => {
   return new Storage('au1', { ...byteStore, list, remove } as never, spool, signer, downloader);
 };
 const exists = async (key: string) => (await storage.byteStore.stat(key)) !== null;
-const keep = async (key: string) => {
+const storeObject = async (key: string) => {
   await storage.store(key, Readable.from(['bytes']), 'image/png', 1_000);
   return key;
 };
 
 describe('the sweep', () => {
-  it('leaves what is young, and removes bytes that no row names after a day (UPL-30)', async () => {
+  it('keeps recent objects, and removes bytes without a row after a day (UPL-30)', async () => {
     const builder = client.builderId;
     const orphans = await Promise.all([
-      keep(createUploadKey(builder)),
+      storeObject(createUploadKey(builder)),
       ...(['photos', 'logos', 'pictures', 'documents'] as const).map((kind) =>
-        keep(createObjectKey(kind, builder, 'image/png')),
+        storeObject(createObjectKey(kind, builder, 'image/png')),
       ),
     ]);
     const left = await storage.spool.createPath();
     await writeFile(left, 'half of an upload');
     const photo = await client.createPhoto();
     const waiting = await client.upload();
-    // The clock stands still while the files are written, so the day of grace begins now.
+    // The fake clock does not advance while the files are written, so the grace period of a day begins now.
     service.clock.advance(Date.now() - service.clock.now());
     service.clock.advance(DAY - 60_000);
-    expect(await run()).toEqual({ uploads: 0, released: 0, objects: 0, files: 0 });
+    expect(await runSweep()).toEqual({ uploads: 0, released: 0, objects: 0, files: 0 });
     service.clock.advance(120_000);
     // Five orphans, and the upload that its photo has used.
-    expect(await run()).toEqual({ uploads: 0, released: 0, objects: 6, files: 1 });
+    expect(await runSweep()).toEqual({ uploads: 0, released: 0, objects: 6, files: 1 });
     for (const key of orphans) expect(await exists(key)).toBe(false);
     expect(await readdir(join(service.dataDir, 'storage', 'spool'))).toEqual([]);
     expect(await exists(photo.key)).toBe(true);
     expect(await exists(waiting.key)).toBe(true);
-    await renew();
+    await renewClient();
     await client.createPhoto({ imageAttachment: waiting });
   });
 
   it('removes uploads that were not used within 7 days, with their bytes (UPL-29)', async () => {
     const kept = await client.upload();
     service.clock.advance(7 * DAY);
-    expect(await run()).toMatchObject({ uploads: 0 });
+    expect(await runSweep()).toMatchObject({ uploads: 0 });
     expect(await exists(kept.key)).toBe(true);
     service.clock.advance(1);
-    expect(await run()).toMatchObject({ uploads: 1 });
+    expect(await runSweep()).toMatchObject({ uploads: 1 });
     expect(await exists(kept.key)).toBe(false);
-    await renew();
+    await renewClient();
     const answer = await client.send('POST', '/photos', { fileName: 'a', imageAttachment: kept });
     expect(answer.statusCode).toBe(400);
   });
 
   it('never removes the bytes of an archived photo, nor of copies that share them (UPL-30)', async () => {
     const photo = await client.createPhoto();
-    await client.ok('DELETE', `/photos/${photo.id}`);
+    await client.sendOk('DELETE', `/photos/${photo.id}`);
     const page = { externalSourceId: 'moves', sourceApp: 'app', folderName: 'Moves' };
     const photos = [{ externalSourceId: '1', imageAttachment: await client.upload() }];
     const [here, there] = [await addProject(service, client.builderId), await addProject(service, client.builderId)];
-    await client.ok('POST', '/photo-gallery/bulk-upsert', { ...page, photos, projectId: here });
-    const moved = await client.ok('POST', '/photo-gallery/bulk-upsert', { ...page, photos, projectId: there });
+    await client.sendOk('POST', '/photo-gallery/bulk-upsert', { ...page, photos, projectId: here });
+    const moved = await client.sendOk('POST', '/photo-gallery/bulk-upsert', { ...page, photos, projectId: there });
     service.clock.advance(30 * DAY);
-    await run();
-    await renew();
+    await runSweep();
+    await renewClient();
     expect(await exists(photo.key)).toBe(true);
-    const { imageUrl } = await client.ok('GET', `/photos/${moved.createdAttachmentIds[0]}`);
+    const { imageUrl } = await client.sendOk('GET', `/photos/${moved.createdAttachmentIds[0]}`);
     expect((await client.download(imageUrl)).statusCode).toBe(200);
   });
 
   it('removes and counts each of many objects once (UPL-30)', async () => {
     service.clock.advance(Date.now() - service.clock.now());
-    await Promise.all(Array.from({ length: 501 }, () => keep(createUploadKey(client.builderId))));
+    await Promise.all(Array.from({ length: 501 }, () => storeObject(createUploadKey(client.builderId))));
     service.clock.advance(DAY + 60_000);
-    expect(await run()).toMatchObject({ objects: 501 });
-    expect(await run()).toMatchObject({ objects: 0 });
+    expect(await runSweep()).toMatchObject({ objects: 501 });
+    expect(await runSweep()).toMatchObject({ objects: 0 });
   });
 
   it.each([
@@ -131,31 +131,31 @@ describe('the sweep', () => {
     });
     const other = Readable.from([JSON.stringify({ ...owner, ...changes })]);
     await storage.store('deployment.json', other, 'application/json', 1_000);
-    const removed = await keep(createUploadKey(client.builderId));
+    const removed = await storeObject(createUploadKey(client.builderId));
     service.clock.advance(2 * DAY);
-    await expect(run()).rejects.toBeInstanceOf(ForeignBucketError);
+    await expect(runSweep()).rejects.toBeInstanceOf(ForeignBucketError);
     expect(await exists(removed)).toBe(true);
     await claimBucket(service.databases.au1, storage);
-    await run();
+    await runSweep();
     expect(await exists(removed)).toBe(false);
   });
 
   it('runs on one instance at a time (UPL-30)', async () => {
-    const results = await Promise.all(Array.from({ length: 8 }, run));
+    const results = await Promise.all(Array.from({ length: 8 }, runSweep));
     expect(results.filter((result) => result === null).length).toBeGreaterThan(0);
     expect(results.some((result) => result !== null)).toBe(true);
-    expect(await run()).not.toBeNull();
+    expect(await runSweep()).not.toBeNull();
   });
 
   it('ends, and the process does not, when its connection is lost', async () => {
     const sql = `select pg_terminate_backend(l.pid) from pg_locks l join pg_database d on d.oid = l.database
       where l.locktype = 'advisory' and d.datname = current_database()`;
     const key = createUploadKey(client.builderId);
-    await keep(key);
+    await storeObject(key);
     const held = `select 1 from pg_locks where locktype = 'advisory'
       and database = (select oid from pg_database where datname = current_database())`;
     const execute = (text: string) => service.databases.au1.fork().execute(text);
-    const cut = listingAfter(async () => {
+    const cut = createStorageListingAfter(async () => {
       await execute(sql);
       // PostgreSQL ends the session asynchronously.
       await expect.poll(() => execute(held)).toEqual([]);
@@ -178,7 +178,7 @@ describe('files of our own storage', () => {
   };
 
   it("are a builder's logo, in its own answers and in the caller's memberships (RED-3)", async () => {
-    const bytes = await picture('png');
+    const bytes = await createPicture('png');
     const request = { builder: client.builderId, file: await fileOf('logo.png', bytes) };
     expect(await setBuilderLogo(place(), storage, request)).toMatchObject({ contentType: 'image/png' });
     const builder = await service.get(`/builders/${client.builderId}`, client.token);
@@ -193,20 +193,20 @@ describe('files of our own storage', () => {
     }
     expect(builder.json()).not.toHaveProperty('logoKey');
     service.clock.advance(2 * DAY);
-    await run();
-    await renew();
+    await runSweep();
+    await renewClient();
     const later = await service.get(`/builders/${client.builderId}`, client.token);
     expect((await client.download(later.json().logoUrl)).statusCode).toBe(200);
   });
 
   it("are a user's picture (RED-1)", async () => {
     const { builderId } = client;
-    const user = service.demoUser(({ builderIds }) => builderIds.includes(builderId));
-    const bytes = await picture();
+    const user = service.findDemoUser(({ builderIds }) => builderIds.includes(builderId));
+    const bytes = await createPicture();
     const file = await fileOf('face.jpg', bytes);
     expect(await setUserPicture(place(), storage, { user: user.email, file })).toMatchObject({ userId: user.id });
-    const { clientId } = service.demo('A');
-    const token = await service.token({ clientId, scope: 'read:builders', userId: user.id, builderId });
+    const { clientId } = service.findDemoClient('A');
+    const token = await service.createToken({ clientId, scope: 'read:builders', userId: user.id, builderId });
     const me = (await service.get('/me', token)).json();
     expect((await client.download(me.profilePictureUrl)).rawPayload.equals(bytes)).toBe(true);
   });
@@ -215,7 +215,7 @@ describe('files of our own storage', () => {
     const text = await fileOf('logo.txt', Buffer.from('no image'));
     const wrong = { builder: client.builderId, file: text };
     await expect(setBuilderLogo(place(), storage, wrong)).rejects.toThrow('accepted type');
-    const unseen = { builder: client.builderId, file: await fileOf('logo.heic', heic()) };
+    const unseen = { builder: client.builderId, file: await fileOf('logo.heic', createHeic()) };
     await expect(setBuilderLogo(place(), storage, unseen)).rejects.toThrow('image/heic');
     await expect(setBuilderLogo(place(), storage, { ...wrong, builder: 'buil_anone' })).rejects.toThrow('no builder');
     await expect(setBuilderLogo(place(), storage, { ...wrong, file: '/nowhere' })).rejects.toThrow('ENOENT');
@@ -240,7 +240,7 @@ describe('files of our own storage', () => {
         row!.id,
       ]);
       expect(await read()).toBe('https://files.example/a.pdf');
-      const key = await keep(createObjectKey('documents', client.builderId, 'application/pdf'));
+      const key = await storeObject(createObjectKey('documents', client.builderId, 'application/pdf'));
       await em.execute(`update ${table} set document_key = ? where id = ?`, [key, row!.id]);
       const answer = await client.download(await read());
       expect([answer.statusCode, answer.headers['content-type'], answer.headers['content-security-policy']]).toEqual([

@@ -10,15 +10,15 @@ import { loadConfig } from '../../src/config.ts';
 import { createObjectKey, createUploadKey } from '../../src/storage/keys.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { startStore, type TestStore } from '../support/stores.ts';
-import { type Swift, startSwift, swiftMissing } from '../support/swift.ts';
+import { type Swift, startSwift, swiftUnavailableReason } from '../support/swift.ts';
 
 const TYPE = 'image/png';
 const BUILDER = 'buil_a1';
 
-if (swiftMissing)
-  console.warn(`\n*** The S3 store is NOT tested: ${swiftMissing} Run test/support/install-swift. ***\n`);
+if (swiftUnavailableReason)
+  console.warn(`\n*** The S3 store is NOT tested: ${swiftUnavailableReason} Run test/support/install-swift. ***\n`);
 
-async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const found: T[] = [];
   for await (const item of items) found.push(item);
   return found;
@@ -28,15 +28,15 @@ const put = (url: string, body: Buffer | string, contentType = TYPE) =>
   fetch(url, { method: 'PUT', body: body as never, headers: { 'Content-Type': contentType } });
 
 /** The URL with one query parameter changed, or the path. */
-function altered(url: string, change: (url: URL) => void): string {
+function alterUrl(url: string, change: (url: URL) => void): string {
   const copy = new URL(url);
   change(copy);
   return copy.href;
 }
 
 describe.each(['local', 's3'])('the %s store', (kind) => {
-  if (kind === 's3' && swiftMissing) {
-    it.skip(`is not tested: ${swiftMissing}`, () => undefined);
+  if (kind === 's3' && swiftUnavailableReason) {
+    it.skip(`is not tested: ${swiftUnavailableReason}`, () => undefined);
     return;
   }
   let swift: Swift | null = null;
@@ -119,10 +119,10 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
 
   it('refuses an expired URL (UPL-4)', async () => {
     const key = createUploadKey(BUILDER);
-    const url = await store.openBehind(901).au1.createUploadUrl(key, TYPE, 5);
+    const url = await store.openWithClockBehind(901).au1.createUploadUrl(key, TYPE, 5);
     expect((await put(url, 'bytes')).status).toBe(403);
     expect(await storage.byteStore.stat(key)).toBeNull();
-    const recent = await store.openBehind(880).au1.createUploadUrl(key, TYPE, 5);
+    const recent = await store.openWithClockBehind(880).au1.createUploadUrl(key, TYPE, 5);
     expect((await put(recent, 'bytes')).status).toBe(200);
   });
 
@@ -131,7 +131,7 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
     const url = await storage.createUploadUrl(key, TYPE, 5);
     const other = createUploadKey(BUILDER);
     const longer = [...new URL(url).searchParams.keys()].map((name) =>
-      altered(url, ({ searchParams }) => searchParams.set(name, `${searchParams.get(name)}0`)),
+      alterUrl(url, ({ searchParams }) => searchParams.set(name, `${searchParams.get(name)}0`)),
     );
     const elsewhere = [
       url.replace(key, other),
@@ -182,7 +182,7 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
     expect(await download.text()).toBe('right');
   });
 
-  it('tells a copy of nothing from one that was made', async () => {
+  it('distinguishes a copy of a missing object from a completed one', async () => {
     expect(
       await storage.byteStore.copy(createUploadKey(BUILDER), createObjectKey('photos', BUILDER, TYPE), TYPE),
     ).toBeNull();
@@ -197,18 +197,18 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
     await storage.byteStore.put(key, path, TYPE);
     await storage.spool.discard(path);
     expect(await read(key)).toBe('bytes of a file');
-    const listed = await all(storage.byteStore.list('logos'));
+    const listed = await collect(storage.byteStore.list('logos'));
     expect(listed).toMatchObject([{ key, size: 15 }]);
     expect(Math.abs(Date.now() - listed[0]!.modifiedAt)).toBeLessThan(60_000);
     await storage.byteStore.remove([key, key]);
     expect(await storage.byteStore.stat(key)).toBeNull();
-    expect(await all(storage.byteStore.list('logos'))).toEqual([]);
+    expect(await collect(storage.byteStore.list('logos'))).toEqual([]);
   });
 
   it('lists objects in folders of any depth, and keeps no empty folder', async () => {
     const keys = ['renditions/b/p1/1.webp', 'renditions/b/p1/2.webp', 'renditions/b/p2/1.webp', 'renditions/x.webp'];
     for (const key of keys) await storage.store(key, Readable.from(['bytes']), 'image/webp', 1_000);
-    const listed = async () => (await all(storage.byteStore.list('renditions/'))).map(({ key }) => key).sort();
+    const listed = async () => (await collect(storage.byteStore.list('renditions/'))).map(({ key }) => key).sort();
     expect(await listed()).toEqual(keys);
     await storage.byteStore.remove([keys[0]!, keys[2]!]);
     expect(await listed()).toEqual([keys[1], keys[3]]);
@@ -283,14 +283,14 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
       const key = await uploaded('a picture');
       const url = storage.createDownloadUrl(key, TYPE, 'a.png');
       const wrong = [
-        store.openBehind(900).au1.createDownloadUrl(key, TYPE),
-        altered(url, ({ searchParams }) => searchParams.set('type', 'text/html')),
-        altered(url, ({ searchParams }) => searchParams.set('name', 'a.html')),
-        altered(url, ({ searchParams }) => searchParams.set('expires', '9999999999')),
-        altered(url, ({ searchParams }) => searchParams.delete('signature')),
-        altered(url, ({ searchParams }) => searchParams.append('type', TYPE)),
-        altered(url, ({ searchParams }) => searchParams.set('more', '1')),
-        altered(url, (copy) => {
+        store.openWithClockBehind(900).au1.createDownloadUrl(key, TYPE),
+        alterUrl(url, ({ searchParams }) => searchParams.set('type', 'text/html')),
+        alterUrl(url, ({ searchParams }) => searchParams.set('name', 'a.html')),
+        alterUrl(url, ({ searchParams }) => searchParams.set('expires', '9999999999')),
+        alterUrl(url, ({ searchParams }) => searchParams.delete('signature')),
+        alterUrl(url, ({ searchParams }) => searchParams.append('type', TYPE)),
+        alterUrl(url, ({ searchParams }) => searchParams.set('more', '1')),
+        alterUrl(url, (copy) => {
           copy.pathname = copy.pathname.replace(BUILDER, 'buil_b2');
         }),
       ];

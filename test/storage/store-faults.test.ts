@@ -3,14 +3,14 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { mountRefused, mountSmallDisk } from '../support/small-disk.ts';
-import { type Client, clientOf } from '../support/uploads.ts';
+import { mountSmallDisk, mountUnavailableReason } from '../support/small-disk.ts';
 
 const BOUNDARY = 'a-boundary-of-ours';
 
 /** A multipart form with one file of that size. */
-const formOf = (size: number) =>
+const createForm = (size: number) =>
   Buffer.concat([
     Buffer.from(`--${BOUNDARY}\r\nContent-Disposition: form-data; name="type"\r\n\r\nattachment\r\n`),
     Buffer.from(`--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.jpg"\r\n`),
@@ -19,23 +19,23 @@ const formOf = (size: number) =>
     Buffer.from(`\r\n--${BOUNDARY}--\r\n`),
   ]);
 
-/** Calls of one client over a socket: a fault may end the connection as well. */
-class Caller {
+/** Sends requests of one client over a socket, because a fault may also close the connection. */
+class ApiClient {
   constructor(
     readonly origin: string,
-    readonly client: Client,
+    readonly client: BuilderClient,
   ) {}
 
-  static async of(service: Service): Promise<Caller> {
+  static async of(service: Service): Promise<ApiClient> {
     const { port } = service.app.server.address() as AddressInfo;
-    return new Caller(`http://127.0.0.1:${port}`, await clientOf(service, 'A'));
+    return new ApiClient(`http://127.0.0.1:${port}`, await createBuilderClient(service, 'A'));
   }
 
   form(size: number): Promise<Response> {
     const { builderId, token } = this.client;
     const headers = { authorization: `Bearer ${token}`, 'content-type': `multipart/form-data; boundary=${BOUNDARY}` };
     const url = `${this.origin}/builders/${builderId}/attachments/upload`;
-    return fetch(url, { method: 'POST', headers, body: formOf(size) });
+    return fetch(url, { method: 'POST', headers, body: createForm(size) });
   }
 
   async put(size: number): Promise<Response> {
@@ -51,20 +51,20 @@ async function expectUnavailable(response: Response): Promise<void> {
   expect([response.status, response.headers.get('retry-after'), code]).toEqual([503, '1', 'UNAVAILABLE']);
 }
 
-if (mountRefused) console.warn(`The full disk is not tested: ${mountRefused}`);
+if (mountUnavailableReason) console.warn(`The full disk is not tested: ${mountUnavailableReason}`);
 
-describe.skipIf(mountRefused)('a full disk', () => {
+describe.skipIf(mountUnavailableReason)('a full disk', () => {
   const SMALL = 50_000;
   const LARGE = 4_000_000;
   let service: Service;
   let unmount: () => void;
-  let caller: Caller;
+  let caller: ApiClient;
 
   beforeAll(async () => {
     service = await startService();
     await service.app.listen({ host: '127.0.0.1', port: 0 });
     unmount = mountSmallDisk(join(service.dataDir, 'storage'), 1_048_576);
-    caller = await Caller.of(service);
+    caller = await ApiClient.of(service);
   });
 
   afterAll(async () => {
@@ -85,7 +85,7 @@ describe.skipIf(mountRefused)('a full disk', () => {
 describe('an S3 store', () => {
   let store: Server;
   let service: Service;
-  let caller: Caller;
+  let caller: ApiClient;
   let calls = 0;
 
   beforeAll(async () => {
@@ -102,7 +102,7 @@ describe('an S3 store', () => {
       ...{ S3_ACCESS_KEY_ID: 'key', S3_SECRET_ACCESS_KEY: 'secret' },
     });
     await service.app.listen({ host: '127.0.0.1', port: 0 });
-    caller = await Caller.of(service);
+    caller = await ApiClient.of(service);
   });
 
   afterAll(async () => {
@@ -117,14 +117,14 @@ describe('an S3 store', () => {
       .fork()
       .execute(sql, [client.builderId])
       .then(async () => {
-        const builder = (await client.ok('GET', '')) as { logoUrl: string };
+        const builder = (await client.sendOk('GET', '')) as { logoUrl: string };
         const { pathname, search } = new URL(builder.logoUrl);
         return fetch(`${origin}${pathname}${search}`);
       });
   };
 
   // UPL-33
-  it('that answers with its own fault is 503, whose text nobody sees, after some attempts at a read', async () => {
+  it('that responds with an error is 503 without its message, after some attempts at a read', async () => {
     await expectUnavailable(await caller.form(10_000));
     calls = 0;
     await expectUnavailable(await download());

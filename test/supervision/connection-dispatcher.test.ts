@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ConnectionDispatcher } from '../../src/supervision/connection-dispatcher.ts';
 import { freePort } from '../support/ports.ts';
 
-/** It has no worker, so that every connection waits. */
+/** Has no worker, so that every connection waits. */
 let dispatcher: ConnectionDispatcher;
 let port: number;
 const sockets: Socket[] = [];
@@ -19,7 +19,7 @@ afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
 });
 
-/** Opens so many connections from an address, and returns a function that counts those of them that were closed. */
+/** Opens that many connections from an address, and returns a function that counts those that were closed. */
 function open(localAddress: string, count: number): () => number {
   let closed = 0;
   for (let at = 0; at < count; at++) {

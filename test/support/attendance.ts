@@ -8,36 +8,35 @@ import type { Service } from './harness.ts';
 
 export type { GateEvent };
 
-/** The project whose gate tests use, with workers who have access, have lost it or never had it. */
-export const gate = createGateFixture;
+export { createGateFixture };
 
-export const gatePath = ({ builderId, projectId } = gate()) =>
+export const signOnEventsPath = ({ builderId, projectId } = createGateFixture()) =>
   `/builders/${builderId}/projects/${projectId}/sign-on-events`;
 
-/** Sends an event. Returns status and body. */
-export async function send(app: FastifyInstance, token: string, event: object, url = gatePath()) {
+/** Sends an event and returns the status and the body of the response. */
+export async function sendEvent(app: FastifyInstance, token: string, event: object, url = signOnEventsPath()) {
   const headers = { authorization: `Bearer ${token}` };
   const response = await app.inject({ method: 'POST', url, headers, payload: event });
   return { status: response.statusCode, body: response.json() };
 }
 
-export type Answer = Awaited<ReturnType<typeof send>>;
+export type EventResponse = Awaited<ReturnType<typeof sendEvent>>;
 
-let made = 0;
-const newEventId = () => `gate-1-${++made}`;
+let eventCount = 0;
+const newEventId = () => `gate-1-${++eventCount}`;
 
-export function signOn(workerId: string, more: Partial<GateEvent> = {}): GateEvent {
+export function aSignOn(workerId: string, more: Partial<GateEvent> = {}): GateEvent {
   return { sourceEventId: newEventId(), workerId, type: 'SIGN_ON', occurredAt: '2026-05-20T21:00:00Z', ...more };
 }
 
-export function signOff(of: GateEvent, more: Partial<GateEvent> = {}): GateEvent {
+export function aSignOff(of: GateEvent, more: Partial<GateEvent> = {}): GateEvent {
   const { workerId, sourceEventId: sourceSignOnEventId } = of;
   const occurredAt = '2026-05-21T05:30:00Z';
   return { sourceEventId: newEventId(), sourceSignOnEventId, workerId, type: 'SIGN_OFF', occurredAt, ...more };
 }
 
 /** Returns every visit, event and conflict of the project. */
-export async function attendanceOf(service: Service, projectId = gate().projectId) {
+export async function readAttendance(service: Service, projectId = createGateFixture().projectId) {
   const em = service.databases.au1.fork();
   const where = { where: { projectId }, orderBy: { createdAt: 'asc', id: 'asc' } } as const;
   return {

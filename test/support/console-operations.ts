@@ -20,7 +20,7 @@ export const consoleOperations = (schema: GraphQLSchema) =>
     })),
   );
 
-/** The lowest role of each operation, repeated here on purpose: a change of permissions must be made in both places. */
+/** Operations by their lowest role. The list repeats the source, so that a test detects a change of permissions. */
 const VIEWER = [
   ...['me', 'signOut', 'integrators', 'integrator', 'clients', 'client', 'connections', 'connection', 'scopes'],
   ...['changes', 'usage', 'usageByDay', 'rejections', 'webhookEndpoints', 'webhookEndpoint'],
@@ -53,8 +53,8 @@ const OPERATOR = [
 ];
 
 /**
- * Returns the lowest role that may call each operation of the console. Viewers may read what integrators read, where OPERATOR does not
- * name it.
+ * Returns the lowest role that may call each operation of the console. Viewers may call the queries that integrators have, except those of
+ * OPERATOR.
  */
 export function createRoleTable(schema: GraphQLSchema, integratorSchema: GraphQLSchema): Record<string, StaffRole> {
   const own = schema.getQueryType()!.getFields();

@@ -9,7 +9,7 @@ import { CHEAP_HASH } from '../oauth/fixtures.ts';
 
 interface GraphqlResult {
   status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: the query decides.
+  // biome-ignore lint/suspicious/noExplicitAny: the query determines the type.
   data?: any;
   errors?: {
     message: string;

@@ -19,7 +19,7 @@ export interface ExampleResponse {
 }
 
 /** Differences of a call from the documented example. */
-export interface Changes {
+export interface RequestChanges {
   app?: keyof ExampleFixture['apps'];
   /** Token of the call; null sends none. */
   token?: string | null;
@@ -46,7 +46,7 @@ export class ExampleCalls {
     this.contract = new Contract(document);
   }
 
-  operation(operationId: string): Json {
+  findOperation(operationId: string): Json {
     for (const [path, item] of Object.entries<Json>(this.#document.paths)) {
       for (const [method, operation] of Object.entries<Json>(item)) {
         if (operation.operationId === operationId) return { ...operation, method: method.toUpperCase(), path };
@@ -57,15 +57,15 @@ export class ExampleCalls {
 
   /** Returns a token of the examples' client with all scopes. */
   async token(): Promise<string> {
-    this.#token ??= await this.#fixture.service.token({ clientId: CLIENT_ID, scope: SCOPES });
+    this.#token ??= await this.#fixture.service.createToken({ clientId: CLIENT_ID, scope: SCOPES });
     return this.#token;
   }
 
   /** Calls an operation with the examples of its parameters and body. */
-  async send(operationId: string, changes: Changes = {}): Promise<ExampleResponse> {
-    const { method, path, parameters = [], requestBody, security } = this.operation(operationId);
+  async send(operationId: string, changes: RequestChanges = {}): Promise<ExampleResponse> {
+    const { method, path, parameters = [], requestBody, security } = this.findOperation(operationId);
     const values: Json = { path: {}, query: {}, header: {} };
-    for (const parameter of parameters.map((one: Json) => this.contract.lookUp(one))) {
+    for (const parameter of parameters.map((one: Json) => this.contract.resolveReference(one))) {
       const value =
         parameter.example ?? (changes.optional ? Object.values<Json>(parameter.examples ?? {})[0]?.value : undefined);
       if (value !== undefined) values[parameter.in][parameter.name] = value;
@@ -79,11 +79,11 @@ export class ExampleCalls {
     if (token) headers.authorization = `Bearer ${token}`;
     const inPath = { ...values.path, ...changes.path };
     const url = path.replace(/\{(\w+)\}/g, (_: string, name: string) => encodeURIComponent(inPath[name]));
-    const query = queryOf({ ...values.query, ...changes.query });
+    const query = toQueryString({ ...values.query, ...changes.query });
     const [type, content] = Object.entries<Json>(requestBody?.content ?? {})[0] ?? [];
     const body = 'body' in changes ? changes.body : (content?.example ?? undefined);
     const written = await this.#encodeBody(headers['content-type'] ?? type, body);
-    return this.inject(changes.app ?? 'usual', {
+    return this.inject(changes.app ?? 'normal', {
       method,
       url: query ? `${url}?${query}` : url,
       headers: { ...(written && { 'content-type': written.type }), ...headers },
@@ -98,13 +98,13 @@ export class ExampleCalls {
 
   async #encodeBody(type: string | undefined, body: Json) {
     if (type === undefined || body === undefined) return undefined;
-    if (type === 'multipart/form-data') return formOf(body);
+    if (type === 'multipart/form-data') return encodeForm(body);
     if (type === 'application/x-www-form-urlencoded') return { type, payload: new URLSearchParams(body).toString() };
-    return { type, payload: await this.withLiveValues(JSON.stringify(body)) };
+    return { type, payload: await this.replacePlaceholders(JSON.stringify(body)) };
   }
 
   /** Replaces placeholders by a token and the keys of new uploads. */
-  async withLiveValues(text: string): Promise<string> {
+  async replacePlaceholders(text: string): Promise<string> {
     let live = text.replaceAll(TOKEN, await this.token());
     for (const key of new Set(text.match(/uploads\/buil_\w+\/[0-9a-f]{36}/g))) {
       live = live.replaceAll(key, (await this.upload()).key);
@@ -114,7 +114,7 @@ export class ExampleCalls {
 
   /** Uploads an image. */
   async upload(): Promise<{ key: string; imageUrl: string }> {
-    const response = await this.send('uploadAttachment', { body: { type: 'attachment', file: await image() } });
+    const response = await this.send('uploadAttachment', { body: { type: 'attachment', file: await createImage() } });
     return JSON.parse(response.body);
   }
 }
@@ -122,17 +122,17 @@ export class ExampleCalls {
 const images: Buffer[] = [];
 
 /** Returns an image with reproducible bytes. */
-async function image(): Promise<Buffer> {
+async function createImage(): Promise<Buffer> {
   images[0] ??= await sharp({ create: { width: 640, height: 480, channels: 3, background: '#7a8b99' } })
     .jpeg()
     .toBuffer();
   return images[0];
 }
 
-async function formOf(fields: Record<string, string | Buffer>) {
+async function encodeForm(fields: Record<string, string | Buffer>) {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) {
-    const bytes = value === '(bytes)' ? await image() : value;
+    const bytes = value === '(bytes)' ? await createImage() : value;
     if (typeof bytes === 'string') form.set(name, bytes);
     else form.set(name, new Blob([new Uint8Array(bytes)], { type: 'image/jpeg' }), 'level-3-east.jpg');
   }
@@ -140,7 +140,7 @@ async function formOf(fields: Record<string, string | Buffer>) {
   return { type: encoded.headers.get('content-type')!, payload: Buffer.from(await encoded.arrayBuffer()) };
 }
 
-function queryOf(values: Record<string, unknown>): string {
+function toQueryString(values: Record<string, unknown>): string {
   const pairs = Object.entries(values).flatMap(([name, value]) => [value].flat().map((item) => [name, String(item)]));
   return new URLSearchParams(pairs).toString();
 }

@@ -11,13 +11,13 @@ import { SCOPES, type Scope } from '../../schema/scopes.ts';
 import { buildApp } from '../../src/app.ts';
 import { importFolder } from '../../src/data-transfer/import.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
-import { numberEvents } from '../../src/domain/events/event-log.ts';
 import { SecretBox } from '../../src/domain/webhooks/secret-box.ts';
 import { newWebhookSecret } from '../../src/domain/webhooks/signature.ts';
 import { mapRegions, REGIONS } from '../../src/shared/regions.ts';
 import { hashSecret } from '../../src/shared/secrets.ts';
 import { CHEAP_HASH } from '../oauth/fixtures.ts';
 import { createDatabase } from '../setup/database.ts';
+import { numberPendingEvents } from './events.ts';
 import { insertGeneratedRows } from './generated-rows.ts';
 import { type Service, sharedDefinition, startService, TOKEN_KEY, testConfig } from './harness.ts';
 
@@ -39,28 +39,28 @@ const stamps = { createdAt: '2026-02-02T22:16:00.000Z', updatedAt: '2026-02-02T2
 /** The service in the states that its documented responses need. */
 export interface ExampleFixture {
   service: Service;
-  /** Services with a budget of one request a day, with databases that refuse connections, and with databases without tables. */
-  apps: Record<'usual' | 'limited' | 'away' | 'broken', FastifyInstance>;
+  /** Instances without faults, with rate limits of one request a day, with unreachable databases, and with databases without tables. */
+  apps: Record<'normal' | 'limited' | 'unavailable' | 'broken', FastifyInstance>;
   /** Restores every record. */
   reset(): Promise<void>;
   sql(statement: string, values?: unknown[]): Promise<unknown>;
   stop(): Promise<void>;
 }
 
-/** Tables of what calls create, children first. */
-const CREATED = [
+/** Tables with rows that calls create, children first. */
+const CLEARED_TABLES = [
   ...['sign_on_conflict', 'sign_on_event', 'sign_on_visit', 'photo_report', 'meeting_note', 'meeting'],
   ...['photo', 'photo_folder', 'upload'],
 ];
 
-/** Those of them that the records fill, parents first. */
-const KEPT = ['photo_folder', 'photo', 'meeting', 'meeting_note'];
+/** Those of `CLEARED_TABLES` that have rows of `RECORDS`, parents first. */
+const RESTORED_TABLES = ['photo_folder', 'photo', 'meeting', 'meeting_note'];
 
 export async function startExampleFixture(): Promise<ExampleFixture> {
   const service = await startService();
   const database = service.databases.au1;
-  const endings: (() => Promise<unknown>)[] = [];
-  const appOver = async (databases: Databases, settings: Record<string, string> = {}) => {
+  const cleanups: (() => Promise<unknown>)[] = [];
+  const buildAppOver = async (databases: Databases, settings: Record<string, string> = {}) => {
     const config = testConfig({ DATA_DIR: service.dataDir, ...settings });
     const app = await buildApp(config, {
       databases,
@@ -68,33 +68,33 @@ export async function startExampleFixture(): Promise<ExampleFixture> {
       tokenKeys: [TOKEN_KEY],
       definition: await sharedDefinition(),
     });
-    endings.push(() => app.close());
+    cleanups.push(() => app.close());
     return app;
   };
-  const over = (url: string) => {
+  const buildAppOverUrl = (url: string) => {
     const databases = mapRegions((region) => new Database(region, url));
-    endings.push(() => Promise.all(REGIONS.map((region) => databases[region].close())));
-    return appOver(databases);
+    cleanups.push(() => Promise.all(REGIONS.map((region) => databases[region].close())));
+    return buildAppOver(databases);
   };
   const empty = await createDatabase('template1');
   const limits = { RATE_LIMIT_API: '1/86400', RATE_LIMIT_SYNC: '1/86400', RATE_LIMIT_TOKEN: '1/86400' };
   const apps = {
-    usual: service.app,
-    limited: await appOver(service.databases, limits),
-    away: await over('postgresql://nobody:x@127.0.0.1:1/none'),
-    broken: await over(empty.url),
+    normal: service.app,
+    limited: await buildAppOver(service.databases, limits),
+    unavailable: await buildAppOverUrl('postgresql://nobody:x@127.0.0.1:1/none'),
+    broken: await buildAppOverUrl(empty.url),
   };
   const sql = (statement: string, values: unknown[] = []) => database.fork().execute(statement, values);
   const reset = async () => {
     await sql('delete from photo_report_page where report_id in (select id from photo_report where builder_id = ?)', [
       BUILDER_ID,
     ]);
-    for (const table of CREATED) await sql(`delete from ${table} where builder_id = ?`, [BUILDER_ID]);
-    for (const table of KEPT) await sql(`insert into ${table} select * from kept_${table}`);
+    for (const table of CLEARED_TABLES) await sql(`delete from ${table} where builder_id = ?`, [BUILDER_ID]);
+    for (const table of RESTORED_TABLES) await sql(`insert into ${table} select * from kept_${table}`);
     await resetEndpoint(service);
   };
   const stop = async () => {
-    for (const end of endings.toReversed()) await end();
+    for (const end of cleanups.toReversed()) await end();
     await service.stop();
     await empty.drop();
   };
@@ -102,11 +102,11 @@ export async function startExampleFixture(): Promise<ExampleFixture> {
   await importFolder(database, RECORDS, { onProblem: (problem) => void problems.push(problem) });
   if (problems.length > 0) throw new Error(`Bad records: ${JSON.stringify(problems)}`);
   await insertGeneratedRows(database, BUILDER_ID, ID_BODY);
-  for (const table of KEPT) {
+  for (const table of RESTORED_TABLES) {
     await sql(`create table kept_${table} as select * from ${table} where builder_id = '${BUILDER_ID}'`);
   }
   await addClients(service);
-  while ((await numberEvents(database)) !== 0);
+  await numberPendingEvents(database);
   return { service, apps, reset, sql, stop };
 }
 

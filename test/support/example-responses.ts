@@ -1,6 +1,12 @@
 import type { Json } from '../proof/fuzz/contract.ts';
-import { alterSignature } from './calls.ts';
-import { type Changes, CODE, type ExampleCalls, type ExampleResponse, TOKEN, toExample } from './example-calls.ts';
+import {
+  CODE,
+  type ExampleCalls,
+  type ExampleResponse,
+  type RequestChanges,
+  TOKEN,
+  toExample,
+} from './example-calls.ts';
 import {
   BUILDER_ID,
   CLIENT_ID,
@@ -11,6 +17,7 @@ import {
   OTHER_CLIENT_ID,
 } from './example-fixture.ts';
 import { BASE_URL } from './harness.ts';
+import { alterSignature } from './request-factory.ts';
 
 /** Name of an example, and the call that produces it. */
 type Recording = [name: string, call: () => Promise<ExampleResponse>];
@@ -19,34 +26,34 @@ const SECOND_WORKER = 'wkr_a0mkq3v8t2second';
 
 /** The responses of the document's error examples, each made by the call that leads to it. */
 export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): Recording[] {
-  const send = (operationId: string, changes: Changes = {}) => calls.send(operationId, changes);
+  const send = (operationId: string, changes: RequestChanges = {}) => calls.send(operationId, changes);
   const { service, sql } = fixture;
-  const tokenOf = (clientId: string, scope: string) => service.token({ clientId, scope });
+  const tokenOf = (clientId: string, scope: string) => service.createToken({ clientId, scope });
   const exampleOf = (operationId: string): Json =>
-    calls.operation(operationId).requestBody.content['application/json'].example;
-  const done = async (operationId: string, changes: Changes = {}) => {
+    calls.findOperation(operationId).requestBody.content['application/json'].example;
+  const sendOk = async (operationId: string, changes: RequestChanges = {}) => {
     const response = await send(operationId, changes);
     if (response.status >= 300) throw new Error(`${operationId}: ${response.status} ${response.body}`);
     return JSON.parse(response.body);
   };
 
-  const report = (operationId: string, changes: object) => async (): Promise<ExampleResponse> => {
-    await done('syncPhotoReport');
+  const sendAfterSync = (operationId: string, changes: object) => async (): Promise<ExampleResponse> => {
+    await sendOk('syncPhotoReport');
     const base = operationId === 'archivePhotoReport' ? exampleOf(operationId) : exampleOf('syncPhotoReport');
     return send(operationId, { body: { ...base, ...changes } });
   };
-  const strangersReport = (operationId: string) => async (): Promise<ExampleResponse> => {
-    await done('syncPhotoReport', { token: await tokenOf(OTHER_CLIENT_ID, 'write:photos') });
+  const sendAsOtherIntegrator = (operationId: string) => async (): Promise<ExampleResponse> => {
+    await sendOk('syncPhotoReport', { token: await tokenOf(OTHER_CLIENT_ID, 'write:photos') });
     return send(operationId);
   };
   const page = { ...exampleOf('syncPhotoReport').page, title: 'Another title' };
   const missing = structuredClone(exampleOf('syncPhotoReport').page);
   missing.blocks[3].attachmentId = 'att_a0nobody';
   const reportConflicts = (operationId: string): Recording[] => [
-    [`${operationId} 409 STALE_REVISION`, report(operationId, { sourceRevision: 6 })],
-    [`${operationId} 409 REVISION_CONFLICT`, report(operationId, { page })],
-    [`${operationId} 409 ATTACHMENT_CONFLICT`, report(operationId, { sourceRevision: 8, page: missing })],
-    [`${operationId} 409 SOURCE_OWNERSHIP_REQUIRED`, strangersReport(operationId)],
+    [`${operationId} 409 STALE_REVISION`, sendAfterSync(operationId, { sourceRevision: 6 })],
+    [`${operationId} 409 REVISION_CONFLICT`, sendAfterSync(operationId, { page })],
+    [`${operationId} 409 ATTACHMENT_CONFLICT`, sendAfterSync(operationId, { sourceRevision: 8, page: missing })],
+    [`${operationId} 409 SOURCE_OWNERSHIP_REQUIRED`, sendAsOtherIntegrator(operationId)],
   ];
 
   const event = exampleOf('recordSignOnEvent');
@@ -54,7 +61,7 @@ export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): R
   const named = { ...signOff, sourceSignOnEventId: event.sourceEventId };
   const record = (body: object) => send('recordSignOnEvent', { body });
   const afterSignOn = (body: object, before?: () => Promise<unknown>) => async (): Promise<ExampleResponse> => {
-    await done('recordSignOnEvent');
+    await sendOk('recordSignOnEvent');
     await before?.();
     return record(body);
   };
@@ -69,7 +76,7 @@ export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): R
   };
 
   const client = { client_id: CLIENT_ID, client_secret: CLIENT_SECRET };
-  const oauth = (operationId: string, body: object, app: 'usual' | 'limited' | 'broken' | 'away' = 'usual') =>
+  const oauth = (operationId: string, body: object, app: 'normal' | 'limited' | 'broken' | 'unavailable' = 'normal') =>
     send(operationId, {
       token: null,
       app,
@@ -84,7 +91,7 @@ export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): R
       `${operationId} 401 invalid_client`,
       () => oauth(operationId, { ...oauthBody(operationId), client_secret: 'wrong' }),
     ],
-    [`${operationId} 405`, () => calls.inject('usual', { method: 'GET', url: calls.operation(operationId).path })],
+    [`${operationId} 405`, () => calls.inject('normal', { method: 'GET', url: calls.findOperation(operationId).path })],
     [`${operationId} 413`, () => oauth(operationId, { ...oauthBody(operationId), pad: 'x'.repeat(70_000) })],
     [
       `${operationId} 415`,
@@ -98,14 +105,14 @@ export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): R
       },
     ],
     [`${operationId} 500`, () => oauth(operationId, oauthBody(operationId), 'broken')],
-    [`${operationId} 503`, () => oauth(operationId, oauthBody(operationId), 'away')],
+    [`${operationId} 503`, () => oauth(operationId, oauthBody(operationId), 'unavailable')],
   ];
   const oauthBody = (operationId: string) =>
     operationId === 'issueToken'
       ? { grant_type: 'client_credentials', ...client, audience, scope: 'read:projects' }
       : { ...client, token: TOKEN };
 
-  const cursor = async () => (await done('listEvents', { query: {} })).meta.nextCursor as string;
+  const cursor = async () => (await sendOk('listEvents', { query: {} })).meta.nextCursor as string;
   const replay = async (statement: string): Promise<ExampleResponse> => {
     await sql(statement);
     return send('replayWebhookEndpoint', { body: { after: await cursor() } });
@@ -116,7 +123,7 @@ export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): R
       async () => {
         const body = exampleOf('createWebhookEndpoint');
         for (let index = 1; index < 20; index++) {
-          await done('createWebhookEndpoint', { body: { ...body, url: `https://app.example.com/${index}` } });
+          await sendOk('createWebhookEndpoint', { body: { ...body, url: `https://app.example.com/${index}` } });
         }
         return send('createWebhookEndpoint');
       },
@@ -138,11 +145,11 @@ export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): R
     ],
   ];
 
-  const stranger = () => service.as('B');
+  const createUnconnectedToken = () => service.tokenOf('B');
   const tooLarge = JSON.stringify({ title: 'x'.repeat(1024 * 1024) });
-  const altered = async (operationId: string) => {
-    const { pathname, search } = await signedUrl(operationId, calls);
-    return calls.inject('usual', {
+  const sendWithAlteredSignature = async (operationId: string) => {
+    const { pathname, search } = await createSignedUrl(operationId, calls);
+    return calls.inject('normal', {
       ...methodOf(operationId),
       url: `${pathname}${alterSignature(search)}`,
     });
@@ -153,7 +160,7 @@ export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): R
     [
       'InvalidInput header',
       async () =>
-        calls.inject('usual', { url: '/timesheets', headers: { authorization: `Bearer ${await calls.token()}` } }),
+        calls.inject('normal', { url: '/timesheets', headers: { authorization: `Bearer ${await calls.token()}` } }),
     ],
     ['InvalidInput body', () => send('createMeeting', { payload: '{"title":' })],
     ['Unauthenticated missing', () => send('listBuilders', { token: null })],
@@ -163,8 +170,8 @@ export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): R
       'Forbidden connection',
       async () => send('listProjects', { token: await tokenOf(OTHER_CLIENT_ID, 'read:projects') }),
     ],
-    ['Forbidden builder', async () => send('listProjects', { token: await stranger() })],
-    ['ForbiddenBuilder builder', async () => send('presignAttachment', { token: await stranger() })],
+    ['Forbidden builder', async () => send('listProjects', { token: await createUnconnectedToken() })],
+    ['ForbiddenBuilder builder', async () => send('presignAttachment', { token: await createUnconnectedToken() })],
     [
       'CursorExpired cursor',
       async () => {
@@ -205,14 +212,14 @@ export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): R
       },
     ],
     ['Internal failure', () => send('getMe', { app: 'broken' })],
-    ['Unavailable database', () => send('getMe', { app: 'away' })],
-    ['getReadiness 503', () => send('getReadiness', { app: 'away' })],
+    ['Unavailable database', () => send('getMe', { app: 'unavailable' })],
+    ['getReadiness 503', () => send('getReadiness', { app: 'unavailable' })],
     ['updatePhotoFolder 409 FOLDER_CYCLE', () => send('updatePhotoFolder', { body: { parentId: `fold_${ID_BODY}` } })],
     ['deletePhotoFolder 409 FOLDER_NOT_EMPTY', () => send('deletePhotoFolder')],
     ...reportConflicts('syncPhotoReport'),
     ...reportConflicts('updatePhotoReport'),
-    ['archivePhotoReport 409 STALE_REVISION', report('archivePhotoReport', { sourceRevision: 6 })],
-    ['archivePhotoReport 409 SOURCE_OWNERSHIP_REQUIRED', strangersReport('archivePhotoReport')],
+    ['archivePhotoReport 409 STALE_REVISION', sendAfterSync('archivePhotoReport', { sourceRevision: 6 })],
+    ['archivePhotoReport 409 SOURCE_OWNERSHIP_REQUIRED', sendAsOtherIntegrator('archivePhotoReport')],
     [
       'upsertMeetingNote 409 MEETING_NOTES_FULL',
       async () => {
@@ -233,8 +240,8 @@ export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): R
     [
       'putUpload 400',
       async () => {
-        const { pathname, search } = await signedUrl('putUpload', calls);
-        return calls.inject('usual', {
+        const { pathname, search } = await createSignedUrl('putUpload', calls);
+        return calls.inject('normal', {
           method: 'PUT',
           url: `${pathname}${search}`,
           headers: { 'content-type': 'image/jpeg' },
@@ -242,13 +249,13 @@ export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): R
         });
       },
     ],
-    ['putUpload 403', () => altered('putUpload')],
+    ['putUpload 403', () => sendWithAlteredSignature('putUpload')],
     [
       'putUpload 409',
       async () => {
-        const { pathname, search } = await signedUrl('putUpload', calls);
+        const { pathname, search } = await createSignedUrl('putUpload', calls);
         const put = (byte: number) =>
-          calls.inject('usual', { ...putOf(`${pathname}${search}`), payload: Buffer.alloc(sizeIn(search), byte) });
+          calls.inject('normal', { ...putOf(`${pathname}${search}`), payload: Buffer.alloc(sizeIn(search), byte) });
         await put(0);
         return put(1);
       },
@@ -256,20 +263,20 @@ export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): R
     [
       'putUpload 429',
       async () => {
-        const { pathname, search } = await signedUrl('putUpload', calls);
+        const { pathname, search } = await createSignedUrl('putUpload', calls);
         const put = () =>
           calls.inject('limited', { ...putOf(`${pathname}${search}`), payload: Buffer.alloc(sizeIn(search)) });
         await put();
         return put();
       },
     ],
-    ['getFile 403', () => altered('getFile')],
+    ['getFile 403', () => sendWithAlteredSignature('getFile')],
     [
       'getFile 404',
       async () => {
-        const { imageUrl } = await done('getPhoto');
+        const { imageUrl } = await sendOk('getPhoto');
         const { pathname, search } = new URL(imageUrl);
-        return calls.inject('usual', { url: `${pathname}${search}` });
+        return calls.inject('normal', { url: `${pathname}${search}` });
       },
     ],
     [
@@ -279,7 +286,7 @@ export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): R
           body: { type: 'attachment', file: Buffer.from('ten bytes!') },
         });
         const { pathname, search } = new URL(JSON.parse(response.body).imageUrl);
-        return calls.inject('usual', { url: `${pathname}${search}`, headers: { range: 'bytes=4000-' } });
+        return calls.inject('normal', { url: `${pathname}${search}`, headers: { range: 'bytes=4000-' } });
       },
     ],
   ];
@@ -291,10 +298,10 @@ const sizeIn = (search: string) => Number(new URLSearchParams(search).get('size'
 const methodOf = (operationId: string) => ({ method: operationId === 'putUpload' ? 'PUT' : 'GET' });
 
 /** Returns a new signed URL. */
-export async function signedUrl(operationId: string, calls: ExampleCalls): Promise<URL> {
+export async function createSignedUrl(operationId: string, calls: ExampleCalls): Promise<URL> {
   if (operationId === 'getFile') return new URL((await calls.upload()).imageUrl);
   return new URL(JSON.parse((await calls.send('presignAttachment')).body).uploadUrl);
 }
 
 /** Returns the body as the document shows it. */
-export const recorded = ({ body }: ExampleResponse): unknown => JSON.parse(toExample(body));
+export const toExampleBody = ({ body }: ExampleResponse): unknown => JSON.parse(toExample(body));

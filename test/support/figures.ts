@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
-import { markdown } from '../bench/table.ts';
+import { toMarkdownTable } from '../bench/markdown-table.ts';
 
 const beginOf = (name: string) => `<!-- ${name}:begin -->`;
 const endOf = (name: string) => `<!-- ${name}:end -->`;
@@ -61,7 +61,7 @@ function replaceRows(table: string, measured: string): string {
   const [, , ...replacements] = parseRows(measured);
   const replaced = rows.map((row) => replacements.find(([name]) => name === row[0]) ?? row);
   const added = replacements.filter(([name]) => !rows.some((row) => row[0] === name));
-  return markdown(header!, [...replaced, ...added]);
+  return toMarkdownTable(header!, [...replaced, ...added]);
 }
 
 const parseRows = (table: string): string[][] =>

@@ -74,7 +74,7 @@ async function generateRow(
     else if (targetMeta) {
       row[name] = await findId(targetMeta);
       if (row[name] === undefined) {
-        throw missingSample(
+        throw createMissingSampleError(
           meta.className,
           `${name} leads to ${targetMeta.className}, of which the builder has no row`,
         );
@@ -93,11 +93,14 @@ function generateValue(className: string, { name, items, columnTypes }: EntityPr
   if (/^(int|smallint|bigint|double|float|numeric|real)/.test(type)) return 1;
   if (type === 'boolean') return false;
   if (/^(timestamp|date)/.test(type)) return AT;
-  throw missingSample(className, `no value can be generated for ${name}, a column of type ${type} without a default`);
+  throw createMissingSampleError(
+    className,
+    `no value can be generated for ${name}, a column of type ${type} without a default`,
+  );
 }
 
 /** Returns the error of a test that needs a sample of which there is none. */
-export const missingSample = (className: string, reason: string) =>
+export const createMissingSampleError = (className: string, reason: string) =>
   new Error(
     `There is no sample of ${className}Id: ${reason}. Add a value to VALUES in test/support/generated-rows.ts.`,
   );

@@ -39,36 +39,36 @@ export class Service {
     readonly databases: Databases,
     readonly clock: FakeClock,
     readonly tokens: AccessTokens,
-    /** Starts another instance of the service over the same databases. It stops with this one. */
-    readonly another: () => Promise<FastifyInstance>,
+    /** Starts another instance of the service over the same databases. `stop` stops it too. */
+    readonly startInstance: () => Promise<FastifyInstance>,
     readonly stop: () => Promise<void>,
     /** Folder of the stored bytes. */
     readonly dataDir: string,
   ) {}
 
-  /** Returns an access token like one of the token endpoint. */
-  async token({ clientId, scope, userId, builderId }: TokenOptions): Promise<string> {
+  /** Returns an access token as the token endpoint issues them. */
+  async createToken({ clientId, scope, userId, builderId }: TokenOptions): Promise<string> {
     const claims = { sub: userId ?? clientId, client_id: clientId, scope: [scope].flat().join(' ') };
     return (await this.tokens.sign(builderId ? { ...claims, builder_id: builderId } : claims)).token;
   }
 
   /** Returns a client of the demo's accounts: `A`, `B`, `C`, `internal`, `us1`. */
-  demo(name: string): DemoClient {
+  findDemoClient(name: string): DemoClient {
     const found = inject('demo').clients.find((client) => client.name === name);
     if (!found) throw new Error(`The demo has no client ${name}.`);
     return found;
   }
 
   /** Returns the first user of the demo's accounts that meets the condition. */
-  demoUser(fits: (user: DemoUser) => boolean): DemoUser {
+  findDemoUser(fits: (user: DemoUser) => boolean): DemoUser {
     const found = inject('demo').users.find(fits);
     if (!found) throw new Error('The demo has no such user.');
     return found;
   }
 
   /** Returns a token of a client of the demo's accounts, by default with all of its scopes. */
-  as(name: string, scopes: readonly string[] = this.demo(name).scopes): Promise<string> {
-    return this.token({ clientId: this.demo(name).clientId, scope: scopes });
+  tokenOf(name: string, scopes: readonly string[] = this.findDemoClient(name).scopes): Promise<string> {
+    return this.createToken({ clientId: this.findDemoClient(name).clientId, scope: scopes });
   }
 
   request(options: InjectOptions): Promise<LightMyRequestResponse> {
@@ -93,7 +93,7 @@ export class Service {
       payload: { query, variables },
     });
     return response.json() as {
-      // biome-ignore lint/suspicious/noExplicitAny: the shape is the query's.
+      // biome-ignore lint/suspicious/noExplicitAny: the query determines the type.
       data?: any;
       errors?: {
         message: string;

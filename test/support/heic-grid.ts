@@ -31,10 +31,10 @@ const GRID = 1;
 const FIRST_TILE = 2;
 
 /**
- * Creates a HEIC file of tiles like those of telephones. Its tiles are the pictures of the given files, which were encoded with the same
+ * Creates a HEIC file of tiles as phones do. Its tiles are the pictures of the given files, which must have the same encoder
  * settings.
  */
-export function heicGrid(
+export function createHeicGrid(
   sources: Buffer | Buffer[],
   { columns, rows, width, height, ...options }: GridOptions,
 ): Buffer {

@@ -10,8 +10,8 @@ export interface HeicItem {
   properties: number[];
 }
 
-/** A HEIF file of items numbered from one, whose bytes are all in its description. */
-export function heicOfItems(items: HeicItem[], properties: Buffer[]): Buffer {
+/** Returns a HEIF file of items, numbered from one, whose data are all in the `idat` box. */
+export function createHeicOfItems(items: HeicItem[], properties: Buffer[]): Buffer {
   const data: Buffer[] = [];
   const locations: number[][] = [];
   let offset = 0;
@@ -47,7 +47,7 @@ export function heicOfItems(items: HeicItem[], properties: Buffer[]): Buffer {
   ]);
 }
 
-/** The first box of that type, wherever it is. */
+/** Returns the first box of that type at any depth. */
 export function findBox(file: Buffer, type: string): Buffer {
   const at = file.indexOf(type) - 4;
   return file.subarray(at, at + file.readUInt32BE(at));

@@ -5,12 +5,12 @@ const TIME_SCALE = 10;
 const IDENTITY = [0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000].flatMap(u32);
 
 /**
- * An image sequence (ISO/IEC 23008-12, 7) of frames that are all the picture of the given HEIC file, 96 x 64 pixels, with or without a
+ * Returns an image sequence (ISO/IEC 23008-12, 7) of frames that are all the picture of the given HEIC file, 96 x 64 pixels, with or without a
  * still image beside them.
  */
-export function heicSequence(file: Buffer, { frames, still }: { frames: number; still: boolean }): Buffer {
+export function createHeicSequence(file: Buffer, { frames, still }: { frames: number; still: boolean }): Buffer {
   const frame = findBox(file, 'mdat').subarray(8);
-  // As many bytes as the file type of the fixtures, so that the offsets of the still image remain right.
+  // The same length as the `ftyp` box of the fixtures, so that the offsets of the still image remain valid.
   const start = box('ftyp', Buffer.from(still ? 'heic\0\0\0\0msf1heichevc' : 'hevc\0\0\0\0msf1heichevc'));
   const head = [start, ...(still ? [file.subarray(start.length)] : [])];
   const movie = (offset: number) =>

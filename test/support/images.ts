@@ -3,13 +3,13 @@ import sharp from 'sharp';
 
 type Format = 'jpeg' | 'png' | 'webp' | 'gif';
 
-let made = 0;
+let pictureCount = 0;
 
-/** Returns a small picture. Each one has other bytes. */
-export async function picture(format: Format = 'jpeg', options: { width?: number; height?: number } = {}) {
+/** Returns a small picture with unique bytes. */
+export async function createPicture(format: Format = 'jpeg', options: { width?: number; height?: number } = {}) {
   const { width = 40, height = 30 } = options;
-  made++;
-  const background = { r: made % 256, g: (made >> 8) % 256, b: 77 };
+  pictureCount++;
+  const background = { r: pictureCount % 256, g: (pictureCount >> 8) % 256, b: 77 };
   return sharp({
     create: { width, height, channels: 3, background, noise: { type: 'gaussian', mean: 128, sigma: 30 } },
   })
@@ -17,17 +17,17 @@ export async function picture(format: Format = 'jpeg', options: { width?: number
     .toBuffer();
 }
 
-/** Returns a JPEG with the EXIF capture date `2025:03:04 05:06:07`, with or without its offset. */
-export async function datedPicture(date: string, offset?: string): Promise<Buffer> {
+/** Returns a JPEG with the EXIF capture date, `2025:03:04 05:06:07` for example, with or without its offset. */
+export async function createDatedPicture(date: string, offset?: string): Promise<Buffer> {
   const exif = { IFD2: { DateTimeOriginal: date, ...(offset && { OffsetTimeOriginal: offset }) } };
-  return sharp(await picture())
+  return sharp(await createPicture())
     .withExif(exif)
     .jpeg()
     .toBuffer();
 }
 
-/** Frames of one colour each. */
-export async function animation(format: 'gif' | 'webp', frames = 3): Promise<Buffer> {
+/** Returns an animation whose frames have one colour each. */
+export async function createAnimation(format: 'gif' | 'webp', frames = 3): Promise<Buffer> {
   const pages = await Promise.all(
     Array.from({ length: frames }, (_, index) =>
       sharp({ create: { width: 50, height: 40, channels: 4, background: { r: 80 * index, g: 20, b: 20 } } })
@@ -41,7 +41,7 @@ export async function animation(format: 'gif' | 'webp', frames = 3): Promise<Buf
 }
 
 /** Returns a PNG of that size with equal pixels: kilobytes that decompress to gigabytes. */
-export function bomb(width: number, height: number): Buffer {
+export function createDecompressionBomb(width: number, height: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
@@ -101,7 +101,7 @@ export function createFragmentedHeic(pieces: number): Buffer {
 }
 
 /** Returns a HEIC file with valid boxes and random bytes for the picture, which no test decodes. */
-export function heic({ width = 640, height = 480, bytes = 500 } = {}): Buffer {
+export function createHeic({ width = 640, height = 480, bytes = 500 } = {}): Buffer {
   const start = box('ftyp', Buffer.from('heic\0\0\0\0mif1heic'));
   const described = (offset: number) => {
     const location = [

@@ -27,7 +27,7 @@ export class InterruptibleProxy {
     for (const socket of this.#sockets) socket.pause();
   }
 
-  /** Ends the simulation. Responses that were held arrive. */
+  /** Ends the simulation and forwards the responses received meanwhile. */
   resumeResponses(): void {
     this.#isStopped = false;
     for (const socket of this.#sockets) socket.resume();

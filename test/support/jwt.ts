@@ -3,8 +3,8 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 /** Returns a text that decodes to the same bytes: two of the six bits of its last character are not used. */
 const withSpareBits = (part: string) => part.slice(0, -1) + ALPHABET[ALPHABET.indexOf(part.at(-1)!) + 1];
 
-/** Returns non-canonical encodings of a JWT that lenient decoders accept, by their difference. */
-export function nonCanonicalForms(token: string): Record<string, string> {
+/** Returns non-canonical encodings of a JWT that lenient decoders accept, by a description of the difference. */
+export function toNonCanonicalTokens(token: string): Record<string, string> {
   const [header, payload, signature] = token.split('.') as [string, string, string];
   return {
     'padding of the signature': `${token}=`,

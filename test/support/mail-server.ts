@@ -15,10 +15,10 @@ interface ReceivedMessage {
 export interface MailServer {
   url: string;
   messages: ReceivedMessage[];
-  /** The server answers every message with a temporary error while this is set. */
-  failing: boolean;
-  /** The server rejects every recipient, with a message that quotes the address, while this is set. */
-  rejecting: boolean;
+  /** Whether the server responds to every message with a temporary error. */
+  isFailing: boolean;
+  /** Whether the server rejects every recipient, with a message that quotes the address. */
+  isRejecting: boolean;
   close(): Promise<void>;
 }
 
@@ -47,16 +47,16 @@ export async function startMailServer(): Promise<MailServer> {
   return {
     url: `smtp://mail:mail-password@127.0.0.1:${port}`,
     messages,
-    get failing() {
+    get isFailing() {
       return state.failing;
     },
-    set failing(value) {
+    set isFailing(value) {
       state.failing = value;
     },
-    get rejecting() {
+    get isRejecting() {
       return state.rejecting;
     },
-    set rejecting(value) {
+    set isRejecting(value) {
       state.rejecting = value;
     },
     close: () => new Promise((resolve) => server.close(resolve)),
@@ -74,7 +74,7 @@ function decodeBody(source: string): string {
 }
 
 /** Returns the link of a message, as path and query. */
-export function linkOf(message: ReceivedMessage): string {
+export function extractLink(message: ReceivedMessage): string {
   const [link] = /http\S+\/account\/password\?\S+/.exec(message.text)!;
   const { pathname, search } = new URL(link!);
   return pathname + search;

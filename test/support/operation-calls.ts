@@ -6,17 +6,17 @@ import { locateArguments } from '../../src/rest/input.ts';
 import { createRestSchema } from '../../src/rest/projection.ts';
 import type { StaticOperation } from '../../src/rest/static-operations/static-operation.ts';
 import type { Service } from './harness.ts';
-import { BODIES, requireSample, restoreSamples, type Samples } from './samples.ts';
+import { REQUEST_BODIES, requireSample, restoreSamples, type Samples } from './samples.ts';
 
 const schema = buildServiceSchema();
 const restSchema = createRestSchema(schema);
 
-/** Operations that delete or change the sample that they need, or that need one which another has changed. */
+/** Whether an operation deletes or changes the sample that it needs, or needs one that another operation changes. */
 const needsRestoring = (field: string) =>
   ['deletePhoto', 'deletePhotoFolder', 'updateMeetingNotes'].includes(field) || field.includes('ebhook');
 
-/** The part of a response that depends on authorization. */
-export interface Outcome {
+/** The parts of a response that depend on authorization. */
+export interface OperationResult {
   status: number;
   code: string | undefined;
   body: string;
@@ -37,7 +37,7 @@ export class OperationCalls {
     token: string | null,
     headers: Record<string, string> = {},
     samples = this.samples,
-  ): Promise<Outcome> {
+  ): Promise<OperationResult> {
     this.count++;
     if (needsRestoring(operation.field)) await restoreSamples(this.service.databases.au1);
     const locations = locateArguments(operation, schema);
@@ -53,7 +53,7 @@ export class OperationCalls {
       method: operation.method,
       url: `${url}${query}`,
       headers: { ...builder, ...authorization, ...headers },
-      ...(BODIES[operation.field] && { payload: BODIES[operation.field]!(samples) }),
+      ...(REQUEST_BODIES[operation.field] && { payload: REQUEST_BODIES[operation.field]!(samples) }),
     });
     return { status: response.statusCode, code: response.json().code as string | undefined, body: response.body };
   }
@@ -65,12 +65,12 @@ export class OperationCalls {
     token: string | null,
     headers = {},
     samples = this.samples,
-  ): Promise<Outcome> {
+  ): Promise<OperationResult> {
     this.count++;
     if (needsRestoring(field.name)) await restoreSamples(this.service.databases.au1);
-    const document = field.extensions.rest ? selectAllFields(kind, field.name) : namedOperation(kind, field);
+    const document = field.extensions.rest ? selectAllFields(kind, field.name) : createOperationDocument(kind, field);
     const ids = Object.fromEntries(field.args.map(({ name, type }) => [name, samples[getNamedType(type).name]]));
-    const variables = { ...ids, ...BODIES[field.name]?.(samples) };
+    const variables = { ...ids, ...REQUEST_BODIES[field.name]?.(samples) };
     const authorization = token === null ? {} : { authorization: `Bearer ${token}` };
     const response = await this.service.request({
       method: 'POST',
@@ -88,7 +88,7 @@ export class OperationCalls {
     { method, path }: StaticOperation,
     token: string | null,
     headers: Record<string, string> = {},
-  ): Promise<Outcome> {
+  ): Promise<OperationResult> {
     this.count++;
     const url = path.replace('{builderId}', this.samples.BuilderId!);
     const form = ['type=attachment', 'file:0=x', 'file=x'].map((pair) => {
@@ -123,7 +123,7 @@ function selectAllFields(kind: string, field: string): string {
 }
 
 /** Returns a document that selects the field, with each argument as a variable of its name. */
-export function namedOperation(kind: string, { name, args }: GraphQLField<unknown, unknown>): string {
+export function createOperationDocument(kind: string, { name, args }: GraphQLField<unknown, unknown>): string {
   const definitions = args.map((argument) => `$${argument.name}: ${argument.type}`).join(', ');
   const values = args.map((argument) => `${argument.name}: $${argument.name}`).join(', ');
   return `${kind.toLowerCase()} (${definitions}) { ${name}(${values}) { __typename } }`;

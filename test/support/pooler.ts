@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** Startup parameters that pass; the pooler drops all others, as PgBouncer does with `ignore_startup_parameters`. */
-const PASSING = ['user', 'database', 'client_encoding', 'application_name'];
+/** Startup parameters that the pooler forwards. It drops all others, as PgBouncer does with `ignore_startup_parameters`. */
+const ALLOWED_PARAMETERS = ['user', 'database', 'client_encoding', 'application_name'];
 
-/** Types of the frontend messages that PostgreSQL answers with ReadyForQuery: Query and Sync. */
-const CYCLE = new Set(['Q', 'S']);
+/** Types of the frontend messages whose response ends with ReadyForQuery: Query and Sync. */
+const CYCLE_MESSAGES = new Set(['Q', 'S']);
 const TERMINATE = 'X';
 const READY_FOR_QUERY = 'Z';
 const IDLE = 'I';
@@ -19,16 +19,16 @@ interface Session {
 interface Client {
   socket: Socket;
   session: Session | null;
-  /** Query cycles that were sent and are not answered yet. */
+  /** Query cycles without a complete response. */
   cycles: number;
   /** Messages that wait for a session. */
   waiting: Buffer[];
 }
 
 /**
- * A connection pooler in front of PostgreSQL that drops session options. `session` gives each client a session until it leaves,
- * `transaction` until its transaction ends, as PgBouncer's pool modes do. Every client logs in to a session of its own, which then
- * stays open and serves others.
+ * A connection pooler in front of PostgreSQL that drops session options. `session` assigns a session to each client until it
+ * disconnects, `transaction` until its transaction ends, as PgBouncer's pool modes do. Every client logs in to a session of its own, which
+ * stays open for other clients.
  */
 export class Pooler {
   readonly #server: Server;
@@ -43,7 +43,7 @@ export class Pooler {
     this.#server = server;
   }
 
-  static async to(url: string, mode: 'session' | 'transaction'): Promise<Pooler> {
+  static async start(url: string, mode: 'session' | 'transaction'): Promise<Pooler> {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const here = new URL(url);
@@ -84,7 +84,7 @@ export class Pooler {
         else if (typeOf(message) !== TERMINATE) this.#send(client, message);
       }
     });
-    socket.on('close', () => this.#leave(client));
+    socket.on('close', () => this.#disconnect(client));
     session.socket.on('data', (chunk) => {
       for (const message of fromServer.read(chunk)) {
         const { client: served } = session;
@@ -107,7 +107,7 @@ export class Pooler {
       }
       this.#assign(session, client);
     }
-    if (CYCLE.has(typeOf(message))) client.cycles++;
+    if (CYCLE_MESSAGES.has(typeOf(message))) client.cycles++;
     client.session!.socket.write(message);
   }
 
@@ -128,8 +128,8 @@ export class Pooler {
     for (const message of next.waiting.splice(0)) this.#send(next, message);
   }
 
-  /** A session in the middle of a transaction ends with its client; an idle one stays, with whatever was set and locked in it. */
-  #leave(client: Client): void {
+  /** Closes a session in a transaction together with its client. An idle session stays, with its settings and session locks. */
+  #disconnect(client: Client): void {
     client.session?.socket.destroy();
   }
 }
@@ -165,7 +165,7 @@ function withoutOptions(message: Buffer, reader: MessageReader): Buffer {
   const words = message.subarray(8).toString().split('\0');
   const kept: string[] = [];
   for (let at = 0; at + 1 < words.length && words[at]; at += 2) {
-    if (PASSING.includes(words[at]!)) kept.push(words[at]!, words[at + 1]!);
+    if (ALLOWED_PARAMETERS.includes(words[at]!)) kept.push(words[at]!, words[at + 1]!);
   }
   const body = Buffer.from(`${kept.map((word) => `${word}\0`).join('')}\0`);
   const head = Buffer.from(message.subarray(0, 8));

@@ -14,7 +14,7 @@ interface Violation {
   message: string;
 }
 
-/** Prism as a proxy before a service: it reports violations of the document in a header of the answer. */
+/** Starts Prism as a proxy of a service. It reports violations of the OpenAPI document in a header of the response. */
 export async function startPrism(document: string, upstream: string): Promise<{ url: string; stop(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'prism-'));
   await writeFile(join(folder, 'openapi.json'), document);
@@ -42,7 +42,7 @@ export async function startPrism(document: string, upstream: string): Promise<{ 
   return { url: `http://127.0.0.1:${port}`, stop };
 }
 
-export const violationsOf = (response: Response): Violation[] =>
+export const readViolations = (response: Response): Violation[] =>
   JSON.parse(response.headers.get('sl-violations') ?? '[]');
 
-export const isOfResponse = ({ location }: Violation) => location[0] === 'response';
+export const isResponseViolation = ({ location }: Violation) => location[0] === 'response';

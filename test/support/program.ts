@@ -4,26 +4,26 @@ import { join } from 'node:path';
 import { EXIT_WITH_PARENT, STDIO_WITH_PARENT } from './exit-with-parent.ts';
 
 /** Path of the built service. */
-export const PROGRAM = join(import.meta.dirname, '..', '..', 'dist', 'src', 'server.js');
+export const SERVER_PROGRAM = join(import.meta.dirname, '..', '..', 'dist', 'src', 'server.js');
 const READY = /Health +\S+\/health\/ready/;
 
-export interface Run {
+export interface ProgramRun {
   process: ChildProcess;
   output: () => string;
   /** Exit code; null after a signal. */
   exit: Promise<number | null>;
-  /** Resolves when no process can write to its output any more, the workers of an ended process included. */
-  silence: Promise<unknown>;
-  /** Resolves when the output contains the text. Rejects when the program ends before. */
-  says: (text: RegExp) => Promise<RegExpExecArray>;
+  /** Resolves when the output streams are closed: after the exit of the process and of its workers. */
+  closed: Promise<unknown>;
+  /** Resolves with the match when the output matches. Rejects when the process ends before. */
+  waitForOutput: (text: RegExp) => Promise<RegExpExecArray>;
 }
 
-const runs: Run[] = [];
+const runs: ProgramRun[] = [];
 
-/** Starts the program with these settings and no others, as the leader of a process group as a terminal would. */
-export function runProgram(settings: Record<string, string>, flags: string[] = []): Run {
+/** Starts the service with exactly these settings, as the leader of its own process group, as a terminal does. */
+export function runProgram(settings: Record<string, string>, flags: string[] = []): ProgramRun {
   const env = { PATH: process.env.PATH!, LOG_LEVEL: 'warn', BANNER: '1', ...settings };
-  const args = [...EXIT_WITH_PARENT, PROGRAM, ...flags];
+  const args = [...EXIT_WITH_PARENT, SERVER_PROGRAM, ...flags];
   const child = spawn(process.execPath, args, { env, detached: true, stdio: STDIO_WITH_PARENT });
   let output = '';
   const listeners = new Set<() => void>();
@@ -34,8 +34,8 @@ export function runProgram(settings: Record<string, string>, flags: string[] = [
     });
   }
   const exit = once(child, 'exit').then(([code]) => code as number | null);
-  const silence = once(child, 'close');
-  const says = (text: RegExp) =>
+  const closed = once(child, 'close');
+  const waitForOutput = (text: RegExp) =>
     new Promise<RegExpExecArray>((found, fail) => {
       const look = () => {
         const match = text.exec(output);
@@ -45,22 +45,22 @@ export function runProgram(settings: Record<string, string>, flags: string[] = [
       exit.then(() => fail(new Error(output)));
       look();
     });
-  const run = { process: child, output: () => output, exit, silence, says };
+  const run = { process: child, output: () => output, exit, closed, waitForOutput };
   runs.push(run);
   return run;
 }
 
 /** Starts the program and waits until it is ready. */
-export async function startProgram(settings: Record<string, string>, flags: string[] = []): Promise<Run> {
+export async function startProgram(settings: Record<string, string>, flags: string[] = []): Promise<ProgramRun> {
   const run = runProgram(settings, flags);
-  await run.says(READY);
+  await run.waitForOutput(READY);
   return run;
 }
 
 /** Ends the programs that a test has started and not ended. */
 export async function endPrograms(): Promise<void> {
-  for (const { process, silence } of runs.splice(0)) {
+  for (const { process, closed } of runs.splice(0)) {
     process.kill('SIGKILL');
-    await silence;
+    await closed;
   }
 }

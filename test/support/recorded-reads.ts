@@ -42,7 +42,7 @@ function toSampleValue(samples: Samples, type: GraphQLNamedType): string | undef
 export async function recordReads(service: Service, samples: Samples): Promise<Map<string, Statement>> {
   const recorded = new Map<string, Statement>();
   const removeListener = service.databases.au1.onStatement((statement) => recorded.set(statement.name, statement));
-  const token = await service.as('A');
+  const token = await service.tokenOf('A');
   for (const operation of createRouteTable(schema).filter(({ method }) => method === 'GET')) {
     const locations = locateArguments(operation, schema);
     const named = (location: string) => locations.filter((one) => one.location === location);

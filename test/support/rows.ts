@@ -11,8 +11,8 @@ import { ID_PREFIXES, type IdKind } from '../../src/shared/ids.ts';
 import type { Service } from './harness.ts';
 
 /*
- * Named builders of valid rows in the region au1. A test states only the values that matter to it, and does not depend on what
- * `test/setup/company` has.
+ * Insert valid rows in the region au1. A test states only the values that matter to it, and does not depend on the rows of
+ * `test/setup/company`.
  */
 
 const AT = '2026-03-02T07:30:00.000Z';
@@ -20,7 +20,7 @@ const AT = '2026-03-02T07:30:00.000Z';
 let count = 0;
 const newRow = (kind: IdKind) => ({ id: `${ID_PREFIXES[kind]}_row${++count}`, createdAt: AT, updatedAt: AT });
 
-/** Inserts the row and returns its id. Properties that readers compute are not part of it. */
+/** Inserts the row and returns its id. The row has no properties that readers compute. */
 async function insertRow(service: Service, entity: EntityClass<object>, row: { id: string }): Promise<string> {
   await service.databases.au1.fork().insert(entity, row);
   return row.id;
@@ -73,21 +73,21 @@ export async function addTimesheets(service: Service, builderId: string, timeshe
   await service.databases.au1.fork().insertMany(Timesheet as EntityClass<object>, rows);
 }
 
-/** Adds a worker of a new subcontractor who may enter the site of a new project. */
+/** Adds a worker of a new subcontractor with access to the site of a new project. */
 export async function addWorkerOnSite(
   service: Service,
   builderId: string,
-): Promise<{ worker: string; project: string }> {
-  const project = await addProject(service, builderId);
+): Promise<{ workerId: string; projectId: string }> {
+  const projectId = await addProject(service, builderId);
   const subcontractorId = await insertRow(service, Subcontractor, {
     ...newRow('subcontractor'),
     ...{ builderId, name: 'Steel Works', abn: null, isBuilder: false, address: {}, tags: [], integrations: [] },
   } as never);
-  const worker = await insertRow(service, Worker, {
+  const workerId = await insertRow(service, Worker, {
     ...newRow('worker'),
     ...{ builderId, subcontractorId, fullName: 'Alex Ng' },
   } as never);
-  const access = { builderId, workerId: worker, projectId: project, grantedAt: AT, revokedAt: null };
+  const access = { builderId, workerId, projectId, grantedAt: AT, revokedAt: null };
   await service.databases.au1.fork().insert(SiteAccess as EntityClass<object>, access);
-  return { worker, project };
+  return { workerId, projectId };
 }

@@ -8,13 +8,13 @@ import { generatedEntities, idScalarOf, insertGeneratedRows } from './generated-
 import { TOKEN_KEY } from './harness.ts';
 
 /**
- * An existing id by the name of each argument's scalar. All are of one builder and belong together: the subcontractor works on the
- * project, the insurance is the subcontractor's, and so on.
+ * Existing ids by the name of the argument's scalar. All are related records of one builder: the subcontractor works on the project, the
+ * insurance is the subcontractor's, and so on.
  */
 export type Samples = Record<string, string>;
 
 /** Scalars of which there is a sample. */
-export const SAMPLED = new Set([
+export const SAMPLED_SCALARS = new Set([
   'BuilderId',
   'CalendarDate',
   'SubcontractorId',
@@ -31,7 +31,7 @@ export const SAMPLED = new Set([
   ...generatedEntities.map(idScalarOf),
 ]);
 
-/** The sample of a scalar. Throws where there is none. */
+/** Returns the sample of a scalar. Throws if there is none. */
 export function requireSample(samples: Samples, scalar: string): string {
   const sample = samples[scalar];
   if (sample !== undefined) return sample;
@@ -40,8 +40,8 @@ export function requireSample(samples: Samples, scalar: string): string {
   );
 }
 
-/** Selects related rows of a builder: one of each kind that an operation needs. Notes of a meeting without a template are one text. */
-const COMPLETE = `select s.id as "SubcontractorId", p.id as "ProjectId", w.id as "SwmsId", q.id as "PrequalificationId",
+/** Selects related rows of a builder: one of each kind that an operation needs. A meeting without a template has its notes in one text. */
+const SELECT_RELATED_IDS = `select s.id as "SubcontractorId", p.id as "ProjectId", w.id as "SwmsId", q.id as "PrequalificationId",
     i.id as "InsuranceId", n.id as "InductionKey", t.id as "TimesheetId",
     t.cost_code_id as "CostCodeId", d.id as "DefectId", m.id as "MeetingId",
     a.worker_id as "WorkerId", r.id as "PhotoReportId", r.source_app as "ReportSourceApp",
@@ -62,16 +62,19 @@ const COMPLETE = `select s.id as "SubcontractorId", p.id as "ProjectId", w.id as
   order by s.id limit 1`;
 
 /**
- * @param options.integrator name of an integrator, whose photo and webhook endpoint are among them.
- * @param options.tokenKey of the service, base64url, which encrypts the endpoint's secret.
+ * Returns the ids of related records of a builder, and inserts those that the company rows lack: a photo, a webhook endpoint, and a row of
+ * each generated entity.
+ *
+ * @param options.integrator name of the integrator that owns the photo and the webhook endpoint.
+ * @param options.tokenKey key of the service, base64url, which encrypts the endpoint's secret.
  */
-export async function samplesOf(
+export async function createSamples(
   database: Database,
   builderId: string,
   { integrator = 'A', tokenKey = TOKEN_KEY } = {},
 ): Promise<Samples> {
   const em = database.fork();
-  const [row] = (await em.execute(COMPLETE, [builderId])) as Samples[];
+  const [row] = (await em.execute(SELECT_RELATED_IDS, [builderId])) as Samples[];
   if (!row) throw new Error(`Builder ${builderId} has no complete sample.`);
   const name = `sample${integrator.toLowerCase()}`;
   const photo = { AttachmentId: `att_${name}`, FolderId: `fold_${name}` };
@@ -101,8 +104,8 @@ const SAMPLE_ENDPOINT = `insert into webhook_endpoint (id, secret, integrator_id
 const SAMPLE_PROGRESS = `insert into webhook_progress (endpoint_id, day, number)
   select id, current_date, 0 from webhook_endpoint where id = ? on conflict do nothing`;
 
-/** Time of the last change of the sample meeting, as a person has seen it. */
-const READ_AT = '2026-05-04T06:30:00.000Z';
+/** Time of the last change of the sample meeting. */
+const MEETING_UPDATED_AT = '2026-05-04T06:30:00.000Z';
 
 /** Restores the samples that an operation has deleted or changed, so that it can be called again. Unchanged rows are not written. */
 export async function restoreSamples(database: Database): Promise<void> {
@@ -117,12 +120,12 @@ const RESTORE = `
   update webhook_endpoint set deleted_at = null, builder_ids = null
     where id like 'whe_sample%' and (deleted_at is not null or builder_ids is not null);
   delete from webhook_endpoint where id not like 'whe_sample%';
-  update meeting set updated_at = '${READ_AT}' where updated_at <> '${READ_AT}'`;
+  update meeting set updated_at = '${MEETING_UPDATED_AT}' where updated_at <> '${MEETING_UPDATED_AT}'`;
 
 let revision = 1_000;
 
 /** Creates a minimal valid photo report. */
-const photoReport = (ProjectId: string | undefined) => ({
+const createPhotoReportBody = (ProjectId: string | undefined) => ({
   sourceApp: 'sitewalk',
   sourceExternalId: `walk-${randomUUID()}`,
   sourceRevision: ++revision,
@@ -133,22 +136,22 @@ const photoReport = (ProjectId: string | undefined) => ({
   page: { schemaVersion: 1, title: 'Level 3', blocks: [] },
 });
 
-const REFERENCE = { key: 'uploads/none', regionId: 'au1', type: 'attachment' };
+const UPLOAD_REFERENCE = { key: 'uploads/none', regionId: 'au1', type: 'attachment' };
 
 /**
  * Creates a valid body of each writing operation, by its field in the schema; a new one at each call, so that nothing is a replay. An
  * operation with a body that is missing here fails the tests that call every operation.
  */
-export const BODIES: Record<string, (samples: Samples) => Record<string, unknown>> = {
+export const REQUEST_BODIES: Record<string, (samples: Samples) => Record<string, unknown>> = {
   recordSignOnEvent: ({ WorkerId }) => ({
     sourceEventId: `gate-${randomUUID()}`,
     workerId: WorkerId,
     type: 'SIGN_ON',
     occurredAt: '2026-05-04T06:30:00Z',
   }),
-  syncPhotoReport: ({ ProjectId }) => photoReport(ProjectId),
+  syncPhotoReport: ({ ProjectId }) => createPhotoReportBody(ProjectId),
   updatePhotoReport: ({ ProjectId, ReportSourceApp, ReportExternalId }) => ({
-    ...photoReport(ProjectId),
+    ...createPhotoReportBody(ProjectId),
     ...{ sourceApp: ReportSourceApp, sourceExternalId: ReportExternalId },
   }),
   archivePhotoReport: ({ ReportSourceApp, OtherReportExternalId }) => ({
@@ -156,8 +159,8 @@ export const BODIES: Record<string, (samples: Samples) => Record<string, unknown
     sourceExternalId: OtherReportExternalId,
   }),
   presignAttachment: () => ({ contentType: 'image/jpeg', fileName: 'a.jpg', size: 9, type: 'attachment' }),
-  // Existing by its external id, so that the response is that photo and no upload is needed.
-  createPhoto: () => ({ fileName: 'a.jpg', externalSourceId: 'sample', imageAttachment: REFERENCE }),
+  // A photo with this external id exists, so that the response is that photo and no upload is needed.
+  createPhoto: () => ({ fileName: 'a.jpg', externalSourceId: 'sample', imageAttachment: UPLOAD_REFERENCE }),
   updatePhoto: () => ({ description: 'Slab edge', folderId: null }),
   createPhotoFolder: ({ ProjectId }) => ({ name: 'Level 3', projectId: ProjectId, parentId: null }),
   updatePhotoFolder: () => ({ name: 'Level 4', parentId: null }),
@@ -167,11 +170,11 @@ export const BODIES: Record<string, (samples: Samples) => Record<string, unknown
     projectId: ProjectId,
     folderName: 'Site walk',
     folderId: null,
-    photos: [{ externalSourceId: '1', imageAttachment: REFERENCE }],
+    photos: [{ externalSourceId: '1', imageAttachment: UPLOAD_REFERENCE }],
   }),
   bulkDeletePhotos: () => ({ externalSourceId: `page-${randomUUID()}`, sourceApp: 'site-notes' }),
   createMeeting: ({ ProjectId }) => ({ title: 'Weekly site meeting', projectId: ProjectId }),
-  updateMeetingNotes: () => ({ notes: 'Crane on Monday.', expectedUpdatedAt: READ_AT }),
+  updateMeetingNotes: () => ({ notes: 'Crane on Monday.', expectedUpdatedAt: MEETING_UPDATED_AT }),
   updateMeeting: () => ({ title: 'Weekly site meeting, moved' }),
   createWebhookEndpoint: () => ({ url: `https://app.example.invalid/${randomUUID()}` }),
   updateWebhookEndpoint: () => ({ types: ['timesheet.updated'] }),

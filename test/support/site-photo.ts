@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 
-/** Sizes in pixels of the details, and how strong they are. Together they compress like a photo of a building site. */
+/** Size in pixels and standard deviation of each layer of noise. Together they compress like a photo of a building site. */
 const DETAILS = [
   [512, 60],
   [128, 40],
@@ -10,7 +10,7 @@ const DETAILS = [
 ] as const;
 
 /** Returns a PNG with as much detail as a photo of a building site. */
-export async function sitePhoto(width: number, height: number): Promise<Buffer> {
+export async function createSitePhoto(width: number, height: number): Promise<Buffer> {
   const layers = await Promise.all(
     DETAILS.map(([size, sigma]) =>
       sharp({

@@ -14,8 +14,8 @@ export function mountSmallDisk(folder: string, bytes: number): () => void {
   };
 }
 
-/** Returns why this user cannot mount a file system; null if it can. */
-export const mountRefused: string | null = (() => {
+/** Why this user cannot mount a file system; null if it can. */
+export const mountUnavailableReason: string | null = (() => {
   const folder = mkdtempSync(join(tmpdir(), 'builder-api-disk-'));
   try {
     mountSmallDisk(folder, 65_536)();

@@ -10,11 +10,11 @@ import { openStorages, type Storages } from '../../src/storage/storage.ts';
 import { BASE_URL, type Service, TOKEN_KEY } from './harness.ts';
 import { freePort } from './ports.ts';
 
-/** A real store that is used over HTTP, like a client does. */
+/** A real store, used over HTTP as clients use it. */
 export interface TestStore {
   storages: Storages;
-  /** The same store with a clock that is some seconds behind, so that its signed URLs are older. */
-  openBehind(seconds: number): Storages;
+  /** Opens the same store with a clock that is some seconds behind, so that its signed URLs expire earlier. */
+  openWithClockBehind(seconds: number): Storages;
   /** Origin of the service's own routes. */
   baseUrl: string;
   folder: string;
@@ -32,9 +32,9 @@ export async function startStore(
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
   const config = loadConfig({ DATA_DIR: folder, BASE_URL: baseUrl, ...settings });
-  const openBehind = (seconds: number) =>
+  const openWithClockBehind = (seconds: number) =>
     openStorages(config, { secrets: [SECRET], clock: { now: () => Date.now() - seconds * 1000 } });
-  const storages = openBehind(0);
+  const storages = openWithClockBehind(0);
   const app = Fastify();
   installErrorHandler(app);
   await registerStorage(app, storages, limits);
@@ -43,7 +43,7 @@ export async function startStore(
     await app.close();
     await rm(folder, { recursive: true, force: true });
   };
-  return { storages, openBehind, baseUrl, folder, stop };
+  return { storages, openWithClockBehind, baseUrl, folder, stop };
 }
 
 /** Opens the stores of a service that a test started. */

@@ -19,14 +19,14 @@ import type { Database } from '../../src/database/database.ts';
 const DAY = 86_400_000;
 const FIRST_DAY = Date.parse('2026-03-01T00:00:00.000Z');
 
-/** Returns midnight of a day of the fixture, which begins on 1 March 2026. */
-export const day = (number: number) => new Date(FIRST_DAY + number * DAY).toISOString();
+/** Returns midnight (UTC) of a day, counted from 1 March 2026. */
+export const fixtureDay = (number: number) => new Date(FIRST_DAY + number * DAY).toISOString();
 
-const made = (number: number) => ({ createdAt: day(number), updatedAt: day(number) });
+const timestampsOf = (number: number) => ({ createdAt: fixtureDay(number), updatedAt: fixtureDay(number) });
 
 const client = (id: string, integratorId: string | null) => ({
   id,
-  ...made(0),
+  ...timestampsOf(0),
   integratorId,
   name: id,
   type: 'CONFIDENTIAL',
@@ -39,11 +39,11 @@ const client = (id: string, integratorId: string | null) => ({
   disabledAt: null,
 });
 
-const builder = (id: string) => ({ id, ...made(0), name: `Builder ${id}`, logoUrl: null, logoKey: null });
+const builder = (id: string) => ({ id, ...timestampsOf(0), name: `Builder ${id}`, logoUrl: null, logoKey: null });
 
 const project = (id: string, builderId: string, at: number) => ({
   id,
-  ...made(at),
+  ...timestampsOf(at),
   builderId,
   status: 'IN_PROGRESS',
   name: `Site ${id}`,
@@ -52,7 +52,7 @@ const project = (id: string, builderId: string, at: number) => ({
 
 const subcontractor = (id: string, builderId: string, at: number, more: object = {}) => ({
   id,
-  ...made(at),
+  ...timestampsOf(at),
   builderId,
   name: `Company ${id}`,
   abn: null,
@@ -72,7 +72,7 @@ const swms = (
   url: string | null = null,
 ) => ({
   id,
-  ...made(at),
+  ...timestampsOf(at),
   builderId: 'buil_a',
   subcontractorId,
   projectId,
@@ -84,7 +84,7 @@ const swms = (
 
 const insurance = (id: string, subcontractorId: string, at: number, more: object) => ({
   id,
-  ...made(at),
+  ...timestampsOf(at),
   builderId: 'buil_a',
   subcontractorId,
   name: `Policy ${id}`,
@@ -99,7 +99,7 @@ const insurance = (id: string, subcontractorId: string, at: number, more: object
 
 const contact = (id: string, at: number, more: object) => ({
   id,
-  ...made(at),
+  ...timestampsOf(at),
   builderId: 'buil_a',
   subcontractorId: 'sub_a1',
   name: `Person ${id}`,
@@ -113,7 +113,7 @@ const contact = (id: string, at: number, more: object) => ({
 
 const induction = (id: string, at: number, identifier: number, more: object = {}) => ({
   id,
-  ...made(at),
+  ...timestampsOf(at),
   builderId: 'buil_a',
   projectId: 'proj_a1',
   workerId: 'wkr_a1',
@@ -132,12 +132,12 @@ const induction = (id: string, at: number, identifier: number, more: object = {}
  */
 export async function insertSubcontractors(database: Database): Promise<void> {
   const em = database.fork();
-  // Rows of columns only: entities also have properties that readers compute.
+  // The rows have columns only; entities also have properties that readers compute.
   const insert = (entity: EntityClass<object>, rows: object[]) => em.insertMany(entity, rows);
-  await insert(Integrator, [{ id: 'intg_a', ...made(0), name: 'Site Sync', deepLinkSchemes: [] }]);
+  await insert(Integrator, [{ id: 'intg_a', ...timestampsOf(0), name: 'Site Sync', deepLinkSchemes: [] }]);
   await insert(OAuthClient, [client('cli_a', 'intg_a'), client('cli_internal', null)]);
   await insert(Builder, ['buil_a', 'buil_b', 'buil_narrow'].map(builder));
-  const connection = { ...made(0), integratorId: 'intg_a', status: 'ACTIVE' };
+  const connection = { ...timestampsOf(0), integratorId: 'intg_a', status: 'ACTIVE' };
   await insert(Connection, [
     { ...connection, builderId: 'buil_a', scopes: [...SCOPES] },
     { ...connection, builderId: 'buil_narrow', scopes: ['read:subcontractors'] },
@@ -155,7 +155,7 @@ export async function insertSubcontractors(database: Database): Promise<void> {
       tags: ['steel', 'a "quoted", tag'],
       integrations: [{ type: 'ledger', sourceId: 's1', companyId: 'c1' }],
     }),
-    subcontractor('sub_a2', 'buil_a', 2, { archivedAt: day(3) }),
+    subcontractor('sub_a2', 'buil_a', 2, { archivedAt: fixtureDay(3) }),
     subcontractor('sub_company', 'buil_a', 3, { isBuilder: true }),
     subcontractor('sub_a3', 'buil_a', 4),
     subcontractor('sub_b', 'buil_b', 1),
@@ -177,7 +177,7 @@ export async function insertSubcontractors(database: Database): Promise<void> {
   await insert(Prequalification, [
     {
       id: 'prequal_a1',
-      ...made(1),
+      ...timestampsOf(1),
       builderId: 'buil_a',
       subcontractorId: 'sub_a1',
       status: 'SENT',
@@ -185,7 +185,7 @@ export async function insertSubcontractors(database: Database): Promise<void> {
     },
     {
       id: 'prequal_a2',
-      ...made(2),
+      ...timestampsOf(2),
       builderId: 'buil_a',
       subcontractorId: 'sub_a1',
       status: 'APPROVED',
@@ -193,22 +193,28 @@ export async function insertSubcontractors(database: Database): Promise<void> {
     },
   ]);
   await insert(Insurance, [
-    insurance('doc_a1', 'sub_a1', 1, { expiry: day(20), url: 'https://files.example/doc_a1.pdf' }),
-    insurance('doc_a2', 'sub_a1', 2, { type: 'OTHER', customType: 'Plant', status: 'EXPIRED', expiry: day(60) }),
-    insurance('doc_a3', 'sub_a3', 3, { expiry: day(30) }),
-    insurance('doc_archived', 'sub_a2', 4, { expiry: day(20) }),
+    insurance('doc_a1', 'sub_a1', 1, { expiry: fixtureDay(20), url: 'https://files.example/doc_a1.pdf' }),
+    insurance('doc_a2', 'sub_a1', 2, { type: 'OTHER', customType: 'Plant', status: 'EXPIRED', expiry: fixtureDay(60) }),
+    insurance('doc_a3', 'sub_a3', 3, { expiry: fixtureDay(30) }),
+    insurance('doc_archived', 'sub_a2', 4, { expiry: fixtureDay(20) }),
   ]);
   await insert(Contact, [
     contact('con_a1', 1, { isPrimary: true, email: 'kim@example.com', projectIds: ['proj_a1', 'proj_a2'] }),
     contact('con_a2', 2, { type: 'BUILDER', phone: '+61 8 5550 1234', projectIds: ['proj_a2'] }),
   ]);
   await insert(Worker, [
-    { id: 'wkr_a1', ...made(1), builderId: 'buil_a', subcontractorId: 'sub_a1', fullName: 'Alex Ng' },
-    { id: 'wkr_a2', ...made(2), builderId: 'buil_a', subcontractorId: 'sub_a2', fullName: 'Sam Fox' },
+    { id: 'wkr_a1', ...timestampsOf(1), builderId: 'buil_a', subcontractorId: 'sub_a1', fullName: 'Alex Ng' },
+    { id: 'wkr_a2', ...timestampsOf(2), builderId: 'buil_a', subcontractorId: 'sub_a2', fullName: 'Sam Fox' },
   ]);
   await insert(SiteAccess, [
-    { builderId: 'buil_a', workerId: 'wkr_a1', projectId: 'proj_a1', grantedAt: day(1), revokedAt: null },
-    { builderId: 'buil_a', workerId: 'wkr_a1', projectId: 'proj_a2', grantedAt: day(2), revokedAt: day(9) },
+    { builderId: 'buil_a', workerId: 'wkr_a1', projectId: 'proj_a1', grantedAt: fixtureDay(1), revokedAt: null },
+    {
+      builderId: 'buil_a',
+      workerId: 'wkr_a1',
+      projectId: 'proj_a2',
+      grantedAt: fixtureDay(2),
+      revokedAt: fixtureDay(9),
+    },
   ]);
   await insert(Induction, [
     induction('ind_a1', 1, 1, { data: [{ name: 'Licence', type: 'text', value: 'HR' }] }),

@@ -17,13 +17,13 @@ export interface Swift {
 
 /** Debian's Python, which has the packages. Another Python may come first in the PATH. */
 const PYTHON = '/usr/bin/python3';
-/** Beside the source of this file, also when this file is compiled. */
+/** Path in the source folder, also when this file runs from `dist`. */
 const PROGRAM = fileURLToPath(new URL('swift_server.py', import.meta.url.replace('/dist/', '/')));
 const BUCKET = 'attachments';
 const CREDENTIALS = { accessKeyId: 'test:tester', secretAccessKey: 'testing' };
 
-/** Why the server cannot run here; null if it can. */
-export const swiftMissing: string | null =
+/** Why the Swift server cannot run on this machine; null if it can. */
+export const swiftUnavailableReason: string | null =
   spawnSync(PYTHON, ['-c', 'import eventlet, swift.proxy.server, swift.obj.server, swift.common.middleware.s3api'])
     .status === 0
     ? null
@@ -33,9 +33,9 @@ export async function startSwift(): Promise<Swift> {
   const folder = await mkdtemp(join(tmpdir(), 'builder-api-swift-'));
   const port = await freePort();
   const server = spawn(PYTHON, [PROGRAM, folder, String(port)]);
-  let said = '';
+  let errorOutput = '';
   server.stderr.on('data', (chunk) => {
-    said = `${said}${chunk}`.slice(-4_000);
+    errorOutput = `${errorOutput}${chunk}`.slice(-4_000);
   });
   const stop = async () => {
     if (server.exitCode === null && server.kill()) await once(server, 'exit');
@@ -44,7 +44,7 @@ export async function startSwift(): Promise<Swift> {
   const [line] = await Promise.race([once(createInterface(server.stdout), 'line'), once(server, 'exit')]);
   if (line !== 'READY') {
     await stop();
-    throw new Error(`Swift does not start: ${said}`);
+    throw new Error(`Swift does not start: ${errorOutput}`);
   }
   const endpoint = `http://127.0.0.1:${port}`;
   const client = new S3Client({ endpoint, region: 'us-east-1', credentials: CREDENTIALS, forcePathStyle: true });

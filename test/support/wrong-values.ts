@@ -1,19 +1,19 @@
 /** Values of every JSON type, for fields of another type. */
-const WRONG: readonly unknown[] = [
+const WRONG_VALUES: readonly unknown[] = [
   ...[null, true, 7, -1, 1.5, 1e300, '', 'x', 'x'.repeat(21_000)],
   ...[[], ['x'], [null], [[7]], {}, { x: 1 }, [{ x: 1 }]],
 ];
 
-/** Texts of a query parameter that at least one type rejects. */
+/** Values of a query parameter, each of which at least one parameter type rejects. */
 export const WRONG_TEXTS: readonly string[] = ['', 'x', '1.5', '-1', '26', '1e9', 'null', '{}', 'yes', '2026-13-01'];
 
 type Path = readonly (string | number)[];
 
 /** Returns copies of a body with one error each: a value of another type at a path, or a missing value. */
-export function* wrongBodies(body: object): Generator<{ path: Path; body: object }> {
+export function* generateWrongBodies(body: object): Generator<{ path: Path; body: object }> {
   for (const path of pathsOf(body)) {
-    for (const value of WRONG) yield { path, body: replaced(body, path, value) };
-    if (typeof path.at(-1) === 'string') yield { path, body: replaced(body, path, undefined) };
+    for (const value of WRONG_VALUES) yield { path, body: replaceAt(body, path, value) };
+    if (typeof path.at(-1) === 'string') yield { path, body: replaceAt(body, path, undefined) };
   }
 }
 
@@ -25,7 +25,7 @@ function* pathsOf(value: unknown, path: Path = []): Generator<Path> {
   }
 }
 
-function replaced(body: object, path: Path, value: unknown): object {
+function replaceAt(body: object, path: Path, value: unknown): object {
   const copy = structuredClone(body);
   // biome-ignore lint/suspicious/noExplicitAny: the path was read from the body.
   const parent = path.slice(0, -1).reduce<any>((at, key) => at[key], copy);

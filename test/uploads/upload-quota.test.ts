@@ -4,17 +4,17 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { sweep } from '../../src/domain/uploads/sweep.ts';
 import { openStorages } from '../../src/storage/storage.ts';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { BASE_URL, type Service, startService, TOKEN_KEY } from '../support/harness.ts';
-import { picture } from '../support/images.ts';
-import { type Client, clientOf } from '../support/uploads.ts';
+import { createPicture } from '../support/images.ts';
 
 const MIB = 1024 * 1024;
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 
 let service: Service;
-let client: Client;
+let client: BuilderClient;
 
 beforeAll(async () => {
   service = await startService({ UPLOAD_QUOTA: '1' });
@@ -24,12 +24,12 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 beforeEach(async () => {
   await service.databases.au1.fork().execute('delete from upload');
-  client = await clientOf(service, 'A');
+  client = await createBuilderClient(service, 'A');
 });
 
 /** Creates an image of exactly `bytes` bytes. */
 async function aPicture(bytes: number): Promise<Buffer> {
-  const image = await picture();
+  const image = await createPicture();
   return Buffer.concat([image, Buffer.alloc(bytes - image.length)]);
 }
 
@@ -57,7 +57,7 @@ const outcome = ({ statusCode, headers, json }: Awaited<ReturnType<typeof presig
   statusCode === 429 ? json().code : null,
   headers['retry-after'],
 ];
-const FULL = [429, 'UPLOAD_QUOTA', '60'];
+const QUOTA_EXCEEDED = [429, 'UPLOAD_QUOTA', '60'];
 
 async function storedFiles(): Promise<number> {
   const entries = await readdir(join(service.dataDir, 'storage'), { recursive: true, withFileTypes: true });
@@ -67,8 +67,8 @@ async function storedFiles(): Promise<number> {
 describe('POST /builders/{builderId}/attachments/presign', () => {
   it('answers 429 UPLOAD_QUOTA beyond the quota, only to this integrator (ERR-17, LIM-22, UPL-27)', async () => {
     expect((await presign(MIB)).statusCode).toBe(200);
-    expect(outcome(await presign(1))).toEqual(FULL);
-    expect((await presign(MIB, await clientOf(service, 'B'))).statusCode).toBe(200);
+    expect(outcome(await presign(1))).toEqual(QUOTA_EXCEEDED);
+    expect((await presign(MIB, await createBuilderClient(service, 'B'))).statusCode).toBe(200);
   });
 
   it('answers the same through GraphQL (UPL-27)', async () => {
@@ -84,7 +84,7 @@ describe('POST /builders/{builderId}/attachments/presign', () => {
   });
 
   it('answers 200 to exactly as many concurrent requests as fit the quota, on two instances (UPL-27)', async () => {
-    const other = await service.another();
+    const other = await service.startInstance();
     const url = `/builders/${client.builderId}/attachments/presign`;
     const payload = { contentType: 'image/jpeg', fileName: 'a.jpg', size: MIB / 8, type: 'attachment' };
     const headers = { authorization: `Bearer ${client.token}` };
@@ -97,7 +97,7 @@ describe('POST /builders/{builderId}/attachments/presign', () => {
     expect(answers.filter(({ statusCode }) => statusCode === 429)).toHaveLength(22);
   });
 
-  it('answers 429 to an upload that waits while another one uses the room up (UPL-27)', async () => {
+  it('responds 429 to an upload that waits while another one uses the remaining quota (UPL-27)', async () => {
     const other = await ConcurrentTransaction.open(service.databases.au1.url);
     try {
       const holdUploads = 'lock table upload in share mode';
@@ -112,7 +112,7 @@ describe('POST /builders/{builderId}/attachments/presign', () => {
   it('does not count an upload that a photo uses (LIM-22, UPL-28)', async () => {
     const image = await aPicture(MIB);
     const imageAttachment = await client.upload(image);
-    expect(outcome(await presign(1))).toEqual(FULL);
+    expect(outcome(await presign(1))).toEqual(QUOTA_EXCEEDED);
     await client.createPhoto({ imageAttachment });
     expect((await presign(MIB)).statusCode).toBe(200);
   });
@@ -120,10 +120,10 @@ describe('POST /builders/{builderId}/attachments/presign', () => {
   it('does not count an announced upload whose URL expired without stored bytes (LIM-22, UPL-28)', async () => {
     await presign(MIB);
     service.clock.advance(30 * MINUTE);
-    expect(outcome(await presign(1))).toEqual(FULL);
+    expect(outcome(await presign(1))).toEqual(QUOTA_EXCEEDED);
     service.clock.advance(1);
     expect((await presign(MIB)).statusCode).toBe(200);
-    expect(outcome(await presign(1))).toEqual(FULL);
+    expect(outcome(await presign(1))).toEqual(QUOTA_EXCEEDED);
   });
 
   it.each([
@@ -143,12 +143,12 @@ describe('POST /builders/{builderId}/attachments/presign', () => {
   it('counts stored bytes after their URL expired, until the sweep deletes them (UPL-28)', async () => {
     await client.upload(await aPicture(MIB));
     service.clock.advance(40 * MINUTE);
-    expect(outcome(await presign(1))).toEqual(FULL);
+    expect(outcome(await presign(1))).toEqual(QUOTA_EXCEEDED);
     // The bytes are not looked up again.
     const [upload] = await service.databases.au1.fork().execute('select expires_at, released_at from upload');
     expect(upload).toEqual({ expires_at: null, released_at: null });
     service.clock.advance(8 * DAY);
-    client = await clientOf(service, 'A');
+    client = await createBuilderClient(service, 'A');
     const config = loadConfig({ DATA_DIR: service.dataDir, BASE_URL });
     const storage = openStorages(config, { secrets: [TOKEN_KEY], clock: service.clock }).au1;
     expect(await sweep(service.databases.au1, storage, service.clock.now())).toMatchObject({ uploads: 1 });
@@ -161,7 +161,7 @@ describe.each(['upload', 'bulk-upload'] as const)('POST /builders/{builderId}/at
     const image = await aPicture(600_000);
     expect((await send(operation, [image])).statusCode).toBe(201);
     const before = await storedFiles();
-    expect(outcome(await send(operation, [image]))).toEqual(FULL);
+    expect(outcome(await send(operation, [image]))).toEqual(QUOTA_EXCEEDED);
     expect(await storedFiles()).toBe(before);
   });
 

@@ -22,9 +22,9 @@ const addDeliveries = (status: string, from: number, count: number) =>
 
 beforeAll(async () => {
   service = await startService();
-  builderId = service.demo('A').builderIds[0]!;
+  builderId = service.findDemoClient('A').builderIds[0]!;
   client = await connectWithSettings(service.databases.au1.url, READER_SETTINGS);
-  const headers = { authorization: `Bearer ${await service.as('A')}` };
+  const headers = { authorization: `Bearer ${await service.tokenOf('A')}` };
   const payload = { url: 'http://127.0.0.1:9/hook', types: ['project.updated'] };
   endpointId = (await service.request({ method: 'POST', url: '/webhook-endpoints', headers, payload })).json().id;
   await addDeliveries('PENDING', 1, 2);
@@ -38,7 +38,10 @@ afterAll(async () => {
 });
 
 async function list(query: string) {
-  const response = await service.get(`/webhook-endpoints/${endpointId}/deliveries?${query}`, await service.as('A'));
+  const response = await service.get(
+    `/webhook-endpoints/${endpointId}/deliveries?${query}`,
+    await service.tokenOf('A'),
+  );
   const { data, meta } = response.json();
   return { ids: data.map(({ id }: { id: string }) => id) as string[], nextCursor: meta.nextCursor as string | null };
 }

@@ -1,27 +1,28 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { numberEvents } from '../../src/domain/events/event-log.ts';
 import { Dispatcher } from '../../src/domain/webhooks/delivery/dispatcher.ts';
 import { RETRY_DELAYS_MS } from '../../src/domain/webhooks/delivery/schedule.ts';
 import { createWebhookTools } from '../../src/domain/webhooks/webhook-context.ts';
+import { createDispatcher } from '../support/dispatcher.ts';
+import { numberPendingEvents } from '../support/events.ts';
 import { type Service, startService, TOKEN_KEY } from '../support/harness.ts';
-import { Receiver } from '../support/receiver.ts';
+import { WebhookReceiver } from '../support/webhook-receiver.ts';
 
 const HOUR = 3_600_000;
 
 let service: Service;
 let token: string;
-let receiver: Receiver;
+let receiver: WebhookReceiver;
 let dispatchers: Dispatcher[] = [];
 let builderId: string;
 
 beforeAll(async () => {
   service = await startService();
-  await numberAll();
-  builderId = service.demo('A').builderIds[0]!;
+  await numberPendingEvents(database());
+  builderId = service.findDemoClient('A').builderIds[0]!;
 });
 beforeEach(async () => {
-  token = await service.as('A');
-  receiver = await Receiver.start();
+  token = await service.tokenOf('A');
+  receiver = await WebhookReceiver.start();
   dispatchers = [];
 });
 afterEach(async () => {
@@ -38,8 +39,7 @@ const database = () => service.databases.au1;
 const execute = (sql: string, values: unknown[] = []): Promise<any[]> => database().fork().execute(sql, values);
 
 function startDispatcher(): Dispatcher {
-  const webhooks = createWebhookTools({ production: false }, [TOKEN_KEY]);
-  const dispatcher = new Dispatcher({ database: database(), clock: service.clock, webhooks });
+  const dispatcher = createDispatcher(service);
   dispatchers.push(dispatcher);
   return dispatcher;
 }
@@ -53,23 +53,18 @@ async function call(method: 'GET' | 'POST' | 'PATCH', path: string, payload?: ob
 const createEndpoint = (input: object = {}) =>
   call('POST', '', { url: receiver.url, types: ['project.updated'], ...input });
 
-/** Numbers the events of all changes. */
-async function numberAll(): Promise<void> {
-  while ((await numberEvents(database())) !== 0);
-}
-
 /** Changes projects of a builder, each in a transaction of its own, and numbers the events. */
 async function changeProjects(count: number, of = builderId): Promise<void> {
   const rows = await execute('select id from project where builder_id = ? order by id limit ?', [of, count]);
   for (const { id } of rows) await execute('update project set updated_at = now() where id = ?', [id]);
-  await numberAll();
+  await numberPendingEvents(database());
 }
 
 /** Changes one project. */
 const changeProject = () => changeProjects(1);
 
 /** Lets a dispatcher do all that is due now. */
-async function run(dispatcher: Dispatcher): Promise<void> {
+async function runDispatcher(dispatcher: Dispatcher): Promise<void> {
   await dispatcher.refresh();
   await dispatcher.poll();
   await dispatcher.settle();
@@ -85,8 +80,8 @@ describe('an endpoint', () => {
     const { id } = await createEndpoint();
     await changeProjects(3);
     const dispatcher = startDispatcher();
-    await run(dispatcher);
-    await run(dispatcher);
+    await runDispatcher(dispatcher);
+    await runDispatcher(dispatcher);
     expect(receiver.received).toHaveLength(3);
     const [first] = receiver.received;
     expect(first!.headers['content-type']).toBe('application/json');
@@ -108,23 +103,23 @@ describe('an endpoint', () => {
   });
 
   it('receives the events of its types and builders only', async () => {
-    const [one, other] = service.demo('A').builderIds;
+    const [one, other] = service.findDemoClient('A').builderIds;
     await createEndpoint({ builderIds: [other], types: ['project.updated'] });
     await changeProjects(2, one);
     await changeProjects(1, other);
     await execute('update subcontractor set updated_at = now() where builder_id = ?', [other]);
-    await numberAll();
-    await run(startDispatcher());
+    await numberPendingEvents(database());
+    await runDispatcher(startDispatcher());
     expect(receiver.received.map(({ event }) => [event.type, event.builderId])).toEqual([['project.updated', other]]);
   });
 
   it('receives nothing that its client may not read (WHK-7)', async () => {
     await createEndpoint({ types: null });
-    const { clientId } = service.demo('A');
+    const { clientId } = service.findDemoClient('A');
     await execute(`update oauth_client set scopes = array_remove(scopes, 'read:projects') where id = ?`, [clientId]);
     await changeProject();
     const dispatcher = startDispatcher();
-    await run(dispatcher);
+    await runDispatcher(dispatcher);
     expect(receiver.received).toEqual([]);
     await execute(`update oauth_client set scopes = scopes || '{read:projects}' where id = ?`, [clientId]);
   });
@@ -136,21 +131,21 @@ describe('a failed delivery', () => {
     receiver.respond = (_received, response) => void response.writeHead(500).end('not now');
     await changeProject();
     const dispatcher = startDispatcher();
-    await run(dispatcher);
+    await runDispatcher(dispatcher);
     for (const delay of RETRY_DELAYS_MS.slice(0, 3)) {
-      await run(dispatcher);
+      await runDispatcher(dispatcher);
       service.clock.advance(delay * 1.2);
-      await run(dispatcher);
+      await runDispatcher(dispatcher);
     }
     expect(receiver.received).toHaveLength(4);
     expect(new Set(receiver.ids).size).toBe(1);
-    token = await service.as('A');
+    token = await service.tokenOf('A');
     const [delivery] = await deliveriesOf(id);
     expect(delivery).toMatchObject({ status: 'PENDING', attempts: 4, responseStatus: 500, responseBody: 'not now' });
     receiver.respond = (_received, response) => void response.writeHead(200).end();
     service.clock.advance(HOUR);
-    await run(dispatcher);
-    token = await service.as('A');
+    await runDispatcher(dispatcher);
+    token = await service.tokenOf('A');
     expect((await deliveriesOf(id))[0]).toMatchObject({ status: 'DELIVERED', attempts: 5 });
   });
 
@@ -163,15 +158,15 @@ describe('a failed delivery', () => {
     };
     await changeProject();
     const dispatcher = startDispatcher();
-    await run(dispatcher);
+    await runDispatcher(dispatcher);
     await changeProjects(2);
-    await run(dispatcher);
+    await runDispatcher(dispatcher);
     expect(receiver.received).toHaveLength(2);
     expect(receiver.received[1]!.event.resource.id).not.toBe(receiver.received[0]!.event.resource.id);
     failing = false;
     service.clock.advance(10_000);
-    await run(dispatcher);
-    await run(dispatcher);
+    await runDispatcher(dispatcher);
+    await runDispatcher(dispatcher);
     expect(receiver.received).toHaveLength(4);
     const sameRecord = receiver.received.filter(
       ({ event }) => event.resource.id === receiver.received[0]!.event.resource.id,
@@ -185,10 +180,10 @@ describe('a failed delivery', () => {
     await changeProject();
     const dispatcher = startDispatcher();
     for (let step = 0; step < 80; step++) {
-      await run(dispatcher);
+      await runDispatcher(dispatcher);
       service.clock.advance(HOUR);
     }
-    token = await service.as('A');
+    token = await service.tokenOf('A');
     const [delivery] = await deliveriesOf(id);
     expect(delivery).toMatchObject({ status: 'FAILED', nextAttemptAt: null });
     expect(Date.parse(delivery.lastAttemptAt) - Date.parse(delivery.createdAt)).toBeGreaterThanOrEqual(72 * HOUR);
@@ -200,17 +195,17 @@ describe('a failed delivery', () => {
     const { id } = await createEndpoint();
     receiver.respond = (_received, response) => void response.writeHead(500).end();
     await changeProjects(2);
-    await run(startDispatcher());
+    await runDispatcher(startDispatcher());
     await changeProjects(2);
     // The process is killed: its lease ends without being released.
     await execute('update webhook_progress set lease_until = now()');
     receiver.respond = (_received, response) => void response.writeHead(204).end();
     service.clock.advance(10_000);
     const successor = startDispatcher();
-    await run(successor);
-    await run(successor);
+    await runDispatcher(successor);
+    await runDispatcher(successor);
     expect(new Set(receiver.ids).size).toBe(4);
-    token = await service.as('A');
+    token = await service.tokenOf('A');
     expect((await deliveriesOf(id)).map(({ status }: { status: string }) => status)).toEqual(
       Array(4).fill('DELIVERED'),
     );
@@ -234,21 +229,21 @@ describe('an endpoint is disabled', () => {
     receiver.respond = (_received, response) => void response.writeHead(410).end();
     await changeProjects(3);
     const dispatcher = startDispatcher();
-    await run(dispatcher);
-    await run(dispatcher);
+    await runDispatcher(dispatcher);
+    await runDispatcher(dispatcher);
     expect(await call('GET', `/${id}`)).toMatchObject({ status: 'DISABLED', disabledReason: 'GONE' });
     expect(await auditOf(id)).toEqual([disabledBy('GONE')]);
     const count = receiver.received.length;
     await changeProjects(3);
     service.clock.advance(HOUR);
-    await run(dispatcher);
+    await runDispatcher(dispatcher);
     expect(receiver.received).toHaveLength(count);
-    token = await service.as('A');
+    token = await service.tokenOf('A');
     receiver.respond = (_received, response) => void response.writeHead(204).end();
     await call('PATCH', `/${id}`, { status: 'ACTIVE' });
     await dispatcher.renewNow();
-    await run(dispatcher);
-    await run(dispatcher);
+    await runDispatcher(dispatcher);
+    await runDispatcher(dispatcher);
     // It continues where it stopped.
     expect(new Set(receiver.ids).size).toBe(6);
   });
@@ -259,13 +254,13 @@ describe('an endpoint is disabled', () => {
     const dispatcher = startDispatcher();
     for (let hours = 0; hours < 24 * 5 + 12; hours += 2) {
       await changeProject();
-      await run(dispatcher);
-      token = await service.as('A');
+      await runDispatcher(dispatcher);
+      token = await service.tokenOf('A');
       if (hours === 24 * 4) expect(await call('GET', `/${id}`)).toMatchObject({ status: 'ACTIVE' });
       service.clock.advance(2 * HOUR);
     }
-    await run(dispatcher);
-    token = await service.as('A');
+    await runDispatcher(dispatcher);
+    token = await service.tokenOf('A');
     expect(await call('GET', `/${id}`)).toMatchObject({ status: 'DISABLED', disabledReason: 'NO_SUCCESS' });
     expect(await auditOf(id)).toEqual([disabledBy('NO_SUCCESS')]);
   });
@@ -285,7 +280,7 @@ describe('two processes', () => {
     await other.renewNow();
     expect((await owners()).map(({ count }) => count)).toEqual([3, 3]);
     await changeProjects(2);
-    await Promise.all([run(one), run(other)]);
+    await Promise.all([runDispatcher(one), runDispatcher(other)]);
     expect(receiver.received).toHaveLength(12);
     expect(new Set(receiver.received.map(({ path, event }) => `${path} ${event.id}`)).size).toBe(12);
   });
@@ -300,17 +295,17 @@ describe('a revoked connection', () => {
     receiver.respond = (_received, response) => void response.writeHead(500).end();
     await changeProjects(2);
     const dispatcher = startDispatcher();
-    await run(dispatcher);
+    await runDispatcher(dispatcher);
     const count = receiver.received.length;
     await setStatus('REVOKED');
     await dispatcher.clearAudiences();
-    await run(dispatcher);
+    await runDispatcher(dispatcher);
     await setStatus('ACTIVE');
     service.clock.advance(HOUR);
     await dispatcher.clearAudiences();
-    await run(dispatcher);
+    await runDispatcher(dispatcher);
     expect(receiver.received).toHaveLength(count);
-    token = await service.as('A');
+    token = await service.tokenOf('A');
     expect((await deliveriesOf(id)).map(({ status }: { status: string }) => status)).toEqual(['DROPPED', 'DROPPED']);
   });
 
@@ -318,7 +313,7 @@ describe('a revoked connection', () => {
     await createEndpoint();
     await changeProject();
     await setStatus('REVOKED');
-    await run(startDispatcher());
+    await runDispatcher(startDispatcher());
     expect(receiver.received).toEqual([]);
     await setStatus('ACTIVE');
   });
@@ -337,12 +332,12 @@ describe('an endpoint whose key was removed from the settings', () => {
       return dispatchers.at(-1)!;
     };
     const without = start(Buffer.alloc(32, 3).toString('base64url'));
-    for (let round = 0; round < 3; round++) await run(without);
+    for (let round = 0; round < 3; round++) await runDispatcher(without);
     expect([reported, receiver.received.length, without.statistics.unreadableSecrets]).toEqual([[id], 0, 1]);
     await without.stop(0);
     const again = start(TOKEN_KEY);
-    await run(again);
-    await run(again);
+    await runDispatcher(again);
+    await runDispatcher(again);
     expect([receiver.received.length, again.statistics.unreadableSecrets]).toEqual([1, 0]);
   });
 });
@@ -362,7 +357,7 @@ describe('a replay', () => {
     const after = await cursorOfNow();
     await changeProjects(3);
     const dispatcher = startDispatcher();
-    await run(dispatcher);
+    await runDispatcher(dispatcher);
     const delivered = receiver.ids.slice(2);
     expect(delivered).toHaveLength(3);
     const started = await replay(id, after);
@@ -370,7 +365,7 @@ describe('a replay', () => {
     expect(started).toEqual({ status: 202, body: { endpointId: id, startedAt } });
     expect(await replay(id, after)).toMatchObject({ status: 409, body: { code: 'WEBHOOK_REPLAY_RUNNING' } });
     await changeProject();
-    for (let step = 0; step < 3; step++) await run(dispatcher);
+    for (let step = 0; step < 3; step++) await runDispatcher(dispatcher);
     expect(new Set(receiver.ids.slice(5, 8))).toEqual(new Set(delivered));
     expect(receiver.ids).toHaveLength(9);
     expect((await replay(id, after)).status).toBe(202);

@@ -10,7 +10,7 @@ beforeAll(async () => {
   service = await startService();
 });
 beforeEach(async () => {
-  token = await service.as('A', ['read:builders']);
+  token = await service.tokenOf('A', ['read:builders']);
   await service.databases.au1.fork().execute('delete from webhook_endpoint');
 });
 afterAll(() => service.stop());
@@ -39,7 +39,7 @@ describe('POST /webhook-endpoints: 201', () => {
   });
 
   it('accepts filters by type and connected builder, each once', async () => {
-    const builderIds = service.demo('A').builderIds.slice(0, 1);
+    const builderIds = service.findDemoClient('A').builderIds.slice(0, 1);
     const types = ['timesheet.updated', 'photo.created', 'photo.created'];
     const { status, body } = await create({ types, builderIds });
     expect(status).toBe(201);
@@ -75,7 +75,9 @@ describe('POST /webhook-endpoints: 200', () => {
 
 describe('POST /webhook-endpoints: 400', () => {
   it('names every failing field (WHK-1, WHK-8)', async () => {
-    const foreign = service.demo('B').builderIds.find((id) => !service.demo('A').builderIds.includes(id))!;
+    const foreign = service
+      .findDemoClient('B')
+      .builderIds.find((id) => !service.findDemoClient('A').builderIds.includes(id))!;
     const input = { url: 'https://10.0.0.8/', builderIds: [foreign] };
     const { status, body } = await create(input);
     expect(status).toBe(400);
@@ -112,16 +114,16 @@ describe('POST /webhook-endpoints: 400', () => {
 
 describe('POST /webhook-endpoints: 403', () => {
   it('is for the client-credentials grant only (WHK-2)', async () => {
-    const { clientId, builderIds } = service.demo('A');
-    const user = service.demoUser((each) => each.builderIds.some((id) => builderIds.includes(id)));
+    const { clientId, builderIds } = service.findDemoClient('A');
+    const user = service.findDemoUser((each) => each.builderIds.some((id) => builderIds.includes(id)));
     const builderId = user.builderIds.find((id) => builderIds.includes(id));
-    const users = await service.token({ clientId, scope: 'read:builders', userId: user.id, builderId });
+    const users = await service.createToken({ clientId, scope: 'read:builders', userId: user.id, builderId });
     expect(await call('POST', '', { url: URL }, users)).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
     expect(await call('GET', '', undefined, users)).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
   });
 
   it('excludes internal clients, in GraphQL too (WHK-2)', async () => {
-    const { errors } = await service.graphql(await service.as('internal'), '{ webhookEndpoints { data { id } } }');
+    const { errors } = await service.graphql(await service.tokenOf('internal'), '{ webhookEndpoints { data { id } } }');
     expect(errors?.[0]?.extensions.code).toBe('FORBIDDEN');
   });
 });
@@ -152,10 +154,15 @@ describe('GET /webhook-endpoints: 200', () => {
   it('shows the endpoints of a disabled client as paused (WHK-7)', async () => {
     const { id } = (await create()).body;
     const em = service.databases.au1.fork();
-    await em.execute('update webhook_endpoint set client_id = ? where id = ?', [service.demo('B').clientId, id]);
-    await em.execute('update oauth_client set disabled_at = now() where id = ?', [service.demo('B').clientId]);
+    await em.execute('update webhook_endpoint set client_id = ? where id = ?', [
+      service.findDemoClient('B').clientId,
+      id,
+    ]);
+    await em.execute('update oauth_client set disabled_at = now() where id = ?', [
+      service.findDemoClient('B').clientId,
+    ]);
     expect((await call('GET', `/${id}`)).body).toMatchObject({ status: 'PAUSED', disabledReason: 'CLIENT_DISABLED' });
-    await em.execute('update oauth_client set disabled_at = null where id = ?', [service.demo('B').clientId]);
+    await em.execute('update oauth_client set disabled_at = null where id = ?', [service.findDemoClient('B').clientId]);
     expect((await call('GET', `/${id}`)).body).toMatchObject({ status: 'ACTIVE', disabledReason: null });
   });
 });
@@ -251,7 +258,7 @@ describe('the audit log', () => {
       ['webhook_endpoint.replayed', { cursor: after }],
       ['webhook_endpoint.deleted', null],
     ]);
-    const { clientId } = service.demo('A');
+    const { clientId } = service.findDemoClient('A');
     for (const entry of entries) {
       expect(entry).toMatchObject({ actorType: 'CLIENT', actorId: clientId, origin: { address: '127.0.0.1' } });
     }
@@ -264,7 +271,7 @@ describe('the audit log', () => {
     const { id } = (await create()).body;
     await create();
     await call('PATCH', `/${id}`, { types: ['nothing'] });
-    await call('DELETE', `/${id}`, {}, await service.as('B'));
+    await call('DELETE', `/${id}`, {}, await service.tokenOf('B'));
     expect(await entriesOf(id)).toHaveLength(1);
   });
 });
@@ -280,7 +287,7 @@ describe('an endpoint of another integrator: 404', () => {
     ['GET', '/deliveries'],
   ] as const)('%s %s (WHK-2)', async (method, path) => {
     const { id } = (await create()).body;
-    const other = await service.as('B');
+    const other = await service.tokenOf('B');
     const payload = { PATCH: { status: 'PAUSED' }, POST: path === '/replay' ? { after: 'x' } : {} }[method as 'PATCH'];
     expect(await call(method, `/${id}${path}`, payload, other)).toMatchObject({
       status: 404,
@@ -294,7 +301,7 @@ describe('an endpoint of another integrator: 404', () => {
 describe('Changes of webhook endpoints: 429', () => {
   it('are limited to 120 in an hour of a client, and removals are not (LIM-28)', async () => {
     const { body } = await create();
-    const { clientId } = service.demo('A');
+    const { clientId } = service.findDemoClient('A');
     const now = service.clock.now();
     const entries = Array.from({ length: LIMITED_CHANGES }, () =>
       toAuditEntry({
@@ -311,7 +318,7 @@ describe('Changes of webhook endpoints: 429', () => {
     expect((await call('PATCH', `/${body.id}`, { status: 'ACTIVE' })).status).toBe(200);
     expect((await call('DELETE', `/${body.id}`)).status).toBe(200);
     service.clock.advance(3_600_000);
-    token = await service.as('A', ['read:builders']);
+    token = await service.tokenOf('A', ['read:builders']);
     expect((await create({ url: 'https://other.example.com/' })).status).toBe(201);
   });
 });

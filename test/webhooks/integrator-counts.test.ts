@@ -8,7 +8,7 @@ import {
 } from '../../src/domain/webhooks/delivery/integrator-counts.ts';
 
 describe('attempts of deliveries', () => {
-  it('begin one in each turn of the event loop, of each integrator in turn (WHK-13)', async () => {
+  it('begin one in each iteration of the event loop, alternating between integrators (WHK-13)', async () => {
     await nextTurn();
     const begun: string[] = [];
     const begin = (integratorId: string) => void paceAttempt(integratorId).then(() => begun.push(integratorId));

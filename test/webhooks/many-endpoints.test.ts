@@ -1,24 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { numberEvents } from '../../src/domain/events/event-log.ts';
-import { Dispatcher } from '../../src/domain/webhooks/delivery/dispatcher.ts';
 import { cleanUpWebhooks } from '../../src/domain/webhooks/retention.job.ts';
 import { SecretBox } from '../../src/domain/webhooks/secret-box.ts';
 import { newWebhookSecret } from '../../src/domain/webhooks/signature.ts';
-import { createWebhookTools } from '../../src/domain/webhooks/webhook-context.ts';
+import { createDispatcher } from '../support/dispatcher.ts';
+import { numberPendingEvents } from '../support/events.ts';
 import { type Service, startService, TOKEN_KEY } from '../support/harness.ts';
-import { Receiver } from '../support/receiver.ts';
 import { addProject } from '../support/rows.ts';
+import { WebhookReceiver } from '../support/webhook-receiver.ts';
 
 const ENDPOINTS = 1_000;
 const HANGING = 100;
 const NEXT_KEY = Buffer.alloc(32, 8).toString('base64url');
 
 let service: Service;
-let receiver: Receiver;
+let receiver: WebhookReceiver;
 
 beforeAll(async () => {
   service = await startService();
-  receiver = await Receiver.start();
+  receiver = await WebhookReceiver.start();
 });
 afterAll(async () => {
   await service.stop();
@@ -26,14 +25,10 @@ afterAll(async () => {
 });
 
 const execute = (sql: string, values: unknown[] = []) => service.databases.au1.fork().execute(sql, values);
-const numberAll = async () => {
-  while ((await numberEvents(service.databases.au1)) !== 0);
-};
-
 /** Inserts endpoints of integrator A's client, of which the first hang. */
 async function insertEndpoints(): Promise<void> {
   const secrets = new SecretBox([TOKEN_KEY]);
-  const { clientId } = service.demo('A');
+  const { clientId } = service.findDemoClient('A');
   const rows = Array.from({ length: ENDPOINTS }, (_, index) => {
     const id = `whe_a${String(index).padStart(4, '0')}`;
     const url = `${receiver.url}/${index < HANGING ? 'hangs' : 'answers'}/${index}`;
@@ -51,17 +46,16 @@ async function insertEndpoints(): Promise<void> {
 
 describe('a thousand endpoints, of which a hundred hang', () => {
   it('deliver to all others while the hanging ones have not responded (WHK-13)', async () => {
-    const projectId = await addProject(service, service.demo('A').builderIds[0]!);
-    await numberAll();
+    const projectId = await addProject(service, service.findDemoClient('A').builderIds[0]!);
+    await numberPendingEvents(service.databases.au1);
     await insertEndpoints();
     receiver.respond = ({ path }, response) => {
       if (path.includes('/answers/')) response.writeHead(204).end();
     };
-    const webhooks = createWebhookTools({ production: false }, [TOKEN_KEY]);
-    const dispatcher = new Dispatcher({ database: service.databases.au1, clock: service.clock, webhooks });
+    const dispatcher = createDispatcher(service);
     for (let round = 0; round < 3; round++)
       await execute('update project set updated_at = now() where id = ?', [projectId]);
-    await numberAll();
+    await numberPendingEvents(service.databases.au1);
     await dispatcher.refresh();
     await dispatcher.poll();
     const renewing = setInterval(() => void dispatcher.renewNow(), 3_000);

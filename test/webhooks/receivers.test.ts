@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ReceiverClient } from '../../src/domain/webhooks/receiver-client.ts';
 import { internet } from '../../src/shared/guarded-network.ts';
-import { Receiver } from '../support/receiver.ts';
+import { WebhookReceiver } from '../support/webhook-receiver.ts';
 
-let receiver: Receiver;
+let receiver: WebhookReceiver;
 let client: ReceiverClient;
 
 beforeEach(async () => {
-  receiver = await Receiver.start();
+  receiver = await WebhookReceiver.start();
   client = new ReceiverClient({ production: false });
 });
 afterEach(async () => {

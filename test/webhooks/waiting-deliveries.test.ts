@@ -1,24 +1,25 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { numberEvents } from '../../src/domain/events/event-log.ts';
 import { Dispatcher } from '../../src/domain/webhooks/delivery/dispatcher.ts';
 import { signWebhook } from '../../src/domain/webhooks/signature.ts';
 import { createWebhookTools } from '../../src/domain/webhooks/webhook-context.ts';
-import { type Service, startService, TOKEN_KEY } from '../support/harness.ts';
-import { type Received, Receiver } from '../support/receiver.ts';
+import { createDispatcher } from '../support/dispatcher.ts';
+import { numberPendingEvents } from '../support/events.ts';
+import { type Service, startService } from '../support/harness.ts';
+import { type ReceivedDelivery, WebhookReceiver } from '../support/webhook-receiver.ts';
 
 let service: Service;
-let receiver: Receiver;
+let receiver: WebhookReceiver;
 let dispatcher: Dispatcher;
 let builderId: string;
 
 beforeAll(async () => {
   service = await startService();
-  builderId = service.demo('A').builderIds[0]!;
-  await numberAll();
+  builderId = service.findDemoClient('A').builderIds[0]!;
+  await numberPendingEvents(service.databases.au1);
 });
 beforeEach(async () => {
-  receiver = await Receiver.start();
-  dispatcher = createDispatcher();
+  receiver = await WebhookReceiver.start();
+  dispatcher = createDispatcher(service);
 });
 afterEach(async () => {
   await dispatcher.stop(0);
@@ -32,39 +33,31 @@ afterEach(async () => {
 });
 afterAll(() => service.stop());
 
-function createDispatcher(): Dispatcher {
-  const webhooks = createWebhookTools({ production: false }, [TOKEN_KEY]);
-  return new Dispatcher({ database: service.databases.au1, clock: service.clock, webhooks });
-}
-
 // biome-ignore lint/suspicious/noExplicitAny: each statement has its own rows.
 const execute = (sql: string, values: unknown[] = []): Promise<any[]> =>
   service.databases.au1.fork().execute(sql, values);
 
-async function numberAll(): Promise<void> {
-  while ((await numberEvents(service.databases.au1)) !== 0);
-}
-
 async function request(method: 'GET' | 'POST' | 'PATCH', path: string, payload?: object) {
-  const headers = { authorization: `Bearer ${await service.as('A')}` };
+  const headers = { authorization: `Bearer ${await service.tokenOf('A')}` };
   const response = await service.request({ method, url: `/webhook-endpoints${path}`, headers, payload });
   return { status: response.statusCode, body: response.json() };
 }
 
 const createEndpoint = async (url = receiver.url): Promise<string> =>
   (await request('POST', '', { url, types: ['project.updated'] })).body.id;
-const cursorOfNow = async () => (await service.get('/events', await service.as('A'))).json().meta.nextCursor as string;
+const cursorOfNow = async () =>
+  (await service.get('/events', await service.tokenOf('A'))).json().meta.nextCursor as string;
 
 /** Changes projects of the builder, each in a transaction of its own. */
 async function changeProjects(count: number): Promise<string[]> {
   const rows = await execute('select id from project where builder_id = ? order by id limit ?', [builderId, count]);
   for (const { id } of rows) await execute('update project set updated_at = now() where id = ?', [id]);
-  await numberAll();
+  await numberPendingEvents(service.databases.au1);
   return rows.map(({ id }) => id);
 }
 
 /** Lets the dispatcher do all that is due now. */
-async function run(): Promise<void> {
+async function runDispatcher(): Promise<void> {
   dispatcher.clearAudiences();
   await dispatcher.renewNow();
   await dispatcher.poll();
@@ -89,9 +82,9 @@ describe('deliveries of a builder whose connection is revoked while the endpoint
     const id = await createEndpoint();
     receiver.respond = (_received, response) => void response.writeHead(500).end();
     await changeProjects(1);
-    await run();
+    await runDispatcher();
     await request('PATCH', `/${id}`, { status: 'PAUSED' });
-    await run();
+    await runDispatcher();
     await changeProjects(2);
     expect((await request('GET', `/${id}/deliveries`)).body.data).toHaveLength(1);
     await setConnection('REVOKED');
@@ -101,11 +94,11 @@ describe('deliveries of a builder whose connection is revoked while the endpoint
     receiver.received.length = 0;
     service.clock.advance(60_000);
     await request('PATCH', `/${id}`, { status: 'ACTIVE' });
-    await run();
-    await run();
+    await runDispatcher();
+    await runDispatcher();
     expect(receiver.received).toEqual([]);
     const [changed] = await changeProjects(1);
-    await run();
+    await runDispatcher();
     expect(recordIds()).toEqual([changed]);
   });
 });
@@ -115,25 +108,25 @@ describe('a replay', () => {
     const id = await createEndpoint();
     const after = await cursorOfNow();
     await changeProjects(1);
-    await run();
+    await runDispatcher();
     receiver.respond = (_received, response) => void response.writeHead(500).end();
     await changeProjects(1);
-    await run();
+    await runDispatcher();
     const [delivered, failed] = receiver.ids;
     receiver.respond = (_received, response) => void response.writeHead(204).end();
     receiver.received.length = 0;
     expect((await request('POST', `/${id}/replay`, { after })).status).toBe(202);
     service.clock.advance(60_000);
-    await run();
-    await run();
+    await runDispatcher();
+    await runDispatcher();
     expect(receiver.ids).toEqual([delivered, failed]);
   });
 
   it('is 409 while the endpoint is paused because its client is disabled (WHK-15)', async () => {
-    const other = service.demo('A');
+    const other = service.findDemoClient('A');
     const id = await createEndpoint();
     const after = await cursorOfNow();
-    const token = await service.as('A');
+    const token = await service.tokenOf('A');
     await execute(
       `insert into oauth_client select (jsonb_populate_record(oauth_client, '{"id": "cli_off"}'::jsonb)).* from oauth_client where id = ?`,
       [other.clientId],
@@ -152,7 +145,7 @@ describe('an endpoint whose receiver rejects some events', () => {
     const id = await createEndpoint();
     await insertRetries(id, 2_000);
     const [changed] = await changeProjects(1);
-    await run();
+    await runDispatcher();
     expect(recordIds()).toEqual([changed]);
   });
 
@@ -160,9 +153,9 @@ describe('an endpoint whose receiver rejects some events', () => {
     await createEndpoint(`${receiver.url}/few`);
     await insertRetries(await createEndpoint(`${receiver.url}/thousand`), 1_000);
     await insertRetries(await createEndpoint(`${receiver.url}/most`), 19_000);
-    await run();
+    await runDispatcher();
     await changeProjects(1);
-    await run();
+    await runDispatcher();
     expect(receiver.received.map(({ path }) => path)).toEqual(['/hook/few']);
   });
 
@@ -170,12 +163,12 @@ describe('an endpoint whose receiver rejects some events', () => {
     const id = await createEndpoint();
     await insertRetries(id, 20_002);
     await execute(`update webhook_delivery set record_id = 'proj_last' where number > 20000`);
-    await run();
+    await runDispatcher();
     expect(dispatcher.statistics.pending).toBe(20_000);
     await dispatcher.stop(0);
     await execute(`update webhook_delivery set next_attempt_at = '2000-01-01' where number in (7, 20001, 20002)`);
-    dispatcher = createDispatcher();
-    for (let round = 0; round < 3; round++) await run();
+    dispatcher = createDispatcher(service);
+    for (let round = 0; round < 3; round++) await runDispatcher();
     expect(receiver.ids).toEqual(['evt_7', 'evt_20001', 'evt_20002']);
   });
 });
@@ -220,10 +213,10 @@ describe('stored deliveries of a suspended endpoint beyond the 1,000 that are lo
 
   it('are dropped by a revocation, and do not come back when the builder is connected again (WHK-7)', async () => {
     const id = await suspendEndpoint();
-    await run();
+    await runDispatcher();
     expect(dispatcher.statistics.pending).toBe(1_000);
     await setConnection('REVOKED');
-    await run();
+    await runDispatcher();
     await setConnection('ACTIVE');
     expect((await request('GET', `/${id}/deliveries?status=PENDING`)).body.data).toEqual([]);
     expect(
@@ -233,50 +226,50 @@ describe('stored deliveries of a suspended endpoint beyond the 1,000 that are lo
 
   it('are kept for other builders, and dropped later although none is in memory (WHK-7)', async () => {
     const id = await suspendEndpoint();
-    const [, other] = service.demo('A').builderIds;
+    const [, other] = service.findDemoClient('A').builderIds;
     await execute('update webhook_delivery set builder_id = ? where number > 1000', [other]);
-    await run();
+    await runDispatcher();
     await setConnection('REVOKED');
-    await run();
+    await runDispatcher();
     expect([dispatcher.statistics.pending, await readPendingRange(id)]).toEqual([0, [1_300, 1_001]]);
     await execute(`update connection set status = 'REVOKED' where builder_id = ?`, [other]);
-    await run();
+    await runDispatcher();
     expect(await readPendingRange(id)).toEqual([0, null]);
   });
 
   it('are dropped up to the last event before a builder is connected again (WHK-7)', async () => {
     const id = await suspendEndpoint();
-    await run();
+    await runDispatcher();
     await execute('update connection set active_after = 2100 where builder_id = ?', [builderId]);
-    await run();
+    await runDispatcher();
     expect(await readPendingRange(id)).toEqual([200, 2_101]);
   });
 
   it('are dropped when a process takes over the endpoint after the revocation (WHK-7)', async () => {
     const id = await suspendEndpoint();
     await setConnection('REVOKED');
-    await run();
+    await runDispatcher();
     expect(await readPendingRange(id)).toEqual([0, null]);
   });
 
   it('are examined once for what the client may see, and again after a failure (WHK-7)', async () => {
     const id = await suspendEndpoint();
-    await run();
-    expect(await interceptDrops(nothing, run)).toBe(0);
+    await runDispatcher();
+    expect(await interceptDrops(nothing, runDispatcher)).toBe(0);
     await setConnection('REVOKED');
     const failure = () => Promise.reject(new Error('lost'));
-    await expect(interceptDrops(failure, run)).rejects.toThrow('lost');
-    expect(await interceptDrops(nothing, run)).toBe(2);
+    await expect(interceptDrops(failure, runDispatcher)).rejects.toThrow('lost');
+    expect(await interceptDrops(nothing, runDispatcher)).toBe(2);
     expect(await readPendingRange(id)).toEqual([0, null]);
-    expect(await interceptDrops(nothing, run)).toBe(0);
+    expect(await interceptDrops(nothing, runDispatcher)).toBe(0);
   });
 
   it('are not dropped by a process that has the endpoint no longer (WHK-13)', async () => {
     const id = await suspendEndpoint();
-    await run();
+    await runDispatcher();
     await setConnection('REVOKED');
     const takeOver = () => execute(`update webhook_progress set lease_owner = 'other' where endpoint_id = ?`, [id]);
-    expect(await interceptDrops(takeOver, run)).toBe(1);
+    expect(await interceptDrops(takeOver, runDispatcher)).toBe(1);
     expect(await readPendingRange(id)).toEqual([2_300, 1]);
   });
 });
@@ -316,14 +309,14 @@ describe('the requests to the endpoints of an integrator', () => {
         'update timesheet set hours = hours where id in (select id from timesheet where builder_id = ? order by id limit 40)',
         [builderId],
       );
-      await numberAll();
+      await numberPendingEvents(service.databases.au1);
     };
     const create = (name: string) =>
       request('POST', '', { url: `${receiver.url}${name}`, types: ['timesheet.updated'] });
     for (const name of ['a', 'b', 'c', 'd', 'e']) await create(name);
     // Each success allows an endpoint one more at a time, up to 16.
     await changeTimesheets();
-    await run();
+    await runDispatcher();
     expect(receiver.received).toHaveLength(5 * 40);
     const held: (() => void)[] = [];
     receiver.respond = (_received, response) => void held.push(() => response.writeHead(204).end());
@@ -352,10 +345,10 @@ describe('a lease that is not renewed', () => {
     await receiver.waitFor(1);
     dispatcher.expireLeases();
     await dispatcher.settle();
-    // It was put back: another process attempts it under its own lease.
+    // The delivery was released, and another process attempts it under its own lease.
     expect((await request('GET', `/${id}/deliveries`)).body.data).toEqual([]);
     receiver.respond = (_received, response) => void response.writeHead(204).end();
-    await run();
+    await runDispatcher();
     expect((await request('GET', `/${id}/deliveries`)).body.data).toMatchObject([{ status: 'DELIVERED', attempts: 1 }]);
   });
 });
@@ -383,7 +376,7 @@ describe('POST /webhook-endpoints/{id}/test', () => {
     expect(receiver.received).toEqual([]);
     const { secret } = (await request('POST', `/${id}/rotate-secret`)).body;
     expect((await request('POST', `/${id}/test`)).body.succeeded).toBe(true);
-    const [{ headers, body }] = receiver.received as [Received];
+    const [{ headers, body }] = receiver.received as [ReceivedDelivery];
     const message = { id: headers['webhook-id']!, timestamp: Number(headers['webhook-timestamp']), body };
     expect(headers).toMatchObject(signWebhook([secret], message));
   });

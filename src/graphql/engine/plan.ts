@@ -131,7 +131,7 @@ const isRecord = ({ extensions }: GraphQLObjectType) => extensions.scope !== und
  * properties by names from a list. The generated code contains names of the operation only: letters, digits and underscores.
  *
  * Leaf values are not serialized: our scalars serialize values to themselves, each enum value is its name, and resolvers return values
- * of the right type for GraphQL's own scalars (`test/graphql/plain-leaves.test.ts`).
+ * of the right type for GraphQL's own scalars (`test/graphql/leaf-values.test.ts`).
  */
 class PlanCompiler {
   readonly #schema: GraphQLSchema;

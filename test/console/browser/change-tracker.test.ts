@@ -3,7 +3,7 @@ import { ChangeTracker, SETTLE_MS } from '../../../src/console/browser/shared/ch
 
 const poll = (cursor: string, builderIds: string[] = [], reset = false) => ({ cursor, builderIds, reset });
 
-describe('what open pages read again', () => {
+describe('the records that open pages reload', () => {
   it('is read once after the first poll, when standbys have what was changed before it (CON-17)', () => {
     const tracker = new ChangeTracker('buil_1');
     expect(tracker.cursor).toBeNull();

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createConsoleClients } from '../../../src/console/browser/graphql/client.ts';
 import { readExportPage } from '../../../src/console/browser/graphql/read-export-page.ts';
 
-/** Answers of the server in their order; data after the last of them. */
+/** Responses of the server, in order; afterwards it responds with data. */
 let answers: { status: number; headers?: Record<string, string>; body?: object }[];
 let requests: number;
 /** Cursor of each request. */

@@ -20,7 +20,7 @@ import { createDatabase } from '../../setup/database.ts';
 import { freePort } from '../../support/ports.ts';
 
 /** Minutes after midnight at which the demo is loaded: 10:30, when workers are on site. */
-const MORNING = 10 * 60 + 30;
+const STARTING_MINUTE = 10 * 60 + 30;
 
 /** The service over the demo company, on the morning of the last working day, and a browser with the same clock. */
 export interface DemoConsole {
@@ -41,8 +41,8 @@ function createMorningClock(): Clock {
   const startedAt = Date.now();
   const calendar = new LocalCalendar(startedAt, DEFAULT_TIME_ZONES.au1);
   let day = 0;
-  while (!calendar.isWeekday(day) || calendar.instantOf(day, MORNING) > startedAt) day--;
-  const offset = calendar.instantOf(day, MORNING) - startedAt;
+  while (!calendar.isWeekday(day) || calendar.instantOf(day, STARTING_MINUTE) > startedAt) day--;
+  const offset = calendar.instantOf(day, STARTING_MINUTE) - startedAt;
   return { now: () => Date.now() + offset };
 }
 

@@ -5,14 +5,14 @@ import { type DemoConsole, startDemoConsole } from './demo-console.ts';
 
 let staffConsole: DemoConsole;
 let page: Page;
-/** A page of another person. */
-let other: Page;
+/** A page in another staff user's session. */
+let otherPage: Page;
 
 beforeAll(async () => {
   if (!executablePath) return;
   staffConsole = await startDemoConsole();
   page = await staffConsole.signIn('ADMIN');
-  other = await staffConsole.signIn('OPERATOR');
+  otherPage = await staffConsole.signIn('OPERATOR');
 }, 180_000);
 afterAll(() => staffConsole?.close());
 
@@ -28,11 +28,11 @@ interface Version {
 /** Column `updatedAt` as GraphQL returns it. */
 const UPDATED_AT = `to_char(updated_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt"`;
 
-/** Sends a mutation as the other person. */
+/** Sends a mutation as the other staff user. */
 async function changeAsOther(mutation: string): Promise<void> {
   const headers = { 'Content-Type': 'application/json', 'X-Console-CSRF': '1', 'X-Service-Region-Id': 'au1' };
   const request = { method: 'POST', headers, body: JSON.stringify({ query: `mutation { ${mutation} }` }) };
-  const result = await other.evaluate(async (init) => (await fetch('/console/graphql', init)).json(), request);
+  const result = await otherPage.evaluate(async (init) => (await fetch('/console/graphql', init)).json(), request);
   expect((result as { errors?: unknown }).errors).toBeUndefined();
 }
 
@@ -50,7 +50,7 @@ const openFirst = async (table: string) => {
 
 const now = () => new Date(staffConsole.clock.now()).toISOString();
 
-describe.skipIf(!executablePath)('a person who is not the only one to change something', { timeout: 60_000 }, () => {
+describe.skipIf(!executablePath)('a staff user whose record another one changes', { timeout: 60_000 }, () => {
   it('sees a new secret of a client after the client is read again', async () => {
     await openIntegrator();
     await openFirst('Clients');
@@ -61,7 +61,7 @@ describe.skipIf(!executablePath)('a person who is not the only one to change som
     ]);
     await reread.finished();
     await page.getByText('It is shown once').waitFor();
-    // Until the page has drawn what it has read.
+    // Waits until the page has rendered the response.
     await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
     expect(await page.getByText('It is shown once').count()).toBe(1);
   });

@@ -1,17 +1,17 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { executablePath } from '../../oauth/chromium.ts';
-import { Receiver } from '../../support/receiver.ts';
+import { WebhookReceiver } from '../../support/webhook-receiver.ts';
 import { type DemoConsole, startDemoConsole } from './demo-console.ts';
 
 let staffConsole: DemoConsole;
-let receiver: Receiver;
+let receiver: WebhookReceiver;
 let page: Page;
 
 beforeAll(async () => {
   if (!executablePath) return;
   staffConsole = await startDemoConsole();
-  receiver = await Receiver.start();
+  receiver = await WebhookReceiver.start();
   page = await staffConsole.signIn('OPERATOR');
 }, 180_000);
 afterAll(async () => {
@@ -168,7 +168,7 @@ describe.skipIf(!executablePath)('an operator in Chromium', { timeout: 60_000 },
     await pages.getByRole('button', { name: 'Next page' }).click();
     await openRow('Connections', 'Builder of page 60');
     await close();
-    // What is opened and closed keeps the page.
+    // Opening and closing a panel keeps the page number.
     await page.getByRole('button', { name: 'Builder of page 60' }).waitFor();
     await pages.getByRole('button', { name: 'First page' }).click();
     await page.getByRole('button', { name: 'Builder of page 60' }).waitFor({ state: 'detached' });

@@ -101,7 +101,7 @@ const isPoll = (message: Request | Response) =>
 
 /** Stops the clock of a page, so that its timers run only when a test moves it, and counts its polls from then on. */
 async function stopClock(page: Page) {
-  // One that is under way schedules the next.
+  // A poll in progress schedules the next one.
   await Promise.all([page.waitForResponse(isPoll), page.clock.pauseAt(staffConsole.clock.now() + 5_000)]);
   let polls = 0;
   page.on('request', (request) => {
@@ -111,7 +111,7 @@ async function stopClock(page: Page) {
     count: () => polls,
     /** Moves the clock by a second, and returns the builders whose records the poll says have changed. */
     async next(): Promise<string[]> {
-      // The page's second takes a few milliseconds, in which the service would share what the poll before has found.
+      // The page advances its clock in milliseconds, so the service would otherwise reuse the result of the previous poll.
       await sleep(SHARED_MS);
       const [response] = await Promise.all([page.waitForResponse(isPoll), page.clock.runFor(1000)]);
       const { data } = (await response.json()) as { data: { changes: { builderIds: string[] } } };

@@ -7,7 +7,7 @@ let staffConsole: DemoConsole;
 let page: Page;
 /** Rows of the first builder by name, which the console opens. */
 let builderId: string;
-/** Paths and messages of GraphQL responses with errors, as of a query that costs too much. */
+/** Paths and messages of GraphQL responses with errors, such as exceeded cost. */
 const rejected: string[] = [];
 
 const select = <Row>(sql: string, values: unknown[] = []) =>
@@ -63,13 +63,13 @@ async function addRecords(): Promise<void> {
   );
 }
 
-const open = (path: string) => page.goto(`${staffConsole.baseUrl}/console/${path}`);
+const openPage = (path: string) => page.goto(`${staffConsole.baseUrl}/console/${path}`);
 const table = (name: string) => page.getByRole('table', { name, exact: true });
 const pager = (name: string) => page.getByRole('navigation', { name });
 
 describe.skipIf(!executablePath)('the console with many records in Chromium', { timeout: 120_000 }, () => {
   it('lists 500 integrators with their usage page by page, and finds one by its name', async () => {
-    await open('integrations');
+    await openPage('integrations');
     const rows = table('Integrators').getByRole('row');
     await rows.nth(50).waitFor();
     expect(await rows.count()).toBe(51);
@@ -84,7 +84,7 @@ describe.skipIf(!executablePath)('the console with many records in Chromium', { 
   });
 
   it('shows 500 clients and 1,000 connections of an integrator page by page, and finds one of each', async () => {
-    await open('integrations/intg_many1');
+    await openPage('integrations/intg_many1');
     await table('Clients').getByRole('row').nth(50).waitFor();
     await pager('Pages of connections').getByRole('button', { name: 'Next page' }).press('Enter');
     await table('Connections').getByRole('button', { name: 'Zone Homes number 51', exact: true }).waitFor();
@@ -110,7 +110,7 @@ describe.skipIf(!executablePath)('the console with many records in Chromium', { 
   });
 
   it('says that a form offers not all clients', async () => {
-    await open('integrations/intg_many1');
+    await openPage('integrations/intg_many1');
     await page.getByRole('button', { name: 'New endpoint' }).click();
     await page.getByText('The first 200 clients are offered.').waitFor();
     await expectUsable(page, 'many-clients');
@@ -119,7 +119,7 @@ describe.skipIf(!executablePath)('the console with many records in Chromium', { 
   it.each(['attendance', 'attendance?show=open', 'timesheets', 'inductions', 'photos', 'reports'])(
     'offers each of 300 projects by name: %s',
     async (path) => {
-      await open(path);
+      await openPage(path);
       const chosen = page.getByRole('combobox', { name: 'Project' });
       await chosen.locator('option[value=proj_zmany300]').waitFor({ state: 'attached' });
       const names = await chosen.locator('option:not([value=""])').allTextContents();
@@ -136,7 +136,7 @@ describe.skipIf(!executablePath)('the console with many records in Chromium', { 
   );
 
   it('shows all visits of a day when loading the later ones failed at first, and says that there are more sign-offs', async () => {
-    await open('attendance');
+    await openPage('attendance');
     const projectId = await page.getByRole('combobox', { name: 'Project' }).inputValue();
     await select(
       `insert into sign_on_visit select (jsonb_populate_record(visit, jsonb_build_object('id', 'visit_many' || n,
@@ -159,7 +159,7 @@ describe.skipIf(!executablePath)('the console with many records in Chromium', { 
         ? route.fulfill({ json: { errors: [{ message: 'made up' }] } })
         : route.continue(),
     );
-    await open(`attendance?project=${projectId}&date=2026-01-13`);
+    await openPage(`attendance?project=${projectId}&date=2026-01-13`);
     await page.getByText('The first 100 of 130 visits are shown. The others could not be loaded.').waitFor();
     await expectUsable(page, 'many-visits');
     expect(new Set(rejected.splice(0))).toEqual(new Set(['/console/attendance: made up']));

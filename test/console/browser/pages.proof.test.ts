@@ -12,7 +12,7 @@ import { type DemoConsole, startDemoConsole } from './demo-console.ts';
 
 let staffConsole: DemoConsole;
 let page: Page;
-const complaints: string[] = [];
+const browserErrors: string[] = [];
 
 beforeAll(async () => {
   if (!executablePath) return;
@@ -20,8 +20,8 @@ beforeAll(async () => {
   page = await staffConsole.signIn('ADMIN');
   await addEndpoint();
   // A violation of the Content-Security-Policy is an error of the browser's console too.
-  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
-  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('console', (message) => message.type() === 'error' && browserErrors.push(message.text()));
+  page.on('pageerror', (error) => browserErrors.push(String(error)));
 }, 180_000);
 afterAll(() => staffConsole?.close());
 afterEach(async () => {
@@ -46,15 +46,15 @@ const openForm = (button: string) => async () => {
   await page.getByRole('dialog').waitFor();
   await settle();
 };
-/** Opens something of an integrator. */
-const ofIntegrator = (openMore: () => Promise<void>) => async () => {
+/** Opens the page of an integrator and then runs `openMore`. */
+const onIntegratorPage = (openMore: () => Promise<void>) => async () => {
   await openLink('SnapSite Photos')();
   await openMore();
 };
 
 const WIDE = { width: 1920, height: 1080 };
 
-/** Pages, each with what is opened on it. */
+/** Pages, with an optional action that opens a dialog or panel. */
 const PAGES: readonly [name: string, path: string, open?: () => Promise<void>][] = [
   ['today', 'today'],
   ['attendance', 'attendance'],
@@ -88,11 +88,11 @@ const PAGES: readonly [name: string, path: string, open?: () => Promise<void>][]
   ['report', 'reports', firstRow('Photo reports')],
   ['integrations', 'integrations'],
   ['integrator', 'integrations', openLink('SnapSite Photos')],
-  ['connection', 'integrations', ofIntegrator(firstRow('Connections'))],
-  ['client', 'integrations', ofIntegrator(firstRow('Clients'))],
-  ['endpoint', 'integrations', ofIntegrator(firstRow('Webhook endpoints'))],
-  ['new-client', 'integrations', ofIntegrator(openForm('New client'))],
-  ['new-endpoint', 'integrations', ofIntegrator(openForm('New endpoint'))],
+  ['connection', 'integrations', onIntegratorPage(firstRow('Connections'))],
+  ['client', 'integrations', onIntegratorPage(firstRow('Clients'))],
+  ['endpoint', 'integrations', onIntegratorPage(firstRow('Webhook endpoints'))],
+  ['new-client', 'integrations', onIntegratorPage(openForm('New client'))],
+  ['new-endpoint', 'integrations', onIntegratorPage(openForm('New endpoint'))],
   ['failing-webhooks', 'integrations?show=failing'],
   ['people', 'people'],
   ['person', 'people', firstRow('People')],
@@ -121,13 +121,13 @@ async function settle(): Promise<void> {
 
 /** Opens a page of the console in a theme, at the width of a desktop. */
 async function open(path: string, theme: 'light' | 'dark'): Promise<void> {
-  complaints.length = 0;
+  browserErrors.length = 0;
   await page.setViewportSize(DESKTOP);
   await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
   await page.goto(`${staffConsole.baseUrl}/console/${path}`);
 }
 
-/** What a page shows where it has no data: a path, the operation that a response is made up for, and a text. */
+/** Pages without data: name, path, operation whose response is mocked, and expected text. */
 const STATES: readonly [name: string, path: string, operation: string | null, text: string][] = [
   ['empty-attendance', 'attendance?date=2001-01-01', null, 'Nobody signed on'],
   ['unknown-project', 'attendance?project=proj_none', null, 'There is no such project'],
@@ -142,7 +142,7 @@ const STATES: readonly [name: string, path: string, operation: string | null, te
   ['error-integrations', 'integrations', 'query Integrators', 'This did not work'],
 ];
 
-/** Pages, and the operation of each that a response is made up for. */
+/** Pages, each with the operation whose response is mocked. */
 const FAILURES = [
   ['today', 'query Today'],
   ['attendance', 'query Board'],
@@ -159,8 +159,8 @@ const FAILURES = [
   ['audit', 'query Audit'],
 ] as const;
 
-/** Answers an operation with an error of the service. */
-const failing = (operation: string) => async (route: Route) => {
+/** Returns a route handler that responds to an operation with an error of the service. */
+const failOperation = (operation: string) => async (route: Route) => {
   const { query } = route.request().postDataJSON() as { query: string };
   if (!query.includes(`${operation}(`)) return route.continue();
   const error = {
@@ -180,11 +180,11 @@ describe.skipIf(!executablePath)('the pages of the console in Chromium', { timeo
       await expectUsable(page, `${name}-${theme}`);
       await expectFits(page, `${name}-${theme}, wide`, WIDE);
       await savePicture(page, `wide-${name}-${theme}`);
-      expect(complaints).toEqual([]);
+      expect(browserErrors).toEqual([]);
     });
 
     it.each(STATES)('%s says what happened', async (name, path, operation, text) => {
-      if (operation) await page.route('**/console/graphql', failing(operation));
+      if (operation) await page.route('**/console/graphql', failOperation(operation));
       await open(path, theme);
       await page.getByText(text).first().waitFor();
       await settle();
@@ -234,7 +234,7 @@ describe.skipIf(!executablePath)('the pages of the console in Chromium', { timeo
   });
 
   it.each(FAILURES)('%s loads what failed when the person tries again', async (path, operation) => {
-    await page.route('**/console/graphql', failing(operation));
+    await page.route('**/console/graphql', failOperation(operation));
     await open(path, 'light');
     const again = page.getByRole('alert').getByRole('button', { name: 'Try again' }).first();
     const isAnswer = (response: Response) => (response.request().postData() ?? '').includes(`${operation}(`);

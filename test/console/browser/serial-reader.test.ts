@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SerialReader } from '../../../src/console/browser/shared/serial-reader.ts';
 
-/** A reader, and functions that end its runs in their order. */
+/** Returns a reader, and functions that end its runs in order. */
 function createReader() {
   const runs: (() => void)[] = [];
   const reader = new SerialReader(() => new Promise((resolve) => runs.push(resolve)));

@@ -100,7 +100,7 @@ describe.skipIf(!executablePath)('a staff user of both regions', { timeout: 120_
 });
 
 describe.skipIf(!executablePath)('two people who use one browser', { timeout: 120_000 }, () => {
-  it('are not mixed up: an open tab shows who is signed in', async () => {
+  it('each see who is signed in, also in an open tab', async () => {
     const page = await staffConsole.signIn('ADMIN');
     await heading(page, /^Today at /);
     const other = await page.context().newPage();

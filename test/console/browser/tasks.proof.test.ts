@@ -20,7 +20,7 @@ const openFirst = async (page: Page, table: string) => {
   await page.getByRole('dialog').waitFor();
 };
 
-const resolve = async (page: Page, reason: string) => {
+const resolveConflict = async (page: Page, reason: string) => {
   await page.getByLabel('Reason').fill(reason);
   await page.getByRole('button', { name: 'Resolve the conflict' }).click();
 };
@@ -32,16 +32,16 @@ describe.skipIf(!executablePath)('the console in Chromium', { timeout: 120_000 }
     const second = await staffConsole.signIn('ADMIN', '/console/attendance?show=conflicts');
     await openFirst(first, 'Conflicts');
     await openFirst(second, 'Conflicts');
-    // The second tab reads nothing more, as when its network is slow.
+    // The second tab receives no further response, as with a slow network.
     await second.route('**/console/graphql', async (route) => {
       const { query } = route.request().postDataJSON() as { query: string };
       return /changes\(|conflict\(/.test(query) && !query.includes('resolveConflict')
         ? route.abort()
         : route.continue();
     });
-    await resolve(first, 'The gate was offline.');
+    await resolveConflict(first, 'The gate was offline.');
     await first.getByText('The gate was offline.').waitFor();
-    await resolve(second, 'I think it was right.');
+    await resolveConflict(second, 'I think it was right.');
     await second.getByText(/Jordan Ellis resolved it/).waitFor();
     // What was typed remains.
     expect(await second.getByLabel('Reason').inputValue()).toBe('I think it was right.');

@@ -10,7 +10,7 @@ import { addWorkerOnSite } from '../../support/rows.ts';
 let service: Service;
 let kim: ConsoleBrowser;
 let alex: ConsoleBrowser;
-let site: { worker: string; project: string; builder: string };
+let ids: { workerId: string; projectId: string; builderId: string };
 let integrator: string;
 
 beforeAll(async () => {
@@ -20,8 +20,8 @@ beforeAll(async () => {
     service.app,
     await addStaff(service, 'OPERATOR', { id: 'user_alex', name: 'Alex Reid' }),
   );
-  const builder = service.demo('A').builderIds[0]!;
-  site = { builder, ...(await addWorkerOnSite(service, builder)) };
+  const builder = service.findDemoClient('A').builderIds[0]!;
+  ids = { builderId: builder, ...(await addWorkerOnSite(service, builder)) };
   [{ id: integrator }] = (await sql('select id from integrator order by id limit 1')) as [{ id: string }];
 });
 afterAll(() => service.stop());
@@ -39,12 +39,12 @@ async function addVisit(values: { closedAt?: string; closedBy?: string } = {}) {
   await sql(
     `insert into sign_on_visit (id, created_at, updated_at, builder_id, project_id, worker_id, signed_on_at, closed_at, closed_by)
       values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [visitId, at, at, site.builder, site.project, site.worker, at, values.closedAt ?? null, values.closedBy ?? null],
+    [visitId, at, at, ids.builderId, ids.projectId, ids.workerId, at, values.closedAt ?? null, values.closedBy ?? null],
   );
   await sql(
     `insert into sign_on_event (id, created_at, updated_at, integrator_id, builder_id, project_id, worker_id, source_event_id,
         type, occurred_at, status, visit_id) values (?, ?, ?, ?, ?, ?, ?, ?, 'SIGN_ON', ?, 'APPLIED', ?)`,
-    [eventId, at, at, integrator, site.builder, site.project, site.worker, eventId, at, visitId],
+    [eventId, at, at, integrator, ids.builderId, ids.projectId, ids.workerId, eventId, at, visitId],
   );
   return { visitId, eventId, updatedAt: at };
 }
@@ -60,9 +60,9 @@ async function addConflict(signOn: string, code = 'ATTENDANCE_CLOSED'): Promise<
       instant(0),
       instant(0),
       integrator,
-      site.builder,
-      site.project,
-      site.worker,
+      ids.builderId,
+      ids.projectId,
+      ids.workerId,
       digest,
       code,
       digest,
@@ -75,7 +75,7 @@ async function addConflict(signOn: string, code = 'ATTENDANCE_CLOSED'): Promise<
 
 const CONFLICT = `id state code description answers occurredAt resolution resolutionReason resolvedBy updatedAt
   worker { id fullName } recordedEvent { id type visit { id } } visit { id closedAt closedBy closingReason }`;
-const resolve = (who: ConsoleBrowser, id: string, resolution: string, reason = 'The foreman saw it') =>
+const resolveConflict = (who: ConsoleBrowser, id: string, resolution: string, reason = 'The foreman saw it') =>
   who.query(
     `mutation($id: ID!, $resolution: ConflictResolution!, $reason: String!, $at: Timestamp!) {
       resolveConflict(id: $id, resolution: $resolution, reason: $reason, expectedUpdatedAt: $at) { ${CONFLICT} } }`,
@@ -160,11 +160,11 @@ describe('resolveConflict', () => {
     const id = await addConflict(eventId);
     const open = (await kim.query(`{ conflicts(state: OPEN) { data { ${CONFLICT} } } }`)).data.conflicts.data;
     expect(open[0]).toMatchObject({
-      ...{ id, state: 'OPEN', code: 'ATTENDANCE_CLOSED', worker: { id: site.worker } },
+      ...{ id, state: 'OPEN', code: 'ATTENDANCE_CLOSED', worker: { id: ids.workerId } },
       recordedEvent: { id: eventId, type: 'SIGN_ON', visit: { id: visitId } },
       visit: { id: visitId, closedAt: instant(-2), closedBy: 'Robin' },
     });
-    const { data, errors } = await resolve(kim, id, 'USE_EVENT_TIME');
+    const { data, errors } = await resolveConflict(kim, id, 'USE_EVENT_TIME');
     expect(errors).toBeUndefined();
     expect(data.resolveConflict).toMatchObject({
       ...{ state: 'RESOLVED', resolution: 'USE_EVENT_TIME', resolvedBy: 'Kim Tran' },
@@ -174,41 +174,41 @@ describe('resolveConflict', () => {
 
   it('keeps what is recorded', async () => {
     const { eventId } = await addVisit({ closedAt: instant(-2), closedBy: 'Robin' });
-    const { data } = await resolve(kim, await addConflict(eventId), 'KEEP_RECORD');
+    const { data } = await resolveConflict(kim, await addConflict(eventId), 'KEEP_RECORD');
     expect(data.resolveConflict.visit).toMatchObject({ closedAt: instant(-2), closedBy: 'Robin' });
   });
 
-  it('tells the second of two people what the first has decided (CON-9)', async () => {
+  it('shows the second of two staff users the decision of the first (CON-9)', async () => {
     const { eventId } = await addVisit({ closedAt: instant(-2), closedBy: 'Robin' });
     const id = await addConflict(eventId);
     const results = await Promise.all([
-      resolve(kim, id, 'KEEP_RECORD', 'Kim says'),
-      resolve(alex, id, 'KEEP_RECORD', 'Alex says'),
+      resolveConflict(kim, id, 'KEEP_RECORD', 'Kim says'),
+      resolveConflict(alex, id, 'KEEP_RECORD', 'Alex says'),
     ]);
     const rejected = results.filter(({ errors }) => errors);
     expect(rejected).toHaveLength(1);
     expect(rejected[0]!.errors![0]!.message).toMatch(/^(?:Kim Tran|Alex Reid) resolved it at .*: (?:Kim|Alex) says$/);
     const winner = results.find(({ errors }) => !errors)!.data.resolveConflict.resolvedBy === 'Kim Tran' ? kim : alex;
     const reason = winner === kim ? 'Kim says' : 'Alex says';
-    expect((await resolve(winner, id, 'KEEP_RECORD', reason)).errors).toBeUndefined();
+    expect((await resolveConflict(winner, id, 'KEEP_RECORD', reason)).errors).toBeUndefined();
   });
 
   it('does not change what a gate has recorded (CON-9)', async () => {
     const { visitId, eventId } = await addVisit();
     await sql('update sign_on_visit set signed_off_at = ? where id = ?', [instant(-2), visitId]);
-    const { errors } = await resolve(kim, await addConflict(eventId, 'ALREADY_SIGNED_OFF'), 'USE_EVENT_TIME');
+    const { errors } = await resolveConflict(kim, await addConflict(eventId, 'ALREADY_SIGNED_OFF'), 'USE_EVENT_TIME');
     expect(errors![0]!.message).toContain('a gate signed the worker off at');
   });
 });
 
-describe('what a day of the board shows', () => {
+describe('a day of the attendance board', () => {
   it('is read by the day, whatever waits from earlier ones (ATT-32)', async () => {
     const addPending = async (occurredAt: string) => {
       const id = nextId(ID_PREFIXES.signOnEvent);
       await sql(
         `insert into sign_on_event (id, created_at, updated_at, integrator_id, builder_id, project_id, worker_id, source_event_id,
             source_sign_on_event_id, type, occurred_at, status) values (?, ?, ?, ?, ?, ?, ?, ?, 'absent', 'SIGN_OFF', ?, 'PENDING_SIGN_ON')`,
-        [id, instant(0), instant(0), integrator, site.builder, site.project, site.worker, id, occurredAt],
+        [id, instant(0), instant(0), integrator, ids.builderId, ids.projectId, ids.workerId, id, occurredAt],
       );
       return id;
     };
@@ -220,7 +220,7 @@ describe('what a day of the board shows', () => {
     const query = `query($builder: BuilderId!, $project: ProjectId!) {
       project(builderId: $builder, projectId: $project) {
         pendingSignOffs(date: "2026-01-12", timeZone: "Australia/Sydney") { meta { totalCount } data { id } } } }`;
-    const { data } = await kim.query(query, { builder: site.builder, project: site.project });
+    const { data } = await kim.query(query, { builder: ids.builderId, project: ids.projectId });
     const { meta, data: events } = data.project.pendingSignOffs;
     expect(meta.totalCount).toBe(2);
     expect(events.map(({ id }: { id: string }) => id).sort()).toEqual(ofDay.sort());
@@ -232,7 +232,7 @@ describe('what a day of the board shows', () => {
     const list = async (since: string, until: string) =>
       (
         await kim.query(
-          `{ conflicts(projectId: "${site.project}", since: "${since}", until: "${until}") { data { id } } }`,
+          `{ conflicts(projectId: "${ids.projectId}", since: "${since}", until: "${until}") { data { id } } }`,
         )
       ).data.conflicts.data;
     expect(await list(instant(-1), instant(0))).toContainEqual({ id });
@@ -249,7 +249,7 @@ describe('the number of a conflict', () => {
     expect(id).toBe('5000000001');
     expect((await kim.query(`{ conflict(id: "${id}") { id } }`)).data.conflict).toEqual({ id });
     expect((await kim.query('{ conflicts(limit: 1) { data { id } } }')).data.conflicts.data).toEqual([{ id }]);
-    expect((await resolve(kim, id, 'KEEP_RECORD')).errors).toBeUndefined();
+    expect((await resolveConflict(kim, id, 'KEEP_RECORD')).errors).toBeUndefined();
   });
 });
 
@@ -261,7 +261,7 @@ describe('changes', () => {
         { after, projectId },
       )
     ).data.changes;
-  /** Polls when the changes that earlier polls have shared are no longer those of the moment. */
+  /** Polls after the time in which polls share their result. */
   const poll = async (after: string | null, projectId: string | null = null) => {
     await sleep(SHARED_MS);
     return request(after, projectId);
@@ -278,14 +278,14 @@ describe('changes', () => {
     expect(unchanged).toMatchObject({ projectIds: [], reset: false });
     const { visitId, updatedAt } = await addVisit();
     service.clock.advance(500);
-    // The visit began hours ago; its event was received now.
+    // The visit began hours before its event was received.
     await sql(`update sign_on_event set id = ? where visit_id = ?`, [nextId(ID_PREFIXES.signOnEvent), visitId]);
     const changed = await poll(unchanged.cursor);
-    expect(changed).toMatchObject({ projectIds: [site.project], builderIds: [site.builder], reset: false });
+    expect(changed).toMatchObject({ projectIds: [ids.projectId], builderIds: [ids.builderId], reset: false });
     expect((await poll(unchanged.cursor, 'proj_none')).projectIds).toEqual([]);
     expect((await poll(changed.cursor)).projectIds).toEqual([]);
     await kim.query(`mutation { archiveVisit(visitId: "${visitId}", expectedUpdatedAt: "${updatedAt}") { id } }`);
-    expect((await poll(changed.cursor)).projectIds).toEqual([site.project]);
+    expect((await poll(changed.cursor)).projectIds).toEqual([ids.projectId]);
   });
 
   it('reports a row whose transaction commits after a later one was reported (CON-8)', async () => {
@@ -299,10 +299,10 @@ describe('changes', () => {
       const during = await poll(cursor);
       await addConflict('none');
       const later = await poll(during.cursor);
-      expect(later.projectIds).toEqual([site.project]);
+      expect(later.projectIds).toEqual([ids.projectId]);
       open = later.cursor;
     });
-    expect((await poll(open)).projectIds).toEqual([site.project]);
+    expect((await poll(open)).projectIds).toEqual([ids.projectId]);
   });
   let open: string;
 
@@ -321,28 +321,28 @@ describe('changes', () => {
     end();
     expect(reads).toBe(1);
     for (const { cursor, builderIds } of polls) {
-      expect({ cursor, builderIds }).toEqual({ cursor: polls[0].cursor, builderIds: [site.builder] });
+      expect({ cursor, builderIds }).toEqual({ cursor: polls[0].cursor, builderIds: [ids.builderId] });
     }
     expect((await poll(polls[0].cursor)).builderIds).toEqual([]);
   });
 
   it('are the same for a cursor of another process (CON-8)', async () => {
-    const other = new ConsoleBrowser(await service.another());
+    const other = new ConsoleBrowser(await service.startInstance());
     for (const [name, value] of kim.cookies) other.cookies.set(name, value);
     const { data } = await other.query('{ changes { cursor } }');
     const { visitId } = await addVisit();
     await sql('update sign_on_event set id = ? where visit_id = ?', [nextId(ID_PREFIXES.signOnEvent), visitId]);
     const changed = await poll(data.changes.cursor);
-    expect(changed).toMatchObject({ builderIds: [site.builder], reset: false });
+    expect(changed).toMatchObject({ builderIds: [ids.builderId], reset: false });
     expect((await poll(changed.cursor)).builderIds).toEqual([]);
   });
 
   it('has the records of the event log', async () => {
     await sql('select number_events(1000000)');
     const { cursor } = await poll(null);
-    await sql('update project set name = name where id = ?', [site.project]);
+    await sql('update project set name = name where id = ?', [ids.projectId]);
     await sql('select number_events(1000)');
-    expect((await poll(cursor)).builderIds).toEqual([site.builder]);
+    expect((await poll(cursor)).builderIds).toEqual([ids.builderId]);
   });
 
   it('begins anew after ten minutes, and rejects a made-up cursor (CON-8)', async () => {
@@ -353,7 +353,7 @@ describe('changes', () => {
     const [content, signature] = fresh.split('.');
     const [events, , at] = JSON.parse(Buffer.from(content, 'base64url').toString());
     const forged = Buffer.from(JSON.stringify([events, '1:1:', at - 500_000])).toString('base64url');
-    const feed = await service.get('/events', await service.as('A', ['read:projects']));
+    const feed = await service.get('/events', await service.tokenOf('A', ['read:projects']));
     const statements: string[] = [];
     const end = service.databases.au1.runner.onStatement(({ name }) => statements.push(name));
     for (const after of [
@@ -390,7 +390,7 @@ describe('changes', () => {
     ];
     await poll(cursor);
     expect(reads).toEqual({ small: 0, slow: 0, background: 1 });
-    // The process no longer remembers the cursor, so that the request reads for itself, and the polls of all tabs begin anew.
+    // The process has evicted the cursor, so that the request reads by itself and the polls of all tabs restart.
     service.clock.advance(60_000);
     expect((await poll(cursor)).reset).toBe(false);
     for (const end of ends) end();

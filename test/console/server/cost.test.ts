@@ -23,8 +23,13 @@ const schema = buildConsoleSchema(integratorSchema);
 let service: Service;
 let operator: ConsoleBrowser;
 
-/** Lists of few items, which each record holds. */
-const HELD = ['StaffUser.otherActions', 'Integrator.webhookEndpoints', 'Client.secrets', 'UserSummary.projects'];
+/** Lists of few items that are loaded with their record. */
+const FIELDS_OF_LOADED_RECORDS = [
+  'StaffUser.otherActions',
+  'Integrator.webhookEndpoints',
+  'Client.secrets',
+  'UserSummary.projects',
+];
 
 beforeAll(async () => {
   service = await startService();
@@ -78,7 +83,7 @@ describe('the cost of a query of the console', () => {
         .filter((field) => !field.args.some(({ name }) => name === 'limit') && !field.extensions.maxRecords)
         .map(({ name }) => `${type.name}.${name}`);
     });
-    expect(uncounted.filter((name) => !HELD.includes(name))).toEqual([]);
+    expect(uncounted.filter((name) => !FIELDS_OF_LOADED_RECORDS.includes(name))).toEqual([]);
   });
 
   it.each(['0', '201'])('of a limit of %s is not charged: it is 400 (CON-14)', async (limit) => {
@@ -117,7 +122,7 @@ describe('a page of the console', () => {
   };
 
   beforeAll(async () => {
-    const { clientId } = service.demo('A');
+    const { clientId } = service.findDemoClient('A');
     await sql(
       `insert into integrator (id, created_at, updated_at, name, deep_link_schemes)
         select 'intg_z' || n, now(), now(), 'Vendor ' || n, '{}' from generate_series(1, 20) n`,

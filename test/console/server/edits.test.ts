@@ -63,8 +63,8 @@ describe('createClient', () => {
 });
 
 describe('two people who change one object', () => {
-  it('tells the second who changed it and when, and changes nothing (CON-6)', async () => {
-    const { clientId } = service.demo('B');
+  it('reports to the second who changed it and when, and changes nothing (CON-6)', async () => {
+    const { clientId } = service.findDemoClient('B');
     const find = async (who: ConsoleBrowser) =>
       (await who.query(`{ client(id: "${clientId}") { ${CLIENT} } }`)).data.client;
     const [seenByKim, seenByAlex] = [await find(kim), await find(alex)];
@@ -88,8 +88,8 @@ describe('two people who change one object', () => {
     expect((await rename(alex, 'Renamed by Alex', now.updatedAt)).errors).toBeUndefined();
   });
 
-  it('lets one of two simultaneous changes win (CON-6)', async () => {
-    const { clientId } = service.demo('C');
+  it('accepts one of two simultaneous changes (CON-6)', async () => {
+    const { clientId } = service.findDemoClient('C');
     const { updatedAt } = (await kim.query(`{ client(id: "${clientId}") { updatedAt } }`)).data.client;
     service.clock.advance(1000);
     const rotate = (who: ConsoleBrowser) =>
@@ -129,7 +129,7 @@ describe('createUser', () => {
     );
 
   it('adds a user to a builder and returns a link for choosing a password', async () => {
-    const builderId = service.demo('A').builderIds[0]!;
+    const builderId = service.findDemoClient('A').builderIds[0]!;
     const { data, errors } = await create(
       kim,
       `email: "sam@new.example", name: "Sam", builderId: "${builderId}", role: "FOREMAN"`,
@@ -143,7 +143,7 @@ describe('createUser', () => {
   });
 
   it.each([
-    ['the role', `role: "${'x'.repeat(61)}"`, () => service.demo('A').builderIds[0]!, 400],
+    ['the role', `role: "${'x'.repeat(61)}"`, () => service.findDemoClient('A').builderIds[0]!, 400],
     ['the builder', 'role: "FOREMAN"', () => 'buil_none', 404],
   ])(
     'creates nothing where %s cannot be used, so that it can be corrected (CON-6)',
@@ -165,12 +165,12 @@ describe('createUser', () => {
       const email = await addStaff(mailing, 'OPERATOR');
       const operator = await signInToConsole(mailing.app, email);
       const invite = (name: string) => create(operator, `email: "${name}@new.example", name: "${name}"`);
-      mail.rejecting = true;
+      mail.isRejecting = true;
       const rejected = (await invite('ada')).data.createUser;
       expect(rejected).toMatchObject({ url: null, emailed: false, user: { email: 'ada@new.example' } });
       const links = await mailing.databases.au1.fork().count(PasswordLink, { userId: rejected.user.id });
       expect(links).toBe(0);
-      mail.rejecting = false;
+      mail.isRejecting = false;
       expect((await invite('ben')).data.createUser).toMatchObject({ url: null, emailed: true });
       const again = `mutation { inviteUser(id: "${rejected.user.id}") { emailed } }`;
       expect((await operator.query(again)).data.inviteUser).toEqual({ emailed: true });
@@ -191,7 +191,7 @@ describe('createUser', () => {
 
 describe('webhook endpoints', () => {
   it('are created, changed, replayed and deleted for an integrator, with an audit entry each (CON-6)', async () => {
-    const { clientId } = service.demo('A');
+    const { clientId } = service.findDemoClient('A');
     const url = 'https://example.com/hook';
     const created = await kim.query(
       `mutation($id: ID!, $url: WebhookUrl!) { createWebhookEndpoint(clientId: $id, url: $url) { id secret status updatedAt } }`,

@@ -11,7 +11,7 @@ beforeAll(async () => {
   service = await startService();
   viewer = await signInToConsole(service.app, await addStaff(service, 'VIEWER'));
   operator = await signInToConsole(service.app, await addStaff(service, 'OPERATOR'));
-  builderId = service.demo('A').builderIds[0]!;
+  builderId = service.findDemoClient('A').builderIds[0]!;
 });
 afterAll(() => service.stop());
 
@@ -61,7 +61,7 @@ describe.each(FIGURES)('%s', (...figure) => {
   });
 
   it('is no field of the integrators’ schema', async () => {
-    const { errors } = await service.graphql(await service.as('internal'), queryOf(figure));
+    const { errors } = await service.graphql(await service.tokenOf('internal'), queryOf(figure));
     const [unknown] = errors!;
     expect(unknown!.message).toContain(`Cannot query field "${name}" on type "Query".`);
     const [, suggestions = ''] = unknown!.message.split('Did you mean');

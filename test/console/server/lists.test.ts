@@ -11,7 +11,7 @@ beforeAll(async () => {
   service = await startService();
   viewer = await signInToConsole(service.app, await addStaff(service, 'VIEWER'));
   operator = await signInToConsole(service.app, await addStaff(service, 'OPERATOR'));
-  builderId = service.demo('A').builderIds[0]!;
+  builderId = service.findDemoClient('A').builderIds[0]!;
 });
 afterAll(() => service.stop());
 
@@ -135,7 +135,7 @@ describe('timesheets of a builder', () => {
   });
 
   it('are none for a cost code of another builder', async () => {
-    const other = service.demo('B').builderIds[0]!;
+    const other = service.findDemoClient('B').builderIds[0]!;
     const [{ id }] = (await select<{ id: string }>(
       'select cost_code_id as id from timesheet where builder_id = ? and cost_code_id is not null limit 1',
       [other],

@@ -9,7 +9,7 @@ import { type Service, startService } from '../../support/harness.ts';
 const integratorSchema = buildServiceSchema();
 const schema = buildConsoleSchema(integratorSchema);
 const operations = consoleOperations(schema);
-const roles = createRoleTable(schema, integratorSchema);
+const lowestRoles = createRoleTable(schema, integratorSchema);
 let service: Service;
 const browsers = {} as Record<StaffRole, ConsoleBrowser>;
 
@@ -31,14 +31,14 @@ describe('the operations of the console', () => {
   });
 
   it('are all in the table of this test, and no others', () => {
-    expect(operations.map(({ field }) => field.name).sort()).toEqual(Object.keys(roles).sort());
+    expect(operations.map(({ field }) => field.name).sort()).toEqual(Object.keys(lowestRoles).sort());
   });
 
   const others = operations.filter(({ field }) => field.name !== 'signOut');
   it.each(others.map(({ kind, field }) => [field.name, kind, field] as const))(
     '%s is for the roles of its action (CON-4)',
     async (name, kind, field) => {
-      const lowest = roles[name];
+      const lowest = lowestRoles[name];
       const { query, variables } = callOf(kind, field);
       for (const role of STAFF_ROLES) {
         const result = await browsers[role].query(query, variables);
@@ -48,7 +48,7 @@ describe('the operations of the console', () => {
   );
 
   it('read the records of builders with the scopes of the role (CON-4)', async () => {
-    const id = service.demo('A').builderIds[0]!;
+    const id = service.findDemoClient('A').builderIds[0]!;
     const visits = `{ builder(builderId: "${id}") { openVisits { data { signedOnAt } } } }`;
     expect((await browsers.VIEWER.query(visits)).errors![0]!.extensions.code).toBe('INSUFFICIENT_SCOPE');
     expect((await browsers.OPERATOR.query(visits)).errors).toBeUndefined();
@@ -68,7 +68,7 @@ describe('integrators', () => {
 
   it('do not see the types of the console by introspection (CON-7)', async () => {
     expect(internal).toEqual(expect.arrayContaining(['Client', 'User', 'AuditEntry', 'Rejection', 'Conflict']));
-    const token = await service.as('internal');
+    const token = await service.tokenOf('internal');
     const { data } = await service.graphql(token, '{ __schema { types { name fields { name } } } }');
     const names = data.__schema.types.map(({ name }: { name: string }) => name);
     expect(names.filter((name: string) => internal.includes(name))).toEqual([]);
@@ -80,7 +80,7 @@ describe('integrators', () => {
   });
 
   it('cannot name them, and get no suggestion of them (CON-7)', async () => {
-    const token = await service.as('A');
+    const token = await service.tokenOf('A');
     const made = (text: string) =>
       text
         .replace(/ Did you mean.*/, '')

@@ -12,7 +12,7 @@ beforeAll(async () => {
   service = await startService();
   viewer = await signInToConsole(service.app, await addStaff(service, 'VIEWER'));
   operator = await signInToConsole(service.app, await addStaff(service, 'OPERATOR', { id: 'user_kim' }));
-  builderId = service.demo('A').builderIds[0]!;
+  builderId = service.findDemoClient('A').builderIds[0]!;
 });
 afterAll(() => service.stop());
 

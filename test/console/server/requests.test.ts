@@ -94,7 +94,7 @@ describe('/console/graphql', () => {
 });
 
 describe('a document that both schemas receive', () => {
-  const toGraphql = async (query: string) => service.graphql(await service.as('internal'), query);
+  const toGraphql = async (query: string) => service.graphql(await service.tokenOf('internal'), query);
 
   it.each([
     ['the console', '{ integrators { data { id } } }'],

@@ -5,36 +5,37 @@ import { addStaff, ConsoleBrowser, signInToConsole } from '../../support/console
 import { type Service, startService } from '../../support/harness.ts';
 
 let service: Service;
-let viewer: string;
-let both: string;
-let american: string;
+let viewerEmail: string;
+let adminEmail: string;
+let usEmail: string;
 
 beforeAll(async () => {
   service = await startService();
-  viewer = await addStaff(service, 'VIEWER');
+  viewerEmail = await addStaff(service, 'VIEWER');
   await addStaff(service, 'OPERATOR', { id: 'user_both' });
-  both = await addStaff(service, 'ADMIN', { id: 'user_both', region: 'us1' });
-  american = await addStaff(service, 'OPERATOR', { id: 'user_american', region: 'us1' });
+  adminEmail = await addStaff(service, 'ADMIN', { id: 'user_both', region: 'us1' });
+  usEmail = await addStaff(service, 'OPERATOR', { id: 'user_american', region: 'us1' });
 });
 afterAll(() => service.stop());
 
 const ME = '{ me { id name email role regionId regions actions scopes expiresAt } }';
 const HOUR = 3_600_000;
 
-const change = (id: string, values: Partial<User>) => service.databases.au1.fork().nativeUpdate(User, { id }, values);
+const updateUser = (id: string, values: Partial<User>) =>
+  service.databases.au1.fork().nativeUpdate(User, { id }, values);
 
 describe('the sign-in of staff users', () => {
   it('sets a cookie for the console alone, which lasts 12 hours (CON-1)', async () => {
     const browser = new ConsoleBrowser(service.app);
     const page = await browser.send('GET', '/console/sign-in?return=/console/people');
     expect(page).toMatchObject({ status: 200, heading: 'Sign in' });
-    const response = await browser.submitWithoutFollowing(page, 'Sign in', { email: viewer, password: PASSWORD });
+    const response = await browser.submitWithoutFollowing(page, 'Sign in', { email: viewerEmail, password: PASSWORD });
     expect(response).toMatchObject({ status: 303, location: '/console/people?region=au1' });
     expect(String(response.headers['set-cookie'])).toMatch(
       /^console-au1=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=43200$/,
     );
     const { data } = await browser.query(ME);
-    expect(data.me).toMatchObject({ email: viewer, role: 'VIEWER', regionId: 'au1', regions: ['au1'] });
+    expect(data.me).toMatchObject({ email: viewerEmail, role: 'VIEWER', regionId: 'au1', regions: ['au1'] });
     expect(data.me.scopes).not.toContain('read:attendance');
     expect(data.me.expiresAt).toBe(new Date(service.clock.now() + 12 * HOUR).toISOString());
   });
@@ -44,15 +45,18 @@ describe('the sign-in of staff users', () => {
     async (path) => {
       const browser = new ConsoleBrowser(service.app);
       const page = await browser.send('GET', `/console/sign-in?${new URLSearchParams({ return: path })}`);
-      const response = await browser.submitWithoutFollowing(page, 'Sign in', { email: viewer, password: PASSWORD });
+      const response = await browser.submitWithoutFollowing(page, 'Sign in', {
+        email: viewerEmail,
+        password: PASSWORD,
+      });
       expect(response.location).toBe('/console?region=au1');
     },
   );
 
   it('rejects a wrong password, and a member of a builder (CON-1)', async () => {
-    const member = service.demoUser(({ regionId }) => regionId === 'au1');
+    const member = service.findDemoUser(({ regionId }) => regionId === 'au1');
     for (const [email, password] of [
-      [viewer, 'wrong'],
+      [viewerEmail, 'wrong'],
       [member.email, member.password],
     ]) {
       const browser = new ConsoleBrowser(service.app);
@@ -64,7 +68,7 @@ describe('the sign-in of staff users', () => {
   });
 
   it('signs a staff user of both regions in to both, with the role of each (CON-4)', async () => {
-    const browser = await signInToConsole(service.app, both);
+    const browser = await signInToConsole(service.app, adminEmail);
     const regions = ['au1', 'us1'];
     expect((await browser.query(ME)).data.me).toMatchObject({ role: 'OPERATOR', regionId: 'au1', regions });
     const inUs = await browser.query(ME, {}, { 'x-service-region-id': 'us1' });
@@ -80,17 +84,17 @@ describe('the sign-in of staff users', () => {
   ])('returns a user of %s from %s to %s (CON-1)', async (account, path, location) => {
     const browser = new ConsoleBrowser(service.app);
     const page = await browser.send('GET', `/console/sign-in?${new URLSearchParams({ return: path })}`);
-    const fields = { email: account === 'both' ? both : american, password: PASSWORD };
+    const fields = { email: account === 'both' ? adminEmail : usEmail, password: PASSWORD };
     expect((await browser.submitWithoutFollowing(page, 'Sign in', fields)).location).toBe(location);
   });
 
-  it('ends the sessions of the person who used the browser before, in all regions (CON-1)', async () => {
-    const browser = await signInToConsole(service.app, both);
+  it('ends the sessions of the previous user of the browser, in all regions (CON-1)', async () => {
+    const browser = await signInToConsole(service.app, adminEmail);
     const former = new ConsoleBrowser(service.app);
     for (const [name, value] of browser.cookies) former.cookies.set(name, value);
     const page = await browser.send('GET', '/console/sign-in');
-    await browser.submitWithoutFollowing(page, 'Sign in', { email: viewer, password: PASSWORD });
-    expect((await browser.query(ME)).data.me).toMatchObject({ email: viewer, regions: ['au1'] });
+    await browser.submitWithoutFollowing(page, 'Sign in', { email: viewerEmail, password: PASSWORD });
+    expect((await browser.query(ME)).data.me).toMatchObject({ email: viewerEmail, regions: ['au1'] });
     for (const each of [browser, former]) {
       expect((await each.query(ME, {}, { 'x-service-region-id': 'us1' })).status).toBe(401);
     }
@@ -98,9 +102,9 @@ describe('the sign-in of staff users', () => {
   });
 
   it('is no session of the pages for users, and theirs is none of the console (ACC-26)', async () => {
-    const browser = await signInToConsole(service.app, viewer);
+    const browser = await signInToConsole(service.app, viewerEmail);
     expect((await browser.send('GET', '/account/applications')).heading).toBe('Sign in');
-    const member = service.demoUser(({ regionId }) => regionId === 'au1');
+    const member = service.findDemoUser(({ regionId }) => regionId === 'au1');
     const other = new ConsoleBrowser(service.app);
     await other.signIn(await other.send('GET', '/account/applications'), member.email, member.password);
     other.cookies.set('console-au1', other.cookies.get('session-au1')!);
@@ -129,20 +133,20 @@ describe('a session of the console', () => {
     const id = `user_x${Object.keys(values)[0]!.toLowerCase()}`;
     const browser = await signInToConsole(service.app, await addStaff(service, 'OPERATOR', { id }));
     expect((await browser.query(ME)).status).toBe(200);
-    await change(id, values as Partial<User>);
+    await updateUser(id, values as Partial<User>);
     expect((await browser.query(ME)).status).toBe(401);
   });
 
-  it('has the role of now (CON-2)', async () => {
+  it('has the current role of the user (CON-2)', async () => {
     const browser = await signInToConsole(service.app, await addStaff(service, 'ADMIN', { id: 'user_lowered' }));
-    await change('user_lowered', { staffRole: 'VIEWER' });
+    await updateUser('user_lowered', { staffRole: 'VIEWER' });
     const { data, errors } = await browser.query('{ me { role } audit { data { id } } }');
     expect({ data, errors }).toMatchObject({ data: null, errors: [{ extensions: { code: 'FORBIDDEN' } }] });
     expect((await browser.query('{ me { role } }')).data.me.role).toBe('VIEWER');
   });
 
   it('ends in all regions when the user signs out, also for somebody who has the cookie (CON-2)', async () => {
-    const browser = await signInToConsole(service.app, both);
+    const browser = await signInToConsole(service.app, adminEmail);
     const thief = new ConsoleBrowser(service.app);
     for (const [name, value] of browser.cookies) thief.cookies.set(name, value);
     expect((await browser.query('mutation { signOut }')).data).toEqual({ signOut: true });
@@ -156,7 +160,7 @@ describe('a session of the console', () => {
 
 describe('/console/graphql', () => {
   it('rejects requests that a page of another site may have caused (CON-3)', async () => {
-    const browser = await signInToConsole(service.app, viewer);
+    const browser = await signInToConsole(service.app, viewerEmail);
     const cookie = `console-au1=${browser.cookies.get('console-au1')}`;
     const payload = { query: ME };
     const send = (headers: Record<string, string>, method: 'GET' | 'POST' = 'POST') =>
@@ -176,7 +180,7 @@ describe('/console/graphql', () => {
 
   it('accepts no access token (CON-3)', async () => {
     for (const name of ['A', 'internal']) {
-      const headers = { authorization: `Bearer ${await service.as(name)}`, 'x-console-csrf': '1' };
+      const headers = { authorization: `Bearer ${await service.tokenOf(name)}`, 'x-console-csrf': '1' };
       const response = await service.request({
         method: 'POST',
         url: '/console/graphql',
@@ -190,7 +194,7 @@ describe('/console/graphql', () => {
 
 describe('/graphql and REST', () => {
   it('read no cookie (CON-3)', async () => {
-    const browser = await signInToConsole(service.app, viewer);
+    const browser = await signInToConsole(service.app, viewerEmail);
     const cookie = `console-au1=${browser.cookies.get('console-au1')}`;
     const headers = { cookie, 'x-console-csrf': '1' };
     const graphql = await service.request({

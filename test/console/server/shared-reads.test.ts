@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
-import { addPhoto } from '../../photo-reports/photos.ts';
+import { addPhoto } from '../../photo-reports/photo-rows.ts';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
 import { type Service, startService } from '../../support/harness.ts';
 
@@ -9,7 +9,7 @@ let kim: ConsoleBrowser;
 let alex: ConsoleBrowser;
 let viewer: ConsoleBrowser;
 let builderId: string;
-/** Of the last poll. */
+/** Cursor of the last poll. */
 let cursor: string;
 
 beforeAll(async () => {
@@ -17,7 +17,7 @@ beforeAll(async () => {
   kim = await signInToConsole(service.app, await addStaff(service, 'OPERATOR', { id: 'user_kim' }));
   alex = await signInToConsole(service.app, await addStaff(service, 'OPERATOR', { id: 'user_alex' }));
   viewer = await signInToConsole(service.app, await addStaff(service, 'VIEWER'));
-  builderId = service.demo('A').builderIds[0]!;
+  builderId = service.findDemoClient('A').builderIds[0]!;
 });
 afterAll(() => service.stop());
 afterEach(() => {
@@ -32,7 +32,7 @@ beforeEach(() => {
 
 const timesheets = (fields = 'id hours', limit = 5) =>
   `{ timesheets(builderId: "${builderId}", limit: ${limit}) { data { ${fields} } } }`;
-const read = (who: ConsoleBrowser, query: string, headers: Record<string, string> = { 'x-console-cursor': cursor }) =>
+const readAs = (who: ConsoleBrowser, query: string, headers: Record<string, string> = { 'x-console-cursor': cursor }) =>
   who.query(query, {}, headers);
 
 /** Returns how many statements read timesheets while the work runs. */
@@ -48,10 +48,10 @@ async function countReads(work: () => Promise<unknown>): Promise<number> {
 
 describe('a page that is read again after a poll', () => {
   it('is read once for all tabs of that poll (CON-18)', async () => {
-    let results: Awaited<ReturnType<typeof read>>[] = [];
+    let results: Awaited<ReturnType<typeof readAs>>[] = [];
     const reads = await countReads(async () => {
-      results = await Promise.all([kim, alex, kim].map((who) => read(who, timesheets())));
-      results.push(await read(alex, timesheets()));
+      results = await Promise.all([kim, alex, kim].map((who) => readAs(who, timesheets())));
+      results.push(await readAs(alex, timesheets()));
     });
     expect(reads).toBe(1);
     expect(results[0]!.data.timesheets.data).toHaveLength(5);
@@ -59,31 +59,31 @@ describe('a page that is read again after a poll', () => {
   });
 
   it.each([
-    ['without the poll', () => read(alex, timesheets(), {})],
-    ['after another poll', () => read(alex, timesheets(), { 'x-console-cursor': 'another' })],
-    ['with other arguments', () => read(alex, timesheets('id hours', 4))],
-    ['by another role', () => read(viewer, timesheets())],
+    ['without the poll', () => readAs(alex, timesheets(), {})],
+    ['after another poll', () => readAs(alex, timesheets(), { 'x-console-cursor': 'another' })],
+    ['with other arguments', () => readAs(alex, timesheets('id hours', 4))],
+    ['by another role', () => readAs(viewer, timesheets())],
     [
       'for one builder',
-      () => read(alex, timesheets(), { 'x-console-cursor': cursor, 'x-service-builder-id': builderId }),
+      () => readAs(alex, timesheets(), { 'x-console-cursor': cursor, 'x-service-builder-id': builderId }),
     ],
   ])('is read apart %s (CON-18)', async (_, readAgain) => {
-    await read(kim, timesheets());
+    await readAs(kim, timesheets());
     expect(await countReads(readAgain)).toBe(1);
   });
 
   it('is read anew a second later (CON-18)', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    await read(kim, timesheets());
+    await readAs(kim, timesheets());
     vi.advanceTimersByTime(999);
-    expect(await countReads(() => read(alex, timesheets()))).toBe(0);
+    expect(await countReads(() => readAs(alex, timesheets()))).toBe(0);
     vi.advanceTimersByTime(1);
-    expect(await countReads(() => read(alex, timesheets()))).toBe(1);
+    expect(await countReads(() => readAs(alex, timesheets()))).toBe(1);
   });
 
   it('is recorded for each person who has read it (CON-5, CON-18)', async () => {
     const query = timesheets('id profile { fullName }');
-    await Promise.all([kim, alex].map((who) => read(who, query)));
+    await Promise.all([kim, alex].map((who) => readAs(who, query)));
     const people = async (actorId: string) => {
       const entries = await service.databases.au1.fork().find(AuditEntry, { action: 'person.read', actorId });
       return entries.map(({ personId }) => personId).sort();
@@ -94,40 +94,40 @@ describe('a page that is read again after a poll', () => {
 
   it('is not for a viewer where it names people, whoever has read it (CON-5, CON-18)', async () => {
     const query = timesheets('id profile { fullName }');
-    await read(kim, query);
-    expect((await read(viewer, query)).errors![0]!.extensions.code).toBe('FORBIDDEN');
+    await readAs(kim, query);
+    expect((await readAs(viewer, query)).errors![0]!.extensions.code).toBe('FORBIDDEN');
   });
 
   it('is for nobody whose session has ended, whoever has read it (CON-2, CON-18)', async () => {
     const robin = await signInToConsole(service.app, await addStaff(service, 'OPERATOR', { id: 'user_robin' }));
-    await Promise.all([kim, robin].map((who) => read(who, timesheets())));
+    await Promise.all([kim, robin].map((who) => readAs(who, timesheets())));
     await service.databases.au1.fork().execute(`update app_user set staff_role = null where id = 'user_robin'`);
-    expect((await read(robin, timesheets())).status).toBe(401);
+    expect((await readAs(robin, timesheets())).status).toBe(401);
   });
 
   it('has URLs that are signed for each person who has read it (LIM-19, CON-18)', async () => {
     await addPhoto(service, builderId);
     const photos = `{ photos(builderId: "${builderId}", limit: 1) { data { imageUrl } } }`;
-    const results = await Promise.all([kim, alex].map((who) => read(who, photos)));
+    const results = await Promise.all([kim, alex].map((who) => readAs(who, photos)));
     const urls = results.map(({ data }) => data.photos.data[0].imageUrl as string);
     expect(urls[0]).toContain('user_kim');
     expect(urls[1]).toContain('user_alex');
   });
 
   it('is read by each person where it is about that person (CON-18)', async () => {
-    const names = await Promise.all([kim, alex].map(async (who) => (await read(who, '{ me { id } }')).data.me.id));
+    const names = await Promise.all([kim, alex].map(async (who) => (await readAs(who, '{ me { id } }')).data.me.id));
     expect(names).toEqual(['user_kim', 'user_alex']);
     const both = `{ ...Me ${timesheets().slice(1)} fragment Me on Query { me { id } }`;
-    const ids = await Promise.all([kim, alex].map(async (who) => (await read(who, both)).data.me.id));
+    const ids = await Promise.all([kim, alex].map(async (who) => (await readAs(who, both)).data.me.id));
     expect(ids).toEqual(['user_kim', 'user_alex']);
   });
 
   it('is read again by the next tab when reading it has failed', async () => {
     const sql = (text: string) => service.databases.au1.fork().execute(text);
     await sql('alter table timesheet rename to timesheet_away');
-    const failed = await read(kim, timesheets());
+    const failed = await readAs(kim, timesheets());
     await sql('alter table timesheet_away rename to timesheet');
     expect(failed.errors).toHaveLength(1);
-    expect((await read(alex, timesheets())).data.timesheets.data).toHaveLength(5);
+    expect((await readAs(alex, timesheets())).data.timesheets.data).toHaveLength(5);
   });
 });

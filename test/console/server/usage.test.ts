@@ -12,7 +12,7 @@ beforeAll(async () => {
   service = await startService();
   await addStaff(service, 'VIEWER');
   await signIn();
-  ({ clientId } = service.demo('A'));
+  ({ clientId } = service.findDemoClient('A'));
   [{ integrator_id: integratorId }] = (await service.databases.au1
     .fork()
     .execute('select integrator_id from oauth_client where id = ?', [clientId])) as [{ integrator_id: string }];
@@ -33,16 +33,17 @@ const createLog = (clock = service.clock) =>
 
 describe('usage', () => {
   it('counts requests and rejections of each integrator, with the reasons in words (CON-10)', async () => {
-    // Its own instance: closing it writes what it has counted.
-    const app = await service.another();
-    const token = await service.as('A', ['read:builders']);
+    // A separate instance, because closing it writes its counts.
+    const app = await service.startInstance();
+    const token = await service.tokenOf('A', ['read:builders']);
     const request = (url: string, headers = {}) =>
       app.inject({ url, headers: { authorization: `Bearer ${token}`, ...headers } });
     expect((await request('/builders')).statusCode).toBe(200);
     expect(
-      (await request(`/builders/${service.demo('A').builderIds[0]}/projects`, { 'x-request-id': 'r-1' })).statusCode,
+      (await request(`/builders/${service.findDemoClient('A').builderIds[0]}/projects`, { 'x-request-id': 'r-1' }))
+        .statusCode,
     ).toBe(403);
-    const builderId = service.demo('A').builderIds[0]!;
+    const builderId = service.findDemoClient('A').builderIds[0]!;
     const graphql = { query: `query Photos { photos(builderId: "${builderId}") { data { id } } }` };
     const headers = { authorization: `Bearer ${token}` };
     const failed = await app.inject({ method: 'POST', url: '/graphql', headers, payload: graphql });

@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
 import { type Service, startService } from '../../support/harness.ts';
-import { Receiver } from '../../support/receiver.ts';
+import { WebhookReceiver } from '../../support/webhook-receiver.ts';
 
 let service: Service;
-let receiver: Receiver;
+let receiver: WebhookReceiver;
 let viewer: ConsoleBrowser;
 let operator: ConsoleBrowser;
 let endpointId: string;
 
 beforeAll(async () => {
   service = await startService();
-  receiver = await Receiver.start();
+  receiver = await WebhookReceiver.start();
   viewer = await signInToConsole(service.app, await addStaff(service, 'VIEWER'));
   operator = await signInToConsole(service.app, await addStaff(service, 'OPERATOR'));
   const { data } = await operator.query(
     'mutation($id: ID!, $url: WebhookUrl!) { createWebhookEndpoint(clientId: $id, url: $url) { id } }',
-    { id: service.demo('A').clientId, url: receiver.url },
+    { id: service.findDemoClient('A').clientId, url: receiver.url },
   );
   endpointId = data.createWebhookEndpoint.id;
 });
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 describe('a delivery', () => {
   it('shows what the receiver answered to operators, and the rest to viewers (CON-16)', async () => {
-    const builderId = service.demo('A').builderIds[0]!;
+    const builderId = service.findDemoClient('A').builderIds[0]!;
     await service.databases.au1.fork().execute(
       `insert into webhook_delivery (id, endpoint_id, event_id, type, builder_id, number, record_id, occurred_at, status, attempts,
           created_at, response_status, response_body)
@@ -58,7 +58,7 @@ describe('testWebhookEndpoint', () => {
     receiver.respond = (_received, response) => void response.writeHead(204).end();
     const own = await service.request({
       ...{ method: 'POST', url: `/webhook-endpoints/${endpointId}/test` },
-      headers: { authorization: `Bearer ${await service.as('A')}` },
+      headers: { authorization: `Bearer ${await service.tokenOf('A')}` },
     });
     expect(own.json()).toMatchObject({ succeeded: true });
     for (const respond of held) respond();

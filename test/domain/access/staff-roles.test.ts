@@ -16,7 +16,7 @@ import { AUDIT_ACTIONS, type AuditAction } from '../../../src/domain/audit/audit
 import { recordAudit } from '../../../src/domain/audit/record-audit.ts';
 import { createDatabase } from '../../setup/database.ts';
 
-/** The table of roles and actions, written a second time: a change of permissions must be made in both places. */
+/** The table of roles and actions. It repeats the source, so that a test detects a change of permissions. */
 const VIEWER = ['access.read', 'records.read'];
 const OPERATOR = [
   ...['audit.read', 'person.read', 'integrator.created', 'integrator.updated', 'client.created', 'client.updated'],

@@ -10,16 +10,16 @@ import { type AuditedChange, recordAudit, recordPersonalDataRead } from '../../.
 import { createDatabase } from '../../setup/database.ts';
 import { OPERATOR } from '../../support/audit.ts';
 
-let created: Awaited<ReturnType<typeof createDatabase>>;
+let createdDatabase: Awaited<ReturnType<typeof createDatabase>>;
 let database: Database;
 
 beforeAll(async () => {
-  created = await createDatabase();
-  database = new Database('au1', created.url);
+  createdDatabase = await createDatabase();
+  database = new Database('au1', createdDatabase.url);
 });
 afterAll(async () => {
   await database.close();
-  await created.drop();
+  await createdDatabase.drop();
 });
 
 const NOW = new Date().toISOString();
@@ -137,7 +137,7 @@ describe('the table', () => {
     const role = `audit_test_${randomBytes(6).toString('hex')}`;
     await execute(`create role ${role} login password 'only-a-test'; grant select, insert on audit_entry to ${role};
       grant execute on function audit_purge(timestamptz, integer), audit_pseudonymize(text, text) to ${role}`);
-    const url = new URL(created.url);
+    const url = new URL(createdDatabase.url);
     Object.assign(url, { username: role, password: 'only-a-test' });
     const client = new pg.Client({ connectionString: url.href });
     await client.connect();

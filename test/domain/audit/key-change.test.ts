@@ -1,12 +1,12 @@
 import { afterAll, expect, it } from 'vitest';
 import { recordKeyChange } from '../../../src/domain/audit/record-key-change.ts';
-import { DataTransferFixture } from '../../data-transfer/fixture.ts';
+import { DataTransferFixture } from '../../data-transfer/data-transfer-fixture.ts';
 
 const fixture = new DataTransferFixture();
 afterAll(() => fixture.dispose());
 
-it('a change of the token keys is recorded once, by instances that start at the same time', async () => {
-  const database = await fixture.emptyDatabase();
+it('a change of the token keys is recorded once by instances that start at the same time', async () => {
+  const database = await fixture.createEmptyDatabase();
   const record = (keyIds: string[], at: string) => Promise.all([1, 2].map(() => recordKeyChange(database, keyIds, at)));
   expect((await record(['one'], '2026-06-01T00:00:00.000Z')).sort()).toEqual([false, true]);
   expect((await record(['one', 'two'], '2026-06-02T00:00:00.000Z')).sort()).toEqual([false, true]);

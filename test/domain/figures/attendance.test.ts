@@ -6,13 +6,13 @@ import {
   addDays,
   DAYS,
   FIRST_DAY,
-  type FigureSite,
+  type FigureFixture,
   groupBy,
   instantOf,
   localTimeOf,
-  openFigureSite,
+  openFigureFixture,
   ZONES,
-} from './site.ts';
+} from './figure-fixture.ts';
 
 interface Visit {
   at: Date;
@@ -22,7 +22,7 @@ interface Visit {
   open: boolean;
 }
 
-let site: FigureSite;
+let fixture: FigureFixture;
 let visits: Visit[];
 
 const INSERT = `insert into sign_on_visit (id, created_at, updated_at, builder_id, project_id, worker_id, signed_on_at, signed_off_at, archived_at)
@@ -31,14 +31,14 @@ const INSERT = `insert into sign_on_visit (id, created_at, updated_at, builder_i
   from generate_series(1, 1000) n`;
 
 beforeAll(async () => {
-  site = await openFigureSite();
-  for (const b of ['a', 'b']) await site.execute(INSERT, [b, b, b, b]);
-  visits = await site.execute<Visit>(
+  fixture = await openFigureFixture();
+  for (const b of ['a', 'b']) await fixture.execute(INSERT, [b, b, b, b]);
+  visits = await fixture.execute<Visit>(
     `select signed_on_at as at, project_id as "projectId", worker_id as "workerId", archived_at is not null as archived,
         signed_off_at is null as open from sign_on_visit where builder_id = 'buil_a'`,
   );
 });
-afterAll(() => site.close());
+afterAll(() => fixture.close());
 
 const CASES = ZONES.flatMap((timeZone) => [null, 'proj_a3'].map((projectId) => ({ timeZone, projectId })));
 const countedVisits = (projectId: string | null) =>
@@ -47,7 +47,7 @@ const countedVisits = (projectId: string | null) =>
 describe('attendance by day', () => {
   it.each(CASES)('equals the visits that are grouped one by one, for %j', async ({ timeZone, projectId }) => {
     const range = { startDate: addDays(FIRST_DAY, -3), endDate: addDays(FIRST_DAY, DAYS + 3) };
-    const figures = await readAttendanceByDay(site.database, { builderId: 'buil_a', projectId, timeZone }, range);
+    const figures = await readAttendanceByDay(fixture.database, { builderId: 'buil_a', projectId, timeZone }, range);
     expect(figures).toHaveLength(DAYS + 7);
     const days = groupBy(countedVisits(projectId), ({ at }) => localTimeOf(at, timeZone).date);
     expect(figures.filter(({ visits }) => visits > 0).map(({ date, visits }) => [date, visits])).toEqual(
@@ -67,7 +67,7 @@ describe('sign-ons by hour', () => {
 
   it.each(cases)('equal the visits that are grouped one by one, for %j', async ({ timeZone, projectId, date }) => {
     const filter = { builderId: 'buil_a', projectId, timeZone };
-    const figures = await readSignOnsByHour(site.database, filter, date);
+    const figures = await readSignOnsByHour(fixture.database, filter, date);
     const times = countedVisits(projectId).map(({ at }) => localTimeOf(at, timeZone));
     const weekdays = Array.from({ length: 8 }, (_, week) => addDays(date, -7 * (week + 1)));
     const attended = weekdays.filter((day) => times.some((time) => time.date === day)).length;
@@ -84,7 +84,7 @@ describe('workers on site', () => {
   it.each(ZONES)('are the open visits of today and of earlier days by project, in %s', async (timeZone) => {
     const now = '2026-03-20T02:00:00.000Z';
     const today = localTimeOf(now, timeZone).date;
-    const figures = await readWorkersOnSite(site.database, { builderId: 'buil_a', projectId: null, timeZone }, now);
+    const figures = await readWorkersOnSite(fixture.database, { builderId: 'buil_a', projectId: null, timeZone }, now);
     const open = visits.filter((visit) => visit.open && !visit.archived);
     const expected = ['proj_a3', 'proj_a2', 'proj_a1'].map((id, index) => {
       const ofProject = open.filter(({ projectId }) => projectId === id);
@@ -120,12 +120,12 @@ describe('figures of days', () => {
   /** Returns how many visits a figure has read, with the plan of the service. */
   async function countReads(read: () => Promise<unknown>, values: readonly string[]): Promise<number> {
     let statement!: Statement;
-    const end = site.database.onStatement((each) => {
+    const end = fixture.database.onStatement((each) => {
       statement = each;
     });
     await read();
     end();
-    const client = await connectWithSettings(site.database.url, READER_SETTINGS);
+    const client = await connectWithSettings(fixture.database.url, READER_SETTINGS);
     await client.query(`prepare figure as ${statement.text}`);
     const { rows } = await client.query(
       `explain (analyze, format json) execute figure ('buil_b', null, 'UTC', ${values})`,
@@ -137,14 +137,14 @@ describe('figures of days', () => {
 
   it('read the visits of those days, and not the other ones of the builder', async () => {
     // Of ten weeks: 100 visits each day.
-    await site.execute(
+    await fixture.execute(
       `insert into sign_on_visit (id, created_at, updated_at, builder_id, project_id, worker_id, signed_on_at, signed_off_at)
         select 'signon_day_' || n, now(), now(), 'buil_b', 'proj_b1', 'wkr_b' || 1 + n % 5, at, at
         from (select n, timestamptz '${FIRST_DAY}T00:00:00Z' + n * interval '1 day' / 100 as at from generate_series(0, ${DAYS} * 100 - 1) n) day`,
     );
-    await site.execute('analyze sign_on_visit');
+    await fixture.execute('analyze sign_on_visit');
     const visitsOf = async (days: string[]) => {
-      const [row] = await site.execute<{ count: string }>(
+      const [row] = await fixture.execute<{ count: string }>(
         `select count(*) from sign_on_visit where builder_id = 'buil_b' and archived_at is null
           and (signed_on_at at time zone 'UTC')::date = any(string_to_array(?, ',')::date[])`,
         [days.join()],
@@ -152,12 +152,12 @@ describe('figures of days', () => {
       return Number(row!.count);
     };
     const range = { startDate: date, endDate: addDays(date, 1) };
-    const byDay = () => readAttendanceByDay(site.database, filter, range);
+    const byDay = () => readAttendanceByDay(fixture.database, filter, range);
     expect(await countReads(byDay, [`'${range.startDate}'`, `'${range.endDate}'`])).toBe(
       await visitsOf(Object.values(range)),
     );
     const weekdays = Array.from({ length: 9 }, (_, week) => addDays(date, -7 * week));
-    const byHour = () => readSignOnsByHour(site.database, filter, date);
+    const byHour = () => readSignOnsByHour(fixture.database, filter, date);
     expect(await countReads(byHour, [`'${date}'`])).toBe(await visitsOf(weekdays));
   });
 });

@@ -7,7 +7,16 @@ import {
   readHoursByWeek,
 } from '../../../src/domain/figures/hours.ts';
 import { timesheets } from '../../../src/domain/readers/timesheet.reader.ts';
-import { addDays, type FigureSite, groupBy, instantOf, localTimeOf, mondayOf, openFigureSite, ZONES } from './site.ts';
+import {
+  addDays,
+  type FigureFixture,
+  groupBy,
+  instantOf,
+  localTimeOf,
+  mondayOf,
+  openFigureFixture,
+  ZONES,
+} from './figure-fixture.ts';
 
 interface Row {
   date: Date;
@@ -18,7 +27,7 @@ interface Row {
   hours: number;
 }
 
-let site: FigureSite;
+let fixture: FigureFixture;
 let rows: Row[];
 
 /** A third of the dates are days at midnight UTC, a third at midnight of Sydney, a third any quarter of an hour. */
@@ -32,15 +41,15 @@ const INSERT = `insert into timesheet (id, created_at, updated_at, builder_id, p
   from generate_series(1, 1000) n`;
 
 beforeAll(async () => {
-  site = await openFigureSite();
-  for (const b of ['a', 'b']) await site.execute(INSERT, [b, b, b, b, b]);
-  rows = await site.execute<Row>(
+  fixture = await openFigureFixture();
+  for (const b of ['a', 'b']) await fixture.execute(INSERT, [b, b, b, b, b]);
+  rows = await fixture.execute<Row>(
     `select t.date, t.project_id as "projectId", p.name as project, c.code as "costCode", t.status, t.hours
       from timesheet t join project p on p.id = t.project_id left join timesheet_cost_code c on c.id = t.cost_code_id
       where t.builder_id = 'buil_a'`,
   );
 });
-afterAll(() => site.close());
+afterAll(() => fixture.close());
 
 /** The day of a timesheet: that of the time zone, or for midnight UTC that of UTC. */
 function dayOf({ date }: Row, timeZone: string): string {
@@ -72,7 +81,7 @@ function expectGroups({ timeZone, startDate, endDate, projectId }: (typeof CASES
 
 describe('hours', () => {
   it.each(CASES)('equal those that are grouped one by one, for %j (RED-31)', async (filter) => {
-    const { database } = site;
+    const { database } = fixture;
     const scope = { ...filter, builderId: 'buil_a' };
     const weeks = await readHoursByWeek(database, scope, filter);
     expect(weeks.map(({ week, status, hours, timesheets }) => [`${week} ${status}`, hours, timesheets])).toEqual(
@@ -103,7 +112,7 @@ describe('hours', () => {
     const where = { builderId: 'buil_a', projectId: filter.projectId, startDate, endDate, ...days };
     const counted = expectGroups(filter, () => 'all')[0]?.[2] ?? 0;
     for (const offset of [0, 7]) {
-      const page = await timesheets.findPage(site.database, where, { offset, limit: 1000 });
+      const page = await timesheets.findPage(fixture.database, where, { offset, limit: 1000 });
       expect([page.meta.totalCount, page.data.length]).toEqual([counted, Math.max(0, Number(counted) - offset)]);
     }
   });
@@ -112,7 +121,7 @@ describe('hours', () => {
     const find = (days: object) => {
       const { earliest: startDate, latest: endDate, ...range } = toDayRange({ ...days, timeZone });
       const where = { builderId: 'buil_a', startDate, endDate, ...range };
-      return timesheets.findPage(site.database, where, { offset: 0, limit: 1 });
+      return timesheets.findPage(fixture.database, where, { offset: 0, limit: 1 });
     };
     const pages = [await find({ lastDay: '2026-03-09' }), await find({ firstDay: '2026-03-10' })];
     const totals = pages.map(({ meta }) => meta.totalCount);
@@ -121,31 +130,31 @@ describe('hours', () => {
   });
 
   it('of more than 10,000 projects are rejected, as the cost of a query counts no more (CON-14)', async () => {
-    await site.execute(`insert into project (id, created_at, updated_at, builder_id, status, name, integrations)
+    await fixture.execute(`insert into project (id, created_at, updated_at, builder_id, status, name, integrations)
       select 'proj_many' || n, now(), now(), 'buil_b', 'IN_PROGRESS', 'Site ' || n, '[]' from generate_series(1, 10001) n`);
-    await site.execute(`insert into timesheet (id, created_at, updated_at, builder_id, project_id, profile_id, status, date, hours)
+    await fixture.execute(`insert into timesheet (id, created_at, updated_at, builder_id, project_id, profile_id, status, date, hours)
       select 'ts_many' || n, now(), now(), 'buil_b', 'proj_many' || n, 'pers_b', 'REJECTED', '2025-03-03', 5 from generate_series(1, 10001) n`);
     const range = { startDate: '2025-03-03', endDate: '2025-03-03' };
     const filter = { builderId: 'buil_b', projectId: null, timeZone: 'UTC' };
-    await expect(readHoursByProject(site.database, filter, range)).rejects.toThrow(/more than 10000 projects/);
-    expect(await readHoursByCostCode(site.database, filter, range)).toMatchObject([{ hours: 50_005 }]);
-    await site.execute(`delete from timesheet where id = 'ts_many1'`);
-    expect(await readHoursByProject(site.database, filter, range)).toHaveLength(10_000);
+    await expect(readHoursByProject(fixture.database, filter, range)).rejects.toThrow(/more than 10000 projects/);
+    expect(await readHoursByCostCode(fixture.database, filter, range)).toMatchObject([{ hours: 50_005 }]);
+    await fixture.execute(`delete from timesheet where id = 'ts_many1'`);
+    expect(await readHoursByProject(fixture.database, filter, range)).toHaveLength(10_000);
   });
 
   it('of a day without a time zone are on that day everywhere (RED-31)', async () => {
     const id = 'ts_bare';
-    await site.execute(
+    await fixture.execute(
       `insert into timesheet (id, created_at, updated_at, builder_id, project_id, profile_id, status, date, hours)
         values (?, now(), now(), 'buil_a', 'proj_a1', 'pers_a', 'REJECTED', '2025-03-03', 5)`,
       [id],
     );
     for (const timeZone of ZONES) {
       const filter = { builderId: 'buil_a', projectId: null, timeZone };
-      const read = (day: string) => readHoursByWeek(site.database, filter, { startDate: day, endDate: day });
+      const read = (day: string) => readHoursByWeek(fixture.database, filter, { startDate: day, endDate: day });
       expect(await read('2025-03-03')).toEqual([{ week: '2025-03-03', status: 'REJECTED', hours: 5, timesheets: 1 }]);
       for (const days of [-1, 1]) expect(await read(addDays('2025-03-03', days))).toEqual([]);
     }
-    await site.execute('delete from timesheet where id = ?', [id]);
+    await fixture.execute('delete from timesheet where id = ?', [id]);
   });
 });

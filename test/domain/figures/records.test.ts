@@ -7,9 +7,17 @@ import {
   readPhotosByDay,
 } from '../../../src/domain/figures/records.ts';
 import { insurances } from '../../../src/domain/readers/insurance.reader.ts';
-import { addDays, type FigureSite, groupBy, instantOf, localTimeOf, openFigureSite, ZONES } from './site.ts';
+import {
+  addDays,
+  type FigureFixture,
+  groupBy,
+  instantOf,
+  localTimeOf,
+  openFigureFixture,
+  ZONES,
+} from './figure-fixture.ts';
 
-let site: FigureSite;
+let fixture: FigureFixture;
 
 /** SQL that inserts rows of the builder whose letter replaces `@`. */
 const INSERTS = [
@@ -41,20 +49,20 @@ function dayOf(expiry: Date, timeZone: string): string {
 }
 
 beforeAll(async () => {
-  site = await openFigureSite();
-  for (const sql of INSERTS) for (const letter of ['a', 'b']) await site.execute(sql.replaceAll('@', letter));
+  fixture = await openFigureFixture();
+  for (const sql of INSERTS) for (const letter of ['a', 'b']) await fixture.execute(sql.replaceAll('@', letter));
 });
-afterAll(() => site.close());
+afterAll(() => fixture.close());
 
 const filterOf = (timeZone = 'UTC', projectId: string | null = null) => ({ builderId: 'buil_a', projectId, timeZone });
 
 describe('inductions by status', () => {
   it.each([[null], ['proj_a2']])('equal `group by`, of the project %s', async (projectId) => {
-    const rows = await site.execute<{ status: string }>(
+    const rows = await fixture.execute<{ status: string }>(
       `select status from induction where builder_id = 'buil_a' and project_id like ?`,
       [projectId ?? '%'],
     );
-    const figures = await readInductionsByStatus(site.database, filterOf('UTC', projectId));
+    const figures = await readInductionsByStatus(fixture.database, filterOf('UTC', projectId));
     expect(figures.map(({ status, inductions }) => [status, inductions])).toEqual(
       groupBy(rows, ({ status }) => status).map(([status, { count }]) => [status, count]),
     );
@@ -64,12 +72,12 @@ describe('inductions by status', () => {
 describe('insurances by month', () => {
   it.each(ZONES)('are those of active subcontractors in each month of the range, in %s', async (timeZone) => {
     const range = { startDate: '2026-02-20', endDate: '2026-06-10' };
-    const rows = await site.execute<{ expiry: Date }>(
+    const rows = await fixture.execute<{ expiry: Date }>(
       `select expiry from insurance where builder_id = 'buil_a' and subcontractor_id = 'sub_a1'`,
     );
     const days = rows.map(({ expiry }) => dayOf(expiry, timeZone));
     const within = days.filter((day) => day >= range.startDate && day <= range.endDate);
-    const figures = await readInsurancesByMonth(site.database, filterOf(timeZone), range);
+    const figures = await readInsurancesByMonth(fixture.database, filterOf(timeZone), range);
     expect(figures.map(({ month }) => month)).toEqual(['02', '03', '04', '05', '06'].map((m) => `2026-${m}-01`));
     expect(figures.filter(({ insurances }) => insurances > 0)).toEqual(
       groupBy(within, (day) => `${day.slice(0, 7)}-01`).map(([month, { count }]) => ({ month, insurances: count })),
@@ -87,9 +95,9 @@ describe('the list of insurances by day', () => {
     ] as const) {
       const lastDay = addDays(firstDay, days);
       const where = { builderId: 'buil_a', ...toDayRange({ firstDay, lastDay, timeZone }) };
-      const { data, meta } = await insurances.findPage(site.database, where, window);
+      const { data, meta } = await insurances.findPage(fixture.database, where, window);
       const now = `${firstDay}T12:00:00.000Z`;
-      const figure = await readItemsAwaitingAction(site.database, { ...filterOf(timeZone) }, now, days);
+      const figure = await readItemsAwaitingAction(fixture.database, { ...filterOf(timeZone) }, now, days);
       if (localTimeOf(now, timeZone).date === firstDay) expect(meta.totalCount).toBe(figure.insurances);
       const listed = data.map(({ expiry }) => dayOf(new Date(expiry!), timeZone));
       expect(listed.filter((day) => day < firstDay || day > lastDay)).toEqual([]);
@@ -97,8 +105,8 @@ describe('the list of insurances by day', () => {
     }
     const past = { builderId: 'buil_a', ...toDayRange({ lastDay: '2026-03-09', timeZone }) };
     const later = { builderId: 'buil_a', ...toDayRange({ firstDay: '2026-03-10', timeZone }) };
-    const all = await insurances.findPage(site.database, { builderId: 'buil_a' }, window);
-    const parts = [past, later].map((where) => insurances.findPage(site.database, where, window));
+    const all = await insurances.findPage(fixture.database, { builderId: 'buil_a' }, window);
+    const parts = [past, later].map((where) => insurances.findPage(fixture.database, where, window));
     const totals = (await Promise.all(parts)).map(({ meta }) => meta.totalCount);
     expect(totals[0]! + totals[1]!).toBe(all.meta.totalCount);
   });
@@ -109,13 +117,13 @@ describe('photos by day', () => {
 
   it.each(cases)('equal those that are grouped one by one, for %j', async ({ timeZone, projectId }) => {
     const range = { startDate: '2026-03-01', endDate: '2026-04-15' };
-    const rows = await site.execute<{ at: Date; source: string }>(
+    const rows = await fixture.execute<{ at: Date; source: string }>(
       `select created_at as at, source from photo where builder_id = 'buil_a' and archived_at is null and project_id like ?`,
       [projectId ?? '%'],
     );
     const dated = rows.map(({ at, source }) => ({ date: localTimeOf(at, timeZone).date, source }));
     const within = dated.filter(({ date }) => date >= range.startDate && date <= range.endDate);
-    const figures = await readPhotosByDay(site.database, filterOf(timeZone, projectId), range);
+    const figures = await readPhotosByDay(fixture.database, filterOf(timeZone, projectId), range);
     expect(figures.map(({ date, source, photos }) => [`${date} ${source}`, photos])).toEqual(
       groupBy(within, ({ date, source }) => `${date} ${source}`).map(([name, { count }]) => [name, count]),
     );
@@ -127,22 +135,22 @@ describe('items awaiting action', () => {
     const now = '2026-03-10T15:00:00.000Z';
     const today = localTimeOf(now, timeZone).date;
     const last = new Date(Date.parse(today) + 14 * 86_400_000).toISOString().slice(0, 10);
-    const rows = await site.execute<{ expiry: Date }>(
+    const rows = await fixture.execute<{ expiry: Date }>(
       `select expiry from insurance where builder_id = 'buil_a' and subcontractor_id = 'sub_a1'`,
     );
     const days = rows.map(({ expiry }) => dayOf(expiry, timeZone));
-    expect(await readItemsAwaitingAction(site.database, filterOf(timeZone), now, 14)).toEqual({
+    expect(await readItemsAwaitingAction(fixture.database, filterOf(timeZone), now, 14)).toEqual({
       ...{ signOnConflicts: 4, pendingSignOffs: 10, rejectedSignOffs: 20, timesheets: 16 },
-      inductions: (await readInductionsByStatus(site.database, filterOf())).at(-1)!.inductions,
+      inductions: (await readInductionsByStatus(fixture.database, filterOf())).at(-1)!.inductions,
       insurances: days.filter((day) => day >= today && day <= last).length,
       failingWebhookEndpoints: 0,
     });
   });
 
   it('counts webhook endpoints that fail for the builder', async () => {
-    await site.execute(`insert into oauth_client (id, created_at, updated_at, integrator_id, name, type, internal, grants, scopes)
+    await fixture.execute(`insert into oauth_client (id, created_at, updated_at, integrator_id, name, type, internal, grants, scopes)
       values ('cli_a', now(), now(), 'intg_a', 'App', 'CONFIDENTIAL', false, '{client_credentials}', '{}')`);
-    await site.execute(`insert into connection (created_at, updated_at, integrator_id, builder_id, status, scopes)
+    await fixture.execute(`insert into connection (created_at, updated_at, integrator_id, builder_id, status, scopes)
       values (now(), now(), 'intg_a', 'buil_a', 'ACTIVE', '{}')`);
     const endpoints: [status: string, builders: string | null, isFailing: boolean, isDeleted: boolean][] = [
       ['ACTIVE', null, true, false],
@@ -152,19 +160,19 @@ describe('items awaiting action', () => {
       ['DISABLED', null, true, true],
     ];
     for (const [index, [status, builders, isFailing, isDeleted]] of endpoints.entries()) {
-      await site.execute(
+      await fixture.execute(
         `insert into webhook_endpoint (id, created_at, updated_at, integrator_id, client_id, url, builder_ids, status, secret, deleted_at)
           values (?, now(), now(), 'intg_a', 'cli_a', 'https://a.example', ?::text[], ?, 's', ?::timestamptz)`,
         [`whe_${index}`, builders, status, isDeleted ? '2026-01-01' : null],
       );
-      await site.execute(
+      await fixture.execute(
         `insert into webhook_progress (endpoint_id, day, number, failing_since) values (?, '20260101', 0, ?::timestamptz)`,
         [`whe_${index}`, isFailing ? '2026-03-01' : null],
       );
     }
-    const read = () => readItemsAwaitingAction(site.database, filterOf(), '2026-03-10T15:00:00.000Z', 14);
+    const read = () => readItemsAwaitingAction(fixture.database, filterOf(), '2026-03-10T15:00:00.000Z', 14);
     expect((await read()).failingWebhookEndpoints).toBe(2);
-    await site.execute(`update connection set status = 'REVOKED'`);
+    await fixture.execute(`update connection set status = 'REVOKED'`);
     expect((await read()).failingWebhookEndpoints).toBe(0);
   });
 });

@@ -16,7 +16,7 @@ import { readStoredErasure, storeErasure } from '../../../src/domain/privacy/era
 import { eraseDueBuilders, replayErasures } from '../../../src/domain/privacy/replay-erasures.ts';
 import { claimBucket } from '../../../src/domain/uploads/bucket-owner.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
-import { DataTransferFixture, SAMPLES } from '../../data-transfer/fixture.ts';
+import { DataTransferFixture, SAMPLES } from '../../data-transfer/data-transfer-fixture.ts';
 import { startStore, type TestStore } from '../../support/stores.ts';
 import { BUILDER, contextOf, findTablesWith, PRIYA, storeText } from './privacy-fixture.ts';
 
@@ -34,7 +34,7 @@ afterAll(async () => {
   await fixture.dispose();
 });
 
-const makeDue = (database: Database) =>
+const makeErasureDue = (database: Database) =>
   database.fork().execute(`update erasure set due_at = now() - interval '1 second' where completed_at is null`);
 
 const countOf = async (database: Database, sql: string) =>
@@ -45,7 +45,7 @@ const KEPT = ['audit_entry', 'erasure', 'event_pending'];
 
 describe('builder erase', () => {
   it('erases nothing before the end of the grace period (PRV-8)', async () => {
-    const database = await fixture.sampleDatabase();
+    const database = await fixture.createSampleDatabase();
     const context = contextOf(database, storage);
     const { erasure, changed } = await scheduleBuilderErasure(context, BUILDER, 30);
     expect([changed, Date.parse(erasure.dueAt) - Date.parse(erasure.requestedAt)]).toEqual([true, 30 * 24 * 3_600_000]);
@@ -58,15 +58,15 @@ describe('builder erase', () => {
   });
 
   it('can be undone until it is due, and not afterwards (PRV-8)', async () => {
-    const database = await fixture.sampleDatabase();
+    const database = await fixture.createSampleDatabase();
     const context = contextOf(database, storage);
     await scheduleBuilderErasure(context, BUILDER, 30);
     await cancelBuilderErasure(context, BUILDER);
-    await makeDue(database);
+    await makeErasureDue(database);
     expect(await eraseDueBuilders(context)).toEqual({ builders: 0 });
     await expect(cancelBuilderErasure(context, BUILDER)).rejects.toThrow(BuilderErasureError);
     await scheduleBuilderErasure(context, BUILDER, 0);
-    await makeDue(database);
+    await makeErasureDue(database);
     await expect(cancelBuilderErasure(context, BUILDER)).rejects.toThrow('cannot be undone');
     const actions = (await database.fork().execute('select action from audit_entry order by id')) as {
       action: string;
@@ -77,7 +77,7 @@ describe('builder erase', () => {
   });
 
   it('is due by the clock of the database, whatever the clock of the command (PRV-8)', async () => {
-    const database = await fixture.sampleDatabase();
+    const database = await fixture.createSampleDatabase();
     const now = Date.now();
     const context = (aheadMs: number) => ({ ...contextOf(database, storage), clock: { now: () => now + aheadMs } });
     const { erasure } = await scheduleBuilderErasure(context(-90 * DAY_MS), BUILDER, 30);
@@ -88,7 +88,7 @@ describe('builder erase', () => {
   });
 
   it('changes nothing when it was cancelled after it had been found due (PRV-8)', async () => {
-    const database = await fixture.sampleDatabase();
+    const database = await fixture.createSampleDatabase();
     const context = contextOf(database, storage);
     const { erasure } = await scheduleBuilderErasure(context, BUILDER, 0);
     await database.fork().execute('update erasure set cancelled_at = now() where id = ?', [erasure.id]);
@@ -100,7 +100,7 @@ describe('builder erase', () => {
   });
 
   it('records the connections and memberships that it ends (ACC-20)', async () => {
-    const database = await fixture.sampleDatabase();
+    const database = await fixture.createSampleDatabase();
     const context = contextOf(database, storage);
     const run = (sql: string) => database.fork().execute(sql);
     await run(`insert into integrator (id, created_at, updated_at, name, deep_link_schemes) values ('intg_x', now(), now(), 'X', '{}')
@@ -127,9 +127,9 @@ describe('builder erase', () => {
 
   it('stays scheduled after a restore from a backup before it was scheduled (PRV-6, PRV-8)', async () => {
     const separate = await startStore();
-    const scheduledIn = contextOf(await fixture.sampleDatabase(), separate.storages.au1);
+    const scheduledIn = contextOf(await fixture.createSampleDatabase(), separate.storages.au1);
     const { erasure } = await scheduleBuilderErasure(scheduledIn, BUILDER, 30);
-    const restored = await fixture.sampleDatabase();
+    const restored = await fixture.createSampleDatabase();
     await replayErasures(contextOf(restored, separate.storages.au1));
     expect(await listErasures(restored)).toMatchObject([{ id: erasure.id, dueAt: erasure.dueAt, cancelledAt: null }]);
     expect(await eraseDueBuilders(contextOf(restored, separate.storages.au1))).toEqual({ builders: 0 });
@@ -139,18 +139,18 @@ describe('builder erase', () => {
 
   it('stays cancelled after a restore from a backup before it was cancelled (PRV-6, PRV-8)', async () => {
     const separate = await startStore();
-    const database = await fixture.sampleDatabase();
+    const database = await fixture.createSampleDatabase();
     const context = contextOf(database, separate.storages.au1);
     const { erasure } = await scheduleBuilderErasure(context, BUILDER, 30);
     await cancelBuilderErasure(context, BUILDER);
     await database.fork().execute('update erasure set cancelled_at = null');
-    await makeDue(database);
+    await makeErasureDue(database);
     expect(await eraseDueBuilders(context)).toEqual({ builders: 0 });
     await replayErasures(context);
     expect(await listErasures(database)).toMatchObject([{ id: erasure.id, cancelledAt: expect.any(String) }]);
     expect(await eraseDueBuilders(context)).toEqual({ builders: 0 });
     expect(await database.fork().count(AuditEntry, { action: 'builder.erasure_cancelled' })).toBe(2);
-    // What the store has lost is stored again, with the cancellation.
+    // The missing object is stored again, with the cancellation.
     await separate.storages.au1.byteStore.remove([`erasures/${erasure.id}.json`]);
     await replayErasures(context);
     expect(await readStoredErasure(separate.storages.au1, erasure.id)).toMatchObject({
@@ -160,14 +160,14 @@ describe('builder erase', () => {
   });
 
   it('rejects a builder that does not exist', async () => {
-    const context = contextOf(await fixture.sampleDatabase(), storage);
+    const context = contextOf(await fixture.createSampleDatabase(), storage);
     await expect(scheduleBuilderErasure(context, 'buil_none', 30)).rejects.toThrow(
       'there is no builder buil_none in au1',
     );
   });
 
   it('deletes every record and object of the builder, erases its members, and touches no other builder (PRV-9)', async () => {
-    const database = await fixture.sampleDatabase();
+    const database = await fixture.createSampleDatabase();
     const context = contextOf(database, storage);
     const [other] = (await database.fork().execute('select id from builder where id <> ?', [BUILDER])) as {
       id: string;
@@ -178,7 +178,7 @@ describe('builder erase', () => {
       `select count(*)::int as count from membership where builder_id = '${other!.id}'`,
     );
     await scheduleBuilderErasure(context, BUILDER, 30);
-    await makeDue(database);
+    await makeErasureDue(database);
     const results = await Promise.all([eraseDueBuilders(context), eraseDueBuilders(context)]);
     expect(results.map((result) => result?.builders ?? null)).toEqual(expect.arrayContaining([1]));
     const left = await findTablesWith(database, BUILDER);
@@ -204,7 +204,7 @@ describe('builder erase', () => {
   });
 
   it('is completed after an interruption, and erases again what a restore has brought back (PRV-6)', async () => {
-    const database = await fixture.sampleDatabase();
+    const database = await fixture.createSampleDatabase();
     const separate = await startStore();
     const context = contextOf(database, separate.storages.au1);
     const erasure = {
@@ -224,7 +224,7 @@ describe('builder erase', () => {
   });
 
   it('is not prevented by an erasure that fails (PRV-6, PRV-8)', async () => {
-    const database = await fixture.sampleDatabase();
+    const database = await fixture.createSampleDatabase();
     const separate = await startStore();
     const context = contextOf(database, separate.storages.au1);
     const [other] = await database.fork().find(Builder, { id: { $ne: BUILDER } });
@@ -244,7 +244,7 @@ describe('builder erase', () => {
   });
 
   it('waits for requests that still write, and completes', async () => {
-    const database = await fixture.sampleDatabase();
+    const database = await fixture.createSampleDatabase();
     const context = contextOf(database, storage);
     const { erasure } = await scheduleBuilderErasure(context, BUILDER, 0);
     const em = database.fork();
@@ -261,7 +261,7 @@ describe('builder erase', () => {
   });
 
   it('leaves no total of the builder when the totals are compacted meanwhile (PRV-9)', async () => {
-    const database = await fixture.sampleDatabase();
+    const database = await fixture.createSampleDatabase();
     const separate = await startStore();
     const context = contextOf(database, separate.storages.au1);
     const OTHER = 'buil_compacting';

@@ -6,12 +6,12 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { findSourceRoot } from '../../../src/cli/services/source-root.ts';
 import { listStoredErasures } from '../../../src/domain/privacy/erasure-list.ts';
 import { replayErasures } from '../../../src/domain/privacy/replay-erasures.ts';
-import { DataTransferFixture } from '../../data-transfer/fixture.ts';
+import { DataTransferFixture } from '../../data-transfer/data-transfer-fixture.ts';
 import { startStore } from '../../support/stores.ts';
 import { contextOf, findTablesWith, namePriyaEverywhere, PICTURE, PRIYA, PRIYA_IDS } from './privacy-fixture.ts';
 
 const ROUNDS = 12;
-/** Milliseconds after its start in which the command loads its code, erases and ends. */
+/** Bounds of the milliseconds after the start of the command in which it erases. */
 const [EARLIEST, LATEST] = [400, 2_500];
 
 const fixture = new DataTransferFixture();
@@ -24,7 +24,7 @@ describe('person erase that is killed', () => {
     const program = join(await findSourceRoot(), 'dist/src/cli.js');
     const outcomes: string[] = [];
     for (let round = 0; round < ROUNDS; round++) {
-      const database = await fixture.sampleDatabase();
+      const database = await fixture.createSampleDatabase();
       const store = await startStore();
       const storage = store.storages.au1;
       await namePriyaEverywhere(database, storage);

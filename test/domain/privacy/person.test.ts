@@ -8,9 +8,9 @@ import { UnknownPersonError } from '../../../src/domain/privacy/person.ts';
 import { replayErasures } from '../../../src/domain/privacy/replay-erasures.ts';
 import { claimBucket } from '../../../src/domain/uploads/bucket-owner.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
-import { DataTransferFixture } from '../../data-transfer/fixture.ts';
+import { DataTransferFixture } from '../../data-transfer/data-transfer-fixture.ts';
 import { startStore, type TestStore } from '../../support/stores.ts';
-import { type Swift, startSwift, swiftMissing } from '../../support/swift.ts';
+import { type Swift, startSwift, swiftUnavailableReason } from '../../support/swift.ts';
 import {
   BUILDER,
   CONTACT,
@@ -27,12 +27,12 @@ import {
 const fixture = new DataTransferFixture();
 afterAll(() => fixture.dispose());
 
-const one = async (database: Database, sql: string, values: unknown[] = []) =>
+const selectOne = async (database: Database, sql: string, values: unknown[] = []) =>
   ((await database.fork().execute(sql, values)) as Record<string, unknown>[])[0];
 
 describe.each(['local', 's3'])('with the %s store', (kind) => {
-  if (kind === 's3' && swiftMissing) {
-    it.skip(`is not tested: ${swiftMissing}`, () => undefined);
+  if (kind === 's3' && swiftUnavailableReason) {
+    it.skip(`is not tested: ${swiftUnavailableReason}`, () => undefined);
     return;
   }
   let swift: Swift | null = null;
@@ -44,7 +44,7 @@ describe.each(['local', 's3'])('with the %s store', (kind) => {
     swift = kind === 's3' ? await startSwift() : null;
     store = await startStore(swift?.settings ?? {});
     storage = store.storages.au1;
-    database = await fixture.sampleDatabase();
+    database = await fixture.createSampleDatabase();
     await namePriyaEverywhere(database, storage);
   });
   afterAll(async () => {
@@ -74,7 +74,7 @@ describe.each(['local', 's3'])('with the %s store', (kind) => {
     });
 
     it('is recorded in the audit log (PRV-7)', async () => {
-      const entry = await one(
+      const entry = await selectOne(
         database,
         `select * from audit_entry where action = 'person.exported' and object_id = ?`,
         [PRIYA.user],
@@ -100,7 +100,7 @@ describe.each(['local', 's3'])('with the %s store', (kind) => {
 
   describe('person erase', () => {
     it('removes name, address, picture and sign-in everywhere, and keeps the records (PRV-3, PRV-4)', async () => {
-      const hours = await one(database, 'select hours from timesheet where profile_id = ?', [PRIYA.profile]);
+      const hours = await selectOne(database, 'select hours from timesheet where profile_id = ?', [PRIYA.profile]);
       const { pseudonym, rows, storedFiles } = await erasePerson(contextOf(database, storage), PRIYA_IDS, 'request 17');
       expect(rows).toMatchObject({ User: 1, Profile: 1, Session: 1, PhotoReport: 1, Meeting: 1 });
       expect(storedFiles).toBe(1);
@@ -108,19 +108,21 @@ describe.each(['local', 's3'])('with the %s store', (kind) => {
         expect(await findTablesWith(database, text), text).toEqual([]);
       }
       expect(await storage.byteStore.stat(PICTURE)).toBeNull();
-      expect(await one(database, 'select * from app_user where id = ?', [PRIYA.user])).toMatchObject({
+      expect(await selectOne(database, 'select * from app_user where id = ?', [PRIYA.user])).toMatchObject({
         ...{ name: pseudonym, email: `${PRIYA.user}@erased.invalid`, password_hash: null, picture_key: null },
         disabled_at: expect.anything(),
       });
-      expect(await one(database, 'select hours from timesheet where profile_id = ?', [PRIYA.profile])).toEqual(hours);
-      const [entry] = [await one(database, `select * from audit_entry where action = 'person.erased'`)];
+      expect(await selectOne(database, 'select hours from timesheet where profile_id = ?', [PRIYA.profile])).toEqual(
+        hours,
+      );
+      const [entry] = [await selectOne(database, `select * from audit_entry where action = 'person.erased'`)];
       expect(entry).toMatchObject({ object_id: pseudonym, person_id: pseudonym, actor_id: 'robin' });
       expect(entry!.values_after).toMatchObject({ reason: 'request 17' });
       expect(await findTablesWith(database, PRIYA.user)).not.toContain('audit_entry');
     });
 
     it('leaves photo reports that can be synced and imported, and blocks of synced notes in their place', async () => {
-      const report = await one(database, 'select * from photo_report limit 1');
+      const report = await selectOne(database, 'select * from photo_report limit 1');
       const row = {
         ...{
           sourceApp: report!.source_app,
@@ -135,7 +137,7 @@ describe.each(['local', 's3'])('with the %s store', (kind) => {
       };
       const blockErrors = validateReportRow(row).filter(({ fieldName }) => !fieldName.startsWith('content.page'));
       expect(blockErrors).toEqual([]);
-      const meeting = await one(database, `select notes, note_blocks from meeting where id = 'meet_priya'`);
+      const meeting = await selectOne(database, `select notes, note_blocks from meeting where id = 'meet_priya'`);
       const [block] = meeting!.note_blocks as { start: number; text: string }[];
       expect((meeting!.notes as string).slice(block!.start, block!.start + block!.text.length)).toBe(block!.text);
       expect(block!.text).toMatch(/^Synced by Erased person [0-9a-f]{10}\.$/);
@@ -143,7 +145,7 @@ describe.each(['local', 's3'])('with the %s store', (kind) => {
 
     it('keeps the pseudonym when it is repeated, and names nobody on the list of erasures (PRV-5)', async () => {
       const context = contextOf(database, storage);
-      const before = await one(database, 'select name from app_user where id = ?', [PRIYA.user]);
+      const before = await selectOne(database, 'select name from app_user where id = ?', [PRIYA.user]);
       const repeated = await erasePerson(context, [PRIYA.user]);
       expect(repeated.pseudonym).toBe(before!.name);
       for (const id of await listStoredErasures(storage)) {
@@ -155,7 +157,7 @@ describe.each(['local', 's3'])('with the %s store', (kind) => {
     });
 
     it('gives one pseudonym to a person who is erased twice at the same time', async () => {
-      const twice = await fixture.sampleDatabase();
+      const twice = await fixture.createSampleDatabase();
       const elsewhere = await startStore();
       const context = contextOf(twice, elsewhere.storages.au1);
       await namePriyaEverywhere(twice, elsewhere.storages.au1);
@@ -168,14 +170,16 @@ describe.each(['local', 's3'])('with the %s store', (kind) => {
     it('deletes a contact, and clears the inductions of a worker', async () => {
       await erasePerson(contextOf(database, storage), [CONTACT.id, WORKER.id]);
       expect(await findTablesWith(database, CONTACT.name)).toEqual([]);
-      expect(await one(database, 'select full_name from worker where id = ?', [WORKER.id])).not.toEqual({
+      expect(await selectOne(database, 'select full_name from worker where id = ?', [WORKER.id])).not.toEqual({
         full_name: WORKER.name,
       });
-      expect(await one(database, 'select data from induction where worker_id = ?', [WORKER.id])).toEqual({ data: [] });
+      expect(await selectOne(database, 'select data from induction where worker_id = ?', [WORKER.id])).toEqual({
+        data: [],
+      });
     });
 
     it('keeps texts with a name that another person of the builder has, and says so', async () => {
-      const other = await fixture.sampleDatabase();
+      const other = await fixture.createSampleDatabase();
       const elsewhere = await startStore();
       await namePriyaEverywhere(other, elsewhere.storages.au1);
       const { ambiguousBuilderIds } = await erasePerson(contextOf(other, elsewhere.storages.au1), [PRIYA.user]);
@@ -193,25 +197,25 @@ describe.each(['local', 's3'])('with the %s store', (kind) => {
 
   describe('the replay of erasures (PRV-6)', () => {
     it('erases again what a restore from an older backup has brought back, with the same pseudonym', async () => {
-      const [{ name }] = [(await one(database, 'select name from app_user where id = ?', [PRIYA.user]))!];
-      const restored = await fixture.sampleDatabase();
+      const [{ name }] = [(await selectOne(database, 'select name from app_user where id = ?', [PRIYA.user]))!];
+      const restored = await fixture.createSampleDatabase();
       await namePriyaEverywhere(restored, storage);
       expect(await findTablesWith(restored, PRIYA.email)).not.toEqual([]);
       await claimBucket(database, storage);
-      // Until the operator says that no other deployment uses the store, its list may be another one's.
+      // Without confirmation of the operator, the list in the store may belong to another deployment.
       await expect(replayErasures(contextOf(restored, storage))).rejects.toThrow('storage claim');
       await claimBucket(restored, storage);
       await replayErasures(contextOf(restored, storage));
       for (const text of [PRIYA.email, CONTACT.name, 'My back hurt']) {
         expect(await findTablesWith(restored, text), text).toEqual([]);
       }
-      expect(await one(restored, 'select name from app_user where id = ?', [PRIYA.user])).toEqual({ name });
+      expect(await selectOne(restored, 'select name from app_user where id = ?', [PRIYA.user])).toEqual({ name });
       expect(await storage.byteStore.stat(PICTURE)).toBeNull();
       expect(await replayErasures(contextOf(restored, storage))).toEqual({ applied: 0, stored: 0 });
     });
 
     it('completes an erasure that was interrupted before its transaction, and one before its files were deleted', async () => {
-      const interrupted = await fixture.sampleDatabase();
+      const interrupted = await fixture.createSampleDatabase();
       await namePriyaEverywhere(interrupted, storage);
       const erasure = {
         ...{ id: `era_interrupted${kind}`, kind: 'PERSON' as const, subjectIds: [PRIYA.user], builderIds: [] },
@@ -232,7 +236,7 @@ describe.each(['local', 's3'])('with the %s store', (kind) => {
     });
 
     it('is done once by two instances that start at the same time', async () => {
-      const restored = await fixture.sampleDatabase();
+      const restored = await fixture.createSampleDatabase();
       await claimBucket(restored, storage);
       const results = await Promise.all([1, 2].map(() => replayErasures(contextOf(restored, storage))));
       expect(results.map(({ applied }) => applied).sort()).toEqual([0, expect.any(Number)]);

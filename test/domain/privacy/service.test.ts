@@ -5,7 +5,7 @@ import { loadConfig } from '../../../src/config.ts';
 import { erasePerson } from '../../../src/domain/privacy/erase-person.ts';
 import { openStorages, type Storage } from '../../../src/storage/storage.ts';
 import { page, request } from '../../photo-reports/documents.ts';
-import { stamps } from '../../support/accounts.ts';
+import { timestampsAt } from '../../support/accounts.ts';
 import { type Service, startService } from '../../support/harness.ts';
 import { contextOf, findTablesWith } from './privacy-fixture.ts';
 
@@ -19,17 +19,23 @@ beforeAll(async () => {
   service = await startService();
   const config = loadConfig({ DATA_DIR: service.dataDir });
   storage = openStorages(config, { secrets: [''], clock: service.clock }).au1;
-  [builderId] = service.demo('A').builderIds as [string];
+  [builderId] = service.findDemoClient('A').builderIds as [string];
   const em = service.databases.au1.fork();
-  await em.insert(User, { id: 'user_ada', name: AUTHOR.name, email: AUTHOR.email, passwordHash: 'x', ...stamps(1) });
-  await em.insert(Membership, { userId: 'user_ada', builderId, role: 'ADMIN', ...stamps(2) });
+  await em.insert(User, {
+    id: 'user_ada',
+    name: AUTHOR.name,
+    email: AUTHOR.email,
+    passwordHash: 'x',
+    ...timestampsAt(1),
+  });
+  await em.insert(Membership, { userId: 'user_ada', builderId, role: 'ADMIN', ...timestampsAt(2) });
 });
 afterAll(() => service.stop());
 
 it('erasing a person ends their tokens within a second, and changes reports that name them (PRV-3, PRV-4, PRV-10)', async () => {
-  const client = service.demo('A');
-  const token = await service.as('A');
-  const own = await service.token({
+  const client = service.findDemoClient('A');
+  const token = await service.tokenOf('A');
+  const own = await service.createToken({
     ...{ clientId: client.clientId, scope: client.scopes, userId: 'user_ada', builderId },
   });
   const sync = async (sourceRevision: number) => {

@@ -3,7 +3,7 @@ import type { Database } from '../../../src/database/database.ts';
 import { erasePerson } from '../../../src/domain/privacy/erase-person.ts';
 import { exportPerson } from '../../../src/domain/privacy/export-person.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
-import { DataTransferFixture } from '../../data-transfer/fixture.ts';
+import { DataTransferFixture } from '../../data-transfer/data-transfer-fixture.ts';
 import { startStore, type TestStore } from '../../support/stores.ts';
 import { BUILDER, contextOf, findTablesWith, PRIYA, PRIYA_IDS, WORKER } from './privacy-fixture.ts';
 
@@ -32,7 +32,7 @@ const notesOf = async (database: Database, id: string) =>
 
 describe('a text with an e-mail address that another person of the builder has', () => {
   it('is kept and reported (PRV-4)', async () => {
-    const database = await fixture.sampleDatabase();
+    const database = await fixture.createSampleDatabase();
     await addMeeting(database, 'meet_mail', `Write to ${PRIYA.email.toUpperCase()}.`);
     await database.fork().execute('update contact set email = ? where builder_id = ?', [PRIYA.email, BUILDER]);
     const { ambiguousBuilderIds, keptMentions } = await erasePerson(contextOf(database, storage), PRIYA_IDS);
@@ -43,7 +43,7 @@ describe('a text with an e-mail address that another person of the builder has',
   });
 
   it('is changed where the other person belongs to another builder', async () => {
-    const database = await fixture.sampleDatabase();
+    const database = await fixture.createSampleDatabase();
     await addMeeting(database, 'meet_mail', `Write to ${PRIYA.email}.`);
     await database.fork().execute(`update contact set email = ? where builder_id <> ?`, [PRIYA.email, BUILDER]);
     const { keptMentions } = await erasePerson(contextOf(database, storage), PRIYA_IDS);
@@ -54,7 +54,7 @@ describe('a text with an e-mail address that another person of the builder has',
 
 describe('a text with a name of one word', () => {
   it('is kept and reported, as a word of its own (PRV-4)', async () => {
-    const database = await fixture.sampleDatabase();
+    const database = await fixture.createSampleDatabase();
     await database.fork().execute(`update worker set full_name = 'Cher' where id = ?`, [WORKER.id]);
     await addMeeting(database, 'meet_cher', 'Opened by cher.');
     await addMeeting(database, 'meet_cherry', 'A cherry tree.');
@@ -69,7 +69,7 @@ describe('names in file names, titles and metadata', () => {
   const TEXT = `House of ${PRIYA.name}`;
 
   it('are exported and replaced (PRV-1, PRV-2, PRV-4)', async () => {
-    const database = await fixture.sampleDatabase();
+    const database = await fixture.createSampleDatabase();
     const run = (sql: string, ...values: unknown[]) => database.fork().execute(sql, values);
     await run(
       `insert into upload (key, builder_id, file_name, content_type, size, created_at) values ('uploads/x', ?, ?, 'image/png', 1, now())`,

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { purgeExpired } from '../../../src/domain/retention/purge.job.ts';
 import { MAX_ROWS, RETENTION_RULES, type RetentionRule } from '../../../src/domain/retention/retention-rules.ts';
-import { DataTransferFixture } from '../../data-transfer/fixture.ts';
+import { DataTransferFixture } from '../../data-transfer/data-transfer-fixture.ts';
 
 const DAY = 24 * 3_600_000;
 const fixture = new DataTransferFixture();
@@ -9,7 +9,7 @@ afterAll(() => fixture.dispose());
 
 describe('the purge', () => {
   it('deletes refused gate events a year after their last repetition, and none before', async () => {
-    const database = await fixture.sampleDatabase();
+    const database = await fixture.createSampleDatabase();
     const [row] = (await database.fork().execute('select updated_at from sign_on_conflict')) as {
       updated_at: string;
     }[];
@@ -19,7 +19,7 @@ describe('the purge', () => {
   });
 
   it('deletes entries of the audit log after a year, and none earlier by a wrong clock', async () => {
-    const database = await fixture.sampleDatabase();
+    const database = await fixture.createSampleDatabase();
     const insert = (id: string, at: string) =>
       database.fork().execute(
         `insert into audit_entry (id, at, actor_type, action, object_type, object_id, origin)
@@ -33,7 +33,7 @@ describe('the purge', () => {
   });
 
   it('deletes more entries of the audit log than one batch holds', async () => {
-    const database = await fixture.emptyDatabase();
+    const database = await fixture.createEmptyDatabase();
     await database.fork().execute(
       `insert into audit_entry (id, at, actor_type, action, object_type, object_id, origin)
         select 'aud_' || n, now() - interval '367 days', 'JOB', 'region.exported', 'region', 'au1', '{}'
@@ -44,7 +44,7 @@ describe('the purge', () => {
   });
 
   it('applies the other rules when one fails, and throws its error', async () => {
-    const database = await fixture.sampleDatabase();
+    const database = await fixture.createSampleDatabase();
     await database.fork().execute('alter table oauth_session rename to oauth_session_away');
     await database
       .fork()

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { Browser, type PageView } from '../browser.ts';
-import { ageRotation, exchangeCode, obtainCode, obtainTokens, refreshTokens, type Tokens } from '../code-flow.ts';
+import { backdateRotation, exchangeCode, obtainCode, obtainTokens, refreshTokens, type Tokens } from '../code-flow.ts';
 import { type Instance, startDeployment, type TestDeployment } from '../deployment.ts';
 import { addApplication, addBuilder, addUser, PASSWORD } from '../fixtures.ts';
 import { postToken } from '../service.ts';
 
 let deployment: TestDeployment;
-let one: Instance;
-let other: Instance;
+let firstInstance: Instance;
+let otherInstance: Instance;
 
 const flow = { clientId: 'cli_app', email: 'user_a@example.com' };
 const forBuilder = (builder_id: string) => ({ ...flow, changes: { builder_id } });
 
 beforeAll(async () => {
   deployment = await startDeployment();
-  [one, other] = [await deployment.startInstance(), await deployment.startInstance()];
+  [firstInstance, otherInstance] = [await deployment.startInstance(), await deployment.startInstance()];
   await addBuilder(deployment, 'buil_a', { name: 'Harbour Constructions' });
   await addBuilder(deployment, 'buil_b', { name: 'Bay Building' });
   await addUser(deployment, 'user_a', ['buil_a', 'buil_b']);
@@ -26,9 +26,9 @@ beforeAll(async () => {
 afterAll(() => deployment?.close());
 
 let addresses = 0;
-const newBrowser = ({ app } = one) => new Browser(app, `198.51.100.${++addresses}`);
+const newBrowser = ({ app } = firstInstance) => new Browser(app, `198.51.100.${++addresses}`);
 
-async function signIn(email: string, instance = one): Promise<{ browser: Browser; page: PageView }> {
+async function signIn(email: string, instance = firstInstance): Promise<{ browser: Browser; page: PageView }> {
   const browser = newBrowser(instance);
   return { browser, page: await browser.signIn(await browser.send('GET', '/account/applications'), email, PASSWORD) };
 }
@@ -48,10 +48,10 @@ const remove = (browser: Browser, page: PageView, builderId: string) => {
 
 describe('/account/applications', () => {
   it('asks for a sign-in, and lists company, scopes, start and last use of each application (OAU-46)', async () => {
-    const first = await obtainTokens(one, forBuilder('buil_a'));
+    const first = await obtainTokens(firstInstance, forBuilder('buil_a'));
     const day = 24 * 3_600_000;
     deployment.clock.at += 3 * day;
-    await refreshTokens(one, flow, first.refresh_token);
+    await refreshTokens(firstInstance, flow, first.refresh_token);
     const signedOut = await newBrowser().send('GET', '/account/applications');
     expect([signedOut.status, signedOut.heading]).toEqual([200, 'Sign in']);
     const { page } = await signIn('user_a@example.com');
@@ -63,9 +63,12 @@ describe('/account/applications', () => {
   });
 
   it('lists one application once, with the scopes of all its authorisations, and none of others (OAU-46)', async () => {
-    await obtainTokens(one, { ...forBuilder('buil_a'), changes: { builder_id: 'buil_a', scope: 'read:photos' } });
+    await obtainTokens(firstInstance, {
+      ...forBuilder('buil_a'),
+      changes: { builder_id: 'buil_a', scope: 'read:photos' },
+    });
     // An authorisation whose code was never used gave no access.
-    await obtainCode(one, forBuilder('buil_b'));
+    await obtainCode(firstInstance, forBuilder('buil_b'));
     const { page } = await signIn('user_a@example.com');
     expect(page.forms.filter(({ fields }) => fields.builder_id).map(({ fields }) => fields.builder_id)).toEqual([
       'buil_a',
@@ -76,7 +79,7 @@ describe('/account/applications', () => {
 
   it('does not count sign-ins that succeed as failures of the network, in no region (OAU-27)', async () => {
     for (let count = 0; count < 12; count++) {
-      const browser = new Browser(one.app, '198.51.100.250');
+      const browser = new Browser(firstInstance.app, '198.51.100.250');
       const signInPage = await browser.send('GET', '/account/applications');
       const { heading } = await browser.signIn(signInPage, 'user_a@example.com', PASSWORD);
       expect(heading).toBe('Applications that use your data');
@@ -93,14 +96,14 @@ describe('/account/applications', () => {
 describe('removing access', () => {
   it('ends every token of the application for that company on all instances, and no other (OAU-47)', async () => {
     const [mine, again, elsewhere] = [
-      await obtainTokens(one, forBuilder('buil_a')),
-      await obtainTokens(one, forBuilder('buil_a')),
-      await obtainTokens(one, forBuilder('buil_b')),
+      await obtainTokens(firstInstance, forBuilder('buil_a')),
+      await obtainTokens(firstInstance, forBuilder('buil_a')),
+      await obtainTokens(firstInstance, forBuilder('buil_b')),
     ];
-    const theirs = await obtainTokens(one, { clientId: 'cli_app', email: 'user_b@example.com' });
-    const code = await obtainCode(one, forBuilder('buil_a'));
+    const theirs = await obtainTokens(firstInstance, { clientId: 'cli_app', email: 'user_b@example.com' });
+    const code = await obtainCode(firstInstance, forBuilder('buil_a'));
     for (const tokens of [mine, again, elsewhere, theirs]) {
-      expect([await statusOf(one, tokens), await statusOf(other, tokens)]).toEqual([200, 200]);
+      expect([await statusOf(firstInstance, tokens), await statusOf(otherInstance, tokens)]).toEqual([200, 200]);
     }
     const { browser, page } = await signIn('user_a@example.com');
     const after = await remove(browser, page, 'buil_a');
@@ -108,19 +111,19 @@ describe('removing access', () => {
     expect(after.forms.filter(({ fields }) => fields.builder_id).map(({ fields }) => fields.builder_id)).toEqual([
       'buil_b',
     ]);
-    for (const tokens of [mine, again]) expect(await statusOf(one, tokens)).toBe(401);
+    for (const tokens of [mine, again]) expect(await statusOf(firstInstance, tokens)).toBe(401);
     deployment.clock.at += 1000;
     for (const tokens of [mine, again]) {
-      expect(await statusOf(other, tokens)).toBe(401);
-      expect((await refreshTokens(other, flow, tokens.refresh_token)).body.error).toBe('invalid_grant');
+      expect(await statusOf(otherInstance, tokens)).toBe(401);
+      expect((await refreshTokens(otherInstance, flow, tokens.refresh_token)).body.error).toBe('invalid_grant');
     }
-    expect((await exchangeCode(other, flow, code)).body.error).toBe('invalid_grant');
+    expect((await exchangeCode(otherInstance, flow, code)).body.error).toBe('invalid_grant');
     for (const tokens of [elsewhere, theirs])
-      expect([await statusOf(one, tokens), await statusOf(other, tokens)]).toEqual([200, 200]);
+      expect([await statusOf(firstInstance, tokens), await statusOf(otherInstance, tokens)]).toEqual([200, 200]);
   });
 
   it('is recorded once, with the user and the address (ACC-20)', async () => {
-    await obtainTokens(one, { clientId: 'cli_app', email: 'user_b@example.com' });
+    await obtainTokens(firstInstance, { clientId: 'cli_app', email: 'user_b@example.com' });
     const { browser, page } = await signIn('user_b@example.com');
     await remove(browser, page, 'buil_a');
     await remove(browser, page, 'buil_a');
@@ -143,7 +146,7 @@ describe('removing access', () => {
   });
 
   it('needs the CSRF token of the browser and a session, and reaches only the own authorisations (OAU-26)', async () => {
-    const tokens = await obtainTokens(one, forBuilder('buil_b'));
+    const tokens = await obtainTokens(firstInstance, forBuilder('buil_b'));
     const { browser: attacker, page } = await signIn('user_b@example.com');
     const { browser, page: own } = await signIn('user_a@example.com');
     // Another user's form, with the fields of user_a.
@@ -151,7 +154,7 @@ describe('removing access', () => {
     const csrf = page.forms.at(-1)!.fields.csrf!;
     const body = new URLSearchParams({ ...form!.fields, csrf } as Record<string, string>).toString();
     expect((await attacker.send('POST', '/account/applications', body)).status).toBe(200);
-    expect(await statusOf(one, tokens)).toBe(200);
+    expect(await statusOf(firstInstance, tokens)).toBe(200);
     for (const [from, fields] of [
       [newBrowser(), form!.fields],
       [browser, { ...form!.fields, csrf: '' }],
@@ -164,7 +167,7 @@ describe('removing access', () => {
     expect(
       (await browser.send('POST', '/account/applications', new URLSearchParams(elsewhere).toString())).status,
     ).toBe(400);
-    expect(await statusOf(one, tokens)).toBe(200);
+    expect(await statusOf(firstInstance, tokens)).toBe(200);
   });
 
   it('works in the other region too', async () => {
@@ -172,10 +175,10 @@ describe('removing access', () => {
     await addUser(deployment, 'user_u', ['buil_u'], { region: 'us1' });
     await addApplication(deployment, 'cli_us', { region: 'us1' } as never);
     const usFlow = { clientId: 'cli_us', email: 'user_u@example.com' };
-    const tokens = await obtainTokens(one, usFlow);
+    const tokens = await obtainTokens(firstInstance, usFlow);
     const status = async () =>
       (
-        await one.app.inject({
+        await firstInstance.app.inject({
           url: '/me',
           headers: { authorization: `Bearer ${tokens.access_token}`, 'x-service-region-id': 'us1' },
         })
@@ -190,16 +193,16 @@ describe('removing access', () => {
 describe('a revocation that the client causes', () => {
   it('is recorded with its reason: by itself, a code used twice, a replaced token used later (ACC-20)', async () => {
     const revoke = (token: string) =>
-      one.app.inject({ method: 'POST', url: '/oauth/revoke', payload: { client_id: 'cli_app', token } });
-    await revoke((await obtainTokens(one, forBuilder('buil_b'))).refresh_token);
-    const code = await obtainCode(one, forBuilder('buil_b'));
-    await exchangeCode(one, flow, code);
-    await exchangeCode(one, flow, code);
-    const { refresh_token } = await obtainTokens(one, forBuilder('buil_b'));
-    await refreshTokens(one, flow, refresh_token);
-    await ageRotation(deployment, refresh_token, 61);
-    await refreshTokens(one, flow, refresh_token);
-    await postToken(one.app, { grant_type: 'refresh_token', refresh_token, client_id: 'cli_app' });
+      firstInstance.app.inject({ method: 'POST', url: '/oauth/revoke', payload: { client_id: 'cli_app', token } });
+    await revoke((await obtainTokens(firstInstance, forBuilder('buil_b'))).refresh_token);
+    const code = await obtainCode(firstInstance, forBuilder('buil_b'));
+    await exchangeCode(firstInstance, flow, code);
+    await exchangeCode(firstInstance, flow, code);
+    const { refresh_token } = await obtainTokens(firstInstance, forBuilder('buil_b'));
+    await refreshTokens(firstInstance, flow, refresh_token);
+    await backdateRotation(deployment, refresh_token, 61);
+    await refreshTokens(firstInstance, flow, refresh_token);
+    await postToken(firstInstance.app, { grant_type: 'refresh_token', refresh_token, client_id: 'cli_app' });
     const entries = await deployment.databases.au1
       .fork()
       .find(AuditEntry, { action: 'consent.revoked', actorType: 'CLIENT' }, { orderBy: { at: 'asc', id: 'asc' } });

@@ -10,7 +10,7 @@ import { createMailer } from '../../../src/mail/mailer.ts';
 import { PasswordResets } from '../../../src/oauth/account/password-resets.ts';
 import { hashSecret } from '../../../src/shared/secrets.ts';
 import { OPERATOR } from '../../support/audit.ts';
-import { linkOf, type MailServer, startMailServer } from '../../support/mail-server.ts';
+import { extractLink, type MailServer, startMailServer } from '../../support/mail-server.ts';
 import { Browser } from '../browser.ts';
 import { type Instance, startDeployment, type TestDeployment } from '../deployment.ts';
 import { addApplication, addBuilder, addUser, authorizationParameters } from '../fixtures.ts';
@@ -18,14 +18,14 @@ import { addApplication, addBuilder, addUser, authorizationParameters } from '..
 let mail: MailServer;
 let deployment: TestDeployment;
 let instance: Instance;
-let other: Instance;
+let otherInstance: Instance;
 
 const NEW_PASSWORD = 'a new long password';
 
 beforeAll(async () => {
   mail = await startMailServer();
   deployment = await startDeployment({ SMTP_URL: mail.url, MAIL_FROM: 'Builder Integration <no-reply@example.com>' });
-  [instance, other] = [await deployment.startInstance(), await deployment.startInstance()];
+  [instance, otherInstance] = [await deployment.startInstance(), await deployment.startInstance()];
   await addBuilder(deployment, 'buil_a');
   await addApplication(deployment, 'cli_app');
   for (const id of ['user_a', 'user_b', 'user_c', 'user_d', 'user_e', 'user_f', 'user_g', 'user_h', 'user_i'])
@@ -47,7 +47,7 @@ const context = () => ({ database: deployment.databases.au1, clock: deployment.c
 const em = () => deployment.databases.au1.fork();
 const entriesOf = (objectId: string) => em().find(AuditEntry, { objectId }, { orderBy: { at: 'asc', id: 'asc' } });
 
-const choose = async (browser: Browser, path: string, password = NEW_PASSWORD, repeated = password) =>
+const submitPassword = async (browser: Browser, path: string, password = NEW_PASSWORD, repeated = password) =>
   browser.submit(await browser.send('GET', path), 'Save the password', { password, repeated });
 const signIn = async (email: string, password: string) => {
   const browser = newBrowser();
@@ -67,9 +67,10 @@ describe('the link of an invitation', () => {
     const saved = await browser.submit(page, 'Save the password', { password: NEW_PASSWORD, repeated: NEW_PASSWORD });
     expect([saved.status, saved.heading]).toEqual([200, 'Your password is saved']);
     expect(await signIn('user_new@example.com', NEW_PASSWORD)).toMatch(/^Allow/);
-    expect([(await browser.send('GET', link.path)).status, await choose(browser, link.path).catch(() => null)]).toEqual(
-      [404, null],
-    );
+    expect([
+      (await browser.send('GET', link.path)).status,
+      await submitPassword(browser, link.path).catch(() => null),
+    ]).toEqual([404, null]);
     await expect(inviteUser(context(), 'user_new@example.com', false)).rejects.toThrow('has a password already');
   });
 
@@ -89,7 +90,7 @@ describe('choosing a password', () => {
     ];
     const signedIn = newBrowser();
     await signedIn.signIn(await signedIn.open(authorizationParameters('cli_app')), 'user_b@example.com');
-    await choose(newBrowser(other.app), first.path);
+    await submitPassword(newBrowser(otherInstance.app), first.path);
     expect(await em().count(Session, { userId: 'user_b' })).toBe(0);
     expect((await signedIn.open(authorizationParameters('cli_app'))).heading).toBe('Sign in');
     expect((await newBrowser().send('GET', second.path)).heading).toBe('This link does not work');
@@ -103,7 +104,7 @@ describe('choosing a password', () => {
 
   it('succeeds once when two browsers do it at once (OAU-43)', async () => {
     const { path } = await resetPassword(context(), 'user_c', false);
-    const browsers = [newBrowser(), newBrowser(other.app)];
+    const browsers = [newBrowser(), newBrowser(otherInstance.app)];
     const pages = await Promise.all(browsers.map((browser) => browser.send('GET', path)));
     const results = await Promise.all(
       browsers.map((browser, index) => {
@@ -121,11 +122,11 @@ describe('choosing a password', () => {
   ])('shows the problem and keeps the link: %s', async (password, repeated, problem) => {
     const { path } = await resetPassword(context(), 'user_d', false);
     const browser = newBrowser();
-    const page = await choose(browser, path, password, repeated);
+    const page = await submitPassword(browser, path, password, repeated);
     expect([page.status, page.heading]).toEqual([400, 'Choose a password']);
     expect(page.body).toContain(`role="alert" id="problem"><p>${problem}`);
     expect(page.body).not.toContain(password);
-    expect((await choose(browser, path)).heading).toBe('Your password is saved');
+    expect((await submitPassword(browser, path)).heading).toBe('Your password is saved');
   });
 
   it('needs the CSRF token of the browser (OAU-26)', async () => {
@@ -176,7 +177,7 @@ describe('Forgot your password?', () => {
     const [message] = received('user_h@example.com');
     expect(message).toMatchObject({ from: 'no-reply@example.com', to: ['user_h@example.com'] });
     expect(message!.source).toContain('Subject: Choose your password for Builder Integration');
-    expect((await choose(newBrowser(), linkOf(message!))).heading).toBe('Your password is saved');
+    expect((await submitPassword(newBrowser(), extractLink(message!))).heading).toBe('Your password is saved');
     const created = (await entriesOf('user_h')).find(({ action }) => action === 'password_link.created');
     expect(created).toMatchObject({ action: 'password_link.created', actorType: 'USER', actorId: null });
   });
@@ -215,7 +216,7 @@ describe('Forgot your password?', () => {
     await request('both@example.com');
     await vi.waitFor(() => expect(received('both@example.com')).toHaveLength(2), 5000);
     const regions = received('both@example.com').map((message) =>
-      new URL(linkOf(message), 'http://x').searchParams.get('region'),
+      new URL(extractLink(message), 'http://x').searchParams.get('region'),
     );
     expect(regions.toSorted()).toEqual(['au1', 'us1']);
   });
@@ -240,18 +241,18 @@ describe('Forgot your password?', () => {
       resets.add({ email: 'user_i@example.com', address: '198.51.100.250', requestId: 'a' });
       await queue.drain();
     };
-    mail.failing = true;
+    mail.isFailing = true;
     for (let count = 0; count < 3; count++) await send();
-    mail.failing = false;
+    mail.isFailing = false;
     expect(await em().count(PasswordLink, { userId: 'user_i' })).toBe(0);
     const actions = (await entriesOf('user_i')).map(({ action }) => action);
     expect(actions.filter((action) => action === 'password_link.deleted')).toHaveLength(3);
     for (let count = 0; count < 4; count++) await send();
     expect(received('user_i@example.com')).toHaveLength(3);
     await em().nativeDelete(PasswordLink, { userId: 'user_i' });
-    mail.failing = true;
+    mail.isFailing = true;
     for (let count = 0; count < 20; count++) await send();
-    mail.failing = false;
+    mail.isFailing = false;
     const created = (await entriesOf('user_i')).filter(({ action }) => action === 'password_link.created');
     expect(created).toHaveLength(20);
     mailer.close();
@@ -260,7 +261,7 @@ describe('Forgot your password?', () => {
   it('allows a network 20 requests in an hour, on all instances (OAU-45)', async () => {
     const statuses: number[] = [];
     for (let count = 0; count < 24; count++) {
-      const browser = new Browser(count % 2 ? instance.app : other.app, '192.0.2.77');
+      const browser = new Browser(count % 2 ? instance.app : otherInstance.app, '192.0.2.77');
       statuses.push((await request(`unknown${count}@example.com`, browser)).status);
     }
     const allowed = statuses.filter((status) => status === 200).length;

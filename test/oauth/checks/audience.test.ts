@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { requireAudience } from '../../../src/oauth/checks/audience.check.ts';
-import { errorOf } from './fixtures.ts';
+import { errorOf } from './check-fixtures.ts';
 
 test('accepts no audience and the base URL, and rejects any other audience (OAU-10)', () => {
   const check = (audience?: string) => errorOf(() => requireAudience(audience, 'https://api.example'));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { requireConnectedMembership } from '../../../src/oauth/checks/builder-membership.check.ts';
 import { accessDenied, invalidGrant } from '../../../src/oauth/errors.ts';
-import { aMembership, errorOf } from './fixtures.ts';
+import { aMembership, errorOf } from './check-fixtures.ts';
 
 test('requires a membership in a connected builder, with the error of the endpoint (OAU-23)', () => {
   const membership = aMembership();

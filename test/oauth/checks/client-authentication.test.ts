@@ -6,7 +6,7 @@ import {
 } from '../../../src/oauth/checks/client-authentication.check.ts';
 import { OAuthError } from '../../../src/oauth/errors.ts';
 import { hashSecret } from '../../../src/shared/secrets.ts';
-import { aClient, errorOf } from './fixtures.ts';
+import { aClient, errorOf } from './check-fixtures.ts';
 
 /** A database with one client of this type, with these secret digests. */
 const aDatabaseWith = (type: 'PUBLIC' | 'CONFIDENTIAL', digests: string[]) => {

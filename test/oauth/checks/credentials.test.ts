@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseBasicCredentials, requireCredentials } from '../../../src/oauth/checks/credentials.check.ts';
-import { errorOf } from './fixtures.ts';
+import { errorOf } from './check-fixtures.ts';
 
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
 

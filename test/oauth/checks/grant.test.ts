@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { requireAllowedGrant, requireSupportedGrant } from '../../../src/oauth/checks/grant.check.ts';
-import { aClient, errorOf } from './fixtures.ts';
+import { aClient, errorOf } from './check-fixtures.ts';
 
 test('requireSupportedGrant rejects any other grant type (RFC 6749 section 5.2)', () => {
   for (const supported of ['client_credentials', 'authorization_code', 'refresh_token']) {

@@ -4,7 +4,7 @@ import {
   rejectRepeatedParameters,
   requireParameter,
 } from '../../../src/oauth/checks/parameters.check.ts';
-import { errorOf } from './fixtures.ts';
+import { errorOf } from './check-fixtures.ts';
 
 test('rejectRepeatedParameters rejects a name that occurs twice (RFC 6749 section 3.2)', () => {
   expect(errorOf(() => rejectRepeatedParameters(['a', 'b', 'A']))).toBeNull();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { requireCodeBinding, requireCodeChallenge, requireCodeVerifier } from '../../../src/oauth/checks/pkce.check.ts';
-import { errorOf } from './fixtures.ts';
+import { errorOf } from './check-fixtures.ts';
 
 /** The example of RFC 7636 appendix B. */
 const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { requireRegisteredRedirectUri } from '../../../src/oauth/checks/redirect-uri.check.ts';
-import { aClient, errorOf } from './fixtures.ts';
+import { aClient, errorOf } from './check-fixtures.ts';
 
 const registered = [
   'https://app.example/callback',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseRegionHeader } from '../../../src/oauth/checks/region.check.ts';
-import { errorOf } from './fixtures.ts';
+import { errorOf } from './check-fixtures.ts';
 
 test('returns the region that the header names, and all regions without the header (HDR-10)', () => {
   expect(parseRegionHeader({})).toEqual(['au1', 'us1']);

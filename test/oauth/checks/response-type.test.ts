@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { requireCodeResponseType } from '../../../src/oauth/checks/response-type.check.ts';
-import { errorOf } from './fixtures.ts';
+import { errorOf } from './check-fixtures.ts';
 
 test('accepts only the response type code (RFC 6749 section 3.1.1)', () => {
   expect(errorOf(() => requireCodeResponseType('code'))).toBeNull();

@@ -5,7 +5,7 @@ import {
   requireConnectionScopes,
   requireConsentedScopes,
 } from '../../../src/oauth/checks/scope.check.ts';
-import { aClient, aMembership, errorOf } from './fixtures.ts';
+import { aClient, aMembership, errorOf } from './check-fixtures.ts';
 
 test('requireClientScopes returns known scopes of the client, each once (RFC 6749 section 3.3)', () => {
   expect(requireClientScopes('read:projects read:builders read:projects', aClient())).toEqual([

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { isTokenOwner, requireTokenOwner } from '../../../src/oauth/checks/token-owner.check.ts';
-import { aClient, errorOf } from './fixtures.ts';
+import { aClient, errorOf } from './check-fixtures.ts';
 
 test("rejects another client's code or refresh token like one that does not exist (RFC 6749 section 5.2)", () => {
   const token = { clientId: 'cli_a' };

@@ -25,7 +25,7 @@ export const cycle = <T>(values: readonly T[], index: number): T => values[index
 export class CompanyContext {
   readonly rows = new Rows();
   readonly projects: Project[] = [];
-  readonly staff: User[] = [];
+  readonly users: User[] = [];
   readonly #counts = new Map<IdKind, number>();
 
   constructor(

@@ -4,7 +4,7 @@ import type { Rows } from '../../../src/demo/rows.ts';
 import type { RegionId } from '../../../src/shared/regions.ts';
 import { addAttendance } from './attendance.ts';
 import { CompanyContext } from './company-context.ts';
-import { addProjects, addStaff, addTimesheets } from './projects.ts';
+import { addProjects, addTimesheets, addUsers } from './projects.ts';
 import { addDefects, addMeetings, addPhotoReports } from './records.ts';
 import { addSubcontractors, GATE_WORKERS } from './subcontractors.ts';
 
@@ -25,7 +25,7 @@ const createContext = (region: RegionId, index: number) =>
 export function createCompanyRows(region: RegionId, index: number): Rows {
   const context = createContext(region, index);
   addProjects(context);
-  addStaff(context);
+  addUsers(context);
   addTimesheets(context);
   addSubcontractors(context);
   addDefects(context);

@@ -36,13 +36,13 @@ export function addProjects(context: CompanyContext): void {
 }
 
 /** Adds users of the builder's account, who cannot sign in. */
-export function addStaff(context: CompanyContext): void {
-  const { rows, builderId, region, index, staff } = context;
+export function addUsers(context: CompanyContext): void {
+  const { rows, builderId, region, index, users } = context;
   for (const role of ROLES) {
     const id = context.id('user');
     const account = { passwordHash: null, pictureKey: null, staffRole: null, disabledAt: null };
     const email = `${role.toLowerCase().replace('_', '.')}@${region}-${index}.example`;
-    staff.push(rows.add(User, { id, ...created(-600), name: `Fixture ${role}`, email, ...account }));
+    users.push(rows.add(User, { id, ...created(-600), name: `Fixture ${role}`, email, ...account }));
     rows.add(Membership, { ...created(-600), userId: id, builderId, role });
   }
 }

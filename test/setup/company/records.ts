@@ -20,9 +20,9 @@ const PRIORITIES = ['LOW', 'MEDIUM', 'HIGH'] as const;
 
 /** Adds defects of the started projects, numbered within each. */
 export function addDefects(context: CompanyContext): void {
-  const { rows, builderId, staff } = context;
+  const { rows, builderId, users } = context;
   const started = context.projects.filter(hasStarted);
-  const [user] = staff;
+  const [user] = users;
   const [, company] = rows.of(Subcontractor);
   const assignees: Defect['assignees'] = [
     { type: 'USER', id: user!.id, name: user!.name },

@@ -9,12 +9,12 @@ import {
 } from 'graphql';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { recordType } from '../../schema/selection.ts';
-import { requireSample, SAMPLED, type Samples } from './samples.ts';
+import { requireSample, SAMPLED_SCALARS, type Samples } from './samples.ts';
 
 export type Field = GraphQLField<unknown, unknown>;
 
-/** A field on the path through the graph, and the type that its next field belongs to. */
-export interface Step {
+/** A field of a nested selection, and the type that the next field belongs to. */
+export interface SelectionStep {
   field: Field;
   type: GraphQLObjectType;
 }
@@ -44,51 +44,60 @@ export const edges = Object.values(schema.getTypeMap())
       .map((field) => ({ name: `${type.name}.${field.name}`, type, field, scope: scopeOf(recordType(field.type))! })),
   );
 
-export const required = (field: Field) => field.args.filter(({ type }) => isNonNullType(type));
-const answerable = (field: Field) => required(field).every(({ type }) => SAMPLED.has(getNamedType(type).name));
+export const requiredArguments = (field: Field) => field.args.filter(({ type }) => isNonNullType(type));
+const hasSampledArguments = (field: Field) =>
+  requiredArguments(field).every(({ type }) => SAMPLED_SCALARS.has(getNamedType(type).name));
 
 /**
- * Returns the shortest path from a query to a type without needing the scope, so that only the edge itself can be rejected.
+ * Returns the shortest nested selection from a query to a type whose fields do not need the scope, so that only the edge itself can be
+ * rejected; null when there is none.
  *
- * @param begins whether the path may begin with that query.
+ * @param canBegin whether the selection may begin with that query.
  */
-export function wayTo(goal: GraphQLObjectType, scope: string | null, begins = (_: Field) => true): Step[] | null {
-  const ways: Step[][] = Object.values(query.getFields())
-    .filter((field) => (scope === null || field.extensions.scope !== scope) && answerable(field) && begins(field))
+export function findSelectionPath(
+  goal: GraphQLObjectType,
+  scope: string | null,
+  canBegin = (_: Field) => true,
+): SelectionStep[] | null {
+  const paths: SelectionStep[][] = Object.values(query.getFields())
+    .filter(
+      (field) => (scope === null || field.extensions.scope !== scope) && hasSampledArguments(field) && canBegin(field),
+    )
     .flatMap((field) => targetsOf(field).map((type) => [{ field, type }]));
   const seen = new Set<GraphQLObjectType>();
-  for (const way of ways) {
-    const { type } = way.at(-1)!;
-    if (type === goal) return way;
+  for (const path of paths) {
+    const { type } = path.at(-1)!;
+    if (type === goal) return path;
     if (seen.has(type)) continue;
     seen.add(type);
     for (const field of Object.values(type.getFields())) {
-      if ((scope !== null && scopeOf(recordType(field.type)) === scope) || required(field).length > 0) continue;
-      ways.push(...targetsOf(field).map((next) => [...way, { field, type: next }]));
+      if ((scope !== null && scopeOf(recordType(field.type)) === scope) || requiredArguments(field).length > 0)
+        continue;
+      paths.push(...targetsOf(field).map((next) => [...path, { field, type: next }]));
     }
   }
   return null;
 }
 
-/** Returns a document that selects the path and then the edge. */
-export function documentOf(
+/** Returns a document with the nested selection, and the edge inside it. */
+export function createDocument(
   samples: Samples,
-  way: Step[],
+  steps: SelectionStep[],
   edge: Field,
-  inner = `${call(samples, edge)} ${selected(edge, '__typename')}`,
+  inner = `${printField(samples, edge)} ${printSelection(edge, '__typename')}`,
 ): string {
-  const body = way.reduceRight((selection, { field, type }) => {
-    return `${call(samples, field)} ${selected(field, `... on ${type.name} { ${selection} }`)}`;
+  const body = steps.reduceRight((selection, { field, type }) => {
+    return `${printField(samples, field)} ${printSelection(field, `... on ${type.name} { ${selection} }`)}`;
   }, inner);
   return `{ ${body} }`;
 }
 
-export const call = (samples: Samples, field: Field) => {
-  const values = required(field).map(
+export const printField = (samples: Samples, field: Field) => {
+  const values = requiredArguments(field).map(
     ({ name, type }) => `${name}: "${requireSample(samples, getNamedType(type).name)}"`,
   );
   return values.length ? `${field.name}(${values.join(', ')})` : field.name;
 };
 
-export const selected = (field: Field, selection: string) =>
+export const printSelection = (field: Field, selection: string) =>
   isEnvelope(getNamedType(field.type)) ? `{ data { ${selection} } }` : `{ ${selection} }`;

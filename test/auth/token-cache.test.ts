@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 it('a token that was used before is refused from the instant of its expiry on', async () => {
-  const token = await service.as('A');
+  const token = await service.tokenOf('A');
   const { exp } = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());
   const statusAt = async (instant: number) => {
     service.clock.advance(instant - service.clock.now());
@@ -22,10 +22,10 @@ it('a token that was used before is refused from the instant of its expiry on', 
 });
 
 it('the builder header of a token of one builder may name that builder alone (HDR-12)', async () => {
-  const { clientId, builderIds } = service.demo('A');
-  const user = service.demoUser(({ builderIds: ids }) => ids.includes(builderIds[0]!));
+  const { clientId, builderIds } = service.findDemoClient('A');
+  const user = service.findDemoUser(({ builderIds: ids }) => ids.includes(builderIds[0]!));
   const [builderId, otherId] = builderIds;
-  const token = await service.token({ clientId, scope: 'read:builders', userId: user.id, builderId });
+  const token = await service.createToken({ clientId, scope: 'read:builders', userId: user.id, builderId });
   const statusWith = async (id: string) =>
     (await service.get('/builders', token, { 'x-service-builder-id': id })).statusCode;
   expect(await statusWith(builderId!)).toBe(200);
@@ -34,7 +34,7 @@ it('the builder header of a token of one builder may name that builder alone (HD
 
 describe('a verified token', () => {
   it('is read from the database at most every half second (ACC-5)', async () => {
-    const token = await service.as('B');
+    const token = await service.tokenOf('B');
     const times: number[] = [];
     const end = service.databases.au1.onStatement(
       ({ name }) => name === 'access.facts' && times.push(service.clock.now()),
@@ -52,7 +52,7 @@ describe('a verified token', () => {
     const { tokens, databases, clock } = service;
     const verifier = new AccessTokenVerifier({ tokens, databases, clock });
     const verify = async (scope: string) => {
-      const header = `Bearer ${await service.token({ clientId: service.demo('A').clientId, scope })}`;
+      const header = `Bearer ${await service.createToken({ clientId: service.findDemoClient('A').clientId, scope })}`;
       await verifier.authenticate(header, 'au1');
       return header;
     };
@@ -61,10 +61,10 @@ describe('a verified token', () => {
 
   it('is accepted and remembered whatever the notation of its scheme', async () => {
     const { verifier } = createVerifier();
-    const token = await service.token({ clientId: service.demo('A').clientId, scope: 'read:builders' });
+    const token = await service.createToken({ clientId: service.findDemoClient('A').clientId, scope: 'read:builders' });
     for (const header of [`bearer   ${token}`, `Bearer ${token}`, `BEARER ${token}`]) {
       expect(await verifier.authenticate(header, 'au1')).toMatchObject({ clientName: expect.any(String) });
-      expect(verifier.isVerified(`Bearer ${token}`)).toBe(true);
+      expect(verifier.isVerified(`Bearer ${token}`, 'au1')).toBe(true);
     }
     for (const header of [`Token ${token}`, token, `Bearer ${token} more`, 'Bearer ']) {
       await expect(verifier.authenticate(header, 'au1')).rejects.toMatchObject({ status: 401 });
@@ -107,10 +107,10 @@ describe('a verified token', () => {
     const [first, second] = [await verify('read:builders'), await verify('read:builders')];
     service.clock.advance(1_999);
     const third = await verify('read:builders');
-    expect([first, second, third].map((header) => verifier.isVerified(header))).toEqual([true, true, true]);
+    expect([first, second, third].map((header) => verifier.isVerified(header, 'au1'))).toEqual([true, true, true]);
     service.clock.advance(1);
     const fourth = await verify('read:builders');
-    expect([first, second, third, fourth].map((header) => verifier.isVerified(header))).toEqual([
+    expect([first, second, third, fourth].map((header) => verifier.isVerified(header, 'au1'))).toEqual([
       ...[false, false],
       ...[true, true],
     ]);
@@ -123,7 +123,23 @@ describe('a verified token', () => {
     await verifier.authenticate(older, 'au1');
     service.clock.advance(1);
     await verify('read:builders');
-    expect([older, newer].map((header) => verifier.isVerified(header))).toEqual([true, false]);
+    expect([older, newer].map((header) => verifier.isVerified(header, 'au1'))).toEqual([true, false]);
+  });
+
+  it('is verified in the region that accepted it alone (LIM-24)', async () => {
+    const { verifier, verify } = createVerifier();
+    const header = await verify('read:builders');
+    await expect(verifier.authenticate(header, 'us1')).rejects.toMatchObject({ status: 401 });
+    expect([verifier.isVerified(header, 'au1'), verifier.isVerified(header, 'us1')]).toEqual([true, false]);
+  });
+
+  it('stays verified while it is read again (LIM-24)', async () => {
+    const { verifier, verify } = createVerifier();
+    const header = await verify('read:builders');
+    service.clock.advance(500);
+    const reading = verifier.authenticate(header, 'au1');
+    expect(verifier.isVerified(header, 'au1')).toBe(true);
+    await reading;
   });
 
   it('is forgotten when it is used after its expiry', async () => {
@@ -131,7 +147,7 @@ describe('a verified token', () => {
     const header = await verify('read:builders');
     service.clock.advance(86_400_000);
     await expect(verifier.authenticate(header, 'au1')).rejects.toMatchObject({ status: 401 });
-    expect(verifier.isVerified(header)).toBe(false);
+    expect(verifier.isVerified(header, 'au1')).toBe(false);
   });
 
   it('is forgotten when the clock moves backwards', async () => {
@@ -140,7 +156,7 @@ describe('a verified token', () => {
     service.clock.advance(-1);
     const second = await verify('read:builders');
     service.clock.advance(1);
-    expect([first, second].map((header) => verifier.isVerified(header))).toEqual([false, true]);
+    expect([first, second].map((header) => verifier.isVerified(header, 'au1'))).toEqual([false, true]);
   });
 
   it('is not remembered when its header has more than 2,048 characters', async () => {
@@ -150,7 +166,9 @@ describe('a verified token', () => {
     const bytes = Math.floor(((2_048 - length) * 3) / 4);
     const headers = await Promise.all([-3, -2, -1, 0, 1, 2, 3].map((more) => verify('x'.repeat(bytes + more))));
     const [remembered, forgotten] = [true, false].map((isShort) =>
-      headers.filter((header) => header.length <= 2_048 === isShort).map((header) => verifier.isVerified(header)),
+      headers
+        .filter((header) => header.length <= 2_048 === isShort)
+        .map((header) => verifier.isVerified(header, 'au1')),
     );
     expect([new Set(remembered), new Set(forgotten)]).toEqual([new Set([true]), new Set([false])]);
     expect(headers.filter((header) => Math.abs(header.length - 2_048) <= 1).length).toBeGreaterThan(0);

@@ -7,11 +7,11 @@ import { createOrm } from '../../src/database/orm.ts';
 
 const schema = buildServiceSchema();
 
-const PRINTED: Record<string, unknown> = { String, ID: String, Int: Number, Float: Number, Boolean };
+const BUILT_IN_SCALARS: Record<string, unknown> = { String, ID: String, Int: Number, Float: Number, Boolean };
 
-/** The type alone; null of a list. */
-function single(type: GraphQLOutputType): GraphQLOutputType | null {
-  if (type instanceof GraphQLNonNull) return single(type.ofType);
+/** Returns the type without non-null; null for a list. */
+function unwrapNonNull(type: GraphQLOutputType): GraphQLOutputType | null {
+  if (type instanceof GraphQLNonNull) return unwrapNonNull(type.ofType);
   return type instanceof GraphQLList ? null : type;
 }
 
@@ -19,52 +19,54 @@ interface Leaf {
   name: string;
   /** Type of the field in GraphQL. */
   type: string;
-  /** Class of the property or the method's answer in TypeScript. */
-  held: unknown;
+  /** Constructor of the TypeScript type of the property or of the resolver's result. */
+  valueType: unknown;
 }
 
 const metadata = createOrm('postgresql://localhost/none').em.getMetadata();
 
-/** What a column is read as. */
-function columnOf(type: object, property: string): unknown {
+/** Returns the constructor of the values of a column, or its SQL type. */
+function findColumnType(type: object, property: string): unknown {
   const [column] = metadata.find(type as never)?.properties[property as never]?.columnTypes ?? [];
   if (!column) return undefined;
   if (/^(text|varchar)/.test(column)) return String;
   return column === 'boolean' ? Boolean : /^(int|double|numeric|real)/.test(column) ? Number : column;
 }
 
-/** Every field that is printed by a scalar of GraphQL's own. */
-function leaves(): Leaf[] {
+/** Returns every field whose type is a built-in scalar. */
+function listLeaves(): Leaf[] {
   const { objectTypes, fieldResolvers } = getMetadataStorage();
   return Object.values(schema.getTypeMap())
     .filter(isObjectType)
     .flatMap((type) => {
       const meta = objectTypes.find(({ name }) => name === type.name);
       return Object.values(type.getFields()).flatMap((field): Leaf[] => {
-        const leaf = single(field.type);
-        if (!meta || !leaf || !isScalarType(leaf) || !(leaf.name in PRINTED)) return [];
+        const leaf = unwrapNonNull(field.type);
+        if (!meta || !leaf || !isScalarType(leaf) || !(leaf.name in BUILT_IN_SCALARS)) return [];
         const method = fieldResolvers.find(
           (one) => one.schemaName === field.name && one.kind === 'external' && one.getObjectType?.() === meta.target,
         );
-        const held = method
+        const valueType = method
           ? Reflect.getMetadata('design:returntype', method.target.prototype, method.methodName)
-          : (columnOf(meta.target, field.name) ??
+          : (findColumnType(meta.target, field.name) ??
             Reflect.getMetadata('design:type', meta.target.prototype, field.name));
-        return [{ name: `${type.name}.${field.name}`, type: leaf.name, held }];
+        return [{ name: `${type.name}.${field.name}`, type: leaf.name, valueType }];
       });
     });
 }
 
-describe('what is answered as it is', () => {
-  it('is of the type that GraphQL prints', () => {
-    const all = leaves();
+describe('a leaf value that is returned without conversion', () => {
+  it('has the JavaScript type of its built-in scalar', () => {
+    const all = listLeaves();
     expect(all.length).toBeGreaterThan(100);
-    // What may be null and is no column is an Object here.
-    expect(all.filter(({ type, held }) => held !== PRINTED[type] && held !== Object)).toEqual([]);
-    expect(all.filter(({ held }) => held === Object).length).toBeLessThan(all.length / 5);
+    // The reflected type of a nullable property that is no column is Object.
+    expect(all.filter(({ type, valueType }) => valueType !== BUILT_IN_SCALARS[type] && valueType !== Object)).toEqual(
+      [],
+    );
+    expect(all.filter(({ valueType }) => valueType === Object).length).toBeLessThan(all.length / 5);
   });
 
-  it('is a name of its enum', () => {
+  it('is a name of its enum type', () => {
     const enums = Object.values(schema.getTypeMap()).filter((type) => isEnumType(type) && !type.name.startsWith('__'));
     expect(enums.length).toBeGreaterThan(10);
     for (const type of enums.filter(isEnumType)) {
@@ -72,8 +74,10 @@ describe('what is answered as it is', () => {
     }
   });
 
-  it('is the value of a scalar of our own', () => {
-    const own = Object.values(schema.getTypeMap()).filter((type) => isScalarType(type) && !(type.name in PRINTED));
+  it('is what a custom scalar serializes unchanged', () => {
+    const own = Object.values(schema.getTypeMap()).filter(
+      (type) => isScalarType(type) && !(type.name in BUILT_IN_SCALARS),
+    );
     expect(own.length).toBeGreaterThan(10);
     const value = {};
     for (const type of own.filter(isScalarType)) expect(type.serialize(value), type.name).toBe(value);

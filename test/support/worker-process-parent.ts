@@ -1,6 +1,6 @@
 import { WorkerProcess } from '../../src/shared/worker-process.ts';
 
-/* The parent of a worker process in worker-process.test.ts, which the test ends. */
+/* A parent of a worker process, which worker-process.test.ts kills. */
 
-const file = new URL('./worker-program.ts', import.meta.url);
+const file = new URL('./worker-process-program.ts', import.meta.url);
 void new WorkerProcess<string, unknown>({ file, timeoutMs: 600_000, idleMs: 600_000 }).run('busy');

@@ -1,5 +1,5 @@
 /** Fields of a sync that a decision depends on. */
-export interface Attempt {
+export interface SyncAttempt {
   who: string;
   report: string;
   revision: number;
@@ -12,17 +12,17 @@ export interface Attempt {
   updateOnly: boolean;
 }
 
-export interface Archive {
+export interface ArchiveAttempt {
   who: string;
   report: string;
   revision: number | null;
 }
 
-export type Answer =
+export type ExpectedResponse =
   | { http: 200; status: 'synced' | 'partial' | 'archived'; idempotent: boolean; sourceRevision: number }
   | { http: 404 | 409; code: string };
 
-interface Stored {
+interface StoredReport {
   owner: string;
   revision: number;
   content: string;
@@ -30,35 +30,35 @@ interface Stored {
   archived: boolean;
 }
 
-const refused = (code: string): Answer => ({ http: code === 'NOT_FOUND' ? 404 : 409, code });
+const createError = (code: string): ExpectedResponse => ({ http: code === 'NOT_FOUND' ? 404 : 409, code });
 
 /** In-memory model of syncs and archives, without concurrency. */
-export class Model {
-  readonly reports = new Map<string, Stored>();
+export class ReportModel {
+  readonly reports = new Map<string, StoredReport>();
   readonly archivedPhotos = new Set<string>();
 
-  sync({ who, report, revision, content, photos, failed, updateOnly }: Attempt): Answer {
+  sync({ who, report, revision, content, photos, failed, updateOnly }: SyncAttempt): ExpectedResponse {
     const stored = this.reports.get(report);
-    if (!stored && updateOnly) return refused('NOT_FOUND');
-    if (stored && stored.owner !== who) return refused('SOURCE_OWNERSHIP_REQUIRED');
-    if (stored?.archived && updateOnly) return refused('NOT_FOUND');
-    const answer = (idempotent: boolean): Answer => {
+    if (!stored && updateOnly) return createError('NOT_FOUND');
+    if (stored && stored.owner !== who) return createError('SOURCE_OWNERSHIP_REQUIRED');
+    if (stored?.archived && updateOnly) return createError('NOT_FOUND');
+    const answer = (idempotent: boolean): ExpectedResponse => {
       return { http: 200, status: failed ? 'partial' : 'synced', idempotent, sourceRevision: revision };
     };
     if (stored?.revision === revision) {
-      return stored.content === content ? answer(true) : refused('REVISION_CONFLICT');
+      return stored.content === content ? answer(true) : createError('REVISION_CONFLICT');
     }
-    if (stored && stored.revision > revision) return refused('STALE_REVISION');
-    if (photos.some((photo) => this.archivedPhotos.has(photo))) return refused('ATTACHMENT_CONFLICT');
+    if (stored && stored.revision > revision) return createError('STALE_REVISION');
+    if (photos.some((photo) => this.archivedPhotos.has(photo))) return createError('ATTACHMENT_CONFLICT');
     this.reports.set(report, { owner: who, revision, content, failed, archived: false });
     return answer(false);
   }
 
-  archive({ who, report, revision }: Archive): Answer {
+  archive({ who, report, revision }: ArchiveAttempt): ExpectedResponse {
     const stored = this.reports.get(report);
-    if (!stored) return refused('NOT_FOUND');
-    if (stored.owner !== who) return refused('SOURCE_OWNERSHIP_REQUIRED');
-    if (revision !== null && revision < stored.revision) return refused('STALE_REVISION');
+    if (!stored) return createError('NOT_FOUND');
+    if (stored.owner !== who) return createError('SOURCE_OWNERSHIP_REQUIRED');
+    if (revision !== null && revision < stored.revision) return createError('STALE_REVISION');
     const idempotent = stored.archived;
     stored.archived = true;
     return { http: 200, status: 'archived', idempotent, sourceRevision: stored.revision };

@@ -3,21 +3,21 @@ import { createDatabase } from '../../setup/database.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Two weeks before Sydney's clocks go back, New York's going forward among them. */
+/** Days from two weeks before New York's to after Sydney's change of daylight saving time. */
 export const FIRST_DAY = '2026-02-15';
 export const DAYS = 70;
 
-/** Zones with and without a change of clocks, ahead of and behind UTC, and one whose offset is no whole hour. */
+/** Time zones with and without daylight saving time, ahead of and behind UTC, and one whose offset is no whole hour. */
 export const ZONES = ['Australia/Sydney', 'America/New_York', 'Asia/Kathmandu', 'UTC'];
 
-export interface FigureSite {
+export interface FigureFixture {
   database: Database;
   execute: <Row extends object>(sql: string, values?: unknown[]) => Promise<Row[]>;
   close(): Promise<void>;
 }
 
 /** Opens a database with the builders `buil_a` and `buil_b`, each with projects, a profile, workers and two subcontractors, `sub_…2` archived. */
-export async function openFigureSite(): Promise<FigureSite> {
+export async function openFigureFixture(): Promise<FigureFixture> {
   const created = await createDatabase();
   const database = new Database('au1', created.url);
   const execute = <Row extends object>(sql: string, values: unknown[] = []) =>

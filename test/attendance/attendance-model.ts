@@ -12,7 +12,7 @@ export interface Visit {
   archived: boolean;
 }
 
-interface Known {
+interface ReceivedEvent {
   event: GateEvent;
   state: 'APPLIED' | 'PENDING_SIGN_ON' | { rejected: string };
   visit: Visit | null;
@@ -27,29 +27,29 @@ export interface Expected {
 }
 
 export class AttendanceModel {
-  readonly known = new Map<string, Known>();
+  readonly receivedEvents = new Map<string, ReceivedEvent>();
   readonly visits: Visit[] = [];
 
   /** Returns the response to a valid event of a worker with site access. */
   send(event: GateEvent): Expected {
-    const before = this.known.get(event.sourceEventId);
-    if (before) return this.#again(before, event);
+    const before = this.receivedEvents.get(event.sourceEventId);
+    if (before) return this.#repeat(before, event);
     if (event.type === 'SIGN_ON') return this.#signOn(event);
-    const reason = this.#refusal(event);
+    const reason = this.#findConflict(event);
     if (reason) return { status: 409, code: reason };
-    const on = this.known.get(event.sourceSignOnEventId!);
+    const on = this.receivedEvents.get(event.sourceSignOnEventId!);
     if (!on) {
-      this.known.set(event.sourceEventId, { event, state: 'PENDING_SIGN_ON', visit: null });
-      this.#rejectThoseWaitingFor(event);
+      this.receivedEvents.set(event.sourceEventId, { event, state: 'PENDING_SIGN_ON', visit: null });
+      this.#rejectPendingSignOffs(event);
       return { status: 202, state: 'PENDING_SIGN_ON', visit: null };
     }
     on.visit!.off = event.occurredAt;
-    this.known.set(event.sourceEventId, { event, state: 'APPLIED', visit: on.visit });
-    this.#rejectThoseWaitingFor(event);
+    this.receivedEvents.set(event.sourceEventId, { event, state: 'APPLIED', visit: on.visit });
+    this.#rejectPendingSignOffs(event);
     return { status: 201, state: 'APPLIED', visit: on.visit };
   }
 
-  #again({ event: first, state, visit }: Known, event: GateEvent): Expected {
+  #repeat({ event: first, state, visit }: ReceivedEvent, event: GateEvent): Expected {
     const same = (['type', 'workerId', 'sourceSignOnEventId', 'occurredAt', 'deviceId'] as const).every(
       (name) => (first[name] ?? null) === (event[name] ?? null),
     );
@@ -60,10 +60,10 @@ export class AttendanceModel {
   #signOn(event: GateEvent): Expected {
     const visit = { workerId: event.workerId, on: event.occurredAt, off: null, closed: false, archived: false };
     this.visits.push(visit);
-    this.known.set(event.sourceEventId, { event, state: 'APPLIED', visit });
+    this.receivedEvents.set(event.sourceEventId, { event, state: 'APPLIED', visit });
     // A Map iterates in the order of receipt.
-    for (const waiting of this.#waitingFor(event)) {
-      const reason = this.#refusal(waiting.event);
+    for (const waiting of this.#findPendingSignOffs(event)) {
+      const reason = this.#findConflict(waiting.event);
       if (reason) waiting.state = { rejected: reason };
       else {
         Object.assign(waiting, { state: 'APPLIED', visit });
@@ -74,9 +74,9 @@ export class AttendanceModel {
   }
 
   /** Returns the conflict of a sign-off with the event that it names, or null. */
-  #refusal({ sourceEventId, sourceSignOnEventId, workerId }: GateEvent): string | null {
+  #findConflict({ sourceEventId, sourceSignOnEventId, workerId }: GateEvent): string | null {
     if (!sourceSignOnEventId || sourceSignOnEventId === sourceEventId) return 'SIGN_ON_REQUIRED';
-    const on = this.known.get(sourceSignOnEventId);
+    const on = this.receivedEvents.get(sourceSignOnEventId);
     if (!on) return null;
     if (on.event.type === 'SIGN_OFF') return 'SIGN_ON_REQUIRED';
     if (on.event.workerId !== workerId) return 'WORKER_MISMATCH';
@@ -84,13 +84,13 @@ export class AttendanceModel {
     return on.visit!.closed || on.visit!.archived ? 'ATTENDANCE_CLOSED' : null;
   }
 
-  #waitingFor({ sourceEventId }: GateEvent): Known[] {
-    return [...this.known.values()].filter(
+  #findPendingSignOffs({ sourceEventId }: GateEvent): ReceivedEvent[] {
+    return [...this.receivedEvents.values()].filter(
       ({ event, state }) => state === 'PENDING_SIGN_ON' && event.sourceSignOnEventId === sourceEventId,
     );
   }
 
-  #rejectThoseWaitingFor(event: GateEvent): void {
-    for (const waiting of this.#waitingFor(event)) waiting.state = { rejected: 'SIGN_ON_REQUIRED' };
+  #rejectPendingSignOffs(event: GateEvent): void {
+    for (const waiting of this.#findPendingSignOffs(event)) waiting.state = { rejected: 'SIGN_ON_REQUIRED' };
   }
 }

@@ -6,8 +6,8 @@ import { findSourceRoot } from '../../src/cli/services/source-root.ts';
 
 export const ROOT = await findSourceRoot();
 
-/** A file that a procedure of CONTRIBUTING.md adds, or lines that it adds to one. */
-export interface Edit {
+/** A file that a section of CONTRIBUTING.md adds, or lines that it adds to an existing file. */
+export interface FileEdit {
   file: string;
   /** `ts` for a whole new file, `diff` for lines added to an existing one. */
   kind: 'ts' | 'diff';
@@ -15,21 +15,21 @@ export interface Edit {
   addedLines: number;
 }
 
-/** Files to write and shell commands to run. */
-export interface Procedure {
-  edits: Edit[];
+/** File edits and shell commands of a section of CONTRIBUTING.md. */
+export interface Guide {
+  edits: FileEdit[];
   commands: string[];
 }
 
-/** Returns the procedure below a heading of CONTRIBUTING.md: its blocks with a `file`, and the commands between the markers of that name. */
-export function readProcedure(heading: string, commands: string): Procedure {
+/** Reads the section below a heading of CONTRIBUTING.md: its blocks with a `file`, and the commands between the markers of that name. */
+export function readGuide(heading: string, commands: string): Guide {
   const page = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8');
   const section = page.split(/^(?=#{2,} )/m).find((part) => part.startsWith(`${heading}\n`));
   if (!section) throw new Error(`CONTRIBUTING.md has no heading "${heading}".`);
   const edits = [...section.matchAll(/^```(ts|diff) file=(\S+)\n([\s\S]*?)^```$/gm)].map(([, kind, file, text]) => {
     const added =
       kind === 'ts' ? text!.trimEnd().split('\n') : text!.split('\n').filter((line) => line.startsWith('+'));
-    return { kind: kind as Edit['kind'], file: file!, text: text!, addedLines: added.length };
+    return { kind: kind as FileEdit['kind'], file: file!, text: text!, addedLines: added.length };
   });
   const [, block] =
     new RegExp(`<!-- commands:${commands}:begin -->\\n\`\`\`sh\\n([\\s\\S]*?)\`\`\``).exec(section) ?? [];
@@ -39,14 +39,14 @@ export function readProcedure(heading: string, commands: string): Procedure {
 }
 
 /** Writes the edit below `root`. Throws when the lines that a `diff` block names are not in the file exactly once. */
-export function applyEdit(root: string, { file, kind, text }: Edit): void {
+export function applyEdit(root: string, { file, kind, text }: FileEdit): void {
   const path = join(root, file);
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, kind === 'ts' ? text : patch(file, readFileSync(path, 'utf8'), text));
+  writeFileSync(path, kind === 'ts' ? text : applyDiff(file, readFileSync(path, 'utf8'), text));
 }
 
 /** Returns the text with the lines of a `diff` block added; `@@` separates places. */
-function patch(file: string, original: string, diff: string): string {
+function applyDiff(file: string, original: string, diff: string): string {
   return diff.split(/^@@\n/m).reduce((text, hunk) => {
     const lines = hunk.trimEnd().split('\n');
     const before = `\n${lines
@@ -63,8 +63,8 @@ function patch(file: string, original: string, diff: string): string {
   }, original);
 }
 
-/** Copies the files of the checkout that git knows or would add to a new folder, with the same `node_modules`. Returns the folder. */
-export function copyTree(): string {
+/** Copies the tracked and the untracked, not ignored files to a new folder and links `node_modules`. Returns the folder. */
+export function copyCheckout(): string {
   const folder = mkdtempSync(join(tmpdir(), 'add-resource-'));
   const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: ROOT });
   const present = execFileSync('git', ['ls-files', '-z', '--deleted'], { cwd: ROOT }).toString().split('\0');
@@ -82,14 +82,14 @@ export function copyTree(): string {
 
 /** Runs a shell command in the folder. Returns its exit code and everything that it printed. */
 export function runCommand(folder: string, command: string): Promise<{ code: number | null; output: string }> {
-  return new Promise((settle) => {
+  return new Promise((resolve) => {
     const child = spawn('bash', ['-c', command], { cwd: folder, env: { ...process.env, NO_COLOR: '1' } });
     let output = '';
-    const hear = (chunk: Buffer) => {
+    const append = (chunk: Buffer) => {
       output += chunk.toString();
     };
-    child.stdout.on('data', hear);
-    child.stderr.on('data', hear);
-    child.on('close', (code) => settle({ code, output }));
+    child.stdout.on('data', append);
+    child.stderr.on('data', append);
+    child.on('close', (code) => resolve({ code, output }));
   });
 }

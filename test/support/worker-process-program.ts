@@ -2,7 +2,7 @@ import { pbkdf2 } from 'node:crypto';
 import { getPriority } from 'node:os';
 import { handleTasks } from '../../src/shared/worker-process.ts';
 
-/* Tasks of the process of worker-process.test.ts, by name. */
+/* Program of the worker processes of worker-process.test.ts. The task is the name of an action. */
 
 const TASKS: Record<string, () => unknown> = {
   answer: () => 'done',
@@ -12,7 +12,7 @@ const TASKS: Record<string, () => unknown> = {
   throw: () => {
     throw new Error('An error of the task.');
   },
-  // A task of a thread of libuv that takes about a minute.
+  // Occupies a thread of libuv for about a minute.
   busy: () => {
     pbkdf2('', '', 50_000_000, 64, 'sha512', () => undefined);
     process.stdout.write('busy');

@@ -1,18 +1,18 @@
 import type { LightMyRequestResponse } from 'fastify';
 import type { Service } from './harness.ts';
-import { picture } from './images.ts';
+import { createPicture } from './images.ts';
 
-export interface Reference {
+export interface UploadReference {
   key: string;
   regionId: string;
   type: string;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: an answer is walked by name.
+// biome-ignore lint/suspicious/noExplicitAny: tests read responses by property name.
 type Json = any;
 
-/** Requests of one client for one builder. */
-export class Client {
+/** Sends requests of one API client for one builder. */
+export class BuilderClient {
   constructor(
     readonly service: Service,
     readonly token: string,
@@ -32,8 +32,8 @@ export class Client {
     });
   }
 
-  /** Sends a request and returns its body. Fails unless it has the status. */
-  async ok(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object, status = 200): Promise<Json> {
+  /** Sends a request and returns the body of the response. Throws unless it has the status. */
+  async sendOk(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object, status = 200): Promise<Json> {
     const answer = await this.send(method, path, body);
     if (answer.statusCode !== status) throw new Error(`${method} ${path}: ${answer.statusCode} ${answer.body}`);
     return answer.json();
@@ -41,7 +41,7 @@ export class Client {
 
   presign(bytes: Buffer, contentType = 'image/jpeg', fileName = 'site.jpg'): Promise<Json> {
     const body = { contentType, fileName, size: bytes.length, type: 'attachment' };
-    return this.ok('POST', '/attachments/presign', body);
+    return this.sendOk('POST', '/attachments/presign', body);
   }
 
   /** Sends bytes to a signed URL. */
@@ -52,8 +52,8 @@ export class Client {
   }
 
   /** Presigns and uploads a file, by default a small picture. Returns its reference. */
-  async upload(bytes?: Buffer, contentType = 'image/jpeg'): Promise<Reference> {
-    const sent = bytes ?? (await picture());
+  async upload(bytes?: Buffer, contentType = 'image/jpeg'): Promise<UploadReference> {
+    const sent = bytes ?? (await createPicture());
     const { uploadUrl, key, regionId, type } = await this.presign(sent, contentType);
     const { statusCode, body } = await this.put(uploadUrl, sent, contentType);
     if (statusCode !== 200) throw new Error(`PUT: ${statusCode} ${body}`);
@@ -64,11 +64,11 @@ export class Client {
     imageAttachment,
     ...more
   }: {
-    imageAttachment?: Reference;
+    imageAttachment?: UploadReference;
     [field: string]: unknown;
   } = {}): Promise<Json> {
     const body = { fileName: 'site.jpg', imageAttachment: imageAttachment ?? (await this.upload()), ...more };
-    return this.ok('POST', '/photos', body, 201);
+    return this.sendOk('POST', '/photos', body, 201);
   }
 
   /** Downloads the bytes of a signed URL of the service. */
@@ -78,6 +78,6 @@ export class Client {
   }
 }
 
-export async function clientOf(service: Service, name: string, at = 0): Promise<Client> {
-  return new Client(service, await service.as(name), service.demo(name).builderIds[at]!);
+export async function createBuilderClient(service: Service, name: string, at = 0): Promise<BuilderClient> {
+  return new BuilderClient(service, await service.tokenOf(name), service.findDemoClient(name).builderIds[at]!);
 }

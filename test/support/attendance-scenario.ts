@@ -5,16 +5,19 @@ const DAY = 86_400_000;
 const HOUR = 3_600_000;
 const FIRST_DAY = Date.parse('2026-04-01T00:00:00.000Z');
 
-/** A visit as it happened. */
-export interface Stay {
+/** A visit that took place. */
+export interface ExpectedVisit {
   workerId: string;
   signedOnAt: string;
   signedOffAt: string | null;
 }
 
-/** The visits of every worker, and the events that gates observed. Every tenth worker is still on site. */
-export function storyOf(workers: string[], eventCount: number): { stays: Stay[]; events: GateEvent[] } {
-  const stays: Stay[] = [];
+/** Returns visits of every worker and the events that gates record for them. Every tenth worker is still on site. */
+export function createAttendanceScenario(
+  workers: string[],
+  eventCount: number,
+): { visits: ExpectedVisit[]; events: GateEvent[] } {
+  const visits: ExpectedVisit[] = [];
   const events: GateEvent[] = [];
   const ended = Math.floor(eventCount / 2 / workers.length);
   workers.forEach((workerId, at) => {
@@ -22,7 +25,7 @@ export function storyOf(workers: string[], eventCount: number): { stays: Stay[];
       const start = FIRST_DAY + visit * DAY + at * 1_001;
       const signedOnAt = new Date(start).toISOString();
       const signedOffAt = visit < ended ? new Date(start + 8 * HOUR).toISOString() : null;
-      stays.push({ workerId, signedOnAt, signedOffAt });
+      visits.push({ workerId, signedOnAt, signedOffAt });
       const on = `on-${at}-${visit}`;
       events.push({ sourceEventId: on, workerId, type: 'SIGN_ON', occurredAt: signedOnAt });
       if (signedOffAt === null) continue;
@@ -30,11 +33,11 @@ export function storyOf(workers: string[], eventCount: number): { stays: Stay[];
       events.push({ sourceEventId: `off-${at}-${visit}`, sourceSignOnEventId: on, ...end });
     }
   });
-  return { stays, events };
+  return { visits, events };
 }
 
 /** Adds that many workers who may enter the site, and returns their ids. */
-export async function addWorkers(
+export async function addGateWorkers(
   database: Database,
   { builderId, projectId }: { builderId: string; projectId: string },
   count: number,
@@ -55,8 +58,12 @@ export async function addWorkers(
   return rows.map(({ id }) => id);
 }
 
-/** Compares the database with what happened. Returns the differences in words, none when everything is right. */
-export async function compareWithStory(database: Database, stays: Stay[], events: GateEvent[]): Promise<string[]> {
+/** Returns a description of each difference between the database and the expected visits and events; none when all are stored once. */
+export async function findAttendanceDifferences(
+  database: Database,
+  stays: ExpectedVisit[],
+  events: GateEvent[],
+): Promise<string[]> {
   const em = database.fork();
   const found = (await em.execute(
     `select worker_id as "workerId", signed_on_at as "on", signed_off_at as "off", closed_at, archived_at, anomaly
@@ -64,7 +71,7 @@ export async function compareWithStory(database: Database, stays: Stay[], events
   )) as { workerId: string; on: string; off: string | null }[];
   const text = (workerId: string, on: string, off: string | null) =>
     `${workerId} ${Date.parse(on)} ${off && Date.parse(off)}`;
-  const differences = unlike(
+  const differences = findDifferences(
     'visit',
     stays.map(({ workerId, signedOnAt, signedOffAt }) => text(workerId, signedOnAt, signedOffAt)),
     found.map(({ workerId, on, off }) => text(workerId, on, off)),
@@ -74,7 +81,7 @@ export async function compareWithStory(database: Database, stays: Stay[], events
   )) as { event: string }[];
   const expected = events.map(({ sourceEventId }) => `${sourceEventId} APPLIED`);
   differences.push(
-    ...unlike(
+    ...findDifferences(
       'event',
       expected,
       kept.map(({ event }) => event),
@@ -87,7 +94,7 @@ export async function compareWithStory(database: Database, stays: Stay[], events
   return differences;
 }
 
-function unlike(what: string, expected: string[], found: string[]): string[] {
+function findDifferences(what: string, expected: string[], found: string[]): string[] {
   const rest = new Map<string, number>();
   for (const one of expected) rest.set(one, (rest.get(one) ?? 0) + 1);
   for (const one of found) rest.set(one, (rest.get(one) ?? 0) - 1);

@@ -2,21 +2,21 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 
-/** A received request. */
-export interface Received {
+/** A received webhook delivery. */
+export interface ReceivedDelivery {
   path: string;
   headers: Record<string, string>;
   body: string;
-  // biome-ignore lint/suspicious/noExplicitAny: the events' own types are tested elsewhere.
+  // biome-ignore lint/suspicious/noExplicitAny: other tests check the types of events.
   event: any;
 }
 
-type Respond = (received: Received, response: ServerResponse) => void;
+type RespondToDelivery = (received: ReceivedDelivery, response: ServerResponse) => void;
 
 /** A receiver of webhooks on loopback. It returns 204 unless `respond` is replaced. */
-export class Receiver {
-  readonly received: Received[] = [];
-  respond: Respond = (_received, response) => void response.writeHead(204).end();
+export class WebhookReceiver {
+  readonly received: ReceivedDelivery[] = [];
+  respond: RespondToDelivery = (_received, response) => void response.writeHead(204).end();
   readonly #server: Server;
   #waiting: (() => void)[] = [];
 
@@ -24,8 +24,8 @@ export class Receiver {
     this.#server = createServer((request, response) => void this.#receive(request, response));
   }
 
-  static async start(): Promise<Receiver> {
-    const receiver = new Receiver();
+  static async start(): Promise<WebhookReceiver> {
+    const receiver = new WebhookReceiver();
     await new Promise<void>((resolve) => receiver.#server.listen(0, '127.0.0.1', resolve));
     return receiver;
   }
@@ -61,8 +61,8 @@ export class Receiver {
   }
 }
 
-/** Whether the package that receivers use verifies the delivery with the secret. It rejects timestamps that are not of now. */
-export function isVerified({ body, headers }: Pick<Received, 'body' | 'headers'>, secret: string): boolean {
+/** Returns whether the package `standardwebhooks` verifies the delivery with the secret. It rejects timestamps that are not current. */
+export function isVerified({ body, headers }: Pick<ReceivedDelivery, 'body' | 'headers'>, secret: string): boolean {
   try {
     new Webhook(secret).verify(body, headers);
     return true;

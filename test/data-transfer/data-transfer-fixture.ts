@@ -17,21 +17,21 @@ export type Row = Record<string, unknown>;
 /** Databases and folders of one test file, removed at its end. */
 export class DataTransferFixture {
   readonly #cleanups: (() => Promise<unknown>)[] = [];
-  #filled: Promise<string> | null = null;
+  #sampleTemplate: Promise<string> | null = null;
 
   /** Creates a database with empty tables. */
-  async emptyDatabase(): Promise<Database> {
+  async createEmptyDatabase(): Promise<Database> {
     return this.#clone();
   }
 
   /** Creates a database with the rows of the sample. */
-  async sampleDatabase(): Promise<Database> {
-    this.#filled ??= makeTemplate(async (database) => {
+  async createSampleDatabase(): Promise<Database> {
+    this.#sampleTemplate ??= createTemplate(async (database) => {
       await importFolder(database, SAMPLES);
       const [builder] = await readSample('builders');
       await insertGeneratedRows(database, String(builder!.id), 'a0generated');
     });
-    return this.#clone(await this.#filled);
+    return this.#clone(await this.#sampleTemplate);
   }
 
   async #clone(template?: string): Promise<Database> {
@@ -41,7 +41,7 @@ export class DataTransferFixture {
     return database;
   }
 
-  async folder(): Promise<string> {
+  async createTemporaryFolder(): Promise<string> {
     const folder = await mkdtemp(join(tmpdir(), 'builder-api-data-transfer-'));
     this.#cleanups.unshift(() => rm(folder, { recursive: true }));
     return folder;
@@ -49,7 +49,7 @@ export class DataTransferFixture {
 
   /** Creates a folder with these files, each given as text or as rows. */
   async createFolder(files: Record<string, string | Buffer | Row[]>): Promise<string> {
-    const folder = await this.folder();
+    const folder = await this.createTemporaryFolder();
     for (const [file, content] of Object.entries(files)) {
       await writeFile(join(folder, `${file}.ndjson`), Array.isArray(content) ? toNdjson(content) : content);
     }
@@ -58,7 +58,7 @@ export class DataTransferFixture {
 
   /** Copies the sample data, with the rows of some files changed. */
   async copySample(files: Record<string, (rows: Row[]) => Row[]>): Promise<string> {
-    const folder = await this.folder();
+    const folder = await this.createTemporaryFolder();
     await cp(SAMPLES, folder, { recursive: true });
     for (const [file, change] of Object.entries(files)) {
       await writeFile(join(folder, `${file}.ndjson`), toNdjson(change(await readSample(file))));
@@ -66,7 +66,7 @@ export class DataTransferFixture {
     return folder;
   }
 
-  async client(database: Database): Promise<Client> {
+  async connectClient(database: Database): Promise<Client> {
     const client = new Client({ connectionString: database.url });
     await client.connect();
     this.#cleanups.unshift(() => client.end());
@@ -78,7 +78,7 @@ export class DataTransferFixture {
   }
 }
 
-async function makeTemplate(fill: (database: Database) => Promise<unknown>): Promise<string> {
+async function createTemplate(fill: (database: Database) => Promise<unknown>): Promise<string> {
   const { url } = await createDatabase();
   const database = new Database('au1', url);
   await fill(database);

@@ -1,5 +1,5 @@
-/** A stream of numbers from 0 up to 1 that is the same each time for the same seed (mulberry32). */
-export function randomOf(seed: number): () => number {
+/** Returns a generator of numbers from 0 to 1, exclusive; the same numbers for the same seed (mulberry32). */
+export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
@@ -9,8 +9,8 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-/** Returns the members in random order. */
-export function shuffled<T>(list: readonly T[], random: () => number): T[] {
+/** Returns a copy of the list in random order. */
+export function shuffle<T>(list: readonly T[], random: () => number): T[] {
   const result = [...list];
   for (let last = result.length - 1; last > 0; last--) {
     const other = Math.floor(random() * (last + 1));

@@ -19,7 +19,7 @@ const EDIT = `mutation ($builderId: BuilderId!, $meetingId: MeetingId!, $notes: 
 }`;
 
 /** Two instances of a service, and meetings of integrator A's first builder. */
-export class MeetingBench {
+export class MeetingHarness {
   private constructor(
     readonly service: Service,
     readonly instances: FastifyInstance[],
@@ -27,10 +27,15 @@ export class MeetingBench {
     readonly builderId: string,
   ) {}
 
-  static async start(): Promise<MeetingBench> {
+  static async start(): Promise<MeetingHarness> {
     const service = await startService();
-    const instances = [service.app, await service.another()];
-    return new MeetingBench(service, instances, await service.as('A'), service.demo('A').builderIds[0]!);
+    const instances = [service.app, await service.startInstance()];
+    return new MeetingHarness(
+      service,
+      instances,
+      await service.tokenOf('A'),
+      service.findDemoClient('A').builderIds[0]!,
+    );
   }
 
   async post(path: string, payload: object, instance = 0, as = this.token) {
@@ -40,48 +45,48 @@ export class MeetingBench {
     return { status: response.statusCode, body: response.json() };
   }
 
-  sync(meetingId: string, note: object, instance = 0) {
+  syncNote(meetingId: string, note: object, instance = 0) {
     return this.post(`/${meetingId}/notes`, note, instance);
   }
 
-  async newMeeting(notes?: string): Promise<string> {
+  async createMeeting(notes?: string): Promise<string> {
     return (await this.post('', { title: 'Weekly', ...(notes !== undefined && { notes }) })).body.id;
   }
 
-  async newTemplateMeeting(): Promise<string> {
+  async createTemplateMeeting(): Promise<string> {
     const { service, builderId } = this;
     const id = newId('meetingTemplate', service.clock.now());
     const em = service.databases.au1.fork();
     await em.insert(MeetingTemplate, { id, builderId, name: 'Site coordination', sections: SECTIONS });
-    const meetingId = await this.newMeeting();
+    const meetingId = await this.createMeeting();
     await em.execute('update meeting set template_id = ? where id = ?', [id, meetingId]);
     return meetingId;
   }
 
-  async read(meetingId: string): Promise<MeetingState> {
+  async readMeeting(meetingId: string): Promise<MeetingState> {
     const query = `{ meeting(builderId: "${this.builderId}", meetingId: "${meetingId}") { notes updatedAt } }`;
     return (await this.service.graphql(this.token, query)).data.meeting;
   }
 
-  async notesOf(meetingId: string): Promise<string | null> {
-    return (await this.read(meetingId)).notes;
+  async readNotes(meetingId: string): Promise<string | null> {
+    return (await this.readMeeting(meetingId)).notes;
   }
 
   /** Returns the list of synced notes of the meeting. */
-  async listOf(meetingId: string) {
+  async listNotes(meetingId: string) {
     const response = await this.service.get(`/builders/${this.builderId}/meetings/${meetingId}/notes`, this.token);
     return response.json().data;
   }
 
-  edit(meetingId: string, notes: string, expected: string, as = this.token) {
+  editNotes(meetingId: string, notes: string, expected: string, as = this.token) {
     return this.service.graphql(as, EDIT, { builderId: this.builderId, meetingId, notes, expected });
   }
 
-  /** Reads, changes and saves like a person, again after each edit conflict. */
+  /** Reads, changes and saves the notes, again after each edit conflict, as a user would. */
   async editUntilSaved(meetingId: string, change: (notes: string) => string): Promise<MeetingState> {
     for (;;) {
-      const { notes, updatedAt } = await this.read(meetingId);
-      const { data, errors } = await this.edit(meetingId, change(notes ?? ''), updatedAt);
+      const { notes, updatedAt } = await this.readMeeting(meetingId);
+      const { data, errors } = await this.editNotes(meetingId, change(notes ?? ''), updatedAt);
       if (!errors) return data.updateMeetingNotes;
       expect(errors[0]!.extensions).toEqual({ code: 'MEETING_CHANGED', http: { status: 409 } });
     }
