@@ -34,10 +34,7 @@ export function selectEncoding(header: string | undefined): Encoding | null {
   if (!header) return null;
   const weights = new Map(
     header.split(',').map((part) => {
-      const [name = '', ...parameters] = part
-        .trim()
-        .toLowerCase()
-        .split(/\s*;\s*/);
+      const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
       const weight = parameters.find((parameter) => parameter.startsWith('q='));
       return [name, weight === undefined ? 1 : Number(weight.slice(2)) || 0] as const;
     }),

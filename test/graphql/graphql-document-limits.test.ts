@@ -7,7 +7,7 @@ let token: string;
 
 beforeAll(async () => {
   service = await startService();
-  token = await service.as('A');
+  token = await service.tokenOf('A');
 });
 
 afterAll(() => service.stop());
@@ -61,6 +61,18 @@ describe('a document (LIM-18)', () => {
     expect((await post(query(MAX_CHARACTERS))).errors).toBeUndefined();
     // The text is invalid, so that parsing it would fail with another error.
     expect(await problemWith(`"""${query(MAX_CHARACTERS)}`)).toMatch(/must have at most 100000 characters, not 100003/);
+  });
+
+  it('400 where the name of its operation is longer than 1,000 characters', async () => {
+    const headers = { authorization: `Bearer ${token}` };
+    const send = (length: number) => {
+      const payload = { query: '{ me { id } }', operationName: 'n'.repeat(length) };
+      return service.request({ method: 'POST', url: '/graphql', headers, payload });
+    };
+    expect((await send(1_000)).json().errors[0].message).toContain('Unknown operation named');
+    expect((await send(1_001)).json().errors[0].extensions.errors).toEqual([
+      { fieldName: 'operationName', message: 'must have at most 1000 characters' },
+    ]);
   });
 
   it('400 above its limit of characters in a URL', async () => {

@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify';
+import { GraphQLError } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
+import { formatErrorWithoutSuggestions } from '../../src/graphql/server/suggestions.ts';
 import { type Service, sharedDefinition, startService, TOKEN_KEY, testConfig } from '../support/harness.ts';
 
 let service: Service;
@@ -9,7 +11,7 @@ let token: string;
 
 beforeAll(async () => {
   service = await startService();
-  token = await service.as('A');
+  token = await service.tokenOf('A');
   const { databases, clock, dataDir } = service;
   const addresses = { DATABASE_URL_AU1: databases.au1.url, DATABASE_URL_US1: databases.us1.url };
   const config = testConfig({ NODE_ENV: 'production', DATA_DIR: dataDir, ...addresses });
@@ -33,7 +35,7 @@ async function post(query: string, { app = service.app, variables = {} as Record
 }
 
 describe('a message in production', () => {
-  const builderId = () => service.demo('A').builderIds[0]!;
+  const builderId = () => service.findDemoClient('A').builderIds[0]!;
   const wrong: [what: string, query: string, variables?: Record<string, unknown>][] = [
     ['field', '{ me { nam } }'],
     ['type', '{ me { ... on Identty { id } } }'],
@@ -55,6 +57,13 @@ describe('a message in production', () => {
       { items: [{ txt: 'a', text: 'b' }] },
     ],
   ];
+
+  it('is built in time in proportion to a text that it repeats (LIM-18)', () => {
+    // A search that restarts at each repetition would take minutes.
+    const message = `Unknown operation named "${'Did you mean '.repeat(100_000)}".`;
+    const formatted = formatErrorWithoutSuggestions({ message }, new GraphQLError(message));
+    expect(formatted.message).toBe(message);
+  });
 
   it.each(wrong)('suggests no names for an invalid %s (ERR-26)', async (_, query, variables) => {
     const sent = { b: builderId(), ...variables };

@@ -13,9 +13,14 @@ export const MAX_NODE_DEPTH = 250;
 
 const EMPTY: DocumentNode = { kind: Kind.DOCUMENT, definitions: [] };
 
-/** Throws 400 for a document that is too long to be parsed. */
+/** Maximum characters of the name of an operation. Errors repeat it. */
+const MAX_NAME_CHARACTERS = 1_000;
+
+/** Throws 400 for a document that is too long to be parsed, or a name that is too long to be repeated. */
 export async function limitLength({ body, query: parameters }: FastifyRequest): Promise<void> {
-  const { query } = (body ?? parameters ?? {}) as { query?: unknown };
+  const { query, operationName } = (body ?? parameters ?? {}) as { query?: unknown; operationName?: unknown };
+  if (typeof operationName === 'string' && operationName.length > MAX_NAME_CHARACTERS)
+    throw invalidField('operationName', `must have at most ${MAX_NAME_CHARACTERS} characters`);
   if (typeof query !== 'string' || query.length <= MAX_CHARACTERS) return;
   throw invalidField(
     'query',

@@ -27,4 +27,5 @@ export function formatErrorWithoutSuggestions(
   };
 }
 
-const withoutSuggestion = (message: string) => message.replace(SUGGESTION, '');
+/** Most messages have none. Without the check, the search would restart at each "Did you mean" of a message that repeats a client's text. */
+const withoutSuggestion = (message: string) => (message.endsWith('?') ? message.replace(SUGGESTION, '') : message);

@@ -4,7 +4,7 @@ import { presign, upload } from './images.ts';
 
 const MIB = 1_048_576;
 
-/** A photo report of as many bytes as the API accepts. */
+/** Returns a photo report of the maximum size that the API accepts. */
 export function largestReport(kind: 'texts' | 'runs', name: string, revision: number): string {
   const richText =
     kind === 'texts'
@@ -27,7 +27,7 @@ export function largestReport(kind: 'texts' | 'runs', name: string, revision: nu
   });
 }
 
-/** Gives the text another report id and revision without building it anew. */
+/** Returns the text with another report id and revision, without serializing it again. */
 const renumber = (text: string, name: string, revision: number) =>
   text
     .replace('"sourceExternalId":"0"', `"sourceExternalId":"${name}"`)
@@ -35,7 +35,7 @@ const renumber = (text: string, name: string, revision: number) =>
 
 export const bodyAttacks: Attack[] = [
   {
-    ...{ name: 'bodies-tokens', row: '7', short: true },
+    ...{ name: 'bodies-tokens', finding: '7', short: true },
     about: 'Photo-report bodies of 30 MB of repeated `{},`, 8 connections',
     run: (session) => {
       const { attacker } = session;
@@ -45,7 +45,7 @@ export const bodyAttacks: Attack[] = [
     },
   },
   {
-    ...{ name: 'bodies-reports', row: '7' },
+    ...{ name: 'bodies-reports', finding: '7' },
     about: 'The largest valid photo reports (500 blocks with the longest texts, or 800,000 short runs), 8 connections',
     run: (session) => {
       const { attacker } = session;
@@ -57,7 +57,7 @@ export const bodyAttacks: Attack[] = [
     },
   },
   {
-    ...{ name: 'uploads-bulk', row: '6', short: true },
+    ...{ name: 'uploads-bulk', finding: '6', short: true },
     about: 'Bulk uploads of 200 MB with a token of `read:builders`, and one signed upload URL that is PUT many times',
     run: async (session) => {
       const { attacker } = session;
@@ -90,6 +90,25 @@ export const bodyAttacks: Attack[] = [
             };
           }),
       ]);
+    },
+  },
+  {
+    name: 'uploads-rejected-parts',
+    about: 'Bulk uploads of 25 parts of 8 MiB each under names that are not accepted, 64 at once',
+    run: (session) => {
+      const { attacker } = session;
+      const bytes = Buffer.alloc(8 * MIB, 4);
+      const parts = Array.from({ length: 25 }, (_, at) => [
+        Buffer.from(`--b\r\ncontent-disposition: form-data; name="other:${at}"; filename="a.jpg"\r\n\r\n`),
+        ...[bytes, Buffer.from('\r\n')],
+      ]);
+      const body = Buffer.concat([...parts.flat(), Buffer.from('--b--\r\n')]);
+      const path = `/builders/${attacker.builderId}/attachments/bulk-upload`;
+      return session.flood(64, (number) => {
+        const { headers } = get(attacker, number, path);
+        const type = { 'content-type': 'multipart/form-data; boundary=b' };
+        return { method: 'POST', path, headers: { ...headers, ...type }, body };
+      });
     },
   },
   {
@@ -159,7 +178,7 @@ export const bodyAttacks: Attack[] = [
       const abandon = async (first: number) => {
         for (let number = first; !session.isOver; number += 16) {
           const body = renumber(report, 'abandoned', number + 1);
-          const socket = session.open(toText(post(attacker, number, path, body)));
+          const socket = session.openSocket(toText(post(attacker, number, path, body)));
           session.count('sent');
           await sleep(300 + ((number * 137) % 2_000));
           socket.destroy();
@@ -183,7 +202,7 @@ export const bodyAttacks: Attack[] = [
         const start = isForm
           ? '--b\r\ncontent-disposition: form-data; name="file"; filename="a.jpg"\r\n\r\n'
           : '{"page":"';
-        const socket = session.open(
+        const socket = session.openSocket(
           `POST ${isForm ? form : json} HTTP/1.1\r\nhost: localhost\r\n${lines.join('')}content-type: ${type}\r\n` +
             `content-length: 30000000\r\n\r\n${start}${'x'.repeat(90_000)}`,
         );

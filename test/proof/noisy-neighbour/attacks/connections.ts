@@ -1,13 +1,13 @@
 import { type Attack, type AttackSession, get, graphql, post, toText } from '../attack.ts';
 import { largestReport } from './bodies.ts';
-import { ALLOWED_NOTES_ALIASES, neverRead, notesQuery } from './graphql.ts';
+import { ALLOWED_NOTES_ALIASES, notesQuery, openWithoutReading } from './graphql.ts';
 
-/** Keeps so many requests in progress on each of the connections, which it opens again where the service closes them. */
+/** Keeps `depth` requests in progress on each of the connections, which are opened again when the service closes them. */
 async function pipeline(session: AttackSession, connections: number, depth: number): Promise<void> {
   const open = (at: number) => {
     if (session.isOver) return;
     const one = toText(at % 2 ? get(session.attacker, at, '/health/live') : { path: '/health/live' });
-    const socket = session.open(one.repeat(depth));
+    const socket = session.openSocket(one.repeat(depth));
     socket.on('data', (chunk) => {
       const answered = chunk.toString('latin1').split('HTTP/1.1 ').length - 1;
       for (let count = 0; count < answered; count++) session.count('answered');
@@ -27,9 +27,10 @@ export const connectionAttacks: Attack[] = [
     ...{ name: 'connections-slow', short: true },
     about: 'Two thousand idle connections and a thousand that send a header a second',
     run: async (session) => {
-      for (let at = 0; at < 2_000; at++) session.open('GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n').resume();
+      for (let at = 0; at < 2_000; at++)
+        session.openSocket('GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n').resume();
       for (let at = 0; at < 1_000; at++) {
-        const socket = session.open('GET /builders HTTP/1.1\r\nhost: localhost\r\n');
+        const socket = session.openSocket('GET /builders HTTP/1.1\r\nhost: localhost\r\n');
         socket.resume();
         setInterval(() => socket.write('x-a: b\r\n'), 1_000).unref();
       }
@@ -46,7 +47,7 @@ export const connectionAttacks: Attack[] = [
         const request = get(attacker, at, '/timesheets');
         const lines = Object.entries(request.headers!).map(([name, value]) => `${name}: ${value}\r\n`);
         const text = `GET ${request.path} HTTP/1.1\r\nhost: localhost\r\n${lines.join('')}\r\n`;
-        session.open(text.repeat(2_000)).pause();
+        session.openSocket(text.repeat(2_000)).pause();
         session.count('sent');
       }
       await session.waitForEnd();
@@ -76,7 +77,7 @@ export const connectionAttacks: Attack[] = [
       const headers = { cookie: attacker.user.cookie };
       const page = toText({ path: `/reports/${JSON.parse(body).photoReportId}`, headers });
       const query = notesQuery(attacker.builderId, attacker.notesMeetingId, ALLOWED_NOTES_ALIASES);
-      await neverRead(session, 40, (number) => (number % 2 ? page : toText(graphql(attacker, number, query))));
+      await openWithoutReading(session, 40, (number) => (number % 2 ? page : toText(graphql(attacker, number, query))));
     },
   },
   {
@@ -105,8 +106,10 @@ export const connectionAttacks: Attack[] = [
       const last = attacker.clients.length - 1;
       const open = (number: number) => {
         if (session.isOver) return;
-        const socket = session.open(toText(post(attacker, number % last, path, JSON.stringify({ title: 'Talk' }))));
-        // The next turns of the event loops send the request and begin its authentication.
+        const socket = session.openSocket(
+          toText(post(attacker, number % last, path, JSON.stringify({ title: 'Talk' }))),
+        );
+        // The delay lets the service receive the request and begin its authentication.
         setTimeout(() => socket.destroy(), 5);
         socket.on('close', () => {
           session.count('abandoned');
@@ -115,7 +118,7 @@ export const connectionAttacks: Attack[] = [
       };
       for (let at = 0; at < 64; at++) open(at);
       await session.waitForEnd();
-      // By a client that sent none, and has used nothing of its rate limit.
+      // This client sent none of the requests and has its whole rate limit left.
       const { status } = await session.send(session.client(1), get(attacker, last, '/builders'));
       if (status !== 200) throw new Error(`The attacker's own share is blocked: ${status}`);
     },

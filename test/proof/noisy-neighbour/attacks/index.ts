@@ -8,8 +8,8 @@ import { lockAttacks } from './locks.ts';
 import { oauthAttacks } from './oauth.ts';
 import { webhookAttacks } from './webhooks.ts';
 
-/** Every attack: first those that repeat a finding, in its order, then the others. */
+/** All attacks: first those that repeat a finding, in the order of the findings, then the others. */
 export const ATTACKS: readonly Attack[] = [
   ...[...graphqlAttacks, ...imageAttacks, ...listAttacks, ...oauthAttacks],
   ...[...bodyAttacks, ...connectionAttacks, ...lockAttacks, ...webhookAttacks],
-].sort((one, other) => (one.row ?? '9').localeCompare(other.row ?? '9'));
+].sort((one, other) => (one.finding ?? '9').localeCompare(other.finding ?? '9'));

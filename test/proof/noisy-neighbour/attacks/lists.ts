@@ -2,7 +2,7 @@ import { type Attack, aliases, get, graphql, post } from '../attack.ts';
 
 export const listAttacks: Attack[] = [
   {
-    ...{ name: 'lists-interpreted', row: '3a', short: true },
+    ...{ name: 'lists-interpreted', finding: '3a', short: true },
     about: '25 meetings with notes of 1 MB: ten requests at once of five aliases of `meetings { data { id } }`',
     run: (session) => {
       const { attacker } = session;
@@ -12,7 +12,7 @@ export const listAttacks: Attack[] = [
     },
   },
   {
-    ...{ name: 'lists-large', row: '3b', short: true },
+    ...{ name: 'lists-large', finding: '3b', short: true },
     about: '25 meetings with notes of 1 MB: twenty list requests at once',
     run: (session) => {
       const { attacker } = session;
@@ -38,7 +38,7 @@ export const listAttacks: Attack[] = [
       for (let at = 0; at < 40; at++) {
         const { headers } = get(attacker, at, path);
         const lines = Object.entries(headers!).map(([name, value]) => `${name}: ${value}\r\n`);
-        session.open(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n${lines.join('')}\r\n`).pause();
+        session.openSocket(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n${lines.join('')}\r\n`).pause();
         session.count('sent');
       }
       await session.waitForEnd();
@@ -109,7 +109,7 @@ export const listAttacks: Attack[] = [
       const block = { text: 'x'.repeat(900_000) };
       await session.flood(24, (number) => {
         if (number % 3 === 0) return get(attacker, number, path);
-        // A detail block without one of the texts that are written through, so that the meeting's own limit is not reached.
+        // This detail block has none of the texts that are copied to the meeting, so that the limit of its notes is not reached.
         return post(attacker, number, path, {
           externalSourceId: `note-${number % 60}`,
           detailBlocks: [{ other: block.text }],

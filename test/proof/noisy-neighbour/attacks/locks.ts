@@ -21,8 +21,8 @@ const signOn = (attacker: Attacker, number: number, workerId: string) =>
     occurredAt: new Date(Date.now() - 60_000).toISOString(),
   });
 
-/** Writes that wait for each other, from every client of an attacker. */
-function contend(session: AttackSession, attacker: Attacker, connections: number): Promise<void> {
+/** Sends writes that wait for the same locks, from every client of an attacker. */
+function sendCompetingWrites(session: AttackSession, attacker: Attacker, connections: number): Promise<void> {
   const { builderId, notesMeetingId } = attacker;
   return session.flood(connections, (number) => {
     switch (number % 4) {
@@ -88,6 +88,7 @@ export const lockAttacks: Attack[] = [
   {
     name: 'locks-mixed',
     about: 'Two integrators, one of them on the builder of the victim, contend for all of these, 128 connections each',
-    run: (session) => Promise.all(session.scenario.attackers.map((attacker) => contend(session, attacker, 128))),
+    run: (session) =>
+      Promise.all(session.scenario.attackers.map((attacker) => sendCompetingWrites(session, attacker, 128))),
   },
 ];

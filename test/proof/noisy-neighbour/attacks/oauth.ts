@@ -1,13 +1,13 @@
 import { deriveCsrfToken } from '../../../../src/oauth/interaction/browser-id.ts';
 import { newSecret } from '../../../../src/shared/secrets.ts';
-import type { Attack } from '../attack.ts';
+import { type Attack, get } from '../attack.ts';
 import type { HttpRequest } from '../http-client.ts';
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
 export const oauthAttacks: Attack[] = [
   {
-    ...{ name: 'oauth-public-client', row: '4', short: true },
+    ...{ name: 'oauth-public-client', finding: '4', short: true },
     about: "Invalid refresh requests with the id of the victim's public client, from one address, at full rate",
     run: (session) => {
       const { publicClientId } = session.scenario.victim;
@@ -36,7 +36,7 @@ export const oauthAttacks: Attack[] = [
     },
   },
   {
-    ...{ name: 'oauth-parameters', row: '5', short: true },
+    ...{ name: 'oauth-parameters', finding: '5', short: true },
     about: '`GET /oauth/authorize` with 2,900 different parameters, without a token, 16 connections',
     run: (session) => {
       const names = Array.from({ length: 2_900 }, (_, at) => `${at.toString(36)}=`).join('&');
@@ -104,6 +104,23 @@ export const oauthAttacks: Attack[] = [
         return { method: 'POST', path: '/reports/sign-in?to=phrep_a0attack', headers, body };
       });
     },
+  },
+  {
+    ...{ name: 'accept-encoding', short: true },
+    about: 'The OpenAPI document with 15,500 spaces in `Accept-Encoding`, without a token, 16 connections',
+    run: (session) => {
+      const headers = { 'accept-encoding': `a${' '.repeat(15_500)}b` };
+      return session.flood(16, () => ({ path: '/openapi.json', headers }));
+    },
+  },
+  {
+    name: 'token-of-other-region',
+    about: 'A token of the other region, 600 connections',
+    run: (session) =>
+      session.flood(600, (number) => {
+        const { headers, ...request } = get(session.attacker, number, '/builders');
+        return { ...request, headers: { ...headers, 'x-service-region-id': 'us1' } };
+      }),
   },
   {
     name: 'unauthenticated',

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Attack, get, post } from '../attack.ts';
 
-/** As many as an integrator may have in a region. */
+/** Maximum endpoints of an integrator in a region. */
 const ENDPOINTS = 20;
 
 const PATH = '/webhook-endpoints';
@@ -24,7 +24,7 @@ export const webhookAttacks: Attack[] = [
       await once(receiver, 'listening');
       const { port } = receiver.address() as AddressInfo;
       const client = session.client(4, 100_000);
-      // An earlier round has left its own.
+      // Endpoints of an earlier round still exist.
       const { body } = await session.send(client, get(attacker, 0, PATH));
       for (const [number, { id }] of JSON.parse(body).data.entries()) {
         await session.send(client, { ...get(attacker, number, `${PATH}/${id}`), method: 'DELETE' });
