@@ -186,7 +186,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
 
   if (config.tracing) (await import('./http/tracing.ts')).installTracing(app, config.tracing);
   limitPipelining(app);
-  paceUncharged(app, (authorization) => tokens.isVerified(authorization));
+  paceUncharged(app, (request) => authenticator.isVerified(request));
   installHeaders(app, config);
   installRequestUsage(app);
   rejectAbandonedBodies(app);

@@ -1,7 +1,9 @@
 import { Arg, Ctx, Extensions, Query, Resolver } from 'type-graphql';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId } from '../../schema/scalars.ts';
+import type { Caller } from '../../src/auth/caller.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
+import type { Database } from '../../src/database/database.ts';
 import { decodeEventCursor, encodeEventCursor } from '../../src/domain/events/event-cursor.ts';
 import { EventFilter, type EventSelection } from '../../src/domain/events/event-filter.ts';
 import { type LogPage, type LogPosition, readHead, readLogPage } from '../../src/domain/events/event-log.ts';
@@ -48,28 +50,44 @@ export class EventResolver {
     const position = after == null ? head : decodeEventCursor(region, head, after);
     const selection = { types: types ?? null, builderIds: builderId == null ? null : [builderId] };
     const count = limit ?? MAX_EVENTS;
-    const filter = new EventFilter(caller, selection);
     const source = selectLogDatabase(database, head, position);
-    let page = await readLogPage(source, position, filter.toParameters(), count);
+    const read = (reader: Database, after: LogPosition, reading: Caller) =>
+      readVisibleEvents(reader, after, count, { caller: reading, selection, refreshCaller: context.refreshCaller });
+    let page = await read(source, position, caller);
     // A standby may not have the last events yet.
     if (source !== database) page = { ...page, hasMore: page.hasMore || page.next.number < head.number };
     if (wait && page.events.length === 0 && !page.hasMore) {
       const found = await context.waitForEvents(page.next, selection, wait * 1000);
-      page = await readEventsAfterWait(context, found, selection, count);
+      if (found.hasEvents) page = await read(database, found.position, found.caller);
+      else page = { events: [], next: found.position, hasMore: false };
     }
     const meta = { nextCursor: encodeEventCursor(region, head, page.next), hasMore: page.hasMore };
     return { data: page.events.map(toPublicEvent), meta };
   }
 }
 
-/** Reads the events that a wait has found, with the caller's scopes and connections of now. */
-async function readEventsAfterWait(
-  { database, refreshCaller }: RequestContext,
-  { position, hasEvents }: { position: LogPosition; hasEvents: boolean },
-  selection: EventSelection,
+interface EventReader {
+  caller: Caller;
+  selection: EventSelection;
+  refreshCaller: () => Promise<Caller>;
+}
+
+/**
+ * Returns a page of the events that the caller sees once they are read (EVT-7). The caller may come from the cache. Where the page passes over
+ * events, the caller is loaded again: a builder may have been connected, or a scope allowed, before these.
+ */
+async function readVisibleEvents(
+  database: Database,
+  position: LogPosition,
   limit: number,
+  { caller, selection, refreshCaller }: EventReader,
 ): Promise<LogPage> {
-  if (!hasEvents) return { events: [], next: position, hasMore: false };
-  const filter = new EventFilter(await refreshCaller(), selection);
-  return readLogPage(database, position, filter.toParameters(), limit);
+  for (let filter = new EventFilter(caller, selection); ; ) {
+    const page = await readLogPage(database, position, filter.toParameters(), limit);
+    // Numbers have no gaps.
+    if (page.next.number - position.number === page.events.length) return page;
+    const current = new EventFilter(await refreshCaller(), selection);
+    if (current.equals(filter)) return page;
+    filter = current;
+  }
 }

@@ -46,6 +46,8 @@ interface CacheEntry {
   loading: Promise<Caller | null>;
   /** The caller once it is loaded; null before, and for a token that is no longer valid. */
   caller: Caller | null;
+  /** Whether the last completed load found a caller. */
+  wasAccepted: boolean;
 }
 
 /** Authenticates bearer tokens. The database is queried at most every half second per token. */
@@ -65,10 +67,16 @@ export class AccessTokenVerifier {
   /**
    * Returns the caller of an `Authorization` header; throws 401. A token is valid only in the region of its client, whose database alone
    * contains the client.
+   *
+   * @param options.bypassCache Whether the caller is loaded after the call also where one is cached.
    */
-  async authenticate(authorization: string | undefined, region: RegionId): Promise<Caller> {
+  async authenticate(
+    authorization: string | undefined,
+    region: RegionId,
+    { bypassCache = false } = {},
+  ): Promise<Caller> {
     if (authorization === undefined) throw unauthenticated('An access token is required.', false);
-    const caller = await this.#findCaller(authorization, region);
+    const caller = await this.#findCaller(authorization, region, bypassCache);
     if (!caller) throw unauthenticated('The access token is invalid, expired or revoked.', true);
     return caller;
   }
@@ -79,12 +87,12 @@ export class AccessTokenVerifier {
     return entry && isFresh(entry, this.#clock.now()) ? entry.caller : null;
   }
 
-  /** Whether the header holds a token that was verified a short time ago. It may have expired or been revoked since. */
-  isVerified(authorization: string): boolean {
-    return this.#cache.au1.has(authorization) || this.#cache.us1.has(authorization);
+  /** Whether the header holds a token that the region accepted a short time ago. It may have expired or been revoked since. */
+  isVerified(authorization: string, region: RegionId): boolean {
+    return this.#cache[region].get(authorization)?.wasAccepted === true;
   }
 
-  async #findCaller(authorization: string, region: RegionId): Promise<Caller | null> {
+  async #findCaller(authorization: string, region: RegionId, bypassCache: boolean): Promise<Caller | null> {
     const cache = this.#cache[region];
     const now = this.#clock.now();
     // Only headers of verified tokens are keys, so that most requests need not be parsed.
@@ -98,14 +106,16 @@ export class AccessTokenVerifier {
       cache.delete(key);
       return null;
     }
-    if (!entry || !isFresh(entry, now)) {
+    if (!entry || bypassCache || !isFresh(entry, now)) {
       const claims = entry?.claims ?? (await this.#tokens.verify(key.slice(SCHEME.length)));
       if (!claims) return null;
-      entry = { claims, loadedAt: now, loading: loadCaller(this.#databases[region], claims), caller: null };
+      const loading = loadCaller(this.#databases[region], claims);
+      entry = { claims, loadedAt: now, loading, caller: null, wasAccepted: entry?.wasAccepted ?? false };
       addToCache(cache, key, entry, now);
     }
     try {
       entry.caller = await entry.loading;
+      entry.wasAccepted = entry.caller !== null;
       return entry.caller;
     } catch (error) {
       cache.delete(key);

@@ -6,14 +6,21 @@ import type { RegionId } from '../shared/regions.ts';
 import type { Caller } from './caller.ts';
 import type { RequestUsage } from './request-usage.ts';
 
-/** Milliseconds between checks of a waiting token. With the age of cached callers, a revocation takes effect within a second (ACC-5). */
-const CHECK_MS = 400;
+/** Milliseconds between checks of a waiting token, which bypass the cache: a revocation takes effect within a second (ACC-5). */
+const CHECK_MS = 800;
+
+export interface EventWaitResult {
+  /** Position up to which the caller sees no event. */
+  position: LogPosition;
+  hasEvents: boolean;
+  caller: Caller;
+}
 
 interface WaitDependencies {
   tail: EventTail;
   usage: RequestUsage;
   region: RegionId;
-  /** Authenticates the request's token again. */
+  /** Authenticates the request's token again, with what is stored after the call. */
   refreshCaller: () => Promise<Caller>;
 }
 
@@ -26,24 +33,28 @@ export async function waitForEvents(
   after: LogPosition,
   selection: EventSelection,
   timeoutMs: number,
-): Promise<{ position: LogPosition; hasEvents: boolean }> {
+): Promise<EventWaitResult> {
   const ended = new AbortController();
   usage.onEnd(() => ended.abort());
   const endsAt = performance.now() + timeoutMs;
   let position = after;
   return usage.runWait(async () => {
+    let caller = await refreshCaller();
     for (;;) {
-      const caller = await refreshCaller();
       if (selection.builderIds?.some((builderId) => !caller.isConnectedTo(builderId))) {
         throw forbidden('The builder is not connected to this integrator.');
       }
       const remainingMs = endsAt - performance.now();
-      if (remainingMs <= 0 || ended.signal.aborted) return { position, hasEvents: false };
+      if (remainingMs <= 0 || ended.signal.aborted) return { position, hasEvents: false, caller };
       const filter = new EventFilter(caller, selection);
       const options = { timeoutMs: Math.min(CHECK_MS, remainingMs), signal: ended.signal };
       const result = await tail.wait(region, position, filter, options);
+      if (result.reason === 'stopping') return { position, hasEvents: false, caller };
+      caller = await refreshCaller();
+      // Otherwise the wait may have passed over events that the caller sees now (EVT-7): the next one searches them.
+      if (!filter.equals(new EventFilter(caller, selection))) continue;
       position = result.position;
-      if (result.reason !== 'timeout') return { position, hasEvents: result.reason === 'events' };
+      if (result.reason === 'events') return { position, hasEvents: true, caller };
     }
   });
 }

@@ -5,7 +5,7 @@ import { Loaders } from '../database/read/loaders.ts';
 import type { EventTail } from '../domain/events/event-tail.ts';
 import type { WebhookTools } from '../domain/webhooks/webhook-context.ts';
 import type { Clock } from '../shared/clock.ts';
-import { ApiError, forbidden, invalidField } from '../shared/errors.ts';
+import { ApiError, FieldErrors, forbidden, invalidField } from '../shared/errors.ts';
 import type { FairShares } from '../shared/fair-shares.ts';
 import { idPattern } from '../shared/ids.ts';
 import { toNetwork } from '../shared/network.ts';
@@ -60,6 +60,15 @@ export class RequestAuthenticator {
     return caller ? this.admit(request, reply, region, caller) : this.#authenticateWithoutCache(request, reply);
   }
 
+  /** Whether the request has a token that its region accepted a short time ago. */
+  isVerified(request: FastifyRequest): boolean {
+    const { authorization } = request.headers;
+    const region = findRegion(request);
+    return (
+      authorization !== undefined && region !== undefined && this.#dependencies.tokens.isVerified(authorization, region)
+    );
+  }
+
   async #authenticateWithoutCache(request: FastifyRequest, reply: FastifyReply): Promise<AuthenticatedRequest> {
     const { tokens, databases, limits } = this.#dependencies;
     let region: RegionId = REGIONS[0];
@@ -98,16 +107,13 @@ export class RequestAuthenticator {
 
   /** Checks the version and builder headers and returns the request's context. A missing scope takes precedence: check it before. */
   createContext(request: FastifyRequest, { region, caller, charge }: AuthenticatedRequest): RequestContext {
-    const version = request.headers['x-service-api-version'];
-    if (version !== undefined && version !== API_VERSION) {
-      throw invalidField('X-Service-Api-Version', `must be ${API_VERSION}`);
-    }
+    const builderHeader = parseHeaders(request, caller);
     const { tokens, databases, storages, clock, shares, uploadQuota, eventTail, webhooks } = this.#dependencies;
     const usage = request.usage!;
     const database = databases[region].withLimits(usage);
     const shareKey = getShareKey(caller);
-    const refreshCaller = () => tokens.authenticate(request.headers.authorization, region);
-    const access = { caller, builderHeader: parseBuilderHeader(request, caller), loaders: new Loaders(database) };
+    const refreshCaller = () => tokens.authenticate(request.headers.authorization, region, { bypassCache: true });
+    const access = { caller, builderHeader, loaders: new Loaders(database) };
     return {
       ...access,
       requestId: request.id,
@@ -145,16 +151,24 @@ function findRegion({ headers }: FastifyRequest): RegionId | undefined {
   return value === undefined ? REGIONS[0] : REGIONS.find((region) => region === value);
 }
 
-function parseBuilderHeader(request: FastifyRequest, caller: Caller): string | null {
-  const value = request.headers['x-service-builder-id'];
-  if (value === undefined) return null;
-  if (typeof value !== 'string' || !idPattern('builder').test(value)) {
-    throw invalidField('X-Service-Builder-Id', 'must be a builder id, such as buil_a0mkq3v8t2n4c7x1p9r5w6yzb');
-  }
-  if (caller.builderId !== null && value !== caller.builderId) {
+/** Returns the builder header after a check of it and of the version header. Throws 400 with both that are wrong, or 403. */
+function parseHeaders({ headers }: FastifyRequest, caller: Caller): string | null {
+  const version = headers['x-service-api-version'];
+  const builderId = headers['x-service-builder-id'] as string | undefined;
+  const errors = new FieldErrors();
+  if (version !== undefined && version !== API_VERSION)
+    errors.add({ fieldName: 'X-Service-Api-Version', message: `must be ${API_VERSION}` });
+  if (builderId !== undefined && !idPattern('builder').test(builderId))
+    errors.add({
+      fieldName: 'X-Service-Builder-Id',
+      message: 'must be a builder id, such as buil_a0mkq3v8t2n4c7x1p9r5w6yzb',
+    });
+  errors.throwIfAny();
+  if (builderId === undefined) return null;
+  if (caller.builderId !== null && builderId !== caller.builderId) {
     throw forbidden('X-Service-Builder-Id names another builder than the access token.');
   }
-  return value;
+  return builderId;
 }
 
 /** Returns the key of the share that a caller's requests are charged to: one per integrator, and one per internal client. */

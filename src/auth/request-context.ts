@@ -6,6 +6,7 @@ import type { ApiError } from '../shared/errors.ts';
 import type { ResponseMeter } from '../shared/response-meter.ts';
 import type { AuthorizationContext } from './authorization.ts';
 import type { Caller } from './caller.ts';
+import type { EventWaitResult } from './event-waits.ts';
 import type { OperationAuthorization } from './operation-authorization.ts';
 
 /** Properties of a request's operation for the log and the metrics. */
@@ -36,16 +37,12 @@ export interface RequestContext extends OperationContext, AuthorizationContext {
     onEnd(release: () => void): void;
   };
   readonly authorization: OperationAuthorization;
-  /** Authenticates the request's token again. Throws 401. */
+  /** Authenticates the request's token again, with what is stored after the call. Throws 401. */
   refreshCaller(): Promise<Caller>;
   /** Whether the request may wait for events. Those of GraphQL hold their cost meanwhile, so that they may not. */
   canWait?: boolean;
   /** Waits until the caller sees an event after the position. */
-  waitForEvents(
-    after: LogPosition,
-    selection: EventSelection,
-    timeoutMs: number,
-  ): Promise<{ position: LogPosition; hasEvents: boolean }>;
+  waitForEvents(after: LogPosition, selection: EventSelection, timeoutMs: number): Promise<EventWaitResult>;
   /** Set when the body is larger than most operations accept: the error that they reject it with. */
   largeBody?: ApiError;
   /** An object of its own, because Apollo Server copies the context. */

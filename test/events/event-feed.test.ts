@@ -1,10 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { numberEvents, readHead } from '../../src/domain/events/event-log.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { readHead } from '../../src/domain/events/event-log.ts';
 import { maintainPartitions } from '../../src/domain/events/retention.job.ts';
+import { numberPendingEvents } from '../support/events.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { samplesOf } from '../support/samples.ts';
+import { createSamples } from '../support/samples.ts';
 
 interface Page {
   data: { id: string; type: string; builderId: string; resource: { type: string; id: string; path: string | null } }[];
@@ -15,13 +16,9 @@ let service: Service;
 let client: pg.Client;
 let token: string;
 /** Builders of the client A, and one that is not connected to it. */
-let own: string[];
-let foreign: string;
+let ownBuilderIds: string[];
+let foreignBuilderId: string;
 let cursor: string;
-
-const number = async () => {
-  while ((await numberEvents(service.databases.au1))! > 0);
-};
 
 const request = (query: string, bearer = token) => service.get(`/events?${query}`, bearer);
 
@@ -32,7 +29,7 @@ const read = async (query: string, bearer = token): Promise<Page> => {
 };
 
 /** Changes one timesheet of the builder, and returns its id. */
-const change = async (builderId: string): Promise<string> => {
+const changeTimesheet = async (builderId: string): Promise<string> => {
   const { rows } = await client.query(
     `update timesheet set hours = hours + 1 where id = (select min(id) from timesheet where builder_id = $1) returning id`,
     [builderId],
@@ -44,13 +41,13 @@ beforeAll(async () => {
   service = await startService();
   client = new pg.Client({ connectionString: service.databases.au1.url });
   await client.connect();
-  token = await service.as('A');
-  own = service.demo('A').builderIds;
+  token = await service.tokenOf('A');
+  ownBuilderIds = service.findDemoClient('A').builderIds;
   const { rows } = await client.query(
     `select builder_id from timesheet where builder_id <> all($1) group by 1 order by 1 limit 1`,
-    [own],
+    [ownBuilderIds],
   );
-  foreign = rows[0].builder_id;
+  foreignBuilderId = rows[0].builder_id;
 });
 
 afterAll(async () => {
@@ -59,7 +56,7 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
-  await number();
+  await numberPendingEvents(service.databases.au1);
   cursor = (await read('')).meta.nextCursor;
 });
 
@@ -69,15 +66,15 @@ describe('GET /events, 200', () => {
   });
 
   it('has the events after the cursor, without data of the record (EVT-1, EVT-4)', async () => {
-    const id = await change(own[0]!);
-    await number();
+    const id = await changeTimesheet(ownBuilderIds[0]!);
+    await numberPendingEvents(service.databases.au1);
     const { data, meta } = await read(`after=${cursor}`);
     expect(data).toEqual([
       {
         id: expect.stringMatching(/^evt_[a-z0-9]+$/),
         type: 'timesheet.updated',
         occurredAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-        builderId: own[0],
+        builderId: ownBuilderIds[0],
         projectId: expect.stringMatching(/^proj_/),
         resource: { type: 'timesheet', id, path: `/timesheets/${id}` },
       },
@@ -85,9 +82,9 @@ describe('GET /events, 200', () => {
     expect(await read(`after=${meta.nextCursor}`)).toMatchObject({ data: [], meta: { hasMore: false } });
   });
 
-  it('goes on page by page, without a gap and without a repetition', async () => {
-    await client.query('update timesheet set hours = hours where builder_id = $1', [own[0]]);
-    await number();
+  it('continues page by page, without a gap and without a repetition', async () => {
+    await client.query('update timesheet set hours = hours where builder_id = $1', [ownBuilderIds[0]]);
+    await numberPendingEvents(service.databases.au1);
     const seen: string[] = [];
     for (
       let page = await read(`after=${cursor}&limit=7`);
@@ -97,31 +94,33 @@ describe('GET /events, 200', () => {
       seen.push(...page.data.map(({ resource }) => resource.id));
       if (!page.meta.hasMore) break;
     }
-    const { rows } = await client.query('select id from timesheet where builder_id = $1', [own[0]]);
+    const { rows } = await client.query('select id from timesheet where builder_id = $1', [ownBuilderIds[0]]);
     expect(seen.sort()).toEqual(rows.map(({ id }) => id).sort());
   });
 
   it('skips what the token does not see, which does not count towards `limit` (EVT-7, EVT-8)', async () => {
-    for (let count = 0; count < 3; count++) await change(foreign);
-    const id = await change(own[0]!);
-    await number();
+    for (let count = 0; count < 3; count++) await changeTimesheet(foreignBuilderId);
+    const id = await changeTimesheet(ownBuilderIds[0]!);
+    await numberPendingEvents(service.databases.au1);
     const { data } = await read(`after=${cursor}&limit=1`);
     expect(data.map(({ resource }) => resource.id)).toEqual([id]);
-    const unscoped = await read(`after=${cursor}`, await service.as('A', ['read:photos']));
+    const unscoped = await read(`after=${cursor}`, await service.tokenOf('A', ['read:photos']));
     expect(unscoped.data).toEqual([]);
   });
 
-  it('follows the connection of now: its scopes and its end', async () => {
-    await change(own[0]!);
-    await number();
-    const where = [service.demo('A').clientId, own[0]];
+  it('follows the current scopes of the connection, and its revocation', async () => {
+    await changeTimesheet(ownBuilderIds[0]!);
+    await numberPendingEvents(service.databases.au1);
+    const where = [service.findDemoClient('A').clientId, ownBuilderIds[0]];
     const set = (column: string) =>
       client.query(
         `update connection set ${column} where builder_id = $2
            and integrator_id = (select integrator_id from oauth_client where id = $1)`,
         where,
       );
-    const { rows } = await client.query('select scopes from connection where builder_id = $1 limit 1', [own[0]]);
+    const { rows } = await client.query('select scopes from connection where builder_id = $1 limit 1', [
+      ownBuilderIds[0],
+    ]);
     await set(`scopes = '{read:photos}'`);
     service.clock.advance(1_000);
     expect((await read(`after=${cursor}`)).data).toEqual([]);
@@ -134,16 +133,16 @@ describe('GET /events, 200', () => {
   });
 
   it('is filtered by types and by builder', async () => {
-    await change(own[0]!);
-    await number();
+    await changeTimesheet(ownBuilderIds[0]!);
+    await numberPendingEvents(service.databases.au1);
     expect((await read(`after=${cursor}&types=timesheet.created&types[]=photo.updated`)).data).toEqual([]);
-    expect((await read(`after=${cursor}&types=timesheet.updated&builderId=${own[0]}`)).data).toHaveLength(1);
-    if (own[1]) expect((await read(`after=${cursor}&builderId=${own[1]}`)).data).toEqual([]);
+    expect((await read(`after=${cursor}&types=timesheet.updated&builderId=${ownBuilderIds[0]}`)).data).toHaveLength(1);
+    if (ownBuilderIds[1]) expect((await read(`after=${cursor}&builderId=${ownBuilderIds[1]}`)).data).toEqual([]);
   });
 
   it('is the same page in GraphQL under `events`, to internal clients of every builder', async () => {
-    const ids = [await change(own[0]!), await change(foreign)];
-    await number();
+    const ids = [await changeTimesheet(ownBuilderIds[0]!), await changeTimesheet(foreignBuilderId)];
+    await numberPendingEvents(service.databases.au1);
     const query = '{ events(after: "CURSOR") { data { type resource { id } } meta { nextCursor hasMore } } }';
     const ask = async (bearer: string) => {
       const payload = { query: query.replace('CURSOR', cursor) };
@@ -151,9 +150,87 @@ describe('GET /events, 200', () => {
       return (await service.request({ method: 'POST', url: '/graphql', payload, headers })).json().data.events;
     };
     expect((await ask(token)).data.map((event: Page['data'][0]) => event.resource.id)).toEqual([ids[0]]);
-    const all = await ask(await service.as('internal'));
+    const all = await ask(await service.tokenOf('internal'));
     expect(all.data.map((event: Page['data'][0]) => event.resource.id)).toEqual(ids);
-    expect((await service.get('/events', await service.as('internal'))).statusCode).toBe(403);
+    expect((await service.get('/events', await service.tokenOf('internal'))).statusCode).toBe(403);
+  });
+});
+
+describe('GET /events just after a connection has changed, 200', () => {
+  const setConnection = (values: string) =>
+    client.query(
+      `update connection set ${values} where builder_id = $2
+         and integrator_id = (select integrator_id from oauth_client where id = $1)`,
+      [service.findDemoClient('A').clientId, ownBuilderIds[0]],
+    );
+
+  /** Changes the connection and then a timesheet after the caller was cached with the connection before. Returns the timesheet's id. */
+  async function changeAfter(values: string): Promise<string> {
+    await setConnection(values);
+    const id = await changeTimesheet(ownBuilderIds[0]!);
+    await numberPendingEvents(service.databases.au1);
+    return id;
+  }
+
+  const cases = [
+    ['a builder was connected', `status = 'REVOKED'`, `status = 'ACTIVE'`],
+    ['a connection allows a scope more', `scopes = '{read:photos}'`, `scopes = scopes || '{read:timesheets}'`],
+  ] as const;
+
+  let scopes: string[];
+  beforeEach(async () => {
+    const sql = 'select scopes from connection where builder_id = $1 limit 1';
+    scopes = (await client.query(sql, [ownBuilderIds[0]])).rows[0].scopes;
+  });
+  afterEach(async () => {
+    await setConnection(`status = 'ACTIVE', scopes = '{${scopes.join()}}'`);
+    service.clock.advance(1_000);
+  });
+
+  it.each(cases)('has the first events after %s (EVT-7)', async (_title, before, after) => {
+    await setConnection(before);
+    service.clock.advance(1_000);
+    await read(`after=${cursor}`);
+    const id = await changeAfter(after);
+    const { data, meta } = await read(`after=${cursor}`);
+    expect(data.map(({ resource }) => resource.id)).toEqual([id]);
+    expect((await read(`after=${meta.nextCursor}`)).data).toEqual([]);
+  });
+
+  it.each(cases)('has the first events after %s while the request waits (EVT-7)', async (_title, before, after) => {
+    await setConnection(before);
+    service.clock.advance(1_000);
+    await read(`after=${cursor}`);
+    const { promise: isWaiting, resolve } = Promise.withResolvers<void>();
+    const { runner } = service.databases.au1;
+    const original = runner.run.bind(runner);
+    runner.run = async (statement, values) => {
+      const rows = await original(statement, values);
+      if (statement.name === 'access.facts') resolve();
+      return rows;
+    };
+    const waiting = read(`after=${cursor}&wait=5`);
+    await Promise.race([isWaiting, waiting]).finally(() => {
+      runner.run = original;
+    });
+    const id = await changeAfter(after);
+    expect((await waiting).data.map(({ resource }) => resource.id)).toEqual([id]);
+  });
+
+  it('loads the caller again only for a page that passes over events', async () => {
+    await changeTimesheet(ownBuilderIds[0]!);
+    await numberPendingEvents(service.databases.au1);
+    await read('');
+    const names: string[] = [];
+    const end = service.databases.au1.runner.onStatement(({ name }) => names.push(name));
+    const { meta } = await read(`after=${cursor}`);
+    await read(`after=${meta.nextCursor}`);
+    expect(names.filter((name) => name === 'access.facts')).toEqual([]);
+    await changeTimesheet(foreignBuilderId);
+    await numberPendingEvents(service.databases.au1);
+    await read(`after=${meta.nextCursor}`);
+    end();
+    expect(names.filter((name) => name === 'access.facts')).toHaveLength(1);
   });
 });
 
@@ -163,7 +240,7 @@ describe('a page that passes over many events', () => {
     await client.query(
       `insert into event (day, number, id, type, record_id, builder_id, occurred_at)
       select $1::date, $2 + n, 'evt_m' || n, 'defect.updated', 'defect_x', $3, now() from generate_series(1, 300) n`,
-      [head.day, head.number, foreign],
+      [head.day, head.number, foreignBuilderId],
     );
     await client.query('update event_log set last_number = last_number + 300');
     const [others, slow]: string[][] = [[], []];
@@ -204,7 +281,7 @@ describe('GET /events, 400', () => {
     const changed = `${cursor.slice(0, 12)}${cursor[12] === 'A' ? 'B' : 'A'}${cursor.slice(13)}`;
     for (const response of [
       await request(`after=${changed}`),
-      await service.get(`/events?after=${cursor}`, await service.as('us1'), { 'x-service-region-id': 'us1' }),
+      await service.get(`/events?after=${cursor}`, await service.tokenOf('us1'), { 'x-service-region-id': 'us1' }),
     ]) {
       expect([response.statusCode, response.json().errors[0].fieldName]).toEqual([400, 'after']);
     }
@@ -212,8 +289,8 @@ describe('GET /events, 400', () => {
 });
 
 describe('a log that was not restored with the rest', () => {
-  it('goes on after the positions of the webhook endpoints (EVT-12)', async () => {
-    await samplesOf(service.databases.au1, own[0]!);
+  it('continues after the positions of the webhook endpoints (EVT-12)', async () => {
+    await createSamples(service.databases.au1, ownBuilderIds[0]!);
     await client.query('update webhook_progress set number = 5000000');
     await client.query('delete from event_log; delete from event; delete from event_pending');
     expect((await readHead(service.databases.au1)).number).toBe(5_000_000);
@@ -237,7 +314,7 @@ describe('GET /events with a made-up cursor whose checksum is right', () => {
 
 describe('GET /events, 403 and 404', () => {
   it('are those of the builder that `builderId` names (EVT-8)', async () => {
-    expect((await request(`builderId=${foreign}`)).statusCode).toBe(403);
+    expect((await request(`builderId=${foreignBuilderId}`)).statusCode).toBe(403);
     expect((await request('builderId=buil_none')).statusCode).toBe(404);
   });
 });
@@ -245,17 +322,17 @@ describe('GET /events, 403 and 404', () => {
 describe('GET /events, waiting', () => {
   it('responds as soon as an event is seen, and without one after the time (EVT-13)', async () => {
     const waiting = read(`after=${cursor}&wait=20`);
-    await change(foreign);
-    await number();
-    const id = await change(own[0]!);
-    await number();
+    await changeTimesheet(foreignBuilderId);
+    await numberPendingEvents(service.databases.au1);
+    const id = await changeTimesheet(ownBuilderIds[0]!);
+    await numberPendingEvents(service.databases.au1);
     const page = await waiting;
     expect(page.data.map(({ resource }) => resource.id)).toEqual([id]);
     expect(await read(`after=${page.meta.nextCursor}&wait=1`)).toMatchObject({ data: [], meta: { hasMore: false } });
   });
 
   it('ends with 401 when the token is revoked, and with 403 when the connection is (EVT-14)', async () => {
-    const revoked = await service.as('A');
+    const revoked = await service.tokenOf('A');
     const first = request(`after=${cursor}&wait=20`, revoked);
     const { jti } = JSON.parse(Buffer.from(revoked.split('.')[1]!, 'base64url').toString());
     await client.query(`insert into oauth_revoked_token (jti, expires_at) values ($1, now() + interval '1 year')`, [
@@ -263,9 +340,9 @@ describe('GET /events, waiting', () => {
     ]);
     service.clock.advance(1_000);
     expect((await first).statusCode).toBe(401);
-    const second = request(`after=${cursor}&wait=20&builderId=${own[0]}`);
+    const second = request(`after=${cursor}&wait=20&builderId=${ownBuilderIds[0]}`);
     const set = (status: string) =>
-      client.query(`update connection set status = $1 where builder_id = $2`, [status, own[0]]);
+      client.query(`update connection set status = $1 where builder_id = $2`, [status, ownBuilderIds[0]]);
     await set('REVOKED');
     service.clock.advance(1_000);
     expect((await second).statusCode).toBe(403);
@@ -285,7 +362,7 @@ describe('GET /events, waiting', () => {
   });
 
   it('ends with an empty page when the instance stops (EVT-14)', async () => {
-    const other = await service.another();
+    const other = await service.startInstance();
     const waiting = other.inject({
       url: `/events?after=${cursor}&wait=20`,
       headers: { authorization: `Bearer ${token}` },
@@ -303,8 +380,8 @@ describe('GET /events, 410', () => {
   };
 
   it('is for a cursor whose following events were dropped (EVT-11)', async () => {
-    await change(own[0]!);
-    await number();
+    await changeTimesheet(ownBuilderIds[0]!);
+    await numberPendingEvents(service.databases.au1);
     const last = (await read('')).meta.nextCursor;
     await maintainPartitions(service.databases.au1, Date.now() + 40 * 86_400_000);
     await expired(`after=${cursor}`);

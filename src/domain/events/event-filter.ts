@@ -64,6 +64,11 @@ export class EventFilter {
     return group !== undefined && this.#types[group]!.includes(type);
   }
 
+  /** Whether it includes the same events. False also for connections in another order. */
+  equals(other: EventFilter): boolean {
+    return JSON.stringify(this.toParameters()) === JSON.stringify(other.toParameters());
+  }
+
   toParameters(): FilterParameters {
     return {
       types: JSON.stringify(this.#types),
