@@ -200,7 +200,12 @@ function deliverWebhooks(app: FastifyInstance, databases: Databases, webhooks: W
   const onAttempt = registerWebhookMetrics(() => Object.entries(running.dispatchers));
   const onUnreadableSecret = (endpointId: string, err: unknown) =>
     app.log.error({ endpointId, err }, 'deliveries wait: the secret of the webhook endpoint cannot be decrypted');
-  const options = { clock: systemClock, webhooks, onAttempt, onUnreadableSecret };
+  const onRejectedResults = (endpointId: string, err: unknown) =>
+    app.log.error(
+      { endpointId, err },
+      'deliveries of the webhook endpoint are repeated: their results cannot be stored',
+    );
+  const options = { clock: systemClock, webhooks, onAttempt, onUnreadableSecret, onRejectedResults };
   const running = startDispatchers(databases, options, app.log);
   app.addHook('preClose', async () => {
     await running.stop();

@@ -24,10 +24,12 @@ export const isValueError = (error: unknown): boolean => /^2[23]/.test(getErrorC
 /** Returns the error that a client sees of anything that was thrown: an `ApiError` as it is, others as 503 or 500. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  const code = getErrorCode(error);
-  if (isLostConnection(error) || (code !== undefined && TRANSIENT.has(code))) return unavailable(error);
-  return internalError(error);
+  return isTransientError(error) ? unavailable(error) : internalError(error);
 }
+
+/** Whether the same statement may succeed later: its connection was lost, or the database cannot execute it now. */
+export const isTransientError = (error: unknown): boolean =>
+  isLostConnection(error) || TRANSIENT.has(getErrorCode(error) ?? '');
 
 /** Whether a statement failed because its connection was lost, including SQLSTATE class 08. */
 export function isLostConnection(error: unknown): boolean {

@@ -2,24 +2,27 @@ import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { numberEvents, readHead } from '../../src/domain/events/event-log.ts';
 import { Dispatcher } from '../../src/domain/webhooks/delivery/dispatcher.ts';
+import { readPending, writeResults } from '../../src/domain/webhooks/delivery/results.ts';
 import { RETRY_DELAYS_MS } from '../../src/domain/webhooks/delivery/schedule.ts';
 import { createWebhookTools } from '../../src/domain/webhooks/webhook-context.ts';
+import { createDispatcher } from '../support/dispatcher.ts';
+import { numberPendingEvents } from '../support/events.ts';
 import { type Service, startService, TOKEN_KEY } from '../support/harness.ts';
-import { Receiver } from '../support/receiver.ts';
+import { WebhookReceiver } from '../support/webhook-receiver.ts';
 
 let service: Service;
-let receiver: Receiver;
+let receiver: WebhookReceiver;
 let dispatcher: Dispatcher;
 let builderId: string;
 
 beforeAll(async () => {
   service = await startService();
-  builderId = service.demo('A').builderIds[0]!;
-  await numberAll();
+  builderId = service.findDemoClient('A').builderIds[0]!;
+  await numberPendingEvents(service.databases.au1);
 });
 beforeEach(async () => {
-  receiver = await Receiver.start();
-  dispatcher = createDispatcher();
+  receiver = await WebhookReceiver.start();
+  dispatcher = createDispatcher(service);
 });
 afterEach(async () => {
   await dispatcher.stop(0);
@@ -30,21 +33,12 @@ afterEach(async () => {
 });
 afterAll(() => service.stop());
 
-function createDispatcher(): Dispatcher {
-  const webhooks = createWebhookTools({ production: false }, [TOKEN_KEY]);
-  return new Dispatcher({ database: service.databases.au1, clock: service.clock, webhooks });
-}
-
 // biome-ignore lint/suspicious/noExplicitAny: each statement has its own rows.
 const execute = (sql: string, values: unknown[] = []): Promise<any[]> =>
   service.databases.au1.fork().execute(sql, values);
 
-async function numberAll(): Promise<void> {
-  while ((await numberEvents(service.databases.au1)) !== 0);
-}
-
 async function request(method: 'POST' | 'PATCH', path: string, payload: object) {
-  const headers = { authorization: `Bearer ${await service.as('A')}` };
+  const headers = { authorization: `Bearer ${await service.tokenOf('A')}` };
   const response = await service.request({ method, url: `/webhook-endpoints${path}`, headers, payload });
   expect(response.statusCode).toBeLessThan(300);
   return response.json();
@@ -54,15 +48,15 @@ const createEndpoint = async (input: object = {}): Promise<string> =>
   (await request('POST', '', { url: receiver.url, types: ['project.updated'], ...input })).id;
 
 /** Changes records of the builder, each in a transaction of its own, and numbers the events. Returns the records' ids. */
-async function change(count: number, table = 'project'): Promise<string[]> {
+async function changeRecords(count: number, table = 'project'): Promise<string[]> {
   const rows = await execute(`select id from ${table} where builder_id = ? order by id limit ?`, [builderId, count]);
   for (const { id } of rows) await execute(`update ${table} set updated_at = now() where id = ?`, [id]);
-  await numberAll();
+  await numberPendingEvents(service.databases.au1);
   return rows.map(({ id }) => id);
 }
 
 /** Lets the dispatcher do all that is due now. */
-async function run(): Promise<void> {
+async function runDispatcher(): Promise<void> {
   await dispatcher.renewNow();
   await dispatcher.poll();
   await dispatcher.settle();
@@ -88,11 +82,11 @@ describe('the promotion of a standby that lacks events', () => {
   /** Delivers one event, and has the responses to three more outstanding when the log without them takes the place of this one. */
   async function loseEvents(): Promise<{ respond: () => void; kept: number }> {
     await createEndpoint();
-    await change(1);
-    await run();
+    await changeRecords(1);
+    await runDispatcher();
     const { number: kept } = await readHead(service.databases.au1);
     const respond = holdResponses();
-    await change(3);
+    await changeRecords(3);
     await dispatcher.poll();
     await receiver.waitFor(3);
     await execute('delete from event where number > ?', [kept]);
@@ -110,25 +104,25 @@ describe('the promotion of a standby that lacks events', () => {
     const { respond, kept } = await loseEvents();
     if (isRenewed) await numberEvents(service.databases.au1);
     respond();
-    if (isRenewed) await run();
+    if (isRenewed) await runDispatcher();
     else await dispatcher.settle();
     expect(await position()).toBe(kept);
     await numberEvents(service.databases.au1);
     receiver.received.length = 0;
-    const changed = await change(3);
-    for (let round = 0; round < 3; round++) await run();
+    const changed = await changeRecords(3);
+    for (let round = 0; round < 3; round++) await runDispatcher();
     expect([recordIds().sort(), await position()]).toEqual([changed, kept + 3]);
   });
 
   it('skips none of the new events when the log is longer again before it is read (WHK-13)', async () => {
     const { respond, kept } = await loseEvents();
-    const changed = await change(3);
+    const changed = await changeRecords(3);
     expect((await readHead(service.databases.au1)).number).toBe(kept + 3);
     respond();
     await dispatcher.settle();
     expect(await position()).toBe(kept);
     receiver.received.length = 0;
-    for (let round = 0; round < 3; round++) await run();
+    for (let round = 0; round < 3; round++) await runDispatcher();
     expect([recordIds().sort(), await position()]).toEqual([changed, kept + 3]);
   });
 });
@@ -142,11 +136,11 @@ describe('a receiver that is down for a second', () => {
 
   it('is tried again after 15 seconds, however many requests have failed at the time, and then at growing intervals (WHK-11)', async () => {
     await createEndpoint({ types: ['timesheet.updated'] });
-    await change(40, 'timesheet');
+    await changeRecords(40, 'timesheet');
     // Each success allows one more request at a time, up to 16.
-    await run();
+    await runDispatcher();
     const respond = holdResponses();
-    await change(40, 'timesheet');
+    await changeRecords(40, 'timesheet');
     await dispatcher.poll();
     await receiver.waitFor(40 + 16);
     expect(dispatcher.statistics.inFlight).toBe(16);
@@ -156,12 +150,12 @@ describe('a receiver that is down for a second', () => {
     for (const seconds of [30, 60, 120]) {
       service.clock.advance(seconds * 500);
       receiver.received.length = 0;
-      await run();
+      await runDispatcher();
       expect([receiver.received.length, (await suspension()).seconds]).toEqual([1, seconds]);
     }
     service.clock.advance(120_000);
     respondWith(204);
-    for (let round = 0; round < 3; round++) await run();
+    for (let round = 0; round < 3; round++) await runDispatcher();
     expect(await suspension()).toEqual({ failures: 0, seconds: null });
   });
 });
@@ -173,19 +167,19 @@ describe('deliveries that wait for a retry', () => {
   ])('are attempted at once when the %s is set (WHK-6, WHK-11)', async (_title, changes) => {
     const id = await createEndpoint();
     respondWith(500);
-    await change(1);
-    await run();
+    await changeRecords(1);
+    await runDispatcher();
     for (const delay of RETRY_DELAYS_MS.slice(0, 8)) {
       service.clock.advance(delay * 1.2);
-      await run();
+      await runDispatcher();
     }
     expect(receiver.received).toHaveLength(9);
     respondWith(204);
-    await run();
+    await runDispatcher();
     expect(receiver.received).toHaveLength(9);
     await request('PATCH', `/${id}`, changes());
-    await run();
-    await run();
+    await runDispatcher();
+    await runDispatcher();
     expect(receiver.received).toHaveLength(10);
     expect(await execute('select status, attempts from webhook_delivery')).toEqual([
       { status: 'DELIVERED', attempts: 10 },
@@ -198,15 +192,15 @@ describe('an event that follows a change of what an endpoint receives', () => {
     ['types', { types: null }],
     ['builderIds', { builderIds: null }],
   ])('is delivered when %s includes it, although the settings are read later (WHK-6)', async (_title, changes) => {
-    const other = service.demo('A').builderIds[1]!;
+    const other = service.findDemoClient('A').builderIds[1]!;
     const id = await createEndpoint({ types: ['defect.updated', 'project.updated'], builderIds: [other] });
     await request('PATCH', `/${id}`, 'types' in changes ? { types: ['defect.updated'], builderIds: null } : {});
-    await run();
+    await runDispatcher();
     await request('PATCH', `/${id}`, changes);
-    const changed = await change(2);
+    const changed = await changeRecords(2);
     await dispatcher.poll();
     await dispatcher.settle();
-    for (let round = 0; round < 2; round++) await run();
+    for (let round = 0; round < 2; round++) await runDispatcher();
     expect(recordIds().sort()).toEqual(changed);
   });
 
@@ -218,13 +212,13 @@ describe('an event that follows a change of what an endpoint receives', () => {
     const connect = (values: string) => execute(`update connection set ${values} where builder_id = ?`, [builderId]);
     await createEndpoint();
     await connect(before);
-    await change(1);
+    await changeRecords(1);
     dispatcher.clearAudiences();
-    await run();
+    await runDispatcher();
     expect(receiver.received).toEqual([]);
     await connect(after);
-    const changed = await change(2);
-    for (let round = 0; round < 2; round++) await run();
+    const changed = await changeRecords(2);
+    for (let round = 0; round < 2; round++) await runDispatcher();
     expect(recordIds().sort()).toEqual(changed);
     await execute('update connection set scopes = ?::text[] where builder_id = ?', [
       `{${scopes[0].scopes}}`,
@@ -234,13 +228,13 @@ describe('an event that follows a change of what an endpoint receives', () => {
 });
 
 describe('a process whose leases have expired', () => {
-  /** Has a delivery in the queue of the dispatcher, which does not run while others deliver. */
+  /** Queues a delivery in the dispatcher, which does not run while other instances deliver. */
   async function expire(): Promise<string> {
     const id = await createEndpoint();
     receiver.respond = () => undefined;
     await dispatcher.refresh();
     await dispatcher.poll();
-    await change(1);
+    await changeRecords(1);
     await dispatcher.poll();
     await receiver.waitFor(1);
     dispatcher.expireLeases();
@@ -254,9 +248,9 @@ describe('a process whose leases have expired', () => {
     const id = await expire();
     await execute('update webhook_progress set lease_until = now()');
     const expired = dispatcher;
-    dispatcher = createDispatcher();
-    await change(1);
-    for (let round = 0; round < 2; round++) await run();
+    dispatcher = createDispatcher(service);
+    await changeRecords(1);
+    for (let round = 0; round < 2; round++) await runDispatcher();
     expect(receiver.received).toHaveLength(2);
     await dispatcher.stop(0);
     const progress = await execute('select number from webhook_progress');
@@ -267,7 +261,7 @@ describe('a process whose leases have expired', () => {
       [id],
     );
     dispatcher = expired;
-    for (let round = 0; round < 2; round++) await run();
+    for (let round = 0; round < 2; round++) await runDispatcher();
     expect(receiver.received).toHaveLength(2);
     expect(await execute('select number from webhook_progress where endpoint_id = ?', [id])).toEqual(progress);
   });
@@ -289,5 +283,143 @@ describe('a process whose leases have expired', () => {
       backgroundRunner.run = original;
     });
     expect(recordIds()).toEqual([]);
+  });
+});
+
+describe('a stored delivery after the position of its endpoint', () => {
+  /** Stores the retry of one event while the request for an earlier one is under way, and ends the process. Returns the ids of the two. */
+  async function storeRetryAfterPosition(): Promise<{ earlier: string; retried: string; position: number }> {
+    await createEndpoint();
+    await dispatcher.renewNow();
+    await dispatcher.poll();
+    await changeRecords(2);
+    receiver.respond = ({ event }, response) => {
+      if (event.resource.id !== receiver.received[0]!.event.resource.id) response.writeHead(500).end();
+    };
+    await dispatcher.poll();
+    await receiver.waitFor(2);
+    while ((await execute('select from webhook_delivery')).length === 0) await dispatcher.flush();
+    dispatcher.expireLeases();
+    await dispatcher.settle();
+    await execute('update webhook_progress set lease_until = now()');
+    const [{ number }] = await execute('select number from webhook_progress');
+    const [earlier, retried] = receiver.ids as [string, string];
+    const waiting = await execute('select event_id, status from webhook_delivery');
+    expect(waiting).toEqual([{ event_id: retried, status: 'PENDING' }]);
+    receiver.received.length = 0;
+    respondWith(204);
+    service.clock.advance(60_000);
+    return { earlier, retried, position: Number(number) };
+  }
+
+  const statuses = () => execute('select event_id, status from webhook_delivery order by number');
+
+  it('is not repeated when it succeeds while its event is read again (WHK-13)', async () => {
+    const { earlier, retried, position } = await storeRetryAfterPosition();
+    dispatcher = createDispatcher(service);
+    const { backgroundRunner } = service.databases.au1;
+    const original = backgroundRunner.run.bind(backgroundRunner);
+    const { promise: isDelivered, resolve: continueReading } = Promise.withResolvers<void>();
+    backgroundRunner.run = async (statement, values) => {
+      if (statement.name === 'events.page' && Number(values[1]) === position) await isDelivered;
+      return original(statement, values);
+    };
+    try {
+      await dispatcher.renewNow();
+      await dispatcher.poll();
+      await dispatcher.poll();
+      await receiver.waitFor(1);
+      while (dispatcher.statistics.inFlight > 0) await new Promise((resolve) => setImmediate(resolve));
+      continueReading();
+      await dispatcher.settle();
+    } finally {
+      backgroundRunner.run = original;
+      continueReading();
+    }
+    for (let round = 0; round < 2; round++) await runDispatcher();
+    expect(receiver.ids).toEqual([retried, earlier]);
+    expect(await statuses()).toEqual([
+      { event_id: earlier, status: 'DELIVERED' },
+      { event_id: retried, status: 'DELIVERED' },
+    ]);
+  });
+
+  it('is not repeated when more than 100 events precede its event (WHK-13)', async () => {
+    const id = await createEndpoint({ types: ['timesheet.updated'] });
+    await execute(
+      'update timesheet set hours = hours where id in (select id from timesheet where builder_id in (?, ?) order by id limit 110)',
+      service.findDemoClient('A').builderIds.slice(0, 2),
+    );
+    await numberPendingEvents(service.databases.au1);
+    const [{ last, count }] = await execute(
+      `select max(number)::int as last, count(*)::int from event where number > (select number from webhook_progress)`,
+    );
+    expect(count).toBe(110);
+    await execute(
+      `insert into webhook_delivery (id, endpoint_id, event_id, type, builder_id, number, record_id, occurred_at, status, attempts, created_at, next_attempt_at)
+        select 'whd_last', ?, id, type, builder_id, number, record_id, occurred_at, 'PENDING', 1, now(), '2000-01-01'
+        from event where number = ?`,
+      [id, last],
+    );
+    for (let round = 0; round < 4; round++) await runDispatcher();
+    expect([receiver.ids.length, new Set(receiver.ids).size]).toEqual([110, 110]);
+    expect(await execute('select status, count(*)::int from webhook_delivery group by status')).toEqual([
+      { status: 'DELIVERED', count: 110 },
+    ]);
+  });
+});
+
+describe('results of webhook endpoints', () => {
+  it('have the last of two rows of one delivery', async () => {
+    const id = await createEndpoint();
+    respondWith(500);
+    await changeRecords(1);
+    await runDispatcher();
+    const { backgroundRunner } = service.databases.au1;
+    const [row] = (await readPending(backgroundRunner, [id])).get(id)!;
+    const [{ epoch, lease_owner: owner, day, number, generation }] = await execute(
+      `select epoch, lease_owner, day::text, number, generation from webhook_progress, event_log`,
+    );
+    const progress = {
+      ...{ endpoint_id: id, generation, day, number: Number(number), failures: 1 },
+      ...{ failing_since: null, suspended_until: null, disabled_reason: null, audit: null },
+    };
+    const rows = [2, 3].map((attempts) => ({ ...row!, id: `whd_${attempts}`, attempts }));
+    const owned = await writeResults(backgroundRunner, owner, { epoch, progress: [progress], rows });
+    expect([...owned]).toEqual([id]);
+    expect(await execute('select attempts from webhook_delivery')).toEqual([{ attempts: 3 }]);
+  });
+
+  it('of one that the database rejects prevent no others, and are repeated after a minute (WHK-13)', async () => {
+    const rejected: string[] = [];
+    const webhooks = createWebhookTools({ production: false }, [TOKEN_KEY]);
+    const onRejectedResults = (endpointId: string) => rejected.push(endpointId);
+    const options = { database: service.databases.au1, clock: service.clock, webhooks, onRejectedResults };
+    dispatcher = new Dispatcher(options);
+    const bad = await createEndpoint({ url: `${receiver.url}/rejected` });
+    const good = await createEndpoint();
+    const positions = async () =>
+      Object.fromEntries(
+        (await execute('select endpoint_id, number from webhook_progress')).map(({ endpoint_id: id, number }) => [
+          id,
+          Number(number),
+        ]),
+      );
+    const before = await positions();
+    await execute(`alter table webhook_delivery add constraint test_rejects check (endpoint_id <> '${bad}') not valid`);
+    try {
+      await changeRecords(2);
+      for (let round = 0; round < 3; round++) await runDispatcher();
+    } finally {
+      await execute('alter table webhook_delivery drop constraint test_rejects');
+    }
+    expect([rejected, receiver.received.length]).toEqual([[bad], 4]);
+    expect(await positions()).toEqual({ [bad]: before[bad], [good]: before[good]! + 2 });
+    for (let round = 0; round < 2; round++) await runDispatcher();
+    expect(receiver.received).toHaveLength(4);
+    service.clock.advance(60_000);
+    for (let round = 0; round < 3; round++) await runDispatcher();
+    expect(receiver.received).toHaveLength(6);
+    expect(await positions()).toEqual({ [bad]: before[bad]! + 2, [good]: before[good]! + 2 });
   });
 });

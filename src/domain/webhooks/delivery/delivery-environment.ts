@@ -23,4 +23,6 @@ export interface DeliveryEnvironment extends PendingDeliveries {
   onAttempt(attempt: Attempt, row: DeliveryRow): void;
   /** Called once for secrets that cannot be decrypted, of which the endpoint's deliveries wait. */
   onUnreadableSecret(endpointId: string, error: unknown): void;
+  /** Called when the database rejects the results of an endpoint, which then starts again from its stored state. */
+  onRejectedResults(endpointId: string, error: unknown): void;
 }

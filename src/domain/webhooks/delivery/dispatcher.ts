@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../../database/database.ts';
+import { isTransientError } from '../../../database/errors.ts';
 import type { StatementRunner } from '../../../database/pool/statement-runner.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import type { Attempt } from '../receiver-client.ts';
@@ -16,6 +17,9 @@ import { type DeliveryRow, dropPending, type ResultBatch, readPending, writeResu
 /** Interval at which leases are renewed. The endpoints' settings are read more often. */
 const RENEW_MS = 1_000;
 
+/** Milliseconds after which an endpoint whose results were rejected starts again. It then repeats their deliveries. */
+const REJECTED_PAUSE_MS = 60_000;
+
 /** Interval at which requests are looked at while they end. */
 const SETTLE_MS = 5;
 
@@ -25,6 +29,15 @@ export interface DispatcherOptions {
   webhooks: WebhookTools;
   onAttempt?: (attempt: Attempt, row: DeliveryRow) => void;
   onUnreadableSecret?: (endpointId: string, error: unknown) => void;
+  onRejectedResults?: (endpointId: string, error: unknown) => void;
+}
+
+interface StoppingDelivery {
+  delivery: EndpointDelivery;
+  /** Whether this process keeps the lease. */
+  isRestarting: boolean;
+  /** Earliest time of the release, in milliseconds since the Unix epoch. */
+  releaseAt: number;
 }
 
 interface DispatcherStatistics {
@@ -47,14 +60,14 @@ export class Dispatcher {
   readonly #environment: DeliveryEnvironment;
   readonly #deliveries = new Map<string, EndpointDelivery>();
   /** Deliveries that make no further attempts, until their requests have ended and are stored. */
-  readonly #stopping = new Map<string, { delivery: EndpointDelivery; isRestarting: boolean }>();
+  readonly #stopping = new Map<string, StoppingDelivery>();
   #renewedAt = Number.NEGATIVE_INFINITY;
   /** A batch that could not be stored yet. */
   #unwritten: ResultBatch | null = null;
   #flushing: Promise<void> | null = null;
   #isStopping = false;
 
-  constructor({ database, clock, webhooks, onAttempt, onUnreadableSecret }: DispatcherOptions) {
+  constructor({ database, clock, webhooks, ...callbacks }: DispatcherOptions) {
     const { backgroundRunner } = database;
     this.#runner = backgroundRunner;
     this.#leases = new Leases(backgroundRunner, randomUUID());
@@ -68,8 +81,9 @@ export class Dispatcher {
         dropPending(backgroundRunner, this.#leases.owner, endpoint, after, visible),
       mayDeliver: () => this.#leases.isValid && !this.#isStopping,
       signal: () => this.#leases.signal,
-      onAttempt: onAttempt ?? (() => undefined),
-      onUnreadableSecret: onUnreadableSecret ?? (() => undefined),
+      onAttempt: callbacks.onAttempt ?? (() => undefined),
+      onUnreadableSecret: callbacks.onUnreadableSecret ?? (() => undefined),
+      onRejectedResults: callbacks.onRejectedResults ?? (() => undefined),
     };
   }
 
@@ -127,7 +141,7 @@ export class Dispatcher {
     for (const delivery of this.#deliveries.values()) delivery.step().catch(() => undefined);
   }
 
-  /** Stores results. A batch that cannot be stored is stored by the next call. */
+  /** Stores results. A batch that cannot be stored now is stored by the next call. */
   flush(): Promise<void> {
     this.#flushing ??= this.#flush().finally(() => {
       this.#flushing = null;
@@ -182,7 +196,7 @@ export class Dispatcher {
       }
       delivery.stop();
       this.#deliveries.delete(id);
-      this.#stopping.set(id, { delivery, isRestarting: endpoint !== undefined && !isExcess });
+      this.#stopping.set(id, { delivery, isRestarting: endpoint !== undefined && !isExcess, releaseAt: 0 });
     }
   }
 
@@ -198,9 +212,12 @@ export class Dispatcher {
   }
 
   async #releaseStopped(): Promise<void> {
-    const ended = [...this.#stopping].filter(([, { delivery }]) => delivery.isIdle);
+    const now = this.#environment.clock.now();
+    let ended = [...this.#stopping].filter(([, { delivery, releaseAt }]) => delivery.isIdle && now >= releaseAt);
     if (ended.length === 0) return;
     await this.#flushAll();
+    // Not those whose results were rejected just now.
+    ended = ended.filter(([id, stopping]) => this.#stopping.get(id) === stopping);
     await this.#leases.release(ended.filter(([, { isRestarting }]) => !isRestarting).map(([id]) => id));
     for (const [id] of ended) this.#stopping.delete(id);
   }
@@ -215,13 +232,46 @@ export class Dispatcher {
     const batch = this.#unwritten ?? this.#collect();
     if (!batch || batch.progress.length === 0) return;
     this.#unwritten = batch;
-    const owned = await writeResults(this.#runner, this.#leases.owner, batch);
+    try {
+      await this.#write(batch);
+    } catch (error) {
+      if (isTransientError(error)) throw error;
+      await this.#writeByEndpoint(batch);
+    }
     this.#unwritten = null;
+  }
+
+  async #write(batch: ResultBatch): Promise<void> {
+    const owned = await writeResults(this.#runner, this.#leases.owner, batch);
     for (const { endpoint_id: id } of batch.progress) {
       if (owned.has(id)) continue;
       // Another process has it, it was reset, or the log was restored. A later `refresh` starts it again.
       this.#deliveries.get(id)?.stop();
     }
+  }
+
+  /** Stores the results of each endpoint by themselves, so that those which the database rejects prevent no others. */
+  async #writeByEndpoint({ epoch, progress, rows }: ResultBatch): Promise<void> {
+    for (const each of progress) {
+      const { endpoint_id: id } = each;
+      try {
+        await this.#write({ epoch, progress: [each], rows: rows.filter((row) => row.endpoint_id === id) });
+      } catch (error) {
+        if (isTransientError(error)) throw error;
+        this.#restartFromStoredState(id, error);
+      }
+    }
+  }
+
+  /** Stops an endpoint without its results and, after a pause, releases its lease. Its position passes no delivery that is not stored. */
+  #restartFromStoredState(id: string, error: unknown): void {
+    const delivery = this.#deliveries.get(id) ?? this.#stopping.get(id)?.delivery;
+    if (!delivery) return;
+    delivery.discardResults();
+    this.#deliveries.delete(id);
+    const releaseAt = this.#environment.clock.now() + REJECTED_PAUSE_MS;
+    this.#stopping.set(id, { delivery, isRestarting: false, releaseAt });
+    this.#environment.onRejectedResults(id, error);
   }
 
   #collect(): ResultBatch | null {

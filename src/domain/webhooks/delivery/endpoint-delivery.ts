@@ -61,7 +61,7 @@ export class EndpointDelivery {
     this.endpoint = endpoint;
     this.#secrets = new SigningSecrets(environment.webhooks.secrets);
     this.#unloaded = new UnloadedDeliveries(environment, pending);
-    this.queue.addStored(pending);
+    this.queue.addStored(pending, endpoint.position.number);
     this.#readPosition = this.#position = this.#storedPosition = endpoint.position;
     this.#failures = endpoint.failures;
     this.#failingSince = endpoint.failingSince;
@@ -152,7 +152,7 @@ export class EndpointDelivery {
   async #readStored(): Promise<void> {
     const pending = await this.#unloaded.load(this.endpoint.id);
     this.#environment.unfinished.add(this.endpoint.integratorId, pending.length);
-    this.queue.addStored(pending);
+    this.queue.addStored(pending, this.#readPosition.number);
   }
 
   /** Not while deliveries are read, so that none is pending in memory and dropped in the database; the next refresh tries again. */

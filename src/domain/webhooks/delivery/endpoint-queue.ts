@@ -29,6 +29,8 @@ interface ReadBatch {
 export class EndpointQueue {
   readonly #byRecord = new Map<string, QueuedDelivery[]>();
   readonly #eventIds = new Set<string>();
+  /** Numbers of stored deliveries that the log is still read up to, by event id, in their order. They may be finished meanwhile. */
+  readonly #storedNumbers = new Map<string, number>();
   readonly #batches: ReadBatch[] = [];
   /** Results whose rows are to be stored. */
   #changed: QueuedDelivery[] = [];
@@ -43,9 +45,14 @@ export class EndpointQueue {
     return this.#eventIds.size;
   }
 
-  /** Adds stored deliveries, which precede all events of the log that are read later. */
-  addStored(pending: readonly DeliveryRow[]): void {
+  /**
+   * Adds stored deliveries, in the order of the log. They are attempted before all events that are read later.
+   *
+   * @param readNumber Number up to which the log was read. Deliveries of later events are not created again when these are read.
+   */
+  addStored(pending: readonly DeliveryRow[], readNumber: number): void {
     for (const row of pending) {
+      if (row.number > readNumber) this.#storedNumbers.set(row.event_id, row.number);
       const firstAttemptAt = row.attempts > 0 ? Date.parse(row.created_at) : null;
       this.#append({ row, firstAttemptAt, dueAt: Date.parse(row.next_attempt_at ?? row.created_at), isChanged: false });
     }
@@ -66,14 +73,17 @@ export class EndpointQueue {
   addRead(endpointId: string, events: readonly LoggedEvent[], position: LogPosition, now: number): void {
     const unsettled = new Set<string>();
     for (const event of events) {
-      // A replay reads events again that wait for a retry.
-      if (this.#eventIds.has(event.id)) continue;
+      if (this.#eventIds.has(event.id) || this.#storedNumbers.has(event.id)) continue;
       const delivery = { row: createRow(endpointId, event, now), firstAttemptAt: null, dueAt: now, isChanged: false };
       const before = this.#byRecord.get(event.recordId)?.[0];
       this.#append(delivery);
       // A delivery behind a retry may wait for days: it is stored, so that the position can pass it.
       if (before && before.row.attempts > 0) this.#markChanged(delivery);
       else unsettled.add(event.id);
+    }
+    for (const [eventId, number] of this.#storedNumbers) {
+      if (number > position.number) break;
+      this.#storedNumbers.delete(eventId);
     }
     this.#unsettledCount += unsettled.size;
     this.#batches.push({ position, unsettled });

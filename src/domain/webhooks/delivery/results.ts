@@ -109,14 +109,16 @@ export interface ResultBatch {
   rows: DeliveryRow[];
 }
 
-/** Stores results. Returns the ids of the endpoints that this process still has. */
+/** Stores results, of each delivery the last one. Returns the ids of the endpoints that this process still has. */
 export async function writeResults(
   runner: StatementRunner,
   owner: string,
   { epoch, progress, rows: deliveries }: ResultBatch,
 ): Promise<Set<string>> {
   const entries = progress.flatMap(({ audit }) => (audit ? [toRow(audit)] : []));
-  const lists = [progress, deliveries, entries].map((each) => JSON.stringify(each));
+  // `ON CONFLICT DO UPDATE` rejects a batch with two rows of one key.
+  const lastRows = new Map(deliveries.map((row) => [`${row.endpoint_id} ${row.event_id}`, row]));
+  const lists = [progress, [...lastRows.values()], entries].map((each) => JSON.stringify(each));
   const rows = await runner.run(WRITE, [owner, ...lists, epoch]);
   return new Set(rows.map(([endpointId]) => endpointId!));
 }
