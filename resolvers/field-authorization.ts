@@ -1,6 +1,6 @@
 import { type GraphQLFieldConfig, type GraphQLObjectType, getNamedType, isLeafType } from 'graphql';
 import { Builder } from '../entities/builder.entity.ts';
-import { findArgumentErrors, getListBounds, isNotNull } from '../schema/input-rules.ts';
+import { findRuleErrors, listArgumentsWithRules } from '../schema/input-rules.ts';
 import type { RestRoute } from '../schema/rest.ts';
 import type { Scope } from '../schema/scopes.ts';
 import { recordType } from '../schema/selection.ts';
@@ -13,12 +13,11 @@ import { ValidationError } from '../src/shared/errors.ts';
 export type Field = GraphQLFieldConfig<unknown, RequestContext>;
 type FieldResolver = NonNullable<Field['resolve']>;
 
-/** Returns a resolver of a query or mutation that authorizes the call and checks its arguments before it calls the given one. */
-export function authorizeOperation({ args, extensions }: Field, field: string, call: FieldResolver): FieldResolver {
+/** Returns a resolver of a query or mutation that authorizes the call before it calls the given one. */
+export function authorizeOperation({ extensions }: Field, field: string, resolve: FieldResolver): FieldResolver {
   if (!('scope' in (extensions ?? {}))) throw new Error(`${field} declares neither a scope nor that it needs none.`);
   const { budget } = (extensions!.rest as RestRoute | undefined) ?? {};
   const operation: OperationRequirements = { field, scope: extensions!.scope as Scope | null, budget };
-  const resolve = hasRules(args) ? validateArguments(args!, call) : call;
   return (source, args, context, info) => {
     const pending = context.authorization.authorize(operation, args.builderId as string | undefined);
     if (!pending) return resolve(source, args, context, info);
@@ -26,17 +25,20 @@ export function authorizeOperation({ args, extensions }: Field, field: string, c
   };
 }
 
-const hasRules = (args: Field['args']) =>
-  Object.values(args ?? {}).some((argument) => isNotNull(argument as never) || getListBounds(argument as never));
-
-/** Throws 400 for arguments that break a rule which their types cannot express. */
-const validateArguments =
-  (declared: NonNullable<Field['args']>, resolve: FieldResolver): FieldResolver =>
-  (source, args, context, info) => {
-    const errors = findArgumentErrors(declared, args);
+/** Returns a resolver factory that throws 400 for arguments which break a rule that their types cannot express. */
+export function validateArguments(
+  { args }: Field,
+  createResolver: ResolverFactory<RequestContext>,
+): ResolverFactory<RequestContext> {
+  const withRules = listArgumentsWithRules(args);
+  if (withRules.length === 0) return createResolver;
+  return (values, context, info) => {
+    const now = context.clock.now();
+    const errors = withRules.flatMap(([name, argument]) => findRuleErrors(name, argument, values, now));
     if (errors.length > 0) throw new ValidationError(errors);
-    return resolve(source, args, context, info);
+    return createResolver(values, context, info);
   };
+}
 
 /**
  * Adds the authorization of a field that leads to records: it needs the scope of their type, in the token and in the connection of the
@@ -45,7 +47,7 @@ const validateArguments =
 export function authorizeEdge(
   field: Field,
   name: string,
-  factory: ResolverFactory | null,
+  factory: ResolverFactory<RequestContext> | null,
   parent: GraphQLObjectType,
 ): Field {
   const scope = recordType(field.type).extensions.scope as Scope | undefined;

@@ -1,6 +1,7 @@
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import { type GraphQLObjectType, type GraphQLSchema, GraphQLUnionType } from 'graphql';
 import { buildSchemaSync, getMetadataStorage } from 'type-graphql';
+import type { RequestContext } from '../src/auth/request-context.ts';
 import type { MemberName } from '../src/graphql/engine/plan.ts';
 import {
   createResolverFactories,
@@ -8,16 +9,18 @@ import {
   toFieldResolver,
   toResolverFactory,
 } from '../src/graphql/engine/resolver-factories.ts';
-import { authorizeEdge, authorizeOperation, type Field } from './field-authorization.ts';
+import { authorizeEdge, authorizeOperation, type Field, validateArguments } from './field-authorization.ts';
 import { resolvers } from './registry.ts';
 
-/** Returns the executable schema of the whole service, with the authorization of every operation and edge. */
+/** Returns the executable schema of the whole service, with the authorization and the argument rules of every operation and edge. */
 export function buildServiceSchema(): GraphQLSchema {
   // type-graphql would check the schema by an introspection query, which takes long. Apollo Server validates it.
   const schema = buildSchemaSync({ resolvers, validate: false, skipCheck: true });
   const factories = createResolverFactories(schema);
-  const findFactory = ({ resolve }: Field, name: string, parent: string): ResolverFactory | null =>
-    factories.get(`${parent}.${name}`) ?? (resolve ? toResolverFactory(resolve) : null);
+  const findFactory = (field: Field, name: string, parent: string): ResolverFactory<RequestContext> | null => {
+    const factory = factories.get(`${parent}.${name}`) ?? (field.resolve ? toResolverFactory(field.resolve) : null);
+    return factory && validateArguments(field, factory as ResolverFactory<RequestContext>);
+  };
   return mapSchema(schema, {
     [MapperKind.ROOT_FIELD]: (field, name, parent) => {
       const resolve = authorizeOperation(field, name, toFieldResolver(findFactory(field, name, parent)!));

@@ -13,6 +13,21 @@ export const NotNull = () => Extensions({ notNull: true });
 /** Bounds the number of items of a list argument: more or fewer are 400. */
 export const ItemCount = (bounds: ListBounds) => Extensions({ bounds });
 
+/**
+ * Returns the errors of an argument that depend on the other arguments or on the clock.
+ *
+ * @param values The arguments that were sent. An argument or a field within one that its type rejects is `undefined`.
+ * @param now Milliseconds since the epoch.
+ */
+type ArgumentRule<Values> = (values: Values, now: number) => FieldError[];
+
+/** Declares a rule of an argument over all arguments of its operation. */
+export const Rule = <Values>(rule: ArgumentRule<Values>) => Extensions({ rule });
+
+/** Whether a value other than null was sent, valid or not. */
+export const isSent = (values: object, name: string): boolean =>
+  name in values && (values as Record<string, unknown>)[name] !== null;
+
 type Rules = Pick<GraphQLArgument, 'extensions'>;
 
 export const isNotNull = ({ extensions }: Rules) => Boolean(extensions?.notNull);
@@ -20,20 +35,29 @@ export const isNotNull = ({ extensions }: Rules) => Boolean(extensions?.notNull)
 /** Returns the JSON Schema keywords for the number of items, if the argument bounds it. */
 export const getListBounds = ({ extensions }: Rules) => extensions?.bounds as ListBounds | undefined;
 
-/** Returns the errors of an argument's value under the rules that GraphQL types cannot express. */
-export function findRuleErrors(name: string, argument: Rules, value: unknown): FieldError[] {
+const getRule = ({ extensions }: Rules) => extensions?.rule as ArgumentRule<Record<string, unknown>> | undefined;
+
+/** Returns the arguments that have rules which their types cannot express. */
+export const listArgumentsWithRules = (args: GraphQLFieldConfigArgumentMap = {}): [name: string, argument: Rules][] =>
+  (Object.entries(args) as [string, Rules][]).filter(
+    ([, argument]) => isNotNull(argument) || getListBounds(argument) || getRule(argument),
+  );
+
+/** Returns the errors of an argument under the rules that GraphQL types cannot express. */
+export function findRuleErrors(
+  name: string,
+  argument: Rules,
+  values: Record<string, unknown>,
+  now: number,
+): FieldError[] {
+  const value = values[name];
   if (value === null && isNotNull(argument)) return [{ fieldName: name, message: 'must not be null' }];
   const bounds = getListBounds(argument);
-  if (!bounds || !Array.isArray(value)) return [];
-  const { minItems = 0, maxItems } = bounds;
-  if (value.length >= minItems && value.length <= maxItems) return [];
-  const range = minItems > 0 ? `${minItems} to ${maxItems}` : `at most ${maxItems}`;
-  return [{ fieldName: name, message: `must have ${range} items` }];
+  if (bounds && Array.isArray(value)) {
+    const { minItems = 0, maxItems } = bounds;
+    const range = minItems > 0 ? `${minItems} to ${maxItems}` : `at most ${maxItems}`;
+    if (value.length < minItems || value.length > maxItems)
+      return [{ fieldName: name, message: `must have ${range} items` }];
+  }
+  return getRule(argument)?.(values, now) ?? [];
 }
-
-/** Returns the errors of all arguments of a field under these rules. */
-export const findArgumentErrors = (
-  args: GraphQLFieldConfigArgumentMap,
-  values: Record<string, unknown>,
-): FieldError[] =>
-  Object.entries(args).flatMap(([name, argument]) => findRuleErrors(name, argument as Rules, values[name]));

@@ -1,5 +1,5 @@
 import { ArgsType, type ClassType, Extensions, Field, Int, ObjectType } from 'type-graphql';
-import { invalidField } from '../src/shared/errors.ts';
+import { isSent, Rule } from './input-rules.ts';
 import { ListCursor } from './list-cursor.scalar.ts';
 import { OmittedUnlessCursor } from './rest.ts';
 import { DEFAULT_LIMIT, MAX_LIMIT, PageLimit, PageOffset, RangeStart } from './scalars.ts';
@@ -21,6 +21,11 @@ export class WindowArgs {
     description:
       '`nextCursor` of the page before, or empty for the first page; in place of `offset`. A page costs the same at any position.',
   })
+  @Rule((values: WindowArgs) =>
+    isSent(values, 'offset') && isSent(values, 'cursor')
+      ? [{ fieldName: 'cursor', message: 'must not be sent together with offset' }]
+      : [],
+  )
   cursor?: string | null;
 }
 
@@ -43,9 +48,8 @@ export interface PageWindow {
   updatedSince?: string | null;
 }
 
-/** Returns the window with defaults for absent values. Throws 400 where both `offset` and `cursor` are given. */
+/** Returns the window with defaults for absent values. */
 export function toPageWindow({ offset, limit, cursor, updatedSince }: PageArgs): PageWindow {
-  if (offset != null && cursor != null) throw invalidField('cursor', 'must not be sent together with offset');
   return {
     offset: offset ?? 0,
     limit: limit ?? DEFAULT_LIMIT,

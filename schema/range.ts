@@ -1,7 +1,15 @@
 import { ArgsType, Field } from 'type-graphql';
-import { type FieldError, ValidationError } from '../src/shared/errors.ts';
+import { Rule } from './input-rules.ts';
 import { RangeEnd, RangeStart } from './scalars.ts';
 import { CalendarDate, TimeZone } from './time-zone.ts';
+
+/** Declares that this argument, the end of a range, must not be before its start. */
+export const NotBefore = (start: string, end: string) =>
+  Rule((values: Record<string, string | null | undefined>) =>
+    values[start] && values[end] && values[end] < values[start]
+      ? [{ fieldName: end, message: `must not be before ${start}` }]
+      : [],
+  );
 
 /** Range of dates, both ends inclusive. LST-11. */
 @ArgsType()
@@ -13,20 +21,8 @@ export class DateRangeArgs {
     nullable: true,
     description: 'Latest date or date-time, inclusive; a bare date is the whole UTC day.',
   })
+  @NotBefore('startDate', 'endDate')
   endDate?: string | null;
-}
-
-/** Returns the error of a range whose end precedes its start. */
-export function findRangeErrors({ startDate, endDate }: DateRangeArgs): FieldError[] {
-  const isReversed = startDate && endDate && endDate < startDate;
-  return isReversed ? [{ fieldName: 'endDate', message: 'must not be before startDate' }] : [];
-}
-
-/** Returns the filters of a range; throws 400 when its end precedes its start. */
-export function toDateRange(range: DateRangeArgs) {
-  const errors = findRangeErrors(range);
-  if (errors.length > 0) throw new ValidationError(errors);
-  return { startDate: range.startDate, endDate: range.endDate };
 }
 
 /** Range of days in a time zone, both ends inclusive. GraphQL alone has it. RED-31. */
@@ -36,6 +32,7 @@ export class DayRangeArgs {
   firstDay?: string | null;
 
   @Field(() => CalendarDate, { nullable: true, description: 'Latest day, inclusive.' })
+  @NotBefore('firstDay', 'lastDay')
   lastDay?: string | null;
 
   @Field(() => TimeZone, {
@@ -51,14 +48,8 @@ const [FIRST_INSTANT, LAST_INSTANT] = [Date.parse('0001-01-01T00:00:00.000Z'), D
 
 const toPlainInstant = (time: number) => new Date(Math.min(Math.max(time, FIRST_INSTANT), LAST_INSTANT)).toISOString();
 
-/**
- * Returns the filters of a range of days, with the instants between which its records are in every time zone. Throws 400 when its end
- * precedes its start.
- */
+/** Returns the filters of a range of days, with the instants between which its records are in every time zone. */
 export function toDayRange({ firstDay, lastDay, timeZone }: DayRangeArgs) {
-  if (firstDay && lastDay && lastDay < firstDay) {
-    throw new ValidationError([{ fieldName: 'lastDay', message: 'must not be before firstDay' }]);
-  }
   return {
     ...(firstDay && { firstDay, earliest: toPlainInstant(Date.parse(firstDay) - DAY_MS) }),
     ...(lastDay && { lastDay, latest: toPlainInstant(Date.parse(lastDay) + 2 * DAY_MS - 1) }),

@@ -1,10 +1,11 @@
 import { Arg, Args, ArgsType, Ctx, Field, Mutation, Resolver } from 'type-graphql';
 import { AttachmentType } from '../../schema/enums.ts';
+import { Rule } from '../../schema/input-rules.ts';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId, FileName, FileSize } from '../../schema/scalars.ts';
 import { requireIntegrator } from '../../src/auth/authorization.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
-import { createUploadIntent } from '../../src/domain/uploads/uploads.ts';
+import { createUploadIntent, findTypeErrors } from '../../src/domain/uploads/uploads.ts';
 import { IMAGE_TYPES } from '../../src/images/types.ts';
 import { UploadIntent } from './attachment.type.ts';
 
@@ -13,6 +14,7 @@ class PresignArgs {
   @Field(() => String, {
     description: `Media type of the image: ${IMAGE_TYPES.map((type) => `\`${type}\``).join(', ')}.`,
   })
+  @Rule(({ contentType }: PresignArgs) => (contentType === undefined ? [] : findTypeErrors('contentType', contentType)))
   contentType!: string;
 
   @Field(() => FileName, { description: 'Name of the file, 1 to 255 characters.' })

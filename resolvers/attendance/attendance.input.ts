@@ -1,8 +1,9 @@
 import { ArgsType, Field } from 'type-graphql';
 import { SignOnType } from '../../schema/enums.ts';
+import { Rule } from '../../schema/input-rules.ts';
 import { CalendarDate, TimeZone } from '../../schema/time-zone.ts';
 import type { EventPayload } from '../../src/domain/attendance/decision-table.ts';
-import { type FieldError, ValidationError } from '../../src/shared/errors.ts';
+import type { FieldError } from '../../src/shared/errors.ts';
 import { GateInstant, GateText, GateWorkerId } from './gate.scalars.ts';
 
 /** Milliseconds that an event may be ahead of the server's clock, because clocks of gates differ. */
@@ -21,6 +22,11 @@ export class SignOnEventArgs {
     nullable: true,
     description: 'On a SIGN_OFF: the `sourceEventId` of the sign-on that it ends. Not on a SIGN_ON.',
   })
+  @Rule(({ type, sourceSignOnEventId }: SignOnEventArgs) =>
+    type === 'SIGN_ON' && sourceSignOnEventId != null
+      ? [{ fieldName: 'sourceSignOnEventId', message: 'must not be on a SIGN_ON' }]
+      : [],
+  )
   sourceSignOnEventId?: string | null;
 
   @Field(() => GateWorkerId, { description: 'The worker whom the gate has seen.' })
@@ -32,25 +38,24 @@ export class SignOnEventArgs {
   @Field(() => GateInstant, {
     description: `When the gate saw it; at most ${CLOCK_TOLERANCE_MS / 1000} seconds ahead of the server's clock. An event that is further ahead is 400 and may be sent again once the time has come.`,
   })
+  @Rule(({ occurredAt }: SignOnEventArgs, now) => findClockErrors(occurredAt, now))
   occurredAt!: string;
 
   @Field(() => GateText, { nullable: true, description: 'The gate.' })
   deviceId?: string | null;
 }
 
-/** Returns the payload to compare and store. Throws 400 for rules over several fields and the clock (ATT-3, ATT-4). */
-export function toEventPayload(args: SignOnEventArgs, now: number): EventPayload {
+/** Returns the error of an event that is too far ahead of the clock (ATT-3). */
+function findClockErrors(occurredAt: string | undefined, now: number): FieldError[] {
+  const ahead = occurredAt === undefined ? 0 : Date.parse(occurredAt) - now;
+  if (ahead <= CLOCK_TOLERANCE_MS) return [];
+  const message = `is ${ahead} ms ahead of the server's clock, of which ${CLOCK_TOLERANCE_MS} ms are accepted; send it again in ${ahead - CLOCK_TOLERANCE_MS} ms`;
+  return [{ fieldName: 'occurredAt', message }];
+}
+
+/** Returns the payload to compare and store. */
+export function toEventPayload(args: SignOnEventArgs): EventPayload {
   const { sourceEventId, sourceSignOnEventId = null, workerId, type, occurredAt, deviceId = null } = args;
-  const errors: FieldError[] = [];
-  if (type === 'SIGN_ON' && sourceSignOnEventId !== null) {
-    errors.push({ fieldName: 'sourceSignOnEventId', message: 'must not be on a SIGN_ON' });
-  }
-  const ahead = Date.parse(occurredAt) - now;
-  if (ahead > CLOCK_TOLERANCE_MS) {
-    const message = `is ${ahead} ms ahead of the server's clock, of which ${CLOCK_TOLERANCE_MS} ms are accepted; send it again in ${ahead - CLOCK_TOLERANCE_MS} ms`;
-    errors.push({ fieldName: 'occurredAt', message });
-  }
-  if (errors.length > 0) throw new ValidationError(errors);
   return { sourceEventId, sourceSignOnEventId, workerId, type, occurredAt, deviceId };
 }
 

@@ -33,7 +33,7 @@ export class SignOnEventResolver {
     const { database, clock } = context;
     const integratorId = requireIntegrator(context);
     const now = clock.now();
-    const event = toEventPayload(args, now);
+    const event = toEventPayload(args);
     const { status, ...recorded } = await recordEvent(database, { integratorId, builderId, projectId }, event, now);
     context.outcome = OUTCOMES[status];
     const { id, visitId, duplicate } = recorded;

@@ -1,5 +1,5 @@
 import { ArgsType, Field, InputType } from 'type-graphql';
-import { ItemCount } from '../../schema/input-rules.ts';
+import { ItemCount, Rule } from '../../schema/input-rules.ts';
 import { FolderName, ImageUrl, PhotoDescription, SequenceId } from '../../schema/photo.scalars.ts';
 import {
   ExternalSourceId,
@@ -10,6 +10,7 @@ import {
   SourceApp,
   Timestamp,
 } from '../../schema/scalars.ts';
+import { findGalleryErrors } from '../../src/domain/photos/photo-inputs.ts';
 import { AttachmentReference } from '../attachment/attachment.type.ts';
 
 const MAX_PHOTOS = 100;
@@ -78,6 +79,7 @@ export class BulkUpsertArgs {
 
   @Field(() => [GalleryPhoto], { description: `Photos of the page, 1 to ${MAX_PHOTOS} in one call.` })
   @ItemCount({ minItems: 1, maxItems: MAX_PHOTOS })
+  @Rule(({ photos }: BulkUpsertArgs) => findGalleryErrors(photos))
   photos!: GalleryPhoto[];
 }
 

@@ -1,8 +1,9 @@
 import { ArgsType, Field } from 'type-graphql';
 import { PhotoSource } from '../../schema/enums.ts';
-import { NotNull } from '../../schema/input-rules.ts';
+import { NotNull, Rule } from '../../schema/input-rules.ts';
 import { ImageUrl, PhotoDescription } from '../../schema/photo.scalars.ts';
 import { ExternalSourceId, FileName, FolderId, ProjectId, Timestamp } from '../../schema/scalars.ts';
+import { findImageErrors } from '../../src/domain/photos/photo-inputs.ts';
 import { AttachmentReference } from '../attachment/attachment.type.ts';
 
 /** Filter by area; default is the gallery. */
@@ -60,6 +61,7 @@ export class CreatePhotoArgs {
   externalSourceId?: string | null;
 
   @Field(() => AttachmentReference, { nullable: true, description: 'An uploaded image, which a photo may use once.' })
+  @Rule((values: CreatePhotoArgs) => findImageErrors(values))
   imageAttachment?: AttachmentReference | null;
 }
 

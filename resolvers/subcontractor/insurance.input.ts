@@ -1,8 +1,7 @@
 import { ArgsType, Field } from 'type-graphql';
 import { InsuranceStatus, InsuranceType } from '../../schema/enums.ts';
-import { type DayRangeArgs, toDayRange } from '../../schema/range.ts';
+import { type DayRangeArgs, NotBefore, toDayRange } from '../../schema/range.ts';
 import { FilterText, Timestamp } from '../../schema/scalars.ts';
-import { invalidField } from '../../src/shared/errors.ts';
 
 @ArgsType()
 export class InsuranceArgs {
@@ -23,14 +22,11 @@ export class ExpiringInsuranceArgs extends InsuranceArgs {
   expiresAfter?: string | null;
 
   @Field(() => Timestamp, { nullable: true, description: 'Only cover that ends earlier than then.' })
+  @NotBefore('expiresAfter', 'expiresBefore')
   expiresBefore?: string | null;
 }
 
-/** Returns the filters. Throws 400 if a range of expiry ends before it starts. */
 export function toInsuranceFilters(args: ExpiringInsuranceArgs & DayRangeArgs) {
   const { type, status, customType, expiresAfter, expiresBefore } = args;
-  if (expiresAfter && expiresBefore && expiresBefore < expiresAfter) {
-    throw invalidField('expiresBefore', 'must not be before expiresAfter');
-  }
   return { type, status, customType, expiresAfter, expiresBefore, ...toDayRange(args) };
 }

@@ -13,7 +13,6 @@ import {
 } from 'graphql';
 import { formatFieldPath, getValidator, toFieldError } from '../../schema/input.ts';
 import { findRuleErrors } from '../../schema/input-rules.ts';
-import { findRangeErrors } from '../../schema/range.ts';
 import type { Operation } from '../../schema/route-table.ts';
 import { integerFromText, parseBoolean } from '../../schema/scalar.ts';
 import { FieldErrors, invalidField, notFound } from '../shared/errors.ts';
@@ -26,6 +25,8 @@ export interface RawInput {
   body: unknown;
   /** `X-Service-Builder-Id`, or the builder of the token. */
   builderId: string | null;
+  /** Milliseconds since the epoch. */
+  now: number;
 }
 
 /** A DELETE takes its input from the body or the query; the body takes precedence for a field that is in both. */
@@ -61,7 +62,7 @@ export function getRootField({ kind, field }: Operation, schema: GraphQLSchema):
 
 /**
  * Returns the operation's variables, each validated against its type in the schema. A value of another JSON type is rejected, not converted. Throws 404 when an identifier in the
- * path does not have the syntax of its type, else 400 with every field that fails. ERR-1, IDN-6.
+ * path does not have the syntax of its type, else 400 with every field that fails, in the order of the arguments. ERR-1, IDN-6.
  */
 export function parseInput(locations: ArgumentLocation[], input: RawInput): Record<string, unknown> {
   const variables: Record<string, unknown> = {};
@@ -88,9 +89,9 @@ export function parseInput(locations: ArgumentLocation[], input: RawInput): Reco
       const isQuery = location === 'query';
       errors.add(toFieldError(isQuery ? toParameterName(name, path[0], input) : name, isQuery ? [] : path, error));
     });
-    if (errors.count === before) errors.add(...findRuleErrors(name, argument, raw));
   }
-  errors.add(...findRangeErrors(variables));
+  for (const { argument } of locations) errors.addNew(...findRuleErrors(argument.name, argument, variables, input.now));
+  if (errors.count > 0) errors.sort(locations.map(({ name }) => name));
   errors.throwIfAny();
   return variables;
 }
@@ -126,7 +127,7 @@ function parseQueryValue(name: string, { type }: GraphQLArgument, { query }: Raw
   if (raw === undefined) return undefined;
   if (Array.isArray(raw)) {
     errors.add({ fieldName: name, message: 'must be given once' });
-    return null;
+    return undefined;
   }
   return parseScalarText(raw, type);
 }

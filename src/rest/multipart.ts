@@ -1,14 +1,8 @@
+import type { IncomingMessage } from 'node:http';
 import multipart, { type MultipartFile, type MultipartValue } from '@fastify/multipart';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isCleanText, MAX_ATTACHMENT_BYTES } from '../../schema/scalars.ts';
-import {
-  ApiError,
-  type FieldError,
-  invalidField,
-  payloadTooLarge,
-  unsupportedMediaType,
-  ValidationError,
-} from '../shared/errors.ts';
+import { ApiError, FieldErrors, invalidField, payloadTooLarge, unsupportedMediaType } from '../shared/errors.ts';
 import { SizeLimitError, type Spool, type SpooledFile } from '../storage/spool.ts';
 
 /** A file part, stored in the spool. */
@@ -22,8 +16,11 @@ export interface FormFile {
 }
 
 export interface Form {
+  /** The value of a field that is no short text is empty. */
   fields: Map<string, string>;
+  /** With those of fields that have errors. */
   files: FormFile[];
+  errors: FieldErrors;
 }
 
 export interface FormOptions {
@@ -39,6 +36,8 @@ export interface FormOptions {
 /** Maximum fields that are not files, and maximum bytes of names and values. */
 const LIMITS = { fields: 60, fieldNameSize: 100, fieldSize: 1_000, headerPairs: 50 };
 const MAX_FILE_NAME = 255;
+/** Maximum bytes of a form beside those of its files. They are not paced (LIM-29). */
+export const MAX_OVERHEAD_BYTES = 1024 * 1024;
 
 /** Accepts multipart forms in this scope and rejects every other media type with 415. */
 export async function installMultipart(scope: FastifyInstance): Promise<void> {
@@ -61,7 +60,7 @@ export async function withForm<T>(
   options: FormOptions,
   handle: (form: Form) => Promise<T>,
 ): Promise<T> {
-  const form: Form = { fields: new Map(), files: [] };
+  const form: Form = { fields: new Map(), files: [], errors: new FieldErrors() };
   try {
     // A client may send slowly: meanwhile other requests of its share are executed.
     await request.usage!.runWithoutPermit((release) => {
@@ -80,29 +79,51 @@ async function readForm(
   { shareKey, maxFiles, isFile, reserveFile }: FormOptions,
   form: Form,
 ): Promise<void> {
-  const errors: FieldError[] = [];
-  const reject = (fieldName: string, message: string) => errors.push({ fieldName, message });
+  const reject: Reject = (fieldName, message) => form.errors.addNew({ fieldName, message });
   const limits = { ...LIMITS, files: maxFiles, parts: LIMITS.fields + maxFiles, fileSize: MAX_ATTACHMENT_BYTES + 1 };
   const names = new Set<string>();
+  const streams: MultipartFile['file'][] = [];
+  const removeLimit = limitOverhead(request.raw, streams);
   try {
     for await (const part of request.parts({ limits })) {
       const name = requireName(part);
       if (names.has(name)) reject(name, 'must be given once');
       names.add(name);
       if (part.type === 'field') readField(part, name, form, reject);
-      else if (isFile(name)) {
+      else {
+        streams.push(part.file);
+        if (!isFile(name)) reject(name, 'is not a file of this operation');
         await reserveFile(form.files.reduce((bytes, { size }) => bytes + size, 0));
         const received = await spool.receive(part.file, MAX_ATTACHMENT_BYTES, { shareKey });
         addFile(part, name, received, form, reject);
-      } else {
-        reject(name, 'is not a file of this operation');
-        part.file.resume();
       }
     }
   } catch (error) {
     throw toFormError(error);
+  } finally {
+    removeLimit();
+    // After an error the parser would read the rest of the body, however long it is.
+    request.raw.unpipe();
   }
-  if (errors.length > 0) throw new ValidationError(errors);
+}
+
+/**
+ * Ends the form with 413 once its bytes beside those of files exceed the limit, wherever they are: in texts, in headers, or before the
+ * first part. Returns a function that removes the limit.
+ */
+function limitOverhead(raw: IncomingMessage, files: readonly MultipartFile['file'][]): () => void {
+  let received = 0;
+  const count = (chunk: Buffer) => {
+    // The parser has counted the bytes of files in the chunks before this one.
+    const overhead = received - files.reduce((sum, { bytesRead }) => sum + bytesRead, 0);
+    received += chunk.length;
+    if (overhead <= MAX_OVERHEAD_BYTES) return;
+    raw.off('data', count);
+    // The parser stops at an error of its source. Destroying the source would close the connection before the response.
+    raw.emit('error', formTooLarge(`A form may have at most ${MAX_OVERHEAD_BYTES} bytes beside its files.`));
+  };
+  raw.on('data', count);
+  return () => raw.off('data', count);
 }
 
 function requireName({ fieldname }: MultipartFile | MultipartValue): string {
@@ -114,9 +135,9 @@ function requireName({ fieldname }: MultipartFile | MultipartValue): string {
 type Reject = (fieldName: string, message: string) => void;
 
 function readField(part: MultipartValue, name: string, { fields }: Form, reject: Reject): void {
-  if (typeof part.value !== 'string' || part.valueTruncated || !isCleanText(part.value))
-    reject(name, 'is no short text');
-  else fields.set(name, part.value);
+  const isShortText = typeof part.value === 'string' && !part.valueTruncated && isCleanText(part.value);
+  if (!isShortText) reject(name, 'is no short text');
+  fields.set(name, isShortText ? (part.value as string) : '');
 }
 
 function addFile(
@@ -137,13 +158,15 @@ function addFile(
 
 const LIMIT_CODES = ['FST_FILES_LIMIT', 'FST_FIELDS_LIMIT', 'FST_PARTS_LIMIT', 'FST_REQ_FILE_TOO_LARGE'];
 
+const formTooLarge = (message: string) => new ApiError(413, 'PAYLOAD_TOO_LARGE', message);
+
 /** Returns the client error for an error of the parser; errors of the file system are returned as they are. */
 function toFormError(error: unknown): unknown {
   if (error instanceof ApiError) return error;
   if (error instanceof SizeLimitError) return payloadTooLarge(MAX_ATTACHMENT_BYTES);
   const { code, syscall } = error as NodeJS.ErrnoException;
   if (LIMIT_CODES.includes(code ?? '')) {
-    return new ApiError(413, 'PAYLOAD_TOO_LARGE', 'The form has too many parts.');
+    return formTooLarge('The form has too many parts.');
   }
   return syscall === undefined ? invalidField('body', 'must be a valid multipart form') : error;
 }

@@ -191,6 +191,7 @@ class RestRouteHandler {
       query: request.query as Record<string, string | string[]>,
       body: request.body,
       builderId: context.builderHeader ?? context.caller.builderId,
+      now: context.clock.now(),
     };
   }
 }

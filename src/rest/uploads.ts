@@ -5,13 +5,20 @@ import type { RequestAuthenticator } from '../auth/request-authenticator.ts';
 import type { RequestContext } from '../auth/request-context.ts';
 import { discard } from '../domain/uploads/prepare-image.ts';
 import { requireQuota } from '../domain/uploads/quota.ts';
-import { parseDeclaredType, recordUploads } from '../domain/uploads/uploads.ts';
+import { findTypeErrors, recordUploads, toStoredType } from '../domain/uploads/uploads.ts';
 import { detectImageType } from '../images/inspect.ts';
-import { ApiError, type FieldError, invalidField, notFound, ValidationError } from '../shared/errors.ts';
+import { ApiError, type FieldErrors, notFound, payloadTooLarge } from '../shared/errors.ts';
 import { idPattern } from '../shared/ids.ts';
 import { UploadRoom } from '../shared/upload-room.ts';
 import { createUploadKey } from '../storage/keys.ts';
-import { type Form, type FormFile, type FormOptions, installMultipart, withForm } from './multipart.ts';
+import {
+  type Form,
+  type FormFile,
+  type FormOptions,
+  installMultipart,
+  MAX_OVERHEAD_BYTES,
+  withForm,
+} from './multipart.ts';
 import { registerMethodNotAllowed, setRestContext } from './plugin.ts';
 
 /** Maximum files of one bulk upload (UPL-11). */
@@ -42,7 +49,7 @@ export async function registerUploads(app: FastifyInstance, authenticator: Reque
       const options = { maxFiles: 1, isFile: (name: string) => SINGLE_FILE.includes(name) };
       const [upload] = await receiveForm(request, reply, options, (form) => {
         requireFiles(form, [form.files[0]?.fieldName ?? 'file'], () => ['type:0', 'type']);
-        return storeFiles(context, builderId, form.files);
+        return storeFiles(context, builderId, form);
       });
       const { fieldName: _, ...body } = upload!;
       return reply.code(201).send(body);
@@ -56,11 +63,8 @@ export async function registerUploads(app: FastifyInstance, authenticator: Reque
         const names = form.files.map(({ fieldName }) => fieldName);
         requireFiles(form, names.length > 0 ? names : ['file:0'], (name) => ['type', name.replace('file', 'type')]);
         const getIndex = ({ fieldName }: FormFile) => Number(fieldName.split(':')[1]);
-        return storeFiles(
-          context,
-          builderId,
-          form.files.toSorted((one, other) => getIndex(one) - getIndex(other)),
-        );
+        const files = form.files.toSorted((one, other) => getIndex(one) - getIndex(other));
+        return storeFiles(context, builderId, { ...form, files });
       });
       return reply.code(201).send({ uploads });
     });
@@ -77,6 +81,8 @@ async function receiveForm<T>(
 ): Promise<T> {
   const { shares, shareKey, storage } = request.context!;
   const declaredBytes = getContentLength(request);
+  const limit = options.maxFiles * MAX_ATTACHMENT_BYTES + MAX_OVERHEAD_BYTES;
+  if (declaredBytes > limit) throw payloadTooLarge(limit);
   const room = new UploadRoom(shares.uploads, shareKey, reply);
   await room.reserve(declaredBytes);
   const reserveFile = (receivedBytes: number) =>
@@ -87,31 +93,31 @@ async function receiveForm<T>(
 /** Returns the Content-Length, 0 where there is none. The overhead of the form's parts is negligible. */
 const getContentLength = ({ headers }: FastifyRequest): number => Number(headers['content-length'] ?? 0) || 0;
 
-/** Throws 400 unless the form has every named file, each with the type `attachment` in one of the fields that may hold it. */
-function requireFiles({ fields, files }: Form, names: string[], typesOf: (name: string) => string[]): void {
-  const errors: FieldError[] = [];
+/** Adds an error unless the form has every named file, each with the type `attachment` in one of the fields that may hold it. */
+function requireFiles({ fields, files, errors }: Form, names: string[], typesOf: (name: string) => string[]): void {
   for (const name of names) {
-    if (!files.some(({ fieldName }) => fieldName === name)) errors.push({ fieldName: name, message: 'is required' });
+    if (!files.some(({ fieldName }) => fieldName === name)) errors.addNew({ fieldName: name, message: 'is required' });
     const types = typesOf(name);
     const declaredTypes = types.filter((type) => fields.has(type));
     const wrong =
       declaredTypes.find((type) => fields.get(type) !== 'attachment') ??
       (declaredTypes.length === 0 ? types.at(-1) : null);
-    if (wrong) errors.push({ fieldName: wrong, message: 'must be attachment' });
+    if (wrong) errors.addNew({ fieldName: wrong, message: 'must be attachment' });
   }
-  if (errors.length > 0) throw new ValidationError(errors);
 }
 
-/** Stores all files and records their keys, or none of them. Returns the upload references. */
-async function storeFiles(context: RequestContext, builderId: string, files: FormFile[]) {
+/**
+ * Stores all files and records their keys, or none of them. Returns the upload references. Throws 400 with every error of the form and
+ * of the types of its files.
+ */
+async function storeFiles(context: RequestContext, builderId: string, { files, errors }: Form) {
   const { storage, region } = context;
-  const uploads = await Promise.all(
-    files.map(async (file) => ({
-      ...file,
-      key: createUploadKey(builderId),
-      contentType: await detectContentType(file),
-    })),
-  );
+  const uploads: (FormFile & { key: string })[] = [];
+  for (const file of files) {
+    const contentType = await detectContentType(file, errors);
+    uploads.push({ ...file, key: createUploadKey(builderId), contentType });
+  }
+  errors.throwIfAny();
   for (const { key, path, contentType } of uploads) await storage.byteStore.put(key, path, contentType);
   try {
     await recordUploads(context, builderId, uploads, null);
@@ -131,10 +137,16 @@ async function storeFiles(context: RequestContext, builderId: string, files: For
   }));
 }
 
-/** Returns the declared media type; the detected one where the client declared none. */
-async function detectContentType({ contentType, path, fieldName }: FormFile): Promise<string> {
-  if (contentType !== 'application/octet-stream') return parseDeclaredType(fieldName, contentType);
+/** Media types of files without a declared one. The parser returns `text/plain` for a part without a Content-Type. */
+const UNDECLARED_TYPES = ['application/octet-stream', 'text/plain'];
+
+/** Returns the declared media type; the detected one where the client declared none. Adds an error unless it is an image type. */
+async function detectContentType({ contentType, path, fieldName }: FormFile, errors: FieldErrors): Promise<string> {
+  if (!UNDECLARED_TYPES.includes(contentType)) {
+    errors.addNew(...findTypeErrors(fieldName, contentType));
+    return toStoredType(contentType);
+  }
   const detected = await detectImageType(path);
-  if (!detected) throw invalidField(fieldName, 'is not an image of an accepted type');
-  return detected;
+  if (!detected) errors.addNew({ fieldName, message: 'is not an image of an accepted type' });
+  return detected ?? contentType;
 }

@@ -69,6 +69,19 @@ export class FieldErrors {
     if (this.#errors.length >= MAX_FIELD_ERRORS) this.throwIfAny();
   }
 
+  /** Adds the errors of fields that have none yet. */
+  addNew(...errors: FieldError[]): void {
+    for (const error of errors) {
+      if (!this.#errors.some(({ fieldName }) => fieldName === error.fieldName)) this.add(error);
+    }
+  }
+
+  /** Sorts the errors by the positions of the names that their paths begin with. */
+  sort(names: readonly string[]): void {
+    const toPosition = ({ fieldName }: FieldError) => names.indexOf(/^[^.[]*/.exec(fieldName)![0]);
+    this.#errors.sort((one, other) => toPosition(one) - toPosition(other));
+  }
+
   throwIfAny(): void {
     if (this.#errors.length > 0) throw new ValidationError(this.#errors);
   }

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { createRouteTable } from '../../schema/route-table.ts';
-import { numberEvents } from '../../src/domain/events/event-log.ts';
 import { createOpenApiDocument } from '../../src/rest/openapi.ts';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
+import { numberPendingEvents } from '../support/events.ts';
 import { BASE_URL, type Service, startService } from '../support/harness.ts';
-import { type Client, clientOf } from '../support/uploads.ts';
 
 let service: Service;
-let client: Client;
+let client: BuilderClient;
 /** Id of one photo per area, by area. */
 let photos: Record<string, string>;
 
 beforeAll(async () => {
   service = await startService();
-  client = await clientOf(service, 'A');
+  client = await createBuilderClient(service, 'A');
   const em = service.databases.au1.fork();
   await em.execute('delete from photo where builder_id = ?', [client.builderId]);
   photos = {};
@@ -39,7 +39,7 @@ const fieldsOf = (response: ListResponse) => [
 ];
 
 /** Query strings that repeat a parameter with both names. */
-const repetitions = (name: string, a: string, b: string) => [
+const repeatParameter = (name: string, a: string, b: string) => [
   `${name}=${a}&${name}=${b}`,
   `${name}[]=${a}&${name}[]=${b}`,
   `${name}%5B%5D=${a}&${name}%5B%5D=${b}`,
@@ -48,7 +48,7 @@ const repetitions = (name: string, a: string, b: string) => [
 ];
 
 describe('GET /builders/{builderId}/photos', () => {
-  it.each(repetitions('source', 'ITP', 'DEFECT'))(
+  it.each(repeatParameter('source', 'ITP', 'DEFECT'))(
     'lists the photos of both areas for ?%s (LST-10, PHO-3)',
     async (query) => {
       expect(valuesOf(await client.send('GET', `/photos?${query}`), 'source')).toEqual(['DEFECT', 'ITP']);
@@ -80,18 +80,18 @@ describe('GET /builders/{builderId}/photos', () => {
 });
 
 describe('GET /builders/{builderId}/photos/{photoId}', () => {
-  it.each(repetitions('source', 'ITP', 'DEFECT'))('finds a photo of either area for ?%s (PHO-4)', async (query) => {
-    expect(await client.ok('GET', `/photos/${photos.ITP}?${query}`)).toMatchObject({ source: 'ITP' });
+  it.each(repeatParameter('source', 'ITP', 'DEFECT'))('finds a photo of either area for ?%s (PHO-4)', async (query) => {
+    expect(await client.sendOk('GET', `/photos/${photos.ITP}?${query}`)).toMatchObject({ source: 'ITP' });
     expect((await client.send('GET', `/photos/${photos.GALLERY}?${query}`)).statusCode).toBe(404);
   });
 });
 
 describe('GET /builders/{builderId}/meetings', () => {
-  it.each(repetitions('status', 'RUNNING', 'COMPLETED'))(
+  it.each(repeatParameter('status', 'RUNNING', 'COMPLETED'))(
     'lists the meetings of both states for ?%s (LST-10, MTG-2)',
     async (query) => {
       const response = await client.send('GET', `/meetings?${query}`);
-      const { totalCount } = (await client.ok('GET', '/meetings?status=RUNNING&status=COMPLETED')).meta;
+      const { totalCount } = (await client.sendOk('GET', '/meetings?status=RUNNING&status=COMPLETED')).meta;
       expect(response.json().meta.totalCount).toBe(totalCount);
       expect(totalCount).toBeGreaterThan(0);
       expect(['RUNNING', 'COMPLETED']).toEqual(expect.arrayContaining(valuesOf(response, 'status')));
@@ -103,25 +103,31 @@ describe('GET /builders/{builderId}/meetings', () => {
   });
 });
 
+describe('DELETE /builders/{builderId}/photo-gallery/bulk-upsert', () => {
+  it('has one error for a required parameter that is given twice (ERR-7)', async () => {
+    const query = 'externalSourceId=a&sourceApp=b&sourceApp=c';
+    const response = await client.send('DELETE', `/photo-gallery/bulk-upsert?${query}`);
+    const errors = [{ fieldName: 'sourceApp', message: 'must be given once' }];
+    expect([response.statusCode, response.json()]).toEqual([400, { errors }]);
+  });
+});
+
 const CHANGE_TIMESHEET = `update timesheet set hours = hours + 1
   where id = (select min(id) from timesheet where builder_id = ?)`;
 
 describe('GET /events', () => {
   const read = (query: string) => service.get(`/events?${query}`, client.token);
-  const numberAll = async () => {
-    while ((await numberEvents(service.databases.au1)) !== 0);
-  };
 
-  it.each(repetitions('types', 'timesheet.updated', 'photo.updated'))(
+  it.each(repeatParameter('types', 'timesheet.updated', 'photo.updated'))(
     'lists the events of both types for ?%s (LST-10, EVT-8)',
     async (query) => {
-      await numberAll();
+      await numberPendingEvents(service.databases.au1);
       const { nextCursor } = (await read('')).json().meta;
       const em = service.databases.au1.fork();
       await em.execute(CHANGE_TIMESHEET, [client.builderId]);
       await em.execute(`update photo set file_name = file_name || '.' where id = ?`, [photos.ITP]);
       await em.execute(`update project set name = name || '.' where builder_id = ?`, [client.builderId]);
-      await numberAll();
+      await numberPendingEvents(service.databases.au1);
       const typesOf = async (filter: string) => valuesOf(await read(`after=${nextCursor}&${filter}`), 'type');
       expect(await typesOf(query)).toEqual(['photo.updated', 'timesheet.updated']);
       expect(await typesOf('')).toEqual(['photo.updated', 'project.updated', 'timesheet.updated']);

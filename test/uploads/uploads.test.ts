@@ -1,20 +1,26 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { json } from 'node:stream/consumers';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { picture } from '../support/images.ts';
-import { type Client, clientOf } from '../support/uploads.ts';
+import { createPicture } from '../support/images.ts';
 
 let service: Service;
-let client: Client;
+let client: BuilderClient;
 let image: Buffer;
+let baseUrl: string;
 
 beforeAll(async () => {
   service = await startService();
-  client = await clientOf(service, 'A');
-  image = await picture();
+  baseUrl = await service.app.listen({ host: '127.0.0.1', port: 0 });
+  client = await createBuilderClient(service, 'A');
+  image = await createPicture();
 });
 
 afterAll(() => service.stop());
@@ -28,7 +34,7 @@ interface Part {
 
 const BOUNDARY = 'a-boundary-of-ours';
 
-function formOf(parts: readonly Part[], boundary = BOUNDARY): Buffer {
+function encodeForm(parts: readonly Part[], boundary = BOUNDARY): Buffer {
   const chunks = parts.flatMap(({ name, fileName, type, body }) => [
     `--${boundary}\r\nContent-Disposition: form-data; name="${name}"`,
     fileName === undefined ? '' : `; filename="${fileName}"`,
@@ -72,20 +78,28 @@ async function storedFiles(): Promise<string[]> {
   return names.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
+const createFormHeaders = () => ({
+  authorization: `Bearer ${client.token}`,
+  'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
+});
+
+/** Sends a form to the bulk upload without a Content-Length. */
+const sendChunked = (start: (controller: ReadableStreamDefaultController<Uint8Array>) => void) =>
+  fetch(`${baseUrl}/builders/${client.builderId}/attachments/bulk-upload`, {
+    method: 'POST',
+    headers: createFormHeaders(),
+    body: new ReadableStream({ start }),
+    duplex: 'half',
+  } as RequestInit);
+
+async function* endless(start: Buffer): AsyncGenerator<Buffer> {
+  yield start;
+  for (;;) yield Buffer.alloc(64 * 1024);
+}
+
 describe('uploads without a Content-Length', () => {
   it('hold room for the files that they have begun, not for the largest upload (LIM-26)', async () => {
-    const url = await service.app.listen({ host: '127.0.0.1', port: 0 });
-    const sendChunked = (end: (controller: ReadableStreamDefaultController<Uint8Array>) => void) =>
-      fetch(`${url}/builders/${client.builderId}/attachments/bulk-upload`, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${client.token}`,
-          'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
-        },
-        body: new ReadableStream({ start: end }),
-        duplex: 'half',
-      } as RequestInit);
-    const form = formOf([type(), file('file:0'), file('file:1')]);
+    const form = encodeForm([type(), file('file:0'), file('file:1')]);
     const unfinished: ReadableStreamDefaultController<Uint8Array>[] = [];
     const pending = Array.from({ length: 5 }, () =>
       sendChunked((controller) => {
@@ -104,6 +118,31 @@ describe('uploads without a Content-Length', () => {
     }
     expect((await Promise.all(pending)).map(({ status }) => status)).toEqual([201, 201, 201, 201, 201]);
   });
+
+  it.each<[string, () => Part[]]>([
+    ['a text', () => [type()]],
+    ['a file of another name', () => [file('photo')]],
+    ['a second file', () => [file(), file('file:0')]],
+    ['what precedes the first part', () => []],
+  ])('are 413 when %s does not end (UPL-14)', async (_name, parts) => {
+    const before = await storedFiles();
+    const form = encodeForm(parts());
+    const sending = request(`${baseUrl}/builders/${client.builderId}/attachments/upload`, {
+      method: 'POST',
+      headers: createFormHeaders(),
+    });
+    const source = Readable.from(endless(form.subarray(0, -`\r\n--${BOUNDARY}--\r\n`.length)));
+    onTestFinished(() => {
+      source.destroy();
+      sending.destroy();
+    });
+    source.pipe(sending);
+    const [answer] = (await once(sending, 'response')) as [IncomingMessage];
+    source.destroy();
+    const body = await json(answer);
+    expect([answer.statusCode, body]).toMatchObject([413, { code: 'PAYLOAD_TOO_LARGE' }]);
+    expect(await storedFiles()).toEqual(before);
+  });
 });
 
 describe('POST /builders/{builderId}/attachments/upload', () => {
@@ -117,7 +156,7 @@ describe('POST /builders/{builderId}/attachments/upload', () => {
     ['both types', () => [type(), file(), type('type:0')]],
     ['among fields that nobody knows', () => [{ name: 'colour', body: 'red' }, file(), type()]],
   ])('answers 201 with a reference for a photo: %s (UPL-10)', async (_name, parts) => {
-    const answer = await send('upload', formOf(parts()));
+    const answer = await send('upload', encodeForm(parts()));
     expect(answer.statusCode).toBe(201);
     const { imageUrl, ...reference } = answer.json();
     expect(reference).toEqual({
@@ -140,21 +179,25 @@ describe('POST /builders/{builderId}/attachments/upload', () => {
     ['two types of which one is wrong', () => [file(), type(), type('type:0', 'photo')], ['type:0']],
     ['a file under another number', () => [file('file:1'), type()], ['file:1']],
   ])('is 400 with the invalid fields for %s (UPL-13)', async (_name, parts, fields) => {
-    const answer = await send('upload', formOf(parts()));
+    const answer = await send('upload', encodeForm(parts()));
     expect([answer.statusCode, errorsOf(answer)]).toEqual([400, fields]);
   });
 
   it('accepts one file: file and file:0 together are 413 (UPL-14)', async () => {
-    expect((await send('upload', formOf([file(), file('file:0'), type()]))).statusCode).toBe(413);
+    expect((await send('upload', encodeForm([file(), file('file:0'), type()]))).statusCode).toBe(413);
   });
 
   it('needs no scope, and is 401, 403, 404 and 405 like other operations (UPL-1)', async () => {
-    expect((await send('upload', formOf([file(), type()]), undefined, await service.as('A', []))).statusCode).toBe(201);
-    expect((await send('upload', formOf([file(), type()]), undefined, 'garbage')).statusCode).toBe(401);
-    expect((await send('upload', formOf([file(), type()]), undefined, await service.as('B'))).statusCode).toBe(403);
-    expect((await send('upload', formOf([file(), type()]), undefined, await service.as('internal'))).statusCode).toBe(
+    expect(
+      (await send('upload', encodeForm([file(), type()]), undefined, await service.tokenOf('A', []))).statusCode,
+    ).toBe(201);
+    expect((await send('upload', encodeForm([file(), type()]), undefined, 'garbage')).statusCode).toBe(401);
+    expect((await send('upload', encodeForm([file(), type()]), undefined, await service.tokenOf('B'))).statusCode).toBe(
       403,
     );
+    expect(
+      (await send('upload', encodeForm([file(), type()]), undefined, await service.tokenOf('internal'))).statusCode,
+    ).toBe(403);
     for (const builder of ['buil_anone', 'nonsense']) {
       const url = `/builders/${builder}/attachments/upload`;
       const headers = { authorization: `Bearer ${client.token}`, 'content-type': 'multipart/form-data; boundary=a' };
@@ -165,12 +208,18 @@ describe('POST /builders/{builderId}/attachments/upload', () => {
   });
 
   it('detects the type from the bytes if none is declared (UPL-12)', async () => {
-    const png = await picture('png');
+    const png = await createPicture('png');
     const answer = await send(
       'upload',
-      formOf([file('file', { type: 'application/octet-stream', body: png }), type()]),
+      encodeForm([file('file', { type: 'application/octet-stream', body: png }), type()]),
     );
     expect(answer.json()).toMatchObject({ contentType: 'image/png' });
+  });
+
+  it('detects the type from the bytes of a part without a Content-Type (UPL-12)', async () => {
+    const { type: _, ...part } = file('file', { body: await createPicture('png') });
+    const answer = await send('upload', encodeForm([part, type()]));
+    expect([answer.statusCode, answer.json()]).toMatchObject([201, { contentType: 'image/png' }]);
   });
 
   it.each<[string, () => Part[], string[]]>([
@@ -180,7 +229,10 @@ describe('POST /builders/{builderId}/attachments/upload', () => {
     ['another type', () => [file(), type('type', 'photo')], ['type']],
     ['two types', () => [file(), type(), type()], ['type']],
     ['an empty file', () => [file('file', { body: '' }), type()], ['file']],
-    ['a text file', () => [file('file', { type: 'text/plain' }), type()], ['file']],
+    ['a text file', () => [file('file', { type: 'text/plain', body: 'text' }), type()], ['file']],
+    ['a PDF', () => [file('file', { type: 'application/pdf' }), type()], ['file']],
+    ['a PDF without a type', () => [file('file', { type: 'application/pdf' })], ['type', 'file']],
+    ['a file of another name without a type', () => [file('photo')], ['photo', 'type']],
     ['unknown bytes', () => [file('file', { type: 'application/octet-stream', body: 'text' }), type()], ['file']],
     ['a file of another name', () => [file('photo'), file(), type()].slice(0, 1).concat(type()), ['photo']],
     ['no file name', () => [file('file', { fileName: '' }), type()], ['file']],
@@ -193,15 +245,15 @@ describe('POST /builders/{builderId}/attachments/upload', () => {
     ['a huge field name', () => [file(), type(), type('n'.repeat(5_000))], ['body']],
   ])('is 400 with %s, and stores nothing (UPL-13)', async (_name, parts, fields) => {
     const before = await storedFiles();
-    const answer = await send('upload', formOf(parts()));
+    const answer = await send('upload', encodeForm(parts()));
     expect([answer.statusCode, errorsOf(answer)], answer.body).toEqual([400, fields]);
     expect(await storedFiles()).toEqual(before);
   });
 
   it.each<[string, () => Buffer]>([
-    ['two files', () => formOf([file(), file('other'), type()])],
-    ['very many fields', () => formOf(Array.from({ length: 3_000 }, (_, index) => type(`field-${index}`)))],
-    ['more than 40 MiB', () => formOf([type(), file('file', { body: Buffer.alloc(41_943_041) })])],
+    ['two files', () => encodeForm([file(), file('other'), type()])],
+    ['very many fields', () => encodeForm(Array.from({ length: 3_000 }, (_, index) => type(`field-${index}`)))],
+    ['more than 40 MiB', () => encodeForm([type(), file('file', { body: Buffer.alloc(41_943_041) })])],
   ])('is 413 with %s, and stores nothing (UPL-14)', async (_name, form) => {
     const before = await storedFiles();
     const answer = await send('upload', form());
@@ -209,9 +261,21 @@ describe('POST /builders/{builderId}/attachments/upload', () => {
     expect(await storedFiles()).toEqual(before);
   });
 
+  it('is 413 with a Content-Length of more than one file (UPL-14)', async () => {
+    const sending = request(`${baseUrl}/builders/${client.builderId}/attachments/upload`, {
+      method: 'POST',
+      headers: { ...createFormHeaders(), 'content-length': 41_943_040 + 1024 * 1024 + 1 },
+    });
+    onTestFinished(() => void sending.destroy());
+    sending.flushHeaders();
+    const [answer] = (await once(sending, 'response')) as [IncomingMessage];
+    const body = await json(answer);
+    expect([answer.statusCode, body]).toMatchObject([413, { code: 'PAYLOAD_TOO_LARGE' }]);
+  });
+
   it('accepts 40 MiB (UPL-14)', async () => {
     const body = Buffer.concat([image, Buffer.alloc(41_943_040 - image.length)]);
-    const answer = await send('upload', formOf([type(), file('file', { body })]));
+    const answer = await send('upload', encodeForm([type(), file('file', { body })]));
     expect(answer.statusCode).toBe(201);
   });
 
@@ -223,13 +287,13 @@ describe('POST /builders/{builderId}/attachments/upload', () => {
     ['another multipart', 'multipart/mixed; boundary=a-boundary-of-ours', 415],
   ])('rejects %s (UPL-14)', async (_name, contentType, status) => {
     const before = await storedFiles();
-    expect((await send('upload', formOf([file(), type()]), contentType)).statusCode).toBe(status);
+    expect((await send('upload', encodeForm([file(), type()]), contentType)).statusCode).toBe(status);
     expect(await storedFiles()).toEqual(before);
   });
 
   it('rejects a truncated form (UPL-14)', async () => {
     const before = await storedFiles();
-    const form = formOf([type(), file()]);
+    const form = encodeForm([type(), file()]);
     for (const left of [1, 5, 40, image.length + 60, form.length - 5, form.length]) {
       const answer = await send('upload', form.subarray(0, form.length - left));
       expect([400, 201].includes(answer.statusCode), `${left}: ${answer.body}`).toBe(true);
@@ -243,14 +307,14 @@ describe('POST /builders/{builderId}/attachments/upload', () => {
 
 describe('POST /builders/{builderId}/attachments/bulk-upload', () => {
   it('answers 201 with every upload in the order of its number (UPL-11)', async () => {
-    const png = await picture('png');
+    const png = await createPicture('png');
     const parts = [
       file('file:1', { body: png, type: 'image/png', fileName: 'two.png' }),
       type('type:1'),
       type('type:0'),
       file('file:0'),
     ];
-    const answer = await send('bulk-upload', formOf(parts));
+    const answer = await send('bulk-upload', encodeForm(parts));
     expect(answer.statusCode).toBe(201);
     const { uploads } = answer.json();
     expect(uploads).toMatchObject([
@@ -265,19 +329,28 @@ describe('POST /builders/{builderId}/attachments/bulk-upload', () => {
 
   it('accepts one type for all files, and 25 files (UPL-11)', async () => {
     const files = Array.from({ length: 25 }, (_, index) => file(`file:${index}`));
-    expect((await send('bulk-upload', formOf([...files, type()]))).json().uploads).toHaveLength(25);
+    expect((await send('bulk-upload', encodeForm([...files, type()]))).json().uploads).toHaveLength(25);
   });
 
   it.each<[string, () => Part[], string[]]>([
     ['no file', () => [type()], ['file:0']],
     ['a file without a type', () => [file('file:0'), type('type:0'), file('file:1')], ['type:1']],
     ['a wrong type', () => [file('file:0'), type('type:0', 'photo')], ['type:0']],
+    [
+      'two PDFs and unknown bytes',
+      () => [
+        type(),
+        ...['file:0', 'file:1'].map((name) => file(name, { type: 'application/pdf' })),
+        file('file:2', { type: 'application/octet-stream', body: 'text' }),
+      ],
+      ['file:0', 'file:1', 'file:2'],
+    ],
     ['a bad file among good ones', () => [type(), file('file:0'), file('file:1', { body: '' })], ['file:1']],
     ['a file out of range', () => [type(), file('file:25')], ['file:25']],
     ['a file twice', () => [type(), file('file:0'), file('file:0')], ['file:0']],
   ])('is all or nothing: 400 with %s (UPL-11)', async (_name, parts, fields) => {
     const before = await storedFiles();
-    const answer = await send('bulk-upload', formOf(parts()));
+    const answer = await send('bulk-upload', encodeForm(parts()));
     expect([answer.statusCode, errorsOf(answer)], answer.body).toEqual([400, fields]);
     expect(await storedFiles()).toEqual(before);
   });
@@ -285,7 +358,7 @@ describe('POST /builders/{builderId}/attachments/bulk-upload', () => {
   it('is 413 with 26 files (UPL-14)', async () => {
     const files = Array.from({ length: 26 }, (_, index) => file(`file:${index % 25}`));
     const before = await storedFiles();
-    expect((await send('bulk-upload', formOf([...files, type()]))).statusCode).toBe(413);
+    expect((await send('bulk-upload', encodeForm([...files, type()]))).statusCode).toBe(413);
     expect(await storedFiles()).toEqual(before);
   });
 });
@@ -322,7 +395,7 @@ describe('any multipart body', () => {
     async (operation) => {
       await fc.assert(
         fc.asyncProperty(mangled, fc.boolean(), async ({ parts, cut, splice, junk }, whole) => {
-          const form = formOf(parts as Part[]);
+          const form = encodeForm(parts as Part[]);
           const body = whole
             ? form
             : Buffer.concat([

@@ -2,7 +2,6 @@ import { PhotoFolder } from '../../../entities/photo-folder.entity.ts';
 import { ApiError, invalidField, notFound } from '../../shared/errors.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { ImageProblem } from '../uploads/prepare-image.ts';
-import { checkGalleryPhotos } from './check-gallery-photos.ts';
 import { type CommitResult, commitPage, folderNameRequired } from './gallery-commit.ts';
 import { discardImages, type GalleryOutcome, prepareImages } from './gallery-images.ts';
 import { findActivePhotos, findPageFolder, type SyncedPage } from './gallery-page.ts';
@@ -18,7 +17,6 @@ export async function bulkUpsert(
   builderId: string,
   input: BulkUpsertInput,
 ): Promise<BulkUpsertResult> {
-  checkGalleryPhotos(input.photos);
   const { shares, shareKey } = context;
   return shares.photoBulkUpserts.run(shareKey, 1, () => upsertPage(context, builderId, input));
 }

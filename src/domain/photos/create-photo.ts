@@ -18,9 +18,6 @@ export async function createPhoto(
   builderId: string,
   input: CreatePhotoInput,
 ): Promise<Photo> {
-  if (Boolean(input.imageAttachment) === Boolean(input.imageUrl)) {
-    throw invalidField('imageAttachment', 'give either imageAttachment or imageUrl');
-  }
   const before = await findBySource(context, builderId, input);
   if (before) return markReplayed(context, before);
   await requireLocation(context, builderId, input);

@@ -1,4 +1,6 @@
 import type { BulkDeleteStatus, RegionId } from '../../../schema/enums.ts';
+import { isSent } from '../../../schema/input-rules.ts';
+import type { FieldError } from '../../shared/errors.ts';
 
 /** An upload, as the upload operation returned it. */
 export interface AttachmentReference {
@@ -12,6 +14,16 @@ export interface ImageReference {
   imageUrl?: string | null;
   /** Media type that the bytes must have, when given. */
   contentType?: string | null;
+}
+
+/**
+ * Returns the error of a photo without exactly one image. An image that its type rejects counts as one.
+ *
+ * @param path of the photo in the input, with a dot at its end.
+ */
+export function findImageErrors(photo: ImageReference, path = ''): FieldError[] {
+  if (isSent(photo, 'imageAttachment') !== isSent(photo, 'imageUrl')) return [];
+  return [{ fieldName: `${path}imageAttachment`, message: 'give either imageAttachment or imageUrl' }];
 }
 
 export interface CreatePhotoInput extends ImageReference {
@@ -53,6 +65,24 @@ export interface GalleryPhotoInput extends ImageReference {
   height?: number | null;
   capturedAt?: string | null;
   description?: string | null;
+}
+
+/**
+ * Returns the errors of a list of photos: repeated identifiers, and photos without exactly one image. Values that their types reject are
+ * `undefined`.
+ */
+export function findGalleryErrors(photos: readonly (GalleryPhotoInput | undefined)[] | undefined): FieldError[] {
+  const indexes = new Map<string | undefined, number>();
+  return (photos ?? []).flatMap((photo, index) => {
+    if (!photo) return [];
+    const path = `photos[${index}].`;
+    const { externalSourceId } = photo;
+    const earlier = externalSourceId === undefined ? undefined : indexes.get(externalSourceId);
+    if (earlier === undefined) indexes.set(externalSourceId, index);
+    const errors = findImageErrors(photo, path);
+    if (earlier === undefined) return errors;
+    return [{ fieldName: `${path}externalSourceId`, message: `is that of photos[${earlier}] too` }, ...errors];
+  });
 }
 
 /** A gallery page of another application, identified by `sourceApp` and `externalSourceId`. */

@@ -1,6 +1,6 @@
 import { Upload } from '../../../entities/upload.entity.ts';
 import { IMAGE_TYPES, parseImageType } from '../../images/types.ts';
-import { invalidField } from '../../shared/errors.ts';
+import type { FieldError } from '../../shared/errors.ts';
 import type { RegionId } from '../../shared/regions.ts';
 import { createUploadKey } from '../../storage/keys.ts';
 import { MAX_ATTACHMENT_BYTES, SIGNED_URL_SECONDS } from '../../storage/storage.ts';
@@ -27,11 +27,12 @@ interface UploadIntent {
   regionId: RegionId;
 }
 
-/** Returns the declared type in lower case. Throws 400 unless it is an image type. */
-export function parseDeclaredType(field: string, contentType: string): string {
-  if (!parseImageType(contentType)) throw invalidField(field, `must be one of ${IMAGE_TYPES.join(', ')}`);
-  return contentType.trim().toLowerCase();
-}
+/** Returns the error of a declared type that is not an image type. */
+export const findTypeErrors = (fieldName: string, contentType: string): FieldError[] =>
+  parseImageType(contentType) ? [] : [{ fieldName, message: `must be one of ${IMAGE_TYPES.join(', ')}` }];
+
+/** Returns the declared type as it is stored. */
+export const toStoredType = (contentType: string): string => contentType.trim().toLowerCase();
 
 /** Announces an upload and returns its signed request (UPL-3). */
 export async function createUploadIntent(
@@ -39,7 +40,7 @@ export async function createUploadIntent(
   builderId: string,
   file: DeclaredFile,
 ): Promise<UploadIntent> {
-  const contentType = parseDeclaredType('contentType', file.contentType);
+  const contentType = toStoredType(file.contentType);
   const upload = { key: createUploadKey(builderId), ...file, contentType };
   const expiresAt = new Date(context.clock.now() + SIGNED_URL_SECONDS * 1000).toISOString();
   await recordUploads(context, builderId, [upload], expiresAt);
