@@ -119,6 +119,27 @@ describe('the presign operation', () => {
   });
 });
 
+describe('the download of a file', () => {
+  const { parameters, responses } = document.paths['/storage/{regionId}/{key}'].get;
+
+  it('has the headers of ranges and of conditional requests (UPL-32, HDR-17)', () => {
+    const headers = parameters.filter((parameter: Json) => parameter.in === 'header').map(({ name }: Json) => name);
+    expect(headers).toEqual(['Range', 'If-Range', 'If-None-Match']);
+    for (const status of [200, 206, 304]) expect(responses[status].headers, String(status)).toHaveProperty('ETag');
+    expect(responses[304]).not.toHaveProperty('content');
+  });
+});
+
+describe('every operation with a limit or a database', () => {
+  it('documents that the limit is used up, and that the service fails (VER-3)', () => {
+    const withoutEither = ['getAuthorizationServerMetadata', 'getLiveness', 'getReadiness'];
+    const undocumented = operationsOf(document.paths)
+      .filter(({ operationId }) => !withoutEither.includes(operationId))
+      .filter(({ responses }) => !(responses[429] && responses[500] && responses[503]));
+    expect(undocumented.map(({ operationId }) => operationId)).toEqual([]);
+  });
+});
+
 describe('the token endpoint', () => {
   const { responses } = document.paths['/oauth/token'].post;
 

@@ -111,6 +111,7 @@ Every other error is \`{ "code", "message" }\`. Decide by \`code\`, which is sta
 - 403 \`FORBIDDEN\`: the builder has to be connected first.
 - 404 \`NOT_FOUND\`: check the id: there is none such, or it is out of reach.
 - 405 \`METHOD_NOT_ALLOWED\`: \`Allow\` names the methods of the path.
+- 408 \`REQUEST_TIMEOUT\`: the request did not arrive in time; send it again.
 - 409, codes as the operation lists: reconcile; sending it again does not help.
 - 413 \`PAYLOAD_TOO_LARGE\`: send less.
 - 415 \`UNSUPPORTED_MEDIA_TYPE\`: send \`application/json\`, unless the operation says otherwise.

@@ -13,7 +13,7 @@ const {
 } = BuilderId.extensions.jsonSchema as JsonSchema & { examples: string[] };
 
 /** Example of an optional parameter. Scalar's reference page leaves it out of sample requests until the reader selects it. */
-const unselectedExample = (value: unknown) => ({ usual: { value, 'x-disabled': true } });
+export const createUnselectedExample = (value: unknown) => ({ usual: { value, 'x-disabled': true } });
 
 /** Header parameters, as components of the document. */
 export const parameterComponents = {
@@ -28,7 +28,7 @@ export const parameterComponents = {
     in: 'header',
     description: 'Regional tenant, the one that issued the access token. Left out, it is `au1`.',
     schema: { type: 'string', enum: REGIONS, default: REGIONS[0] },
-    examples: unselectedExample(REGIONS[0]),
+    examples: createUnselectedExample(REGIONS[0]),
   },
   ClientRegionId: {
     name: 'X-Service-Region-Id',
@@ -49,14 +49,14 @@ export const parameterComponents = {
     in: 'header',
     description: 'Not needed here. When sent, it must be the builder of the resource, else 403.',
     schema: builderSchema,
-    examples: unselectedExample(builderExample),
+    examples: createUnselectedExample(builderExample),
   },
   RequestId: {
     name: 'X-Request-Id',
     in: 'header',
     description: 'An id of yours for the request, 1 to 128 visible ASCII characters. It comes back on the answer.',
     schema: { type: 'string', minLength: 1, maxLength: 128, pattern: '^[\\x21-\\x7e]+$' },
-    examples: unselectedExample('sync-2026-03-02-000117'),
+    examples: createUnselectedExample('sync-2026-03-02-000117'),
   },
 };
 
@@ -98,7 +98,7 @@ export function describeParameters(
       ...(texts.length > 0 && { description: texts.join(' ') }),
       ...(isRepeatable && { style: 'form', explode: true }),
       schema,
-      ...(required ? { example } : { examples: unselectedExample(example) }),
+      ...(required ? { example } : { examples: createUnselectedExample(example) }),
     };
   });
   return [...own, ...listHeaderParameters(at('header').length > 0 ? 'required' : 'optional')];

@@ -171,10 +171,10 @@ interface OperationTraits {
 export function describeErrorResponses(traits: OperationTraits): Record<string, object> {
   const { hasScope, hasResource, hasBody, conflicts, hasQuota, cursorExpires } = traits;
   return {
-    400: errorReference('InvalidInput'),
-    401: errorReference('Unauthenticated'),
-    403: errorReference(hasScope ? 'Forbidden' : 'ForbiddenBuilder'),
-    ...(hasResource && { 404: errorReference('NotFound') }),
+    400: referToError('InvalidInput'),
+    401: referToError('Unauthenticated'),
+    403: referToError(hasScope ? 'Forbidden' : 'ForbiddenBuilder'),
+    ...(hasResource && { 404: referToError('NotFound') }),
     ...(conflicts.length > 0 && {
       409: describeJsonResponse(
         'The request contradicts what is stored; nothing has changed.',
@@ -183,15 +183,16 @@ export function describeErrorResponses(traits: OperationTraits): Record<string, 
         conflicts,
       ),
     }),
-    ...(cursorExpires && { 410: errorReference('CursorExpired') }),
-    ...(hasBody && { 413: errorReference('PayloadTooLarge'), 415: errorReference('UnsupportedMediaType') }),
-    429: errorReference(hasQuota ? 'UploadQuota' : 'RateLimited'),
-    500: errorReference('Internal'),
-    503: errorReference('Unavailable'),
+    ...(cursorExpires && { 410: referToError('CursorExpired') }),
+    ...(hasBody && { 413: referToError('PayloadTooLarge'), 415: referToError('UnsupportedMediaType') }),
+    429: referToError(hasQuota ? 'UploadQuota' : 'RateLimited'),
+    500: referToError('Internal'),
+    503: referToError('Unavailable'),
   };
 }
 
-const errorReference = (name: ErrorName) => ({ $ref: `#/components/responses/${name}` });
+/** Returns the reference of a shared error response. */
+export const referToError = (name: ErrorName) => ({ $ref: `#/components/responses/${name}` });
 
 /** Returns the schema of an error with one of the codes. */
 export const createErrorSchema = (codes: readonly string[]): JsonSchema => ({

@@ -5,7 +5,14 @@ import type { JsonSchema } from '../../../schema/scalar.ts';
 import { BuilderId, MAX_ATTACHMENT_BYTES } from '../../../schema/scalars.ts';
 import { REGIONS } from '../../shared/regions.ts';
 import { SIGNED_URL_SECONDS } from '../../storage/storage.ts';
-import { createErrorSchema, describeJsonResponse } from '../openapi/responses.ts';
+import { createUnselectedExample } from '../openapi/parameters.ts';
+import {
+  createErrorSchema,
+  describeHeaders,
+  describeJsonResponse,
+  LIMIT_HEADERS,
+  referToError,
+} from '../openapi/responses.ts';
 import { getScalarSchema, referToSchema } from '../openapi/schemas.ts';
 import { MAX_BULK_FILES } from '../uploads.ts';
 import type { StaticOperation } from './static-operation.ts';
@@ -115,8 +122,11 @@ const forbidden = storageError('The URL has expired, was altered, or is signed f
 const rateLimited = describeJsonResponse(
   'Too many requests to URLs that were signed for the same integrator or user; wait as `Retry-After` says.',
   createErrorSchema(['RATE_LIMITED']),
-  ['Retry-After'],
+  [...LIMIT_HEADERS, 'Retry-After'],
 );
+
+/** Failures of the store, of a full disk or of the database (UPL-33). */
+const failures = { 500: referToError('Internal'), 503: referToError('Unavailable') };
 
 const bytes = { 'image/*': { schema: { type: 'string', format: 'binary' }, example: '(bytes)' } };
 const contentRange = (example: string) => ({
@@ -124,6 +134,20 @@ const contentRange = (example: string) => ({
     description: 'Which bytes they are, of how many.',
     schema: { type: 'string', examples: [example] },
   },
+});
+
+const ENTITY_TAG = '"5d1c6a0f9b7e4d2c"';
+const entityTag = {
+  ETag: {
+    description:
+      'Identifies the bytes, for `If-None-Match` and `If-Range`. Uploads and placeholders of photos have none.',
+    schema: { type: 'string', examples: [ENTITY_TAG] },
+  },
+};
+
+const headerParameter = (name: string, description: string, example: string) => ({
+  ...{ name, in: 'header', required: false, description, schema: text },
+  examples: createUnselectedExample(example),
 });
 
 /** The signed URLs, which clients use as the service returned them. */
@@ -139,7 +163,10 @@ export const storageOperations: StaticOperation[] = [
     parameters: [...signedUrlParameters, textParameter('size', '2418044')],
     requestBody: { required: true, content: bytes },
     responses: {
-      200: { description: 'The bytes are stored. The same bytes may be sent again.' },
+      200: {
+        description: 'The bytes are stored. The same bytes may be sent again.',
+        headers: describeHeaders(LIMIT_HEADERS),
+      },
       400: describeJsonResponse(
         'The type or the number of bytes is not the one that was declared.',
         referToSchema('ValidationErrors'),
@@ -148,6 +175,7 @@ export const storageOperations: StaticOperation[] = [
       403: forbidden,
       409: storageError('Other bytes were sent to the URL before; they are kept.', 'UPLOAD_CONFLICT'),
       429: rateLimited,
+      ...failures,
     },
   },
   {
@@ -157,25 +185,37 @@ export const storageOperations: StaticOperation[] = [
     operationId: 'getFile',
     tags: ['Attachments'],
     summary: 'Download a file',
-    description: `An \`imageUrl\` or another signed URL, for ${MINUTES} minutes. It takes no access token. One range of bytes may be asked for; with several of them, or \`If-Range\`, the answer is the whole file.`,
+    description: `An \`imageUrl\` or another signed URL, for ${MINUTES} minutes. It takes no access token. One range of bytes may be asked for; the answer to several ranges, and to a range with an \`If-Range\` that is not the \`ETag\` of the file, is the whole file. \`HEAD\` gets the headers of the whole file. A rendition of a photo that is not stored yet is made first. Downloads of URLs that were signed for the same integrator or user share a limit: more of them at a time are 429.`,
     parameters: [
       ...signedUrlParameters,
       textParameter('name', 'level-3-east.jpg', { required: false }),
-      { name: 'Range', in: 'header', required: false, schema: text, example: 'bytes=0-65535' },
+      headerParameter('Range', 'The bytes that are asked for.', 'bytes=0-65535'),
+      headerParameter('If-Range', 'The `ETag` of the file that the range is of.', ENTITY_TAG),
+      headerParameter('If-None-Match', 'The `ETag` of the file that the client has.', ENTITY_TAG),
     ],
     responses: {
-      200: { description: 'The bytes, under the type that was checked.', content: bytes },
+      200: {
+        description: 'The bytes, under the type that was checked.',
+        headers: { ...describeHeaders(), ...entityTag },
+        content: bytes,
+      },
       206: {
         description: 'The bytes of the range.',
-        headers: contentRange('bytes 0-65535/2418044'),
+        headers: { ...describeHeaders(), ...entityTag, ...contentRange('bytes 0-65535/2418044') },
         content: bytes,
+      },
+      304: {
+        description: 'The client has the file: `If-None-Match` names its `ETag`. No body.',
+        headers: { ...describeHeaders(), ...entityTag },
       },
       403: forbidden,
       404: storageError('There is no such file.', 'NOT_FOUND'),
       416: {
         ...storageError('The file ends before the range.', 'RANGE_NOT_SATISFIABLE'),
-        headers: contentRange('bytes */2418044'),
+        headers: { ...describeHeaders(), ...contentRange('bytes */2418044') },
       },
+      429: referToError('RateLimited'),
+      ...failures,
     },
   },
 ];
