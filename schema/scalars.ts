@@ -106,17 +106,27 @@ export const JsonObject = scalar<Record<string, unknown>>({
   specifiedBy: STANDARDS.json,
   parse: (value) => {
     if (!isObject(value)) return fail('must be an object');
-    return isCleanJson(value) ? value : fail(UNCLEAN);
+    const problem = findJsonProblem(value);
+    return problem === null ? value : fail(problem);
   },
 });
 
 /** Message for text that PostgreSQL cannot store. */
 export const UNCLEAN = 'must not contain U+0000 or unpaired surrogates';
 
-function isCleanJson(value: unknown): boolean {
-  if (typeof value === 'string') return isCleanText(value);
-  if (value === null || typeof value !== 'object') return true;
-  return Object.entries(value).every(([name, item]) => isCleanText(name) && isCleanJson(item));
+/** Message for a JSON number that a double cannot hold, such as `1e400`. It would be stored as null. */
+export const TOO_LARGE_NUMBER = 'must be a number that fits into 64 bits';
+
+/** Returns why PostgreSQL cannot store a value unchanged; null if it can. */
+function findJsonProblem(value: unknown): string | null {
+  if (typeof value === 'string') return isCleanText(value) ? null : UNCLEAN;
+  if (typeof value === 'number') return Number.isFinite(value) ? null : TOO_LARGE_NUMBER;
+  if (value === null || typeof value !== 'object') return null;
+  for (const [name, item] of Object.entries(value)) {
+    const problem = isCleanText(name) ? findJsonProblem(item) : UNCLEAN;
+    if (problem !== null) return problem;
+  }
+  return null;
 }
 
 interface TextBounds {

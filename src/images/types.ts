@@ -2,14 +2,16 @@
 export const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/webp', 'image/gif', 'image/heic', 'image/heif'] as const;
 export type ImageType = (typeof IMAGE_TYPES)[number];
 
-const ALIASES: Record<string, ImageType> = { 'image/jpg': 'image/jpeg', 'image/apng': 'image/png' };
+/** Accepted media types, with their other names. */
+const TYPES_BY_NAME = new Map<string, ImageType>([
+  ...IMAGE_TYPES.map((type) => [type, type] as const),
+  ['image/jpg', 'image/jpeg'],
+  ['image/apng', 'image/png'],
+]);
 
 /** Returns the image type of a declared media type; null when it is not accepted. */
-export function parseImageType(declared: string): ImageType | null {
-  const name = declared.trim().toLowerCase();
-  if (name in ALIASES) return ALIASES[name]!;
-  return (IMAGE_TYPES as readonly string[]).includes(name) ? (name as ImageType) : null;
-}
+export const parseImageType = (declared: string): ImageType | null =>
+  TYPES_BY_NAME.get(declared.trim().toLowerCase()) ?? null;
 
 /** Whether two types are the same. HEIC is HEIF with a certain codec, so clients may declare either for both. */
 export const isSameType = (one: ImageType, other: ImageType) =>

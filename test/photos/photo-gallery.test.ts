@@ -7,19 +7,19 @@ import { loadConfig } from '../../src/config.ts';
 import { prepareImages } from '../../src/domain/photos/gallery-images.ts';
 import { createFairShares } from '../../src/shared/fair-shares.ts';
 import { openStorages } from '../../src/storage/storage.ts';
-import { BASE_URL, type Service, startService } from '../support/harness.ts';
-import { picture } from '../support/images.ts';
+import { type BuilderClient, createBuilderClient, type UploadReference } from '../support/builder-client.ts';
+import { BASE_URL, type Service, startService, TOKEN_KEY } from '../support/harness.ts';
+import { createPicture } from '../support/images.ts';
 import { addProject } from '../support/rows.ts';
-import { type Client, clientOf, type Reference } from '../support/uploads.ts';
 
 let service: Service;
-let client: Client;
+let client: BuilderClient;
 let projectId: string;
 let otherProjectId: string;
 
 beforeAll(async () => {
   service = await startService();
-  client = await clientOf(service, 'A');
+  client = await createBuilderClient(service, 'A');
   projectId = await addProject(service, client.builderId);
   otherProjectId = await addProject(service, client.builderId);
 });
@@ -27,8 +27,8 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 /** Returns the context with a storage whose copies take 300 ms. */
-async function slowed() {
-  const context = await contextOf();
+async function createSlowContext() {
+  const context = await createContext();
   const { byteStore } = context.storage;
   const copy = byteStore.copy.bind(byteStore);
   byteStore.copy = async (...args) => {
@@ -39,12 +39,12 @@ async function slowed() {
 }
 
 /** Returns the context of a resolver without a request. */
-async function contextOf() {
+async function createContext() {
   const sql = 'select integrator_id from oauth_client where id = ?';
-  const [row] = await rows(sql, [service.demo('A').clientId]);
+  const [row] = await selectRows(sql, [service.findDemoClient('A').clientId]);
   const config = loadConfig({ DATA_DIR: service.dataDir, BASE_URL });
   const storage = openStorages(config, {
-    secrets: [Buffer.alloc(32, 7).toString('base64url')],
+    secrets: [TOKEN_KEY],
     clock: service.clock,
   }).au1;
   const caller = { integratorId: row!.integrator_id as string };
@@ -63,7 +63,7 @@ function prepare(context: object, photos: object[], deadlineMs?: number) {
 const PATH = '/photo-gallery/bulk-upsert';
 const newPage = () => ({ externalSourceId: randomBytes(6).toString('hex'), sourceApp: 'site-notes' });
 
-async function photosOf(count: number, first = 1) {
+async function createPhotos(count: number, first = 1) {
   return Promise.all(
     Array.from({ length: count }, async (_, index) => ({
       externalSourceId: `photo-${first + index}`,
@@ -72,8 +72,8 @@ async function photosOf(count: number, first = 1) {
   );
 }
 
-const upsert = (body: object) => client.ok('POST', PATH, { projectId, folderName: 'Site walk', ...body });
-const refusal = async (body: object) => {
+const upsert = (body: object) => client.sendOk('POST', PATH, { projectId, folderName: 'Site walk', ...body });
+const readError = async (body: object) => {
   const answer = await client.send('POST', PATH, { ...newPage(), projectId, folderName: 'Site walk', ...body });
   return [
     answer.statusCode,
@@ -81,10 +81,10 @@ const refusal = async (body: object) => {
   ];
 };
 
-const rows = async (sql: string, values: unknown[]) =>
+const selectRows = async (sql: string, values: unknown[]) =>
   (await service.databases.au1.fork().execute(sql, values)) as Record<string, unknown>[];
 const foldersOf = (page: { externalSourceId: string }) =>
-  rows(
+  selectRows(
     'select id, project_id, archived_at from photo_folder where page_external_source_id = ? order by created_at, id',
     [page.externalSourceId],
   );
@@ -92,7 +92,7 @@ const foldersOf = (page: { externalSourceId: string }) =>
 describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
   it('creates the photos and their folder, and returns all ids (PHO-10, PHO-21, PHO-24)', async () => {
     const page = newPage();
-    const photos = await photosOf(3);
+    const photos = await createPhotos(3);
     const result = await upsert({
       ...page,
       photos: photos.map((photo, index) => ({
@@ -113,7 +113,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
       skippedPhotos: [],
       failedPhotos: [],
     });
-    const photo = await client.ok('GET', `/photos/${result.createdAttachmentIds[1]}`);
+    const photo = await client.sendOk('GET', `/photos/${result.createdAttachmentIds[1]}`);
     expect(photo).toMatchObject({
       source: 'GALLERY',
       projectId,
@@ -130,15 +130,18 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
       },
     });
     expect((await client.download(photo.imageUrl)).statusCode).toBe(200);
-    expect(await client.ok('GET', `/photo-folders/${result.folderId}`)).toMatchObject({ name: 'Site walk', projectId });
+    expect(await client.sendOk('GET', `/photo-folders/${result.folderId}`)).toMatchObject({
+      name: 'Site walk',
+      projectId,
+    });
   });
 
   // PHO-23, PHO-24, PHO-28
   it('skips existing photos, and accepts the returned folder in repeated calls', async () => {
     const page = newPage();
-    const photos = await photosOf(2);
+    const photos = await createPhotos(2);
     const first = await upsert({ ...page, photos });
-    const more = [...photos, ...(await photosOf(1, 3))];
+    const more = [...photos, ...(await createPhotos(1, 3))];
     for (const folder of [{ folderId: first.folderId, folderName: undefined }, { folderName: undefined }]) {
       const again = await upsert({ ...page, photos, ...folder });
       expect(again).toMatchObject({
@@ -157,13 +160,22 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     expect(await foldersOf(page)).toHaveLength(1);
   });
 
+  it('puts new photos into the folder of their page, also when a photo of it was moved to that of another page (PHO-28)', async () => {
+    const page = newPage();
+    const { folderId, createdAttachmentIds } = await upsert({ ...page, photos: await createPhotos(1) });
+    const other = await upsert({ ...newPage(), photos: await createPhotos(1) });
+    await client.sendOk('PATCH', `/photos/${createdAttachmentIds[0]}`, { folderId: other.folderId });
+    const next = await upsert({ ...page, photos: await createPhotos(1, 2) });
+    expect(next).toMatchObject({ folderId, createdPhotos: [{ externalSourceId: 'photo-2' }] });
+  });
+
   it('creates the other photos if one fails (PHO-25)', async () => {
     const page = newPage();
-    const [good] = await photosOf(1);
+    const [good] = await createPhotos(1);
     const bad = await client.upload(Buffer.from('no image at all, just text'));
     const used = await client.upload();
     await client.createPhoto({ imageAttachment: used });
-    const { key, regionId, type } = await client.presign(await picture());
+    const { key, regionId, type } = await client.presign(await createPicture());
     const result = await upsert({
       ...page,
       photos: [
@@ -207,39 +219,39 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
 
   it('is 404 or 400 for an unusable folder, unless a sync created it for the page (PHO-29)', async () => {
     const elsewhere = { name: 'Elsewhere', projectId: otherProjectId };
-    const { id: otherFolderId } = await client.ok('POST', '/photo-folders', elsewhere, 201);
+    const { id: otherFolderId } = await client.sendOk('POST', '/photo-folders', elsewhere, 201);
     const page = newPage();
-    const photos = await photosOf(1);
+    const photos = await createPhotos(1);
     const send = (folderId: string) => client.send('POST', PATH, { ...page, projectId, photos, folderId });
     expect((await send('fold_anone')).statusCode).toBe(404);
     const answer = await send(otherFolderId);
     expect([answer.statusCode, answer.json().errors]).toMatchObject([400, [{ fieldName: 'folderId' }]]);
     const { folderId: leftBehind } = await upsert({ ...page, photos });
-    await client.ok('DELETE', PATH, page);
-    const again = await upsert({ ...page, photos: await photosOf(1), folderId: leftBehind });
+    await client.sendOk('DELETE', PATH, page);
+    const again = await upsert({ ...page, photos: await createPhotos(1), folderId: leftBehind });
     expect(again).toMatchObject({ folderId: expect.stringMatching(/^fold_/), failedPhotos: [] });
     expect(again.folderId).not.toBe(leftBehind);
   });
 
-  it('adds photos to a folder that a person created (PHO-28)', async () => {
-    const folder = await client.ok('POST', '/photo-folders', { name: 'By hand', projectId }, 201);
+  it('adds photos to a folder that a user created (PHO-28)', async () => {
+    const folder = await client.sendOk('POST', '/photo-folders', { name: 'By hand', projectId }, 201);
     const page = newPage();
     const body = { ...page, folderId: folder.id, folderName: undefined };
-    expect(await upsert({ ...body, photos: await photosOf(1) })).toMatchObject({
+    expect(await upsert({ ...body, photos: await createPhotos(1) })).toMatchObject({
       folderId: folder.id,
       failedPhotos: [],
     });
-    const later = await upsert({ ...page, folderName: undefined, photos: await photosOf(1, 2) });
+    const later = await upsert({ ...page, folderName: undefined, photos: await createPhotos(1, 2) });
     expect(later).toMatchObject({ folderId: folder.id, createdPhotos: [{ externalSourceId: 'photo-2' }] });
-    await client.ok('DELETE', PATH, page);
-    expect(await client.ok('GET', `/photo-folders/${folder.id}`)).toMatchObject({ id: folder.id });
+    await client.sendOk('DELETE', PATH, page);
+    expect(await client.sendOk('GET', `/photo-folders/${folder.id}`)).toMatchObject({ id: folder.id });
   });
 
   describe('of a page that moves to another project', () => {
     // PHO-31
     it('archives the old copies and creates the new ones with their folder, also from the same references', async () => {
       const page = newPage();
-      const photos = await photosOf(3);
+      const photos = await createPhotos(3);
       const before = await upsert({ ...page, photos });
       const body = { ...page, photos, projectId: otherProjectId, folderId: before.folderId, folderName: 'There' };
       const after = await upsert(body);
@@ -248,10 +260,10 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
       expect(after.folderId).not.toBe(before.folderId);
       for (const id of before.createdAttachmentIds)
         expect((await client.send('GET', `/photos/${id}`)).statusCode).toBe(404);
-      const photo = await client.ok('GET', `/photos/${after.createdAttachmentIds[0]}`);
+      const photo = await client.sendOk('GET', `/photos/${after.createdAttachmentIds[0]}`);
       expect(photo).toMatchObject({ projectId: otherProjectId, folderId: after.folderId, metadata: { width: 40 } });
       expect((await client.download(photo.imageUrl)).statusCode).toBe(200);
-      const active = await rows(
+      const active = await selectRows(
         'select project_id from photo where page_external_source_id = ? and archived_at is null',
         [page.externalSourceId],
       );
@@ -262,7 +274,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
 
     it('archives the empty folder, and can move back with the same references (PHO-33, PHO-34)', async () => {
       const page = newPage();
-      const photos = await photosOf(1);
+      const photos = await createPhotos(1);
       await upsert({ ...page, photos });
       await upsert({ ...page, photos, projectId: otherProjectId });
       const back = await upsert({ ...page, photos });
@@ -273,14 +285,14 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
 
     it("does not allow another photo or page to use the copy's reference (PHO-34)", async () => {
       const page = newPage();
-      const [photo] = await photosOf(1);
+      const [photo] = await createPhotos(1);
       await upsert({ ...page, photos: [photo] });
       const other = await upsert({ ...newPage(), projectId: otherProjectId, photos: [photo] });
       expect(other.failedPhotos).toMatchObject([{ code: 'INVALID_REFERENCE' }]);
       const renamed = { ...photo, externalSourceId: 'another' };
       const same = await upsert({ ...page, projectId: otherProjectId, photos: [renamed] });
       expect(same.failedPhotos).toMatchObject([{ code: 'INVALID_REFERENCE' }]);
-      await client.ok('DELETE', PATH, page);
+      await client.sendOk('DELETE', PATH, page);
       const after = await upsert({ ...page, photos: [photo] });
       expect(after.failedPhotos).toMatchObject([{ code: 'INVALID_REFERENCE' }]);
     });
@@ -288,32 +300,32 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
 
   it('distinguishes pages by application and integrator (PHO-23)', async () => {
     const page = newPage();
-    const first = await upsert({ ...page, photos: await photosOf(1) });
-    const app = await upsert({ ...page, sourceApp: 'another', photos: await photosOf(1) });
+    const first = await upsert({ ...page, photos: await createPhotos(1) });
+    const app = await upsert({ ...page, sourceApp: 'another', photos: await createPhotos(1) });
     expect(app.folderId).not.toBe(first.folderId);
     expect(app.createdPhotos).toHaveLength(1);
     expect(app.createdPhotos[0].attachmentId).not.toBe(first.createdPhotos[0].attachmentId);
-    const neighbour = await clientOf(service, 'C');
-    const stolen = await photosOf(1);
+    const neighbour = await createBuilderClient(service, 'C');
+    const stolen = await createPhotos(1);
     const body = { ...page, projectId, folderName: 'Theirs' };
-    expect(await neighbour.ok('POST', PATH, { ...body, photos: stolen })).toMatchObject({
+    expect(await neighbour.sendOk('POST', PATH, { ...body, photos: stolen })).toMatchObject({
       createdPhotos: [],
       failedPhotos: [{ code: 'INVALID_REFERENCE' }],
     });
     const photos = [{ externalSourceId: 'photo-1', imageAttachment: await neighbour.upload() }];
-    const theirs = await neighbour.ok('POST', PATH, { ...body, photos });
+    const theirs = await neighbour.sendOk('POST', PATH, { ...body, photos });
     expect(theirs.createdPhotos).toHaveLength(1);
     expect(theirs.folderId).not.toBe(first.folderId);
-    expect(await client.ok('DELETE', PATH, page)).toMatchObject({
+    expect(await client.sendOk('DELETE', PATH, page)).toMatchObject({
       deletedAttachmentIds: first.createdAttachmentIds,
     });
     for (const id of [...theirs.createdAttachmentIds, ...app.createdAttachmentIds]) {
-      expect(await client.ok('GET', `/photos/${id}`)).toMatchObject({ id });
+      expect(await client.sendOk('GET', `/photos/${id}`)).toMatchObject({ id });
     }
   });
 
   it('is 400 for any invalid field, and changes nothing (PHO-21, PHO-22, PHO-38)', async () => {
-    const [photo] = await photosOf(1);
+    const [photo] = await createPhotos(1);
     const wrong: [object, unknown][] = [
       [{ photos: [] }, ['photos']],
       [{ photos: photo }, ['photos']],
@@ -349,24 +361,24 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
       [{ photos: [photo], folderId: 'fold_anone' }, 'NOT_FOUND'],
     ];
     for (const [change, expected] of wrong) {
-      expect(await refusal(change), JSON.stringify(change).slice(0, 200)).toEqual([
+      expect(await readError(change), JSON.stringify(change).slice(0, 200)).toEqual([
         Array.isArray(expected) ? 400 : 404,
         expected,
       ]);
     }
-    const elsewhere = await client.ok('POST', '/photo-folders', { name: 'a', projectId: otherProjectId }, 201);
-    expect(await refusal({ photos: [photo], folderId: elsewhere.id })).toEqual([400, ['folderId']]);
-    const foreign = await clientOf(service, 'A', 1);
-    const folder = await foreign.ok('POST', '/photo-folders', { name: 'a' }, 201);
-    expect(await refusal({ photos: [photo], folderId: folder.id })).toEqual([404, 'NOT_FOUND']);
+    const elsewhere = await client.sendOk('POST', '/photo-folders', { name: 'a', projectId: otherProjectId }, 201);
+    expect(await readError({ photos: [photo], folderId: elsewhere.id })).toEqual([400, ['folderId']]);
+    const foreign = await createBuilderClient(service, 'A', 1);
+    const folder = await foreign.sendOk('POST', '/photo-folders', { name: 'a' }, 201);
+    expect(await readError({ photos: [photo], folderId: folder.id })).toEqual([404, 'NOT_FOUND']);
     const project = await addProject(service, foreign.builderId);
-    expect(await refusal({ photos: [photo], projectId: project })).toEqual([404, 'NOT_FOUND']);
+    expect(await readError({ photos: [photo], projectId: project })).toEqual([404, 'NOT_FOUND']);
     await upsert({ ...newPage(), photos: [photo] });
   });
 
   it('needs the same number of statements for any number of photos', async () => {
     const count = async (
-      photos: { externalSourceId: string; imageAttachment: Reference }[],
+      photos: { externalSourceId: string; imageAttachment: UploadReference }[],
       page: object,
       project: string,
     ) => {
@@ -382,7 +394,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
       logged.mockRestore();
       return total;
     };
-    const [few, many] = [await photosOf(2), await photosOf(100)];
+    const [few, many] = [await createPhotos(2), await createPhotos(100)];
     const [small, large] = [newPage(), newPage()];
     const made = [await count(few, small, projectId), await count(many, large, projectId)];
     const moved = [await count(few, small, otherProjectId), await count(many, large, otherProjectId)];
@@ -394,8 +406,8 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
   }, 60_000);
 
   it('fails with TIMEOUT after the deadline, and keeps no bytes of failed photos (PHO-26)', async () => {
-    const photos = await photosOf(6);
-    const outcomes = await prepare(await slowed(), photos, 400);
+    const photos = await createPhotos(6);
+    const outcomes = await prepare(await createSlowContext(), photos, 400);
     const codes = [...outcomes.values()].map((outcome) => (outcome as { code?: string }).code ?? 'READY');
     expect(codes).toHaveLength(6);
     expect(codes).toContain('TIMEOUT');
@@ -403,8 +415,8 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
   });
 
   it('fails as a whole where an image cannot be stored, and keeps the bytes of none', async () => {
-    const [photo, broken] = await photosOf(2);
-    const context = await contextOf();
+    const [photo, broken] = await createPhotos(2);
+    const context = await createContext();
     const { byteStore } = context.storage;
     const copy = byteStore.copy.bind(byteStore);
     const copies: string[] = [];
@@ -424,7 +436,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
       `mutation($b: BuilderId!, $p: ProjectId!, $photos: [GalleryPhoto!]!, $e: ExternalSourceId!) {
         bulkUpsertPhotos(builderId: $b, projectId: $p, externalSourceId: $e, sourceApp: "site-notes", folderName: "G",
           photos: $photos) { folderId createdPhotos { externalSourceId attachmentId } } }`,
-      { b: client.builderId, p: projectId, photos: await photosOf(1), e: page.externalSourceId },
+      { b: client.builderId, p: projectId, photos: await createPhotos(1), e: page.externalSourceId },
     );
     expect(answer.errors).toBeUndefined();
     expect(answer.data.bulkUpsertPhotos.createdPhotos).toHaveLength(1);
@@ -434,8 +446,8 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
 describe('DELETE /builders/{builderId}/photo-gallery/bulk-upsert', () => {
   it('archives the photos, and the folder that the sync created (PHO-36, PHO-37)', async () => {
     const page = newPage();
-    const { folderId, createdAttachmentIds } = await upsert({ ...page, photos: await photosOf(2) });
-    expect(await client.ok('DELETE', PATH, page)).toEqual({
+    const { folderId, createdAttachmentIds } = await upsert({ ...page, photos: await createPhotos(2) });
+    expect(await client.sendOk('DELETE', PATH, page)).toEqual({
       status: 'deleted',
       folderId,
       deletedAttachmentIds: createdAttachmentIds.toSorted(),
@@ -445,10 +457,10 @@ describe('DELETE /builders/{builderId}/photo-gallery/bulk-upsert', () => {
 
   it('finds the page after it moved, regardless of the given project and folder (PHO-35)', async () => {
     const page = newPage();
-    const photos = await photosOf(1);
+    const photos = await createPhotos(1);
     const before = await upsert({ ...page, photos });
     const after = await upsert({ ...page, photos, projectId: otherProjectId });
-    expect(await client.ok('DELETE', PATH, { ...page, projectId, folderId: before.folderId })).toEqual({
+    expect(await client.sendOk('DELETE', PATH, { ...page, projectId, folderId: before.folderId })).toEqual({
       status: 'deleted',
       folderId: after.folderId,
       deletedAttachmentIds: after.createdAttachmentIds,
@@ -457,22 +469,25 @@ describe('DELETE /builders/{builderId}/photo-gallery/bulk-upsert', () => {
 
   it('succeeds for an unknown page with no deleted ids (PHO-36)', async () => {
     const page = newPage();
-    const { folderId } = await upsert({ ...page, photos: await photosOf(1) });
-    await client.ok('DELETE', PATH, page);
+    const { folderId } = await upsert({ ...page, photos: await createPhotos(1) });
+    await client.sendOk('DELETE', PATH, page);
     for (const more of [{}, { folderId }, { folderId: 'fold_anone', projectId: 'proj_anone' }]) {
-      expect(await client.ok('DELETE', PATH, { ...page, ...more })).toEqual({
+      expect(await client.sendOk('DELETE', PATH, { ...page, ...more })).toEqual({
         status: 'deleted',
         folderId: (more as { folderId?: string }).folderId ?? null,
         deletedAttachmentIds: [],
       });
     }
-    expect(await client.ok('DELETE', PATH, newPage())).toMatchObject({ status: 'deleted', deletedAttachmentIds: [] });
+    expect(await client.sendOk('DELETE', PATH, newPage())).toMatchObject({
+      status: 'deleted',
+      deletedAttachmentIds: [],
+    });
   });
 
   it('accepts its input as query parameters (PHO-35)', async () => {
     const page = newPage();
-    const { createdAttachmentIds } = await upsert({ ...page, photos: await photosOf(1) });
-    const answer = await client.ok('DELETE', `${PATH}?${new URLSearchParams(page)}`);
+    const { createdAttachmentIds } = await upsert({ ...page, photos: await createPhotos(1) });
+    const answer = await client.sendOk('DELETE', `${PATH}?${new URLSearchParams(page)}`);
     expect(answer.deletedAttachmentIds).toEqual(createdAttachmentIds);
     const missing = await client.send('DELETE', PATH, {});
     expect(missing.json().errors.map((e: { fieldName: string }) => e.fieldName)).toEqual([
@@ -483,10 +498,10 @@ describe('DELETE /builders/{builderId}/photo-gallery/bulk-upsert', () => {
 
   it('does not archive a folder with other photos (PHO-37)', async () => {
     const page = newPage();
-    const { folderId } = await upsert({ ...page, photos: await photosOf(1) });
+    const { folderId } = await upsert({ ...page, photos: await createPhotos(1) });
     const own = await client.createPhoto({ folderId });
-    await client.ok('DELETE', PATH, page);
-    expect(await client.ok('GET', `/photo-folders/${folderId}`)).toMatchObject({ id: folderId });
-    expect(await client.ok('GET', `/photos/${own.id}`)).toMatchObject({ folderId });
+    await client.sendOk('DELETE', PATH, page);
+    expect(await client.sendOk('GET', `/photo-folders/${folderId}`)).toMatchObject({ id: folderId });
+    expect(await client.sendOk('GET', `/photos/${own.id}`)).toMatchObject({ folderId });
   });
 });

@@ -1,4 +1,4 @@
-import { isCleanText, UNCLEAN } from '../../../schema/scalars.ts';
+import { isCleanText, TOO_LARGE_NUMBER, UNCLEAN } from '../../../schema/scalars.ts';
 import { type FieldError, MAX_FIELD_ERRORS } from '../../shared/errors.ts';
 import { isObject } from '../../shared/is-object.ts';
 import { formatRange, hasLengthWithin, LIMITS, type Limit, MAX_DEPTH } from './limits.ts';
@@ -134,7 +134,7 @@ export class ValidationErrors {
 
   /** Limits digits in total, because PostgreSQL prints numbers without exponents: a few bytes could become hundreds on each read. */
   #numberProblem(value: number): string | null {
-    if (!Number.isFinite(value)) return 'must be a number that fits into 64 bits';
+    if (!Number.isFinite(value)) return TOO_LARGE_NUMBER;
     if (value === 0) return null;
     const before = this.#digits;
     this.#digits += Math.abs(Math.floor(Math.log10(Math.abs(value))));

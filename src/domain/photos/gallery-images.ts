@@ -1,7 +1,7 @@
 import { Photo } from '../../../entities/photo.entity.ts';
 import { NoCapacityError } from '../../images/capacity.ts';
 import type { OperationContext } from '../operation-context.ts';
-import { discard, ImageProblem } from '../uploads/prepare-image.ts';
+import { discard, ImageProblem, requireType } from '../uploads/prepare-image.ts';
 import { findReusableUploads, type SyncedPage } from './gallery-page.ts';
 import { ImageSources, type ReadyImage } from './image-sources.ts';
 import type { GalleryPhotoInput } from './photo-inputs.ts';
@@ -41,6 +41,7 @@ export async function prepareImages(
       const photo = next;
       try {
         const shared = earlier.get(photo.externalSourceId);
+        if (shared) requireType(shared.facts.contentType, photo.contentType ?? null);
         outcomes.set(photo.externalSourceId, shared ?? (await prepareOne(sources, photo, signal)));
       } catch (error) {
         if (signal.aborted || error instanceof NoCapacityError)

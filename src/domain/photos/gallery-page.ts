@@ -92,12 +92,12 @@ export async function findPageFolder(
      where f.builder_id = ? and f.archived_at is null and (f.project_id = ? or f.project_id is null) and (f.id = ?
        or (f.project_id = ? and f.integrator_id is not distinct from ? and f.source_app = ? and f.page_external_source_id = ?)
        or f.id in (select folder_id from photo where ${pageCondition('photo')} and project_id = ? and archived_at is null))
-     order by (f.id = ?) desc nulls last, (f.page_external_source_id is not null) desc, f.created_at desc limit 1`,
+     order by (f.id = ?) desc nulls last, (${pageCondition('f')}) desc nulls last, f.created_at desc limit 1`,
     [
       ...[page.builderId, projectId, given],
       ...[projectId, page.integratorId, page.sourceApp, page.pageExternalSourceId],
       ...[...toPageValues(page), projectId],
-      given,
+      ...[given, ...toPageValues(page)],
     ],
   )) as { id: string }[];
   return row?.id ?? null;

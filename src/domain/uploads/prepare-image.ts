@@ -123,8 +123,8 @@ export async function discard(storage: Storage, ...keys: string[]): Promise<void
   await storage.byteStore.remove(keys).catch(() => undefined);
 }
 
-/** Throws if the request requires another type than that of the bytes. */
-function requireType(detected: ImageType, declared: string | null): void {
+/** Throws `ImageProblem` if the request requires another type than that of the bytes. */
+export function requireType(detected: ImageType, declared: string | null): void {
   if (declared === null || matchesDeclared(detected, declared)) return;
   throw new ImageProblem('contentType', 'INVALID_IMAGE', mismatchMessage(detected, declared));
 }
