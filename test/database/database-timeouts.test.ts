@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, inject, it } from 'vitest';
 import { Database } from '../../src/database/database.ts';
 import { toApiError } from '../../src/database/errors.ts';
 import { costCodes } from '../../src/domain/readers/timesheet.reader.ts';
@@ -35,8 +35,9 @@ const toClientError = (error: unknown) => {
 
 const UNAVAILABLE = { status: 503, code: 'UNAVAILABLE', retryAfter: '1' };
 
+// Each test has an `expect` of its own: the global one counts the assertions of concurrent tests for any of them.
 describe.concurrent.each(connectionKinds)('%s', (_, run) => {
-  it('limits the statement, its wait for locks, and an idle transaction (LIM-25)', async () => {
+  it('limits the statement, its wait for locks, and an idle transaction (LIM-25)', async ({ expect }) => {
     const setting = (name: string) => `select current_setting('${name}') as value`;
     const values = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'].map(async (name) => {
       const [row] = (await run(setting(name))) as [string[] | { value: string }];
@@ -45,11 +46,11 @@ describe.concurrent.each(connectionKinds)('%s', (_, run) => {
     expect(await Promise.all(values)).toEqual(['6s', '4s', '10s']);
   });
 
-  it('is 503 after the statement timeout (ERR-19, LIM-25)', async () => {
+  it('is 503 after the statement timeout (ERR-19, LIM-25)', async ({ expect }) => {
     expect(await run('select pg_sleep(60)').catch(toClientError)).toEqual(UNAVAILABLE);
   });
 
-  it('is 503 after the lock timeout (LIM-25)', async () => {
+  it('is 503 after the lock timeout (LIM-25)', async ({ expect }) => {
     const holder = new pg.Client({ connectionString: createdDatabase.url });
     await holder.connect();
     await holder.query('begin; lock table timesheet in access exclusive mode');
@@ -58,7 +59,9 @@ describe.concurrent.each(connectionKinds)('%s', (_, run) => {
   });
 });
 
-it.concurrent('a batch of reads is 503 for all when their table is locked, and is not sent again', async () => {
+it.concurrent('a batch of reads is 503 for all when their table is locked, and is not sent again', async ({
+  expect,
+}) => {
   const holder = new pg.Client({ connectionString: createdDatabase.url });
   await holder.connect();
   await holder.query('begin; lock table timesheet_cost_code in access exclusive mode');
@@ -72,7 +75,7 @@ it.concurrent('a batch of reads is 503 for all when their table is locked, and i
   await holder.end();
 });
 
-it.concurrent('ends an idle transaction and releases its locks', async () => {
+it.concurrent('ends an idle transaction and releases its locks', async ({ expect }) => {
   const work = database.writer.run(async (transaction) => {
     await transaction.query([statement('lock table meeting in access exclusive mode'), []]);
     const other = new pg.Client({ connectionString: createdDatabase.url });
@@ -84,7 +87,9 @@ it.concurrent('ends an idle transaction and releases its locks', async () => {
   expect(await work.catch(toClientError)).toEqual(UNAVAILABLE);
 });
 
-it.concurrent('is 503 while the database hangs, on every kind of connection, and works at once afterwards (LIM-25)', async () => {
+it.concurrent('is 503 while the database hangs, on every kind of connection, and works at once afterwards (LIM-25)', async ({
+  expect,
+}) => {
   const proxy = await InterruptibleProxy.start(createdDatabase.url);
   const proxied = new Database('au1', proxy.url);
   const answers = () =>
