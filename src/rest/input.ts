@@ -61,8 +61,9 @@ export function getRootField({ kind, field }: Operation, schema: GraphQLSchema):
 }
 
 /**
- * Returns the operation's variables, each validated against its type in the schema. A value of another JSON type is rejected, not converted. Throws 404 when an identifier in the
- * path does not have the syntax of its type, else 400 with every field that fails, in the order of the arguments. ERR-1, IDN-6.
+ * Returns the operation's variables, each validated against its type in the schema. A value of another JSON type is rejected, not
+ * converted. Throws 404 when an identifier in the path does not have the syntax of its type, else 400 with every field that fails, in the
+ * order of the arguments. ERR-1, IDN-6.
  */
 export function parseInput(locations: ArgumentLocation[], input: RawInput): Record<string, unknown> {
   const variables: Record<string, unknown> = {};

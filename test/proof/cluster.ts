@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AccessTokens } from '../../src/auth/access-tokens.ts';
-import { loadConfig } from '../../src/config.ts';
 import { Database } from '../../src/database/database.ts';
 import { migrations } from '../../src/database/migrations/index.ts';
-import { openStorages } from '../../src/storage/storage.ts';
 import { Balancer } from './balancer.ts';
 import { Instance } from './instance.ts';
 import { MixedLoad } from './mixed-load.ts';
@@ -66,10 +64,7 @@ export async function cluster({ rounds, short, log }: ClusterOptions) {
     for (const { operation, status, problem } of requests.filter(({ status }) => status < 200 || status > 299)) {
       problems.push(`${operation}: ${status} ${problem}`);
     }
-    const storage = openStorages(loadConfig(environment.settings), {
-      secrets: [environment.settings.TOKEN_KEY!],
-      clock: Date,
-    }).au1;
+    const storage = environment.openStorage();
     problems.push(...(await load.verifyWrites(environment.database(), storage)));
     const statuses = JSON.stringify(countBy(requests, ({ status }) => status));
     return {

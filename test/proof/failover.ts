@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AccessTokens } from '../../src/auth/access-tokens.ts';
-import { loadConfig } from '../../src/config.ts';
 import type { DemoClient } from '../../src/demo/demo-file.ts';
 import { eventTypes } from '../../src/domain/events/event-types.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
-import { openStorages } from '../../src/storage/storage.ts';
 import type { Fault } from './fault-definitions.ts';
 import { runFaults } from './faults.ts';
 import { FeedReader } from './feed-reader.ts';
@@ -73,10 +71,7 @@ export async function failover({ rounds, log }: FailoverOptions) {
         },
       }),
     );
-    const storage = openStorages(loadConfig(environment.settings), {
-      secrets: [environment.settings.TOKEN_KEY!],
-      clock: Date,
-    }).au1;
+    const storage = environment.openStorage();
     const result = await runFaults(environment, 'failover', promotions, storage, log);
     problems.push(...result.problems, ...(await revocations.check()), ...(await internal.checkPrimary()));
     problems.push(...(await internal.end(result.windows)));

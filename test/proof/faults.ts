@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadConfig } from '../../src/config.ts';
-import { openStorages, type Storage } from '../../src/storage/storage.ts';
+import type { Storage } from '../../src/storage/storage.ts';
 import { mountUnavailableReason } from '../support/small-disk.ts';
 import { startSwift, swiftUnavailableReason } from '../support/swift.ts';
 import {
@@ -70,10 +69,7 @@ export async function faults({ refuseSeconds, short, log }: FaultsOptions) {
           ...(disks ? [fillStoreDisk(8), fillDatabaseDisk(8)] : []),
           ...[rejectConnections(refuseSeconds), moveClock(2, 5, clockFile), moveClock(-2, 5, clockFile)],
         ];
-    const storage = openStorages(loadConfig(environment.settings), {
-      secrets: [environment.settings.TOKEN_KEY!],
-      clock: Date,
-    }).au1;
+    const storage = environment.openStorage();
     const first = await runFaults(environment, 'local', list, storage, log);
     problems.push(...first.problems);
     const second = short ? null : await runStoreFaults(environment, log);
@@ -110,8 +106,7 @@ async function runStoreFaults(environment: ProofEnvironment, log: Log) {
   for (let count = 0; count < 2; count++) {
     await environment.addInstance({ ...swift.settings, S3_ENDPOINT: store.endpoint });
   }
-  const config = loadConfig({ ...environment.settings, ...swift.settings });
-  const storage = openStorages(config, { secrets: [environment.settings.TOKEN_KEY!], clock: Date }).au1;
+  const storage = environment.openStorage(swift.settings);
   const result = await runFaults(environment, 's3', [failStore(store, 15)], storage, log);
   if (store.faults < 10) result.problems.push(`the store failed only ${store.faults} of ${store.calls} calls`);
   return result;

@@ -5,9 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { loadConfig } from '../../src/config.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
-import { openStorages } from '../../src/storage/storage.ts';
 import { freePort } from '../support/ports.ts';
 import { MixedLoad } from './mixed-load.ts';
 import { type Log, ProofEnvironment } from './proof-environment.ts';
@@ -119,10 +117,7 @@ export async function pgbouncer({ seconds, log }: { seconds: number; log: Log })
       for (const { operation, status, problem } of requests.filter(({ status }) => status < 200 || status > 299)) {
         problems.push(`${mode}, ${operation}: ${status} ${problem}`);
       }
-      const storage = openStorages(loadConfig(environment.settings), {
-        secrets: [environment.settings.TOKEN_KEY!],
-        clock: Date,
-      }).au1;
+      const storage = environment.openStorage();
       problems.push(...(await load.verifyWrites(environment.database(), storage)));
       for (const instance of environment.instances.splice(0)) await instance.stop();
       const statuses = JSON.stringify(countBy(requests, ({ status }) => status));

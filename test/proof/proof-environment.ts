@@ -4,11 +4,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { loadConfig } from '../../src/config.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
 import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import type { DemoFile } from '../../src/demo/demo-file.ts';
 import { loadDemoInto } from '../../src/demo/load.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
+import { openStorages, type Storage } from '../../src/storage/storage.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
 import { Instance } from './instance.ts';
 import { KillablePostgres } from './killable-postgres.ts';
@@ -110,6 +112,12 @@ export class ProofEnvironment {
     const database = new Database(region, this.settings[`DATABASE_URL_${region.toUpperCase()}`]!);
     this.#undo.push(() => database.close());
     return database;
+  }
+
+  /** Opens the storage of `au1`, with the settings of the instances and these. */
+  openStorage(settings: Record<string, string> = {}): Storage {
+    const config = loadConfig({ ...this.settings, ...settings });
+    return openStorages(config, { secrets: [this.settings.TOKEN_KEY!], clock: Date }).au1;
   }
 
   /** Adds a cleanup step, which runs before those of earlier calls. */

@@ -4,11 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { loadConfig } from '../../src/config.ts';
 import { ForeignBucketError } from '../../src/domain/uploads/bucket-owner.ts';
 import { sweep } from '../../src/domain/uploads/sweep.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
-import { openStorages } from '../../src/storage/storage.ts';
 import { MixedLoad } from './mixed-load.ts';
 import { type Log, ProofEnvironment } from './proof-environment.ts';
 
@@ -103,10 +101,7 @@ export async function restore({ seconds, log }: { seconds: number; log: Log }) {
     const verified = await runCommands('verify', { ...environment.settings, ...env });
     if (verified.match(/^Complete\.$/gm)?.length !== REGIONS.length) problems.push(`backup verify: ${verified}`);
 
-    const storage = openStorages(loadConfig(environment.settings), {
-      secrets: [environment.settings.TOKEN_KEY!],
-      clock: Date,
-    }).au1;
+    const storage = environment.openStorage();
     problems.push(...(await before.verifyWrites(environment.database(), storage)));
     const found = await countEvents(environment, 'after');
     if (found > 0) problems.push(`${found} events written after the moment are there`);

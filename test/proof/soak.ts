@@ -1,6 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadConfig } from '../../src/config.ts';
-import { openStorages } from '../../src/storage/storage.ts';
 import { MixedLoad } from './mixed-load.ts';
 import { readResidentMib } from './process-memory.ts';
 import { type Log, ProofEnvironment } from './proof-environment.ts';
@@ -47,10 +45,7 @@ export async function soak({ minutes, log }: SoakOptions) {
     const third = Math.floor(samples.length / 3);
     const [second, last] = [Math.min(...samples.slice(third, 2 * third)), Math.min(...samples.slice(2 * third))];
     if (last > second * MAX_GROWTH) problems.push(`the least resident size rose from ${second} to ${last} MiB`);
-    const storage = openStorages(loadConfig(environment.settings), {
-      secrets: [environment.settings.TOKEN_KEY!],
-      clock: Date,
-    }).au1;
+    const storage = environment.openStorage();
     problems.push(...(await load.verifyWrites(environment.database(), storage)));
     const many =
       afterMany === null ? `no ${MANY_REQUESTS} requests were reached` : `${afterMany} after ${MANY_REQUESTS} requests`;

@@ -4,8 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { loadConfig } from '../../src/config.ts';
-import { openStorages } from '../../src/storage/storage.ts';
 import { Balancer } from './balancer.ts';
 import type { Instance } from './instance.ts';
 import { MixedLoad } from './mixed-load.ts';
@@ -94,10 +92,7 @@ export async function upgrade({ from, log }: { from: string; log: Log }) {
     for (const { operation, status, problem } of requests.filter(({ status }) => status < 200 || status > 299)) {
       problems.push(`${operation}: ${status} ${problem}`);
     }
-    const storage = openStorages(loadConfig(environment.settings), {
-      secrets: [environment.settings.TOKEN_KEY!],
-      clock: Date,
-    }).au1;
+    const storage = environment.openStorage();
     problems.push(...(await load.verifyWrites(environment.database(), storage)));
     const statuses = JSON.stringify(countBy(requests, ({ status }) => status));
     return {
