@@ -112,6 +112,16 @@ export const bodyAttacks: Attack[] = [
     },
   },
   {
+    name: 'bodies-rejected',
+    about: 'Bodies of 60 MiB that are rejected as soon as they begin, 64 at once',
+    run: (session) => {
+      const { attacker } = session;
+      const body = Buffer.alloc(60 * MIB, ' ');
+      const path = `/builders/${attacker.builderId}/meetings`;
+      return session.flood(64, (number) => ({ ...post(attacker, number, path, ''), body }));
+    },
+  },
+  {
     name: 'uploads-parallel',
     about: 'Uploads of 8 MiB to signed URLs at full rate, 64 at once',
     run: async (session) => {
