@@ -51,7 +51,7 @@ export function findDayTotals(filtered: Omit<FilteredList, 'list'>): FilteredLis
 
 /** Returns SQL of the number of matching rows, as `total`. */
 export const toDayTotalSql = (filtered: FilteredList): string =>
-  `select coalesce(sum(x.added), 0)::bigint as total from (${toMonthsSql(filtered)}) x`;
+  `select coalesce(sum(x.added), 0)::bigint as total from ${beginWithEnds(filtered)}(${toMonthsSql(filtered)}) x`;
 
 /** Returns SQL of the number of rows of the list without its filter by status or source; null without that filter or with dates. */
 export function toSizeSql(filtered: FilteredList): string | null {
@@ -79,7 +79,7 @@ export function toLocatedPageSql(filtered: FilteredList): { total: string; ids: 
   const size = toSizeSql(filtered);
   return {
     total: `select ${size === null ? 'm.total' : `concat(m.total, '|', s.size)`} as total, d.days, d.befores, d.counts
-        from (select coalesce(sum(z.added), 0)::bigint as total, ${monthsOnPage(isOnPage)},
+        from ${beginWithEnds(filtered)}(select coalesce(sum(z.added), 0)::bigint as total, ${monthsOnPage(isOnPage)},
             min(z.before) filter (where ${isOnPage}) as before
           from (${toRunning('created_in', addUpMonths(filtered))}) z) m
         cross join lateral (
@@ -108,7 +108,7 @@ export function toNextPageSql(filtered: FilteredList): { total: string; ids: str
       coalesce(sum(y.added) filter (where y.${column} > ${begin}) over (order by y.${column} rows unbounded preceding), 0) - y.added as before from (${rows}) y`;
   return {
     total: `select m.total, d.days, d.counts
-        from (select coalesce(sum(z.added), 0)::bigint as total, ${monthsOnPage(isOnPage('created_in', month))}
+        from ${beginWithEnds(filtered)}(select coalesce(sum(z.added), 0)::bigint as total, ${monthsOnPage(isOnPage('created_in', month))}
           from (${toRunning('created_in', month, addUpMonths(filtered))}) z) m
         cross join lateral (select ${onPage('created_on')} as days, ${onPage('added')} as counts
           from (${toRunning('created_on', day, addUpDays(filtered))}) z) d`,
@@ -166,12 +166,12 @@ interface DateRange {
   /** Begin of the first day that lies wholly within the range, and end of the last. */
   begin: string | null;
   end: string | null;
-  /** Returns SQL of the rows of the days at the range's ends, of which only a part may be within it. */
-  selectEnds(columns: string, condition: string): string[];
+  /** SQL conditions of the rows `t` of the days at the range's ends, of which only a part may be within it. */
+  ends: string[];
 }
 
 /** Returns the range that the filters contain; null when they contain none. */
-function toDateRange({ list, table, filters, conditions, matching }: FilteredList): DateRange | null {
+function toDateRange({ list, conditions }: FilteredList): DateRange | null {
   const ranges = conditions.filter((sql) => isRange(list, sql));
   if (ranges.length === 0) return null;
   const [from, until] = ['>=', '<='].map((operator) => ranges.some((sql) => sql.includes(operator)));
@@ -187,25 +187,42 @@ function toDateRange({ list, table, filters, conditions, matching }: FilteredLis
   return {
     begin: from ? begin : null,
     end: until ? end : null,
-    selectEnds: (columns, condition) =>
-      ends.map(
-        (bound) => `select ${columns}, 1 from ${table} t
-          where ${matching} and t.builder_id = ${toBuilderSql(filters)!} and ${bound}${condition}`,
-      ),
+    ends,
   };
 }
+
+/**
+ * Returns SQL of `e`, and of the join that follows it, for a list filtered by dates: the numbers of matching rows of the days at the range's
+ * ends, by day of creation and of date, in arrays, because the rows are counted once and used for months and for days. Else an empty text.
+ */
+function beginWithEnds(filtered: FilteredList): string {
+  const range = toDateRange(filtered);
+  if (!range) return '';
+  const { list, table, filters, matching } = filtered;
+  const rows = range.ends.map(
+    (bound) => `select ${toDayOfRowSql('t.created_at')} as created_on, ${toDayOfRowSql(`t.${list.date}`)} as dated_on
+      from ${table} t where ${matching} and t.builder_id = ${toBuilderSql(filters)!} and ${bound}`,
+  );
+  return `(select array_agg(x.created_on) as created_on, array_agg(x.dated_on) as dated_on, array_agg(x.added) as added
+      from (select x.created_on, x.dated_on, count(*)::int as added from (${rows.join(' union all ')}) x
+        group by x.created_on, x.dated_on) x) e cross join lateral `;
+}
+
+/** Rows of `beginWithEnds`. */
+const ENDS = 'unnest(e.created_on, e.dated_on, e.added) x(created_on, dated_on, added)';
+
+/** Returns SQL of the day in UTC, like `toDaySql`, which takes 0.3 µs for each row in place of 0.005. */
+const toDayOfRowSql = (time: string): string => `date_bin('1 day', ${time}, '2000-01-01 00:00Z'::timestamptz)`;
 
 /** Returns SQL of the numbers of matching rows `added` by month of creation and of date, of which a month may have several. */
 function toMonthsSql(filtered: FilteredList): string {
   const { all, sums } = toTotalConditions(filtered);
   const range = toDateRange(filtered);
-  const toMonths = (row: string, creation: string, date: string | null) =>
-    `${toMonthSql(`${row}.${creation}`)}, ${date ? toMonthSql(`${row}.${date}`) : 'null'}`;
-  const select = (table: string, condition: string) =>
-    `select ${toMonths('x', 'created_on', 'dated_on')}, x.added from ${table} x where ${all}${condition}`;
+  const monthsOfDays = `select ${toMonthSql('x.created_on')}, ${toMonthSql('x.dated_on')}, x.added`;
+  const select = (table: string, condition: string) => `${monthsOfDays} from ${table} x where ${all}${condition}`;
   const months = `select x.created_in, x.dated_in, x.added from list_month_total x where ${all}${sums}`;
   if (!range) return [months, select('list_day_change', '')].join(' union all ');
-  const { begin, end, selectEnds } = range;
+  const { begin, end } = range;
   // Months that lie wholly within the range, and its days before and after them.
   const first = begin && `${toMonthSql(`${begin} - interval '1 millisecond'`)} + interval '1 month'`;
   const last = end && toMonthSql(end);
@@ -217,7 +234,7 @@ function toMonthsSql(filtered: FilteredList): string {
       : []),
     ...(after ? [select('list_day_total', `${sums}${isWithin('x.dated_on', after, end)}`)] : []),
     select('list_day_change', isWithin('x.dated_on', begin, end)),
-    ...selectEnds(toMonths('t', 'created_at', filtered.list.date), ''),
+    `${monthsOfDays} from ${ENDS}`,
   ].join(' union all ');
 }
 
@@ -233,7 +250,7 @@ function toDaysSql(filtered: FilteredList): string {
   return [
     `select x.created_on, x.added from list_day_total x where ${all}${sums}${ofDates}`,
     `select x.created_on, x.added from list_day_change x where ${all}${ofDates}`,
-    ...(range?.selectEnds(toDaySql('t.created_at'), isInMonths(`t.${date}`)) ?? []),
+    ...(range ? [`select x.created_on, x.added from ${ENDS}`] : []),
   ].join(' union all ');
 }
 
