@@ -31,6 +31,8 @@ export function serverOptions(config: Config): FastifyServerOptions {
     requestTimeout: config.requestSeconds * 1000,
     connectionTimeout: 120_000,
     forceCloseConnections: 'idle',
+    // Requests of connections that are still open are answered as usual, and their connections end. Fastify's own response has no `code`.
+    return503OnClosing: false,
     genReqId: (request) => {
       const sent = request.headers['x-request-id'];
       return typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID();
