@@ -1,6 +1,7 @@
 import { fail, scalar } from './scalar.ts';
 
-const LIST_CURSOR = /^[A-Za-z0-9_-]{0,300}$/;
+/** A position takes at least 32 characters. Whether it is one of the list is known only when its page is read. */
+const LIST_CURSOR = /^([A-Za-z0-9_-]{32,300})?$/;
 
 /** Position in a list, opaque to clients; empty for the first page (LST-13). */
 export const ListCursor = scalar<string>({

@@ -56,7 +56,7 @@ export const fail = (message: string): never => {
 };
 
 /** Returns the number for a text of digits; any other text unchanged, which the scalar then rejects. */
-export const integerFromText = (text: string): unknown => (/^-?\d{1,15}$/.test(text) ? Number(text) : text);
+export const integerFromText = (text: string): unknown => (/^\d{1,15}$/.test(text) ? Number(text) : text);
 /** Returns the boolean for `true` and `false`; any other text unchanged, which the scalar then rejects. */
 export const parseBoolean = (text: string): unknown => (text === 'true' ? true : text === 'false' ? false : text);
 

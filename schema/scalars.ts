@@ -78,7 +78,8 @@ function isCalendarDate(text: string): boolean {
 /** Pattern of both, for the OpenAPI document. */
 const DATE_OR_DATE_TIME = '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,9})?)?(Z|[+-]\\d{2}:\\d{2}))?$';
 
-const rangeBound = (name: string, which: string, time: string) =>
+/** @param parseInstant Returns an instant in milliseconds; null for an invalid text. */
+const rangeBound = (name: string, which: string, time: string, parseInstant: (text: string) => string | null) =>
   scalar<string>({
     name,
     description: `ISO 8601 date or date-time; ${which}, inclusive. A bare date is the UTC day.`,
@@ -91,13 +92,24 @@ const rangeBound = (name: string, which: string, time: string) =>
     parse: (value) => {
       if (typeof value !== 'string') return fail('must be an ISO 8601 date or date-time');
       if (DATE.test(value)) return isCalendarDate(value) ? `${value}T${time}Z` : fail('is not a date of the calendar');
-      return toInstant(value) ?? fail('must be an ISO 8601 date or date-time');
+      return parseInstant(value) ?? fail('must be an ISO 8601 date or date-time');
     },
   });
 
+/** A fraction of a millisecond, after the three digits of the milliseconds. */
+const FRACTION = /\.\d{3}0*[1-9]/;
+
+/** Returns the first instant in milliseconds that is not before the text's; null for an invalid text. */
+function toNextInstant(text: string): string | null {
+  const instant = toInstant(text);
+  if (instant === null || !FRACTION.test(text)) return instant;
+  const next = new Date(Date.parse(instant) + 1).toISOString();
+  return next.length === instant.length ? next : instant;
+}
+
 /** Bounds of a range, as instants; a date without time is the first or last millisecond of its day. LST-11. */
-export const RangeStart = rangeBound('RangeStart', 'the first instant of the range', '00:00:00.000');
-export const RangeEnd = rangeBound('RangeEnd', 'the last instant of the range', '23:59:59.999');
+export const RangeStart = rangeBound('RangeStart', 'the first instant of the range', '00:00:00.000', toNextInstant);
+export const RangeEnd = rangeBound('RangeEnd', 'the last instant of the range', '23:59:59.999', toInstant);
 
 export const JsonObject = scalar<Record<string, unknown>>({
   name: 'JsonObject',

@@ -13,7 +13,8 @@ export const EventType = scalar<string>({
       : fail('must be a resource with .created, .updated, .archived or .restored, such as timesheet.updated'),
 });
 
-const CURSOR = /^[A-Za-z0-9_-]{1,100}$/;
+/** 26 bytes. Whether they are a position in the log is known only when it is read. */
+const CURSOR = /^[A-Za-z0-9_-]{35}$/;
 
 /** Position in the feed, opaque to clients (EVT-10). */
 export const EventCursor = scalar<string>({
@@ -21,7 +22,9 @@ export const EventCursor = scalar<string>({
   description: 'A position in the events of a region. Store it as it is.',
   jsonSchema: { type: 'string', pattern: CURSOR.source, examples: ['3q2-7wABcf1Wb2T0mY9uJx5k1oQ3vHk8Zr0'] },
   parse: (value) =>
-    typeof value === 'string' && CURSOR.test(value) ? value : fail('must be the nextCursor of a page of events'),
+    typeof value === 'string' && CURSOR.test(value)
+      ? value
+      : fail('must be the nextCursor of a page of events of this region'),
 });
 
 /** Events per page of the feed (EVT-8). */

@@ -53,7 +53,10 @@ function createLink(name: string, description: string, { maxLength, pattern, isA
       if (!hasLength(value, 0, maxLength)) return fail(`must have 1 to ${maxLength} characters`);
       const url = /^[\x21-\x7e]+$/.test(value) ? URL.parse(value) : null;
       if (!url || !isAllowed(url.protocol.slice(0, -1))) return fail(description);
-      return url.username || url.password ? fail('must not hold credentials') : value;
+      // The parser also accepts `https:host` and `https:\\host`.
+      if (url.protocol === 'https:' && !/^https:\/\/[^/\\]/i.test(value)) return fail(description);
+      const hasCredentials = url.username || url.password || /^[^/]*:\/\/[^/?#]*@/.test(value);
+      return hasCredentials ? fail('must not hold credentials') : value;
     },
   });
 }

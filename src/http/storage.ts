@@ -128,12 +128,9 @@ async function send(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const [storage, grant] = requireGrant(storages, 'GET', request);
-  const { range, 'if-range': condition, 'if-none-match': known } = request.headers;
+  const { range, 'if-range': condition } = request.headers;
+  if (isKnown(grant, request)) return sendNotModified(grant, reply);
   const tag = toEntityTag(grant);
-  if (tag !== null && matchesTag(known, tag)) {
-    const { 'Content-Length': _, ...headers } = createHeaders(grant, 0);
-    return reply.code(304).headers(headers).send();
-  }
   if (range !== undefined && (condition === undefined || condition === tag)) {
     const about = await storage.byteStore.stat(grant.key);
     if (!about) return sendMissing(storage, grant, limits, request, reply);
@@ -184,6 +181,17 @@ async function sendPart(
     .send(paceDownload(found.stream, toShareKey(grant, request)));
 }
 
+/** Whether the client has the bytes already. HDR-17. */
+function isKnown(grant: SignedUrlClaims, { headers }: FastifyRequest): boolean {
+  const tag = toEntityTag(grant);
+  return tag !== null && matchesTag(headers['if-none-match'], tag);
+}
+
+function sendNotModified(grant: SignedUrlClaims, reply: FastifyReply): FastifyReply {
+  const { 'Content-Length': _, ...headers } = createHeaders(grant, 0);
+  return reply.code(304).headers(headers).send();
+}
+
 /** Responds to HEAD with the headers of GET for the whole file. */
 async function sendHeaders(
   storages: Storages,
@@ -192,6 +200,7 @@ async function sendHeaders(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const [storage, grant] = requireGrant(storages, 'GET', request);
+  if (isKnown(grant, request)) return sendNotModified(grant, reply);
   const about = await storage.byteStore.stat(grant.key);
   if (!about) return sendMissing(storage, grant, limits, request, reply);
   return reply.headers(createHeaders(grant, about.size)).send();

@@ -61,6 +61,8 @@ export class UrlSigner {
     if (![size, name, issuer].every(isOptionalText) || Object.keys(others).length > 0) return 'ALTERED';
     const claims: SignedUrlClaims = { method, region: region as RegionId, key, contentType: type };
     if (size !== undefined) claims.size = Number(size);
+    // The signature is that of the number.
+    if (size !== undefined && String(claims.size) !== size) return 'ALTERED';
     if (name !== undefined) claims.fileName = name as string;
     if (issuer !== undefined) claims.shareKey = issuer as string;
     if (!this.#keys.some((key) => isEqualSignature(signature, createSignature(key, claims, expires)))) return 'ALTERED';

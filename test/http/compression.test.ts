@@ -132,13 +132,16 @@ describe('a stored file (HDR-17, UPL-32)', () => {
     const { id } = await client.createPhoto();
     const { imageUrl } = await client.sendOk('GET', `/photos/${id}`);
     const { pathname, search } = new URL(imageUrl);
-    const get = (headers: Record<string, string> = {}) => service.request({ url: `${pathname}${search}`, headers });
+    const get = (headers: Record<string, string> = {}, method: 'GET' | 'HEAD' = 'GET') =>
+      service.request({ method, url: `${pathname}${search}`, headers });
     const whole = await get({ 'accept-encoding': 'br' });
     const etag = whole.headers.etag as string;
     expect(whole.headers).not.toHaveProperty('content-encoding');
-    const known = await get({ 'if-none-match': etag });
-    expect([known.statusCode, known.rawPayload.length]).toEqual([304, 0]);
-    expect(known.headers).not.toHaveProperty('content-length');
+    for (const method of ['GET', 'HEAD'] as const) {
+      const known = await get({ 'if-none-match': etag }, method);
+      expect([known.statusCode, known.rawPayload.length]).toEqual([304, 0]);
+      expect(known.headers).not.toHaveProperty('content-length');
+    }
     expect((await get({ range: 'bytes=0-9', 'if-range': etag })).statusCode).toBe(206);
     expect((await get({ range: 'bytes=0-9', 'if-range': '"other"' })).statusCode).toBe(200);
     const another = await client.sendOk('GET', `/photos/${(await client.createPhoto()).id}`);

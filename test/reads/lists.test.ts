@@ -87,11 +87,14 @@ describe.each(lists)('GET $path', ({ operation }) => {
     });
   });
 
-  it.each(['limit=26', 'limit=0', 'limit=x', 'offset=-1'])('is 400 for ?%s (LST-2)', async (query) => {
-    const response = await send(operation, `?${query}`);
-    expect(response.statusCode).toBe(400);
-    expect(response.json().errors).toMatchObject([{ fieldName: query.split('=')[0] }]);
-  });
+  it.each(['limit=26', 'limit=0', 'limit=x', 'offset=-1', 'offset=-0', 'cursor=zz'])(
+    'is 400 for ?%s (LST-2)',
+    async (query) => {
+      const response = await send(operation, `?${query}`);
+      expect(response.statusCode).toBe(400);
+      expect(response.json().errors).toMatchObject([{ fieldName: query.split('=')[0] }]);
+    },
+  );
 
   it('has timestamps in UTC with milliseconds (IDN-7)', async () => {
     for (const row of (await readPage(operation)).data) {
@@ -133,10 +136,16 @@ describe('GET /timesheets', () => {
     expect(await total(`?startDate=${day}T00:00:00Z&endDate=${day}T23:59:59.999Z`)).toBe(onDay);
     const all = await total('');
     const instant = first!.date as string;
+    // A fraction of a millisecond later than the record.
+    expect(await total(`?startDate=${instant.replace('Z', '1Z')}`)).toBe(
+      await total(`?startDate=${oneMillisecondAfter(instant)}`),
+    );
+    expect(await total(`?startDate=${instant.replace('Z', '000Z')}`)).toBe(await total(`?startDate=${instant}`));
     expect(await total(`?startDate=${instant}`)).toBe(all - (await total(`?endDate=${oneMillisecondBefore(instant)}`)));
   });
 });
 
+const oneMillisecondAfter = (instant: string) => new Date(Date.parse(instant) + 1).toISOString();
 const oneMillisecondBefore = (instant: string) => new Date(Date.parse(instant) - 1).toISOString();
 
 describe('lists that are not paged', () => {

@@ -138,7 +138,10 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
       url.replace(key, key.replace(BUILDER, 'buil_b2')),
       url.replace('/au1/', '/us1/'),
     ];
-    for (const wrong of [...longer, ...elsewhere]) {
+    const spelledOtherwise = ['05', '5.0', '5e0'].map((size) =>
+      alterUrl(url, ({ searchParams }) => searchParams.set('size', size)),
+    );
+    for (const wrong of [...longer, ...elsewhere, ...spelledOtherwise]) {
       const { status } = await put(wrong, 'bytes');
       expect([400, 403], wrong).toContain(status);
     }

@@ -288,7 +288,9 @@ describe('an endpoint of another integrator: 404', () => {
   ] as const)('%s %s (WHK-2)', async (method, path) => {
     const { id } = (await create()).body;
     const other = await service.tokenOf('B');
-    const payload = { PATCH: { status: 'PAUSED' }, POST: path === '/replay' ? { after: 'x' } : {} }[method as 'PATCH'];
+    const payload = { PATCH: { status: 'PAUSED' }, POST: path === '/replay' ? { after: 'x'.repeat(35) } : {} }[
+      method as 'PATCH'
+    ];
     expect(await call(method, `/${id}${path}`, payload, other)).toMatchObject({
       status: 404,
       body: { code: 'NOT_FOUND' },
