@@ -33,6 +33,7 @@ import { installHeaders } from './http/headers.ts';
 import { registerHealth } from './http/health.ts';
 import { installJsonParser } from './http/json.ts';
 import { LargeBodyParser } from './http/large-bodies.ts';
+import { rejectOtherMethods } from './http/method-not-allowed.ts';
 import { registerMetrics } from './http/metrics.ts';
 import { serverOptions } from './http/options.ts';
 import { paceUncharged } from './http/paced-admission.ts';
@@ -49,7 +50,7 @@ import { createOAuthRateLimits, PASSWORD_RESET_LIMIT } from './oauth/rate-limits
 import { RegisteredOrigins } from './oauth/registered-origins.ts';
 import { registerReportPages } from './reports/plugin.ts';
 import { createOpenApiDocument } from './rest/openapi.ts';
-import { registerMethodNotAllowed, registerRest } from './rest/plugin.ts';
+import { registerRest } from './rest/plugin.ts';
 import { createRestSchema } from './rest/projection.ts';
 import { generateOperationDocuments } from './rest/sofa.ts';
 import { registerUploads } from './rest/uploads.ts';
@@ -196,7 +197,8 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   logFailures(app, config);
   installErrorHandler(app);
   await installCors(app, new RegisteredOrigins({ databases, clock }));
-  installNotFound(app, (request, reply) => authenticator.authenticate(request, reply));
+  const authenticate = authenticator.authenticate.bind(authenticator);
+  installNotFound(app, authenticate);
   installJsonParser(app);
   const largeBodies = new LargeBodyParser(shares, app.initialConfig.bodyLimit!);
   app.addHook('onClose', () => largeBodies.close());
@@ -229,8 +231,8 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   const { serving } = dependencies;
   if (serving) runWhileServing(app, serving, () => startRendering(databases, { storages, shares }, app.log));
   await registerStorage(app, storages, { shares, requests: limits, databases });
-  registerMethodNotAllowed(app, STORAGE_ROUTE, ['GET', 'PUT', 'OPTIONS'], authenticator);
   const { limitPageRequest } = oauthRateLimits;
+  rejectOtherMethods(app, [STORAGE_ROUTE], limitPageRequest);
   await registerReportPages(app, {
     ...{ databases, storages, shares, clock, baseUrl, limitPageRequest, passwordResets },
   });
@@ -243,7 +245,6 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   await registerGraphql(app, {
     ...{ schema, operations, authenticator, introspection, production, publicError, acceptLargeBodies },
   });
-  registerMethodNotAllowed(app, '/graphql', ['GET', 'POST'], authenticator);
   await registerConsole(app, {
     ...{ authenticator, databases, clock, baseUrl, publicError, acceptLargeBodies, limitPageRequest },
     schema: consoleSchema,
@@ -252,6 +253,6 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
     images: REGIONS.map((region) => new URL(storages[region].createDownloadUrl('logos/any')).origin),
   });
   registerSchemaDocument(app, { schema, authenticator, introspection });
-  registerMethodNotAllowed(app, SCHEMA_DOCUMENT_PATH, ['GET'], authenticator);
+  rejectOtherMethods(app, ['/graphql', SCHEMA_DOCUMENT_PATH], authenticate);
   return app;
 }

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { notFound } from '../shared/errors.ts';
 import { WorkerThread } from '../shared/worker-thread.ts';
 import type { ReferenceFile, ReferenceTask } from './docs-thread.ts';
+import { rejectOtherMethods } from './method-not-allowed.ts';
 import { hashBody, StaticDocument } from './static-document.ts';
 
 /** Scalar's bundle needs inline styles; nothing is loaded from, or sent to, another host. */
@@ -57,6 +58,7 @@ export async function registerDocs(app: FastifyInstance, { document, limitVisito
       if (!file) throw notFound('File');
       return file.send(request, reply);
     });
+    rejectOtherMethods(docs, ['/favicon.ico', '/openapi.json', '/', PREFIX, `${PREFIX}/*`]);
   });
 }
 

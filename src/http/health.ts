@@ -3,6 +3,7 @@ import type { Config } from '../config.ts';
 import type { Databases } from '../database/database.ts';
 import { REGIONS, type RegionId } from '../shared/regions.ts';
 import type { Storages } from '../storage/storage.ts';
+import { rejectOtherMethods } from './method-not-allowed.ts';
 import { hasMetricsToken } from './metrics.ts';
 
 const PING = { name: 'health.ping', text: `select current_setting('transaction_read_only')` };
@@ -59,6 +60,7 @@ export function registerHealth(
       : {};
     return reply.code(status === 'unavailable' ? 503 : 200).send({ status, regions, ...details });
   });
+  rejectOtherMethods(app, ['/health/live', '/health/ready']);
 }
 
 type Probe = (region: RegionId) => Promise<ComponentState>;

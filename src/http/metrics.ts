@@ -12,6 +12,7 @@ import type { FairShares } from '../shared/fair-shares.ts';
 import { hashSecret, isSecretOf } from '../shared/secrets.ts';
 import type { Storages } from '../storage/storage.ts';
 import type { LargeBodyParser } from './large-bodies.ts';
+import { rejectOtherMethods } from './method-not-allowed.ts';
 import { observeBacklogs } from './metrics/backlogs.ts';
 import { observeDatabases } from './metrics/database.ts';
 import { primaryRegistry } from './metrics/jobs.ts';
@@ -34,6 +35,7 @@ export function registerMetrics(app: FastifyInstance, config: Config, sources: M
         .type(promClient.register.contentType)
         .send(await (cluster.isWorker ? requestFromPrimary() : withPrimaryMetrics(promClient.register.metrics()))),
   });
+  rejectOtherMethods(app, ['/metrics']);
   observeRequests(app);
   observeDatabases(sources.databases);
   observeLimits(sources.budgets, sources.shares);

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify';
+import { rejectOtherMethods } from '../http/method-not-allowed.ts';
 import { createAccountPagesPlugin } from './account/account-pages.ts';
 import type { OAuthDependencies } from './dependencies.ts';
 import { configureEndpoints, registerEndpoint } from './endpoints/endpoint.ts';
@@ -7,6 +8,8 @@ import { createRevocationEndpoint } from './endpoints/revocation.endpoint.ts';
 import { createServerMetadata } from './endpoints/server-metadata.ts';
 import { createTokenEndpoint } from './endpoints/token.endpoint.ts';
 import { interactionPagesPlugin } from './interaction/interaction-pages.ts';
+
+const METADATA_PATH = '/.well-known/oauth-authorization-server';
 
 /** Creates the Fastify plugin with the OAuth endpoints, the interaction pages and the server metadata. */
 export function createOAuthPlugin(dependencies: OAuthDependencies): FastifyPluginAsync {
@@ -20,8 +23,9 @@ export function createOAuthPlugin(dependencies: OAuthDependencies): FastifyPlugi
     await app.register(interactionPagesPlugin(dependencies));
     await app.register(createAccountPagesPlugin(dependencies));
     const metadata = createServerMetadata(dependencies.baseUrl);
-    app.get('/.well-known/oauth-authorization-server', async (_request, reply) =>
+    app.get(METADATA_PATH, async (_request, reply) =>
       reply.header('Cache-Control', 'public, max-age=300').send(metadata),
     );
+    rejectOtherMethods(app, [METADATA_PATH]);
   };
 }

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { RequestUsage } from '../auth/request-usage.ts';
-import { configurePages, rejectOtherPageMethods } from '../oauth/interaction/configure-pages.ts';
+import { rejectOtherMethods } from '../http/method-not-allowed.ts';
+import { configurePages } from '../oauth/interaction/configure-pages.ts';
 import type { RegionalUser } from '../oauth/interaction/page-request.ts';
 import { createErrorPage } from '../oauth/interaction/pages/error.page.ts';
 import { renderSignedInUser } from '../oauth/interaction/pages/forms.ts';
@@ -89,12 +90,10 @@ export async function registerReportPages(app: FastifyInstance, dependencies: Re
     pages.post('/reports/sign-in', createHandler(signIn));
     pages.post('/reports/sign-out', createHandler(signOut));
     pages.get('/reports/signed-out', createHandler(showSignedOut));
-    rejectOtherPageMethods(pages, {
-      '/reports/:photoReportId': ['GET'],
-      '/reports/sign-in': ['GET', 'POST'],
-      '/reports/sign-out': ['POST'],
-      '/reports/signed-out': ['GET'],
-    });
+    rejectOtherMethods(pages, [
+      ...[STYLESHEET_PATH, '/reports/:photoReportId'],
+      ...['/reports/sign-in', '/reports/sign-out', '/reports/signed-out'],
+    ]);
   });
 }
 

@@ -17,7 +17,8 @@ import { sendJson } from '../auth/request-usage.ts';
 import { compileOperation } from '../graphql/engine/compile-operation.ts';
 import type { CompiledOperation } from '../graphql/engine/execution.ts';
 import { meteredFieldResolver } from '../graphql/engine/metered-field-resolver.ts';
-import { forbidden, methodNotAllowed } from '../shared/errors.ts';
+import { rejectOtherMethods } from '../http/method-not-allowed.ts';
+import { forbidden } from '../shared/errors.ts';
 import type { LargeBodyForm } from '../shared/large-body.ts';
 import { traced } from '../shared/tracing.ts';
 import { createDeprecationHeaders } from './deprecation.ts';
@@ -47,7 +48,7 @@ export async function registerRest(
   const { schema, operations, documents, authenticator, acceptLargeBodies, referencePage } = dependencies;
   const prevalidated = createPrevalidatedSchema(schema);
   app.decorateRequest('context', null);
-  const methods = new Map<string, string[]>();
+  const urls = new Set<string>();
   for (const operation of operations) {
     const url = operation.path.replace(/\{(\w+)\}/g, ':$1');
     const execute = createExecutor(prevalidated, documents.get(operation.field)!);
@@ -64,37 +65,14 @@ export async function registerRest(
         register(scope);
       });
     }
-    methods.set(url, [...(methods.get(url) ?? []), method]);
+    urls.add(url);
   }
-  for (const [url, allowed] of methods) registerMethodNotAllowed(app, url, allowed, authenticator);
+  rejectOtherMethods(app, urls, (request, reply) => authenticator.authenticate(request, reply));
 }
 
 const addHeaders = (headers: Record<string, string>) => async (_request: FastifyRequest, reply: FastifyReply) => {
   reply.headers(headers);
 };
-
-/** Methods that are rejected where a path does not have them. Fastify adds HEAD to each GET. */
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
-
-/** Registers a route that responds 405 to the methods that a path does not have. */
-export function registerMethodNotAllowed(
-  app: FastifyInstance,
-  url: string,
-  allowed: string[],
-  authenticator: RequestAuthenticator,
-): void {
-  const allow = allowed.includes('GET') ? [...allowed, 'HEAD'] : allowed;
-  const others = METHODS.filter((method) => !allow.includes(method));
-  app.route({
-    method: others,
-    url,
-    onRequest: async (request, reply) => {
-      await authenticator.authenticate(request, reply);
-      throw methodNotAllowed(allow);
-    },
-    handler: () => undefined,
-  });
-}
 
 /** Checks the scope and the headers of an authenticated request, in the order of ERR-23, and sets its context. */
 export function setRestContext(

@@ -6,6 +6,7 @@ import type { RequestContext } from '../auth/request-context.ts';
 import { discard } from '../domain/uploads/prepare-image.ts';
 import { requireQuota } from '../domain/uploads/quota.ts';
 import { findTypeErrors, recordUploads, toStoredType } from '../domain/uploads/uploads.ts';
+import { rejectOtherMethods } from '../http/method-not-allowed.ts';
 import { detectImageType } from '../images/inspect.ts';
 import { ApiError, type FieldErrors, notFound, payloadTooLarge } from '../shared/errors.ts';
 import { idPattern } from '../shared/ids.ts';
@@ -19,7 +20,7 @@ import {
   MAX_OVERHEAD_BYTES,
   withForm,
 } from './multipart.ts';
-import { registerMethodNotAllowed, setRestContext } from './plugin.ts';
+import { setRestContext } from './plugin.ts';
 
 /** Maximum files of one bulk upload (UPL-11). */
 export const MAX_BULK_FILES = 25;
@@ -69,7 +70,7 @@ export async function registerUploads(app: FastifyInstance, authenticator: Reque
       return reply.code(201).send({ uploads });
     });
   });
-  for (const url of [UPLOAD, BULK_UPLOAD]) registerMethodNotAllowed(app, url, ['POST'], authenticator);
+  rejectOtherMethods(app, [UPLOAD, BULK_UPLOAD], (request, reply) => authenticator.authenticate(request, reply));
 }
 
 /** Waits for room for the upload, then reads its form. The room of a body without a length grows before each file. */

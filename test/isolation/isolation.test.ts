@@ -146,7 +146,7 @@ describe('an internal client', () => {
 
 describe('a signed URL', () => {
   /** Returns the path and query of a manipulated URL. */
-  const call = (method: 'GET' | 'PUT', url: string) => {
+  const call = (method: 'GET' | 'PUT' | 'POST' | 'DELETE', url: string) => {
     calls.count++;
     const { pathname, search } = new URL(url);
     const headers = method === 'PUT' ? { 'content-type': 'image/jpeg' } : {};
@@ -206,6 +206,11 @@ describe('a signed URL', () => {
   it('is 403 for the other method (UPL-4)', async () => {
     expect((await call('GET', upload)).statusCode).toBe(403);
     expect((await call('PUT', download)).statusCode).toBe(403);
+  });
+
+  it('is 405 for a method that no signed URL has (UPL-4, ERR-14)', async () => {
+    expect((await call('POST', upload)).statusCode).toBe(405);
+    expect((await call('DELETE', download)).statusCode).toBe(405);
   });
 
   it('is 403 once it has expired, however often it was used before (UPL-4)', async () => {

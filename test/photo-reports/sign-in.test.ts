@@ -232,8 +232,8 @@ describe('the form', () => {
 describe('another method', () => {
   it('is 405', async () => {
     for (const [method, path, allow] of [
-      ['POST', `/reports/${ownReportId}`, 'GET'],
-      ['DELETE', `/reports/sign-in?to=${ownReportId}`, 'GET, POST'],
+      ['POST', `/reports/${ownReportId}`, 'GET, HEAD'],
+      ['DELETE', `/reports/sign-in?to=${ownReportId}`, 'GET, HEAD, POST'],
       ['GET', `/reports/sign-out?to=${ownReportId}`, 'POST'],
     ] as const) {
       const answer = await instance.app.inject({ method, url: path });

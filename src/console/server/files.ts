@@ -1,8 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, extname, join, relative, sep } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { rejectOtherMethods } from '../../http/method-not-allowed.ts';
 import { StaticDocument } from '../../http/static-document.ts';
-import { methodNotAllowed, notFound } from '../../shared/errors.ts';
+import { notFound } from '../../shared/errors.ts';
 
 const TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
@@ -110,28 +111,15 @@ export async function registerConsoleFiles(
     if (!names.has(getPath(request))) await limitPageRequest(request, reply);
   };
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
-    if (isGraphql(request)) throw methodNotAllowed(['POST']);
     if (!names.has(INDEX)) return reply.code(503).type(TYPES['.html']!).send(NOT_BUILT);
     return (await files.find(getPath(request))).send(request, reply);
   };
-  for (const url of ['/console', '/console/*']) {
-    app.get(url, { onRequest, handler });
-    app.route({
-      method: ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
-      url,
-      onRequest: async (request, reply) => {
-        await limitPageRequest(request, reply);
-        throw methodNotAllowed(isGraphql(request) ? ['POST'] : ['GET', 'HEAD']);
-      },
-      handler: () => undefined,
-    });
-  }
+  const urls = ['/console', '/console/*'];
+  for (const url of urls) app.get(url, { onRequest, handler });
+  rejectOtherMethods(app, urls, limitPageRequest);
 }
 
 const getPath = ({ params }: FastifyRequest): string => (params as { '*'?: string })['*'] ?? '';
-
-/** Whether it is the path of the GraphQL route, whose HEAD and OPTIONS are routed here. */
-const isGraphql = (request: FastifyRequest): boolean => getPath(request) === 'graphql';
 
 /** Returns the names of the files in a folder and below it, with slashes; none where there is no folder. */
 async function listFileNames(folder: string): Promise<ReadonlySet<string>> {

@@ -12,7 +12,8 @@ import type { AuditSource } from '../../domain/audit/record-audit.ts';
 import { formatError, toGraphqlError } from '../../graphql/server/errors.ts';
 import { dropLargeResult } from '../../graphql/server/large-responses.ts';
 import { registerGraphqlRoute } from '../../graphql/server/plugin.ts';
-import { configurePages, rejectOtherPageMethods } from '../../oauth/interaction/configure-pages.ts';
+import { rejectOtherMethods } from '../../http/method-not-allowed.ts';
+import { configurePages } from '../../oauth/interaction/configure-pages.ts';
 import { signIn } from '../../oauth/interaction/sign-in.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { ApiError, forbidden } from '../../shared/errors.ts';
@@ -61,6 +62,8 @@ export async function registerConsole(app: FastifyInstance, dependencies: Consol
     executeQuery: new SharedReads().execute,
     plugins: [reportCost, recordPersonalReads(databases, clock), ApolloServerPluginLandingPageDisabled()],
   });
+  // Otherwise the console's files would answer GET.
+  rejectOtherMethods(app, ['/console/graphql'], dependencies.limitPageRequest);
 }
 
 async function registerSignIn(app: FastifyInstance, dependencies: ConsoleDependencies): Promise<void> {
@@ -75,8 +78,7 @@ async function registerSignIn(app: FastifyInstance, dependencies: ConsoleDepende
       createHandler((page) => page.showSignIn({ email: '', problem: null })),
     );
     pages.post('/console/sign-in', createHandler(signIn));
-    // Otherwise the console's files would answer GET.
-    rejectOtherPageMethods(pages, { '/console/sign-in': ['GET', 'POST'], '/console/graphql': ['POST'] });
+    rejectOtherMethods(pages, ['/console/sign-in']);
   });
 }
 

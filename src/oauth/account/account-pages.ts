@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import { rejectOtherMethods } from '../../http/method-not-allowed.ts';
 import type { OAuthDependencies } from '../dependencies.ts';
-import { configurePages, rejectOtherPageMethods } from '../interaction/configure-pages.ts';
+import { configurePages } from '../interaction/configure-pages.ts';
 import { createSignedOutPage } from '../interaction/pages/signed-out.page.ts';
 import { signIn, signOut } from '../interaction/sign-in.ts';
 import { AccountRequest } from './account-request.ts';
@@ -38,14 +39,10 @@ export function createAccountPagesPlugin(dependencies: OAuthDependencies): Fasti
       '/account/password-saved',
       createHandler((page) => page.show(createPasswordSavedPage())),
     );
-    const methods: Record<string, string[]> = {
-      '/account/applications': ['GET', 'POST'],
-      '/account/sign-in': ['GET', 'POST'],
-      '/account/sign-out': ['POST'],
-      '/account/signed-out': ['GET'],
-      '/account/password': ['GET', 'POST'],
-      '/account/password-saved': ['GET'],
-    };
+    rejectOtherMethods(app, [
+      ...['/account/applications', '/account/sign-in', '/account/sign-out', '/account/signed-out'],
+      ...['/account/password', '/account/password-saved'],
+    ]);
     if (passwordResets) {
       app.get(
         '/account/forgot-password',
@@ -62,8 +59,7 @@ export function createAccountPagesPlugin(dependencies: OAuthDependencies): Fasti
           return page.show(createLinkRequestedPage());
         }),
       );
-      methods['/account/forgot-password'] = ['GET', 'POST'];
+      rejectOtherMethods(app, ['/account/forgot-password']);
     }
-    rejectOtherPageMethods(app, methods);
   };
 }

@@ -1,9 +1,9 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { toApiError } from '../../database/errors.ts';
+import { rejectOtherMethods } from '../../http/method-not-allowed.ts';
 import { type ApiError, payloadTooLarge, unsupportedMediaType } from '../../shared/errors.ts';
 import type { OAuthDependencies } from '../dependencies.ts';
 import { invalidRequest, OAuthError, toTransportErrorBody } from '../errors.ts';
-import { rejectOtherMethods } from '../method-not-allowed.ts';
 import { parseFormBody, parseJsonBody, type RequestParameters } from '../parameters.ts';
 
 /** Handles a request with parsed parameters and returns the JSON response. */
@@ -52,7 +52,7 @@ export function registerEndpoint(app: FastifyInstance, url: string, handler: End
     url,
     handler: (request, reply) => handler((request.body as RequestParameters | undefined) ?? new Map(), request, reply),
   });
-  rejectOtherMethods(app, url, ['POST']);
+  rejectOtherMethods(app, [url]);
 }
 
 /** Converts an error of the OAuth protocol; null for any other. */

@@ -4,7 +4,6 @@ import { toApiError } from '../../database/errors.ts';
 import type { ApiError } from '../../shared/errors.ts';
 import type { OAuthDependencies } from '../dependencies.ts';
 import { OAuthError } from '../errors.ts';
-import { rejectOtherMethods } from '../method-not-allowed.ts';
 import { decodeUtf8, parseFormPairs } from '../parameters.ts';
 import { incompleteForm, PageError } from './page-error.ts';
 import { createErrorPage } from './pages/error.page.ts';
@@ -90,10 +89,4 @@ const describePageError = ({ status, title, message, isRetryable }: PageError): 
 function toTexts({ status }: ApiError): { title: string; message: string } {
   if (status === 429) return { title: 'Too many requests', message: 'Wait a little, then try again.' };
   return { title: 'Something went wrong', message: 'This is a problem on our side. Wait a little, then try again.' };
-}
-
-/** Adds 405 responses for the methods that each path does not allow; HEAD and OPTIONS keep Fastify's own handling. */
-export function rejectOtherPageMethods(app: FastifyInstance, allowed: Record<string, string[]>): void {
-  const methods = app.supportedMethods.filter((name) => name !== 'HEAD' && name !== 'OPTIONS');
-  for (const [url, allow] of Object.entries(allowed)) rejectOtherMethods(app, url, allow, methods);
 }

@@ -1,8 +1,9 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
+import { rejectOtherMethods } from '../../http/method-not-allowed.ts';
 import type { OAuthDependencies } from '../dependencies.ts';
 import { parseFormPairs } from '../parameters.ts';
 import { createInteractionHandler } from './authorization-interaction.ts';
-import { configurePages, rejectOtherPageMethods } from './configure-pages.ts';
+import { configurePages } from './configure-pages.ts';
 import { registerAssets } from './pages/assets.ts';
 import { createSignedOutPage } from './pages/signed-out.page.ts';
 import { showPrompt, submitPrompt } from './prompts.ts';
@@ -26,11 +27,7 @@ export function interactionPagesPlugin(dependencies: OAuthDependencies): Fastify
     app.get('/oauth/signed-out', async (request, reply) =>
       sendPage(reply, 200, createSignedOutPage(toAuthorizationUrl(request))),
     );
-    rejectOtherPageMethods(app, {
-      '/oauth/authorize': ['GET', 'POST'],
-      '/oauth/sign-in': ['GET', 'POST'],
-      '/oauth/sign-out': ['POST'],
-    });
+    rejectOtherMethods(app, ['/oauth/authorize', '/oauth/sign-in', '/oauth/sign-out', '/oauth/signed-out']);
   };
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
+import { rejectOtherMethods } from '../../../http/method-not-allowed.ts';
 import { ICON } from './icon.ts';
 import { STYLES } from './styles.ts';
 
@@ -24,5 +25,6 @@ export function registerAssets(app: FastifyInstance): void {
     app.get(path, async (_request, reply) =>
       reply.headers({ 'Content-Type': contentType, 'Cache-Control': 'public, max-age=31536000, immutable' }).send(text),
     );
+    rejectOtherMethods(app, [path]);
   }
 }

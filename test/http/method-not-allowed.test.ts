@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Service, startService } from '../support/harness.ts';
+
+/** Methods that Fastify routes. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const;
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService({ METRICS_TOKEN: 'metrics' });
+});
+
+afterAll(() => service.stop());
+
+describe.each([
+  ['/', 'GET, HEAD'],
+  ['/favicon.ico', 'GET, HEAD'],
+  ['/openapi.json', 'GET, HEAD'],
+  ['/docs', 'GET, HEAD'],
+  ['/docs/', 'GET, HEAD'],
+  ['/docs/js/scalar.js', 'GET, HEAD'],
+  ['/health/live', 'GET, HEAD'],
+  ['/health/ready', 'GET, HEAD'],
+  ['/metrics', 'GET, HEAD'],
+  ['/.well-known/oauth-authorization-server', 'GET, HEAD'],
+  ['/oauth/authorize', 'GET, HEAD, POST'],
+  ['/oauth/sign-out', 'POST'],
+  ['/oauth/signed-out', 'GET, HEAD'],
+  ['/account/applications', 'GET, HEAD, POST'],
+  ['/reports/phrep_none', 'GET, HEAD'],
+  ['/reports/sign-out', 'POST'],
+  ['/console', 'GET, HEAD'],
+  ['/console/people', 'GET, HEAD'],
+  ['/console/graphql', 'POST'],
+  ['/storage/au1/uploads/a', 'GET, HEAD, OPTIONS, PUT'],
+])('405 of the public path %s', (url, allow) => {
+  const others = METHODS.filter((method) => !allow.split(', ').includes(method));
+
+  it.each(others)('is for %s without a token, with Allow (ERR-14, ACC-17)', async (method) => {
+    const { statusCode, headers } = await service.request({ method: method as 'POST', url });
+    expect([statusCode, headers.allow]).toEqual([405, allow]);
+  });
+});
+
+describe('405 of an operation', () => {
+  it('is for HEAD where the path has no GET (ERR-14)', async () => {
+    const token = await service.tokenOf('A');
+    const url = `/builders/${service.findDemoClient('A').builderIds[0]}/attachments/upload`;
+    const { statusCode, headers } = await service.request({
+      method: 'HEAD',
+      url,
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect([statusCode, headers.allow]).toEqual([405, 'POST']);
+  });
+});
+
+describe('the routes', () => {
+  it('have every method at every path: pass the path of a new route to `rejectOtherMethods` (ERR-13, ERR-14)', () => {
+    const paths = service.app.printRoutes({ commonPrefix: false }).trim().split('\n');
+    // The last is the route of @fastify/cors, which responds 404 to what is no preflight.
+    const isComplete = (path: string) =>
+      METHODS.every((method) => path.includes(method)) || path.endsWith(' * (OPTIONS)');
+    expect(paths.filter((path) => !isComplete(path))).toEqual([]);
+  });
+});
