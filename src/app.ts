@@ -37,6 +37,7 @@ import { rejectOtherMethods } from './http/method-not-allowed.ts';
 import { registerMetrics } from './http/metrics.ts';
 import { serverOptions } from './http/options.ts';
 import { paceUncharged } from './http/paced-admission.ts';
+import { limitParsing } from './http/parsing-limits.ts';
 import { rejectAbandonedBodies } from './http/receive-body.ts';
 import { countRequests } from './http/request-log.ts';
 import { closeSlowConnections, limitPipelining } from './http/slow-clients.ts';
@@ -157,6 +158,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   const app = Fastify(serverOptions(config));
   // Node exchanges the two limits where the one of the headers is longer.
   app.server.headersTimeout = Math.min(HEADERS_TIMEOUT_MS, app.server.requestTimeout);
+  limitParsing(app.server);
   closeSlowConnections(app.server, 2_000 * config.requestSeconds);
   const definition = dependencies.definition ?? (await createServiceDefinition());
   const { schema, restSchema, consoleSchema, operations, documents } = definition;

@@ -27,5 +27,6 @@ export function sendClientError(error: NodeJS.ErrnoException, socket: Socket): v
 function toClientError(code: string | undefined): ApiError {
   if (code === 'HPE_HEADER_OVERFLOW') return new ApiError(431, 'HEADERS_TOO_LARGE', 'The headers are too large.');
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new ApiError(408, 'REQUEST_TIMEOUT', 'The request took too long.');
+  if (code === 'SMALL_CHUNKS') return invalidField('body', 'must not be sent in many small chunks');
   return invalidField('request', 'must be valid HTTP/1.1');
 }

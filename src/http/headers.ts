@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { API_VERSION } from '../../schema/rest.ts';
 import type { Config } from '../config.ts';
+import { invalidField } from '../shared/errors.ts';
 
 /** Policy of data, which browsers must not execute. Pages of this service set their own. */
 const NO_CONTENT_POLICY = "default-src 'none'; frame-ancestors 'none'";
@@ -18,7 +19,8 @@ export function installHeaders(app: FastifyInstance, config: Config): void {
   };
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id).headers(headers);
-    done();
+    const hasHost = request.raw.headers.host !== undefined || request.raw.httpVersion === '1.0';
+    done(hasHost ? undefined : invalidField('Host', 'is required'));
   });
   if (!['trace', 'debug', 'info'].includes(config.logLevel)) return;
   app.addHook('onResponse', (request, reply, done) => {

@@ -1,5 +1,6 @@
-import http, { type IncomingMessage } from 'node:http';
+import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
+import type { Socket } from 'node:net';
 import {
   AddressError,
   createGuardedLookup,
@@ -8,6 +9,7 @@ import {
   type Network,
   requireAllowedHost,
 } from '../../shared/guarded-network.ts';
+import { areChunksSmall, ignoreMessages } from '../../shared/stop-parsing.ts';
 import { traced, traceHeaders } from '../../shared/tracing.ts';
 
 /** Milliseconds within which a receiver must have responded (WHK-10). */
@@ -18,6 +20,12 @@ const KEPT_BYTES = 1_024;
 
 /** Bytes of a receiver's body after which the connection is closed and not used again. */
 const MAX_READ_BYTES = 64 * 1_024;
+
+/** Maximum bytes of a response with its framing. Node reads up to 64 KiB at a time. */
+const MAX_RECEIVED_BYTES = 4 * MAX_READ_BYTES;
+
+/** Maximum responses with a status 1xx before the response. */
+const MAX_INFORMATIONAL = 10;
 
 /** Idle connections that are kept per receiver. */
 const IDLE_CONNECTIONS = 4;
@@ -92,6 +100,8 @@ export class ReceiverClient {
         this.#send(target, { ...headers, 'User-Agent': 'builder-integration-api' }, body, combined),
       );
       const text = await readBeginning(response);
+      if (text === null)
+        return finish({ status: null, body: null, error: 'The response has more framing than content.' });
       return finish({ status: response.statusCode!, body: text, error: null });
     } catch (error) {
       const reason = deadline.aborted ? `No response within ${TIMEOUT_MS / 1000} seconds.` : describeFailure(error);
@@ -123,6 +133,7 @@ export class ReceiverClient {
           ? https.request(url, { ...options, agent: this.#agents.https, ca: this.#network.ca })
           : http.request(url, { ...options, agent: this.#agents.http });
       guardConnection(sent, this.#network);
+      limitFraming(sent);
       sent.on('response', resolve);
       sent.on('error', reject);
       sent.end(body);
@@ -130,21 +141,52 @@ export class ReceiverClient {
   }
 }
 
+/** Connections that were closed because of what was received beside the body. */
+const excessive = new WeakSet<Socket>();
+
+/** Closes the connection of a response with many informational responses, or with far more bytes than are read of its body. */
+function limitFraming(sent: ClientRequest): void {
+  const close = (socket: Socket) => {
+    excessive.add(socket);
+    ignoreMessages(socket);
+    socket.destroy();
+  };
+  let informational = 0;
+  sent.on('information', () => {
+    if (++informational > MAX_INFORMATIONAL && sent.socket) close(sent.socket);
+  });
+  sent.on('socket', (socket) => {
+    const readBefore = socket.bytesRead;
+    const check = () => {
+      if (socket.bytesRead - readBefore > MAX_RECEIVED_BYTES) close(socket);
+    };
+    socket.on('data', check);
+    sent.once('close', () => socket.off('data', check));
+  });
+}
+
 /**
  * Returns at most 1 KiB of the body as text that PostgreSQL can store. The rest is read and dropped, up to a limit. A body that stalls or
- * breaks off ends where it does: the status has been received.
+ * breaks off ends where it does: the status has been received. Null for a body in many small chunks, or whose chunks have long extensions.
  */
-async function readBeginning(response: IncomingMessage): Promise<string> {
+async function readBeginning(response: IncomingMessage): Promise<string | null> {
   const kept: Buffer[] = [];
+  const { socket } = response;
   let bytes = 0;
+  let chunks = 0;
   try {
     for await (const chunk of response as AsyncIterable<Buffer>) {
       if (bytes < KEPT_BYTES) kept.push(chunk.subarray(0, KEPT_BYTES - bytes));
       bytes += chunk.length;
+      if (areChunksSmall(++chunks, bytes)) {
+        response.destroy();
+        return null;
+      }
       if (bytes > MAX_READ_BYTES) break;
     }
   } catch {
     response.destroy();
+    if (excessive.has(socket)) return null;
   }
   // A character that the limit has cut, and bytes that are not UTF-8, become U+FFFD. Three bytes are its size.
   const text = Buffer.concat(kept).toString('utf8').replaceAll('\0', '\uFFFD');

@@ -1,6 +1,7 @@
 import type { Attack } from '../attack.ts';
 import { bodyAttacks } from './bodies.ts';
 import { connectionAttacks } from './connections.ts';
+import { framingAttacks } from './framing.ts';
 import { graphqlAttacks } from './graphql.ts';
 import { imageAttacks } from './images.ts';
 import { listAttacks } from './lists.ts';
@@ -11,5 +12,5 @@ import { webhookAttacks } from './webhooks.ts';
 /** All attacks: first those that repeat a finding, in the order of the findings, then the others. */
 export const ATTACKS: readonly Attack[] = [
   ...[...graphqlAttacks, ...imageAttacks, ...listAttacks, ...oauthAttacks],
-  ...[...bodyAttacks, ...connectionAttacks, ...lockAttacks, ...webhookAttacks],
+  ...[...bodyAttacks, ...framingAttacks, ...connectionAttacks, ...lockAttacks, ...webhookAttacks],
 ].sort((one, other) => (one.finding ?? '9').localeCompare(other.finding ?? '9'));
