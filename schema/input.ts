@@ -1,18 +1,26 @@
 import { GraphQLError, type GraphQLInputType, getNullableType, isInputObjectType } from 'graphql';
 import type { FieldError } from '../src/shared/errors.ts';
 import { enumValues } from './enums.ts';
+import { JsonValueError } from './scalars.ts';
 
 /** Returns the path as clients read it: `page.blocks[3].title` for `page` and `['blocks', 3, 'title']`. */
 export function formatFieldPath(name: string, path: readonly (string | number)[]): string {
   return path.reduce<string>((text, key) => (typeof key === 'number' ? `${text}[${key}]` : `${text}.${key}`), name);
 }
 
-/** Returns the field error for an error of graphql-js at the path. Its message names no GraphQL types. */
-export function toFieldError(name: string, path: readonly (string | number)[], error: GraphQLError): FieldError {
+/** Returns the field errors for an error of graphql-js at the path. Their messages name no GraphQL types. */
+export function toFieldErrors(name: string, path: readonly (string | number)[], error: GraphQLError): FieldError[] {
+  if (error.originalError instanceof JsonValueError) {
+    const { problems } = error.originalError;
+    return problems.map(({ path: inner, message }) => ({
+      fieldName: formatFieldPath(name, [...path, ...inner]),
+      message,
+    }));
+  }
   // graphql-js reports a missing or an unknown field at the object, not at the field.
   const field = /^Field "(?:\w+\.)?(\w+)" (of required type|is not defined by type)/.exec(error.message);
   const fieldName = formatFieldPath(name, field ? [...path, field[1]!] : path);
-  return { fieldName, message: toMessage(error) };
+  return [{ fieldName, message: toMessage(error) }];
 }
 
 const BUILT_IN: Record<string, string> = {

@@ -1,3 +1,4 @@
+import { MAX_FIELD_ERRORS, shortenName } from '../src/shared/errors.ts';
 import { ID_PREFIXES, type IdKind, idPattern } from '../src/shared/ids.ts';
 import { isObject } from '../src/shared/is-object.ts';
 import { fail, hasLength, integerFromText, STANDARDS, scalar } from './scalar.ts';
@@ -118,8 +119,9 @@ export const JsonObject = scalar<Record<string, unknown>>({
   specifiedBy: STANDARDS.json,
   parse: (value) => {
     if (!isObject(value)) return fail('must be an object');
-    const problem = findJsonProblem(value);
-    return problem === null ? value : fail(problem);
+    const problems = findJsonProblems(value, true);
+    if (problems.length > 0) throw new JsonValueError(problems);
+    return value;
   },
 });
 
@@ -129,16 +131,57 @@ export const UNCLEAN = 'must not contain U+0000 or unpaired surrogates';
 /** Message for a JSON number that a double cannot hold, such as `1e400`. It would be stored as null. */
 export const TOO_LARGE_NUMBER = 'must be a number that fits into 64 bits';
 
-/** Returns why PostgreSQL cannot store a value unchanged; null if it can. */
-function findJsonProblem(value: unknown): string | null {
-  if (typeof value === 'string') return isCleanText(value) ? null : UNCLEAN;
-  if (typeof value === 'number') return Number.isFinite(value) ? null : TOO_LARGE_NUMBER;
-  if (value === null || typeof value !== 'object') return null;
-  for (const [name, item] of Object.entries(value)) {
-    const problem = isCleanText(name) ? findJsonProblem(item) : UNCLEAN;
-    if (problem !== null) return problem;
+/** A value inside JSON that PostgreSQL cannot store unchanged. */
+interface JsonProblem {
+  path: (string | number)[];
+  message: string;
+}
+
+/** Error of a `JsonObject` with the values inside it that are invalid. */
+export class JsonValueError extends TypeError {
+  readonly problems: readonly JsonProblem[];
+
+  constructor(problems: readonly JsonProblem[]) {
+    super(problems[0]!.message);
+    this.problems = problems;
   }
-  return null;
+}
+
+/**
+ * Returns the texts and names inside a JSON value that PostgreSQL cannot store, at most `MAX_FIELD_ERRORS`. An object with such a name, or with
+ * `__proto__`, is one problem. Paths are built for problems alone, with shortened names.
+ *
+ * @param checksNumbers whether numbers that a double cannot hold are problems.
+ */
+export function findJsonProblems(root: unknown, checksNumbers: boolean): JsonProblem[] {
+  const problems: JsonProblem[] = [];
+  const add = (message: string) => {
+    if (problems.length < MAX_FIELD_ERRORS) problems.push({ path: [], message });
+  };
+  const visit = (value: unknown): void => {
+    if (typeof value === 'string') {
+      if (!isCleanText(value)) add(UNCLEAN);
+    } else if (typeof value === 'number') {
+      if (checksNumbers && !Number.isFinite(value)) add(TOO_LARGE_NUMBER);
+    } else if (Array.isArray(value)) {
+      for (let index = 0; index < value.length; index++) visitItem(index, value[index]);
+    } else if (isObject(value)) {
+      let hasForbiddenName = false;
+      for (const name of Object.keys(value)) {
+        if (name === '__proto__' || !isCleanText(name)) hasForbiddenName = true;
+        else visitItem(name, value[name]);
+      }
+      if (hasForbiddenName) add('has a field with a forbidden name');
+    }
+  };
+  const visitItem = (key: string | number, item: unknown) => {
+    const before = problems.length;
+    visit(item);
+    for (let at = before; at < problems.length; at++)
+      problems[at]!.path.unshift(typeof key === 'string' ? shortenName(key) : key);
+  };
+  visit(root);
+  return problems;
 }
 
 interface TextBounds {

@@ -2,7 +2,7 @@ import type { AuditSource } from '../domain/audit/record-audit.ts';
 import type { EventSelection } from '../domain/events/event-filter.ts';
 import type { LogPosition } from '../domain/events/event-log.ts';
 import type { OperationContext } from '../domain/operation-context.ts';
-import type { ApiError } from '../shared/errors.ts';
+import type { ApiError, FieldError } from '../shared/errors.ts';
 import type { ResponseMeter } from '../shared/response-meter.ts';
 import type { AuthorizationContext } from './authorization.ts';
 import type { Caller } from './caller.ts';
@@ -45,6 +45,8 @@ export interface RequestContext extends OperationContext, AuthorizationContext {
   waitForEvents(after: LogPosition, selection: EventSelection, timeoutMs: number): Promise<EventWaitResult>;
   /** Set when the body is larger than most operations accept: the error that they reject it with. */
   largeBody?: ApiError;
+  /** Set when texts or names in the body cannot be stored: their errors, which belong to those of the input. ERR-9. */
+  textErrors?: readonly FieldError[];
   /** An object of its own, because Apollo Server copies the context. */
   readonly operation: ExecutedOperation;
 }

@@ -30,7 +30,10 @@ export interface BodyTask {
 }
 
 /** Result for the main thread: the errors of the body, or its small values and checked Page documents. */
-export type BodyResult = { errors: FieldError[] } | { value: unknown; pages: [name: string, page: CheckedPage][] };
+export type BodyResult = ({ errors: FieldError[] } | { value: unknown; pages: [name: string, page: CheckedPage][] }) & {
+  /** Errors of texts and names anywhere in the body. */
+  textErrors?: FieldError[];
+};
 
 type Json = Record<string, unknown>;
 
@@ -40,9 +43,14 @@ export function processBody({ form, body }: BodyTask): BodyResult {
     const text = decodeJson(body);
     // Frees the bytes: only the text is needed from here, and the values need most of the memory.
     (body.buffer as ArrayBuffer).transfer(0);
-    const value = parseJson(text, MAX_LARGE_TOKENS);
+    let textErrors: FieldError[] | undefined;
+    const value = parseJson(text, MAX_LARGE_TOKENS, (errors) => {
+      textErrors = errors;
+    });
     if (!isObject(value)) throw invalidField('body', 'must be an object');
-    return form.kind === 'graphql' ? checkGraphqlRequest(value) : checkFields(value, form.fields, form.documents);
+    const result =
+      form.kind === 'graphql' ? checkGraphqlRequest(value) : checkFields(value, form.fields, form.documents);
+    return { ...result, textErrors };
   } catch (error) {
     if (error instanceof ValidationError) return { errors: error.errors };
     throw error;

@@ -1,10 +1,20 @@
 import { isUtf8 } from 'node:buffer';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { formatFieldPath } from '../../schema/input.ts';
-import { isCleanText } from '../../schema/scalars.ts';
+import { findJsonProblems } from '../../schema/scalars.ts';
 import type { RequestUsage } from '../auth/request-usage.ts';
-import { invalidField } from '../shared/errors.ts';
+import { type FieldError, invalidField, ValidationError } from '../shared/errors.ts';
 import { findEndOfString } from '../shared/parse-json.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /**
+     * Begins the paths of an operation's input in the body: empty, or `variables.`. The route's handler adds the `textErrors` of the context to
+     * the errors of the input. A body with invalid text elsewhere, or of another route, is rejected before its handler is called.
+     */
+    inputPrefix?: string;
+  }
+}
 
 /** Maximum nesting of objects and arrays in a body. LIM-10, PRP-33. */
 const MAX_DEPTH = 64;
@@ -20,38 +30,54 @@ const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 /** Adds the parser of JSON bodies, which checks encoding and depth first. An empty body is none. HDR-3, ERR-5. */
 export function installJsonParser(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, ({ usage }, body, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    const { usage } = request;
     try {
       if (body.length === 0) return done(null, undefined);
       const text = decodeJson(body as Buffer);
       const tokens = countTokens(text);
       requireTokens(tokens, MAX_TOKENS);
-      if (!usage || tokens <= MANY_TOKENS) return done(null, parseJsonText(text));
-      parseInShare(usage, text).then((value) => done(null, value), done);
+      if (!usage || tokens <= MANY_TOKENS) return done(null, parseRequestText(text, request));
+      parseInShare(usage, text, request).then((value) => done(null, value), done);
     } catch (error) {
       done(error as Error);
     }
   });
 }
 
-/** Calls `parseJsonText` once the share of the request has a permit to occupy the event loop. */
-export async function parseInShare(usage: RequestUsage, text: string): Promise<unknown> {
+/** Calls `parseRequestText` once the share of the request has a permit to occupy the event loop. */
+export async function parseInShare(usage: RequestUsage, text: string, request: FastifyRequest): Promise<unknown> {
   const end = await usage.occupyEventLoop();
   try {
-    return parseJsonText(text);
+    return parseRequestText(text, request);
   } finally {
     end();
   }
 }
 
+/** Parses the text of a request's body, whose tokens were counted. Throws 400, or defers the errors of its text. */
+export const parseRequestText = (text: string, request: FastifyRequest): unknown =>
+  parseJsonText(text, (errors) => deferTextErrors(request, errors));
+
+/** Sets the `textErrors` of the request's context, by the `inputPrefix` of its route. Throws 400 where that is not possible. */
+export function deferTextErrors({ context, routeOptions }: FastifyRequest, errors: readonly FieldError[]): void {
+  const { inputPrefix } = routeOptions.config;
+  if (!context || inputPrefix === undefined || !errors.every(({ fieldName }) => fieldName.startsWith(inputPrefix)))
+    throw new ValidationError(errors);
+  context.textErrors = errors.map(({ fieldName, message }) => ({
+    fieldName: fieldName.slice(inputPrefix.length),
+    message,
+  }));
+}
+
 /**
- * Parses the text of a body. Throws 400 on the field `body`, or on the field whose text is invalid.
+ * Parses the text of a body. Throws 400 on the field `body`.
  *
  * @param maxTokens Maximum values and field names, counted before they are parsed.
  */
-export function parseJson(text: string, maxTokens: number): unknown {
+export function parseJson(text: string, maxTokens: number, handleTextErrors?: TextErrorHandler): unknown {
   requireTokens(countTokens(text), maxTokens);
-  return parseJsonText(text);
+  return parseJsonText(text, handleTextErrors);
 }
 
 /** Decodes UTF-8, without a byte order mark. Throws 400. */
@@ -68,20 +94,31 @@ function requireTokens(tokens: number, maxTokens: number): void {
 }
 
 /**
- * Matches each JSON text that `requireCleanText` rejects: valid UTF-8 has surrogates and U+0000 as escapes only. Visiting each value of a body
+ * Matches each JSON text that has text errors: valid UTF-8 has surrogates and U+0000 as escapes only. Visiting each value of a body
  * of 10 KB takes 24 µs.
  */
 const MAY_BE_UNCLEAN = /\\u|__proto__/;
 
-/** Parses text whose tokens were counted. Throws 400. */
-export function parseJsonText(text: string): unknown {
+type TextErrorHandler = (errors: FieldError[]) => void;
+
+const throwErrors: TextErrorHandler = (errors) => {
+  throw new ValidationError(errors);
+};
+
+/**
+ * Parses text whose tokens were counted. Throws 400.
+ *
+ * @param handleTextErrors is called with the errors of U+0000, lone surrogates, which PostgreSQL cannot store, and fields named `__proto__`.
+ */
+export function parseJsonText(text: string, handleTextErrors = throwErrors): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     throw invalidField('body', 'must be valid JSON');
   }
-  if (MAY_BE_UNCLEAN.test(text)) requireCleanText(value);
+  const errors = MAY_BE_UNCLEAN.test(text) ? findTextErrors(value) : [];
+  if (errors.length > 0) handleTextErrors(errors);
   return value;
 }
 
@@ -122,43 +159,9 @@ export function countTokens(text: string): number {
   return tokens;
 }
 
-/** Throws 400 for U+0000 and lone surrogates, which PostgreSQL cannot store, and for a field named `__proto__`. */
-function requireCleanText(value: unknown): void {
-  const found = findUnclean(value);
-  if (!found) return;
-  const [first, ...rest] = found.path;
-  throw invalidField(
-    first === undefined ? 'body' : formatFieldPath(typeof first === 'number' ? `[${first}]` : first, rest),
-    found.message,
-  );
-}
-
-interface Unclean {
-  path: (string | number)[];
-  message: string;
-}
-
-/** Returns the first unclean text, or null. The path is built only where there is one. */
-function findUnclean(value: unknown): Unclean | null {
-  if (typeof value === 'string') {
-    return isCleanText(value) ? null : { path: [], message: 'must not contain U+0000 or unpaired surrogates' };
-  }
-  if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index++) {
-      const found = findUnclean(value[index]);
-      if (found) return withPathKey(index, found);
-    }
-  } else if (value !== null && typeof value === 'object') {
-    for (const name of Object.keys(value)) {
-      if (name === '__proto__' || !isCleanText(name)) return { path: [], message: 'has a field with a forbidden name' };
-      const found = findUnclean((value as Record<string, unknown>)[name]);
-      if (found) return withPathKey(name, found);
-    }
-  }
-  return null;
-}
-
-function withPathKey(key: string | number, found: Unclean): Unclean {
-  found.path.unshift(key);
-  return found;
+function findTextErrors(value: unknown): FieldError[] {
+  return findJsonProblems(value, false).map(({ path: [first, ...rest], message }) => {
+    if (first === undefined) return { fieldName: 'body', message };
+    return { fieldName: formatFieldPath(typeof first === 'number' ? `[${first}]` : first, rest), message };
+  });
 }

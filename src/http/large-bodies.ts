@@ -4,13 +4,21 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest, RequestPayload } from 'fastify';
 import type { RequestContext } from '../auth/request-context.ts';
 import { PreparedPage, toCarrierDocument } from '../domain/photo-reports/prepared-page.ts';
-import { invalidField, payloadTooLarge, unavailable, ValidationError } from '../shared/errors.ts';
+import { FieldErrors, invalidField, payloadTooLarge, unavailable } from '../shared/errors.ts';
 import type { Release } from '../shared/fair-semaphore.ts';
 import type { FairShares } from '../shared/fair-shares.ts';
 import type { LargeBodyForm } from '../shared/large-body.ts';
 import { WorkerThread, WorkerThreadError } from '../shared/worker-thread.ts';
 import { type BodyResult, type BodyTask, DOCUMENT_TYPE } from './body-task.ts';
-import { countTokens, decodeJson, MANY_TOKENS, MAX_TOKENS, parseInShare, parseJsonText } from './json.ts';
+import {
+  countTokens,
+  decodeJson,
+  deferTextErrors,
+  MANY_TOKENS,
+  MAX_TOKENS,
+  parseInShare,
+  parseRequestText,
+} from './json.ts';
 import { receiveChunkedBody, receiveLargeBody, receiveSmallBody } from './receive-body.ts';
 
 declare module 'fastify' {
@@ -38,6 +46,7 @@ const ENDING_BYTES = 8 * MIB;
 
 /** A request whose large body is being received or processed. */
 interface LargeRequest {
+  request: FastifyRequest;
   context: RequestContext;
   /** Fires when the connection closes. */
   signal: AbortSignal;
@@ -111,7 +120,7 @@ export class LargeBodyParser {
   async #parseSmall(
     body: Uint8Array,
     form: LargeBodyForm,
-    { usage }: FastifyRequest,
+    request: FastifyRequest,
     largeRequest: () => LargeRequest,
   ): Promise<unknown> {
     if (body.length === 0) return undefined;
@@ -120,7 +129,8 @@ export class LargeBodyParser {
     const mayHoldReport = form.kind === 'fields' || text.includes(DOCUMENT_TYPE);
     if (tokens <= (mayHoldReport ? MAX_REPORT_TOKENS : MAX_TOKENS)) {
       this.parsed.eventLoop++;
-      return usage && tokens > MANY_TOKENS ? parseInShare(usage, text) : parseJsonText(text);
+      const { usage } = request;
+      return usage && tokens > MANY_TOKENS ? parseInShare(usage, text, request) : parseRequestText(text, request);
     }
     const large = largeRequest();
     if (tokens > MAX_TOKENS) {
@@ -137,9 +147,19 @@ export class LargeBodyParser {
     hold(await this.#shares.largeBodies.acquire(context.shareKey, Math.ceil(bytes / MIB), signal));
   }
 
-  async #parseInThread(body: Uint8Array, form: LargeBodyForm, { context, signal }: LargeRequest): Promise<unknown> {
+  async #parseInThread(
+    body: Uint8Array,
+    form: LargeBodyForm,
+    { request, context, signal }: LargeRequest,
+  ): Promise<unknown> {
     const result = await this.#shares.bodyParsing.run(context.shareKey, 1, () => this.#process(body, form), signal);
-    if ('errors' in result) throw new ValidationError(result.errors);
+    if (result.textErrors) deferTextErrors(request, result.textErrors);
+    if ('errors' in result) {
+      const errors = new FieldErrors();
+      errors.add(...result.errors);
+      errors.addNew(...(context.textErrors ?? []));
+      return errors.throwIfAny();
+    }
     const value = result.value as Record<string, Record<string, unknown>>;
     const target = form.kind === 'graphql' ? value.variables! : value;
     for (const [name, page] of result.pages) target[name] = toCarrierDocument(new PreparedPage(page)) as never;
@@ -168,6 +188,6 @@ export class LargeBodyParser {
     const connection = new AbortController();
     raw.once('close', () => connection.abort(unavailable(new Error('The client went away.'))));
     const hold = (release: Release) => request.usage!.onEnd(release);
-    return { context: request.context!, signal: connection.signal, hold };
+    return { request, context: request.context!, signal: connection.signal, hold };
   }
 }

@@ -11,11 +11,11 @@ import {
   isNonNullType,
   isScalarType,
 } from 'graphql';
-import { formatFieldPath, getValidator, toFieldError } from '../../schema/input.ts';
+import { formatFieldPath, getValidator, toFieldErrors } from '../../schema/input.ts';
 import { findRuleErrors } from '../../schema/input-rules.ts';
 import type { Operation } from '../../schema/route-table.ts';
 import { integerFromText, parseBoolean } from '../../schema/scalar.ts';
-import { FieldErrors, invalidField, notFound } from '../shared/errors.ts';
+import { type FieldError, FieldErrors, invalidField, notFound } from '../shared/errors.ts';
 import { isObject } from '../shared/is-object.ts';
 
 /** Request values that an operation's arguments are taken from. */
@@ -23,6 +23,8 @@ export interface RawInput {
   params: Record<string, string>;
   query: Record<string, string | string[] | undefined>;
   body: unknown;
+  /** Errors of texts and names in the body that PostgreSQL cannot store. */
+  textErrors: readonly FieldError[];
   /** `X-Service-Builder-Id`, or the builder of the token. */
   builderId: string | null;
   /** Milliseconds since the epoch. */
@@ -63,7 +65,7 @@ export function getRootField({ kind, field }: Operation, schema: GraphQLSchema):
 /**
  * Returns the operation's variables, each validated against its type in the schema. A value of another JSON type is rejected, not
  * converted. Throws 404 when an identifier in the path does not have the syntax of its type, else 400 with every field that fails, in the
- * order of the arguments. ERR-1, IDN-6.
+ * order of the arguments, and then with invalid text in fields that the operation does not define. ERR-1, ERR-9, IDN-6.
  */
 export function parseInput(locations: ArgumentLocation[], input: RawInput): Record<string, unknown> {
   const variables: Record<string, unknown> = {};
@@ -88,11 +90,12 @@ export function parseInput(locations: ArgumentLocation[], input: RawInput): Reco
     variables[argument.name] = coerceInputValue(raw, argument.type, (path, _value, error) => {
       if (location === 'path') throw notFound('Resource');
       const isQuery = location === 'query';
-      errors.add(toFieldError(isQuery ? toParameterName(name, path[0], input) : name, isQuery ? [] : path, error));
+      errors.add(...toFieldErrors(isQuery ? toParameterName(name, path[0], input) : name, isQuery ? [] : path, error));
     });
   }
   for (const { argument } of locations) errors.addNew(...findRuleErrors(argument.name, argument, variables, input.now));
   if (errors.count > 0) errors.sort(locations.map(({ name }) => name));
+  errors.addNew(...input.textErrors);
   errors.throwIfAny();
   return variables;
 }

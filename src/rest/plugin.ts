@@ -56,8 +56,9 @@ export async function registerRest(
     const { method, bodyLimit, deprecated } = operation;
     const headers = deprecated && createDeprecationHeaders(deprecated, referencePage);
     const onRequest = headers ? [addHeaders(headers), route.authorize] : route.authorize;
+    const config = { chargesShare: true, inputPrefix: '' };
     const register = (scope: FastifyInstance) =>
-      scope.route({ method, url, bodyLimit, onRequest, config: { chargesShare: true }, handler: route.handle });
+      scope.route({ method, url, bodyLimit, onRequest, config, handler: route.handle });
     if (bodyLimit === undefined) register(app);
     else {
       await app.register(async (scope) => {
@@ -168,6 +169,7 @@ class RestRouteHandler {
       params: request.params as Record<string, string>,
       query: request.query as Record<string, string | string[]>,
       body: request.body,
+      textErrors: context.textErrors ?? [],
       builderId: context.builderHeader ?? context.caller.builderId,
       now: context.clock.now(),
     };

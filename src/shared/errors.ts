@@ -14,6 +14,13 @@ interface ErrorOptions {
 /** Maximum field errors in one response. ERR-3. */
 export const MAX_FIELD_ERRORS = 100;
 
+/** Maximum characters of a client's own name in the path of a field error: up to `MAX_FIELD_ERRORS` paths repeat it. */
+const MAX_NAME_LENGTH = 100;
+
+/** Returns the beginning of a long name, as part of a path. */
+export const shortenName = (name: string): string =>
+  name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}…`.toWellFormed() : name;
+
 /**
  * A public error. Any other error that is thrown becomes `INTERNAL`, and its message is only logged. REST sends `{ code, message }`, or
  * `{ errors }` for a validation error; GraphQL has the same in `extensions`.

@@ -1,4 +1,6 @@
+import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { installJsonParser } from '../../src/http/json.ts';
 import { type Service, startService } from '../support/harness.ts';
 
 let service: Service;
@@ -13,10 +15,10 @@ beforeAll(async () => {
 
 afterAll(() => service.stop());
 
-const post = (payload: string | Buffer, type = 'application/json') =>
+const post = (payload: string | Buffer, type = 'application/json', path = url) =>
   service.request({
     method: 'POST',
-    url,
+    url: path,
     headers: { authorization: `Bearer ${token}`, 'content-type': type },
     payload,
   });
@@ -86,5 +88,105 @@ describe('a body', () => {
     ['U+0000 in a name', '{"title":"a","x":{"\\u0000":1}}', 'x'],
   ])('with %s is 400 on the field (ERR-9)', async (_what, body, fieldName) => {
     expect(await errorsOf(body)).toMatchObject([{ fieldName }]);
+  });
+});
+
+const namesOf = (errors: { fieldName: string }[]) => errors.map(({ fieldName }) => fieldName);
+
+describe('a body with text that cannot be stored', () => {
+  const report = (page: string) =>
+    `{"sourceApp":"\\u0000","sourceExternalId":"walk","sourceRevision":0,"sourceCreatedAt":"2026-03-02T07:30:00Z",
+      "walkthroughDate":"2026-03-02T07:30:00Z","sourceAuthor":{"externalId":"a","name":"b"},"page":${page}}`;
+
+  it.each([
+    [
+      'meetings',
+      `{"title":"   ","projectId":"q","date":"2025-02-30T00:00:00Z","agenda":4,"notes":"\\u0000","sourceApp":"",
+        "externalSourceId":"${'x'.repeat(221)}","colour":["\\ud800"]}`,
+      ['title', 'projectId', 'date', 'agenda', 'notes', 'sourceApp', 'externalSourceId', 'colour[0]'],
+    ],
+    [
+      'photo-reports/sync',
+      report(`{"schemaVersion":1,"title":"a","contentMetadata":{"a":"\\u0000"},"blocks":[
+        {"sourceBlockId":"a","type":"TEXT","properties":{},"richText":[{"text":"\\ud800"}]},
+        {"sourceBlockId":"b","type":"Q","properties":{"\\u0000":1}}]}`),
+      [
+        ...['sourceApp', 'sourceRevision', 'page.contentMetadata.a', 'page.blocks[0].richText[0].text'],
+        ...['page.blocks[1].type', 'page.blocks[1].properties'],
+      ],
+    ],
+    [
+      'meetings/meet_none/notes',
+      `{"externalSourceId":"","detailBlocks":[{"a":1e400,"b":[-1e400]},{"b":"\\ud800"},{"\\u0000":1},{"__proto__":1}],
+        "actionItems":[{"text":"a","colour":"\\u0000"},{}]}`,
+      [
+        ...['externalSourceId', 'detailBlocks[0].a', 'detailBlocks[0].b[0]', 'detailBlocks[1].b', 'detailBlocks[2]'],
+        ...['detailBlocks[3]', 'actionItems[1].text', 'actionItems[0].colour'],
+      ],
+    ],
+    ['meetings/meet_none/start', '{"colour":"\\u0000"}', ['colour']],
+  ])(
+    'is 400 with every field that is wrong: POST /builders/{builderId}/%s (ERR-1, ERR-9)',
+    async (path, body, fields) => {
+      const response = await post(body, 'application/json', url.replace('meetings', path));
+      expect([response.statusCode, namesOf(response.json().errors)]).toEqual([400, fields]);
+    },
+  );
+
+  it('is 400 with a hundred fields and the beginnings of their long names (ERR-3)', async () => {
+    const texts = `"\\u0000",`.repeat(200);
+    const errors = await errorsOf(`{"title":5,"${'x'.repeat(10_000)}":[${texts}1]}`);
+    expect([errors.length, errors[0]!.fieldName]).toEqual([100, 'title']);
+    expect(errors[99]!.fieldName).toBe(`${'x'.repeat(100)}…[98]`);
+  });
+
+  it('is 400 before the handler of a route without an operation is called (ERR-9)', async () => {
+    const app = Fastify();
+    installJsonParser(app);
+    app.post('/', () => 'accepted');
+    const response = await app.inject({
+      method: 'POST',
+      url: '/',
+      headers: { 'content-type': 'application/json' },
+      payload: '{"a":"\\u0000"}',
+    });
+    expect(response.statusCode).toBe(400);
+    expect(response.json().message).toMatch(/^a: must not contain U\+0000/);
+  });
+});
+
+describe('a GraphQL body with text that cannot be stored', () => {
+  const query = `mutation ($b: BuilderId!, $t: MeetingTitle!, $p: ProjectId) {
+    createMeeting(builderId: $b, title: $t, projectId: $p) { id } }`;
+  const errorsOfGraphql = async (body: string) => {
+    const response = await post(body, 'application/json', '/graphql');
+    const { http, errors } = response.json().errors[0].extensions;
+    expect(http.status).toBe(400);
+    return errors && namesOf(errors);
+  };
+
+  it.each([
+    ['a variable', '{"t":"a\\ud800","p":"q"}', ['b', 't', 'p']],
+    ['a variable that the operation does not define', '{"b":"buil_a1","t":"a","x":{"y":"\\u0000"}}', ['x.y']],
+    ['the name of a variable', '{"t":5,"\\u0000":1}', ['variables']],
+  ])('in %s is 400 with the variables that are wrong (ERR-9, ERR-24)', async (_, variables, fields) => {
+    expect(await errorsOfGraphql(`{"query":${JSON.stringify(query)},"variables":${variables}}`)).toEqual(fields);
+  });
+
+  it.each([
+    ['query', `{"query":"{ builders { meta { limit } } } # \\u0000"}`],
+    ['operationName', `{"query":"{ builders { meta { limit } } }","operationName":"\\u0000"}`],
+    ['extensions.a', `{"query":"{ builders { meta { limit } } }","extensions":{"a":"\\u0000"}}`],
+  ])('in %s is 400 (ERR-9)', async (field, body) => {
+    expect(await errorsOfGraphql(body)).toEqual([field]);
+  });
+
+  it('in a free-form object of the document is 400 with the paths inside it (ERR-2)', async () => {
+    const note = `mutation { upsertMeetingNote(builderId: "buil_a1", meetingId: "meet_none", externalSourceId: "n",
+      detailBlocks: [{ a: ["\\u0000", { b: "\\u0000" }] }]) { id } }`;
+    expect(await errorsOfGraphql(JSON.stringify({ query: note }))).toEqual([
+      'detailBlocks[0].a[0]',
+      'detailBlocks[0].a[1].b',
+    ]);
   });
 });

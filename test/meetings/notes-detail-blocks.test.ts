@@ -38,7 +38,7 @@ describe.each([
     const response = await service.request({ method: 'POST', url, headers, payload });
     expect([response.statusCode, response.json().errors]).toEqual([
       400,
-      [{ fieldName: 'detailBlocks[0]', message: 'must be a number that fits into 64 bits' }],
+      [{ fieldName: 'detailBlocks[0].n[0]', message: 'must be a number that fits into 64 bits' }],
     ]);
   });
 

@@ -195,6 +195,33 @@ describe.each(interfaces)('an invalid report of more than 1 MiB through %s', (_f
   });
 });
 
+describe.each(interfaces)('a body with text that cannot be stored, through %s,', (_, send) => {
+  const unclean = (page: Json, more: object = {}) =>
+    JSON.stringify(
+      request({ sourceApp: '\0', sourceRevision: 0, page: { ...page, title: '\ud800', color: 1 }, ...more }),
+    );
+
+  it.each([
+    ['small', page()],
+    ['dense', createDensePage()],
+    ['large', createLargePage()],
+  ])('is 400 with every field that is wrong: a %s page (ERR-1, ERR-9, PRP-32)', async (_size, inner) => {
+    const { status, errors } = await send(unclean(inner));
+    expect([status, errors!.map(({ fieldName }) => fieldName).sort()]).toEqual([
+      400,
+      ['page.color', 'page.title', 'sourceApp', 'sourceRevision'],
+    ]);
+  });
+
+  it('is 400 with the fields that are too large (ERR-1)', async () => {
+    const { status, errors } = await send(unclean(page(), { sourceDeepLink: 'a'.repeat(MEBIBYTE) }));
+    expect(status).toBe(400);
+    expect(errors!.map(({ fieldName }) => fieldName).sort()).toEqual([
+      ...['page.color', 'page.title', 'sourceApp', 'sourceDeepLink'],
+    ]);
+  });
+});
+
 describe('a large GraphQL body', () => {
   it('is 400 when a page within a page is a variable of its own', async () => {
     const nested = SYNC.replace(

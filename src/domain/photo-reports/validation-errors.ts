@@ -1,5 +1,5 @@
 import { isCleanText, TOO_LARGE_NUMBER, UNCLEAN } from '../../../schema/scalars.ts';
-import { type FieldError, MAX_FIELD_ERRORS } from '../../shared/errors.ts';
+import { type FieldError, MAX_FIELD_ERRORS, shortenName } from '../../shared/errors.ts';
 import { isObject } from '../../shared/is-object.ts';
 import { formatRange, hasLengthWithin, LIMITS, type Limit, MAX_DEPTH } from './limits.ts';
 
@@ -7,9 +7,6 @@ export type Fields = Record<string, unknown>;
 
 /** Thrown to stop the validation when the response cannot hold another error. */
 const STOP = Symbol('enough');
-
-/** Longer names of unknown fields are cut in the message. */
-const MAX_NAME_LENGTH = 100;
 
 export const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null;
 
@@ -41,8 +38,10 @@ export class ValidationErrors {
     if (!object) return null;
     for (const name in object) {
       if (allowedFields.has(name)) continue;
-      const shown = name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}…` : name;
-      this.add(`${path}.${shown.toWellFormed()}`, `is not a field of ${what}; it has ${[...allowedFields].join(', ')}`);
+      this.add(
+        `${path}.${shortenName(name).toWellFormed()}`,
+        `is not a field of ${what}; it has ${[...allowedFields].join(', ')}`,
+      );
     }
     return object;
   }
@@ -126,7 +125,7 @@ export class ValidationErrors {
     } else if (isObject(value)) {
       for (const name of Object.keys(value)) {
         if (name !== '__proto__' && isCleanText(name))
-          this.#addStorageErrors(value[name], `${path}.${name}`, level + 1);
+          this.#addStorageErrors(value[name], `${path}.${shortenName(name)}`, level + 1);
         else this.add(path, 'has a field with a forbidden name');
       }
     }

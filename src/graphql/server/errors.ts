@@ -1,6 +1,6 @@
 import { unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
-import { toFieldError } from '../../../schema/input.ts';
+import { toFieldErrors } from '../../../schema/input.ts';
 import { toApiError } from '../../database/errors.ts';
 import { ApiError, ValidationError } from '../../shared/errors.ts';
 import { findArgumentPath } from './argument-names.ts';
@@ -40,7 +40,7 @@ function formatRequestError(formatted: GraphQLFormattedError, error: GraphQLErro
   }
   const literal = findLiteral(error);
   if (!literal) return { ...formatted, extensions: { code, http: { status: status ?? 400 } } };
-  const errors = [toFieldError(literal.name, literal.path, error)];
+  const errors = toFieldErrors(literal.name, literal.path, error);
   return { ...formatted, extensions: { code: 'BAD_USER_INPUT', http: { status: 400 }, errors } };
 }
 

@@ -9,7 +9,7 @@ import {
   typeFromAST,
   valueFromAST,
 } from 'graphql';
-import { getValidator, toFieldError } from '../../../schema/input.ts';
+import { getValidator, toFieldErrors } from '../../../schema/input.ts';
 import { findRuleErrors } from '../../../schema/input-rules.ts';
 import type { RequestContext } from '../../auth/request-context.ts';
 import { ApiError, type FieldError, FieldErrors } from '../../shared/errors.ts';
@@ -23,7 +23,7 @@ export function validateVariables(schema: GraphQLSchema): ApolloServerPlugin<Req
         async didResolveOperation({ operation, request, contextValue }) {
           if (!operation) return;
           try {
-            checkVariables(schema, operation, request.variables ?? {}, contextValue.clock.now());
+            checkVariables(schema, operation, request.variables ?? {}, contextValue);
           } catch (error) {
             throw error instanceof ApiError ? toGraphqlError(error) : error;
           }
@@ -36,10 +36,15 @@ export function validateVariables(schema: GraphQLSchema): ApolloServerPlugin<Req
 type Values = Record<string, unknown>;
 
 /**
- * Throws 400 with every variable that its type rejects, and then with every argument that breaks a rule. Where all variables have their
- * types, the resolvers check the rules, after the authorization of their operations (ERR-23).
+ * Throws 400 with every variable that its type rejects or that contains invalid text, and then with every argument that breaks a rule. Where
+ * all variables have their types, the resolvers check the rules, after the authorization of their operations (ERR-23).
  */
-function checkVariables(schema: GraphQLSchema, operation: OperationDefinitionNode, variables: Values, now: number) {
+function checkVariables(
+  schema: GraphQLSchema,
+  operation: OperationDefinitionNode,
+  variables: Values,
+  { clock, textErrors = [] }: RequestContext,
+) {
   const errors = new FieldErrors();
   const coerced: Values = {};
   for (const definition of operation.variableDefinitions ?? []) {
@@ -56,10 +61,11 @@ function checkVariables(schema: GraphQLSchema, operation: OperationDefinitionNod
     if (validate && value != null) errors.add(...validate(value, name));
     else
       coerced[name] = coerceInputValue(value, type, (path, _value, error) =>
-        errors.add(toFieldError(name, path, error)),
+        errors.add(...toFieldErrors(name, path, error)),
       );
   }
-  if (errors.count > 0) errors.addNew(...findOperationErrors(schema, operation, coerced, now));
+  errors.addNew(...textErrors);
+  if (errors.count > 0) errors.addNew(...findOperationErrors(schema, operation, coerced, clock.now()));
   errors.throwIfAny();
 }
 

@@ -122,7 +122,7 @@ export async function registerGraphqlRoute(app: FastifyInstance, route: GraphqlR
     scope.route({
       method: methods,
       url,
-      config: route.config,
+      config: { ...route.config, inputPrefix: 'variables.' },
       bodyLimit: bodies.limit,
       async onRequest(request, reply) {
         request.context = await createContext(request, reply);
