@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ReceiverClient } from '../../src/domain/webhooks/receiver-client.ts';
 import { internet } from '../../src/shared/guarded-network.ts';
@@ -119,5 +120,39 @@ describe('a response', () => {
     await new Promise((resolve) => server.close(resolve));
     const attempt = await client.post(`http://127.0.0.1:${port}/`, {}, '{}');
     expect(attempt).toMatchObject({ status: null, error: 'The connection was refused.' });
+  });
+});
+
+describe('a response with more framing than content', () => {
+  const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
+
+  it.each([
+    ['many small chunks', `${CHUNKED}${'1\r\n \r\n'.repeat(50_000)}`],
+    ['long extensions of chunks', `${CHUNKED}${`1;${'a'.repeat(15_000)}\r\n \r\n`.repeat(50)}`],
+    ['many informational responses', 'HTTP/1.1 103 x\r\n\r\n'.repeat(50_000)],
+  ])('is a failure, and ends the connection: %s (WHK-10)', async (_, response) => {
+    const closed = Promise.withResolvers<void>();
+    const server = createTcpServer((socket) => {
+      socket.on('error', () => undefined).on('close', () => closed.resolve());
+      socket.once('data', () => socket.write(response));
+      socket.resume();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const attempt = await client.post(`http://127.0.0.1:${port}/`, {}, '{}');
+    expect(attempt).toMatchObject({ status: null, body: null, error: expect.any(String) });
+    await closed.promise;
+    server.close();
+  });
+
+  it('does not concern a hundred small chunks', async () => {
+    const server = createTcpServer((socket) => {
+      socket.once('data', () => socket.end(`${CHUNKED}${'1\r\nx\r\n'.repeat(100)}0\r\n\r\n`));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const attempt = await client.post(`http://127.0.0.1:${port}/`, {}, '{}');
+    expect(attempt).toMatchObject({ status: 200, body: 'x'.repeat(100) });
+    server.close();
   });
 });
