@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { areChunksSmall, stopParsing } from '../shared/stop-parsing.ts';
+import { areChunksSmall, stopConnection } from '../shared/stop-parsing.ts';
 import { sendClientError } from './client-errors.ts';
 
 /** Bytes of sizes and extensions of chunks, beyond three for each byte of the body. */
@@ -34,12 +34,10 @@ function limitChunks(request: IncomingMessage, response: ServerResponse): void {
     bytes += chunk.length;
     if (!areChunksSmall(chunks, bytes) && socket.bytesRead - readBefore <= 4 * bytes + MAX_FRAMING_BYTES)
       return push(chunk, encoding);
-    stopParsing(socket);
     if (!response.headersSent && response.socket) {
       sendClientError(Object.assign(new Error('small chunks'), { code: 'SMALL_CHUNKS' }), socket);
     }
-    // Once the error is sent.
-    socket.destroySoon();
+    stopConnection(socket);
     return false;
   };
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { stopParsing } from '../shared/stop-parsing.ts';
+import { stopConnection } from '../shared/stop-parsing.ts';
 import { discardBody } from './rejected-bodies.ts';
 
 /**
@@ -36,7 +36,7 @@ export function limitPipelining(app: FastifyInstance): void {
     socket[OPEN_REQUESTS] = (socket[OPEN_REQUESTS] ?? 0) + 1;
     if (socket[OPEN_REQUESTS] > MAX_PIPELINED) {
       reply.hijack();
-      stopParsing(socket);
+      stopConnection(socket);
       socket.destroy();
       // Not before all listeners of the request have added theirs for its close: their timers would keep the response in memory.
       process.nextTick(closeWithoutSocket, reply.raw);

@@ -24,7 +24,7 @@ const getParser = (socket: Socket) => (socket as Socket & { parser?: Parser | nu
  * Ignores the further messages of a connection that is about to be closed. Node reads up to 64 KiB at a time, and has no public interface to
  * stop before their end: they may be 2,500 messages.
  */
-export function ignoreMessages(socket: Socket): void {
+function ignoreMessages(socket: Socket): void {
   const parser = getParser(socket);
   if (!parser) return;
   parser.onIncoming = (message) => {
@@ -34,16 +34,25 @@ export function ignoreMessages(socket: Socket): void {
   };
 }
 
-/** Ignores the further messages of a server's connection that is about to be closed, and the chunks of the current one, up to 11,000. */
-export function stopParsing(socket: Socket): void {
+/**
+ * Ignores the further messages of a connection that is about to be closed, and the chunks of the current one, up to 11,000. Returns what restores the
+ * parser: it must be called before Node uses it for another connection.
+ */
+export function stopParsing(socket: Socket): () => void {
   ignoreMessages(socket);
   const parser = getParser(socket);
-  if (!parser) return;
+  if (!parser) return () => undefined;
   const { kOnBody } = parser.constructor;
   const onBody = parser[kOnBody] ?? null;
   parser[kOnBody] = null;
-  // Before Node's own listener, which keeps the parser for another connection.
-  socket.prependOnceListener('close', () => {
+  return () => {
     parser[kOnBody] = onBody;
-  });
+  };
+}
+
+/** Ignores what else has been read of a connection to a server, and closes it once what was written is sent. */
+export function stopConnection(socket: Socket): void {
+  // Before Node's own listener, which keeps the parser.
+  socket.prependOnceListener('close', stopParsing(socket));
+  socket.destroySoon();
 }

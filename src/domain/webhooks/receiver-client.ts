@@ -9,7 +9,7 @@ import {
   type Network,
   requireAllowedHost,
 } from '../../shared/guarded-network.ts';
-import { areChunksSmall, ignoreMessages } from '../../shared/stop-parsing.ts';
+import { areChunksSmall, stopParsing } from '../../shared/stop-parsing.ts';
 import { traced, traceHeaders } from '../../shared/tracing.ts';
 
 /** Milliseconds within which a receiver must have responded (WHK-10). */
@@ -144,25 +144,49 @@ export class ReceiverClient {
 /** Connections that were closed because of what was received beside the body. */
 const excessive = new WeakSet<Socket>();
 
-/** Closes the connection of a response with many informational responses, or with far more bytes than are read of its body. */
+/**
+ * Closes the connection of a response with many informational ones before it, with a body in many small chunks, or with far more bytes than are
+ * read of its body.
+ */
 function limitFraming(sent: ClientRequest): void {
-  const close = (socket: Socket) => {
-    excessive.add(socket);
-    ignoreMessages(socket);
-    socket.destroy();
-  };
-  let informational = 0;
-  sent.on('information', () => {
-    if (++informational > MAX_INFORMATIONAL && sent.socket) close(sent.socket);
-  });
   sent.on('socket', (socket) => {
     const readBefore = socket.bytesRead;
+    let restoreParser = () => {};
+    let informational = 0;
+    const close = () => {
+      excessive.add(socket);
+      restoreParser = stopParsing(socket);
+      socket.destroy();
+    };
+    sent.on('information', () => {
+      if (++informational > MAX_INFORMATIONAL && !socket.destroyed) close();
+    });
+    sent.on('response', (response: IncomingMessage) => limitChunks(response, close));
+    // After Node's own listener, which calls the parser.
     const check = () => {
-      if (socket.bytesRead - readBefore > MAX_RECEIVED_BYTES) close(socket);
+      restoreParser();
+      if (socket.bytesRead - readBefore <= MAX_RECEIVED_BYTES || socket.destroyed) return;
+      excessive.add(socket);
+      socket.destroy();
     };
     socket.on('data', check);
     sent.once('close', () => socket.off('data', check));
   });
+}
+
+/** Calls the function for a body in many small chunks. A listener of `data` would be too late: thousands are received before it. */
+function limitChunks(response: IncomingMessage, close: () => void): void {
+  const push = response.push.bind(response);
+  let chunks = 0;
+  let bytes = 0;
+  response.push = (chunk: Buffer | null, encoding) => {
+    if (chunk === null) return push(chunk, encoding);
+    chunks++;
+    bytes += chunk.length;
+    if (!areChunksSmall(chunks, bytes)) return push(chunk, encoding);
+    close();
+    return false;
+  };
 }
 
 /**
@@ -173,15 +197,10 @@ async function readBeginning(response: IncomingMessage): Promise<string | null> 
   const kept: Buffer[] = [];
   const { socket } = response;
   let bytes = 0;
-  let chunks = 0;
   try {
     for await (const chunk of response as AsyncIterable<Buffer>) {
       if (bytes < KEPT_BYTES) kept.push(chunk.subarray(0, KEPT_BYTES - bytes));
       bytes += chunk.length;
-      if (areChunksSmall(++chunks, bytes)) {
-        response.destroy();
-        return null;
-      }
       if (bytes > MAX_READ_BYTES) break;
     }
   } catch {
