@@ -11,7 +11,7 @@ interface Origins {
  * own headers (the OpenAPI document, signed URLs).
  */
 const ROUTES_WITHOUT_CORS =
-  /^\/(?:oauth\/(?!(?:token|revoke)$)|docs(?:\/|$)|health\/|metrics$|openapi\.json$|storage\/|reports\/|console(?:\/|$)|$)/;
+  /^\/(?:oauth\/(?!(?:token|revoke)$)|docs(?:\/|$)|health\/|metrics$|openapi\.json$|storage\/|reports\/|account\/|console(?:\/|$)|$)/;
 
 const NO_CORS: FastifyCorsOptions = { origin: false };
 

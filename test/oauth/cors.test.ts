@@ -45,6 +45,7 @@ const OTHER_PATHS = [
   '/oauth/tokens',
   '/metrics',
   '/health/ready',
+  '/account/applications',
 ];
 
 describe('a preflight', () => {
