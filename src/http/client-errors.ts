@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
+import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { API_VERSION } from '../../schema/rest.ts';
 import { ApiError, invalidField } from '../shared/errors.ts';
 
 /** Node's `clientError` handler: sends a documented error for bytes that are no valid request, for which no hook runs. */
 export function sendClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+  // In the middle of an earlier response the error would look like a part of its body. Node has no public property for that response.
+  const { _httpMessage: response } = socket as Socket & { _httpMessage?: ServerResponse | null };
+  if (error.code === 'ECONNRESET' || !socket.writable || response?.headersSent) {
     socket.destroy();
     return;
   }
@@ -24,8 +26,10 @@ export function sendClientError(error: NodeJS.ErrnoException, socket: Socket): v
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
 }
 
+export const headersTooLarge = (message: string) => new ApiError(431, 'HEADERS_TOO_LARGE', message);
+
 function toClientError(code: string | undefined): ApiError {
-  if (code === 'HPE_HEADER_OVERFLOW') return new ApiError(431, 'HEADERS_TOO_LARGE', 'The headers are too large.');
+  if (code === 'HPE_HEADER_OVERFLOW') return headersTooLarge('The headers are too large.');
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new ApiError(408, 'REQUEST_TIMEOUT', 'The request took too long.');
   if (code === 'SMALL_CHUNKS') return invalidField('body', 'must not be sent in many small chunks');
   return invalidField('request', 'must be valid HTTP/1.1');

@@ -1,10 +1,20 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { API_VERSION } from '../../schema/rest.ts';
 import type { Config } from '../config.ts';
-import { invalidField } from '../shared/errors.ts';
+import { type ApiError, invalidField } from '../shared/errors.ts';
+import { headersTooLarge } from './client-errors.ts';
+import { hasManyHeaders, MAX_HEADERS } from './parsing-limits.ts';
 
 /** Policy of data, which browsers must not execute. Pages of this service set their own. */
 const NO_CONTENT_POLICY = "default-src 'none'; frame-ancestors 'none'";
+
+/** Returns the error of a request with too many headers, or without `Host`. */
+function findHeaderError(raw: IncomingMessage): ApiError | undefined {
+  if (hasManyHeaders(raw)) return headersTooLarge(`A request may have at most ${MAX_HEADERS} headers.`);
+  const hasHost = raw.headers.host !== undefined || raw.httpVersion === '1.0';
+  return hasHost ? undefined : invalidField('Host', 'is required');
+}
 
 /** Adds hooks that set the headers of every response and log one line for each. */
 export function installHeaders(app: FastifyInstance, config: Config): void {
@@ -19,8 +29,7 @@ export function installHeaders(app: FastifyInstance, config: Config): void {
   };
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id).headers(headers);
-    const hasHost = request.raw.headers.host !== undefined || request.raw.httpVersion === '1.0';
-    done(hasHost ? undefined : invalidField('Host', 'is required'));
+    done(findHeaderError(request.raw));
   });
   if (!['trace', 'debug', 'info'].includes(config.logLevel)) return;
   app.addHook('onResponse', (request, reply, done) => {

@@ -65,6 +65,27 @@ describe('a chunked body', () => {
     expect(response.match(/HTTP\/1\.1/g)).toHaveLength(1);
   });
 
+  it('is not processed after that, also where the part that was received is complete (LIM-32)', async () => {
+    const url = `/builders/${service.findDemoClient('A').builderIds[0]}/meetings`;
+    const authorization = `Bearer ${await service.tokenOf('A')}`;
+    const count = async () =>
+      (await service.request({ url, headers: { authorization } })).json().meta.totalCount as number;
+    const before = await count();
+    const head = (await toMeetingRequest(0, 1)).split('\r\n\r\n', 1)[0]!;
+    const body = toChunks(`${JSON.stringify({ title: 'Toolbox talk' }).padEnd(101)}garbage`, 1);
+    expect(await exchange(`${head}\r\n\r\n${body}`)).toMatch(/^HTTP\/1\.1 400 /);
+    expect(await count()).toBe(before);
+  });
+
+  it('is limited also where Transfer-Encoding is the last of too many headers (LIM-32)', async () => {
+    const others = Array.from({ length: 250 }, (_, at) => `x-${at}: 1\r\n`).join('');
+    const head = `POST /graphql HTTP/1.1\r\nHost: localhost\r\n${others}Transfer-Encoding: chunked\r\n\r\n`;
+    const socket = open(head);
+    expect(String(await once(socket, 'data'))).toMatch(/^HTTP\/1\.1 431 /);
+    socket.write('1\r\n \r\n'.repeat(200));
+    await once(socket, 'close');
+  });
+
   it('whose chunks have long extensions is 400 (LIM-32)', async () => {
     const head = (await toMeetingRequest(0, 1)).split('\r\n\r\n', 1)[0]!;
     const chunk = `1;${'a'.repeat(15_000)}\r\n \r\n`;
@@ -120,13 +141,14 @@ describe('a path with percent signs', () => {
 });
 
 describe('headers', () => {
-  it('beyond the two hundredth are ignored (LIM-32)', async () => {
+  it('are at most two hundred: more is 431 (LIM-32)', async () => {
     const token = await service.tokenOf('A');
     const send = (others: number) =>
       exchange(
         `GET /builders HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${Array.from({ length: others }, (__, at) => `x-${at}: 1\r\n`).join('')}Authorization: Bearer ${token}\r\n\r\n`,
       );
     expect(await send(150)).toMatch(/^HTTP\/1\.1 200 /);
-    expect(await send(300)).toMatch(/^HTTP\/1\.1 401 /);
+    expect(await send(198)).toMatch(/^HTTP\/1\.1 431 /);
+    expect(await send(300)).toMatch(/^HTTP\/1\.1 431 /);
   });
 });

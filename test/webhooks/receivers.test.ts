@@ -128,6 +128,8 @@ describe('a response with more framing than content', () => {
 
   it.each([
     ['many small chunks', `${CHUNKED}${'1\r\n \r\n'.repeat(50_000)}`],
+    ['a whole body in small chunks', `${CHUNKED}${'1\r\n \r\n'.repeat(150)}0\r\n\r\n`],
+    ['another protocol', 'HTTP/1.1 101 x\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'],
     ['long extensions of chunks', `${CHUNKED}${`1;${'a'.repeat(15_000)}\r\n \r\n`.repeat(50)}`],
     ['many informational responses', 'HTTP/1.1 103 x\r\n\r\n'.repeat(50_000)],
   ])('is a failure, and ends the connection: %s (WHK-10)', async (_, response) => {

@@ -136,6 +136,8 @@ export class ReceiverClient {
       limitFraming(sent);
       sent.on('response', resolve);
       sent.on('error', reject);
+      // Node emits nothing else when a receiver changes the protocol (101).
+      sent.on('close', () => reject(new Error('closed')));
       sent.end(body);
     });
   }
@@ -185,6 +187,8 @@ function limitChunks(response: IncomingMessage, close: () => void): void {
     bytes += chunk.length;
     if (!areChunksSmall(chunks, bytes)) return push(chunk, encoding);
     close();
+    // The parser may still find the end of the body, which would make it look complete.
+    response.destroy(new Error('small chunks'));
     return false;
   };
 }
