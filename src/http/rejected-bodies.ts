@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { toNetwork } from '../shared/network.ts';
 import { RoundRobinQueue } from '../shared/round-robin-queue.ts';
 
 /** Bytes that Node reads from a connection at a time. */
@@ -25,7 +26,7 @@ let timer: NodeJS.Timeout | undefined;
  */
 export function discardBody(request: IncomingMessage): void {
   const { socket } = request;
-  const address = socket.remoteAddress ?? '';
+  const address = toNetwork(socket.remoteAddress ?? '');
   const deadline = setTimeout(() => socket.destroy(), MAX_MS).unref();
   let allowed = 0;
   const receive = (bytes: number) => {
