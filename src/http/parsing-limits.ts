@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { areChunksSmall, stopConnection } from '../shared/stop-parsing.ts';
+import { limitChunks, stopConnection } from '../shared/stop-parsing.ts';
 import { sendClientError } from './client-errors.ts';
 
 /** Bytes of sizes and extensions of chunks, beyond three for each byte of the body. */
@@ -18,33 +18,23 @@ export function limitParsing(server: Server): void {
   // Node would answer 417 itself, to as many requests as a connection sends.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    if (request.headers['transfer-encoding'] !== undefined || hasManyHeaders(request)) limitChunks(request, response);
+    if (request.headers['transfer-encoding'] !== undefined || hasManyHeaders(request))
+      closeCostlyBody(request, response);
   });
 }
 
+/** Whether the request has more than `MAX_HEADERS`. Names and values alternate in `rawHeaders`. */
 export const hasManyHeaders = ({ rawHeaders }: IncomingMessage): boolean => rawHeaders.length > 2 * MAX_HEADERS;
 
 /** Closes the connection of a body in many small chunks, or with long extensions of them: with 400 where its response has not begun. */
-function limitChunks(request: IncomingMessage, response: ServerResponse): void {
+function closeCostlyBody(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request;
   const readBefore = socket.bytesRead;
-  let chunks = 0;
-  let bytes = 0;
-  let isStopped = false;
-  const push = request.push.bind(request);
-  request.push = (chunk: Buffer | null, encoding) => {
-    // The parser may still find the end of the body, which would make what was received look complete.
-    if (isStopped) return false;
-    if (chunk === null) return push(chunk, encoding);
-    chunks++;
-    bytes += chunk.length;
-    if (!areChunksSmall(chunks, bytes) && socket.bytesRead - readBefore <= 4 * bytes + MAX_FRAMING_BYTES)
-      return push(chunk, encoding);
-    isStopped = true;
+  const close = () => {
     if (!response.headersSent && response.socket) {
       sendClientError(Object.assign(new Error('small chunks'), { code: 'SMALL_CHUNKS' }), socket);
     }
     stopConnection(socket);
-    return false;
   };
+  limitChunks(request, close, (bytes) => socket.bytesRead - readBefore > 4 * bytes + MAX_FRAMING_BYTES);
 }

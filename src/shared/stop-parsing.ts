@@ -7,9 +7,30 @@ const SMALL_CHUNKS = 100;
 /** Average bytes of the chunks of a body that has more. */
 const MIN_CHUNK_BYTES = 32;
 
-/** Whether a body is sent in so many chunks that their number costs more than their bytes. */
-export const areChunksSmall = (chunks: number, bytes: number): boolean =>
-  chunks > SMALL_CHUNKS && bytes < chunks * MIN_CHUNK_BYTES;
+/**
+ * Calls `stop` once, for a body in so many small chunks that their number costs more than their bytes, and ignores what follows. A listener of
+ * `data` would be too late: thousands of chunks are received before it.
+ *
+ * @param isExcessive whether the body is to be stopped for another reason, after so many of its bytes.
+ */
+export function limitChunks(message: IncomingMessage, stop: () => void, isExcessive = (_bytes: number) => false): void {
+  let chunks = 0;
+  let bytes = 0;
+  let isStopped = false;
+  const push = message.push.bind(message);
+  message.push = (chunk: Buffer | null, encoding) => {
+    // The parser may still find the end of the body, which would make what was received look complete.
+    if (isStopped) return false;
+    if (chunk === null) return push(chunk, encoding);
+    chunks++;
+    bytes += chunk.length;
+    const areSmall = chunks > SMALL_CHUNKS && bytes < chunks * MIN_CHUNK_BYTES;
+    if (!areSmall && !isExcessive(bytes)) return push(chunk, encoding);
+    isStopped = true;
+    stop();
+    return false;
+  };
+}
 
 /** What Node's parser calls for each message, and under an index for each chunk of a body. */
 interface Parser {

@@ -9,7 +9,7 @@ import {
   type Network,
   requireAllowedHost,
 } from '../../shared/guarded-network.ts';
-import { areChunksSmall, stopParsing } from '../../shared/stop-parsing.ts';
+import { limitChunks, stopParsing } from '../../shared/stop-parsing.ts';
 import { traced, traceHeaders } from '../../shared/tracing.ts';
 
 /** Milliseconds within which a receiver must have responded (WHK-10). */
@@ -163,7 +163,12 @@ function limitFraming(sent: ClientRequest): void {
     sent.on('information', () => {
       if (++informational > MAX_INFORMATIONAL && !socket.destroyed) close();
     });
-    sent.on('response', (response: IncomingMessage) => limitChunks(response, close));
+    sent.on('response', (response: IncomingMessage) =>
+      limitChunks(response, () => {
+        close();
+        response.destroy(new Error('small chunks'));
+      }),
+    );
     // After Node's own listener, which calls the parser.
     const check = () => {
       restoreParser();
@@ -174,23 +179,6 @@ function limitFraming(sent: ClientRequest): void {
     socket.on('data', check);
     sent.once('close', () => socket.off('data', check));
   });
-}
-
-/** Calls the function for a body in many small chunks. A listener of `data` would be too late: thousands are received before it. */
-function limitChunks(response: IncomingMessage, close: () => void): void {
-  const push = response.push.bind(response);
-  let chunks = 0;
-  let bytes = 0;
-  response.push = (chunk: Buffer | null, encoding) => {
-    if (chunk === null) return push(chunk, encoding);
-    chunks++;
-    bytes += chunk.length;
-    if (!areChunksSmall(chunks, bytes)) return push(chunk, encoding);
-    close();
-    // The parser may still find the end of the body, which would make it look complete.
-    response.destroy(new Error('small chunks'));
-    return false;
-  };
 }
 
 /**
