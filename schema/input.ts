@@ -1,7 +1,7 @@
 import { GraphQLError, type GraphQLInputType, getNullableType, isInputObjectType } from 'graphql';
 import type { FieldError } from '../src/shared/errors.ts';
 import { enumValues } from './enums.ts';
-import { JsonValueError } from './scalars.ts';
+import { JsonValueError } from './json-problems.ts';
 
 /** Returns the path as clients read it: `page.blocks[3].title` for `page` and `['blocks', 3, 'title']`. */
 export function formatFieldPath(name: string, path: readonly (string | number)[]): string {

@@ -1,5 +1,6 @@
+import { isCleanText } from './json-problems.ts';
 import { fail, hasLength, STANDARDS, scalar } from './scalar.ts';
-import { isCleanText, text } from './scalars.ts';
+import { text } from './scalars.ts';
 
 export const FolderName = text('FolderName', 'Name of a folder, 1 to 255 characters.', {
   min: 1,

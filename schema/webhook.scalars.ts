@@ -1,7 +1,8 @@
 import { idPattern } from '../src/shared/ids.ts';
 import { declareEnum, type Value } from './enums.ts';
+import { isCleanText, UNCLEAN } from './json-problems.ts';
 import { fail, hasLength, STANDARDS, scalar } from './scalar.ts';
-import { createIdScalar, isCleanText, UNCLEAN } from './scalars.ts';
+import { createIdScalar } from './scalars.ts';
 
 export const WebhookEndpointId = createIdScalar('webhookEndpoint', 'WebhookEndpointId', 'a webhook endpoint');
 export const WebhookDeliveryId = createIdScalar(

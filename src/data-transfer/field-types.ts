@@ -1,4 +1,5 @@
-import { isCleanText, toInstant, UNCLEAN } from '../../schema/scalars.ts';
+import { isCleanText, UNCLEAN } from '../../schema/json-problems.ts';
+import { toInstant } from '../../schema/scalars.ts';
 import { ID_PREFIXES, type IdKind, idPattern } from '../shared/ids.ts';
 import { isObject } from '../shared/is-object.ts';
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { formatFieldPath } from '../../schema/input.ts';
-import { findJsonProblems } from '../../schema/scalars.ts';
+import { findJsonProblems } from '../../schema/json-problems.ts';
 import type { RequestUsage } from '../auth/request-usage.ts';
 import { type FieldError, invalidField, ValidationError } from '../shared/errors.ts';
 import { findEndOfString } from '../shared/parse-json.ts';

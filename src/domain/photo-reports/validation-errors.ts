@@ -1,4 +1,4 @@
-import { isCleanText, TOO_LARGE_NUMBER, UNCLEAN } from '../../../schema/scalars.ts';
+import { isCleanText, TOO_LARGE_NUMBER, UNCLEAN } from '../../../schema/json-problems.ts';
 import { type FieldError, MAX_FIELD_ERRORS, shortenName } from '../../shared/errors.ts';
 import { isObject } from '../../shared/is-object.ts';
 import { formatRange, hasLengthWithin, LIMITS, type Limit, MAX_DEPTH } from './limits.ts';

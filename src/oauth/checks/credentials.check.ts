@@ -1,4 +1,4 @@
-import { isCleanText } from '../../../schema/scalars.ts';
+import { isCleanText } from '../../../schema/json-problems.ts';
 import { invalidClient, invalidRequest } from '../errors.ts';
 import { decodeFormComponent, type RequestParameters } from '../parameters.ts';
 

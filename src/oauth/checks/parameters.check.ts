@@ -1,4 +1,4 @@
-import { isCleanText } from '../../../schema/scalars.ts';
+import { isCleanText } from '../../../schema/json-problems.ts';
 import { invalidRequest } from '../errors.ts';
 
 /** Maximum number of parameters in one request to an OAuth endpoint or page. */

@@ -1,4 +1,4 @@
-import { isCleanText } from '../../../schema/scalars.ts';
+import { isCleanText } from '../../../schema/json-problems.ts';
 import { isId } from '../../shared/ids.ts';
 import { requireAudience } from '../checks/audience.check.ts';
 import { requireAllowedGrant } from '../checks/grant.check.ts';

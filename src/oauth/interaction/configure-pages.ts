@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
-import { isCleanText } from '../../../schema/scalars.ts';
+import { isCleanText } from '../../../schema/json-problems.ts';
 import { toApiError } from '../../database/errors.ts';
 import type { ApiError } from '../../shared/errors.ts';
 import type { OAuthDependencies } from '../dependencies.ts';
