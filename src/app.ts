@@ -42,6 +42,7 @@ import { rejectAbandonedBodies } from './http/receive-body.ts';
 import { countRequests } from './http/request-log.ts';
 import { closeSlowConnections, limitPipelining } from './http/slow-clients.ts';
 import { registerStorage, STORAGE_ROUTE } from './http/storage.ts';
+import { paceHandshakes } from './http/tls-handshakes.ts';
 import { MailQueue } from './mail/mail-queue.ts';
 import { createMailer, describeMailError, type Mailer } from './mail/mailer.ts';
 import { createPasswordLinkMessage } from './mail/password-link-message.ts';
@@ -169,6 +170,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   const tokenLimits = new RateLimiter('token', rateLimits.token, clock);
   const budgets = { sync: new RateLimiter('sync', rateLimits.sync, clock) };
   const shares = createFairShares(splitConnections(config.databaseConnections));
+  if (config.tls) paceHandshakes(app.server, shares.handshakes);
   const { uploadQuota } = config;
   const webhooks = createWebhookTools(config, tokenKeys, dependencies.receivers);
   const eventTail = new EventTail(databases, () => dependencies.isStopping?.() ?? false);

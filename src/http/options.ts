@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { constants, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type FastifyServerOptions, LogController } from 'fastify';
 import type { Config } from '../config.ts';
@@ -16,9 +16,8 @@ const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 export function serverOptions(config: Config): FastifyServerOptions {
   // Node would answer 400 itself, to as many requests as a connection sends.
   const requireHostHeader = false;
-  const certificate = config.tls && { cert: readFileSync(config.tls.cert), key: readFileSync(config.tls.key) };
   return {
-    ...(certificate ? { https: { ...certificate, requireHostHeader } } : { http: { requireHostHeader } }),
+    ...(config.tls ? { https: { ...tlsOptions(config.tls), requireHostHeader } } : { http: { requireHostHeader } }),
     bodyLimit: BODY_LIMIT,
     // The types of identifiers reject long ones; Node limits the request line.
     routerOptions: { maxParamLength: 16_384 },
@@ -45,6 +44,13 @@ export function serverOptions(config: Config): FastifyServerOptions {
     schemaController: { compilersFactory: { buildValidator: rejectSchema, buildSerializer: rejectSchema } },
   };
 }
+
+const tlsOptions = ({ cert, key }: NonNullable<Config['tls']>) => ({
+  cert: readFileSync(cert),
+  key: readFileSync(key),
+  // Each renegotiation of a TLS 1.2 connection would be another handshake, which nothing limits.
+  secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+});
 
 function rejectSchema(): never {
   throw new Error('Routes must not have a JSON schema: inputs are checked by the rules of the GraphQL schema.');

@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { TLSSocket } from 'node:tls';
 import { limitChunks, stopConnection } from '../shared/stop-parsing.ts';
 import { sendClientError } from './client-errors.ts';
 
@@ -18,10 +19,13 @@ export function limitParsing(server: Server): void {
   // Node would answer 417 itself, to as many requests as a connection sends.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    if (request.headers['transfer-encoding'] !== undefined || hasManyHeaders(request))
-      closeCostlyBody(request, response);
+    if (isInChunks(request) || hasManyHeaders(request)) closeCostlyBody(request, response);
   });
 }
+
+/** Whether the client decides how many chunks a body has: its chunked encoding, or the records of TLS. */
+const isInChunks = ({ headers, socket }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || socket instanceof TLSSocket;
 
 /** Whether the request has more than `MAX_HEADERS`. Names and values alternate in `rawHeaders`. */
 export const hasManyHeaders = ({ rawHeaders }: IncomingMessage): boolean => rawHeaders.length > 2 * MAX_HEADERS;

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import http from 'node:http';
+import https from 'node:https';
 import { fileURLToPath } from 'node:url';
 import { EXIT_WITH_PARENT, STDIO_WITH_PARENT } from '../support/exit-with-parent.ts';
 import { freePort } from '../support/ports.ts';
@@ -26,7 +28,7 @@ export class Instance {
   private constructor(port: number, env: Record<string, string>, flags: string[], program: string) {
     this.#flags = flags;
     this.#program = program;
-    this.origin = `http://127.0.0.1:${port}`;
+    this.origin = `${env.TLS_CERT ? 'https' : 'http'}://127.0.0.1:${port}`;
     this.#env = { PATH: process.env.PATH!, HOST: '127.0.0.1', PORT: String(port), SUPERVISE: '0', ...env };
   }
 
@@ -105,9 +107,14 @@ export class Instance {
   }
 
   #isResponding(): Promise<boolean> {
-    return fetch(`${this.origin}/health/live`, { signal: AbortSignal.timeout(1_000) }).then(
-      ({ ok }) => ok,
-      () => false,
-    );
+    const { get } = this.origin.startsWith('https') ? https : http;
+    // The certificate of a proof is signed by itself.
+    const options = { rejectUnauthorized: false, agent: false, signal: AbortSignal.timeout(1_000) };
+    return new Promise((resolve) => {
+      get(`${this.origin}/health/live`, options, (response) => resolve(response.resume().statusCode === 200)).on(
+        'error',
+        () => resolve(false),
+      );
+    });
   }
 }
