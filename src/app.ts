@@ -37,12 +37,12 @@ import { rejectOtherMethods } from './http/method-not-allowed.ts';
 import { registerMetrics } from './http/metrics.ts';
 import { serverOptions } from './http/options.ts';
 import { paceUncharged } from './http/paced-admission.ts';
+import { paceTls } from './http/paced-tls.ts';
 import { limitParsing } from './http/parsing-limits.ts';
 import { rejectAbandonedBodies } from './http/receive-body.ts';
 import { countRequests } from './http/request-log.ts';
 import { closeSlowConnections, limitPipelining } from './http/slow-clients.ts';
 import { registerStorage, STORAGE_ROUTE } from './http/storage.ts';
-import { paceHandshakes } from './http/tls-handshakes.ts';
 import { MailQueue } from './mail/mail-queue.ts';
 import { createMailer, describeMailError, type Mailer } from './mail/mailer.ts';
 import { createPasswordLinkMessage } from './mail/password-link-message.ts';
@@ -159,6 +159,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   const app = Fastify(serverOptions(config));
   // Node exchanges the two limits where the one of the headers is longer.
   app.server.headersTimeout = Math.min(HEADERS_TIMEOUT_MS, app.server.requestTimeout);
+  if (config.tls) paceTls(app.server);
   limitParsing(app.server);
   closeSlowConnections(app.server, 2_000 * config.requestSeconds);
   const definition = dependencies.definition ?? (await createServiceDefinition());
@@ -170,7 +171,6 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   const tokenLimits = new RateLimiter('token', rateLimits.token, clock);
   const budgets = { sync: new RateLimiter('sync', rateLimits.sync, clock) };
   const shares = createFairShares(splitConnections(config.databaseConnections));
-  if (config.tls) paceHandshakes(app.server, shares.handshakes);
   const { uploadQuota } = config;
   const webhooks = createWebhookTools(config, tokenKeys, dependencies.receivers);
   const eventTail = new EventTail(databases, () => dependencies.isStopping?.() ?? false);

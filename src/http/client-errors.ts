@@ -34,6 +34,6 @@ export const headersTooLarge = (message: string) => new ApiError(431, 'HEADERS_T
 function toClientError(code: string | undefined): ApiError {
   if (code === 'HPE_HEADER_OVERFLOW') return headersTooLarge('The headers are too large.');
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new ApiError(408, 'REQUEST_TIMEOUT', 'The request took too long.');
-  if (code === 'SMALL_CHUNKS') return invalidField('body', 'must not be sent in many small chunks');
+  if (code === 'SMALL_CHUNKS') return invalidField('body', 'must not be sent in many small chunks or TLS records');
   return invalidField('request', 'must be valid HTTP/1.1');
 }

@@ -6,6 +6,12 @@ import { sendClientError } from './client-errors.ts';
 /** Bytes of sizes and extensions of chunks, beyond three for each byte of the body. */
 const MAX_FRAMING_BYTES = 131_072;
 
+/**
+ * Limits of bodies that the service itself decrypts, where each record is a chunk of its own. More may be small, because some clients send a record
+ * for each part of the JSON that they write; beyond that they must be larger, because each takes half a KiB of memory.
+ */
+const RECORDS = { small: 1_000, averageBytes: 256 };
+
 /** Maximum headers of a request. */
 export const MAX_HEADERS = 200;
 
@@ -19,13 +25,10 @@ export function limitParsing(server: Server): void {
   // Node would answer 417 itself, to as many requests as a connection sends.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    if (isInChunks(request) || hasManyHeaders(request)) closeCostlyBody(request, response);
+    const isChunked = request.headers['transfer-encoding'] !== undefined || hasManyHeaders(request);
+    if (isChunked || request.socket instanceof TLSSocket) closeCostlyBody(request, response);
   });
 }
-
-/** Whether the client decides how many chunks a body has: its chunked encoding, or the records of TLS. */
-const isInChunks = ({ headers, socket }: IncomingMessage): boolean =>
-  headers['transfer-encoding'] !== undefined || socket instanceof TLSSocket;
 
 /** Whether the request has more than `MAX_HEADERS`. Names and values alternate in `rawHeaders`. */
 export const hasManyHeaders = ({ rawHeaders }: IncomingMessage): boolean => rawHeaders.length > 2 * MAX_HEADERS;
@@ -40,5 +43,6 @@ function closeCostlyBody(request: IncomingMessage, response: ServerResponse): vo
     }
     stopConnection(socket);
   };
-  limitChunks(request, close, (bytes) => socket.bytesRead - readBefore > 4 * bytes + MAX_FRAMING_BYTES);
+  const isExcessive = (bytes: number) => socket.bytesRead - readBefore > 4 * bytes + MAX_FRAMING_BYTES;
+  limitChunks(request, close, { limits: socket instanceof TLSSocket ? RECORDS : undefined, isExcessive });
 }

@@ -20,11 +20,6 @@ export function createFairShares({ slowReads, writes, orm }: ConnectionSplit = s
     ...{ maxQueuedPerShare: 256, maxQueued: 1_024, maxWaitMs: 10_000 },
   });
   return {
-    /** TLS handshakes, of network addresses. Each takes up to a millisecond of the event loop. */
-    handshakes: new FairSemaphore({
-      ...{ name: 'TLS handshakes', capacity: 128, perShare: 16, perShareContended: 4, activeForMs: 100 },
-      ...{ maxQueuedPerShare: 512, maxQueued: 4_096, maxWaitMs: 10_000 },
-    }),
     /** Requests from their authentication until their response is ready. */
     requests,
     /** Requests that wait for events. They hold nothing else meanwhile. */

@@ -1,19 +1,27 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Chunks of a chunked body that may be small. Node calls JavaScript for each of them: a hundred cost as much as a request. */
-const SMALL_CHUNKS = 100;
+interface ChunkLimits {
+  /** Chunks of a body that may be small. */
+  small: number;
+  /** Average bytes of the chunks of a body that has more. */
+  averageBytes: number;
+}
 
-/** Average bytes of the chunks of a body that has more. */
-const MIN_CHUNK_BYTES = 32;
+/** Node calls JavaScript for each chunk: a hundred cost as much as a request. */
+const CHUNKS: ChunkLimits = { small: 100, averageBytes: 32 };
 
 /**
  * Calls `stop` once, for a body in so many small chunks that their number costs more than their bytes, and ignores what follows. A listener of
  * `data` would be too late: thousands of chunks are received before it.
  *
- * @param isExcessive whether the body is to be stopped for another reason, after so many of its bytes.
+ * @param options.isExcessive Whether the body is to be stopped for another reason, after so many of its bytes.
  */
-export function limitChunks(message: IncomingMessage, stop: () => void, isExcessive = (_bytes: number) => false): void {
+export function limitChunks(
+  message: IncomingMessage,
+  stop: () => void,
+  { limits = CHUNKS, isExcessive }: { limits?: ChunkLimits; isExcessive?: (bytes: number) => boolean } = {},
+): void {
   let chunks = 0;
   let bytes = 0;
   let isStopped = false;
@@ -24,8 +32,8 @@ export function limitChunks(message: IncomingMessage, stop: () => void, isExcess
     if (chunk === null) return push(chunk, encoding);
     chunks++;
     bytes += chunk.length;
-    const areSmall = chunks > SMALL_CHUNKS && bytes < chunks * MIN_CHUNK_BYTES;
-    if (!areSmall && !isExcessive(bytes)) return push(chunk, encoding);
+    const areSmall = chunks > limits.small && bytes < chunks * limits.averageBytes;
+    if (!areSmall && !isExcessive?.(bytes)) return push(chunk, encoding);
     isStopped = true;
     stop();
     return false;

@@ -87,17 +87,17 @@ export const tlsAttacks: Attack[] = [
   },
   {
     ...{ name: 'tls-records-body', settings: TLS_SETTINGS },
-    about: 'TLS: bodies of 1 MiB in records of one byte, 16 connections',
+    about: 'TLS: bodies of 1 MB in records of 32 bytes, 64 connections',
     run: (session) => {
       const { path, headers } = post(session.attacker, 0, `/builders/${session.attacker.builderId}/meetings`, '');
       const lines = Object.entries({ host: 'localhost', ...headers, 'content-length': 1_000_000 });
       const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
-      return sendRecords(session, 16, `POST ${path} HTTP/1.1\r\n${head}\r\n`, ' ');
+      return sendRecords(session, 64, `POST ${path} HTTP/1.1\r\n${head}\r\n`, ' '.repeat(32));
     },
   },
   {
     ...{ name: 'tls-records-headers', settings: TLS_SETTINGS },
-    about: 'TLS: headers in records of one byte, 16 connections',
-    run: (session) => sendRecords(session, 16, 'GET / HTTP/1.1\r\n', 'a'),
+    about: 'TLS: headers in records of one byte, 64 connections',
+    run: (session) => sendRecords(session, 64, 'GET / HTTP/1.1\r\n', 'a'),
   },
 ];
