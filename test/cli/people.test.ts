@@ -3,8 +3,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Membership } from '../../entities/membership.entity.ts';
 import { SiteAccess } from '../../entities/site-access.entity.ts';
 import { User } from '../../entities/user.entity.ts';
+import { Worker } from '../../entities/worker.entity.ts';
 import { runCli } from '../../src/cli/run.ts';
 import { verifyPassword } from '../../src/shared/passwords.ts';
+import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { CLI_START, type CliHarness, seedBuilders, startCli, TextCollector, toTimestamp } from './cli-harness.ts';
 
 const PASSWORD = 'correct horse battery';
@@ -211,6 +213,34 @@ describe('site-access grant and revoke', () => {
     expect(await cli.json(grant())).toEqual({ ...again, changed: true });
     const rows = await em().find(SiteAccess, { workerId: 'wkr_a' });
     expect(rows).toMatchObject([{ builderId: 'buil_a', grantedAt: toTimestamp(CLI_START + 2000), revokedAt: null }]);
+  });
+
+  it('reject a grant that waits for the same one of another command', async () => {
+    const { builderId, subcontractorId, createdAt } = await em().findOneOrFail(Worker, 'wkr_a');
+    const worker = {
+      id: 'wkr_late',
+      builderId,
+      subcontractorId,
+      fullName: 'Lee Park',
+      createdAt,
+      updatedAt: createdAt,
+    };
+    await em().insert(Worker, worker);
+    const other = await ConcurrentTransaction.open(cli.databases.au1.url);
+    try {
+      const insert =
+        'insert into site_access (worker_id, project_id, builder_id, granted_at) values ($1, $2, $3, now())';
+      let rejection: Promise<string> | undefined;
+      await other.whileOpen(insert, [worker.id, 'proj_a', builderId], async () => {
+        rejection = cli.errorOf(grant(worker.id));
+        await other.untilWaiting(1);
+      });
+      expect(await rejection).toBe(
+        '--worker: wkr_late was given access to proj_a by another command at the same time.',
+      );
+    } finally {
+      await other.close();
+    }
   });
 
   it.each([

@@ -251,14 +251,16 @@ describe('an operation that is compiled', () => {
     expect(await operation.execute(context, { no: null })).toBeNull();
   });
 
-  /** Generates queries of fields with resolvers. */
-  function valuesOf(nodes: number[], value: (node: number) => unknown) {
+  const toEdge = (resolve: (source: never) => unknown): FieldEdge => ({
+    createResolver: () => resolve as (source: unknown) => unknown,
+  });
+
+  /** Compiles a query of a field of each node, whose edge may be changed. */
+  function valuesOf(nodes: number[], value: (node: number) => unknown, changes: Partial<FieldEdge> = {}) {
     const own = buildSchema('type Query { many: [Node!]! } type Node { value: Int! }');
-    const edge = (call: (source: never) => unknown): FieldEdge => ({
-      createResolver: () => call as (source: unknown) => unknown,
-    });
-    own.getQueryType()!.getFields().many!.extensions = { edge: edge(() => nodes) };
-    (own.getType('Node') as GraphQLObjectType).getFields().value!.extensions = { edge: edge(value) };
+    own.getQueryType()!.getFields().many!.extensions = { edge: toEdge(() => nodes) };
+    const edge = { ...toEdge(value), ...changes };
+    (own.getType('Node') as GraphQLObjectType).getFields().value!.extensions = { edge };
     return compileOperation(own, parse('{ many { value } }'))!;
   }
 
@@ -301,6 +303,55 @@ describe('an operation that is compiled', () => {
     const outcome = await operation.execute(context, {});
     expect(resolverCalls).toBe(1);
     expect(outcome).toMatchObject({ data: { change: null }, errors: [{ path: ['change'] }] });
+  });
+
+  it('rejects when a mutation has run and its response is invalid, so that it does not run again', async () => {
+    const own = buildSchema('type Query { id: Int } type Mutation { change: Node } type Node { certain: String! }');
+    let changes = 0;
+    const edge = toEdge(() => {
+      changes++;
+      return { certain: null };
+    });
+    own.getMutationType()!.getFields().change!.extensions = { edge };
+    const operation = compileOperation(own, parse('mutation { change { certain } }'))!;
+    await expect(operation.execute(context, {})).rejects.toThrow('Node.certain is null');
+    expect(changes).toBe(1);
+  });
+
+  it('authorizes each value that a resolver returns, and is left to graphql-js where one is not allowed', async () => {
+    const authorizeResult = (value: unknown) => {
+      if (value === 2) throw new Error('The second is not allowed.');
+    };
+    const execute = (nodes: number[]) => valuesOf(nodes, (node) => node, { authorizeResult }).execute(context, {});
+    expect(await execute([1, 3])).toMatchObject({ data: { many: [{ value: 1 }, { value: 3 }] } });
+    expect(await execute([1, 2, 3])).toBeNull();
+  });
+
+  it('creates no resolver of a field that has no parents', async () => {
+    let created = 0;
+    const createResolver: FieldEdge['createResolver'] = () => {
+      created++;
+      return (source) => source;
+    };
+    const execute = (nodes: number[]) => valuesOf(nodes, (node) => node, { createResolver }).execute(context, {});
+    expect(await execute([])).toMatchObject({ data: { many: [] } });
+    expect(created).toBe(0);
+    await execute([1, 2]);
+    expect(created).toBe(1);
+  });
+
+  it('counts the selected fields of every record, and rejects more than its limit (LIM-15)', async () => {
+    const own = buildSchema('type Query { many: [Node!]! } type Node { id: Int! word: String }');
+    own.getType('Node')!.extensions = { scope: 'read:nodes' };
+    own.getQueryType()!.getFields().many!.extensions = { edge: toEdge(() => [createSource(1), createSource(2)]) };
+    const operation = compileOperation(own, parse('{ many { id word } }'))!;
+    const executeWithLimit = (maxFields: number) => {
+      const meter = new ResponseMeter();
+      meter.limit(maxFields, Number.POSITIVE_INFINITY);
+      return operation.execute({ ...context, meter } as RequestContext, {});
+    };
+    expect(await executeWithLimit(4)).toMatchObject({ data: { many: [{ id: 1 }, { id: 2 }] } });
+    await expect(executeWithLimit(3)).rejects.toThrow('it has 4, and the limit is 3');
   });
 
   it.each([

@@ -15,16 +15,21 @@ beforeAll(async () => {
   token = await service.tokenOf('A');
   builderId = service.findDemoClient('A').builderIds[0]!;
   projectId = await addProject(service, builderId);
+  meetingId = await addMeeting(projectId);
+});
+
+afterAll(() => service.stop());
+
+/** Creates a meeting with notes of 899,997 characters and returns its id. */
+async function addMeeting(ofProject: string): Promise<string> {
   const response = await service.request({
     method: 'POST',
     url: `/builders/${builderId}/meetings`,
     headers: { authorization: `Bearer ${token}` },
-    payload: { projectId, title: 'Walk', notes: 'Crane. '.repeat(128_571) },
+    payload: { projectId: ofProject, title: 'Walk', notes: 'Crane. '.repeat(128_571) },
   });
-  meetingId = response.json().id;
-});
-
-afterAll(() => service.stop());
+  return response.json().id;
+}
 
 /** Runs the work, and returns what it did with the names of the statements that read records. */
 async function withStatements<Result>(work: () => Promise<Result>) {
@@ -77,6 +82,17 @@ describe('lists of records with large values', () => {
     const notes = await withStatements(() => service.graphql(token, ofAliases('id notes', more)));
     expect(notes.result.errors).toBeUndefined();
     expect(notes.names).toContain(LARGE_READ);
+  });
+
+  it('read the large values of their records together, up to 4 MiB in one statement', async () => {
+    const otherProjectId = await addProject(service, builderId);
+    for (let count = 0; count < 5; count++) await addMeeting(otherProjectId);
+    const query = `{ meetings(builderId: "${builderId}", projectId: "${otherProjectId}") { data { notes } } }`;
+    const { result, names } = await withStatements(() => service.graphql(token, query));
+    expect(result.data.meetings.data.map(({ notes }: { notes: string }) => notes.length)).toEqual(
+      new Array(5).fill(899_997),
+    );
+    expect(names.filter((name) => name === LARGE_READ)).toHaveLength(2);
   });
 
   it('do not read large values over the connections of small reads, in REST (LIM-19)', async () => {

@@ -15,6 +15,26 @@ afterAll(async () => {
   await meetings.service.stop();
 });
 
+it('a create that waits for another one of the same source returns the meeting of that one (MTG-5)', async () => {
+  const { service, builderId, token } = meetings;
+  const source = { sourceApp: 'fieldnotes', externalSourceId: 'interleaved' };
+  const create = (title: string) => () =>
+    service.request({
+      method: 'POST',
+      url: `/builders/${builderId}/meetings`,
+      headers: { authorization: `Bearer ${token}` },
+      payload: { title, ...source },
+    });
+  // Both find no meeting of the source, and wait to insert theirs.
+  const [first, second] = await otherTransaction.respondWhileOpen(
+    'lock table meeting in share mode',
+    [],
+    [create('First'), create('Second')],
+  );
+  expect([first!.statusCode, second!.statusCode].toSorted()).toEqual([200, 201]);
+  expect(second!.json()).toEqual(first!.json());
+});
+
 it('a change that waits for another one of the meeting moves on the updatedAt of that one (MTG-8)', async () => {
   const meetingId = await meetings.createMeeting();
   const changedAt = '2030-01-01T00:00:00.000Z';

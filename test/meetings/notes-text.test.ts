@@ -51,6 +51,21 @@ describe('the notes of a meeting without a template', () => {
     );
   });
 
+  it('keep one block where two notes have the same text and a person removes one of them (MTG-20)', () => {
+    const synced = syncBlock(syncBlock(NONE, 'mnote_1', 'Crane'), 'mnote_2', 'Crane');
+    const edited = rewriteNotes(synced, 'Crane');
+    expect(edited).toEqual({ text: 'Crane', blocks: [{ noteId: 'mnote_1', start: 0, text: 'Crane' }] });
+    expect(syncBlock(edited, 'mnote_2', 'Hats').text).toBe('Crane\n\nHats');
+  });
+
+  it('keep a moved block whose text overlaps an earlier occurrence of it (MTG-20)', () => {
+    const synced = syncBlock({ text: 'Mine', blocks: [] }, 'mnote_1', 'aa');
+    const joined = rewriteNotes(synced, 'aaa');
+    expect(joined.blocks).toEqual([{ noteId: 'mnote_1', start: 1, text: 'aa' }]);
+    const moved = rewriteNotes(joined, 'One: aaa.');
+    expect(syncBlock(moved, 'mnote_1', 'Hoist').text).toBe('One: aHoist.');
+  });
+
   // MTG-19
   it('keep the edited text over all syncs, and contain each note once, at its block', () => {
     fc.assert(

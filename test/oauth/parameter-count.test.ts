@@ -49,6 +49,13 @@ describe('POST /oauth/token', () => {
     expect((await postToken(service.app, nested)).status).toBe(200);
   });
 
+  test.each([
+    ['an object', { a: { b: 1 } }],
+    ['a list', [[], ['a']]],
+  ])('reads the fields that follow %s in a JSON object (OAU-7)', async (_what, other) => {
+    expect((await postToken(service.app, { other, ...credentials })).status).toBe(200);
+  });
+
   test('rejects a repeated field, escaped names included', async () => {
     const text = JSON.stringify(credentials).replace('{', '{"sc\\u006fpe":"a",');
     const { status, body } = await postToken(service.app, text, { 'content-type': 'application/json' });

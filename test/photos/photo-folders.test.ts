@@ -190,6 +190,17 @@ describe('a photo', () => {
     });
   });
 
+  it('without a project is put into that of the folder which it is moved to, and remains there (PHO-9)', async () => {
+    const folder = await create({ name: 'of the project', projectId });
+    const { id } = await client.createPhoto();
+    const moved = { folderId: folder.id, projectId };
+    expect(await client.sendOk('PATCH', `/photos/${id}`, { folderId: folder.id })).toMatchObject(moved);
+    expect(await client.sendOk('PATCH', `/photos/${id}`, { folderId: null })).toMatchObject({
+      folderId: null,
+      projectId,
+    });
+  });
+
   it('is 400 in a folder of another project (PHO-9)', async () => {
     const elsewhere = await create({ name: 'elsewhere', projectId: otherProjectId });
     const body = { fileName: 'a', imageAttachment: await client.upload(), projectId, folderId: elsewhere.id };

@@ -76,6 +76,11 @@ describe('the estimated cost of an operation', () => {
     );
   });
 
+  it('counts a list that a record holds once (LIM-15)', () => {
+    const query = '{ projects(builderId: "buil_a", limit: 3) { data { integrations { type sourceId } } } }';
+    expect(costOf(query)).toBe(2 + 3 * (1 + 2));
+  });
+
   it('reads the limit of a page from the variables', () => {
     const query = 'query ($limit: PageLimit) { projects(builderId: "buil_a", limit: $limit) { data { id } } }';
     expect(costOf(query, { limit: 2 })).toBe(2 + 2);

@@ -4,12 +4,18 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { setBuilderLogo, setUserPicture } from '../../src/cli/services/images.ts';
 import { loadConfig } from '../../src/config.ts';
-import { claimBucket, ForeignBucketError, readBucketOwner } from '../../src/domain/uploads/bucket-owner.ts';
+import {
+  claimBucket,
+  ForeignBucketError,
+  readBucketOwner,
+  requireOwnBucket,
+} from '../../src/domain/uploads/bucket-owner.ts';
 import { sweep } from '../../src/domain/uploads/sweep.ts';
 import { createObjectKey, createUploadKey } from '../../src/storage/keys.ts';
 import { openStorages, Storage } from '../../src/storage/storage.ts';
 import { OPERATOR } from '../support/audit.ts';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
+import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { BASE_URL, type Service, startService, TOKEN_KEY } from '../support/harness.ts';
 import { createHeic, createPicture } from '../support/images.ts';
 import { addProject } from '../support/rows.ts';
@@ -95,6 +101,25 @@ describe('the sweep', () => {
     expect(answer.statusCode).toBe(400);
   });
 
+  it('keeps an upload of more than 7 days that a photo uses while the sweep waits for it (UPL-29)', async () => {
+    const { key } = await client.upload();
+    service.clock.advance(8 * DAY);
+    const other = await ConcurrentTransaction.open(service.databases.au1.url);
+    try {
+      let swept: ReturnType<typeof runSweep> | undefined;
+      await other.whileOpen('update upload set consumed_at = now() where key = $1', [key], async () => {
+        swept = runSweep();
+        await other.untilWaiting(1);
+      });
+      await swept;
+    } finally {
+      await other.close();
+    }
+    expect(await service.databases.au1.fork().execute('select key from upload where key = ?', [key])).toEqual([
+      { key },
+    ]);
+  });
+
   it('never removes the bytes of an archived photo, nor of copies that share them (UPL-30)', async () => {
     const photo = await client.createPhoto();
     await client.sendOk('DELETE', `/photos/${photo.id}`);
@@ -138,6 +163,16 @@ describe('the sweep', () => {
     await claimBucket(service.databases.au1, storage);
     await runSweep();
     expect(await exists(removed)).toBe(false);
+  });
+
+  it('does not claim a store again that belongs to its deployment (UPL-34)', async () => {
+    await claimBucket(service.databases.au1, storage);
+    const stored: string[] = [];
+    const { byteStore, spool, signer, downloader } = storage;
+    const put: typeof byteStore.put = async (key) => void stored.push(key);
+    const recording = new Storage('au1', Object.assign(Object.create(byteStore), { put }), spool, signer, downloader);
+    await requireOwnBucket(service.databases.au1, recording);
+    expect(stored).toEqual([]);
   });
 
   it('runs on one instance at a time (UPL-30)', async () => {

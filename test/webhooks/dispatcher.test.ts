@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { numberEvents, readHead } from '../../src/domain/events/event-log.ts';
 import { Dispatcher } from '../../src/domain/webhooks/delivery/dispatcher.ts';
 import { readPending, writeResults } from '../../src/domain/webhooks/delivery/results.ts';
 import { RETRY_DELAYS_MS } from '../../src/domain/webhooks/delivery/schedule.ts';
+import { startDispatchers } from '../../src/domain/webhooks/delivery/start-dispatchers.ts';
 import { createWebhookTools } from '../../src/domain/webhooks/webhook-context.ts';
 import { createDispatcher } from '../support/dispatcher.ts';
 import { numberPendingEvents } from '../support/events.ts';
@@ -157,6 +158,71 @@ describe('a receiver that is down for a second', () => {
     respondWith(204);
     for (let round = 0; round < 3; round++) await runDispatcher();
     expect(await suspension()).toEqual({ failures: 0, seconds: null });
+  });
+});
+
+describe('a receiver that returns 410', () => {
+  it('gets no further request, also before the disabled endpoint is stored (WHK-11)', async () => {
+    const id = await createEndpoint();
+    await dispatcher.renewNow();
+    await dispatcher.poll();
+    const respond = holdResponses();
+    await changeRecords(3);
+    await dispatcher.poll();
+    await receiver.waitFor(2);
+    respond(410);
+    // Without `flush`, the endpoint is still active in the database.
+    await expect.poll(() => dispatcher.statistics.inFlight).toBe(0);
+    await dispatcher.poll();
+    await dispatcher.settle();
+    expect(receiver.received).toHaveLength(2);
+    expect(await execute('select status, disabled_reason from webhook_endpoint where id = ?', [id])).toEqual([
+      { status: 'DISABLED', disabled_reason: 'GONE' },
+    ]);
+  });
+});
+
+describe('an endpoint to which nothing is delivered', () => {
+  it('has its position stored every 5 seconds at most', async () => {
+    const position = async () => Number((await execute('select number from webhook_progress'))[0].number);
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    vi.advanceTimersByTime(60_000);
+    await createEndpoint({ types: ['defect.updated'] });
+    const skipEvent = async () => {
+      await changeRecords(1);
+      await runDispatcher();
+      return (await readHead(service.databases.au1)).number;
+    };
+    const first = await skipEvent();
+    expect(await position()).toBe(first);
+    vi.advanceTimersByTime(4_999);
+    const second = await skipEvent();
+    expect(await position()).toBe(first);
+    vi.advanceTimersByTime(1);
+    await dispatcher.flush();
+    expect(await position()).toBe(second);
+  });
+});
+
+describe('the dispatchers of a process', () => {
+  it('wait for the requests in progress when they stop, and leave the endpoints to other processes (WHK-13)', async () => {
+    const webhooks = createWebhookTools({ production: false }, [TOKEN_KEY]);
+    const log = { error: () => undefined, info: () => undefined };
+    await createEndpoint();
+    const running = startDispatchers(service.databases, { clock: service.clock, webhooks }, log);
+    onTestFinished(() => running.stop());
+    const leases = () => execute('select lease_owner from webhook_progress');
+    await expect.poll(leases).not.toEqual([{ lease_owner: null }]);
+    const respond = holdResponses();
+    await changeRecords(1);
+    await receiver.waitFor(1);
+    const stopped = running.stop();
+    respond();
+    await stopped;
+    expect(await leases()).toEqual([{ lease_owner: null }]);
+    expect(await execute('select status from webhook_delivery')).toEqual([{ status: 'DELIVERED' }]);
+    expect(await execute('select from webhook_dispatcher')).toEqual([]);
   });
 });
 

@@ -306,6 +306,17 @@ describe('changes', () => {
   });
   let open: string;
 
+  it('names the project of a conflict that is resolved, however old the conflict is (CON-8)', async () => {
+    const id = await addConflict('none');
+    // Only the latest conflicts are looked at themselves, the others by the audit log.
+    await sql(`select setval('sign_on_conflict_id_seq', ?::bigint + 1000)`, [id]);
+    await addConflict('none');
+    const { cursor } = await poll(null);
+    expect((await resolveConflict(kim, id, 'KEEP_RECORD')).errors).toBeUndefined();
+    service.clock.advance(1);
+    expect(await poll(cursor)).toMatchObject({ projectIds: [ids.projectId], reset: false });
+  });
+
   it('are read once for the polls of all tabs, which continue at one cursor (CON-8)', async () => {
     const first = await poll(null);
     const second = await poll(first.cursor);
