@@ -1,4 +1,5 @@
 import type { Server, Socket } from 'node:net';
+import { constants } from 'node:os';
 import { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { toNetwork } from '../shared/network.ts';
@@ -31,7 +32,9 @@ export function paceTls(server: Server): void {
   });
   // Before Node's own listener, which serves requests.
   server.prependListener('secureConnection', (socket: TLSSocket) => {
-    const connection = findConnection(socket);
+    const wrapper = findWrapper(socket);
+    const connection = wrapper.stream;
+    closeOnOverlappingWrites(wrapper);
     clearTimeout(deadlines.get(connection));
     const { remoteAddress, remotePort, remoteFamily } = connection.received;
     // Node reads them from the connection only where it decrypts without a stream of our own.
@@ -41,9 +44,31 @@ export function paceTls(server: Server): void {
   });
 }
 
-/** Returns what a TLS socket decrypts. Node has no public property for it. */
-function findConnection(socket: TLSSocket): PacedConnection {
-  return (socket as unknown as { _handle: { _parentWrap: { stream: PacedConnection } } })._handle._parentWrap.stream;
+/** What Node puts between a TLS socket and a stream that is no socket of the system. */
+interface StreamWrapper {
+  stream: PacedConnection;
+  doWrite(request: object, buffers: Buffer[]): number;
+}
+
+/** Node has no public property for it. */
+function findWrapper(socket: TLSSocket): StreamWrapper {
+  return (socket as unknown as { _handle: { _parentWrap: StreamWrapper } })._handle._parentWrap;
+}
+
+/**
+ * Closes a connection where OpenSSL has something to send itself, the response to a `KeyUpdate` or an alert, while an empty write or the end of the
+ * connection is in progress. Node asserts that writes do not overlap, which would end the process.
+ */
+function closeOnOverlappingWrites(wrapper: StreamWrapper): void {
+  const { stream, doWrite } = wrapper;
+  wrapper.doWrite = (request, buffers) => {
+    try {
+      return doWrite.call(wrapper, request, buffers);
+    } catch {
+      stream.destroy();
+      return -constants.errno.EPIPE;
+    }
+  };
 }
 
 /** Connections with received bytes that wait to be decrypted, by network address. Of the process, because they share one event loop. */

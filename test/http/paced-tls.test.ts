@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { constants, createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
@@ -17,7 +17,7 @@ describe('a paced connection', () => {
 
   beforeEach(async () => {
     const certificate = { cert: readFileSync(TLS_SETTINGS.TLS_CERT), key: readFileSync(TLS_SETTINGS.TLS_KEY) };
-    server = createServer({ ...certificate, allowHalfOpen: true });
+    server = createServer({ ...certificate, allowHalfOpen: true, secureOptions: constants.SSL_OP_NO_RENEGOTIATION });
     server.on('tlsClientError', () => undefined);
     paceTls(server);
     server.listen(0, '127.0.0.1');
@@ -54,6 +54,17 @@ describe('a paced connection', () => {
     const received = createHash('sha256');
     for await (const chunk of client) received.update(chunk);
     expect(received.digest('hex')).toBe(createHash('sha256').update(sent).digest('hex'));
+  });
+
+  it('is closed, and the process goes on, where TLS itself has something to send during an empty write', async () => {
+    const { client, accepted } = await open({ maxVersion: 'TLSv1.2' });
+    accepted.on('data', () => accepted.write(''));
+    // The server receives both together, and answers the second with an alert. Its first bytes, and no more, come with the last chunk of the first.
+    const recordBytes = 29;
+    client.write(Buffer.alloc(2 * 8_192 - recordBytes - 20));
+    client.renegotiate({}, () => undefined);
+    await vi.waitFor(() => expect(accepted.destroyed).toBe(true));
+    expect(await countConnections()).toBe(0);
   });
 
   it('has the address of its client', async () => {
