@@ -34,7 +34,6 @@ import { describeStartError } from './start-error.ts';
 import { recordKeysAtStart, replayErasuresAtStart } from './start-tasks.ts';
 import { Stopwatch } from './stopwatch.ts';
 import { openStorages } from './storage/storage.ts';
-import { BACKLOG } from './supervision/connection-dispatcher.ts';
 import { Supervisor } from './supervision/supervisor.ts';
 import { handleSupervisorMessages, receiveConnections, reportFailure } from './supervision/worker.ts';
 import { formatWelcome } from './welcome.ts';
@@ -245,7 +244,7 @@ async function serve(
 async function listen(app: FastifyInstance, { host, port }: Config): Promise<void> {
   const level = app.log.level;
   app.log.level = 'warn';
-  await app.listen({ host, port, backlog: BACKLOG });
+  await app.listen({ host, port });
   app.log.level = level;
 }
 

@@ -6,13 +6,7 @@ import { toNetwork } from '../shared/network.ts';
 import { RoundRobinQueue } from '../shared/round-robin-queue.ts';
 import type { SupervisorMessage } from './messages.ts';
 
-/**
- * Connections that may wait to be accepted: Linux's default limit. With Node's default of 511, a client that opens 2,000 connections together
- * would delay those of others by a second, after which TCP sends what was dropped again.
- */
-export const BACKLOG = 4_096;
-
-/** Maximum connections that wait for a worker. */
+/** Maximum connections that wait for a worker. Equals Linux's default backlog of a socket. */
 const MAX_WAITING = 4_096;
 
 /**
@@ -42,7 +36,7 @@ export class ConnectionDispatcher {
     const addresses = host === 'localhost' ? await lookup(host, { all: true }) : [{ address: host }];
     for (const { address } of addresses) {
       const server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => this.#receive(socket));
-      server.listen({ host: address, port, backlog: BACKLOG });
+      server.listen({ host: address, port });
       await once(server, 'listening');
       this.#servers.push(server);
     }
