@@ -4,14 +4,14 @@ import type { Socket } from 'node:net';
 import { API_VERSION } from '../../schema/rest.ts';
 import { ApiError, invalidField } from '../shared/errors.ts';
 
-/** Errors of the parser, of Node's time limits and of `limitParsing`. With any other one, such as those of TLS, nothing can be sent. */
-const ERRORS_OF_REQUESTS = /^(HPE_|ERR_HTTP_|SMALL_CHUNKS$)/;
+/** Errors of the parser, of Node's time limits and of `limitParsing`. After any other one, such as one of TLS, nothing can be sent. */
+const HTTP_ERROR_CODES = /^(HPE_|ERR_HTTP_|SMALL_CHUNKS$)/;
 
 /** Node's `clientError` handler: sends a documented error for bytes that are no valid request, for which no hook runs. */
 export function sendClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   // In the middle of an earlier response the error would look like a part of its body. Node has no public property for that response.
   const { _httpMessage: response } = socket as Socket & { _httpMessage?: ServerResponse | null };
-  if (!ERRORS_OF_REQUESTS.test(error.code ?? '') || !socket.writable || response?.headersSent) {
+  if (!HTTP_ERROR_CODES.test(error.code ?? '') || !socket.writable || response?.headersSent) {
     socket.destroy();
     return;
   }

@@ -45,16 +45,22 @@ export function serverOptions(config: Config): FastifyServerOptions {
   };
 }
 
+const [major, minor] = process.versions.openssl!.split('.').map(Number) as [number, number];
+
 /**
  * Groups with which a handshake takes a millisecond. With others that Node accepts, such as P-521, it takes several. The OpenSSL of Node 22 does not
  * know X25519MLKEM768.
  */
-const KEY_EXCHANGE_GROUPS = `${Number.parseFloat(process.versions.openssl!) >= 3.5 ? 'X25519MLKEM768:' : ''}X25519:P-256`;
+const KEY_EXCHANGE_GROUPS = [
+  ...(major > 3 || (major === 3 && minor >= 5) ? ['X25519MLKEM768'] : []),
+  'X25519',
+  'P-256',
+];
 
 const tlsOptions = ({ cert, key }: NonNullable<Config['tls']>) => ({
   cert: readFileSync(cert),
   key: readFileSync(key),
-  ecdhCurve: KEY_EXCHANGE_GROUPS,
+  ecdhCurve: KEY_EXCHANGE_GROUPS.join(':'),
   // A renegotiation of TLS 1.2 is another handshake.
   secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
 });

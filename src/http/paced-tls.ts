@@ -5,52 +5,49 @@ import type { TLSSocket } from 'node:tls';
 import { toNetwork } from '../shared/network.ts';
 import { RoundRobinQueue } from '../shared/round-robin-queue.ts';
 
-/** Bytes that are decrypted at a time. In records of a byte, or of none, they take up to three milliseconds. */
+/** Maximum bytes that are decrypted at a time. A client that sends empty or one-byte records makes them take up to 3 ms. */
 const CHUNK_BYTES = 8_192;
 
-/** Milliseconds of a turn of the event loop after which the next chunk waits for the next turn. */
+/** Milliseconds of decryption in a turn of the event loop, after which the other chunks wait for the next turn. */
 const TURN_MS = 2;
 
 /** Milliseconds in which a handshake must be complete. */
 const HANDSHAKE_MS = 10_000;
 
 /**
- * Lets a server that ends TLS itself decrypt in small chunks, a few in each turn of the event loop and of each network address in turn. What a
- * chunk costs is up to the client: a handshake takes up to three milliseconds, and so do hundreds of records without content. Node would decrypt up
- * to 512 KiB of each connection before it turns to anything else. LIM-33.
+ * Makes a TLS server decrypt in small chunks, a few in each turn of the event loop and of each network address in turn. What a chunk costs is up to
+ * the client: a handshake takes up to three milliseconds, and so do hundreds of records without content. Node would decrypt up to 512 KiB of each
+ * connection before it turns to anything else. LIM-33.
  */
 export function paceTls(server: Server): void {
   const listeners = server.listeners('connection');
   server.removeAllListeners('connection');
-  const deadlines = new WeakMap<Duplex, NodeJS.Timeout>();
-  server.on('connection', (received: Socket) => {
-    const connection = new PacedConnection(received);
-    const deadline = setTimeout(() => connection.destroy(), HANDSHAKE_MS).unref();
-    deadlines.set(connection, deadline);
-    connection.once('close', () => clearTimeout(deadline));
+  server.on('connection', (socket: Socket) => {
+    const connection = new PacedConnection(socket);
     for (const listener of listeners) listener.call(server, connection);
+    connection.keepHalfOpen();
   });
   // Before Node's own listener, which serves requests.
-  server.prependListener('secureConnection', (socket: TLSSocket) => {
-    const wrapper = findWrapper(socket);
+  server.prependListener('secureConnection', (secured: TLSSocket) => {
+    const wrapper = findWrapper(secured);
     const connection = wrapper.stream;
     closeOnOverlappingWrites(wrapper);
-    clearTimeout(deadlines.get(connection));
-    const { remoteAddress, remotePort, remoteFamily } = connection.received;
-    // Node reads them from the connection only where it decrypts without a stream of our own.
+    connection.completeHandshake();
+    // A TLS socket over a stream that is no socket of the system has no addresses.
+    const { remoteAddress, remotePort, remoteFamily } = connection.socket;
     for (const [name, value] of Object.entries({ remoteAddress, remotePort, remoteFamily })) {
-      Object.defineProperty(socket, name, { value });
+      Object.defineProperty(secured, name, { value });
     }
   });
 }
 
-/** What Node puts between a TLS socket and a stream that is no socket of the system. */
+/** Node's `JSStreamSocket`, which adapts a stream to a TLS socket. */
 interface StreamWrapper {
   stream: PacedConnection;
   doWrite(request: object, buffers: Buffer[]): number;
 }
 
-/** Node has no public property for it. */
+/** Returns the `JSStreamSocket` of a TLS socket, for which Node has no public property. */
 function findWrapper(socket: TLSSocket): StreamWrapper {
   return (socket as unknown as { _handle: { _parentWrap: StreamWrapper } })._handle._parentWrap;
 }
@@ -71,7 +68,7 @@ function closeOnOverlappingWrites(wrapper: StreamWrapper): void {
   };
 }
 
-/** Connections with received bytes that wait to be decrypted, by network address. Of the process, because they share one event loop. */
+/** Connections with received bytes, by network address. Of all servers of the process, because they share one event loop. */
 const waiting = new RoundRobinQueue<PacedConnection>();
 let isScheduled = false;
 
@@ -92,35 +89,47 @@ function schedule(): void {
   });
 }
 
-/** The encrypted bytes of a connection. Those that were received are passed on in chunks, when it is their turn. */
+/** The encrypted bytes of a connection. Those that its socket has received are passed on in chunks. */
 class PacedConnection extends Duplex {
   readonly address: string;
+  readonly #deadline = setTimeout(() => this.destroy(), HANDSHAKE_MS).unref();
   #isRequested = false;
   #isWaiting = false;
 
-  constructor(readonly received: Socket) {
-    super({ allowHalfOpen: received.allowHalfOpen });
-    this.address = toNetwork(received.remoteAddress ?? '');
-    received.on('readable', () => this.#wait());
-    received.once('end', () => this.push(null));
-    received.once('close', () => this.destroy());
+  constructor(readonly socket: Socket) {
+    // Of what arrives while the TLS socket is paused, one chunk is kept here: all of it would be decrypted at once when the socket resumes.
+    super({ allowHalfOpen: socket.allowHalfOpen, readableHighWaterMark: CHUNK_BYTES });
+    this.address = toNetwork(socket.remoteAddress ?? '');
+    socket.on('readable', () => this.#enqueue());
+    socket.once('end', () => this.push(null));
+    socket.once('close', () => this.destroy());
     // Node closes the connection after its error.
-    received.on('error', () => undefined);
+    socket.on('error', () => undefined);
+  }
+
+  /** Keeps the connection open after the end of what the client sends. The TLS socket, which has copied the setting, ends it after its last write. */
+  keepHalfOpen(): void {
+    this.allowHalfOpen = true;
+    this.socket.allowHalfOpen = true;
+  }
+
+  completeHandshake(): void {
+    clearTimeout(this.#deadline);
   }
 
   decryptChunk(): void {
     this.#isWaiting = false;
-    const { received } = this;
-    const chunk = this.destroyed ? null : received.read(Math.min(CHUNK_BYTES, received.readableLength));
+    const { socket } = this;
+    const chunk = this.destroyed ? null : socket.read(Math.min(CHUNK_BYTES, socket.readableLength));
     if (chunk === null) return;
-    // Whoever reads this stream decrypts the chunk before `push` returns.
+    // The TLS socket decrypts the chunk before `push` returns, unless it is paused.
     this.#isRequested = this.push(chunk);
-    this.#wait();
+    this.#enqueue();
   }
 
-  #wait(): void {
-    // Its end is reported only where a stream without bytes is read once more.
-    if (this.received.readableLength === 0) this.received.read(0);
+  #enqueue(): void {
+    // `read(0)` of an empty stream makes Node emit its `end`.
+    if (this.socket.readableLength === 0) this.socket.read(0);
     else if (this.#isRequested && !this.#isWaiting) {
       this.#isWaiting = true;
       enqueue(this);
@@ -129,23 +138,24 @@ class PacedConnection extends Duplex {
 
   override _read(): void {
     this.#isRequested = true;
-    this.#wait();
+    this.#enqueue();
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    this.received.write(chunk, done);
+    this.socket.write(chunk, done);
   }
 
   override _writev(chunks: { chunk: Buffer }[], done: (error?: Error | null) => void): void {
-    this.received.write(Buffer.concat(chunks.map(({ chunk }) => chunk)), done);
+    this.socket.write(Buffer.concat(chunks.map(({ chunk }) => chunk)), done);
   }
 
   override _final(done: () => void): void {
-    this.received.end(done);
+    this.socket.end(done);
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    this.received.destroy();
+    clearTimeout(this.#deadline);
+    this.socket.destroy();
     done(error);
   }
 }

@@ -9,18 +9,18 @@ interface ChunkLimits {
 }
 
 /** Node calls JavaScript for each chunk: a hundred cost as much as a request. */
-const CHUNKS: ChunkLimits = { small: 100, averageBytes: 32 };
+const CHUNK_LIMITS: ChunkLimits = { small: 100, averageBytes: 32 };
 
 /**
  * Calls `stop` once, for a body in so many small chunks that their number costs more than their bytes, and ignores what follows. A listener of
  * `data` would be too late: thousands of chunks are received before it.
  *
- * @param options.isExcessive Whether the body is to be stopped for another reason, after so many of its bytes.
+ * @param options.isExcessive Whether the body exceeds another limit, after so many of its bytes.
  */
 export function limitChunks(
   message: IncomingMessage,
   stop: () => void,
-  { limits = CHUNKS, isExcessive }: { limits?: ChunkLimits; isExcessive?: (bytes: number) => boolean } = {},
+  { limits = CHUNK_LIMITS, isExcessive }: { limits?: ChunkLimits; isExcessive?: (bytes: number) => boolean } = {},
 ): void {
   let chunks = 0;
   let bytes = 0;

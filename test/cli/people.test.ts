@@ -215,7 +215,7 @@ describe('site-access grant and revoke', () => {
     expect(rows).toMatchObject([{ builderId: 'buil_a', grantedAt: toTimestamp(CLI_START + 2000), revokedAt: null }]);
   });
 
-  it('reject a grant that waits for the same one of another command', async () => {
+  it('reject a grant that another command commits first', async () => {
     const { builderId, subcontractorId, createdAt } = await em().findOneOrFail(Worker, 'wkr_a');
     const worker = {
       id: 'wkr_late',

@@ -318,7 +318,7 @@ describe('an operation that is compiled', () => {
     expect(changes).toBe(1);
   });
 
-  it('authorizes each value that a resolver returns, and is left to graphql-js where one is not allowed', async () => {
+  it('authorizes each value that a resolver returns, and returns null where one is not allowed, so that graphql-js executes it', async () => {
     const authorizeResult = (value: unknown) => {
       if (value === 2) throw new Error('The second is not allowed.');
     };

@@ -14,7 +14,7 @@ describe('the resolver factories', () => {
     },
   );
 
-  it('are each of a field of the schema', () => {
+  it('exist for fields of the schema alone', () => {
     const isField = (name: string) => {
       const [typeName, fieldName] = name.split('.') as [string, string];
       const type = schema.getType(typeName);

@@ -76,7 +76,7 @@ describe('the estimated cost of an operation', () => {
     );
   });
 
-  it('counts a list that a record holds once (LIM-15)', () => {
+  it('counts a list field of a record as one value (LIM-15)', () => {
     const query = '{ projects(builderId: "buil_a", limit: 3) { data { integrations { type sourceId } } } }';
     expect(costOf(query)).toBe(2 + 3 * (1 + 2));
   });

@@ -217,7 +217,12 @@ describe('the dispatchers of a process', () => {
     const respond = holdResponses();
     await changeRecords(1);
     await receiver.waitFor(1);
-    const stopped = running.stop();
+    let hasStopped = false;
+    const stopped = running.stop().then(() => {
+      hasStopped = true;
+    });
+    await new Promise((done) => setImmediate(done));
+    expect(hasStopped).toBe(false);
     respond();
     await stopped;
     expect(await leases()).toEqual([{ lease_owner: null }]);

@@ -306,9 +306,9 @@ describe('changes', () => {
   });
   let open: string;
 
-  it('names the project of a conflict that is resolved, however old the conflict is (CON-8)', async () => {
+  it('names the project of an old conflict when it is resolved (CON-8)', async () => {
     const id = await addConflict('none');
-    // Only the latest conflicts are looked at themselves, the others by the audit log.
+    // Only the latest conflicts are read themselves. Changes of older ones come from the audit log.
     await sql(`select setval('sign_on_conflict_id_seq', ?::bigint + 1000)`, [id]);
     await addConflict('none');
     const { cursor } = await poll(null);
