@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
-import { freePort } from './ports.ts';
 
 /** OpenStack Swift with its S3 API: a real server that checks V4 signatures. */
 export interface Swift {
@@ -31,8 +30,7 @@ export const swiftUnavailableReason: string | null =
 
 export async function startSwift(): Promise<Swift> {
   const folder = await mkdtemp(join(tmpdir(), 'builder-api-swift-'));
-  const port = await freePort();
-  const server = spawn(PYTHON, [PROGRAM, folder, String(port)]);
+  const server = spawn(PYTHON, [PROGRAM, folder]);
   let errorOutput = '';
   server.stderr.on('data', (chunk) => {
     errorOutput = `${errorOutput}${chunk}`.slice(-4_000);
@@ -41,8 +39,8 @@ export async function startSwift(): Promise<Swift> {
     if (server.exitCode === null && server.kill()) await once(server, 'exit');
     await rm(folder, { recursive: true, force: true });
   };
-  const [line] = await Promise.race([once(createInterface(server.stdout), 'line'), once(server, 'exit')]);
-  if (line !== 'READY') {
+  const [port] = await Promise.race([once(createInterface(server.stdout), 'line'), once(server, 'exit')]);
+  if (typeof port !== 'string') {
     await stop();
     throw new Error(`Swift does not start: ${errorOutput}`);
   }

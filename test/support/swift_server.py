@@ -1,4 +1,4 @@
-"""OpenStack Swift with its S3 API in one process: python3 swift_server.py FOLDER PORT. Prints READY when it answers."""
+"""OpenStack Swift with its S3 API in one process: python3 swift_server.py FOLDER. Prints its port when it answers."""
 
 import os
 import sys
@@ -10,7 +10,7 @@ eventlet.monkey_patch()
 from eventlet import listen, wsgi  # noqa: E402
 from swift.common import utils  # noqa: E402
 
-FOLDER, PORT = sys.argv[1], int(sys.argv[2])
+FOLDER = sys.argv[1]
 ACCESS, SECRET = "test:tester", "testing"
 
 SWIFT = """[swift-hash]
@@ -114,9 +114,11 @@ def main():
     for name, server in apps.items():
         eventlet.spawn(wsgi.server, sockets[name], server, Quiet(), log_output=False)
 
+    socket = listen(("127.0.0.1", 0))
+    port = socket.getsockname()[1]
     path = os.path.join(FOLDER, "proxy.conf")
     with open(path, "w") as file:
-        file.write(PROXY.format(folder=FOLDER, port=PORT))
+        file.write(PROXY.format(folder=FOLDER, port=port))
     from swift.common.wsgi import SwiftHttpProtocol, loadapp
 
     proxy, cache = loadapp(path), Cache()
@@ -125,8 +127,7 @@ def main():
         env["swift.cache"] = cache
         return proxy(env, start_response)
 
-    socket = listen(("127.0.0.1", PORT))
-    print("READY", flush=True)
+    print(port, flush=True)
     wsgi.server(socket, app, Quiet(), log_output=False, protocol=SwiftHttpProtocol)
 
 
