@@ -276,16 +276,17 @@ describe('builder erase', () => {
     await locking.begin();
     await locking.execute(`select from list_day_total where builder_id = '${OTHER}' for update`);
     const waiting = `select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    const compacting = compactCounters(database);
-    await vi.waitUntil(async () => (await countOf(database, waiting)) === 1, 3_000);
     const replacing = database.fork();
     await replacing.begin();
+    // Little happens while the compaction waits, which is for four seconds at most.
+    const compacting = compactCounters(database);
+    await vi.waitUntil(async () => (await countOf(database, waiting)) === 1, 10_000);
     await replacing.execute(`update list_total set added = added where builder_id = '${BUILDER}'`);
     const erasing = executeBuilderErasure(context, erasure);
-    await vi.waitUntil(async () => (await countOf(database, waiting)) === 2, 3_000);
+    await vi.waitUntil(async () => (await countOf(database, waiting)) === 2, 10_000);
     await locking.commit();
     await compacting;
-    await vi.waitUntil(async () => (await countOf(database, waiting)) === 1, 3_000);
+    await vi.waitUntil(async () => (await countOf(database, waiting)) === 1, 10_000);
     await replacing.commit();
     await erasing;
     await compactCounters(database);
