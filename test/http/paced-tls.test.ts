@@ -209,7 +209,7 @@ describe('a service with a certificate', () => {
     expect(response.resume().statusCode).toBe(200);
   });
 
-  it('closes a connection that is to be renegotiated', async () => {
+  it('refuses to renegotiate a connection', async () => {
     const completed = once(service.app.server, 'secureConnection');
     const socket = open({ maxVersion: 'TLSv1.2' });
     const [[accepted]] = await Promise.all([completed, once(socket, 'secureConnect')]);
