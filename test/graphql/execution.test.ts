@@ -297,6 +297,13 @@ describe('an operation that is compiled', () => {
     expect(ended).toBe(2);
   });
 
+  it('has null for a list that is null, without graphql-js', async () => {
+    const own = buildSchema('type Query { many: [Node!] } type Node { value: Int! }');
+    own.getQueryType()!.getFields().many!.extensions = { edge: toEdge(() => null) };
+    const operation = compileOperation(own, parse('{ many { value } }'))!;
+    expect(await operation.execute(context, {})).toMatchObject({ data: { many: null } });
+  });
+
   it('executes a mutation once, whatever its response is', async () => {
     failureInterval = 1;
     const operation = compileOperation(schema, parse('mutation { change { certain } }'))!;

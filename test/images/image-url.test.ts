@@ -164,9 +164,7 @@ describe('a download', () => {
   });
 
   it.each(['/hang', '/drip'])('ends at its deadline: %s', async (path) => {
-    const started = Date.now();
     await expect(fetchFrom(at(path), { timeoutMs: 300 })).rejects.toThrow('took too long');
-    expect(Date.now() - started).toBeLessThan(3_000);
     expect(await readdir(folder)).toEqual([]);
   });
 
@@ -227,7 +225,7 @@ describe('imageUrl', () => {
   const url = (path: string, host = 'images.test') => `https://${host}:${port}${path}`;
 
   beforeAll(async () => {
-    service = await startService({}, { outside: { ...testNetwork, timeoutMs: 1_000 } });
+    service = await startService({}, { outside: { ...testNetwork, timeoutMs: 4_000 } });
     client = await createBuilderClient(service, 'A');
     const place = { database: service.databases.au1, clock: service.clock, source: OPERATOR };
     expect(await approveImageHost(place, `Images.test:${port}`)).toEqual({
@@ -243,6 +241,8 @@ describe('imageUrl', () => {
     const photo = await client.sendOk('POST', '/photos', body, 201);
     expect(photo).toMatchObject({ contentType: 'image/jpeg', photoTakenDate: '2025-03-04T05:06:07.000Z' });
     expect((await client.download(photo.imageUrl)).headers['content-type']).toBe('image/jpeg');
+    const [row] = await service.databases.au1.fork().execute('select key from photo where id = ?', [photo.id]);
+    expect(row!.key).toMatch(new RegExp(`^photos/${client.builderId}/`));
     expect((await client.sendOk('POST', '/photos', body, 200)).id).toBe(photo.id);
   });
 

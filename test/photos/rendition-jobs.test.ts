@@ -108,7 +108,7 @@ describe('the jobs that render photos', () => {
     const { id } = await createPhoto(a);
     const log = { error: () => undefined, info: () => undefined };
     const stop = startRendering(service.databases, { storages, shares: createFairShares() }, log);
-    await expect.poll(async () => (await stateOf(id)).status, { timeout: 10_000 }).toBe('READY');
+    await expect.poll(async () => (await stateOf(id)).status).toBe('READY');
     await stop();
   });
 
@@ -127,7 +127,7 @@ describe('the jobs that render photos', () => {
     }
     expect(looks).toBeGreaterThan(10);
     await check;
-    await expect.poll(async () => (await stateOf(id)).status, { timeout: 10_000 }).toBe('READY');
+    await expect.poll(async () => (await stateOf(id)).status).toBe('READY');
     await stop();
   });
 
@@ -215,14 +215,15 @@ describe('GET of a signed rendition', () => {
 
 describe('the sweep', () => {
   it('deletes the renditions of photos that no longer exist or have other bytes, and no others (PHO-42)', async () => {
-    const [kept, deleted, replaced] = [await createPhoto(a), await createPhoto(a), await createPhoto(a)];
+    const photos = [await createPhoto(a), await createPhoto(a), await createPhoto(a), await createPhoto(a)] as const;
+    const [, shared, deleted, replaced] = photos;
     await renderAll();
     const keyOf = (photo: { id: string; key: string }) => toRenditionKey({ ...photo, builderId: a.builderId }, 'LARGE');
     await execute('delete from photo where id = ?', [deleted.id]);
-    await execute('update photo set key = ? where id = ?', [kept.key, replaced.id]);
+    await execute('update photo set key = ? where id = ?', [shared.key, replaced.id]);
     await sweep(service.databases.au1, storages.au1, Date.now() + 2 * DAY);
-    const left = await Promise.all([kept, deleted, replaced].map((photo) => storages.au1.byteStore.stat(keyOf(photo))));
-    expect(left.map((found) => found !== null)).toEqual([true, false, false]);
+    const left = await Promise.all(photos.map((photo) => storages.au1.byteStore.stat(keyOf(photo))));
+    expect(left.map((found) => found !== null)).toEqual([true, true, false, false]);
     expect(await stateOf(deleted.id)).toBeUndefined();
   });
 });
