@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RateLimiter } from '../../src/auth/rate-limiter.ts';
 import { Database } from '../../src/database/database.ts';
 import { createPurgeJob } from '../../src/domain/retention/purge.job.ts';
@@ -81,7 +81,7 @@ describe('a rate limit', () => {
       (await em.execute<{ key: string }[]>(`select key from rate_budget where key like 'other:%' order by key`)).map(
         ({ key }) => key,
       );
-    await vi.waitFor(async () => expect(await keys()).not.toContain('other:over'));
+    await expect.poll(() => keys()).not.toContain('other:over');
     expect(await keys()).toEqual(['other:now']);
   });
 });

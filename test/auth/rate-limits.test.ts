@@ -164,7 +164,7 @@ describe('a budget that instances share', () => {
       (await em.execute<{ key: string }[]>(`select key from rate_budget where key like 'end:%' order by key`)).map(
         ({ key }) => key,
       );
-    await vi.waitFor(async () => expect(await keys()).toEqual(['end:a', 'end:current', 'end:recent']));
+    await expect.poll(() => keys()).toEqual(['end:a', 'end:current', 'end:recent']);
   });
 
   it('of 0 means no limit and no headers', async () => {

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Database } from '../../src/database/database.ts';
 import { ConcurrentUpdateError } from '../../src/database/write/retry.ts';
 import { createDatabase } from '../setup/database.ts';
@@ -53,7 +53,7 @@ const values = async () => (await observer.query('select value from counter orde
 async function waitForBlockedClient(): Promise<void> {
   const { processID } = otherClient as pg.Client & { processID: number };
   const sql = `select 1 from pg_stat_activity where pid = $1 and wait_event_type = 'Lock'`;
-  await expect.poll(async () => (await observer.query(sql, [processID])).rows.length, { timeout: 20_000 }).toBe(1);
+  await expect.poll(async () => (await observer.query(sql, [processID])).rows.length).toBe(1);
 }
 
 describe.each(runners)('%s', (_name, run) => {
@@ -137,7 +137,7 @@ describe('a closed database', () => {
     };
     expect(await countConnections()).toBe(5);
     await closed.close();
-    await vi.waitFor(async () => expect(await countConnections()).toBe(0), 5_000);
+    await expect.poll(() => countConnections()).toBe(0);
     await own.drop();
   });
 });

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { processStart } from '../../src/shared/process-identity.ts';
 
 it('a program that a test starts ends when the test run is killed', async () => {
@@ -23,5 +23,5 @@ it('a program that a test starts ends when the test run is killed', async () => 
   expect(await processStart(pid)).toBeDefined();
   run.kill('SIGKILL');
   await once(run, 'exit');
-  await vi.waitFor(async () => expect(await processStart(pid)).toBeUndefined(), { timeout: 10_000 });
+  await expect.poll(() => processStart(pid)).toBeUndefined();
 });

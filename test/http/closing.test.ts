@@ -1,8 +1,8 @@
-import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, it } from 'vitest';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { startService } from '../support/harness.ts';
+import { untilClosed } from '../support/until-closed.ts';
 
 it('answers the last requests of open connections as usual while the service stops', async () => {
   const service = await startService();
@@ -29,7 +29,7 @@ it('answers the last requests of open connections as usual while the service sto
     socket.write(['GET /builders HTTP/1.1', ...headers, '', ''].join('\r\n'));
     await expect.poll(() => received).toBe(2);
   });
-  await once(socket, 'close');
+  await untilClosed(socket);
   await isClosed;
   await transaction.close();
   await service.stop();

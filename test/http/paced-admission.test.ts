@@ -1,10 +1,10 @@
-import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { paceUncharged } from '../../src/http/paced-admission.ts';
 import { type Service, startService } from '../support/harness.ts';
+import { untilClosed } from '../support/until-closed.ts';
 
 let service: Service;
 
@@ -66,7 +66,7 @@ describe('requests that no share is charged for', () => {
       socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(count - 1));
       socket.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
       const received = text(socket).catch(() => '');
-      await once(socket, 'close').catch(() => undefined);
+      await untilClosed(socket);
       return (await received).split('answered').length - 1;
     };
     const answers = await Promise.all([send('127.0.0.1', 700), send('127.0.0.2', 200)]);

@@ -10,6 +10,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { paceTls } from '../../src/http/paced-tls.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { TLS_SETTINGS } from '../support/tls-certificate.ts';
+import { untilClosed } from '../support/until-closed.ts';
 
 const nextTurn = () => new Promise((done) => setImmediate(done));
 
@@ -85,8 +86,8 @@ describe('a paced connection', () => {
     const recordBytes = 29;
     client.write(Buffer.alloc(2 * 8_192 - recordBytes - 20));
     client.renegotiate({}, () => undefined);
-    await vi.waitFor(() => expect(doWrite).toHaveReturnedWith(-osConstants.errno.EPIPE));
-    await vi.waitFor(async () => expect(await countConnections()).toBe(0));
+    await expect.poll(() => doWrite).toHaveReturnedWith(-osConstants.errno.EPIPE);
+    await expect.poll(() => countConnections()).toBe(0);
   });
 
   it('has the address of its client', async () => {
@@ -143,7 +144,7 @@ describe('a paced connection', () => {
     const { client, accepted } = await open();
     client.write(Buffer.alloc(20_000), () => client.destroy());
     accepted.resume();
-    await vi.waitFor(async () => expect(await countConnections()).toBe(0));
+    await expect.poll(() => countConnections()).toBe(0);
     expect(accepted.destroyed).toBe(true);
   });
 
@@ -152,7 +153,7 @@ describe('a paced connection', () => {
     const closed = vi.fn();
     client.on('close', closed);
     accepted.destroy();
-    await vi.waitFor(() => expect(closed).toHaveBeenCalledOnce());
+    await expect.poll(() => closed).toHaveBeenCalledOnce();
     expect(await countConnections()).toBe(0);
   });
 
@@ -166,7 +167,7 @@ describe('a paced connection', () => {
     vi.advanceTimersByTime(9_999);
     expect(await countConnections()).toBe(2);
     vi.advanceTimersByTime(1);
-    await vi.waitFor(async () => expect(await countConnections()).toBe(1));
+    await expect.poll(() => countConnections()).toBe(1);
     expect(accepted.destroyed).toBe(false);
   });
 });
@@ -194,10 +195,10 @@ describe('a service with a certificate', () => {
     socket.on('data', (chunk) => {
       response += chunk;
     });
-    socket.on('error', () => undefined);
+    const closed = untilClosed(socket);
     socket.write(head);
     for (const character of body) await new Promise((written) => socket.write(character, written));
-    await once(socket, 'close');
+    await closed;
     return response;
   }
 
@@ -220,7 +221,7 @@ describe('a service with a certificate', () => {
       socket.renegotiate({}, done);
     });
     expect(error).toMatchObject({ code: 'ERR_SSL_NO_RENEGOTIATION' });
-    await vi.waitFor(() => expect(closed).toHaveBeenCalledOnce());
+    await expect.poll(() => closed).toHaveBeenCalledOnce();
   });
 
   it('closes a connection that sends a request without TLS', async () => {
@@ -229,7 +230,7 @@ describe('a service with a certificate', () => {
     socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
     const closed = vi.fn();
     socket.resume().on('close', closed);
-    await vi.waitFor(() => expect(closed).toHaveBeenCalledOnce());
+    await expect.poll(() => closed).toHaveBeenCalledOnce();
   });
 
   it.each([

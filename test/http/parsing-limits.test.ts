@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Service, startService } from '../support/harness.ts';
+import { untilClosed } from '../support/until-closed.ts';
 
 let service: Service;
 let received = 0;
@@ -28,7 +29,7 @@ async function exchange(text: string): Promise<string> {
   socket.on('data', (chunk) => {
     response += chunk;
   });
-  await once(socket, 'close');
+  await untilClosed(socket);
   return response;
 }
 
@@ -83,7 +84,7 @@ describe('a chunked body', () => {
     const socket = open(head);
     expect(String(await once(socket, 'data'))).toMatch(/^HTTP\/1\.1 431 /);
     socket.write('1\r\n \r\n'.repeat(200));
-    await once(socket, 'close');
+    await untilClosed(socket);
   });
 
   it('whose chunks have long extensions is 400 (LIM-32)', async () => {
@@ -96,7 +97,7 @@ describe('a chunked body', () => {
     const socket = open(`POST /graphql HTTP/1.1\r\n${CHUNKED}\r\n`);
     expect(String(await once(socket, 'data'))).toMatch(/^HTTP\/1\.1 401 /);
     socket.write('1\r\n \r\n'.repeat(200));
-    await once(socket, 'close');
+    await untilClosed(socket);
   });
 
   it('of a later connection is received whole, also when the parser of a closed one is used again (LIM-32)', async () => {

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { closeSlowConnections } from '../../src/http/slow-clients.ts';
+import { untilClosed } from '../support/until-closed.ts';
 
 const MIB = 1_048_576;
 /** More than the buffers of a connection hold. */
@@ -108,7 +109,7 @@ describe('the rest of a rejected body', () => {
     expect(accepted[0]!.destroyed).toBe(false);
     vi.advanceTimersByTime(1_000);
     expect(accepted[0]!.destroyed).toBe(true);
-    await once(client, 'close');
+    await untilClosed(client);
   });
 
   it('whose client goes away leaves no timers (LIM-31)', async () => {

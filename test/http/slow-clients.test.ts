@@ -4,12 +4,13 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { type Service, startService } from '../support/harness.ts';
+import { untilClosed } from '../support/until-closed.ts';
 
 let service: Service;
 let port: number;
 
 beforeAll(async () => {
-  service = await startService({ REQUEST_SECONDS: '1' });
+  service = await startService();
   await service.app.listen({ host: '127.0.0.1', port: 0 });
   ({ port } = service.app.server.address() as AddressInfo);
 });
@@ -26,8 +27,7 @@ describe('a connection', () => {
       socket.on('data', (chunk) => {
         text += chunk;
       });
-      socket.on('error', () => undefined);
-      await once(socket, 'close');
+      await untilClosed(socket);
       return text.split('HTTP/1.1 200').length - 1;
     };
     expect(await send(4)).toBe(4);
@@ -35,17 +35,17 @@ describe('a connection', () => {
   });
 
   it('has time limits for its headers, for the whole request, and without traffic (LIM-23)', async () => {
-    const { headersTimeout, requestTimeout, timeout } = service.app.server;
+    const impatient = await startService({ REQUEST_SECONDS: '1' });
+    const { headersTimeout, requestTimeout, timeout } = impatient.app.server;
+    await impatient.stop();
     // Node would allow the request the time of its headers, where that is longer.
     expect({ headersTimeout, requestTimeout, timeout }).toEqual({
       headersTimeout: 1_000,
       requestTimeout: 1_000,
       timeout: 120_000,
     });
-    const patient = await startService({ REQUEST_SECONDS: '900' });
-    const limits = [patient.app.server.headersTimeout, patient.app.server.requestTimeout];
-    await patient.stop();
-    expect(limits).toEqual([60_000, 900_000]);
+    const { server } = service.app;
+    expect([server.headersTimeout, server.requestTimeout]).toEqual([60_000, 900_000]);
   });
 
   it('stays open after 413, so that a client that is still sending reads the response (LIM-10)', async () => {
@@ -94,16 +94,20 @@ describe('a connection', () => {
   });
 
   it('is closed when its request does not end in time (LIM-23)', async () => {
-    const socket: Socket = connect(port, '127.0.0.1');
-    const authorization = `Bearer ${await service.tokenOf('A')}`;
-    const path = `/builders/${service.findDemoClient('A').builderIds[0]}/meetings`;
+    const impatient = await startService({ REQUEST_SECONDS: '1' });
+    await impatient.app.listen({ host: '127.0.0.1', port: 0 });
+    const { port: itsPort } = impatient.app.server.address() as AddressInfo;
+    const authorization = `Bearer ${await impatient.tokenOf('A')}`;
+    const path = `/builders/${impatient.findDemoClient('A').builderIds[0]}/meetings`;
     const headers = ['Host: localhost', `Authorization: ${authorization}`, 'Content-Type: application/json'];
+    const socket = connect(itsPort, '127.0.0.1');
+    const closed = untilClosed(socket.resume());
     socket.write([`POST ${path} HTTP/1.1`, ...headers, 'Content-Length: 1000', '', '{'].join('\r\n'));
     const drip = setInterval(() => socket.write(' '), 100);
-    socket.on('error', () => undefined).resume();
-    await once(socket, 'close');
+    await closed;
     clearInterval(drip);
     // Other connections stay open.
-    expect((await fetch(`http://127.0.0.1:${port}/health/live`)).status).toBe(200);
+    expect((await fetch(`http://127.0.0.1:${itsPort}/health/live`)).status).toBe(200);
+    await impatient.stop();
   });
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MailQueue } from '../../src/mail/mail-queue.ts';
 import { createMailer, describeMailError } from '../../src/mail/mailer.ts';
 import { type MailServer, startMailServer } from '../support/mail-server.ts';
@@ -61,11 +61,11 @@ describe('a mail queue', () => {
         return new Promise<void>((resolve) => releases.push(resolve));
       });
     }
-    await vi.waitFor(() => expect(started).toEqual([0, 1, 2, 3]));
+    await expect.poll(() => started).toEqual([0, 1, 2, 3]);
     releases[2]!();
-    await vi.waitFor(() => expect(started).toEqual([0, 1, 2, 3, 4]));
+    await expect.poll(() => started).toEqual([0, 1, 2, 3, 4]);
     for (const release of releases) release();
-    await vi.waitFor(() => expect(started).toHaveLength(6));
+    await expect.poll(() => started).toHaveLength(6);
     releases.at(-1)!();
     await queue.drain();
   });
@@ -84,7 +84,7 @@ describe('a mail queue', () => {
       attempts++;
       throw new Error('Not now.');
     });
-    await vi.waitFor(() => expect(attempts).toBe(1));
+    await expect.poll(() => attempts).toBe(1);
     expect(await queue.close()).toBe(0);
     expect([attempts, errors.length]).toEqual([2, 1]);
   });

@@ -109,7 +109,7 @@ async function createRealisticReport(): Promise<Json> {
   return { root, gone: gone.id };
 }
 
-describe.skipIf(!executablePath)('in Chromium', { timeout: 120_000, retry: 2 }, () => {
+describe.skipIf(!executablePath)('in Chromium', { timeout: 120_000 }, () => {
   it('a member signs in, reads the report in a mobile and a desktop viewport, and signs out', async () => {
     const { root, gone } = await createRealisticReport();
     const id = await sync(root);

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { GalleryPhoto } from '../../resolvers/photo/gallery.input.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { loadConfig } from '../../src/config.ts';
@@ -26,18 +25,6 @@ beforeAll(async () => {
 
 afterAll(() => service.stop());
 
-/** Returns the context with a storage whose copies take 300 ms. */
-async function createSlowContext() {
-  const context = await createContext();
-  const { byteStore } = context.storage;
-  const copy = byteStore.copy.bind(byteStore);
-  byteStore.copy = async (...args) => {
-    await sleep(300);
-    return copy(...args);
-  };
-  return context;
-}
-
 /** Returns the context of a resolver without a request. */
 async function createContext() {
   const sql = 'select integrator_id from oauth_client where id = ?';
@@ -53,11 +40,11 @@ async function createContext() {
 }
 
 /** Prepares the images of photos of one page. */
-function prepare(context: object, photos: object[], deadlineMs?: number) {
+function prepare(context: object, photos: object[]) {
   const { caller } = context as RequestContext;
   const page = { builderId: client.builderId, integratorId: caller.integratorId };
   const source = { sourceApp: 'a', pageExternalSourceId: 'b' };
-  return prepareImages(context as RequestContext, { ...page, ...source }, photos as GalleryPhoto[], deadlineMs);
+  return prepareImages(context as RequestContext, { ...page, ...source }, photos as GalleryPhoto[]);
 }
 
 const PATH = '/photo-gallery/bulk-upsert';
@@ -407,7 +394,20 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
 
   it('fails with TIMEOUT after the deadline, and keeps no bytes of failed photos (PHO-26)', async () => {
     const photos = await createPhotos(6);
-    const outcomes = await prepare(await createSlowContext(), photos, 400);
+    const context = await createContext();
+    const deadline = new AbortController();
+    const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(deadline.signal);
+    onTestFinished(() => timeout.mockRestore());
+    const { byteStore } = context.storage;
+    const copy = byteStore.copy.bind(byteStore);
+    let copies = 0;
+    byteStore.copy = (...args) => {
+      // Four are prepared at a time, so that the first is ready when the last begins.
+      if (++copies === photos.length) deadline.abort();
+      return copy(...args);
+    };
+    const outcomes = await prepare(context, photos);
+    expect(timeout).toHaveBeenNthCalledWith(1, 60_000);
     const codes = [...outcomes.values()].map((outcome) => (outcome as { code?: string }).code ?? 'READY');
     expect(codes).toHaveLength(6);
     expect(codes).toContain('TIMEOUT');

@@ -12,7 +12,6 @@ interface RowSelection {
   keys: string[];
 }
 
-const WAIT = { timeout: 20_000 };
 const BULK = '/photo-gallery/bulk-upsert';
 
 let service: Service;
@@ -69,7 +68,7 @@ const waitForBlockedStatement = () =>
         `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
       );
       return rows.length;
-    }, WAIT)
+    })
     .toBe(1);
 
 /** Returns the rows that a request has not locked while it waits for a held row. */
@@ -165,7 +164,7 @@ describe('eight concurrent bulk upserts of the same twelve uploads on two instan
     const others = `pg_stat_activity where datname = current_database() and backend_type = 'client backend'
       and pid not in (pg_backend_pid(), ${(holder as pg.Client & { processID: number }).processID})`;
     await observer.query(`select pg_terminate_backend(pid) from ${others}`);
-    await expect.poll(async () => (await observer.query(`select 1 from ${others}`)).rows.length, WAIT).toBe(0);
+    await expect.poll(async () => (await observer.query(`select 1 from ${others}`)).rows.length).toBe(0);
     const sql = 'select deadlocks::int from pg_stat_database where datname = current_database()';
     return (await observer.query<{ deadlocks: number }>(sql)).rows[0]!.deadlocks;
   }

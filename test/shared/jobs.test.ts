@@ -13,7 +13,7 @@ describe('jobs that are started after a delay', () => {
   it('run in both regions, but not at once', async () => {
     const { run, stop } = startCountingJob(10);
     expect(run).not.toHaveBeenCalled();
-    await vi.waitFor(() => expect(run.mock.calls).toEqual([['au1'], ['us1']]));
+    await expect.poll(() => run.mock.calls).toEqual([['au1'], ['us1']]);
     await stop();
   });
 

@@ -11,6 +11,7 @@ import { DocumentStore } from '../../src/graphql/server/document-store.ts';
 import { NewDocumentLimiter } from '../../src/graphql/server/new-documents.ts';
 import { limitPipelining } from '../../src/http/slow-clients.ts';
 import { createFairShares, type FairShares } from '../../src/shared/fair-shares.ts';
+import { untilClosed } from '../support/until-closed.ts';
 
 describe('a request of a share that is full', () => {
   it('is rejected with 429 after a delay, while others wait for their turn', async () => {
@@ -135,7 +136,7 @@ describe('a response of 16 KiB or more', () => {
     expect(whole.headers['content-length']).toBe(String(CHUNKED_BYTES + 4));
     // Text is charged with its length.
     expect(charged).toEqual([0, CHUNKED_BYTES + 4]);
-    await vi.waitFor(() => expect(shares.responseBytes.stats().used).toBe(0));
+    await expect.poll(() => shares.responseBytes.stats().used).toBe(0);
     await app.close();
   });
 });
@@ -146,7 +147,7 @@ describe('a read of large values (LIM-19)', () => {
     const usage = new RequestUsage(shares, 'a');
     await usage.acquireLargeRead();
     usage.chargeResponse(15_000);
-    await vi.waitFor(() => expect(usedBy(shares)).toEqual({ largeReads: 0, largeResponses: 0 }));
+    await expect.poll(() => usedBy(shares)).toEqual({ largeReads: 0, largeResponses: 0 });
   });
 
   it('leaves the reads to others while its response waits for those that its share has not received', async () => {
@@ -155,7 +156,7 @@ describe('a read of large values (LIM-19)', () => {
     unread.chargeResponse(64 * 1024 * 1024);
     await usage.acquireLargeRead();
     const charged = usage.chargeResponse(1_000_000);
-    await vi.waitFor(() => expect(usedBy(shares)).toEqual({ largeReads: 0, largeResponses: 1 }));
+    await expect.poll(() => usedBy(shares)).toEqual({ largeReads: 0, largeResponses: 1 });
     // The share may not begin another one, which would need as much memory.
     const next = new RequestUsage(shares, 'a').acquireLargeRead();
     expect(shares.largeResponses.stats().queued).toBe(1);
@@ -206,12 +207,12 @@ describe('a response that its client does not receive', () => {
       vi.advanceTimersByTime(milliseconds - 1);
       source.push('second');
       await once(socket, 'data');
-      const closed = once(socket, 'close');
+      const closed = untilClosed(socket);
       vi.advanceTimersByTime(1);
       await closed;
       vi.useRealTimers();
       const { responseBytes, smallResponseBytes } = shares;
-      await vi.waitFor(() => expect(responseBytes.stats().used + smallResponseBytes.stats().used).toBe(0));
+      await expect.poll(() => responseBytes.stats().used + smallResponseBytes.stats().used).toBe(0);
       await app.close();
     },
   );
@@ -236,11 +237,11 @@ describe('a client that goes away before its response is ready', () => {
     await app.listen({ host: '127.0.0.1', port: 0 });
     const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
     socket.write('GET /20000 HTTP/1.1\r\nHost: localhost\r\n\r\n');
-    await vi.waitFor(() => expect(hasBegun).toBe(true));
+    await expect.poll(() => hasBegun).toBe(true);
     socket.destroy();
     await gone.promise;
     ready.resolve();
-    await vi.waitFor(() => expect(shares.requests.stats().used).toBe(0));
+    await expect.poll(() => shares.requests.stats().used).toBe(0);
     expect(shares.smallResponseBytes.stats().used).toBe(0);
     await app.close();
   });
@@ -263,9 +264,9 @@ describe('responses of one connection that closes before the first of them is re
     for (const bytes of [0, 40_000, 300_000]) socket.write(`GET /${bytes} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     const { smallResponseBytes, responseBytes } = shares;
     const unsent = () => [smallResponseBytes.stats().used, responseBytes.stats().used];
-    await vi.waitFor(() => expect(unsent()).toEqual([40_000, 300_000]));
+    await expect.poll(() => unsent()).toEqual([40_000, 300_000]);
     socket.destroy();
-    await vi.waitFor(() => expect(unsent()).toEqual([0, 0]));
+    await expect.poll(() => unsent()).toEqual([0, 0]);
     await app.close();
   });
 
@@ -281,9 +282,9 @@ describe('responses of one connection that closes before the first of them is re
     const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
     socket.on('error', () => undefined);
     socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(100));
-    await once(socket, 'close');
+    await untilClosed(socket);
     // Four, and the one that ends the connection. Node's parser ignores the others.
-    await vi.waitFor(() => expect(closed).toHaveBeenCalledTimes(5));
+    await expect.poll(() => closed).toHaveBeenCalledTimes(5);
     expect(warnings).not.toHaveBeenCalled();
     warnings.mockRestore();
     await app.close();

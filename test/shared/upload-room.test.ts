@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import Fastify, { type FastifyInstance } from 'fastify';
@@ -6,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { FairSemaphore } from '../../src/shared/fair-semaphore.ts';
 import { createFairShares } from '../../src/shared/fair-shares.ts';
 import { UploadRoom } from '../../src/shared/upload-room.ts';
+import { untilClosed } from '../support/until-closed.ts';
 
 const MIB = 1024 * 1024;
 
@@ -60,7 +60,7 @@ describe('an upload that holds room', () => {
     vi.advanceTimersByTime(7_000);
     expect(uploads.stats().used).toBeGreaterThan(0);
     vi.advanceTimersByTime(2_000);
-    await once(socket.resume(), 'close');
+    await untilClosed(socket.resume());
     await expect.poll(() => uploads.stats().used).toBe(0);
   });
 
@@ -71,7 +71,7 @@ describe('an upload that holds room', () => {
     vi.advanceTimersByTime(97_000);
     expect(uploads.stats().used).toBe(90);
     vi.advanceTimersByTime(2_000);
-    await once(socket.resume(), 'close');
+    await untilClosed(socket.resume());
   });
 
   it('has all the time that storing its bytes takes', async () => {

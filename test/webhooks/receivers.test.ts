@@ -108,7 +108,7 @@ describe('a response', () => {
 
   it('is its status also when its body stalls (WHK-10)', async () => {
     receiver.respond = (_received, response) => void response.writeHead(202).write('accep');
-    const network = { isAllowedAddress: () => true, timeoutMs: 200 };
+    const network = { isAllowedAddress: () => true, timeoutMs: 2_000 };
     const attempt = await new ReceiverClient({ production: false, network }).post(receiver.url, {}, '{}');
     expect(attempt).toMatchObject({ status: 202, body: 'accep', error: null });
   });

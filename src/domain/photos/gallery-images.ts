@@ -28,12 +28,11 @@ export async function prepareImages(
   context: OperationContext,
   page: SyncedPage,
   photos: readonly GalleryPhotoInput[],
-  deadlineMs = DEADLINE_MS,
 ): Promise<Map<string, GalleryOutcome>> {
   const outcomes = new Map<string, GalleryOutcome>();
   const sources = await ImageSources.load(context, page.builderId, photos);
   const earlier = await findReusableImages(context, page, sources, photos);
-  const signal = AbortSignal.timeout(deadlineMs);
+  const signal = AbortSignal.timeout(DEADLINE_MS);
   const waiting = rejectRepeatedUploads(photos, outcomes);
   const failures: unknown[] = [];
   const work = async () => {

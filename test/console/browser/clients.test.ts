@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Client, createClient, fetchExchange, gql } from '@urql/core';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createConsoleClients } from '../../../src/console/browser/graphql/client.ts';
 import { readExportPage } from '../../../src/console/browser/graphql/read-export-page.ts';
 
@@ -86,10 +86,12 @@ describe('the clients of the console', () => {
     await read(cached, start);
     await read(uncached, start);
     expect(cursors).toEqual([undefined, 'a', 'a']);
+    const changedAt = start + 5_000;
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(changedAt);
+    onTestFinished(() => clock.mockRestore());
     await cached.mutation(gql`mutation { signOut }`, {}, { url }).toPromise();
     cursors = [];
-    for (const chosen of [cached, uncached])
-      for (const later of [0, 900, 2_000]) await read(chosen, performance.now() + later);
+    for (const chosen of [cached, uncached]) for (const later of [0, 999, 1_000]) await read(chosen, changedAt + later);
     expect(cursors).toEqual([undefined, undefined, 'a', undefined, undefined, 'a']);
   });
 });

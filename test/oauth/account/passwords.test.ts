@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { PasswordLink } from '../../../entities/password-link.entity.ts';
 import { Session } from '../../../entities/session.entity.ts';
@@ -173,7 +173,7 @@ describe('Forgot your password?', () => {
     expect(page.body).toContain('<a href="/account/forgot-password">Forgot your password?</a>');
     const answer = await request(' User_H@example.com');
     expect([answer.status, answer.heading]).toEqual([200, 'Look in your mailbox']);
-    await vi.waitFor(() => expect(received('user_h@example.com')).toHaveLength(1), 5000);
+    await expect.poll(() => received('user_h@example.com')).toHaveLength(1);
     const [message] = received('user_h@example.com');
     expect(message).toMatchObject({ from: 'no-reply@example.com', to: ['user_h@example.com'] });
     expect(message!.source).toContain('Subject: Choose your password for Builder Integration');
@@ -205,16 +205,16 @@ describe('Forgot your password?', () => {
     expect(new Set(statements)).toEqual(
       new Set(['limits.lease', 'limits.purge'].filter((name) => statements.includes(name))),
     );
-    await vi.waitFor(() => expect(received('user_a@example.com')).toHaveLength(1), 5000);
+    await expect.poll(() => received('user_a@example.com')).toHaveLength(1);
     // The queue runs in order: what was requested before this message has been decided.
     await request('user_h@example.com');
-    await vi.waitFor(() => expect(received('user_h@example.com')).toHaveLength(2), 5000);
+    await expect.poll(() => received('user_h@example.com')).toHaveLength(2);
     for (const email of emails.slice(1)) expect(received(email)).toEqual([]);
   });
 
   it('sends a link for the account of each region', async () => {
     await request('both@example.com');
-    await vi.waitFor(() => expect(received('both@example.com')).toHaveLength(2), 5000);
+    await expect.poll(() => received('both@example.com')).toHaveLength(2);
     const regions = received('both@example.com').map((message) =>
       new URL(extractLink(message), 'http://x').searchParams.get('region'),
     );
@@ -227,7 +227,7 @@ describe('Forgot your password?', () => {
     const answers = [];
     for (let count = 0; count < 5; count++) answers.push((await request('user_d@example.com')).body);
     await request('user_e@example.com');
-    await vi.waitFor(() => expect(received('user_e@example.com')).toHaveLength(1), 5000);
+    await expect.poll(() => received('user_e@example.com')).toHaveLength(1);
     expect(received('user_d@example.com').length - before).toBe(3);
     expect(new Set(answers).size).toBe(1);
   });
