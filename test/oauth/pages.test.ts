@@ -58,9 +58,10 @@ afterAll(async () => {
 
 const applicationPage = (baseUrl: string, redirectUri: string) => `<!doctype html><title>Application</title><pre></pre>
 <script type="module">
-const code = new URL(location).searchParams.get('code');
+const { code, error: denied } = Object.fromEntries(new URL(location).searchParams);
 const show = (text) => { document.querySelector('pre').textContent = text; };
-try {
+if (denied) show(denied);
+else try {
   const response = await fetch('${baseUrl}/oauth/token', {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { SHARED_MS } from '../../../src/console/server/attendance/change-feed.ts';
 import { ID_PREFIXES } from '../../../src/shared/ids.ts';
@@ -261,9 +260,19 @@ describe('changes', () => {
         { after, projectId },
       )
     ).data.changes;
+  /** Milliseconds of the monotonic clock. */
+  let monotonic = 0;
+  beforeEach(() => {
+    // Not before the last poll, whichever clock it had.
+    monotonic = Math.max(monotonic, performance.now());
+    vi.spyOn(performance, 'now').mockImplementation(() => monotonic);
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
   /** Polls after the time in which polls share their result. */
   const poll = async (after: string | null, projectId: string | null = null) => {
-    await sleep(SHARED_MS);
+    monotonic += SHARED_MS;
     return request(after, projectId);
   };
 
@@ -322,7 +331,7 @@ describe('changes', () => {
     const second = await poll(first.cursor);
     const { visitId } = await addVisit();
     await sql('update sign_on_event set id = ? where visit_id = ?', [nextId(ID_PREFIXES.signOnEvent), visitId]);
-    await sleep(SHARED_MS);
+    monotonic += SHARED_MS;
     let reads = 0;
     const end = service.databases.au1.onStatement(({ name }) => {
       if (name === 'attendance.changes') reads++;

@@ -14,6 +14,8 @@ const FILES = {
   'icon.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
 };
 
+/** Folder that holds the console's folder and a file that must not be served. */
+let parent: string;
 let folder: string;
 let app: FastifyInstance;
 let limited = 0;
@@ -31,16 +33,16 @@ async function createApp(from: string): Promise<FastifyInstance> {
 }
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'builder-api-console-'));
-  await mkdir(join(folder, 'assets'));
+  parent = await mkdtemp(join(tmpdir(), 'builder-api-console-'));
+  folder = join(parent, 'console');
+  await mkdir(join(folder, 'assets'), { recursive: true });
   for (const [name, text] of Object.entries(FILES)) await writeFile(join(folder, name), text);
-  await writeFile(join(folder, '../console-secret.txt'), 'private text');
+  await writeFile(join(parent, 'console-secret.txt'), 'private text');
   app = await createApp(folder);
 });
 afterAll(async () => {
   await app.close();
-  await rm(folder, { recursive: true });
-  await rm(join(folder, '../console-secret.txt'));
+  await rm(parent, { recursive: true });
 });
 
 const get = (url: string, headers = {}) => app.inject({ url, headers });
