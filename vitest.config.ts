@@ -22,7 +22,7 @@ export default defineConfig({
     // graphql-js leaves the promises of a list's other items without a handler when one item fails, as `test/graphql/execution.test.ts` makes them.
     onUnhandledError: ({ message }) => (/^\w+ of \d+ (throws|fails)$/.test(message) ? false : undefined),
     // A test without an assertion fails.
-    // A poll of a loaded machine's process may be a second late; what never comes about still fails.
+    // On a loaded machine, a state may be reached seconds later than usual.
     expect: { requireAssertions: true, poll: { timeout: 20_000 } },
     // These end tests that hang. With a load of 15 on two processors, tests that finish took more than 20 seconds.
     testTimeout: 60_000,

@@ -150,10 +150,8 @@ describe('a paced connection', () => {
 
   it('closes the connection of its client when it is destroyed', async () => {
     const { client, accepted } = await open();
-    const closed = vi.fn();
-    client.on('close', closed);
     accepted.destroy();
-    await expect.poll(() => closed).toHaveBeenCalledOnce();
+    await untilClosed(client);
     expect(await countConnections()).toBe(0);
   });
 
@@ -214,23 +212,21 @@ describe('a service with a certificate', () => {
     const completed = once(service.app.server, 'secureConnection');
     const socket = open({ maxVersion: 'TLSv1.2' });
     const [[accepted]] = await Promise.all([completed, once(socket, 'secureConnect')]);
-    const closed = vi.fn();
-    accepted.on('close', closed);
+    const closed = untilClosed(accepted);
     const error = await new Promise((done) => {
       socket.on('error', done);
       socket.renegotiate({}, done);
     });
     expect(error).toMatchObject({ code: 'ERR_SSL_NO_RENEGOTIATION' });
-    await expect.poll(() => closed).toHaveBeenCalledOnce();
+    await closed;
   });
 
   it('closes a connection that sends a request without TLS', async () => {
     const { port } = service.app.server.address() as AddressInfo;
     const socket = connectPlain(port, '127.0.0.1');
     socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
-    const closed = vi.fn();
-    socket.resume().on('close', closed);
-    await expect.poll(() => closed).toHaveBeenCalledOnce();
+    await untilClosed(socket.resume());
+    expect(socket.closed).toBe(true);
   });
 
   it.each([
