@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { approveImageHost, revokeImageHost } from '../../src/domain/access/image-hosts.ts';
 import { listImageHosts } from '../../src/domain/access/list-access.ts';
 import type { Network } from '../../src/shared/guarded-network.ts';
@@ -164,7 +164,10 @@ describe('a download', () => {
   });
 
   it.each(['/hang', '/drip'])('ends at its deadline: %s', async (path) => {
+    const timeout = vi.spyOn(AbortSignal, 'timeout');
+    onTestFinished(() => timeout.mockRestore());
     await expect(fetchFrom(at(path), { timeoutMs: 300 })).rejects.toThrow('took too long');
+    expect(timeout).toHaveBeenCalledExactlyOnceWith(300);
     expect(await readdir(folder)).toEqual([]);
   });
 
