@@ -3,13 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Browser, Page } from 'playwright-core';
-import { DEFAULT_TIME_ZONES } from '../../../schema/time-zone.ts';
 import { buildApp } from '../../../src/app.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { Database, type Databases } from '../../../src/database/database.ts';
 import { type DemoFile, readDemoFile } from '../../../src/demo/demo-file.ts';
 import { loadDemo } from '../../../src/demo/load.ts';
-import { LocalCalendar } from '../../../src/demo/scenario/local-calendar.ts';
 import { storeDemoPictures } from '../../../src/demo/store-pictures.ts';
 import { startSequencer } from '../../../src/domain/events/sequencer.ts';
 import type { Clock } from '../../../src/shared/clock.ts';
@@ -19,10 +17,13 @@ import { launchChromium } from '../../oauth/chromium.ts';
 import { createDatabase } from '../../setup/database.ts';
 import { freePort } from '../../support/ports.ts';
 
-/** Minutes after midnight at which the demo is loaded: 10:30, when workers are on site. */
-const STARTING_MINUTE = 10 * 60 + 30;
+/**
+ * When the demo is loaded: a Wednesday at 10:30 in Sydney, when workers are on site. The generated records depend on
+ * the time, so that on a given day a list that a test opens could be empty.
+ */
+const LOADED_AT = Date.parse('2026-03-11T10:30:00+11:00');
 
-/** The service over the demo company, on the morning of the last working day, and a browser with the same clock. */
+/** The service over the demo company, on a fixed working day, and a browser with the same clock. */
 export interface DemoConsole {
   clock: Clock;
   baseUrl: string;
@@ -36,18 +37,14 @@ export interface DemoConsole {
   close(): Promise<void>;
 }
 
-/** Returns a clock that began at 10:30 of the last working day in the time zone of the demo's builders. */
-function createMorningClock(): Clock {
-  const startedAt = Date.now();
-  const calendar = new LocalCalendar(startedAt, DEFAULT_TIME_ZONES.au1);
-  let day = 0;
-  while (!calendar.isWeekday(day) || calendar.instantOf(day, STARTING_MINUTE) > startedAt) day--;
-  const offset = calendar.instantOf(day, STARTING_MINUTE) - startedAt;
+/** Returns a clock that began at `LOADED_AT` and goes on, since the pages poll. */
+function createDemoClock(): Clock {
+  const offset = LOADED_AT - Date.now();
   return { now: () => Date.now() + offset };
 }
 
 export async function startDemoConsole(): Promise<DemoConsole> {
-  const clock = createMorningClock();
+  const clock = createDemoClock();
   const folder = await mkdtemp(join(tmpdir(), 'builder-api-console-'));
   const [au1, us1] = await Promise.all([createDatabase(), createDatabase()]);
   const databases: Databases = { au1: new Database('au1', au1.url), us1: new Database('us1', us1.url) };

@@ -112,8 +112,10 @@ describe.skipIf(!executablePath)('the console in Chromium', { timeout: 120_000 }
     await page.waitForURL(/code=/);
     const cells = page.getByRole('table', { name: 'Timesheets', exact: true }).locator('td[data-label="Cost code"]');
     await expect
-      .poll(async () => (await cells.allInnerTexts()).every((text) => text.startsWith(`${code} `)), { timeout: 10_000 })
-      .toBe(true);
+      .poll(async () => [...new Set((await cells.allInnerTexts()).map((text) => text.split(' ')[0]))], {
+        timeout: 10_000,
+      })
+      .toEqual([code]);
     const total = Number((await page.getByText(/^1–.* of /).innerText()).replace(/.* of |,/g, ''));
     await page.getByText(new RegExp(`hours in ${total} timesheets`)).waitFor();
     await page.context().close();
