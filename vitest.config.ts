@@ -24,9 +24,9 @@ export default defineConfig({
     // A test without an assertion fails.
     // On a loaded machine, a state may be reached seconds later than usual.
     expect: { requireAssertions: true, poll: { timeout: 20_000 } },
-    // These end tests that hang. With a load of 15 on two processors, tests that finish took more than 20 seconds.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // These end tests that hang. With a load of 15 on two processors, tests that finish took up to 54 seconds.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     // `npm run coverage`. Processes that tests start are not measured, only the code that runs in the test workers.
     coverage: {
       provider: 'v8',

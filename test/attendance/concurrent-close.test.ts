@@ -2,12 +2,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { aSignOff, readAttendance } from '../support/attendance.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { GateHarness } from '../support/gate-harness.ts';
+import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 
 const CLOSE = `update sign_on_visit set closed_at = '2026-05-21T04:00:00Z', closed_by = 'Robin' where id = $1`;
 
 let gateHarness: GateHarness;
 let operatorTransaction: ConcurrentTransaction;
 
+useLongerTimeLimits();
 beforeAll(async () => {
   gateHarness = await GateHarness.start();
   operatorTransaction = await ConcurrentTransaction.open(gateHarness.service.databases.au1.url);

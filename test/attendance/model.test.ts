@@ -180,7 +180,7 @@ it('responds and stores like an in-memory model, for random events of two integr
     }),
     { numRuns: RUNS },
   );
-}, 300_000);
+});
 
 async function compareStored(model: Model, { run, visitIds }: RunContext): Promise<void> {
   const { visits, events } = await readAttendance(service);

@@ -23,9 +23,7 @@ afterAll(async () => {
 describe('demo', () => {
   const timesheets = () => cli.databases.au1.fork().count(Timesheet);
 
-  it('loads the demo data into empty databases, and adds the given number of timesheets', {
-    timeout: 60_000,
-  }, async () => {
+  it('loads the demo data into empty databases, and adds the given number of timesheets', async () => {
     const credentials = join(folder, 'demo.json');
     expect(await cli.json(['demo'])).toEqual({ regionId: 'au1', timesheets: 0, credentials });
     expect(JSON.parse(await readFile(credentials, 'utf8')).clients.length).toBeGreaterThan(5);

@@ -77,11 +77,11 @@ describe('a transaction whose statements are sent in one tick', () => {
 
   it.each([
     ['is ended by PostgreSQL', 'select case when $1 then pg_terminate_backend(pg_backend_pid()) end'],
-    ['does not answer in time', 'select case when $1 then pg_sleep(5) end'],
+    ['does not answer in time', 'select case when $1 then pg_sleep(30) end'],
   ])('gives up a connection that %s, so that the next transaction has a new one', async (_, text) => {
     const fail = (value: boolean): BoundStatement => [{ name: 'fail', text }, [value]];
     const impatient = new TransactionRunner(createdDatabase.url, 1);
-    impatient.pool.options.query_timeout = 200;
+    impatient.pool.options.query_timeout = 2_000;
     // After an error, a connection with newly prepared statements is closed in any case.
     await impatient.run((transaction) => transaction.commit(insert(1), fail(false)));
     await expect(impatient.run((transaction) => transaction.commit(insert(2), fail(true)))).rejects.toThrow(

@@ -2,7 +2,10 @@ import { type AddressInfo, connect } from 'node:net';
 import { expect, it } from 'vitest';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { startService } from '../support/harness.ts';
+import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { untilClosed } from '../support/until-closed.ts';
+
+useLongerTimeLimits();
 
 it('answers the last requests of open connections as usual while the service stops', async () => {
   const service = await startService();

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp, { type Sharp } from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createHeicThread } from '../../src/images/heic-decoder.ts';
-import { renderImage } from '../../src/images/render.ts';
+import { createHeicThread, HEIC_MEMORY } from '../../src/images/heic-decoder.ts';
+import { createRenderProcess, renderImage } from '../../src/images/render.ts';
 import { BadImage } from '../../src/images/types.ts';
 import { createHeicGrid } from '../support/heic-grid.ts';
 import { createHeicSequence } from '../support/heic-sequence.ts';
@@ -27,6 +27,8 @@ const FIXTURES = 'test/fixtures/heic';
 let folder: string;
 let tile: Buffer;
 let files = 0;
+/** With the time of the other decoders, since a busy machine decodes some files for more than ten seconds. */
+const renderProcess = createRenderProcess({ memory: HEIC_MEMORY, timeoutMs: 35_000 });
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'builder-api-render-'));
@@ -37,7 +39,7 @@ afterAll(() => rm(folder, { recursive: true }));
 async function render(bytes: Buffer) {
   const path = join(folder, String(++files));
   await writeFile(path, bytes);
-  return renderImage(path);
+  return renderImage(path, { renderProcess });
 }
 
 /** Colours in the middle of each quadrant. */

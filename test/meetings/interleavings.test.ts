@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
+import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { MeetingHarness } from '../support/meeting-harness.ts';
 
 let meetings: MeetingHarness;
 let otherTransaction: ConcurrentTransaction;
 
+useLongerTimeLimits();
 beforeAll(async () => {
   meetings = await MeetingHarness.start();
   otherTransaction = await ConcurrentTransaction.open(meetings.service.databases.au1.url);

@@ -3,6 +3,7 @@ import { Connection } from '../../entities/connection.entity.ts';
 import { Database } from '../../src/database/database.ts';
 import { addMembership, removeMembership } from '../../src/domain/access/memberships.ts';
 import { OPERATOR } from '../support/audit.ts';
+import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { exchangeCode, obtainCode, obtainTokens, refreshTokens, type Tokens } from './code-flow.ts';
 import { type Instance, startDeployment, type TestDeployment } from './deployment.ts';
 import { addApplication, addBuilder, addUser, REDIRECT_URI } from './fixtures.ts';
@@ -21,6 +22,7 @@ const WAITING = {
 
 const flow = { clientId: 'cli_app', email: 'user_a@example.com' };
 
+useLongerTimeLimits();
 beforeAll(async () => {
   deployment = await startDeployment();
   [firstInstance, otherInstance] = [await deployment.startInstance(), await deployment.startInstance()];

@@ -115,7 +115,7 @@ async function expectHeading(page: Page, name: string | RegExp): Promise<void> {
   expect(await heading.count()).toBe(1);
 }
 
-describe.skipIf(!executablePath)('in Chromium', { timeout: 120_000 }, () => {
+describe.skipIf(!executablePath)('in Chromium', () => {
   test('a user signs in and allows access, and a browser client of another origin completes the flow', async () => {
     const { context, page, consoleMessages } = await openAuthorization();
     await signIn(page, 'user_one');

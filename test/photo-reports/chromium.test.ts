@@ -8,6 +8,7 @@ import { addClient, postToken } from '../oauth/service.ts';
 import { BuilderClient } from '../support/builder-client.ts';
 import type { Service } from '../support/harness.ts';
 import { createPicture } from '../support/images.ts';
+import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { blocks, item, type Json, page, request } from './documents.ts';
 import { addReport } from './report-rows.ts';
 
@@ -17,6 +18,7 @@ let deployment: TestDeployment;
 let chromium: Chromium;
 let client: BuilderClient;
 
+useLongerTimeLimits();
 beforeAll(async () => {
   if (!executablePath) return;
   deployment = await startDeployment();
@@ -109,7 +111,7 @@ async function createRealisticReport(): Promise<Json> {
   return { root, gone: gone.id };
 }
 
-describe.skipIf(!executablePath)('in Chromium', { timeout: 120_000 }, () => {
+describe.skipIf(!executablePath)('in Chromium', () => {
   it('a member signs in, reads the report in a mobile and a desktop viewport, and signs out', async () => {
     const { root, gone } = await createRealisticReport();
     const id = await sync(root);

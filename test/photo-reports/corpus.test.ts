@@ -164,7 +164,7 @@ describe('through the service', () => {
       const { http, errors } = graph.errors![0]!.extensions;
       expect([http.status, errors?.map((error: Json) => error.fieldName)], name).toEqual([400, expected]);
     }
-  }, 120_000);
+  });
 
   it.each([
     ['U+0000', String.raw`{"a":["\u0000"]}`],

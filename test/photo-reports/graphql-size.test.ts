@@ -60,7 +60,7 @@ describe('a GraphQL request', () => {
     const updated = await post({ query: syncWith('updatePhotoReport'), variables: variablesOf(next) });
     expect(updated.json().data.updatePhotoReport).toMatchObject({ idempotent: false, sourceRevision: 2 });
     expect(await A.sendOk('PATCH', '/photo-reports/sync', next)).toMatchObject({ idempotent: true });
-  }, 60_000);
+  });
 
   it('is 413 beyond that', async () => {
     expect(
@@ -103,7 +103,7 @@ describe('a GraphQL request', () => {
     expect(readError(await post(sync))).toEqual([429, 'RATE_LIMITED']);
     expect((await post({ query: other.query })).statusCode).toBe(200);
     service.clock.advance(10_000);
-  }, 60_000);
+  });
 
   it('without Content-Length has the ordinary limit (LIM-11)', async () => {
     await (service.app as FastifyInstance).listen({ port: 0, host: '127.0.0.1' });

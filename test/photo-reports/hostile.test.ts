@@ -50,7 +50,7 @@ describe('a hostile body', () => {
   it('of 64 MiB of nested arrays is 413, and of 31 MiB 400 (PRP-33)', async () => {
     expect((await send('['.repeat(64 * MEBIBYTE))).status).toBe(413);
     expect(await send('['.repeat(31 * MEBIBYTE))).toMatchObject({ status: 400, errors: [{ fieldName: 'body' }] });
-  }, 60_000);
+  });
 
   it('of 10,000 levels of childPage is 400 (PRP-33)', async () => {
     expect(await send(createRequestText(createNestedPages(10_000)))).toMatchObject({
@@ -103,7 +103,7 @@ describe('a hostile body', () => {
     const before = held();
     for (let times = 0; times < 4; times++) await round();
     expect(held() - before).toBeLessThan(30);
-  }, 120_000);
+  });
 
   it('stops the validation at the hundredth error (PRP-32)', () => {
     const list = { ...page(), blocks: new Array(3_000_000).fill(5) };
@@ -121,5 +121,5 @@ describe('the limit of the body', () => {
     expect([answer.statusCode, answer.json().code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
     const archive = await client.send('DELETE', '/photo-reports/sync', { ignored: 'a'.repeat(2 * MEBIBYTE) });
     expect(archive.statusCode).toBe(413);
-  }, 60_000);
+  });
 });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { type Service, startService } from '../support/harness.ts';
+import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { addProject } from '../support/rows.ts';
 import { blocks, type Json, page, request } from './documents.ts';
 import { addPhoto } from './photo-rows.ts';
@@ -15,6 +16,7 @@ let service: Service;
 let client: BuilderClient;
 let otherTransaction: ConcurrentTransaction;
 
+useLongerTimeLimits();
 beforeAll(async () => {
   service = await startService();
   otherTransaction = await ConcurrentTransaction.open(service.databases.au1.url);

@@ -3,16 +3,14 @@ import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { promisify } from 'node:util';
 import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MAX_LARGE_TOKENS } from '../../src/http/body-task.ts';
 import { canonicalJson, canonicalJsonBytes, createFingerprint } from '../../src/shared/canonical-json.ts';
 import { createFairShares } from '../../src/shared/fair-shares.ts';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
+import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { blocks, item, type Json, page, request } from './documents.ts';
-
-// Bodies of many MiB are sent, parsed and stored.
-vi.setConfig({ testTimeout: 120_000 });
 
 const MEBIBYTE = 1024 * 1024;
 const PATH = '/photo-reports/sync';
@@ -21,6 +19,7 @@ let service: Service;
 let A: BuilderClient;
 let C: BuilderClient;
 
+useLongerTimeLimits();
 beforeAll(async () => {
   service = await startService();
   A = await createBuilderClient(service, 'A');
@@ -332,7 +331,7 @@ describe('a large sync whose client goes away', () => {
       const headers = { authorization: `Bearer ${A.token}`, 'content-type': 'application/json' };
       const sent = httpRequest({ port, method: 'POST', path: `/builders/${A.builderId}${PATH}`, headers });
       sent.on('error', () => undefined).end(payload);
-      await expect.poll(countWaiting, { timeout: 3_500 }).toBe(1);
+      await expect.poll(countWaiting).toBe(1);
       sent.destroy();
       await expect.poll(() => promisify(server.getConnections.bind(server))()).toBe(0);
       expect(await usedMemory()).toBeGreaterThan(0);
@@ -347,7 +346,7 @@ describe('syncs that wait for a lock', () => {
     const body = JSON.stringify(request({ page: page() }));
     const syncs = await whileLocked(JSON.parse(body), async () => {
       const sent = Array.from({ length: 12 }, (_, at) => (at % 2 ? sendRest(body) : sendGraphql(body)));
-      await expect.poll(countWaiting, { timeout: 3_500 }).toBe(8);
+      await expect.poll(countWaiting).toBe(8);
       for (const [, send] of interfaces)
         expect(await send(JSON.stringify(request({ page: page() })), C)).toMatchObject({ status: 200 });
       expect(await countWaiting()).toBe(8);

@@ -231,5 +231,5 @@ describe('concurrent upserts of one page to several projects on two instances', 
       expect(await upsertByRest(last, photos)).toMatchObject({ failedPhotos: [] });
       expect(await activePhotos()).toEqual({ [last]: ['1', '2', '3', '4'] });
     }
-  }, 60_000);
+  });
 });

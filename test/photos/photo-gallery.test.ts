@@ -390,7 +390,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     expect(moved[1]).toBe(moved[0]);
     expect(made[1]).toBeGreaterThan(5);
     expect(made[1]).toBeLessThan(25);
-  }, 60_000);
+  });
 
   it('fails with TIMEOUT after the deadline, and keeps no bytes of failed photos (PHO-26)', async () => {
     const photos = await createPhotos(6);

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { type Service, startService } from '../support/harness.ts';
+import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { addProject } from '../support/rows.ts';
 
 const BULK = '/photo-gallery/bulk-upsert';
@@ -20,6 +21,7 @@ let otherTransaction: ConcurrentTransaction;
 let projects: [string, string];
 let page: { externalSourceId: string; sourceApp: string };
 
+useLongerTimeLimits();
 beforeAll(async () => {
   service = await startService();
   otherTransaction = await ConcurrentTransaction.open(service.databases.au1.url);

@@ -194,5 +194,5 @@ describe('eight concurrent bulk upserts of the same twelve uploads on two instan
       expect(created).toHaveLength(12);
     }
     expect(await deadlocks()).toBe(before);
-  }, 60_000);
+  });
 });

@@ -32,9 +32,10 @@ afterAll(() => service.stop());
 const execute = (sql: string, values: unknown[] = []): Promise<any[]> =>
   service.databases.au1.fork().execute(sql, values);
 
+/** The pauses are multiples of five seconds; what has passed of one since is rounded up. */
 const stateOf = async (id: string) => {
   const [row] = await execute(
-    `select status, attempts, failures, problem, ceil(extract(epoch from claimed_until - clock_timestamp()))::int as seconds
+    `select status, attempts, failures, problem, 5 * ceil(extract(epoch from claimed_until - clock_timestamp()) / 5)::int as seconds
       from photo_rendition where photo_id = ?`,
     [id],
   );

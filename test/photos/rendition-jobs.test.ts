@@ -108,7 +108,7 @@ describe('the jobs that render photos', () => {
     const { id } = await createPhoto(a);
     const log = { error: () => undefined, info: () => undefined };
     const stop = startRendering(service.databases, { storages, shares: createFairShares() }, log);
-    await expect.poll(async () => (await stateOf(id)).status).toBe('READY');
+    await expect.poll(async () => (await stateOf(id)).status, { timeout: 60_000 }).toBe('READY');
     await stop();
   });
 
@@ -127,7 +127,7 @@ describe('the jobs that render photos', () => {
     }
     expect(looks).toBeGreaterThan(10);
     await check;
-    await expect.poll(async () => (await stateOf(id)).status).toBe('READY');
+    await expect.poll(async () => (await stateOf(id)).status, { timeout: 60_000 }).toBe('READY');
     await stop();
   });
 

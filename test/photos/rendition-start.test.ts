@@ -29,7 +29,7 @@ describe('a process that is a standby', () => {
     const select = 'select status from photo_rendition where photo_id = ?';
     const statusOf = async () =>
       (await databases.au1.fork().execute<{ status: string }[]>(select, [photo.id]))[0]!.status;
-    await expect.poll(statusOf, { timeout: 30_000 }).toBe('READY');
+    await expect.poll(statusOf, { timeout: 60_000 }).toBe('READY');
     expect(claims.length).toBeGreaterThan(0);
     stopCounting();
     await standby.close();

@@ -5,12 +5,14 @@ import { type RenderedPhoto, toRenditionKey } from '../../src/domain/photos/rend
 import { createFairShares, type FairShares } from '../../src/shared/fair-shares.ts';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
+import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { openTestStorages, startStore, type TestStore } from '../support/stores.ts';
 
 let service: Service;
 let client: BuilderClient;
 let shares: FairShares;
 
+useLongerTimeLimits();
 beforeAll(async () => {
   service = await startService();
   service.clock.advance(Date.now() - service.clock.now());

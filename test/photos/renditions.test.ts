@@ -6,11 +6,13 @@ import { renderCounts } from '../../src/images/render.ts';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { createHeic, createPicture } from '../support/images.ts';
+import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { openTestStorages } from '../support/stores.ts';
 
 let service: Service;
 let client: BuilderClient;
 
+useLongerTimeLimits();
 beforeAll(async () => {
   service = await startService();
   client = await createBuilderClient(service, 'A');

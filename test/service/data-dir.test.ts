@@ -16,7 +16,7 @@ beforeAll(async () => {
   await chmod(folder, 0o711);
   dataDir = join(folder, 'data');
   await startProgram({ DATA_DIR: dataDir, PORT: String(await freePort()) });
-}, 120_000);
+});
 
 afterAll(async () => {
   await endPrograms();

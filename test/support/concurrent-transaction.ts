@@ -2,12 +2,10 @@ import type { LightMyRequestResponse } from 'fastify';
 import pg from 'pg';
 import { expect } from 'vitest';
 
-/** Longer than a loaded machine needs; a request that waits for a lock fails after 5 seconds. */
-const WAIT = { timeout: 4_000, interval: 10 };
-
 /**
  * A transaction on a connection of its own. A test keeps it open while requests of the service wait for its locks, so that
- * their statements interleave in one known order.
+ * their statements interleave in one known order. A request that waits for more than four seconds fails, which
+ * `useLongerTimeLimits` prevents.
  */
 export class ConcurrentTransaction {
   readonly #client: pg.Client;
@@ -69,7 +67,7 @@ export class ConcurrentTransaction {
   /** Resolves once that many statements of this database wait for locks. */
   async untilWaiting(count: number): Promise<void> {
     const sql = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    await expect.poll(async () => (await this.#observer.query(sql)).rows.length, WAIT).toBe(count);
+    await expect.poll(async () => (await this.#observer.query(sql)).rows.length, { interval: 10 }).toBe(count);
   }
 
   /** Returns the ids of the rows on which no other transaction has a lock that conflicts with the mode. */

@@ -8,6 +8,7 @@ import { type BuilderClient, createBuilderClient } from '../support/builder-clie
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { BASE_URL, type Service, startService, TOKEN_KEY } from '../support/harness.ts';
 import { createPicture } from '../support/images.ts';
+import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 
 const MIB = 1024 * 1024;
 const MINUTE = 60_000;
@@ -16,6 +17,7 @@ const DAY = 86_400_000;
 let service: Service;
 let client: BuilderClient;
 
+useLongerTimeLimits();
 beforeAll(async () => {
   service = await startService({ UPLOAD_QUOTA: '1' });
   // Ages of files are by the clock of the machine.

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { Builder } from '../../../entities/builder.entity.ts';
 import { Profile } from '../../../entities/profile.entity.ts';
@@ -17,6 +17,7 @@ import { eraseDueBuilders, replayErasures } from '../../../src/domain/privacy/re
 import { claimBucket } from '../../../src/domain/uploads/bucket-owner.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { DataTransferFixture, SAMPLES } from '../../data-transfer/data-transfer-fixture.ts';
+import { useLongerTimeLimits } from '../../support/longer-time-limits.ts';
 import { startStore, type TestStore } from '../../support/stores.ts';
 import { BUILDER, contextOf, findTablesWith, PRIYA, storeText } from './privacy-fixture.ts';
 
@@ -25,6 +26,7 @@ const fixture = new DataTransferFixture();
 let store: TestStore;
 let storage: Storage;
 
+useLongerTimeLimits();
 beforeAll(async () => {
   store = await startStore();
   storage = store.storages.au1;
@@ -278,15 +280,14 @@ describe('builder erase', () => {
     const waiting = `select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
     const replacing = database.fork();
     await replacing.begin();
-    // Little happens while the compaction waits, which is for four seconds at most.
     const compacting = compactCounters(database);
-    await vi.waitUntil(async () => (await countOf(database, waiting)) === 1, 10_000);
+    await expect.poll(() => countOf(database, waiting)).toBe(1);
     await replacing.execute(`update list_total set added = added where builder_id = '${BUILDER}'`);
     const erasing = executeBuilderErasure(context, erasure);
-    await vi.waitUntil(async () => (await countOf(database, waiting)) === 2, 10_000);
+    await expect.poll(() => countOf(database, waiting)).toBe(2);
     await locking.commit();
     await compacting;
-    await vi.waitUntil(async () => (await countOf(database, waiting)) === 1, 10_000);
+    await expect.poll(() => countOf(database, waiting)).toBe(1);
     await replacing.commit();
     await erasing;
     await compactCounters(database);
