@@ -209,7 +209,7 @@ describe('GET /events just after a connection has changed, 200', () => {
       if (statement.name === 'access.facts') resolve();
       return rows;
     };
-    const waiting = read(`after=${cursor}&wait=5`);
+    const waiting = read(`after=${cursor}&wait=20`);
     await Promise.race([isWaiting, waiting]).finally(() => {
       runner.run = original;
     });

@@ -137,7 +137,7 @@ describe.skipIf(!executablePath)('in Chromium', () => {
     expect((await tab.pdf()).subarray(0, 5).toString()).toBe('%PDF-');
     await tab.emulateMedia({ media: 'screen', colorScheme: 'light' });
     await tab.getByRole('link', { name: 'Stairs' }).click();
-    expect(new URL(tab.url()).hash).toMatch(/^#page_/);
+    await expect.poll(() => new URL(tab.url()).hash).toMatch(/^#page_/);
     await tab.getByRole('button', { name: 'Sign out' }).click();
     await expectHeading(tab, 'You are signed out');
     await expectUsable(tab, 'report-signed-out');

@@ -142,6 +142,7 @@ describe('a receiver that is down for a second', () => {
     await runDispatcher();
     const respond = holdResponses();
     await changeRecords(40, 'timesheet');
+    await dispatcher.renewNow();
     await dispatcher.poll();
     await receiver.waitFor(40 + 16);
     expect(dispatcher.statistics.inFlight).toBe(16);

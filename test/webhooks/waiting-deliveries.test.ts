@@ -321,6 +321,7 @@ describe('the requests to the endpoints of an integrator', () => {
     const held: (() => void)[] = [];
     receiver.respond = (_received, response) => void held.push(() => response.writeHead(204).end());
     await changeTimesheets();
+    await dispatcher.renewNow();
     await dispatcher.poll();
     await receiver.waitFor(5 * 40 + 65);
     expect(dispatcher.statistics.inFlight).toBe(65);
