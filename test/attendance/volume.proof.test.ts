@@ -54,4 +54,4 @@ it(`ends with exactly the visits that took place, of ${EVENTS} events in random 
   expect(answers.size).toBe(events.length);
 
   expect(await findAttendanceDifferences(service.databases.au1, visits, events)).toEqual([]);
-}, 240_000);
+});

@@ -7,12 +7,14 @@ import { Worker } from '../../entities/worker.entity.ts';
 import { runCli } from '../../src/cli/run.ts';
 import { verifyPassword } from '../../src/shared/passwords.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
+import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { CLI_START, type CliHarness, seedBuilders, startCli, TextCollector, toTimestamp } from './cli-harness.ts';
 
 const PASSWORD = 'correct horse battery';
 
 let cli: CliHarness;
 
+useLongerTimeLimits();
 beforeAll(async () => {
   cli = await startCli();
   await seedBuilders(cli);

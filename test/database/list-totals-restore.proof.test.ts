@@ -130,7 +130,7 @@ describe('a restore of data alone', () => {
   });
 });
 
-describe('a load that leaves triggers out', { timeout: 60_000 }, () => {
+describe('a load that leaves triggers out', () => {
   it('counts its rows itself: those that are new, and those that move', async () => {
     const source = await createDatabase(inject('cluster').templates.au1);
     const target = await createDatabase();

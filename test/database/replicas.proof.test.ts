@@ -50,7 +50,7 @@ beforeAll(async () => {
   }
   const config = testConfig({ DATA_DIR: join(folder, 'data') });
   app = await buildApp(config, { databases, clock: systemClock, tokenKeys: [TOKEN_KEY] });
-}, 60_000);
+});
 
 afterAll(async () => {
   await app?.close();
@@ -132,7 +132,7 @@ describe('a standby', () => {
       expect(databases.au1.replicas!.choose()).not.toBeNull();
       expect((await readFeed(second.meta.nextCursor)).data).toEqual([]);
     });
-  }, 20_000);
+  });
 
   it('answers figures over days and usage of the console, and none of its records (CON-17)', async () => {
     const [project] = await databases.au1
@@ -158,7 +158,7 @@ describe('a standby', () => {
       expect(await readsOfStandby(figure, { data: { hoursByWeek: expect.any(Array) } })).toBe(1);
       expect(await readsOfStandby(usage, { data: { usage: [] } })).toBe(1);
     });
-  }, 20_000);
+  });
 
   const renameProject = () =>
     databases.au1.fork().execute(`update project set name = name || '.' where id = (select min(id) from project)`);
@@ -174,7 +174,7 @@ describe('a standby', () => {
       await exportFolder(unreachable, join(folder, 'export'));
       expect(await exportedBuilders()).toContain(JSON.stringify(name));
     }
-  }, 20_000);
+  });
 
   it('is not what an export reads while it does not catch up', async () => {
     await executeOnStandby('select pg_wal_replay_pause()');
@@ -185,7 +185,7 @@ describe('a standby', () => {
       await executeOnStandby('select pg_wal_replay_resume()');
     }
     expect(await exportedBuilders()).toContain('"later"');
-  }, 20_000);
+  });
 
   /** Exports as if the wait for the standby had succeeded, whatever its state is now. */
   const exportAfterWait = (position: number, options = {}) => {
@@ -204,7 +204,7 @@ describe('a standby', () => {
       await exportAfterWait(Number.MAX_SAFE_INTEGER);
       expect(await exportedBuilders()).toContain('"behind"');
     });
-  }, 20_000);
+  });
 
   it('is not what an export reads when it accepts connections and answers nothing', async () => {
     await servers.signalStandby(0, 'SIGSTOP');
@@ -215,7 +215,7 @@ describe('a standby', () => {
     } finally {
       await servers.signalStandby(0, 'SIGCONT');
     }
-  }, 20_000);
+  });
 
   it('is left by an export during which it stalls', async () => {
     const { rows } = await executeOnStandby(`select pg_read_file('postmaster.pid')::text as text`);
@@ -233,7 +233,7 @@ describe('a standby', () => {
     }
     // Its first rows are written again, from the primary.
     expect(seen.filter((each) => each === seen[0])).toHaveLength(2);
-  }, 40_000);
+  });
 
   it('is not what the export of a person reads, which shows what was erased a moment before', async () => {
     const before = new Map(databases.au1.replicas!.counts);
@@ -248,7 +248,7 @@ describe('a standby', () => {
     } finally {
       await executeOnStandby('select pg_wal_replay_resume()');
     }
-  }, 20_000);
+  });
 
   it('has its lag and its share in the metrics', async () => {
     await readPort();
@@ -268,7 +268,7 @@ describe('the primary', () => {
     } finally {
       await executeOnStandby('select pg_wal_replay_resume()');
     }
-  }, 40_000);
+  });
 
   it('answers what a standby that stalls has begun', async () => {
     await readPort();
@@ -279,7 +279,7 @@ describe('the primary', () => {
     } finally {
       await servers.signalStandby(0, 'SIGCONT');
     }
-  }, 40_000);
+  });
 
   it('answers while the standby restarts', async () => {
     let isOver = false;
@@ -291,7 +291,7 @@ describe('the primary', () => {
     await restarting;
     expect(ports.size).toBeGreaterThan(0);
     expect(ports).not.toContain(Number.NaN);
-  }, 40_000);
+  });
 
   it('answers a query that the standby cancels because of a conflict with recovery', async () => {
     await executeOnStandby(`alter system set max_standby_streaming_delay = '100ms'`);
@@ -311,7 +311,7 @@ describe('the primary', () => {
     const [[count, port]] = (await reading) as [string[]];
     expect([count, Number(port) === standbyPort()]).toEqual(['500', false]);
     expect(countsOf(databases.au1.replicas!.replicas[0]!.name).failed).toBe(failedBefore + 1);
-  }, 40_000);
+  });
 });
 
 describe('GET /events with a cursor from before the last minute', () => {
@@ -344,7 +344,7 @@ describe('GET /events with a cursor from before the last minute', () => {
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + SECOND_MS);
     await readEvents();
     clock.mockImplementation(() => now() + SECOND_MS + MINUTE_MS);
-  }, 20_000);
+  });
 
   afterAll(() => vi.restoreAllMocks());
 
@@ -372,7 +372,7 @@ describe('GET /events with a cursor from before the last minute', () => {
     } finally {
       await executeOnStandby('select pg_wal_replay_resume()');
     }
-  }, 40_000);
+  });
 
   it('is answered by the primary while the standby stalls', async () => {
     const before = countsOf(standby()).failed;
@@ -383,7 +383,7 @@ describe('GET /events with a cursor from before the last minute', () => {
     } finally {
       await servers.signalStandby(0, 'SIGCONT');
     }
-  }, 40_000);
+  });
 
   it('is answered by the primary when the standby cancels the query', async () => {
     const before = countsOf(standby()).failed;
@@ -417,7 +417,7 @@ describe('GET /events with a cursor from before the last minute', () => {
     } finally {
       await executeOnStandby('select pg_wal_replay_resume()');
     }
-  }, 40_000);
+  });
 });
 
 // This test is last, because the standby no longer follows the primary.
@@ -432,5 +432,5 @@ describe('a standby that is promoted while its primary runs on', () => {
       client.query(`select from pg_stat_activity where datname = 'au1' and pid <> pg_backend_pid()`),
     );
     expect(rows).toEqual([]);
-  }, 40_000);
+  });
 });

@@ -207,7 +207,7 @@ describe('the server of a killed service', () => {
 });
 
 describe('a server that ends while its service runs', () => {
-  it('is restarted on its port, with one line that states the reason', { timeout: 60_000 }, async () => {
+  it('is restarted on its port, with one line that states the reason', async () => {
     const lines: string[] = [];
     const cluster = track(await openCluster({ dataDir, settings, onRestart: (line) => lines.push(line) }));
     const url = cluster.url('postgres');
@@ -232,7 +232,7 @@ describe('a server that ends while its service runs', () => {
     expect(await findRunningServer(dataDir)).toBeUndefined();
   });
 
-  it('is not restarted more than five times in a minute', { timeout: 60_000 }, async () => {
+  it('is not restarted more than five times in a minute', async () => {
     const lines: string[] = [];
     let givenUp: ClusterError | undefined;
     const onGivenUp = (error: ClusterError) => {

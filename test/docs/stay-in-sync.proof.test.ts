@@ -81,7 +81,7 @@ function comparable({ rows }: Copy): Map<string, object> {
   );
 }
 
-describe('the program of the guide "Stay in sync"', { timeout: 60_000 }, () => {
+describe('the program of the guide "Stay in sync"', () => {
   it('ends with an exact copy, made and followed while records change and a long import runs (EVT-4)', async () => {
     const importing = new pg.Client({ connectionString: service.databases.au1.url });
     await importing.connect();

@@ -8,6 +8,7 @@ import { TokenFamily } from '../../entities/token-family.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { SCOPES } from '../../schema/scopes.ts';
 import { hashSecret, newSecret } from '../../src/shared/secrets.ts';
+import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { backdateRotation, obtainTokens, refreshTokens, type Tokens } from './code-flow.ts';
 import { addApplication, addBuilder, addUser } from './fixtures.ts';
 import { BASE_URL, isTokenLive, OAUTH_START, type OAuthService, startOAuth } from './service.ts';
@@ -20,6 +21,7 @@ const flow = { clientId: 'cli_app', email: 'user_a@example.com' };
 let service: OAuthService;
 let tokens: Tokens;
 
+useLongerTimeLimits();
 beforeAll(async () => {
   service = await startOAuth();
   await addBuilder(service, 'buil_a');

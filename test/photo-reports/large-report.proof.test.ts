@@ -54,7 +54,7 @@ beforeAll(async () => {
   const content = page(ids.map((id, index) => blocks.image(`i${index}`, id)));
   ({ photoReportId: reportId } = await client.sendOk('POST', '/photo-reports/sync', request({ page: content })));
   chromium = await launchChromium();
-}, 240_000);
+});
 
 afterAll(async () => {
   await chromium?.close();
@@ -94,7 +94,7 @@ const VIEWS = [
   { name: 'desktop of high density', viewport: DESKTOP, deviceScaleFactor: 2 },
 ];
 
-describe.skipIf(!executablePath)(`a report of ${PHOTOS} photos`, { timeout: 120_000 }, () => {
+describe.skipIf(!executablePath)(`a report of ${PHOTOS} photos`, () => {
   it.each(VIEWS)(
     'shows its first screen on a $name after at most 2 MB, and nothing moves',
     async ({ name, ...view }) => {

@@ -45,88 +45,84 @@ const describeImage = (tab: Page, description: string): Promise<Record<string, s
 describe.skipIf(!executablePath).each(['local', 's3'] as const)(
   'the photos of a report in Chromium, %s store',
   (store) => {
-    describe.skipIf(store === 's3' && swiftUnavailableReason !== null)(
-      'with renditions',
-      { timeout: 120_000, retry: 1 },
-      () => {
-        let swift: Swift | null = null;
-        let deployment: TestDeployment;
-        let chromium: Chromium;
-        let client: BuilderClient;
+    describe.skipIf(store === 's3' && swiftUnavailableReason !== null)('with renditions', { retry: 1 }, () => {
+      let swift: Swift | null = null;
+      let deployment: TestDeployment;
+      let chromium: Chromium;
+      let client: BuilderClient;
 
-        beforeAll(async () => {
-          swift = store === 's3' ? await startSwift() : null;
-          deployment = await startDeployment(swift?.settings);
-          // Swift checks by its own clock when a URL was signed.
-          deployment.clock.at = Date.now();
-          const { app } = await startListening(deployment);
-          await addBuilder(deployment, 'buil_a', { name: 'Harbour Constructions' });
-          await addUser(deployment, 'user_kim', ['buil_a'], { name: 'Kim Nguyen' });
-          await addClient(deployment, 'cli_a', { secrets: [SECRET] });
-          const grant = { grant_type: 'client_credentials', audience: deployment.baseUrl, scope: SCOPES.join(' ') };
-          const { body } = await postToken(app, { ...grant, client_id: 'cli_a', client_secret: SECRET });
-          const service = { request: (options: object) => app.inject(options) } as unknown as Service;
-          client = new BuilderClient(service, body.access_token, 'buil_a');
-          chromium = await launchChromium();
-        }, 60_000);
+      beforeAll(async () => {
+        swift = store === 's3' ? await startSwift() : null;
+        deployment = await startDeployment(swift?.settings);
+        // Swift checks by its own clock when a URL was signed.
+        deployment.clock.at = Date.now();
+        const { app } = await startListening(deployment);
+        await addBuilder(deployment, 'buil_a', { name: 'Harbour Constructions' });
+        await addUser(deployment, 'user_kim', ['buil_a'], { name: 'Kim Nguyen' });
+        await addClient(deployment, 'cli_a', { secrets: [SECRET] });
+        const grant = { grant_type: 'client_credentials', audience: deployment.baseUrl, scope: SCOPES.join(' ') };
+        const { body } = await postToken(app, { ...grant, client_id: 'cli_a', client_secret: SECRET });
+        const service = { request: (options: object) => app.inject(options) } as unknown as Service;
+        client = new BuilderClient(service, body.access_token, 'buil_a');
+        chromium = await launchChromium();
+      });
 
-        afterAll(async () => {
-          await chromium?.close();
-          await deployment?.close();
-          await swift?.stop();
+      afterAll(async () => {
+        await chromium?.close();
+        await deployment?.close();
+        await swift?.stop();
+      });
+
+      const createPhoto = async (description: string, bytes: Buffer, type = 'image/jpeg') => {
+        const { uploadUrl, key, regionId } = await client.presign(bytes, type);
+        const answer = await fetch(uploadUrl, {
+          method: 'PUT',
+          headers: { 'content-type': type },
+          body: Uint8Array.from(bytes),
         });
+        expect(answer.status).toBe(200);
+        return client.createPhoto({ imageAttachment: { key, regionId, type: 'attachment' }, description });
+      };
 
-        const createPhoto = async (description: string, bytes: Buffer, type = 'image/jpeg') => {
-          const { uploadUrl, key, regionId } = await client.presign(bytes, type);
-          const answer = await fetch(uploadUrl, {
-            method: 'PUT',
-            headers: { 'content-type': type },
-            body: Uint8Array.from(bytes),
-          });
-          expect(answer.status).toBe(200);
-          return client.createPhoto({ imageAttachment: { key, regionId, type: 'attachment' }, description });
-        };
-
-        it('are upright, in their colours, of known dimensions, and lead to the originals', async () => {
-          const turned = await createQuadrantPicture(960, 640)
-            .withMetadata({ orientation: 6 })
-            .jpeg({ quality: 95 })
-            .toBuffer();
-          const wide = await readFile('test/fixtures/heic/display-p3.heic');
-          const photos = [
-            await createPhoto('turned', turned),
-            await createPhoto('iPhone', wide, 'image/heic'),
-            await createPhoto('broken', createHeic(), 'image/heic'),
-          ];
-          const content = page(photos.map(({ id }, index) => blocks.image(`i${index}`, id)));
-          const { photoReportId } = await client.sendOk('POST', '/photo-reports/sync', request({ page: content }));
-          const context = await chromium.newContext({ viewport: PHONE });
-          const tab = await context.newPage();
-          const messages: string[] = [];
-          tab.on('console', (message) => messages.push(message.text()));
-          await tab.goto(`${deployment.baseUrl}/reports/${photoReportId}`);
-          await tab.getByLabel('E-mail').fill('user_kim@example.com');
-          await tab.getByLabel('Password').fill(PASSWORD);
-          await tab.getByRole('button', { name: 'Sign in' }).click();
-          await tab.getByRole('img', { name: 'turned' }).waitFor();
-          const [red, green, blue, white] = QUADRANT_COLOURS;
-          expect(
-            findColourDifference(await coloursIn(tab, 'turned'), [blue!, red!, white!, green!]),
-          ).toBeLessThanOrEqual(COLOUR_TOLERANCE);
-          expect(findColourDifference(await coloursIn(tab, 'iPhone'), QUADRANT_COLOURS)).toBeLessThanOrEqual(
-            COLOUR_TOLERANCE,
-          );
-          const [first, second] = await coloursIn(tab, 'broken');
-          expect(first).toEqual(second);
-          await tab.reload();
-          const { original, ...attributes } = await describeImage(tab, 'turned');
-          expect(attributes).toEqual({ width: '427', height: '640', loading: 'lazy' });
-          const answer = await fetch(original!);
-          expect([answer.status, turned.equals(Buffer.from(await answer.arrayBuffer()))]).toEqual([200, true]);
-          expect(messages).toEqual([]);
-          await context.close();
-        });
-      },
-    );
+      it('are upright, in their colours, of known dimensions, and lead to the originals', async () => {
+        const turned = await createQuadrantPicture(960, 640)
+          .withMetadata({ orientation: 6 })
+          .jpeg({ quality: 95 })
+          .toBuffer();
+        const wide = await readFile('test/fixtures/heic/display-p3.heic');
+        const photos = [
+          await createPhoto('turned', turned),
+          await createPhoto('iPhone', wide, 'image/heic'),
+          await createPhoto('broken', createHeic(), 'image/heic'),
+        ];
+        const content = page(photos.map(({ id }, index) => blocks.image(`i${index}`, id)));
+        const { photoReportId } = await client.sendOk('POST', '/photo-reports/sync', request({ page: content }));
+        const context = await chromium.newContext({ viewport: PHONE });
+        const tab = await context.newPage();
+        const messages: string[] = [];
+        tab.on('console', (message) => messages.push(message.text()));
+        await tab.goto(`${deployment.baseUrl}/reports/${photoReportId}`);
+        await tab.getByLabel('E-mail').fill('user_kim@example.com');
+        await tab.getByLabel('Password').fill(PASSWORD);
+        await tab.getByRole('button', { name: 'Sign in' }).click();
+        await tab.getByRole('img', { name: 'turned' }).waitFor();
+        const [red, green, blue, white] = QUADRANT_COLOURS;
+        expect(findColourDifference(await coloursIn(tab, 'turned'), [blue!, red!, white!, green!])).toBeLessThanOrEqual(
+          COLOUR_TOLERANCE,
+        );
+        expect(findColourDifference(await coloursIn(tab, 'iPhone'), QUADRANT_COLOURS)).toBeLessThanOrEqual(
+          COLOUR_TOLERANCE,
+        );
+        const [first, second] = await coloursIn(tab, 'broken');
+        expect(first).toEqual(second);
+        await tab.reload();
+        const { original, ...attributes } = await describeImage(tab, 'turned');
+        expect(attributes).toEqual({ width: '427', height: '640', loading: 'lazy' });
+        const answer = await fetch(original!);
+        expect([answer.status, turned.equals(Buffer.from(await answer.arrayBuffer()))]).toEqual([200, true]);
+        expect(messages).toEqual([]);
+        await context.close();
+      });
+    });
   },
 );

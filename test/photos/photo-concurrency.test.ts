@@ -1,10 +1,12 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
+import { type BuilderClient, createBuilderClient, type UploadReference } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { createPicture } from '../support/images.ts';
+import { createRandom, shuffle } from '../support/random.ts';
 import { addProject } from '../support/rows.ts';
 
 const SENDS = 50;
@@ -40,6 +42,9 @@ async function sendAtOnce(method: 'POST' | 'DELETE', body: object) {
   for (const answer of answers) expect(answer.statusCode, answer.body).toBe(200);
   return answers.map((answer) => answer.json());
 }
+
+const toPhotos = (uploads: readonly UploadReference[]) =>
+  uploads.map((imageAttachment) => ({ externalSourceId: imageAttachment.key, imageAttachment }));
 
 const countActive = async (table: string) =>
   (await service.databases.au1
@@ -121,7 +126,7 @@ describe('concurrent requests on two instances', () => {
       const uploads = await Promise.all(Array.from({ length: 12 }, () => client.upload()));
       const page = (name: string, order: typeof uploads) => ({
         ...{ externalSourceId: `${name}-${round}`, sourceApp: 'race', folderName: name, projectId: projects[0] },
-        photos: order.map((imageAttachment) => ({ externalSourceId: imageAttachment.key, imageAttachment })),
+        photos: toPhotos(order),
       });
       const [one, two, ...alone] = await Promise.all([
         send(0, 'POST', '/photo-gallery/bulk-upsert', page('one', uploads)),
@@ -221,5 +226,47 @@ describe('concurrent requests on two instances', () => {
       expect(served.equals(photo.metadata.width === 20 ? one! : two!)).toBe(true);
       expect([20, 90]).toContain(photo.metadata.width);
     }
+  });
+});
+
+describe('eight concurrent bulk upserts of the same twelve uploads on two instances', () => {
+  let observer: pg.Client;
+
+  beforeAll(async () => {
+    observer = new pg.Client({ connectionString: service.databases.au1.url });
+    await observer.connect();
+  });
+  afterAll(() => observer.end());
+
+  /** Returns the number of deadlocks of the database. Backends report theirs at the latest when they end. */
+  async function deadlocks(): Promise<number> {
+    const others = `pg_stat_activity where datname = current_database() and backend_type = 'client backend'
+      and pid <> pg_backend_pid()`;
+    await observer.query(`select pg_terminate_backend(pid) from ${others}`);
+    await expect.poll(async () => (await observer.query(`select 1 from ${others}`)).rows.length).toBe(0);
+    const sql = 'select deadlocks::int from pg_stat_database where datname = current_database()';
+    return (await observer.query<{ deadlocks: number }>(sql)).rows[0]!.deadlocks;
+  }
+
+  it('cause no deadlock and no 503, and each upload becomes one photo', async () => {
+    const random = createRandom(8);
+    const before = await deadlocks();
+    for (let round = 0; round < 12; round++) {
+      const uploads = await Promise.all(Array.from({ length: 12 }, () => client.upload()));
+      const folder = await client.sendOk('POST', '/photo-folders', { name: 'Shared', projectId: projects[0] }, 201);
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, (_, at) =>
+          send(at, 'POST', '/photo-gallery/bulk-upsert', {
+            // One page in even rounds, eight pages that compete for the uploads in odd ones.
+            ...{ externalSourceId: round % 2 === 0 ? `page-${round}` : `page-${round}-${at}`, sourceApp: 'locks' },
+            ...{ folderId: folder.id, projectId: projects[0], photos: toPhotos(shuffle(uploads, random)) },
+          }),
+        ),
+      );
+      expect(answers.map(({ statusCode }) => statusCode)).toEqual(Array(8).fill(200));
+      const created = answers.flatMap((answer) => answer.json().createdAttachmentIds as string[]);
+      expect(created).toHaveLength(12);
+    }
+    expect(await deadlocks()).toBe(before);
   });
 });

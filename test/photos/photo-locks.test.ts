@@ -1,9 +1,9 @@
-import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
+import type { LightMyRequestResponse } from 'fastify';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BuilderClient, createBuilderClient, type UploadReference } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
-import { createRandom, shuffle } from '../support/random.ts';
+import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { addProject } from '../support/rows.ts';
 
 /** Rows of one table, by key. */
@@ -15,19 +15,18 @@ interface RowSelection {
 const BULK = '/photo-gallery/bulk-upsert';
 
 let service: Service;
-let instances: FastifyInstance[];
 let client: BuilderClient;
 let projects: [string, string];
 /** Holds row locks in a transaction and watches which statements wait for them. */
 let holder: pg.Client;
 let observer: pg.Client;
 
+useLongerTimeLimits();
 beforeAll(async () => {
   service = await startService();
   const connectionString = service.databases.au1.url;
   [holder, observer] = [new pg.Client({ connectionString }), new pg.Client({ connectionString })];
   await Promise.all([holder.connect(), observer.connect()]);
-  instances = [service.app, await service.startInstance()];
   client = await createBuilderClient(service, 'A');
   projects = [await addProject(service, client.builderId), await addProject(service, client.builderId)];
 });
@@ -37,8 +36,8 @@ afterAll(async () => {
   await service.stop();
 });
 
-const send = (method: 'POST' | 'PATCH' | 'DELETE', path: string, payload: object, at = 0) =>
-  instances[at % instances.length]!.inject({
+const send = (method: 'POST' | 'PATCH' | 'DELETE', path: string, payload: object) =>
+  service.app.inject({
     method,
     url: `/builders/${client.builderId}${path}`,
     headers: { authorization: `Bearer ${client.token}` },
@@ -155,44 +154,5 @@ describe('a transaction of the gallery locks', () => {
       );
       expect(free).toEqual([last]);
     }
-  });
-});
-
-describe('eight concurrent bulk upserts of the same twelve uploads on two instances', () => {
-  /** Returns the number of deadlocks of the database. Backends report theirs at the latest when they end. */
-  async function deadlocks(): Promise<number> {
-    const others = `pg_stat_activity where datname = current_database() and backend_type = 'client backend'
-      and pid not in (pg_backend_pid(), ${(holder as pg.Client & { processID: number }).processID})`;
-    await observer.query(`select pg_terminate_backend(pid) from ${others}`);
-    await expect.poll(async () => (await observer.query(`select 1 from ${others}`)).rows.length).toBe(0);
-    const sql = 'select deadlocks::int from pg_stat_database where datname = current_database()';
-    return (await observer.query<{ deadlocks: number }>(sql)).rows[0]!.deadlocks;
-  }
-
-  it('cause no deadlock and no 503, and each upload becomes one photo', async () => {
-    const random = createRandom(8);
-    const before = await deadlocks();
-    for (let round = 0; round < 12; round++) {
-      const uploads = await Promise.all(Array.from({ length: 12 }, () => client.upload()));
-      const folder = await client.sendOk('POST', '/photo-folders', { name: 'Shared', projectId: projects[0] }, 201);
-      const answers = await Promise.all(
-        Array.from({ length: 8 }, (_, at) =>
-          send(
-            'POST',
-            BULK,
-            {
-              // One page in even rounds, eight pages that compete for the uploads in odd ones.
-              ...{ externalSourceId: round % 2 === 0 ? `page-${round}` : `page-${round}-${at}`, sourceApp: 'locks' },
-              ...{ folderId: folder.id, projectId: projects[0], photos: toPhotos(shuffle(uploads, random)) },
-            },
-            at,
-          ),
-        ),
-      );
-      expect(answers.map(({ statusCode }) => statusCode)).toEqual(Array(8).fill(200));
-      const created = answers.flatMap((answer) => answer.json().createdAttachmentIds as string[]);
-      expect(created).toHaveLength(12);
-    }
-    expect(await deadlocks()).toBe(before);
   });
 });

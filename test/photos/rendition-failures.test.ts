@@ -32,7 +32,7 @@ afterAll(() => service.stop());
 const execute = (sql: string, values: unknown[] = []): Promise<any[]> =>
   service.databases.au1.fork().execute(sql, values);
 
-/** The pauses are multiples of five seconds; what has passed of one since is rounded up. */
+/** `seconds` is what remains of the pause, rounded up to a multiple of five, as all pauses are: the time since the failure does not matter. */
 const stateOf = async (id: string) => {
   const [row] = await execute(
     `select status, attempts, failures, problem, 5 * ceil(extract(epoch from claimed_until - clock_timestamp()) / 5)::int as seconds

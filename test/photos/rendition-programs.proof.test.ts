@@ -22,7 +22,6 @@ import { BASE_URL, TOKEN_KEY } from '../support/harness.ts';
 import { createHeicGrid } from '../support/heic-grid.ts';
 
 const DAY_MS = 86_400_000;
-const OPTIONS = { timeout: 240_000 };
 
 const fixture = new DataTransferFixture();
 afterAll(() => fixture.dispose());
@@ -98,7 +97,7 @@ async function expectEachOnce({ database, storage }: Installation): Promise<void
 }
 
 describe('an instance that is killed while it renders', () => {
-  it('leaves no photo behind: another renders each once (PHO-41)', OPTIONS, async () => {
+  it('leaves no photo behind: another renders each once (PHO-41)', async () => {
     const site = await createDemoInstallation();
     const { database, storage, env } = site;
     // Pictures whose decode takes long, so that the instance is killed within one.
@@ -128,7 +127,7 @@ describe('an instance that is killed while it renders', () => {
 });
 
 describe('renditions backfill', () => {
-  it('continues after a kill, one photo at a time', OPTIONS, async () => {
+  it('continues after a kill, one photo at a time', async () => {
     const site = await createDemoInstallation();
     const { database, env } = site;
     // As before the release that has renditions.
@@ -160,7 +159,7 @@ describe('renditions backfill', () => {
     await expectEachOnce(site);
   });
 
-  it('shows on a terminal how many photos are rendered', OPTIONS, async () => {
+  it('shows on a terminal how many photos are rendered', async () => {
     const { database, env } = await createDemoInstallation();
     const [photos] = await rowsOf(database, 'select count(*) from photo');
     const command = `${process.execPath} ${join(await findSourceRoot(), 'dist/src/cli.js')} renditions backfill --share 100`;
@@ -179,7 +178,7 @@ describe('renditions backfill', () => {
 });
 
 describe('an import', () => {
-  it('has its photos rendered by the instances (PHO-41)', OPTIONS, async () => {
+  it('has its photos rendered by the instances (PHO-41)', async () => {
     const site = await createEmptyInstallation();
     await runCommand(['import', SAMPLES], site.env);
     expect(await countOf(site.database, `status = 'PENDING'`)).toBeGreaterThan(0);

@@ -55,7 +55,7 @@ describe('a client of generated types', () => {
       run(program, [join(folder, 'openapi.json'), '--output', join(into, 'openapi.d.ts')]),
     );
     expect(problems).toBe('');
-  }, 60_000);
+  });
 
   it('compiles with those of @hey-api/openapi-ts', async () => {
     const program = join(CLIENTS, 'node_modules', '@hey-api', 'openapi-ts', 'bin', 'run.js');
@@ -64,7 +64,7 @@ describe('a client of generated types', () => {
       await run(process.execPath, [program], { cwd: into, env });
     });
     expect(problems).toBe('');
-  }, 60_000);
+  });
 
   it('follows the steps of docs/rest.md', async () => {
     const { clientId, clientSecret, builderIds } = service.findDemoClient('A');
@@ -103,7 +103,7 @@ describe('a GraphQL client of generated types', () => {
     await writeFile(schema, await (await fetch(`${baseUrl}/graphql/schema.graphql`, { headers })).text());
     into = join(folder, 'graphql');
     problems = await generateAndCompile('graphql', ['graphql-client.ts'], () => generateGraphql(schema, into));
-  }, 90_000);
+  });
 
   /** Runs the generator over a downloaded schema and the scalar map, without a network. */
   const generateGraphql = (schema: string, out: string) =>
@@ -131,7 +131,7 @@ export const send = (client: GraphqlClient) =>
     expect(found.trim().split(/\n(?! )/)).toHaveLength(1);
     await writeFile(join(into, 'invalid.ts'), program.replace('sub_a1', 'proj_a1'));
     expect(await compile(into)).toBe('');
-  }, 60_000);
+  });
 
   it('reads every page and writes under the types that it was compiled with', async () => {
     const builderId = service.findDemoClient('A').builderIds[0]!;

@@ -36,11 +36,11 @@ describe('the OpenAPI document', () => {
     const { totals, problems } = JSON.parse(await lint('redocly', ['lint', '--format=json']));
     expect(problems).toEqual([]);
     expect(totals).toEqual({ errors: 0, warnings: 0, ignored: 3 });
-  }, 120_000);
+  });
 
   it('has no problem under the recommended rules of Spectral', async () => {
     expect(JSON.parse(await lint('spectral', ['lint', '--format=json', '--quiet', '--fail-severity=hint']))).toEqual(
       [],
     );
-  }, 120_000);
+  });
 });

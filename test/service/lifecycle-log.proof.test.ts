@@ -33,7 +33,7 @@ describe.each([
   ['a single process', {}],
   ['a supervisor', { SUPERVISE: '1' }],
 ])('the output of %s that is no terminal', (_name, more) => {
-  it('is JSON lines alone: start, migrations, requests, and the reason of the stop', { timeout: 60_000 }, async () => {
+  it('is JSON lines alone: start, migrations, requests, and the reason of the stop', async () => {
     const run = runProgram({ ...settings, ...more });
     await run.waitForOutput(/"msg":"ready"/);
     const response = await fetch(`http://localhost:${settings.PORT}/health/live`);

@@ -83,7 +83,7 @@ describe('the packed project, installed in an empty folder', () => {
     expect(stdout).not.toContain('npm run');
   });
 
-  it('serves requests with the two database URLs alone', { timeout: 60_000 }, async () => {
+  it('serves requests with the two database URLs alone', async () => {
     const { integratorId } = await cli('integrator', 'create', '--name', 'Gate');
     const scope = 'read:builders';
     const client = ['client', 'create', '--integrator', integratorId, '--name', 'Gate', '--scope', scope];

@@ -34,7 +34,7 @@ const start = (settings: Record<string, string> = {}, flags: string[] = []) =>
 
 const health = async () => (await fetch(`http://localhost:${port}/health/ready`)).json();
 
-describe('npm start', { timeout: 60_000 }, () => {
+describe('npm start', () => {
   beforeAll(async () => {
     port = await freePort();
   });
@@ -95,7 +95,7 @@ describe('npm start', { timeout: 60_000 }, () => {
   });
 });
 
-describe('the embedded PostgreSQL', { timeout: 90_000 }, () => {
+describe('the embedded PostgreSQL', () => {
   it('is restarted by the service, which exits with code 1 if it fails repeatedly', async () => {
     const service = await start({ PORT: String(await freePort()) });
     const end = async () => process.kill((await findRunningServer(join(folder, 'data')))!.pid, 'SIGKILL');

@@ -95,7 +95,7 @@ async function waitForWorkerEnd(service: ProgramRun) {
   return logLines(service, ENDED)[0];
 }
 
-describe.each(['1', '2'])('a killed worker of %s', { timeout: 120_000 }, (WORKERS) => {
+describe.each(['1', '2'])('a killed worker of %s', (WORKERS) => {
   it('is replaced while connections wait, and no connection is refused or lost', async () => {
     const service = await start({ WORKERS });
     const victims = await findWorkers(service);
@@ -131,7 +131,7 @@ describe.each(['1', '2'])('a killed worker of %s', { timeout: 120_000 }, (WORKER
   });
 });
 
-describe('a standby worker', { timeout: 120_000 }, () => {
+describe('a standby worker', () => {
   it('serves as soon as the other worker exits, and another standby is started', async () => {
     const service = await start({ STANDBY: '1' });
     await service.waitForOutput(/a standby worker is ready/);
@@ -144,7 +144,7 @@ describe('a standby worker', { timeout: 120_000 }, () => {
   });
 });
 
-describe('a worker whose event loop hangs', { timeout: 120_000 }, () => {
+describe('a worker whose event loop hangs', () => {
   it('is killed and replaced, and connections that it had not accepted are served', async () => {
     const service = await start({ WORKER_HANG_SECONDS: '5' });
     const [victim] = await findWorkers(service);
@@ -156,7 +156,7 @@ describe('a worker whose event loop hangs', { timeout: 120_000 }, () => {
   });
 });
 
-describe('a worker that runs out of memory', { timeout: 120_000 }, () => {
+describe('a worker that runs out of memory', () => {
   it('is replaced, and the log has its cause in one line', async () => {
     const exhaust = `process.on('SIGUSR2', () => { const kept = []; for (;;) kept.push(Array.from({ length: 1e5 }, Math.random)); })`;
     const preload = await writeModule('exhaust.cjs', exhaust);
@@ -169,7 +169,7 @@ describe('a worker that runs out of memory', { timeout: 120_000 }, () => {
   });
 });
 
-describe('a worker that cannot start again', { timeout: 120_000 }, () => {
+describe('a worker that cannot start again', () => {
   it('is replaced immediately, and then after growing delays', async () => {
     const failAgain = `if (process.send && require('node:fs').existsSync(${JSON.stringify(join(folder, 'fail'))})) process.exit(7)`;
     const service = await start({ NODE_OPTIONS: `--require=${await writeModule('fail-again.cjs', failAgain)}` });
@@ -189,7 +189,7 @@ describe('a worker that cannot start again', { timeout: 120_000 }, () => {
   });
 });
 
-describe('stopping the supervisor', { timeout: 120_000 }, () => {
+describe('stopping the supervisor', () => {
   it('with SIGTERM serves waiting connections first', async () => {
     const service = await start({ DRAIN_SECONDS: '1' });
     service.process.kill('SIGTERM');

@@ -85,7 +85,7 @@ const toFormRequest = (fields: Record<string, string>) => ({
 const tokenRequest = () =>
   toFormRequest({ grant_type: 'client_credentials', audience: `http://localhost:${port}`, scope: 'read:builders' });
 
-describe('several workers', { timeout: 60_000 }, () => {
+describe('several workers', () => {
   it('share the port and the requests, combine their metrics and print one welcome message', async () => {
     const service = await start({ LOG_LEVEL: 'info' });
     expect(await statuses(10, '/health/ready')).toEqual(repeat(10, 200));
@@ -138,7 +138,7 @@ describe('several workers', { timeout: 60_000 }, () => {
   });
 });
 
-describe('stopping several workers', { timeout: 60_000 }, () => {
+describe('stopping several workers', () => {
   const isRefused = () =>
     new Promise<boolean>((done) => {
       const socket = connect(port, '127.0.0.1', () => socket.destroy());

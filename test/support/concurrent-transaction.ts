@@ -4,8 +4,8 @@ import { expect } from 'vitest';
 
 /**
  * A transaction on a connection of its own. A test keeps it open while requests of the service wait for its locks, so that
- * their statements interleave in one known order. A request that waits for more than four seconds fails, which
- * `useLongerTimeLimits` prevents.
+ * their statements interleave in one known order. A request that waits for a lock for more than four seconds fails;
+ * call `useLongerTimeLimits` in the test file.
  */
 export class ConcurrentTransaction {
   readonly #client: pg.Client;

@@ -1,4 +1,4 @@
-import { beforeAll, vi } from 'vitest';
+import { aroundAll, vi } from 'vitest';
 import {
   READER_SETTINGS,
   REQUEST_SETTINGS,
@@ -10,23 +10,26 @@ import { CLIENT_CONFIG } from '../../src/database/pool/timeouts.ts';
 const FACTOR = 10;
 
 /**
- * Makes the service's time limits of statements, locks, idle transactions and `AbortSignal.timeout` ten times as long, for the rest of the file.
- * For tests in which requests wait on purpose, for a lock or for images: on a loaded machine, what they wait for takes longer than the service
- * allows. Call it before the hook that starts the service, whose connections keep the limits with which they were opened.
+ * Multiplies by ten, for all tests of the file, the service's time limits of statements, locks and idle transactions, and those made with
+ * `AbortSignal.timeout`. For tests in which requests wait on purpose, for a lock or for images: on a loaded machine, what they wait for
+ * takes longer than the service allows. The wait for a connection and `Transaction.extendTimeout` keep their limits.
  */
 export function useLongerTimeLimits(): void {
-  beforeAll(() => {
-    const restore = [REQUEST_SETTINGS, WRITER_SETTINGS, READER_SETTINGS].map((settings) =>
-      replace(settings, multiplyTimeouts(settings)),
+  // Before all hooks, because a connection keeps the limits with which it was opened.
+  aroundAll(async (runTests) => {
+    const undo = [REQUEST_SETTINGS, WRITER_SETTINGS, READER_SETTINGS].map((settings) =>
+      assignTemporarily(settings, multiplyTimeouts(settings)),
     );
-    restore.push(replace(CLIENT_CONFIG, { query_timeout: CLIENT_CONFIG.query_timeout * FACTOR }));
+    undo.push(assignTemporarily(CLIENT_CONFIG, { query_timeout: CLIENT_CONFIG.query_timeout * FACTOR }));
     const createSignal = AbortSignal.timeout;
     const spy = vi.spyOn(AbortSignal, 'timeout');
     spy.mockImplementation((milliseconds) => createSignal(milliseconds * FACTOR));
-    return () => {
+    try {
+      await runTests();
+    } finally {
       spy.mockRestore();
-      for (const undo of restore) undo();
-    };
+      for (const restore of undo) restore();
+    }
   });
 }
 
@@ -37,8 +40,8 @@ const multiplyTimeouts = (settings: SessionSettings): SessionSettings =>
       .map(([name, value]) => [name, String(Number(value) * FACTOR)]),
   );
 
-/** Returns what restores the properties. */
-function replace<T extends object>(target: T, properties: NoInfer<{ [K in keyof T]?: unknown }>): () => void {
+/** Assigns the properties. Returns a function that restores the former values. */
+function assignTemporarily<T extends object>(target: T, properties: NoInfer<{ [K in keyof T]?: unknown }>): () => void {
   const before = { ...target };
   Object.assign(target, properties);
   return () => void Object.assign(target, before);

@@ -1,13 +1,16 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the ports that Linux gives to connections and to listeners without one, which could take the port before its use; above those that `fetch` refuses. */
-const [FIRST, LAST] = [12_000, 32_767];
+/**
+ * Below Linux's ephemeral ports (from 32768), which another socket could be given before the port is used, and above the ports that
+ * `fetch` blocks (to 10080).
+ */
+const [FIRST_PORT, LAST_PORT] = [12_000, 32_767];
 
 /** Returns a free port. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = FIRST + Math.floor(Math.random() * (LAST - FIRST + 1));
+    const port = FIRST_PORT + Math.floor(Math.random() * (LAST_PORT - FIRST_PORT + 1));
     if (await isFree(port)) return port;
   }
 }

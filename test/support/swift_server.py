@@ -18,6 +18,7 @@ swift_hash_path_prefix = builder
 swift_hash_path_suffix = api
 """
 
+# On a loaded machine, a server may need longer than usual to respond, to which the proxy responds with 503.
 PROXY = """[DEFAULT]
 swift_dir = {folder}
 bind_port = {port}
@@ -26,6 +27,7 @@ pipeline = catch_errors gatekeeper s3api tempauth copy slo dlo proxy-server
 [app:proxy-server]
 use = egg:swift#proxy
 account_autocreate = true
+node_timeout = 60
 [filter:catch_errors]
 use = egg:swift#catch_errors
 [filter:gatekeeper]
@@ -97,6 +99,7 @@ def main():
         "fallocate_reserve": "0",
         "disable_fallocate": "true",
         "allow_versions": "false",
+        "node_timeout": "60",
     }
     logger = utils.get_logger(conf, "swift", log_route="swift")
     from swift.account.server import AccountController

@@ -75,7 +75,7 @@ describe('a thousand endpoints, of which a hundred hang', () => {
     vi.restoreAllMocks();
     await dispatcher.stop(0);
     // It takes a few seconds, and more than a minute on a machine on which five processes wait for each processor.
-  }, 240_000);
+  });
 });
 
 describe('the retention job', () => {

@@ -5,6 +5,7 @@ import { createWebhookTools } from '../../src/domain/webhooks/webhook-context.ts
 import { createDispatcher } from '../support/dispatcher.ts';
 import { numberPendingEvents } from '../support/events.ts';
 import { type Service, startService } from '../support/harness.ts';
+import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { type ReceivedDelivery, WebhookReceiver } from '../support/webhook-receiver.ts';
 
 let service: Service;
@@ -12,6 +13,7 @@ let receiver: WebhookReceiver;
 let dispatcher: Dispatcher;
 let builderId: string;
 
+useLongerTimeLimits();
 beforeAll(async () => {
   service = await startService();
   builderId = service.findDemoClient('A').builderIds[0]!;

@@ -19,7 +19,7 @@ import { freePort } from '../../support/ports.ts';
 
 /**
  * When the demo is loaded: a Wednesday at 10:30 in Sydney, when workers are on site. The generated records depend on
- * the time, so that on a given day a list that a test opens could be empty.
+ * it; on some days, a list that a test opens would be empty.
  */
 const LOADED_AT = Date.parse('2026-03-11T10:30:00+11:00');
 
@@ -37,7 +37,7 @@ export interface DemoConsole {
   close(): Promise<void>;
 }
 
-/** Returns a clock that began at `LOADED_AT` and goes on, since the pages poll. */
+/** Returns a clock that began at `LOADED_AT` and advances in real time, because the pages poll. */
 function createDemoClock(): Clock {
   const offset = LOADED_AT - Date.now();
   return { now: () => Date.now() + offset };
@@ -66,7 +66,7 @@ export async function startDemoConsole(): Promise<DemoConsole> {
       ...{ locale: 'en-AU', timezoneId: 'Europe/Berlin' },
       ...{ reducedMotion: 'reduce', acceptDownloads: true },
     });
-    context.setDefaultTimeout(10_000);
+    context.setDefaultTimeout(30_000);
     await context.clock.install({ time: clock.now() });
     const page = await context.newPage();
     await page.goto(`${baseUrl}${path}`);

@@ -13,7 +13,7 @@ beforeAll(async () => {
   staffConsole = await startDemoConsole();
   page = await staffConsole.signIn('ADMIN');
   otherPage = await staffConsole.signIn('OPERATOR');
-}, 180_000);
+});
 afterAll(() => staffConsole?.close());
 
 /** Rows of a statement in `au1`. */
@@ -50,7 +50,7 @@ const openFirst = async (table: string) => {
 
 const now = () => new Date(staffConsole.clock.now()).toISOString();
 
-describe.skipIf(!executablePath)('a staff user whose record another one changes', { timeout: 60_000 }, () => {
+describe.skipIf(!executablePath)('a staff user whose record another one changes', () => {
   it('sees a new secret of a client after the client is read again', async () => {
     await openIntegrator();
     await openFirst('Clients');

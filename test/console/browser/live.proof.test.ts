@@ -10,14 +10,14 @@ let staffConsole: DemoConsole;
 
 beforeAll(async () => {
   if (executablePath) staffConsole = await startDemoConsole();
-}, 180_000);
+});
 afterAll(() => staffConsole?.close());
 
 /** Rows of a statement in `au1`. */
 const select = (text: string, values: unknown[] = []) =>
   staffConsole.databases.au1.runner.run({ name: `test ${text}`, text }, values) as Promise<unknown[][]>;
 
-describe.skipIf(!executablePath)('an open page of the console', { timeout: 120_000 }, () => {
+describe.skipIf(!executablePath)('an open page of the console', () => {
   it('shows a sign-on within two seconds, with one poll a second', async () => {
     const page = await staffConsole.signIn('OPERATOR', '/console/attendance');
     await page.getByRole('region', { name: 'Board' }).waitFor();

@@ -25,7 +25,7 @@ beforeAll(async () => {
     const { errors } = (await response.json().catch(() => ({}))) as { errors?: { message: string }[] };
     for (const { message } of errors ?? []) rejected.push(`${new URL(page.url()).pathname}: ${message}`);
   });
-}, 180_000);
+});
 afterAll(() => staffConsole?.close());
 afterEach(() => expect(rejected.splice(0)).toEqual([]));
 
@@ -67,7 +67,7 @@ const openPage = (path: string) => page.goto(`${staffConsole.baseUrl}/console/${
 const table = (name: string) => page.getByRole('table', { name, exact: true });
 const pager = (name: string) => page.getByRole('navigation', { name });
 
-describe.skipIf(!executablePath)('the console with many records in Chromium', { timeout: 120_000 }, () => {
+describe.skipIf(!executablePath)('the console with many records in Chromium', () => {
   it('lists 500 integrators with their usage page by page, and finds one by its name', async () => {
     await openPage('integrations');
     const rows = table('Integrators').getByRole('row');

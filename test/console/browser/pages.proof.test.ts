@@ -22,7 +22,7 @@ beforeAll(async () => {
   // A violation of the Content-Security-Policy is an error of the browser's console too.
   page.on('console', (message) => message.type() === 'error' && browserErrors.push(message.text()));
   page.on('pageerror', (error) => browserErrors.push(String(error)));
-}, 180_000);
+});
 afterAll(() => staffConsole?.close());
 afterEach(async () => {
   await page?.unrouteAll({ behavior: 'ignoreErrors' });
@@ -170,7 +170,7 @@ const failOperation = (operation: string) => async (route: Route) => {
   return route.fulfill({ status: 200, json: { errors: [error] } });
 };
 
-describe.skipIf(!executablePath)('the pages of the console in Chromium', { timeout: 180_000 }, () => {
+describe.skipIf(!executablePath)('the pages of the console in Chromium', () => {
   describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
     it.each(PAGES)('%s is accessible, and fits on a phone and a wide screen', async (name, path, openMore) => {
       await open(path, theme);

@@ -9,7 +9,7 @@ let staffConsole: DemoConsole;
 
 beforeAll(async () => {
   if (executablePath) staffConsole = await startDemoConsole();
-}, 180_000);
+});
 afterAll(() => staffConsole?.close());
 
 let statements = 0;
@@ -25,7 +25,7 @@ const countListed = async (page: Page) =>
   Number((await page.getByText(/^\d+–.* of /).innerText()).replace(/.* of |,/g, ''));
 const table = (page: Page, name: string) => page.getByRole('table', { name, exact: true });
 
-describe.skipIf(!executablePath)('a staff user of us1 alone', { timeout: 120_000 }, () => {
+describe.skipIf(!executablePath)('a staff user of us1 alone', () => {
   let page: Page;
 
   beforeAll(async () => {
@@ -35,7 +35,7 @@ describe.skipIf(!executablePath)('a staff user of us1 alone', { timeout: 120_000
     await select('update builder set time_zone = null', [], 'us1');
     page = await staffConsole.open('/console');
     await submitCredentials(page, { email, password: PASSWORD });
-  }, 60_000);
+  });
   afterAll(() => page?.context().close());
 
   it('is shown the region in its time zone, and stays signed in where the address names no region (CON-1)', async () => {
@@ -78,7 +78,7 @@ describe.skipIf(!executablePath)('a staff user of us1 alone', { timeout: 120_000
   });
 });
 
-describe.skipIf(!executablePath)('a staff user of both regions', { timeout: 120_000 }, () => {
+describe.skipIf(!executablePath)('a staff user of both regions', () => {
   it('has the role of each (CON-4)', async () => {
     await addStaff(staffConsole, 'OPERATOR', { id: 'user_both' });
     const email = await addStaff(staffConsole, 'ADMIN', { id: 'user_both', region: 'us1' });
@@ -99,7 +99,7 @@ describe.skipIf(!executablePath)('a staff user of both regions', { timeout: 120_
   });
 });
 
-describe.skipIf(!executablePath)('two people who use one browser', { timeout: 120_000 }, () => {
+describe.skipIf(!executablePath)('two people who use one browser', () => {
   it('each see who is signed in, also in an open tab', async () => {
     const page = await staffConsole.signIn('ADMIN');
     await heading(page, /^Today at /);
@@ -114,7 +114,7 @@ describe.skipIf(!executablePath)('two people who use one browser', { timeout: 12
   });
 });
 
-describe.skipIf(!executablePath)('the numbers of today', { timeout: 120_000 }, () => {
+describe.skipIf(!executablePath)('the numbers of today', () => {
   it('lead to visits that began on earlier days, which are ended there', async () => {
     const [[project]] = (await select(
       `insert into sign_on_visit (id, created_at, updated_at, builder_id, project_id, worker_id, signed_on_at)
@@ -188,7 +188,7 @@ describe.skipIf(!executablePath)('the numbers of today', { timeout: 120_000 }, (
   });
 });
 
-describe.skipIf(!executablePath)('an address', { timeout: 120_000 }, () => {
+describe.skipIf(!executablePath)('an address', () => {
   it('names the region and the builder, so that a link shows others the same', async () => {
     const page = await staffConsole.signIn('OPERATOR');
     await heading(page, /^Today at /);
@@ -218,7 +218,7 @@ describe.skipIf(!executablePath)('an address', { timeout: 120_000 }, () => {
   });
 });
 
-describe.skipIf(!executablePath)('administrators', { timeout: 120_000 }, () => {
+describe.skipIf(!executablePath)('administrators', () => {
   it('add and remove the membership of a person, which the audit log shows', async () => {
     await select(
       `insert into app_user (id, created_at, updated_at, name, email) values ('user_lee', now(), now(), 'Lee Park', 'lee.park@example.com')`,

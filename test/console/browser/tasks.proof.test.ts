@@ -8,7 +8,7 @@ let staffConsole: DemoConsole;
 
 beforeAll(async () => {
   if (executablePath) staffConsole = await startDemoConsole();
-}, 180_000);
+});
 afterAll(() => staffConsole?.close());
 
 /** Rows of a statement in `au1`. */
@@ -25,7 +25,7 @@ const resolveConflict = async (page: Page, reason: string) => {
   await page.getByRole('button', { name: 'Resolve the conflict' }).click();
 };
 
-describe.skipIf(!executablePath)('the console in Chromium', { timeout: 120_000 }, () => {
+describe.skipIf(!executablePath)('the console in Chromium', () => {
   it('resolves a conflict once, and shows the second person who was faster', async () => {
     // One after the other: an address has one attempt to sign in at a time.
     const first = await staffConsole.signIn('OPERATOR', '/console/attendance?show=conflicts');
@@ -112,9 +112,7 @@ describe.skipIf(!executablePath)('the console in Chromium', { timeout: 120_000 }
     await page.waitForURL(/code=/);
     const cells = page.getByRole('table', { name: 'Timesheets', exact: true }).locator('td[data-label="Cost code"]');
     await expect
-      .poll(async () => [...new Set((await cells.allInnerTexts()).map((text) => text.split(' ')[0]))], {
-        timeout: 10_000,
-      })
+      .poll(async () => [...new Set((await cells.allInnerTexts()).map((text) => text.split(' ')[0]))])
       .toEqual([code]);
     const total = Number((await page.getByText(/^1–.* of /).innerText()).replace(/.* of |,/g, ''));
     await page.getByText(new RegExp(`hours in ${total} timesheets`)).waitFor();

@@ -48,10 +48,12 @@ async function countReads(work: () => Promise<unknown>): Promise<number> {
 
 describe('a page that is read again after a poll', () => {
   it('is read once for all tabs of that poll (CON-18)', async () => {
-    // Shared for a minute: on a loaded machine, the reads take longer than the second.
+    // Extends the sharing from one second to a minute, because the reads take longer than a second on a loaded machine.
     const startTimer = setTimeout;
     const timers = vi.spyOn(globalThis, 'setTimeout');
-    timers.mockImplementation((run, milliseconds) => startTimer(run, milliseconds === 1_000 ? 60_000 : milliseconds));
+    timers.mockImplementation((run, milliseconds, ...args) =>
+      startTimer(run, milliseconds === 1_000 ? 60_000 : milliseconds, ...args),
+    );
     onTestFinished(() => timers.mockRestore());
     let results: Awaited<ReturnType<typeof readAs>>[] = [];
     const reads = await countReads(async () => {

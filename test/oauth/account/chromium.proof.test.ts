@@ -36,7 +36,7 @@ afterAll(async () => {
 
 const expectHeading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor({ timeout: 30_000 });
 
-describe.skipIf(!executablePath)('the account pages in Chromium', { timeout: 120_000 }, () => {
+describe.skipIf(!executablePath)('the account pages in Chromium', () => {
   it('are accessible from sign-in to the removal of an application (OAU-46, OAU-47)', async () => {
     await page.goto(`${deployment.baseUrl}/account/applications`);
     await expectUsable(page, 'account-sign-in');
