@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { requireMarkers, writeFigures, writeRows } from '../support/figures.ts';
 
 let folder: string;
@@ -35,6 +35,9 @@ describe('writeFigures', () => {
   });
 
   it('writes the same page again when the figures are the same', async () => {
+    // The page names the day.
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
     await writeFigures(path, 'memory', 'Some.');
     const once = await readFile(path, 'utf8');
     await writeFigures(path, 'memory', 'Some.');

@@ -161,7 +161,8 @@ describe('numbers of events', () => {
     await otherClient.query('begin; select number_events(1000)');
     expect(await numberEvents(database)).toBeNull();
     expect((await readHead(database)).number).toBe(head.number);
-    await client.query('select pg_terminate_backend($1)', [
+    // Returns when the process has ended.
+    await client.query('select pg_terminate_backend($1, 20000)', [
       (otherClient as unknown as { processID: number }).processID,
     ]);
     otherClient = await connect();

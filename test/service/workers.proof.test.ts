@@ -99,7 +99,7 @@ describe('several workers', () => {
   });
 
   it('share a rate limit', async () => {
-    await start({ RATE_LIMIT_API: '40/86400' });
+    await start({ RATE_LIMIT_API: '40/999999' });
     expect(await statuses(60, '/builders')).toEqual([...repeat(40, 401), ...repeat(20, 429)]);
   });
 

@@ -75,8 +75,9 @@ describe('the signature of a delivery', () => {
   });
 
   it('is rejected when it is too old or too new', () => {
+    // The library reads the time again.
     expect(() => verify(sign(now() - TOLERANCE_SECONDS - 1))).toThrow('too old');
-    expect(() => verify(sign(now() + TOLERANCE_SECONDS + 1))).toThrow('too new');
+    expect(() => verify(sign(now() + TOLERANCE_SECONDS + 60))).toThrow('too new');
   });
 
   it.each(['', 'whsec_'])('has no empty secret: %j', (secret) => {

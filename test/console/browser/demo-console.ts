@@ -18,10 +18,10 @@ import { createDatabase } from '../../setup/database.ts';
 import { freePort } from '../../support/ports.ts';
 
 /**
- * When the demo is loaded: a Wednesday at 10:30 in Sydney, when workers are on site. The generated records depend on
+ * When the demo is loaded: a Wednesday at 11:30 in Sydney, when workers are on site, and 00:30 UTC. The generated records depend on
  * it; on some days, a list that a test opens would be empty.
  */
-const LOADED_AT = Date.parse('2026-03-11T10:30:00+11:00');
+const LOADED_AT = Date.parse('2026-03-11T11:30:00+11:00');
 
 /** The service over the demo company, on a fixed working day, and a browser with the same clock. */
 export interface DemoConsole {

@@ -140,8 +140,8 @@ describe.skipIf(!executablePath)('the console with many records in Chromium', ()
     const projectId = await page.getByRole('combobox', { name: 'Project' }).inputValue();
     await select(
       `insert into sign_on_visit select (jsonb_populate_record(visit, jsonb_build_object('id', 'visit_many' || n,
-          'signed_on_at', timestamptz '2026-01-12T20:00:00Z' + n * interval '1 minute',
-          'signed_off_at', timestamptz '2026-01-13T04:00:00Z' + n * interval '1 minute'))).*
+          'signed_on_at', timestamptz '2025-01-12T20:00:00Z' + n * interval '1 minute',
+          'signed_off_at', timestamptz '2025-01-13T04:00:00Z' + n * interval '1 minute'))).*
         from sign_on_visit visit, generate_series(1, 130) n
         where visit.id = (select id from sign_on_visit where project_id = ? and signed_off_at is not null limit 1)`,
       [projectId],
@@ -149,7 +149,7 @@ describe.skipIf(!executablePath)('the console with many records in Chromium', ()
     await select(
       `insert into sign_on_event select (jsonb_populate_record(event, jsonb_build_object('id', 'event_many' || n,
           'received', 1000000000 + n, 'project_id', ?::text, 'source_event_id', 'many' || n,
-          'source_sign_on_event_id', 'absent' || n, 'occurred_at', timestamptz '2026-01-12T20:00:00Z' + n * interval '1 minute'))).*
+          'source_sign_on_event_id', 'absent' || n, 'occurred_at', timestamptz '2025-01-12T20:00:00Z' + n * interval '1 minute'))).*
         from sign_on_event event, generate_series(1, 60) n
         where event.id = (select id from sign_on_event where builder_id = ? and status = 'PENDING_SIGN_ON' limit 1)`,
       [projectId, builderId],
@@ -159,7 +159,7 @@ describe.skipIf(!executablePath)('the console with many records in Chromium', ()
         ? route.fulfill({ json: { errors: [{ message: 'made up' }] } })
         : route.continue(),
     );
-    await openPage(`attendance?project=${projectId}&date=2026-01-13`);
+    await openPage(`attendance?project=${projectId}&date=2025-01-13`);
     await page.getByText('The first 100 of 130 visits are shown. The others could not be loaded.').waitFor();
     await expectUsable(page, 'many-visits');
     expect(new Set(rejected.splice(0))).toEqual(new Set(['/console/attendance: made up']));

@@ -72,13 +72,13 @@ describe.skipIf(!executablePath)('the console in Chromium', () => {
     const projectId = await page.getByLabel('Project').inputValue();
     await select(
       `insert into sign_on_visit select (jsonb_populate_record(visit, jsonb_build_object('id', 'visit_many' || n,
-          'signed_on_at', timestamptz '2026-01-12T20:00:00Z' + n * interval '1 minute',
-          'signed_off_at', timestamptz '2026-01-13T04:00:00Z' + n * interval '1 minute'))).*
+          'signed_on_at', timestamptz '2025-01-12T20:00:00Z' + n * interval '1 minute',
+          'signed_off_at', timestamptz '2025-01-13T04:00:00Z' + n * interval '1 minute'))).*
         from sign_on_visit visit, generate_series(1, 130) n
         where visit.id = (select id from sign_on_visit where project_id = $1 and signed_off_at is not null limit 1)`,
       [projectId],
     );
-    await page.goto(`${staffConsole.baseUrl}/console/attendance?project=${projectId}&date=2026-01-13`);
+    await page.goto(`${staffConsole.baseUrl}/console/attendance?project=${projectId}&date=2025-01-13`);
     await page.locator('.bar').nth(129).waitFor();
     expect(await page.locator('.bar').count()).toBe(130);
     await page.getByText('The others are loading').waitFor({ state: 'detached' });
