@@ -82,8 +82,6 @@ export function escapeLiteral(text: string): string {
  */
 export function releaseLostConnections(pool: pg.Pool): void {
   pool.on('connect', (client) => {
-    // The current statement reports a lost connection; an idle one needs no report.
-    client.on('error', () => undefined);
     let release: pg.PoolClient['release'] | undefined;
     Object.defineProperty(client, 'release', {
       // The pool sets `release` each time that it hands out the client.

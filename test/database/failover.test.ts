@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { InvalidValue, parsePostgresUrl } from '../../src/config/parsers.ts';
@@ -10,6 +12,7 @@ import {
   type PrimaryServer,
   watchPrimary,
 } from '../../src/database/pool/find-primary.ts';
+import { toPoolConfig, WRITER_SETTINGS } from '../../src/database/pool/session-settings.ts';
 import { describeServers, splitAddresses } from '../../src/shared/postgres-url.ts';
 import { createDatabase } from '../setup/database.ts';
 import { freePort } from '../support/ports.ts';
@@ -162,6 +165,36 @@ describe('a connection to one of several servers', () => {
     await client.query('rollback');
     expect((await client.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
     await client.end();
+  });
+});
+
+describe('a connection that ends as soon as it is ready', () => {
+  /** Returns a message of PostgreSQL's protocol. */
+  const toMessage = (type: string, body: Buffer) => {
+    const length = Buffer.alloc(4);
+    length.writeInt32BE(body.length + 4);
+    return Buffer.concat([Buffer.from(type), length, body]);
+  };
+  const AUTHENTICATION_OK = toMessage('R', Buffer.alloc(4));
+  const READY_FOR_QUERY = toMessage('Z', Buffer.from('I'));
+  const SHUTDOWN = toMessage('E', Buffer.from('SFATAL\0C57P01\0Mterminating connection\0\0'));
+
+  it('fails the statement, and not the process', async () => {
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      // In one packet, as when the process of the client was busy while the server stopped.
+      socket.once('data', () => socket.end(Buffer.concat([AUTHENTICATION_OK, READY_FOR_QUERY, SHUTDOWN])));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const pool = new pg.Pool({
+      connectionString: `postgres://user@127.0.0.1:${port}/none`,
+      ...toPoolConfig(WRITER_SETTINGS),
+    });
+    await expect(pool.query('select 1')).rejects.toThrow(/not queryable|terminated/);
+    await pool.end();
+    server.close();
   });
 });
 

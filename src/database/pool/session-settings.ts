@@ -82,8 +82,6 @@ export async function connectWithSettings(
   config: pg.ClientConfig = {},
 ): Promise<pg.Client> {
   const client = new FailoverClient({ connectionString: url, options: toOptions(settings), ...config });
-  // The current or next statement reports a lost connection too.
-  client.on('error', () => undefined);
   try {
     await client.connect();
     await applySettings(client, settings);
@@ -137,7 +135,6 @@ async function connect(url: string, settings: SessionSettings): Promise<pg.Clien
     query_timeout: CONNECT_TIMEOUT_MS,
   };
   const client = new FailoverClient({ ...config, options: toOptions(settings) });
-  client.on('error', () => undefined);
   await client.connect();
   return client;
 }

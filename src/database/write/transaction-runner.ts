@@ -24,9 +24,8 @@ export class TransactionRunner {
       ...toPoolConfig(WRITER_SETTINGS),
       ...CLIENT_CONFIG,
     });
-    // A lost connection rejects its current statement; the pool replaces an idle one.
+    // The pool replaces an idle connection that is lost.
     this.pool.on('error', () => undefined);
-    this.pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
   /**
