@@ -125,10 +125,10 @@ export class Supervisor {
         if (supervised.state === 'standby') this.#log.info({ worker: worker.process.pid }, STANDBY);
         ready();
       });
-      worker.once('exit', (code, signal) => {
+      const handleEnd = (code: number | null, signal: string | null, reported = reason) => {
         this.#supervised.delete(supervised);
         this.#dispatcher.remove(worker);
-        const exit = { code, signal, reason, hungSeconds: supervised.hungSeconds };
+        const exit = { code, signal, reason: reported, hungSeconds: supervised.hungSeconds };
         if (this.#replacesWorkers) {
           this.#promoteStandbys();
           this.#replace(supervised.state === 'starting' ? failures + 1 : 0);
@@ -143,6 +143,12 @@ export class Supervisor {
             reason ?? `A worker ended while it started: ${describeExit({ ...exit, outOfMemory: outOfMemory() })}.`,
           ),
         );
+      };
+      worker.once('exit', handleEnd);
+      worker.on('error', (error) => {
+        // A process that was not created, for want of file descriptors or memory, has no exit. Others report theirs.
+        if (worker.process.pid !== undefined) return;
+        handleEnd(null, null, `its process cannot be created: ${error.message}`);
       });
     });
   }
@@ -204,7 +210,8 @@ const REPLACED = 'a worker took the place of one that ended';
 function watchForOutOfMemory(worker: Worker): () => boolean {
   let tail = '';
   let found = false;
-  worker.process.stderr!.on('data', (chunk: Buffer) => {
+  // A process that was not created has no standard error.
+  worker.process.stderr?.on('data', (chunk: Buffer) => {
     process.stderr.write(chunk);
     const text = tail + chunk.toString('latin1');
     found ||= OUT_OF_MEMORY.test(text);

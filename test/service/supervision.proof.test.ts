@@ -1,11 +1,15 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createDatabase } from '../setup/database.ts';
 import { freePort } from '../support/ports.ts';
 import { endPrograms, type ProgramRun, startProgram } from '../support/program.ts';
+
+const run = promisify(execFile);
 
 /** Long enough for processes on a loaded machine. */
 const POLL_TIMEOUT = { timeout: 60_000 };
@@ -186,6 +190,25 @@ describe('a worker that cannot start again', () => {
     expect(pauses[2]).toBeGreaterThanOrEqual(1000);
     await rm(join(folder, 'fail'));
     expect((await call('/health/live')).status).toBe(200);
+  });
+});
+
+describe('a worker that cannot be created', () => {
+  it('is created when the supervisor has file descriptors again', async () => {
+    const service = await start();
+    const setLimit = (limit: string) => run('prlimit', [`--pid=${service.process.pid}`, `--nofile=${limit}`]);
+    const { stdout } = await run('prlimit', [`--pid=${service.process.pid}`, '--nofile', '--noheadings', '-o', 'SOFT']);
+    const [victim] = await findWorkers(service);
+    // Fewer than are open.
+    await setLimit('3:');
+    process.kill(victim!, 'SIGKILL');
+    await expect.poll(() => logLines(service, ENDED).length, POLL_TIMEOUT).toBeGreaterThan(2);
+    const [first, ...others] = logLines(service, ENDED);
+    expect(first.cause).toBe('signal SIGKILL');
+    for (const { cause } of others) expect(cause).toMatch(/^its process cannot be created: spawn .* EMFILE$/);
+    await setLimit(`${stdout.trim()}:`);
+    expect((await call('/health/live')).status).toBe(200);
+    expect(await findWorkers(service)).toHaveLength(1);
   });
 });
 
