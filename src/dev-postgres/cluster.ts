@@ -148,6 +148,8 @@ function createClusterHandle(port: number, password: string, stop: () => Promise
   const url = (database: string) => toConnectionUrl(port, password, database);
   const ensureDatabase = async (name: string, template?: string) => {
     const client = new Client(url('postgres'));
+    // The statement reports a server that stops.
+    client.on('error', () => undefined);
     await client.connect();
     try {
       const { rowCount } = await client.query('select from pg_database where datname = $1', [name]);

@@ -5,6 +5,7 @@ import {
   ClusterError,
   findRunningServer,
   findShutdownReason,
+  lacksDescriptors,
   startServer,
   toLogPath,
 } from './postmaster.ts';
@@ -44,32 +45,45 @@ export function superviseServer(supervision: SupervisorOptions): () => Promise<v
 async function watch(supervision: SupervisorOptions, signal: AbortSignal): Promise<void> {
   const { folder } = supervision.context;
   const restarts: number[] = [];
-  let pid = (await findRunningServer(folder))?.pid;
+  let pid = (await findRunningServer(folder).catch(() => undefined))?.pid;
   let logEnd = await findLogLength(folder);
   let failure: string | undefined;
+  let isRestarting = false;
   while (!signal.aborted) {
     // `ref: false`, so that the timer does not keep the process alive.
     await sleep(POLL_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
     if (signal.aborted) return;
-    const running = await findRunningServer(folder);
-    if (running) {
-      pid = running.pid;
-      failure = undefined;
-      continue;
+    try {
+      const running = await findRunningServer(folder);
+      if (running) {
+        pid = running.pid;
+        failure = undefined;
+        isRestarting = false;
+        continue;
+      }
+      if (!isRestarting) {
+        const cause =
+          failure ?? (await findShutdownReason(folder, logEnd)) ?? 'it left no reason in its log, as when it is killed';
+        const now = performance.now();
+        while (restarts.length > 0 && now - restarts[0]! > RESTART_WINDOW_MS) restarts.shift();
+        if (restarts.length === MAX_RESTARTS) {
+          throw new ClusterError(
+            `PostgreSQL has ended ${MAX_RESTARTS + 1} times in a minute, the last time: ${cause}.`,
+          );
+        }
+        restarts.push(now);
+        supervision.report(`PostgreSQL (process ${pid}) has ended: ${cause}. Restarting it.`);
+        logEnd = await findLogLength(folder);
+      }
+      isRestarting = true;
+      failure = await restart(supervision, signal);
+      isRestarting = false;
+      // The new server may end before the next poll.
+      pid = (await findRunningServer(folder))?.pid ?? pid;
+    } catch (error) {
+      // Nothing is known of the server, and none can be started. The next poll tries again.
+      if (!lacksDescriptors(error)) throw error;
     }
-    const cause =
-      failure ?? (await findShutdownReason(folder, logEnd)) ?? 'it left no reason in its log, as when it is killed';
-    const now = performance.now();
-    while (restarts.length > 0 && now - restarts[0]! > RESTART_WINDOW_MS) restarts.shift();
-    if (restarts.length === MAX_RESTARTS) {
-      throw new ClusterError(`PostgreSQL has ended ${MAX_RESTARTS + 1} times in a minute, the last time: ${cause}.`);
-    }
-    restarts.push(now);
-    supervision.report(`PostgreSQL (process ${pid}) has ended: ${cause}. Restarting it.`);
-    logEnd = await findLogLength(folder);
-    failure = await restart(supervision, signal);
-    // The new server may end before the next poll.
-    pid = (await findRunningServer(folder))?.pid ?? pid;
   }
 }
 

@@ -3,7 +3,9 @@ import { constants } from 'node:fs';
 import { open, readFile, readlink, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { Client } from 'pg';
+import { getErrorCode } from '../database/errors.ts';
 import { processStart } from '../shared/process-identity.ts';
 
 /** A cluster that cannot be used; the message is one line for the operator. */
@@ -55,9 +57,18 @@ export function toConnectionUrl(port: number, password: string, database: string
   return `postgresql://postgres:${password}@127.0.0.1:${port}/${encodeURIComponent(database)}`;
 }
 
-/** Returns the server process of the folder, whether or not it accepts connections. */
+/** Whether a file could not be opened, or a process not started, because this process or the system has no file descriptors left. */
+export const lacksDescriptors = (error: unknown): boolean => ['EMFILE', 'ENFILE'].includes(getErrorCode(error) ?? '');
+
+/**
+ * Returns the server process of the folder, whether or not it accepts connections. Rejects while this process or the system has no file
+ * descriptors left, when nothing is known of the server.
+ */
 export async function findRunningServer(folder: string): Promise<{ pid: number; port: number } | undefined> {
-  const file = await readFile(join(toDataPath(folder), 'postmaster.pid'), 'utf8').catch(() => '');
+  const file = await readFile(join(toDataPath(folder), 'postmaster.pid'), 'utf8').catch((error) => {
+    if (lacksDescriptors(error)) throw error;
+    return '';
+  });
   const lines = file.split('\n');
   const [pid, port] = [Number(lines[0]), Number(lines[3])];
   if (!port || (await processStart(pid)) === undefined) return undefined;
@@ -177,14 +188,14 @@ export function runProgram(
   const { command, args: words, options } = toCommand(program, args, context);
   return new Promise((done, fail) => {
     const child = spawn(command, words, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
-    let output = '';
-    child.stdout.on('data', (chunk) => {
-      output += chunk;
-    });
-    child.stderr.on('data', (chunk) => {
-      output += chunk;
-    });
     child.on('error', fail);
+    let output = '';
+    // A process that was not created, for want of file descriptors, has no output.
+    for (const stream of [child.stdout, child.stderr] as (Readable | undefined)[]) {
+      stream?.on('data', (chunk) => {
+        output += chunk;
+      });
+    }
     child.on('close', (code) => done({ code, output }));
   });
 }

@@ -86,7 +86,7 @@ export class WorkerProcess<Request, Result> {
       }, this.#options.timeoutMs);
       this.#pending.set(id, { resolve: resolve as Pending['resolve'], reject, timer });
       hold(child, true);
-      child.send({ id, task } satisfies Task, (error) => {
+      child.send?.({ id, task } satisfies Task, (error) => {
         if (error) this.#end(child, new WorkerProcessError('ENDED', error));
       });
     });
@@ -104,13 +104,14 @@ export class WorkerProcess<Request, Result> {
       serialization: 'advanced',
       stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
     });
-    // Not that of this process: its supervisor would take the message of a crash for one of this process.
+    child.on('error', (error) => this.#end(child, new WorkerProcessError('ENDED', error)));
+    // Not that of this process: its supervisor would take the message of a crash for one of this process. A process that was not created, for
+    // want of file descriptors, has neither standard error nor `send`.
     let output = '';
-    (child.stderr as Socket).unref().on('data', (chunk: Buffer) => {
+    (child.stderr as Socket | undefined)?.unref().on('data', (chunk: Buffer) => {
       output = (output + chunk.toString('latin1')).slice(-MAX_OUTPUT);
     });
     child.on('message', ({ id, result }: Response) => this.#settle(id, (pending) => pending.resolve(result)));
-    child.on('error', (error) => this.#end(child, new WorkerProcessError('ENDED', error)));
     child.on('close', (code, signal) => {
       const reason = this.#pending.size === 1 ? 'CRASHED' : 'ENDED';
       this.#end(

@@ -1,15 +1,13 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import type { S3Client } from '@aws-sdk/client-s3';
 import type { S3Settings } from '../config.ts';
 import { withReceivedBytesCounted } from '../shared/buffer-collection.ts';
 import type { Clock } from '../shared/clock.ts';
 import { unavailable } from '../shared/errors.ts';
+import { loadOnce } from '../shared/load-once.ts';
 import type { RegionId } from '../shared/regions.ts';
 import type { ByteRange, ByteStore, PutOnceOutcome, StoredObject, UploadUrlOptions } from './byte-store.ts';
-
-type Sdk = typeof import('@aws-sdk/client-s3');
 
 /** Maximum attempts of a request to the store. */
 const MAX_ATTEMPTS = 4;
@@ -20,7 +18,22 @@ const TIMEOUTS = { connectionTimeout: 3_000, socketTimeout: 5_000 };
 /** Stores objects in a bucket of an S3-compatible service, under the region's prefix. Clients upload to it directly. */
 export class S3Store implements ByteStore {
   readonly #settings: S3Settings;
-  #clientPromise: Promise<{ sdk: Sdk; client: S3Client }> | null = null;
+  /** Loads the SDK at the first use, so that a service with a local store does not hold it in memory. */
+  readonly #getClient = loadOnce(async () => {
+    const sdk = await import('@aws-sdk/client-s3');
+    const { awsRegion, endpoint, credentials } = this.#settings;
+    const client = new sdk.S3Client({
+      region: awsRegion,
+      ...(endpoint && { endpoint, forcePathStyle: true }),
+      ...(credentials && { credentials }),
+      maxAttempts: MAX_ATTEMPTS,
+      requestHandler: TIMEOUTS,
+      // Otherwise the client would have to send the SDK's checksum with a presigned upload.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+    });
+    return { sdk, client };
+  });
   readonly #bucket: string;
   readonly #prefix: string;
   readonly #clock: Clock;
@@ -127,25 +140,6 @@ export class S3Store implements ByteStore {
         yield { key: Key!.slice(this.#prefix.length), size: Size ?? 0, modifiedAt, version: ETag ?? '' };
       }
     }
-  }
-
-  /** Loads the SDK at the first use, so that a service with a local store does not hold it in memory. */
-  #getClient() {
-    this.#clientPromise ??= import('@aws-sdk/client-s3').then((sdk) => {
-      const { awsRegion, endpoint, credentials } = this.#settings;
-      const client = new sdk.S3Client({
-        region: awsRegion,
-        ...(endpoint && { endpoint, forcePathStyle: true }),
-        ...(credentials && { credentials }),
-        maxAttempts: MAX_ATTEMPTS,
-        requestHandler: TIMEOUTS,
-        // Otherwise the client would have to send the SDK's checksum with a presigned upload.
-        requestChecksumCalculation: 'WHEN_REQUIRED',
-        responseChecksumValidation: 'WHEN_REQUIRED',
-      });
-      return { sdk, client };
-    });
-    return this.#clientPromise;
   }
 
   #locate(key: string) {

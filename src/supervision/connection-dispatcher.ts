@@ -12,18 +12,21 @@ const MAX_WAITING = 4_096;
 /**
  * Holds the listening sockets of the service and sends each connection to the worker that has been free for longest. A worker
  * receives its next connection only after it has acknowledged the previous one, so that busy workers receive fewer. Connections are
- * queued unread while no worker is free. A connection whose worker exits before acknowledging it is sent to another worker.
+ * queued unread while no worker is free. A connection whose worker exits before acknowledging it, or has no file descriptor for it, is sent
+ * to the next free worker.
  */
 export class ConnectionDispatcher {
   readonly #servers: Server[] = [];
   /** By remote network (LIM-7), so that one that opens many connections delays only itself. */
   readonly #waiting = new RoundRobinQueue<Socket>();
-  /** Those whose worker died before it had taken them over. */
+  /** Those whose worker died before it had taken them over, or could not receive them. */
   readonly #returned: Socket[] = [];
   /** Workers that can accept a connection, in the order in which they became free. */
   readonly #free = new Set<Worker>();
   /** Connections that were sent to a worker and not yet accepted. */
   readonly #offered = new Map<Worker, Socket>();
+  /** Workers that could not receive their last connection. */
+  readonly #refusing = new Set<Worker>();
   readonly #maxWaiting: number;
 
   /** @param maxWaiting Of more connections that wait, the newest one of the network with the most is closed. */
@@ -55,13 +58,23 @@ export class ConnectionDispatcher {
     this.add(worker);
   }
 
+  /** Sends the connection that did not reach the worker to the next free worker. This one receives none before `retry`. */
+  refused(worker: Worker): void {
+    if (!this.#offered.has(worker)) return;
+    this.#refusing.add(worker);
+    this.#takeBack(worker);
+  }
+
+  /** Marks a worker that could not receive its last connection as free. */
+  retry(worker: Worker): void {
+    if (this.#refusing.delete(worker)) this.add(worker);
+  }
+
   /** Stops sending connections to the worker; one that it has not accepted goes to another worker. */
   remove(worker: Worker): void {
     this.#free.delete(worker);
-    const offered = this.#offered.get(worker);
-    this.#offered.delete(worker);
-    if (offered) this.#returned.push(offered);
-    this.#dispatch();
+    this.#refusing.delete(worker);
+    this.#takeBack(worker);
   }
 
   /** Stops listening and closes the waiting connections. */
@@ -76,6 +89,13 @@ export class ConnectionDispatcher {
     (socket as { server?: unknown }).server = undefined;
     this.#waiting.add(toNetwork(socket.remoteAddress ?? ''), socket);
     if (this.#waiting.size > this.#maxWaiting) this.#waiting.takeFromLongest()!.destroy();
+    this.#dispatch();
+  }
+
+  #takeBack(worker: Worker): void {
+    const offered = this.#offered.get(worker);
+    this.#offered.delete(worker);
+    if (offered) this.#returned.push(offered);
     this.#dispatch();
   }
 

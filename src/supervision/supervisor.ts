@@ -1,5 +1,5 @@
 import cluster, { type Worker } from 'node:cluster';
-import { once } from 'node:events';
+import { type EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
@@ -109,15 +109,27 @@ export class Supervisor {
    * @param failures Number of consecutive workers before this one that failed to start.
    */
   async #fork(failures: number): Promise<void> {
-    const worker = cluster.fork({ ...ALLOCATOR_SETTINGS, ...this.#env });
+    const worker = this.#createWorker(failures);
     const supervised: Supervised = { worker, state: 'starting', lastMessageAt: performance.now(), hungSeconds: null };
     this.#supervised.add(supervised);
     const outOfMemory = watchForOutOfMemory(worker);
     let reason: string | null = null;
+    let isRefusing = false;
+    // Undocumented: the worker has received a message without its socket, for which it had no file descriptor.
+    (worker.process as EventEmitter).on('internalMessage', ({ cmd }: { cmd?: string }) => {
+      if (cmd !== 'NODE_HANDLE_NACK') return;
+      if (!isRefusing) this.#log.warn({ worker: worker.process.pid }, REFUSING);
+      isRefusing = true;
+      this.#dispatcher.refused(worker);
+    });
     await new Promise<void>((ready, fail) => {
       worker.on('message', (message: WorkerMessage) => {
         supervised.lastMessageAt = performance.now();
-        if (message.type === 'accepted') this.#dispatcher.accepted(worker);
+        if (message.type === 'accepted') {
+          isRefusing = false;
+          this.#dispatcher.accepted(worker);
+        }
+        if (message.type === 'heartbeat') this.#dispatcher.retry(worker);
         if (message.type === 'failure') reason = message.reason;
         if (message.type !== 'ready') return;
         supervised.state = 'standby';
@@ -125,10 +137,10 @@ export class Supervisor {
         if (supervised.state === 'standby') this.#log.info({ worker: worker.process.pid }, STANDBY);
         ready();
       });
-      const handleEnd = (code: number | null, signal: string | null, reported = reason) => {
+      worker.once('exit', (code, signal) => {
         this.#supervised.delete(supervised);
         this.#dispatcher.remove(worker);
-        const exit = { code, signal, reason: reported, hungSeconds: supervised.hungSeconds };
+        const exit = { code, signal, reason, hungSeconds: supervised.hungSeconds };
         if (this.#replacesWorkers) {
           this.#promoteStandbys();
           this.#replace(supervised.state === 'starting' ? failures + 1 : 0);
@@ -143,14 +155,33 @@ export class Supervisor {
             reason ?? `A worker ended while it started: ${describeExit({ ...exit, outOfMemory: outOfMemory() })}.`,
           ),
         );
-      };
-      worker.once('exit', handleEnd);
+      });
       worker.on('error', (error) => {
-        // A process that was not created, for want of file descriptors or memory, has no exit. Others report theirs.
-        if (worker.process.pid !== undefined) return;
-        handleEnd(null, null, `its process cannot be created: ${error.message}`);
+        // A process that was not created has no exit. Others report theirs.
+        if (worker.process.pid !== undefined || !this.#supervised.delete(supervised)) return;
+        delete cluster.workers![worker.id];
+        fail(this.#handleMissingProcess(failures, error));
       });
     });
+  }
+
+  #createWorker(failures: number): Worker {
+    try {
+      return cluster.fork({ ...ALLOCATOR_SETTINGS, ...this.#env });
+    } catch (error) {
+      // Node reports some errors as an event, such as EMFILE and EAGAIN, and throws others, such as ENOMEM.
+      throw this.#handleMissingProcess(failures, error as Error);
+    }
+  }
+
+  /** Handles a worker whose process could not be created. Returns the reason. */
+  #handleMissingProcess(failures: number, { message }: Error): WorkerStartError {
+    const cause = `its process cannot be created: ${message}`;
+    if (this.#replacesWorkers) {
+      this.#log.error({ cause }, ENDED);
+      this.#replace(failures + 1);
+    }
+    return new WorkerStartError(`A worker ended while it started: ${cause}.`);
   }
 
   /** Promotes ready standby workers until the configured number of workers serves. */
@@ -203,6 +234,8 @@ export class Supervisor {
 }
 
 const ENDED = 'a worker ended, another takes its place';
+const REFUSING =
+  'a worker has no file descriptor for a connection, which waits for another worker or for one that it closes';
 const STANDBY = 'a standby worker is ready';
 const REPLACED = 'a worker took the place of one that ended';
 

@@ -3,11 +3,13 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'n
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { openCluster } from '../../src/dev-postgres/cluster.ts';
 import { findRunningServer } from '../../src/dev-postgres/postmaster.ts';
 import { readMachineId } from '../../src/shared/process-identity.ts';
 import { createDatabase } from '../setup/database.ts';
+import { takeDescriptors } from '../support/descriptors.ts';
 import { freePort } from '../support/ports.ts';
 import { endPrograms, runProgram, SERVER_PROGRAM, startProgram } from '../support/program.ts';
 
@@ -113,6 +115,34 @@ describe('the embedded PostgreSQL', () => {
     expect(service.output().trim().split('\n').at(-1)).toMatch(
       /^PostgreSQL has ended 6 times in a minute, the last time: /,
     );
+  });
+});
+
+describe('a service without file descriptors', () => {
+  it('continues when it has some again, with the same PostgreSQL', async () => {
+    port = await freePort();
+    const service = await start();
+    const before = await findRunningServer(join(folder, 'data'));
+    const restore = await takeDescriptors(service.process.pid!);
+    // The service looks for the PostgreSQL every quarter of a second.
+    await sleep(2_000);
+    await restore();
+    expect(await health()).toMatchObject({ status: 'ok' });
+    expect(await findRunningServer(join(folder, 'data'))).toEqual(before);
+    expect(service.output()).not.toContain('has ended');
+  });
+
+  it('restarts a PostgreSQL that ended meanwhile', async () => {
+    port = await freePort();
+    const service = await start();
+    const { pid } = (await findRunningServer(join(folder, 'data')))!;
+    const restore = await takeDescriptors(service.process.pid!);
+    process.kill(pid, 'SIGKILL');
+    await sleep(2_000);
+    await restore();
+    await expect.poll(health, { timeout: 60_000 }).toMatchObject({ status: 'ok' });
+    expect((await findRunningServer(join(folder, 'data')))!.pid).not.toBe(pid);
+    expect(service.output().match(/has ended/g)).toHaveLength(1);
   });
 });
 

@@ -1,15 +1,12 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createDatabase } from '../setup/database.ts';
+import { takeDescriptors } from '../support/descriptors.ts';
 import { freePort } from '../support/ports.ts';
 import { endPrograms, type ProgramRun, startProgram } from '../support/program.ts';
-
-const run = promisify(execFile);
 
 /** Long enough for processes on a loaded machine. */
 const POLL_TIMEOUT = { timeout: 60_000 };
@@ -193,20 +190,40 @@ describe('a worker that cannot start again', () => {
   });
 });
 
+const REFUSING = /^a worker has no file descriptor/;
+
+describe('a worker that has no file descriptors left', () => {
+  it('leaves connections to another one', async () => {
+    const service = await start({ WORKERS: '2' });
+    const [worker] = await findWorkers(service);
+    await takeDescriptors(worker!);
+    for (const { status } of await calls(20)) expect(status).toBe(200);
+    expect(logLines(service, REFUSING)).toMatchObject([{ level: 40, worker }]);
+  });
+
+  it('answers those that waited when it has some again', async () => {
+    const service = await start();
+    const [worker] = await findWorkers(service);
+    const restore = await takeDescriptors(worker!);
+    const waiting = calls(3);
+    await expect.poll(() => logLines(service, REFUSING), POLL_TIMEOUT).toMatchObject([{ level: 40, worker }]);
+    await restore();
+    for (const { status } of await waiting) expect(status).toBe(200);
+    expect(await findWorkers(service)).toEqual([worker]);
+  });
+});
+
 describe('a worker that cannot be created', () => {
   it('is created when the supervisor has file descriptors again', async () => {
     const service = await start();
-    const setLimit = (limit: string) => run('prlimit', [`--pid=${service.process.pid}`, `--nofile=${limit}`]);
-    const { stdout } = await run('prlimit', [`--pid=${service.process.pid}`, '--nofile', '--noheadings', '-o', 'SOFT']);
     const [victim] = await findWorkers(service);
-    // Fewer than are open.
-    await setLimit('3:');
+    const restore = await takeDescriptors(service.process.pid!);
     process.kill(victim!, 'SIGKILL');
     await expect.poll(() => logLines(service, ENDED).length, POLL_TIMEOUT).toBeGreaterThan(2);
     const [first, ...others] = logLines(service, ENDED);
     expect(first.cause).toBe('signal SIGKILL');
     for (const { cause } of others) expect(cause).toMatch(/^its process cannot be created: spawn .* EMFILE$/);
-    await setLimit(`${stdout.trim()}:`);
+    await restore();
     expect((await call('/health/live')).status).toBe(200);
     expect(await findWorkers(service)).toHaveLength(1);
   });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { WorkerProcess, type WorkerProcessOptions } from '../../src/shared/worker-process.ts';
+import { takeDescriptors } from '../support/descriptors.ts';
 
 const processes: WorkerProcess<string, unknown>[] = [];
 
@@ -52,6 +53,15 @@ describe('a worker process', () => {
     const other = worker.run('never');
     await expect(worker.run(task)).rejects.toMatchObject({ name: 'WorkerProcessError', reason: 'ENDED' });
     await expect(other).rejects.toMatchObject({ reason: 'ENDED' });
+    expect(await worker.run('answer')).toBe('done');
+  });
+
+  it('whose process cannot be created, for want of file descriptors, rejects the task, which is not blamed', async () => {
+    const worker = createProcess();
+    const restore = await takeDescriptors(process.pid);
+    const rejected = await worker.run('answer').catch((error) => error);
+    await restore();
+    expect(rejected).toMatchObject({ name: 'WorkerProcessError', reason: 'ENDED' });
     expect(await worker.run('answer')).toBe('done');
   });
 

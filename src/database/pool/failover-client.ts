@@ -35,8 +35,8 @@ export class FailoverClient extends pg.Client {
       ...config,
       connectionString: splitAddresses(connectionString)[0],
     });
-    // The current or next statement reports a lost connection. pg's pool listens only after `connect`, and the server's last message may be in
-    // the packet that completes it: without a listener it would end the process.
+    // The current or next statement reports a lost connection. pg's pool listens only after `connect`, and the server's last message may be
+    // in the packet that completes it: without a listener it would end the process.
     this.on('error', () => undefined);
     this.#url = requiresPrimary(connectionString) ? connectionString : null;
   }
