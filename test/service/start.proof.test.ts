@@ -9,7 +9,7 @@ import { openCluster } from '../../src/dev-postgres/cluster.ts';
 import { findRunningServer } from '../../src/dev-postgres/postmaster.ts';
 import { readMachineId } from '../../src/shared/process-identity.ts';
 import { createDatabase } from '../setup/database.ts';
-import { takeDescriptors } from '../support/descriptors.ts';
+import { canTakeDescriptors, takeDescriptors } from '../support/descriptors.ts';
 import { freePort } from '../support/ports.ts';
 import { endPrograms, runProgram, SERVER_PROGRAM, startProgram } from '../support/program.ts';
 
@@ -118,7 +118,7 @@ describe('the embedded PostgreSQL', () => {
   });
 });
 
-describe('a service without file descriptors', () => {
+describe.skipIf(!canTakeDescriptors)('a service without file descriptors', () => {
   it('continues when it has some again, with the same PostgreSQL', async () => {
     port = await freePort();
     const service = await start();

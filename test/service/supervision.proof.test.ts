@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createDatabase } from '../setup/database.ts';
-import { takeDescriptors } from '../support/descriptors.ts';
+import { canTakeDescriptors, takeDescriptors } from '../support/descriptors.ts';
 import { freePort } from '../support/ports.ts';
 import { endPrograms, type ProgramRun, startProgram } from '../support/program.ts';
 
@@ -192,7 +192,7 @@ describe('a worker that cannot start again', () => {
 
 const REFUSING = /^a worker has no file descriptor/;
 
-describe('a worker that has no file descriptors left', () => {
+describe.skipIf(!canTakeDescriptors)('a worker that has no file descriptors left', () => {
   it('leaves connections to another one', async () => {
     const service = await start({ WORKERS: '2' });
     const [worker] = await findWorkers(service);
@@ -213,7 +213,7 @@ describe('a worker that has no file descriptors left', () => {
   });
 });
 
-describe('a worker that cannot be created', () => {
+describe.skipIf(!canTakeDescriptors)('a worker that cannot be created', () => {
   it('is created when the supervisor has file descriptors again', async () => {
     const service = await start();
     const [victim] = await findWorkers(service);

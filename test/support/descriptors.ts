@@ -1,5 +1,8 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+
+/** Whether the machine has util-linux's `prlimit`, which changes the limits of a running process. */
+export const canTakeDescriptors = spawnSync('prlimit', ['--version']).status === 0;
 
 /** Lets a process, which may be this one, open no more file descriptors. Returns a function that restores the limit. */
 export async function takeDescriptors(pid: number): Promise<() => Promise<void>> {
