@@ -234,8 +234,7 @@ export class Supervisor {
 }
 
 const ENDED = 'a worker ended, another takes its place';
-const REFUSING =
-  'a worker has no file descriptor for a connection, which waits for another worker or for one that it closes';
+const REFUSING = 'a worker has no file descriptor for a connection, which another worker receives, or this one later';
 const STANDBY = 'a standby worker is ready';
 const REPLACED = 'a worker took the place of one that ended';
 

@@ -1,18 +1,14 @@
 import type { BrowserContext, Browser as Chromium, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SCOPES } from '../../schema/scopes.ts';
 import { executablePath, expectUsable, launchChromium, PHONE } from '../oauth/chromium.ts';
-import { startDeployment, startListening, type TestDeployment } from '../oauth/deployment.ts';
-import { addBuilder, addUser, PASSWORD } from '../oauth/fixtures.ts';
-import { addClient, postToken } from '../oauth/service.ts';
-import { BuilderClient } from '../support/builder-client.ts';
-import type { Service } from '../support/harness.ts';
+import type { TestDeployment } from '../oauth/deployment.ts';
+import { addBuilder, PASSWORD } from '../oauth/fixtures.ts';
+import type { BuilderClient } from '../support/builder-client.ts';
 import { createPicture } from '../support/images.ts';
 import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { blocks, item, type Json, page, request } from './documents.ts';
+import { startReportDeployment } from './report-deployment.ts';
 import { addReport } from './report-rows.ts';
-
-const SECRET = 'a-secret-of-this-test';
 
 let deployment: TestDeployment;
 let chromium: Chromium;
@@ -21,16 +17,8 @@ let client: BuilderClient;
 useLongerTimeLimits();
 beforeAll(async () => {
   if (!executablePath) return;
-  deployment = await startDeployment();
-  const { app } = await startListening(deployment);
-  await addBuilder(deployment, 'buil_a', { name: 'Harbour Constructions' });
+  ({ deployment, client } = await startReportDeployment());
   await addBuilder(deployment, 'buil_b');
-  await addUser(deployment, 'user_kim', ['buil_a'], { name: 'Kim Nguyen' });
-  await addClient(deployment, 'cli_a', { secrets: [SECRET] });
-  const grant = { grant_type: 'client_credentials', audience: deployment.baseUrl, scope: SCOPES.join(' ') };
-  const { body } = await postToken(app, { ...grant, client_id: 'cli_a', client_secret: SECRET });
-  const service = { request: (options: object) => app.inject(options) } as unknown as Service;
-  client = new BuilderClient(service, body.access_token, 'buil_a');
   chromium = await launchChromium();
 });
 

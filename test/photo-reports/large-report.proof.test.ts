@@ -6,24 +6,21 @@ import type { Browser as Chromium } from 'playwright-core';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Photo } from '../../entities/photo.entity.ts';
-import { SCOPES } from '../../schema/scopes.ts';
 import { loadConfig } from '../../src/config.ts';
 import { toRenditionKey } from '../../src/domain/photos/renditions.ts';
 import { RENDITION_SIZES, renderImage } from '../../src/images/render.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { openStorages } from '../../src/storage/storage.ts';
 import { DESKTOP, executablePath, launchChromium, PHONE } from '../oauth/chromium.ts';
-import { startDeployment, startListening, type TestDeployment } from '../oauth/deployment.ts';
-import { addBuilder, addUser, PASSWORD } from '../oauth/fixtures.ts';
-import { addClient, postToken } from '../oauth/service.ts';
-import { BuilderClient } from '../support/builder-client.ts';
-import type { Service } from '../support/harness.ts';
+import type { TestDeployment } from '../oauth/deployment.ts';
+import { PASSWORD } from '../oauth/fixtures.ts';
+import type { BuilderClient } from '../support/builder-client.ts';
 import { createSitePhoto } from '../support/site-photo.ts';
 import { blocks, page, request } from './documents.ts';
+import { startReportDeployment } from './report-deployment.ts';
 
 const PHOTOS = 500;
 const LIMIT_BYTES = 2_000_000;
-const SECRET = 'a-secret-of-this-test';
 
 let folder: string;
 let deployment: TestDeployment;
@@ -34,18 +31,7 @@ let reportId: string;
 beforeAll(async () => {
   if (!executablePath) return;
   folder = await mkdtemp(join(tmpdir(), 'builder-api-report-'));
-  deployment = await startDeployment({ DATA_DIR: folder });
-  const { app } = await startListening(deployment);
-  await addBuilder(deployment, 'buil_a', { name: 'Harbour Constructions' });
-  await addUser(deployment, 'user_kim', ['buil_a'], { name: 'Kim Nguyen' });
-  await addClient(deployment, 'cli_a', { secrets: [SECRET] });
-  const grant = { grant_type: 'client_credentials', audience: deployment.baseUrl, scope: SCOPES.join(' ') };
-  const { body } = await postToken(app, { ...grant, client_id: 'cli_a', client_secret: SECRET });
-  client = new BuilderClient(
-    { request: (options: object) => app.inject(options) } as unknown as Service,
-    body.access_token,
-    'buil_a',
-  );
+  ({ deployment, client } = await startReportDeployment({ settings: { DATA_DIR: folder } }));
   const bytes = await sharp(await createSitePhoto(4032, 3024))
     .jpeg({ quality: 90 })
     .toBuffer();

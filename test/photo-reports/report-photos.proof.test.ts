@@ -1,13 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser as Chromium, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SCOPES } from '../../schema/scopes.ts';
 import { executablePath, launchChromium, PHONE } from '../oauth/chromium.ts';
-import { startDeployment, startListening, type TestDeployment } from '../oauth/deployment.ts';
-import { addBuilder, addUser, PASSWORD } from '../oauth/fixtures.ts';
-import { addClient, postToken } from '../oauth/service.ts';
-import { BuilderClient } from '../support/builder-client.ts';
-import type { Service } from '../support/harness.ts';
+import type { TestDeployment } from '../oauth/deployment.ts';
+import { PASSWORD } from '../oauth/fixtures.ts';
+import type { BuilderClient } from '../support/builder-client.ts';
 import { createHeic } from '../support/images.ts';
 import {
   COLOUR_TOLERANCE,
@@ -17,8 +14,7 @@ import {
 } from '../support/quadrant-picture.ts';
 import { type Swift, startSwift, swiftUnavailableReason } from '../support/swift.ts';
 import { blocks, page, request } from './documents.ts';
-
-const SECRET = 'a-secret-of-this-test';
+import { startReportDeployment } from './report-deployment.ts';
 
 /** Colours that Chromium shows in the middle of each quadrant of the image with that description. */
 const coloursIn = (tab: Page, description: string): Promise<number[][]> =>
@@ -53,17 +49,8 @@ describe.skipIf(!executablePath).each(['local', 's3'] as const)(
 
       beforeAll(async () => {
         swift = store === 's3' ? await startSwift() : null;
-        deployment = await startDeployment(swift?.settings);
         // Swift checks by its own clock when a URL was signed.
-        deployment.clock.at = Date.now();
-        const { app } = await startListening(deployment);
-        await addBuilder(deployment, 'buil_a', { name: 'Harbour Constructions' });
-        await addUser(deployment, 'user_kim', ['buil_a'], { name: 'Kim Nguyen' });
-        await addClient(deployment, 'cli_a', { secrets: [SECRET] });
-        const grant = { grant_type: 'client_credentials', audience: deployment.baseUrl, scope: SCOPES.join(' ') };
-        const { body } = await postToken(app, { ...grant, client_id: 'cli_a', client_secret: SECRET });
-        const service = { request: (options: object) => app.inject(options) } as unknown as Service;
-        client = new BuilderClient(service, body.access_token, 'buil_a');
+        ({ deployment, client } = await startReportDeployment({ settings: swift?.settings, now: Date.now() }));
         chromium = await launchChromium();
       });
 
