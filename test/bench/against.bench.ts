@@ -4,11 +4,9 @@ import { pathToFileURL } from 'node:url';
 import { loadBenchData } from './bench-data.ts';
 import { type BenchEnvironment, logProgress } from './bench-environment.ts';
 import type { BenchOptions } from './bench-options.ts';
-import { copyBuild } from './changed-build.ts';
 import { toMarkdownTable } from './markdown-table.ts';
 import type { LoadGenerator, ServiceProcess } from './processes.ts';
 import { publishFigures } from './publish-figures.ts';
-import { removeIsolation } from './remove-isolation.ts';
 import { computeRatioConfidence, median } from './statistics.ts';
 import { selectWorkloads, type Workload } from './workloads.ts';
 
@@ -39,43 +37,6 @@ export async function compareBuilds(environment: BenchEnvironment, options: Benc
   await environment.prepare(options.timesheets);
   const after = await environment.startService();
   const before = await startOtherBuild(environment, pathToFileURL(program).href, options.timesheets);
-  await compareWorkloads({
-    environment,
-    before,
-    after,
-    names: ['before', 'after'],
-    meaning: 'this build takes more',
-    options,
-  });
-}
-
-/** Compares the service's CPU time per request without and with the isolation of callers, in interleaved rounds. */
-export async function compareIsolation(environment: BenchEnvironment, options: BenchOptions): Promise<void> {
-  await environment.prepare(options.timesheets);
-  const after = await environment.startService();
-  const before = await environment.start('without isolation', await copyBuild(environment, removeIsolation));
-  await compareWorkloads({
-    environment,
-    before,
-    after,
-    names: ['without', 'with'],
-    meaning: 'it takes more with them',
-    options,
-  });
-}
-
-interface Builds {
-  environment: BenchEnvironment;
-  before: ServiceProcess;
-  after: ServiceProcess;
-  /** Names of both builds in the table. */
-  names: [before: string, after: string];
-  /** Meaning of a ratio above 1, for the note below the table. */
-  meaning: string;
-  options: BenchOptions;
-}
-
-async function compareWorkloads({ environment, before, after, options, ...labels }: Builds): Promise<void> {
   const workloads = selectWorkloads(environment.data, environment.tokens, options);
   const generator = environment.createLoadGenerator();
   const comparisons: BuildComparison[] = [];
@@ -84,7 +45,7 @@ async function compareWorkloads({ environment, before, after, options, ...labels
       comparisons.push(await compareWorkload({ generator, before, after, workload, connections, options }));
     }
   }
-  await publishFigures(options, comparisons, `\n${toTable(comparisons, labels, options)}`);
+  await publishFigures(options, comparisons, `\n${toTable(comparisons, options)}`);
 }
 
 /** Starts the other build over databases that it migrates. */
@@ -157,12 +118,8 @@ async function compareWorkload({
   return comparison;
 }
 
-function toTable(
-  comparisons: BuildComparison[],
-  { names, meaning }: Pick<Builds, 'names' | 'meaning'>,
-  { rounds, seconds }: BenchOptions,
-): string {
-  const header = ['operation', 'connections', ...names.map((name) => `${name}, µs`), 'ratio', '95 % interval'];
+function toTable(comparisons: BuildComparison[], { rounds, seconds }: BenchOptions): string {
+  const header = ['operation', 'connections', 'before, µs', 'after, µs', 'ratio', '95 % interval'];
   const rows = comparisons.map(({ operation, connections, before, after, ratio, interval: [low, high] }) => [
     ...[operation, String(connections), before.toFixed(0), after.toFixed(0), ratio.toFixed(3)],
     `${low.toFixed(3)}–${high.toFixed(3)}`,
@@ -170,6 +127,6 @@ function toTable(
   return `${toMarkdownTable(header, rows)}
 
 CPU time per request of the service's processes alone, user and system, over ${rounds} interleaved rounds of ${seconds} s; a ratio
-above 1 means that ${meaning}.
+above 1 means that this build takes more.
 `;
 }

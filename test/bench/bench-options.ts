@@ -9,7 +9,7 @@ Parts:
   growth            requests over lists of 10,000,000 rows beside a thousandth of them, one connection
   events            cost of the event log for writes and an import, and its pages, cursors and updatedSince over 10,000,000 rows
   totals            cost of totals for a single write, and rows per second of an import that maintains them
-  observability     cost of metrics, log lines, tracing and compression; less than four minutes
+  observability     cost of log lines, tracing, compression and connections; less than four minutes
   console           integrators' requests with and without 20 tabs of the console that show Today and the board
   replicas          dashboards beside integrators' requests, with 0, 1 and 2 standbys
   scale             tables, unique indexes and statements that refer to the builder, and those that do not
@@ -17,15 +17,14 @@ Parts:
   start             duration of npm start with existing databases
   profile           CPU time of the service by package and folder
   against           CPU time per request beside another build; --against selects this part
-  isolation         CPU time per request without and with the isolation of callers
   photo-report      the largest photo reports beside JSON.parse of their bodies
   renditions        CPU time of a photo's renditions, and 20 photos that arrive at once
   uploads           resident memory under 20 uploads of 40 MiB at once
 
 Options:
   --only TEXT       workloads whose name contains the text
-  --seconds N       of each measurement (5; 1 for compare, isolation and observability, 2 for console)
-  --rounds N        of each workload; the services alternate (5; 15 for compare, isolation, observability, start and with --against)
+  --seconds N       of each measurement (5; 1 for compare and observability, 2 for console)
+  --rounds N        of each workload; the services alternate (5; 15 for compare, observability, start and with --against)
   --against DIR     another built checkout of this project, to compare the CPU time per request with
   --connections N   repeatable (32 and 1)
   --timesheets N    rows in the largest table (20000)
@@ -39,7 +38,7 @@ Options:
 `;
 
 /** Default duration of a measurement in seconds, by part. The default of the other parts is 5. */
-const DEFAULT_SECONDS: Record<string, string> = { compare: '1', isolation: '1', observability: '1', console: '2' };
+const DEFAULT_SECONDS: Record<string, string> = { compare: '1', observability: '1', console: '2' };
 
 export interface BenchOptions {
   part: string;
@@ -91,7 +90,7 @@ export function parseOptions(): BenchOptions | null {
     seconds: parseCount('seconds', values.seconds ?? DEFAULT_SECONDS[part] ?? '5'),
     rounds: parseCount(
       'rounds',
-      values.rounds ?? (['compare', 'against', 'isolation', 'observability', 'start'].includes(part) ? '15' : '5'),
+      values.rounds ?? (['compare', 'against', 'observability', 'start'].includes(part) ? '15' : '5'),
     ),
     connections: values.connections.map((text) => parseCount('connections', text)),
     only: values.only,

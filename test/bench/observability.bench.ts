@@ -3,11 +3,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type BenchEnvironment, logProgress } from './bench-environment.ts';
 import type { BenchOptions } from './bench-options.ts';
-import { copyBuild } from './changed-build.ts';
 import { toMarkdownTable } from './markdown-table.ts';
 import type { LoadGenerator, ServiceProcess } from './processes.ts';
 import { publishFigures } from './publish-figures.ts';
-import { removeSpans } from './remove-spans.ts';
 import { computeRatioConfidence, median } from './statistics.ts';
 import { selectWorkloads, type Workload } from './workloads.ts';
 
@@ -18,23 +16,14 @@ const DEFAULT_WORKLOAD = 'GET /timesheets';
 
 /** A configuration of the service that differs from the baseline in one feature. */
 interface ServiceVariant {
-  /** Environment variables over the defaults. `DISABLE_FEATURE` is read by `disable-feature.ts`. */
+  /** Environment variables over the defaults. */
   env: Record<string, string>;
-  /** Whether the calls that record spans are removed from the build. */
-  lacksSpans?: boolean;
   headers?: Record<string, string>;
 }
 
 /** Features with their variants: either the variant has the feature and the baseline does not, or the reverse. */
 const FEATURES: { name: string; variant: ServiceVariant; hasFeature: boolean }[] = [
-  { name: 'metrics', variant: { env: { DISABLE_FEATURE: 'metrics' } }, hasFeature: false },
   { name: 'log line of each request', variant: { env: { LOG_LEVEL: 'warn' } }, hasFeature: false },
-  {
-    name: 'fields `route`, `operation`, `cost`, `integratorId` of that line',
-    variant: { env: { DISABLE_FEATURE: 'log-fields' } },
-    hasFeature: false,
-  },
-  { name: 'spans, while tracing is off', variant: { env: {}, lacksSpans: true }, hasFeature: false },
   { name: 'tracing of every request', variant: { env: { OTEL_EXPORTER_OTLP_ENDPOINT: '' } }, hasFeature: true },
   { name: 'compression (`br`)', variant: { env: {}, headers: { 'accept-encoding': 'br' } }, hasFeature: true },
   {
@@ -55,12 +44,10 @@ export async function measureObservability(environment: BenchEnvironment, option
   await environment.prepare(options.timesheets);
   const workloads = selectWorkloads(environment.data, environment.tokens, { only: options.only || DEFAULT_WORKLOAD });
   const endpoint = await startTraceReceiver(environment);
-  const start = async ({ env, lacksSpans }: ServiceVariant) => {
+  const start = ({ env }: ServiceVariant) => {
     const tracing = 'OTEL_EXPORTER_OTLP_ENDPOINT' in env && { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint };
-    const nodeOptions = ['--import', new URL('./disable-feature.js', import.meta.url).href];
     const settings = { LOG_LEVEL: 'info', METRICS_TOKEN: 'of-the-bench-of-observability-42', ...env, ...tracing };
-    const program = lacksSpans ? await copyBuild(environment, removeSpansOutsideTracing) : '../../src/server.js';
-    return environment.start(JSON.stringify(env), program, nodeOptions, settings);
+    return environment.start(JSON.stringify(env), '../../src/server.js', [], settings);
   };
   const baseline = await start({ env: {} });
   const services: ServiceProcess[] = [];
@@ -78,10 +65,6 @@ export async function measureObservability(environment: BenchEnvironment, option
   }
   await publishFigures(options, rows, `\n${toTable(rows, options)}`);
 }
-
-/** `tracing.js` defines the function whose calls are removed. */
-const removeSpansOutsideTracing = (code: string, name: string) =>
-  name === 'src/shared/tracing.js' ? code : removeSpans(code);
 
 /** Starts an HTTP server that accepts and discards traces. Returns its URL. */
 async function startTraceReceiver(environment: BenchEnvironment): Promise<string> {
@@ -153,7 +136,7 @@ function toTable(rows: Awaited<ReturnType<typeof measure>>, { rounds, seconds }:
   return `${toMarkdownTable(header, cells)}
 
 CPU time per request of the service's process, user and system, without and with each part, over ${rounds} interleaved rounds of
-${seconds} s with ${rows[0]!.connections} connections; medians, and the geometric mean of the rounds' ratios. One build; each part is taken out or
-switched on alone.
+${seconds} s with ${rows[0]!.connections} connections; medians, and the geometric mean of the rounds' ratios. Each part is switched on or off alone,
+by a setting.
 `;
 }

@@ -10,7 +10,6 @@ type BenchPart = (environment: BenchEnvironment, options: BenchOptions) => Promi
 /** Parts by their command-line names. The imports are dynamic so that a run loads only the modules of its part. */
 const PARTS: Record<string, () => Promise<BenchPart>> = {
   against: async () => (await import('./against.bench.ts')).compareBuilds,
-  isolation: async () => (await import('./against.bench.ts')).compareIsolation,
   compare: async () => (await import('./compare.bench.ts')).compareServices,
   workers: async () => (await import('./workers.bench.ts')).measureWorkers,
   supervision: async () => (await import('./supervision.bench.ts')).measureSupervision,
