@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page, Request, Response } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PAGES } from '../../../src/console/browser/layout/pages.ts';
 import { SHARED_MS } from '../../../src/console/server/attendance/change-feed.ts';
 import { executablePath } from '../../oauth/chromium.ts';
 import { type DemoConsole, startDemoConsole, submitSignIn } from './demo-console.ts';
@@ -92,6 +93,29 @@ describe.skipIf(!executablePath)('an open page of the console', () => {
     await page.getByRole('heading', { name: 'Your session has ended' }).waitFor();
     expect(await page.getByLabel('Reason').inputValue()).toBe('Saved after the end');
     expect(await select(`select 1 from sign_on_visit where closing_reason = 'Saved after the end'`)).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe.skipIf(!executablePath)('an idle tab', () => {
+  it('sends each request but the poll at most twice in half a minute, on every page', async () => {
+    const page = await staffConsole.signIn('ADMIN');
+    const sent = new Map<string, number>();
+    page.on('request', (request) => {
+      const body = request.postData();
+      if (body && !isPoll(request)) sent.set(body, (sent.get(body) ?? 0) + 1);
+    });
+    for (const path of [...PAGES.map((each) => each.path), '/explorer']) {
+      await page.goto(`${staffConsole.baseUrl}/console${path}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.clock.runFor(30_000);
+      // A loop of requests and renders needs no timer.
+      await sleep(500);
+      // Once when it is opened, and once for figures that a standby has answered without the latest changes.
+      expect([...sent].filter(([, times]) => times > 2)).toEqual([]);
+      expect(sent.size, path).toBeGreaterThan(0);
+      sent.clear();
+    }
     await page.context().close();
   });
 });

@@ -18,23 +18,8 @@ export function Explorer() {
   const [example, setExample] = useState<number | null>(null);
   const [cost, setCost] = useState<Cost | null>(null);
   const chosen = example === null ? null : EXAMPLES[example]!;
-  const fetcher = async (parameters: unknown) => {
-    const response = await fetch('/console/graphql', {
-      method: 'POST',
-      credentials: 'same-origin',
-      headers: {
-        'Content-Type': 'application/json',
-        'X-Console-CSRF': '1',
-        'X-Console-Cost': '1',
-        'X-Service-Region-Id': region,
-      },
-      body: JSON.stringify(parameters),
-    });
-    if (response.status === 401) location.assign(signInAddress(location.pathname + location.search));
-    const result = await response.json();
-    setCost(toCost(result));
-    return result;
-  };
+  // GraphiQL loads the schema again for each new fetcher.
+  const [fetcher] = useState(() => createFetcher(setCost));
   return (
     <div className="explorer">
       <header>
@@ -76,6 +61,25 @@ export function Explorer() {
     </div>
   );
 }
+
+/** Returns a function that sends requests, and reports the cost of each response. */
+const createFetcher = (onCost: (cost: Cost | null) => void) => async (parameters: unknown) => {
+  const response = await fetch('/console/graphql', {
+    method: 'POST',
+    credentials: 'same-origin',
+    headers: {
+      'Content-Type': 'application/json',
+      'X-Console-CSRF': '1',
+      'X-Console-Cost': '1',
+      'X-Service-Region-Id': region,
+    },
+    body: JSON.stringify(parameters),
+  });
+  if (response.status === 401) location.assign(signInAddress(location.pathname + location.search));
+  const result = await response.json();
+  onCost(toCost(result));
+  return result;
+};
 
 /** Values of a query's variables, for the person to complete. */
 function findVariables(query: string): string {
