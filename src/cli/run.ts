@@ -3,6 +3,7 @@ import { ConfigError } from '../config.ts';
 import { DataTransferError } from '../data-transfer/transaction.ts';
 import { PendingMigrationsError, RollbackRefusedError } from '../database/run-migrations.ts';
 import { isOperatorError } from '../dev-postgres/open-databases.ts';
+import { FolderError } from '../shared/folder.ts';
 import { VERSION } from '../shared/version.ts';
 import { CliError } from './cli-error.ts';
 import { addAccessCommands } from './commands/access.ts';
@@ -100,7 +101,7 @@ function describeCommandError(error: unknown): string {
   if (error instanceof CliError || error instanceof ConfigError || error instanceof PendingMigrationsError)
     return message;
   if (error instanceof RollbackRefusedError) return message;
-  if (isOperatorError(error) || error instanceof DataTransferError) return message;
+  if (isOperatorError(error) || error instanceof DataTransferError || error instanceof FolderError) return message;
   if (path && ['ENOENT', 'EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR', 'EISDIR'].includes(code ?? '')) {
     return `${path} cannot be used: ${message}`;
   }

@@ -1,24 +1,20 @@
-import { randomBytes } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { Database } from '../database/database.ts';
 import type { CurrentReplica } from '../database/replicas/replica-set.ts';
+import { type Draft, Folder } from '../shared/folder.ts';
 import { createBuilderFilter } from './builder-filter.ts';
 import { fileDefinitions } from './file-definitions.ts';
 import { createFileMappings, type FileMapping } from './file-mapping.ts';
-import { DataTransferError, withTransaction } from './transaction.ts';
+import { withTransaction } from './transaction.ts';
 
 export interface ExportOptions {
   /** Exports the records of one builder, with its members and the integrators that its records name. Default: all records. */
   builderId?: string;
   onProgress?(file: string, rows: number, bytes: number): void;
-  /** Runs when every file is written under a temporary path, before the first one gets its name. */
-  beforeRename?(toPath: (file: string) => string): Promise<void>;
+  /** Runs when every file is written under a temporary name, before the first one gets its name. */
+  beforeRename?(folder: Folder, drafts: ReadonlyMap<string, Draft>): Promise<void>;
 }
 
 interface ExportResult {
@@ -46,21 +42,19 @@ export async function exportFolder(
   const { builderId } = options;
   const conditionOf =
     builderId === undefined ? () => 'true' : createBuilderFilter(database.metadata, mappings, builderId);
-  await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: Error) => {
-    throw new DataTransferError(`The folder ${folder} cannot be written: ${error.message}`);
-  });
-  // With another extension, so that an import ignores the files of a killed export.
-  const mark = randomBytes(6).toString('hex');
-  const toDraft = (file: string) => join(folder, `${file}.${mark}.part`);
+  const target = await Folder.create(folder);
+  let drafts = new Map<string, Draft>();
   const removeDrafts = async () => {
-    for (const mapping of mappings) await rm(toDraft(mapping.file), { force: true });
+    for (const draft of drafts.values()) await draft.discard();
+    drafts = new Map();
   };
   const exportAll = async (client: pg.Client) => {
     await client.query(`set local statement_timeout = 0; set local jit = off`);
     const files: ExportResult['files'] = [];
     for (const mapping of mappings) {
-      const sql = exportSql(mapping, conditionOf(mapping));
-      files.push(await exportFile(client, mapping, sql, toDraft(mapping.file), options));
+      const draft = await target.createDraft(mapping.file);
+      drafts.set(mapping.file, draft);
+      files.push(await exportFile(client, mapping, exportSql(mapping, conditionOf(mapping)), draft, options));
     }
     return { files, commit: true };
   };
@@ -72,15 +66,11 @@ export async function exportFolder(
     // A standby may stall, or cancel a long read, because it conflicts with what the primary has removed.
     const exported = current && (await withStandby(current, exportFrom).catch(removeDrafts));
     const { files } = exported ?? (await exportFrom(database.url));
-    await options.beforeRename?.(toDraft);
-    for (const mapping of mappings) await rename(toDraft(mapping.file), join(folder, mapping.file));
+    await options.beforeRename?.(target, drafts);
+    for (const draft of drafts.values()) await draft.complete();
     return { files };
   } catch (error) {
     await removeDrafts();
-    const { syscall, message } = error as NodeJS.ErrnoException;
-    if (syscall === 'open' || syscall === 'write') {
-      throw new DataTransferError(`The folder ${folder} cannot be written: ${message}`, { cause: error });
-    }
     throw error;
   }
 }
@@ -120,7 +110,7 @@ async function endWhenStalled(
   if (!signal.aborted) await client.end().catch(() => undefined);
 }
 
-async function exportFile(client: pg.Client, mapping: FileMapping, sql: string, path: string, options: ExportOptions) {
+async function exportFile(client: pg.Client, mapping: FileMapping, sql: string, draft: Draft, options: ExportOptions) {
   let rows = 0;
   let bytes = 0;
   async function* countRows(source: AsyncIterable<Buffer>) {
@@ -131,9 +121,7 @@ async function exportFile(client: pg.Client, mapping: FileMapping, sql: string, 
       yield chunk;
     }
   }
-  // Readable by its owner only, because the data is personal.
-  const target = createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true });
-  await pipeline(client.query(copyTo(sql)), countRows, target);
+  await draft.write(countRows(client.query(copyTo(sql))));
   return { file: mapping.file, rows, bytes };
 }
 

@@ -1,12 +1,13 @@
-import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
+import type { Folder } from '../shared/folder.ts';
 import type { Catalog } from './catalog.ts';
 import type { FileMapping } from './file-mapping.ts';
 import { LineSplitter } from './line-splitter.ts';
 import { type RowProblem, RowReader } from './row-reader.ts';
 import * as sql from './statements.ts';
+import { DataTransferError } from './transaction.ts';
 import { findUniqueKeys, toDuplicateProblemsSql, toWaitingRowsSql, type UniqueKey } from './unique-keys.ts';
 
 /** Phase of a file's import. */
@@ -39,8 +40,7 @@ interface FileImport {
   client: pg.Client;
   mapping: FileMapping;
   catalog: Catalog;
-  path: string;
-  size: number;
+  folder: Folder;
   options: ImportOptions;
 }
 
@@ -55,13 +55,13 @@ const MAX_PASSES = 1_000;
 
 /** Imports one file within the transaction of the client. Invalid rows are reported and skipped. */
 export async function importFile(work: FileImport): Promise<FileResult> {
-  const { client, mapping, catalog, size, options } = work;
+  const { client, mapping, catalog, options } = work;
   const reader = new RowReader(mapping, catalog.indexed);
-  let bytes = 0;
+  let [bytes, size] = [0, 0];
   const progress = (phase: Phase) => options.onProgress?.(mapping.file, reader.rows, bytes, size, phase);
   await client.query(sql.toCreateStageSql(mapping));
-  const chunks = readCopyChunks(work, reader, (read) => {
-    bytes = read;
+  const chunks = readCopyChunks(work, reader, (...read) => {
+    [bytes, size] = read;
     progress('reading');
   });
   await pipeline(chunks, client.query(copyFrom(sql.COPY_TO_STAGE)));
@@ -87,7 +87,15 @@ export async function importFile(work: FileImport): Promise<FileResult> {
 }
 
 /** Yields the file as COPY text, and reports problems of single rows. */
-async function* readCopyChunks({ path, options }: FileImport, reader: RowReader, onRead: (bytes: number) => void) {
+async function* readCopyChunks(
+  { folder, mapping, options }: FileImport,
+  reader: RowReader,
+  onRead: (bytes: number, totalBytes: number) => void,
+) {
+  const file = await folder.openFile(mapping.file);
+  if (!file) throw new DataTransferError(`${mapping.file} was removed during the import.`);
+  const stream = file.createReadStream();
+  const { size } = await file.stat();
   const splitter = new LineSplitter(reader);
   let bytes = 0;
   const reportProblems = async () => {
@@ -95,11 +103,11 @@ async function* readCopyChunks({ path, options }: FileImport, reader: RowReader,
     reader.problems = [];
     for (const problem of problems) await options.onProblem?.(problem);
   };
-  for await (const chunk of createReadStream(path)) {
+  for await (const chunk of stream) {
     splitter.push(chunk);
     bytes += chunk.length;
     await reportProblems();
-    onRead(bytes);
+    onRead(bytes, size);
     if (reader.text.length >= CHUNK_CHARACTERS) yield reader.takeCopyText();
   }
   splitter.end();

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Database } from '../database/database.ts';
 import { waitForAdvisoryLock } from '../database/write/advisory-lock.ts';
+import { Folder } from '../shared/folder.ts';
 import { readCatalog } from './catalog.ts';
 import { fileDefinitions as allDefinitions, type FileDefinition } from './file-definitions.ts';
 import { createFileMappings, type FileMapping } from './file-mapping.ts';
@@ -31,15 +32,16 @@ export async function importFolder(
   fileDefinitions: FileDefinition[] = allDefinitions,
 ): Promise<ImportResult> {
   const mappings = createFileMappings(database.metadata, fileDefinitions);
-  const found = await findFiles(folder, mappings);
+  const source = await Folder.open(folder);
+  const found = await findFiles(source, mappings);
   const { files, commit } = await withTransaction(database.url, 'begin', async (client) => {
     await client.query(SESSION_SETTINGS);
     await waitForAdvisoryLock(client, LOCK);
     await client.query(CREATE_TABLES);
     const files: FileResult[] = [];
-    for (const { mapping, path, size } of found) {
+    for (const mapping of found) {
       const catalog = await readCatalog(client, mapping.table);
-      const work = importFile({ client, mapping, catalog, path, size, options });
+      const work = importFile({ client, mapping, catalog, folder: source, options });
       files.push(await work.catch((error) => rethrowViolation(mapping.file, error)));
     }
     const inconsistent = await checkCrossRecordRules(client, mappings, files, options);

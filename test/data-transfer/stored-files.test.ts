@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -170,5 +170,55 @@ describe('logos, pictures and documents', () => {
     const out = await fixture.createTemporaryFolder();
     await exportData({ database, clock: systemClock, source: OPERATOR }, storages.au1, out, silentProgress);
     expect(await readFile(join(out, 'files', key), 'utf8')).toBe('a logo');
+  });
+});
+
+describe('a folder with links', () => {
+  const KEY = 'documents/token.key';
+  const namesDocument = (rows: Record<string, unknown>[]) => rows.map((row) => ({ ...row, documentKey: KEY }));
+
+  it.each([
+    ['a file', (out: string, files: string) => symlink(join(out, 'token.key'), join(files, 'documents', 'token.key'))],
+    ['a folder of files', (out: string, files: string) => symlink(out, join(files, 'documents'))],
+    ['the folder of files', (out: string, files: string) => symlink(out, files)],
+  ])('is rejected: %s that is a link is not followed', async (what, arrange) => {
+    const [database, storages] = [await fixture.createEmptyDatabase(), await createStorages()];
+    const outside = await fixture.createTemporaryFolder();
+    await mkdir(join(outside, 'documents'));
+    for (const path of ['token.key', 'documents/token.key']) await writeFile(join(outside, path), 'SECRET');
+    const folder = await fixture.copySample({ swms: namesDocument });
+    const files = join(folder, 'files');
+    await rm(join(files, 'documents'), { recursive: true, force: true });
+    if (what === 'a file') await mkdir(join(files, 'documents'));
+    if (what === 'the folder of files') await rm(files, { recursive: true });
+    await arrange(outside, files);
+    await expect(importSampleFiles(database, storages, folder)).rejects.toThrow(/link, which is not followed/);
+    expect(await storages.au1.byteStore.stat(KEY)).toBeNull();
+    expect(await rowsOf(database, 'select id from swms_document')).toEqual([]);
+  });
+
+  it.each(['projects.ndjson', 'swms.ndjson'])(
+    'is rejected when %s is a link, and nothing of its target is shown',
+    async (name) => {
+      const [database, storages] = [await fixture.createEmptyDatabase(), await createStorages()];
+      const folder = await fixture.copySample({});
+      const outside = join(await fixture.createTemporaryFolder(), 'shadow');
+      await writeFile(outside, 'SECRET:of:root');
+      await rm(join(folder, name));
+      await symlink(outside, join(folder, name));
+      const error: Error = await importSampleFiles(database, storages, folder).catch((each) => each);
+      expect(error.message).toMatch(/link, which is not followed/);
+      expect(JSON.stringify([error, error.message])).not.toContain('SECRET');
+    },
+  );
+
+  it('gets no file of an export outside of it', async () => {
+    const [database, storages] = [await fixture.createEmptyDatabase(), await createStorages()];
+    await importSampleFiles(database, storages, SAMPLES);
+    const [out, outside] = [await fixture.createTemporaryFolder(), await fixture.createTemporaryFolder()];
+    await symlink(outside, join(out, 'files'));
+    const exporting = exportData({ database, clock: systemClock, source: OPERATOR }, storages.au1, out, silentProgress);
+    await expect(exporting).rejects.toThrow(/link, which is not followed/);
+    expect([await readdir(outside), await readdir(out)]).toEqual([[], ['files']]);
   });
 });

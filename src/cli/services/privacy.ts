@@ -1,7 +1,4 @@
-import { createWriteStream } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import { Readable } from 'node:stream';
 import type { Erasure } from '../../../entities/erasure.entity.ts';
 import { loadConfig } from '../../config.ts';
 import { parseId } from '../../domain/access/access-values.ts';
@@ -17,6 +14,7 @@ import { exportPerson } from '../../domain/privacy/export-person.ts';
 import { findPeople, UnknownPersonError } from '../../domain/privacy/person.ts';
 import { listPersonalTables } from '../../domain/privacy/personal-tables.ts';
 import { eraseDueBuilders, replayErasures } from '../../domain/privacy/replay-erasures.ts';
+import { Folder } from '../../shared/folder.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliIo } from '../io/cli-io.ts';
@@ -32,18 +30,13 @@ export async function searchPeople({ database }: ChangeContext, text: string) {
 export async function exportPersonTo(context: ChangeContext, storage: Storage, folder: string, ids: string[]) {
   const person = await withOperatorErrors(() => exportPerson(context, ids));
   const missing: string[] = [];
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const target = await Folder.create(folder);
   for (const key of person.files) {
     const found = await storage.byteStore.open(key);
-    if (!found) {
-      missing.push(key);
-      continue;
-    }
-    const path = join(folder, 'files', key);
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await pipeline(found.stream, createWriteStream(path, { mode: 0o600, flush: true }));
+    if (found) await target.writeFile(`files/${key}`, found.stream);
+    else missing.push(key);
   }
-  await writeFile(join(folder, 'person.json'), `${JSON.stringify(person, null, 2)}\n`, { mode: 0o600, flush: true });
+  await target.writeFile('person.json', Readable.from([Buffer.from(`${JSON.stringify(person, null, 2)}\n`)]));
   const rows = Object.fromEntries(Object.entries(person.records).map(([type, records]) => [type, records.length]));
   return { folder, rows, mentionedIn: person.mentionedIn.length, files: person.files.length, missingFiles: missing };
 }

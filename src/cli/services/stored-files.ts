@@ -1,11 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { lstat, mkdir, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
 import { type ExportOptions, exportFolder } from '../../data-transfer/export.ts';
 import { fileDefinitions } from '../../data-transfer/file-definitions.ts';
 import { LineSplitter } from '../../data-transfer/line-splitter.ts';
+import { Folder } from '../../shared/folder.ts';
 import { isRecordKey, toContentType } from '../../storage/keys.ts';
 import type { Storage } from '../../storage/storage.ts';
 
@@ -25,57 +23,42 @@ export async function exportWithStoredFiles(
   options: ExportOptions,
 ) {
   let storedFiles = 0;
-  const beforeRename = async (toPath: (file: string) => string) => {
-    storedFiles = await exportStoredFiles(storage, folder, toPath);
+  const beforeRename: ExportOptions['beforeRename'] = async (target, drafts) => {
+    const keys = await collectStorageKeys(async (file) => createReadStream(drafts.get(file)!.path));
+    for (const key of keys) {
+      const found = await storage.byteStore.open(key);
+      if (!found) throw new Error(`${key}, which the export refers to, is not in the storage.`);
+      await target.writeFile(`${FILES}/${key}`, found.stream);
+    }
+    storedFiles = keys.size;
   };
   const exported = await exportFolder(database, folder, { ...options, beforeRename });
   return { ...exported, storedFiles };
-}
-
-async function exportStoredFiles(storage: Storage, folder: string, toPath: (file: string) => string): Promise<number> {
-  const keys = await collectStorageKeys(toPath);
-  const mark = randomBytes(6).toString('hex');
-  for (const key of keys) {
-    const found = await storage.byteStore.open(key);
-    if (!found) throw new Error(`${key}, which the export refers to, is not in the storage.`);
-    const path = join(folder, FILES, key);
-    const draft = `${path}.${mark}.part`;
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    try {
-      await pipeline(found.stream, createWriteStream(draft, { mode: 0o600, flush: true }));
-      await rename(draft, path);
-    } catch (error) {
-      await rm(draft, { force: true });
-      throw error;
-    }
-  }
-  return keys.size;
 }
 
 /**
  * Copies the files that the folder's rows refer to into the storage, and replaces none that is stored: a folder must not change the
  * objects of other records. Returns a predicate: whether a key of the folder's rows is stored.
  */
-export async function importStoredFiles(storage: Storage, folder: string): Promise<(key: string) => boolean> {
+export async function importStoredFiles(storage: Storage, path: string): Promise<(key: string) => boolean> {
+  const folder = await Folder.open(path);
   const present = new Set<string>();
-  for (const key of await collectStorageKeys((file) => join(folder, file))) {
+  for (const key of await collectStorageKeys(async (file) => (await folder.openFile(file))?.createReadStream())) {
     if (!isRecordKey(key)) continue;
-    const path = join(folder, FILES, key);
     const isStored = (await storage.byteStore.stat(key)) !== null;
-    const isGiven = !isStored && (await lstat(path).catch(() => null))?.isFile();
-    if (isGiven) await storage.store(key, createReadStream(path), toContentType(key), MAX_FILE_BYTES);
-    if (isStored || isGiven) present.add(key);
+    const given = isStored ? null : await folder.openFile(`${FILES}/${key}`);
+    if (given) await storage.store(key, given.createReadStream(), toContentType(key), MAX_FILE_BYTES);
+    if (isStored || given) present.add(key);
   }
   return (key) => present.has(key);
 }
 
 /** Collects the storage keys in the rows of the files. Invalid rows are skipped; the import reports them. */
-async function collectStorageKeys(toPath: (file: string) => string): Promise<Set<string>> {
+async function collectStorageKeys(open: (file: string) => Promise<Readable | undefined>): Promise<Set<string>> {
   const keys = new Set<string>();
   for (const { file, storageKeys } of fileDefinitions) {
-    if (!storageKeys) continue;
-    const path = toPath(`${file}.ndjson`);
-    if (!(await stat(path).catch(() => null))) continue;
+    const stream = storageKeys && (await open(`${file}.ndjson`));
+    if (!stream) continue;
     const splitter = new LineSplitter({
       line(bytes) {
         const row = parseRow(bytes.toString());
@@ -83,7 +66,7 @@ async function collectStorageKeys(toPath: (file: string) => string): Promise<Set
       },
       onOverlongLine: () => undefined,
     });
-    for await (const chunk of createReadStream(path)) splitter.push(chunk);
+    for await (const chunk of stream) splitter.push(chunk);
     splitter.end();
   }
   return keys;

@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, readdir, realpath, rename, rm } from 'node:fs/promises';
+import { dirname, join, sep } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+
+/** A folder or file that cannot be used. The message is one line for the operator. */
+export class FolderError extends Error {
+  override name = 'FolderError';
+}
+
+/** A file that is written under a temporary name. */
+export interface Draft {
+  path: string;
+  write(source: Readable | AsyncIterable<Buffer>): Promise<void>;
+  /** Gives the file its name, and replaces what has this name. */
+  complete(): Promise<void>;
+  discard(): Promise<void>;
+}
+
+/**
+ * A folder that somebody else may have made, or may write to. Its files are read and written without following a link, neither of a file
+ * nor of a folder in their path, so that nothing outside of the folder is reached.
+ */
+export class Folder {
+  /** @param path real path, without links */
+  private constructor(readonly path: string) {}
+
+  /** Opens a folder for reading. */
+  static async open(path: string): Promise<Folder> {
+    try {
+      return new Folder(await realpath(path));
+    } catch (error) {
+      throw new FolderError(`The folder ${path} cannot be read: ${(error as Error).message}`, { cause: error });
+    }
+  }
+
+  /** Opens a folder for writing; makes it, readable by its owner only, if it is missing. */
+  static async create(path: string): Promise<Folder> {
+    try {
+      await mkdir(path, { recursive: true, mode: 0o700 });
+      return new Folder(await realpath(path));
+    } catch (error) {
+      throw toWriteError(path, error);
+    }
+  }
+
+  async list(): Promise<string[]> {
+    return readdir(this.path).catch((error: Error) => {
+      throw new FolderError(`The folder ${this.path} cannot be read: ${error.message}`, { cause: error });
+    });
+  }
+
+  /** Opens a file for reading; null if there is none. Throws `FolderError` for a link and for what is no file. */
+  async openFile(name: string): Promise<FileHandle | null> {
+    const path = this.#locate(name);
+    try {
+      if ((await realpath(path)) !== path)
+        throw new FolderError(`${path} is or is below a link, which is not followed.`);
+      // Opening a named pipe would otherwise wait for its writer.
+      const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+      if ((await file.stat()).isFile()) return file;
+      await file.close();
+      throw new FolderError(`${path} is not a file.`);
+    } catch (error) {
+      if (error instanceof FolderError) throw error;
+      const { code, message } = error as NodeJS.ErrnoException;
+      // A dangling link does not exist for realpath.
+      if (code === 'ENOENT' && !(await lstat(path).catch(() => null))) return null;
+      throw new FolderError(`${path} cannot be read: ${message}`, { cause: error });
+    }
+  }
+
+  /** Creates a file under a temporary name, with another extension, readable by its owner only. */
+  async createDraft(name: string): Promise<Draft> {
+    const path = this.#locate(name);
+    const draft = `${path}.${randomBytes(6).toString('hex')}.part`;
+    try {
+      await this.#createFolders(dirname(path));
+      const file = await open(draft, 'wx', 0o600);
+      return {
+        path: draft,
+        write: (source) =>
+          pipeline(source, file.createWriteStream({ flush: true })).catch((error: NodeJS.ErrnoException) => {
+            throw error.syscall === 'write' ? toWriteError(this.path, error) : error;
+          }),
+        complete: () => rename(draft, path),
+        discard: async () => {
+          await file.close().catch(() => undefined);
+          await rm(draft, { force: true });
+        },
+      };
+    } catch (error) {
+      throw error instanceof FolderError ? error : toWriteError(this.path, error);
+    }
+  }
+
+  /** Writes a file. It has its name only when it is complete, and replaces what has this name. */
+  async writeFile(name: string, source: Readable): Promise<void> {
+    const draft = await this.createDraft(name).catch((error) => {
+      source.destroy();
+      throw error;
+    });
+    try {
+      await draft.write(source);
+      await draft.complete();
+    } catch (error) {
+      await draft.discard();
+      throw error;
+    }
+  }
+
+  #locate(name: string): string {
+    const path = join(this.path, name);
+    if (!path.startsWith(this.path.endsWith(sep) ? this.path : this.path + sep))
+      throw new FolderError(`${name} is not in the folder ${this.path}.`);
+    return path;
+  }
+
+  async #createFolders(path: string): Promise<void> {
+    if (path === this.path) return;
+    await this.#createFolders(dirname(path));
+    await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+    if ((await realpath(path)) !== path) throw new FolderError(`${path} is a link, which is not followed.`);
+  }
+}
+
+const toWriteError = (path: string, error: unknown) =>
+  new FolderError(`The folder ${path} cannot be written: ${(error as Error).message}`, { cause: error });

@@ -1,0 +1,103 @@
+import { execFileSync } from 'node:child_process';
+import { link, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { Folder } from '../../src/shared/folder.ts';
+
+let root: string;
+const roots: string[] = [];
+
+/** `secret/key` is outside of `root/folder`. */
+beforeEach(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), 'builder-api-folder-')));
+  roots.push(root);
+  for (const folder of ['secret', 'folder', 'folder/sub']) await mkdir(join(root, folder), { mode: 0o755 });
+  await writeFile(join(root, 'secret/key'), 'SECRET');
+  await writeFile(join(root, 'folder/sub/file'), 'text');
+});
+afterAll(async () => {
+  for (const each of roots) await rm(each, { recursive: true, force: true });
+});
+
+const bytes = () => Readable.from([Buffer.from('new')]);
+
+describe('opening a file of a folder', () => {
+  const read = async (name: string) => {
+    const folder = await Folder.open(join(root, 'folder'));
+    const file = await folder.openFile(name);
+    return file && (await file.readFile('utf8').finally(() => file.close()));
+  };
+
+  it('reads files and those of its folders, and returns null for one that is missing', async () => {
+    expect(await read('sub/file')).toBe('text');
+    expect([await read('none'), await read('none/file')]).toEqual([null, null]);
+  });
+
+  it.each([
+    ['a linked file', (folder: string) => symlink('../secret/key', join(folder, 'name'))],
+    ['a file in a linked folder', (folder: string) => symlink('../secret', join(folder, 'linked')), 'linked/key'],
+    ['a file in a folder of a linked folder', (folder: string) => symlink('..', join(folder, 'up')), 'up/secret/key'],
+    ['a link within the folder', (folder: string) => symlink('sub/file', join(folder, 'name'))],
+    ['a link without a target', (folder: string) => symlink('nowhere', join(folder, 'name'))],
+    ['a path that leaves the folder', async () => undefined, '../secret/key'],
+    ['a folder', (folder: string) => mkdir(join(folder, 'name'))],
+    ['a named pipe', async (folder: string) => void execFileSync('mkfifo', [join(folder, 'name')])],
+  ])('rejects %s', async (_what, arrange, name = 'name') => {
+    await arrange(join(root, 'folder'));
+    await expect(read(name)).rejects.toThrow(/link|not in the folder|not a file|cannot be read/);
+  });
+
+  it('follows links to the folder itself, which the operator names', async () => {
+    await symlink('folder', join(root, 'named'));
+    const file = await (await Folder.open(join(root, 'named'))).openFile('sub/file');
+    expect(await file!.readFile('utf8')).toBe('text');
+    await file!.close();
+  });
+});
+
+describe('writing a file of a folder', () => {
+  const write = async (name: string) => (await Folder.create(join(root, 'folder'))).writeFile(name, bytes());
+
+  it('makes files of mode 0600 in folders of mode 0700', async () => {
+    await (await Folder.create(join(root, 'made/here'))).writeFile('a/b/file', bytes());
+    for (const path of ['made', 'made/here', 'made/here/a', 'made/here/a/b'])
+      expect((await stat(join(root, path))).mode & 0o777, path).toBe(0o700);
+    expect((await stat(join(root, 'made/here/a/b/file'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('replaces a file that is there, and writes neither into it nor with its mode', async () => {
+    await writeFile(join(root, 'folder/name'), 'old', { mode: 0o666 });
+    await link(join(root, 'folder/name'), join(root, 'other'));
+    await write('name');
+    expect(await readFile(join(root, 'folder/name'), 'utf8')).toBe('new');
+    expect(await readFile(join(root, 'other'), 'utf8')).toBe('old');
+    expect((await stat(join(root, 'folder/name'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('replaces a link, and leaves its target', async () => {
+    await symlink('../secret/key', join(root, 'folder/name'));
+    await write('name');
+    expect(await readFile(join(root, 'secret/key'), 'utf8')).toBe('SECRET');
+  });
+
+  it.each(['linked/key', 'linked/new/key', '../secret/key'])('rejects %s', async (name) => {
+    await symlink('../secret', join(root, 'folder/linked'));
+    await expect(write(name)).rejects.toThrow(/is a link, which is not followed|is not in the folder/);
+    expect(await readdir(join(root, 'secret'))).toEqual(['key']);
+    expect(await readFile(join(root, 'secret/key'), 'utf8')).toBe('SECRET');
+  });
+
+  it('leaves nothing of a file whose source fails', async () => {
+    const failing = Readable.from(
+      (async function* () {
+        yield Buffer.from('half');
+        throw new Error('The source failed.');
+      })(),
+    );
+    const folder = await Folder.create(join(root, 'folder'));
+    await expect(folder.writeFile('name', failing)).rejects.toThrow('The source failed.');
+    expect(await readdir(join(root, 'folder'))).toEqual(['sub']);
+  });
+});
