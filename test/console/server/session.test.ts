@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { User } from '../../../entities/user.entity.ts';
+import { PAGES } from '../../../src/console/browser/layout/pages.ts';
+import { toReturnPath } from '../../../src/console/server/session/return-path.ts';
 import { createCheapHash, PASSWORD } from '../../oauth/fixtures.ts';
 import { addStaff, ConsoleBrowser, signInToConsole } from '../../support/console.ts';
 import { type Service, startService } from '../../support/harness.ts';
@@ -40,18 +42,36 @@ describe('the sign-in of staff users', () => {
     expect(data.me.expiresAt).toBe(new Date(service.clock.now() + 12 * HOUR).toISOString());
   });
 
-  it.each(['https://evil.example', '//evil.example', '/oauth/authorize', '/console//evil.example', '/console\\evil'])(
-    'returns to the console, whatever the query names: %s',
-    async (path) => {
-      const browser = new ConsoleBrowser(service.app);
-      const page = await browser.send('GET', `/console/sign-in?${new URLSearchParams({ return: path })}`);
-      const response = await browser.submitWithoutFollowing(page, 'Sign in', {
-        email: viewerEmail,
-        password: PASSWORD,
-      });
-      expect(response.location).toBe('/console?region=au1');
-    },
-  );
+  it.each([
+    'https://evil.example',
+    '//evil.example',
+    '/oauth/authorize',
+    '/console//evil.example',
+    '/console\\evil',
+    '/console/..//evil.example',
+    '/console/../../evil.example',
+    '/console/%2e%2e/oauth/authorize',
+    '/console/./.%2E//evil.example',
+    '/console/today/..\\..\\\\evil.example',
+    '/console/integrations/..',
+    '/console/sign-in',
+    '/console/graphql',
+    '/consolex',
+    'javascript:alert(1)',
+    '\t//evil.example',
+  ])('returns to the console, whatever the query names: %s', async (path) => {
+    const browser = new ConsoleBrowser(service.app);
+    const page = await browser.send('GET', `/console/sign-in?${new URLSearchParams({ return: path })}`);
+    const response = await browser.submitWithoutFollowing(page, 'Sign in', { email: viewerEmail, password: PASSWORD });
+    expect(response.location).toBe('/console?region=au1');
+  });
+
+  it('returns to each page of the console', () => {
+    const paths = [...PAGES.map(({ path }) => path), '/integrations/intg_a1', '/explorer'];
+    const toReturn = (path: string) => toReturnPath(`/console${path}?region=au1&show=open`);
+    expect(paths.map((path) => toReturn(path).pathname)).toEqual(paths.map((path) => `/console${path}`));
+    expect(toReturn('/attendance').search).toBe('?region=au1&show=open');
+  });
 
   it('rejects a wrong password, and a member of a builder (CON-1)', async () => {
     const member = service.findDemoUser(({ regionId }) => regionId === 'au1');

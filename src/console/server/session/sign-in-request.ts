@@ -8,6 +8,7 @@ import type { Account } from '../../../oauth/interaction/sessions.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { REGIONS, type RegionId } from '../../../shared/regions.ts';
 import { createConsoleSession, endConsoleSession } from './console-sessions.ts';
+import { toReturnPath } from './return-path.ts';
 
 interface SignInDependencies {
   databases: Databases;
@@ -15,23 +16,19 @@ interface SignInDependencies {
   baseUrl: string;
 }
 
-/** Paths of the console's pages to which a sign-in may return. */
-const CONSOLE_PATH = /^\/console(?:\/[\w./~%-]*)?(?:\?[\w.~%&=+:,-]*)?$/;
-
 /**
  * A request of the staff's sign-in page. It signs in to each region in which the e-mail address has a staff user with the password. Its
  * form is protected like those of all pages; the console's cookie is set here and read by `/console/graphql` alone. CON-1.
  */
 export class SignInRequest extends PageRequest {
   override readonly accountKind = 'staff';
-  /** Path of the console to return to. */
-  readonly #returnTo: string;
+  /** Page of the console to return to. */
+  readonly #returnTo: URL;
   readonly #signedInRegions: RegionId[] = [];
 
   constructor(dependencies: SignInDependencies, request: FastifyRequest, reply: FastifyReply) {
     super(dependencies, request, reply);
-    const { return: path } = request.query as { return?: unknown };
-    this.#returnTo = typeof path === 'string' && CONSOLE_PATH.test(path) && !path.includes('//') ? path : '/console';
+    this.#returnTo = toReturnPath((request.query as { return?: unknown }).return);
   }
 
   /** Ends the browser's sessions of all regions before the first new one: they may be another person's. CON-1. */
@@ -44,7 +41,8 @@ export class SignInRequest extends PageRequest {
   }
 
   override showSignIn(state: SignInState, status = 200): FastifyReply {
-    const query = new URLSearchParams({ return: this.#returnTo }).toString();
+    const { pathname, search } = this.#returnTo;
+    const query = new URLSearchParams({ return: `${pathname}${search}` }).toString();
     const target = {
       ...{ path: '/console/sign-in', purpose: html`to the staff console`, footer: null, offersReset: false },
     };
@@ -53,14 +51,14 @@ export class SignInRequest extends PageRequest {
 
   /** Redirects to the page in a region in which the user is signed in. CON-1. */
   override resume(): FastifyReply {
-    const { pathname, searchParams } = new URL(this.#returnTo, 'http://console.invalid');
+    const { pathname, search, searchParams } = this.#returnTo;
     const requestedRegion = searchParams.get('region');
     const [first, ...others] = this.#signedInRegions;
     const isSignedIn =
       requestedRegion === null
         ? others.length === REGIONS.length - 1
         : [first, ...others].includes(requestedRegion as RegionId);
-    if (isSignedIn) return this.reply.redirect(this.#returnTo, 303);
+    if (isSignedIn) return this.reply.redirect(`${pathname}${search}`, 303);
     // Other parameters may name records of the other region.
     const query = requestedRegion === null ? searchParams : new URLSearchParams();
     query.set('region', first!);
