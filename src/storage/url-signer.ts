@@ -60,9 +60,11 @@ export class UrlSigner {
     if (typeof type !== 'string' || typeof expires !== 'string' || typeof signature !== 'string') return 'ALTERED';
     if (![size, name, issuer].every(isOptionalText) || Object.keys(others).length > 0) return 'ALTERED';
     const claims: SignedUrlClaims = { method, region: region as RegionId, key, contentType: type };
-    if (size !== undefined) claims.size = Number(size);
-    // The signature is that of the number.
-    if (size !== undefined && String(claims.size) !== size) return 'ALTERED';
+    if (size !== undefined) {
+      // The signature is that of the number, and JSON writes null for NaN and Infinity.
+      if (!/^(?:0|[1-9]\d{0,14})$/.test(size as string)) return 'ALTERED';
+      claims.size = Number(size);
+    }
     if (name !== undefined) claims.fileName = name as string;
     if (issuer !== undefined) claims.shareKey = issuer as string;
     if (!this.#keys.some((key) => isEqualSignature(signature, createSignature(key, claims, expires)))) return 'ALTERED';

@@ -1,9 +1,10 @@
 import { createHmac } from 'node:crypto';
+import { parse as parseQuery } from 'node:querystring';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FairSemaphore } from '../../src/shared/fair-semaphore.ts';
 import { createFairShares } from '../../src/shared/fair-shares.ts';
 import { createUploadKey } from '../../src/storage/keys.ts';
-import { UrlSigner } from '../../src/storage/url-signer.ts';
+import { type SignedUrlClaims, UrlSigner } from '../../src/storage/url-signer.ts';
 import { createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { createPicture } from '../support/images.ts';
@@ -80,6 +81,42 @@ describe('several keys', () => {
     expect(verify(using(one), url)).toMatchObject({ key: KEY });
     expect(verify(using(other, one), url)).toMatchObject({ key: KEY });
     expect(verify(using(other), url)).toBe('ALTERED');
+  });
+});
+
+describe('the parameters of a signed URL', () => {
+  const signer = new UrlSigner({
+    ...{ secrets: [Buffer.alloc(32, 'secret').toString('base64url')], baseUrl: 'http://api' },
+    clock: { now: () => 0 },
+  });
+  const key = createUploadKey(BUILDER);
+  const claims = { region: 'au1', key, contentType: TYPE } as const;
+  const urls: [string, SignedUrlClaims][] = [
+    ['a download', { ...claims, method: 'GET' }],
+    ['a named download', { ...claims, method: 'GET', fileName: 'a.png', shareKey: 'intg_a' }],
+    ['an upload', { ...claims, method: 'PUT', size: 5, shareKey: 'intg_a' }],
+  ];
+  const verify = (method: 'GET' | 'PUT', query: string) => signer.verify(method, 'au1', key, parseQuery(query));
+  const NAMES = ['type', 'size', 'name', 'issuer', 'expires', 'signature', 'other', '__proto__', 'constructor'];
+  const VALUES = ['', '0', '-0', '5', '05', '5.0', '+5', ' 5', '5e0', '0x5', 'NaN', 'Infinity', 'null', 'undefined'];
+
+  it.each(urls)('of %s cannot be added, changed, repeated or removed', (_, signed) => {
+    const query = new URL(signer.sign(signed, 900)).searchParams;
+    expect(verify(signed.method, query.toString())).toEqual(signed);
+    const accepted: string[] = [];
+    for (const name of NAMES) {
+      const removed = new URLSearchParams(query);
+      removed.delete(name);
+      const changes = VALUES.filter((value) => value !== query.get(name)).map((value) => `${removed}&${name}=${value}`);
+      const repeated = [...VALUES, query.get(name) ?? ''].map((value) => `${query}&${name}=${value}`);
+      const others = query.has(name)
+        ? [removed.toString(), `${removed}&${name}[]=${query.get(name)}`, ...repeated]
+        : [];
+      for (const each of [...changes, ...others]) {
+        if (verify(signed.method, each) !== 'ALTERED') accepted.push(each);
+      }
+    }
+    expect(accepted).toEqual([]);
   });
 });
 
