@@ -141,6 +141,20 @@ export function parseProxies(text: string): false | number | string {
   return /^\d+$/.test(text) ? Number(text) : text;
 }
 
+const ADVICE = 'generate one with: openssl rand -hex 32';
+
+/** Random values of 20 characters or more have this many different ones, also in hexadecimal. */
+const MIN_DISTINCT_CHARACTERS = 8;
+const NOT_RANDOM = `have at least ${MIN_DISTINCT_CHARACTERS} different characters; ${ADVICE}`;
+
+/** A token that is compared as a whole. It is a secret, so messages do not quote it. */
+export function parseSecretToken(text: string): string {
+  if (!/^[\x21-\x7e]+$/.test(text)) throw new InvalidValue('must have only visible ASCII characters');
+  if (text.length < 20) throw new InvalidValue(`must have at least 20 characters, not ${text.length}; ${ADVICE}`);
+  if (new Set(text).size < MIN_DISTINCT_CHARACTERS) throw new InvalidValue(`must ${NOT_RANDOM}`);
+  return text;
+}
+
 /** Keys in base64url or base64, with commas between them. They are secrets, so messages only quote positions and lengths. */
 export function parseTokenKeys(text: string): readonly string[] {
   const keys = text.split(',');
@@ -153,9 +167,9 @@ export function parseTokenKeys(text: string): readonly string[] {
     }
     const { length } = bytes[index]!;
     if (length < 32) {
-      const advice = 'generate one with: openssl rand -hex 32';
-      throw new InvalidValue(`${subject} have at least 32 bytes in base64url, not ${length}; ${advice}`);
+      throw new InvalidValue(`${subject} have at least 32 bytes in base64url, not ${length}; ${ADVICE}`);
     }
+    if (new Set(key).size < MIN_DISTINCT_CHARACTERS) throw new InvalidValue(`${subject} ${NOT_RANDOM}`);
     const same = bytes.findIndex((other) => other.equals(bytes[index]!));
     if (same < index) throw new InvalidValue(`${subject} not be key ${same + 1} again`);
   }

@@ -18,6 +18,7 @@ import {
   parseRatio,
   parseReplicas,
   parseSeconds,
+  parseSecretToken,
   parseSmtpUrl,
   parseText,
   parseTokenKeys,
@@ -58,8 +59,8 @@ function secret<T>(defaultText: string, description: string, parser: Parser<T>):
 const SETTINGS = {
   NODE_ENV: withDefault(
     'development',
-    '`production` disables the embedded database and demo data, and enables the strict checks.',
-    parseText,
+    '`production` disables the embedded database and demo data, and enables the strict checks. `test` is `development`.',
+    createChoiceParser('development', 'production', 'test'),
   ),
   HOST: optional('127.0.0.1; 0.0.0.0 in production', 'Address to listen on.', parseText),
   PORT: withDefault('4000', 'Port to listen on.', parsePort),
@@ -193,8 +194,8 @@ const SETTINGS = {
   TLS_KEY: optional('none', 'Key file (PEM) of TLS_CERT.', parseText),
   METRICS_TOKEN: secret(
     'none',
-    'Bearer token for `/metrics`. Without it metrics are not available in production, and only from loopback otherwise.',
-    parseText,
+    'Bearer token for `/metrics`. At least 20 characters. Without it metrics are not available in production, and only from loopback otherwise.',
+    parseSecretToken,
   ),
   OTEL_EXPORTER_OTLP_ENDPOINT: optional(
     'none',

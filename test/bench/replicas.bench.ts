@@ -10,7 +10,7 @@ import { toMarkdownTable } from './markdown-table.ts';
 import { publishFigures } from './publish-figures.ts';
 
 const CONNECTIONS = 8;
-const METRICS_TOKEN = 'bench';
+const METRICS_TOKEN = 'metrics-token-of-the-bench';
 
 /** Figures for one number of standbys. The keys are those of `--json`. */
 interface Row {

@@ -116,7 +116,7 @@ describe('user create', () => {
   });
 
   it.each([
-    ['short', 'seven77', /^password: must have at least 8 characters\.$/],
+    ['short', 'eleven-0001', /^password: must have at least 12 characters\.$/],
     ['long', 'x'.repeat(201), /^password: must have at most 200 characters\.$/],
     ['of two lines', 'correct\nhorse', /^password: must be one line of text\.$/],
   ])('rejects a password that is %s', async (_case, password, message) => {

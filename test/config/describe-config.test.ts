@@ -7,7 +7,7 @@ const SECRETS = {
   DATABASE_URL_US1: 'postgresql://someone:hidden-3@db.example.com/us1',
   DATABASE_URL_AU1_DIRECT: 'postgresql://someone:hidden-4@direct.example.com/au1',
   TOKEN_KEY: `hidden-5${'0'.repeat(60)}`,
-  METRICS_TOKEN: 'hidden-6',
+  METRICS_TOKEN: 'hidden-6-of-the-metrics',
   SMTP_URL: 'smtps://someone:hidden-9@mail.example.com',
   MAIL_FROM: 'no-reply@example.com',
   STORAGE: 's3',

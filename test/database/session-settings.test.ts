@@ -12,6 +12,7 @@ import {
 import { withClient } from '../../src/demo/connection.ts';
 import { DatabaseUnavailableError, openDatabases } from '../../src/dev-postgres/open-databases.ts';
 import { builders } from '../../src/domain/readers/builder.reader.ts';
+import { newSecret } from '../../src/shared/secrets.ts';
 import { createDatabase } from '../setup/database.ts';
 import { Pooler } from '../support/pooler.ts';
 
@@ -96,7 +97,7 @@ describe('a timestamp', () => {
 describe('DATABASE_URL_*_DIRECT beside a pooler', () => {
   it('serves migrations, jobs and every command, while requests go through the pooler', async () => {
     const pooler = await openPooler('session');
-    const env = { DATABASE_URL_AU1: pooler.url, DATABASE_URL_US1: createdDatabase.url, TOKEN_KEY: 'x'.repeat(43) };
+    const env = { DATABASE_URL_AU1: pooler.url, DATABASE_URL_US1: createdDatabase.url, TOKEN_KEY: newSecret() };
     const config = loadConfig({ ...env, DATABASE_URL_AU1_DIRECT: createdDatabase.url });
     const service = await openDatabases(config, 'service');
     expect([service.databases.au1.url, service.direct.au1.url]).toEqual([pooler.url, createdDatabase.url]);
@@ -111,7 +112,7 @@ describe('DATABASE_URL_*_DIRECT beside a pooler', () => {
     const env = {
       DATABASE_URL_AU1: createdDatabase.url,
       DATABASE_URL_US1: createdDatabase.url,
-      TOKEN_KEY: 'x'.repeat(43),
+      TOKEN_KEY: newSecret(),
     };
     const config = loadConfig({ ...env, DATABASE_URL_US1_DIRECT: 'postgresql://u:p@127.0.0.1:1/none' });
     await expect(openDatabases(config, 'service')).rejects.toThrow(/^DATABASE_URL_US1_DIRECT cannot be used: /);
@@ -120,7 +121,7 @@ describe('DATABASE_URL_*_DIRECT beside a pooler', () => {
 
 describe('a service behind a pooler that shares sessions between transactions', () => {
   const config = (url: string) =>
-    loadConfig({ DATABASE_URL_AU1: url, DATABASE_URL_US1: createdDatabase.url, TOKEN_KEY: 'x'.repeat(43) });
+    loadConfig({ DATABASE_URL_AU1: url, DATABASE_URL_US1: createdDatabase.url, TOKEN_KEY: newSecret() });
 
   it('does not start where the settings are missing, and leaves no session with them', async () => {
     const pooler = await openPooler('transaction');

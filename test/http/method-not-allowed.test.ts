@@ -7,7 +7,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TR
 let service: Service;
 
 beforeAll(async () => {
-  service = await startService({ METRICS_TOKEN: 'metrics' });
+  service = await startService({ METRICS_TOKEN: 'metrics-token-of-a-test' });
 });
 
 afterAll(() => service.stop());

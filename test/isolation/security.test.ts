@@ -6,7 +6,7 @@ let token: string;
 
 beforeAll(async () => {
   service = await startService({
-    ...{ NODE_ENV: 'production', BASE_URL: 'https://api.example.com', METRICS_TOKEN: 'metrics-token' },
+    ...{ NODE_ENV: 'production', BASE_URL: 'https://api.example.com', METRICS_TOKEN: 'metrics-token-of-a-test' },
     // Required in production; the test's own databases are used.
     ...{ DATABASE_URL_AU1: 'postgresql://localhost/none', DATABASE_URL_US1: 'postgresql://localhost/none' },
   });
@@ -63,7 +63,10 @@ describe('the metrics', () => {
   it('name routes, never what is in a path, a query or a token', async () => {
     const url = '/builders/buil_hidden/photos?projectId=proj_hidden';
     await service.app.inject({ url, headers: { authorization: `Bearer ${token}` } });
-    const { body } = await service.app.inject({ url: '/metrics', headers: { authorization: 'Bearer metrics-token' } });
+    const { body } = await service.app.inject({
+      url: '/metrics',
+      headers: { authorization: 'Bearer metrics-token-of-a-test' },
+    });
     expect(body).toContain('/builders/:builderId/photos');
     expect(body).not.toMatch(/hidden|Bearer|eyJ/);
   });

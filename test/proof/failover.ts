@@ -17,7 +17,7 @@ interface FailoverOptions {
   log: Log;
 }
 
-const METRICS_TOKEN = 'failover';
+const METRICS_TOKEN = 'metrics-token-of-failover';
 
 /** Events whose records the mixed load writes. */
 const RESOURCES = /^(meeting|meeting_note|photo|photo_folder|photo_report)\./;

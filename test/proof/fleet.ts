@@ -45,7 +45,7 @@ const FIRST_PAUSE_MS = 4_000;
 const LAST_PAUSE_MS = 400;
 
 const WARM_UP_SECONDS = 10;
-const METRICS_TOKEN = 'fleet';
+const METRICS_TOKEN = 'metrics-token-of-the-fleet';
 const FIRST_EVENT_AT = Date.parse('2026-04-06T06:00:00.000Z');
 
 const HOURS: Hour[] = [

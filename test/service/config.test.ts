@@ -81,6 +81,10 @@ describe('the settings', () => {
     ['several workers without a supervisor', { WORKERS: '2', SUPERVISE: '0' }, 'SUPERVISE'],
     ['an empty heap', { WORKER_HEAP_MIB: '0' }, 'WORKER_HEAP_MIB'],
     ['a short token key', { TOKEN_KEY: 'c2hvcnQ' }, 'TOKEN_KEY'],
+    ['a token key of one character', { TOKEN_KEY: 'a'.repeat(43) }, 'TOKEN_KEY'],
+    ['a short metrics token', { METRICS_TOKEN: 'a' }, 'METRICS_TOKEN'],
+    ['a metrics token of few characters', { METRICS_TOKEN: 'secret'.repeat(5) }, 'METRICS_TOKEN'],
+    ['an unknown environment', { NODE_ENV: 'Production' }, 'NODE_ENV'],
     ['a secret in a file that does not exist', { METRICS_TOKEN_FILE: '/nowhere/token' }, 'METRICS_TOKEN_FILE'],
     ['a certificate without its key', { TLS_CERT: 'cert.pem' }, 'TLS_KEY'],
     ['an S3 access key without its secret', { ...S3, S3_ACCESS_KEY_ID: 'a' }, 'S3_SECRET_ACCESS_KEY'],
@@ -203,13 +207,13 @@ describe('a secret in a file', () => {
       TOKEN_KEY_FILE: aFile('key', `${PRODUCTION.TOKEN_KEY}\n`),
       DATABASE_URL_AU1_FILE: aFile('au1', `${DATABASES.DATABASE_URL_AU1}\r\n`),
       DATABASE_URL_US1_FILE: aFile('us1', DATABASES.DATABASE_URL_US1),
-      METRICS_TOKEN_FILE: aFile('metrics', 'metrics-token\n'),
+      METRICS_TOKEN_FILE: aFile('metrics', 'metrics-token-of-a-test\n'),
       S3_SECRET_ACCESS_KEY_FILE: aFile('s3', 's3-secret\n'),
     };
     expect(loadConfig(env)).toMatchObject({
       tokenKeys: [PRODUCTION.TOKEN_KEY],
       databaseUrls: { au1: DATABASES.DATABASE_URL_AU1, us1: DATABASES.DATABASE_URL_US1 },
-      metricsToken: 'metrics-token',
+      metricsToken: 'metrics-token-of-a-test',
       s3: { credentials: { accessKeyId: 'id', secretAccessKey: 's3-secret' } },
     });
   });

@@ -14,7 +14,7 @@ import { REGIONS, type RegionId } from '../../src/shared/regions.ts';
 import { createDatabase } from '../setup/database.ts';
 
 export const BASE_URL = 'http://localhost:4000';
-export const TOKEN_KEY = Buffer.alloc(32, 7).toString('base64url');
+export const TOKEN_KEY = Buffer.from('a key of 32 bytes for the tests.').toString('base64url');
 
 /** A clock that does not advance by itself. */
 export class FakeClock implements Clock {

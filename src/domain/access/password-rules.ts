@@ -1,18 +1,52 @@
 import { randomBytes } from 'node:crypto';
 import { InvalidInputError } from './invalid-input-error.ts';
 
-export const SHORTEST_PASSWORD = 8;
+export const SHORTEST_PASSWORD = 12;
 export const LONGEST_PASSWORD = 200;
+const MIN_DISTINCT_CHARACTERS = 5;
 
 /** Generates a password of 120 random bits. */
 export const generatePassword = () => randomBytes(15).toString('base64url');
 
-/** Throws `InvalidInputError` for a password that cannot be set. Lengths are Unicode code points. */
-export function checkPassword(password: string): void {
+/** Throws `InvalidInputError` for a password that the person cannot set. Lengths are Unicode code points. OAU-44. */
+export async function checkPassword(password: string, person: { name: string; email: string }): Promise<void> {
+  const problem = await findProblem(password, person);
+  if (problem !== null) throw new InvalidInputError('password', problem);
+}
+
+async function findProblem(password: string, { name, email }: { name: string; email: string }): Promise<string | null> {
   const { length } = [...password];
-  if (length < SHORTEST_PASSWORD)
-    throw new InvalidInputError('password', `must have at least ${SHORTEST_PASSWORD} characters`);
-  if (length > LONGEST_PASSWORD)
-    throw new InvalidInputError('password', `must have at most ${LONGEST_PASSWORD} characters`);
-  if (/\p{Cc}/u.test(password)) throw new InvalidInputError('password', 'must be one line of text');
+  if (length < SHORTEST_PASSWORD) return `must have at least ${SHORTEST_PASSWORD} characters`;
+  if (length > LONGEST_PASSWORD) return `must have at most ${LONGEST_PASSWORD} characters`;
+  if (/\p{Cc}/u.test(password)) return 'must be one line of text';
+  const words = toWords(password);
+  if ([name, email, email.split('@', 1)[0]!].map(toWords).includes(words)) {
+    return 'must not be the name or e-mail address, with or without digits around it';
+  }
+  commonPasswords ??= loadCommonPasswords();
+  const common = await commonPasswords;
+  const isSimple = new Set(password).size < MIN_DISTINCT_CHARACTERS;
+  if (isSimple || [password.toLowerCase(), words, toRepeatedPart(password)].some((each) => common.has(each))) {
+    return 'must not be one of the most common passwords, with or without digits around it, nor a few characters repeated';
+  }
+  return null;
+}
+
+/** Returns a text in lower case without spaces, and without what is no letter at both ends. */
+const toWords = (text: string): string =>
+  text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/\s/g, '')
+    .replace(/^\P{L}+|\P{L}+$/gu, '');
+
+/** Returns the shortest text of which the password is a repetition, such as `abc` of `abcabcabcabc`, in lower case; else the password. */
+const toRepeatedPart = (password: string): string => password.toLowerCase().replace(/^(.+?)\1+$/su, '$1');
+
+let commonPasswords: Promise<ReadonlySet<string>> | null = null;
+
+/** The list of 49,000 is loaded for the first password that is set. */
+async function loadCommonPasswords(): Promise<ReadonlySet<string>> {
+  const { dictionary } = await import('@zxcvbn-ts/language-common');
+  return new Set(dictionary['passwords-common'].map(String));
 }

@@ -54,7 +54,7 @@ export async function createUserInRegions(
   const staffRole = request.staffRole === undefined ? null : parseStaffRole(request.staffRole);
   if (contexts.length > 1 && staffRole === null)
     throw new InvalidInputError('region', 'a user of builders is registered in one region');
-  if (request.password !== null) checkPassword(request.password);
+  if (request.password !== null) await checkPassword(request.password, { name, email });
   const missing: ChangeContext[] = [];
   let id: string | null = null;
   for (const context of [...contexts, ...others]) {

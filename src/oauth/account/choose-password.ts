@@ -32,7 +32,7 @@ export async function choosePassword(page: AccountRequest): Promise<FastifyReply
   const fields = page.verifiedFields();
   const { database, token, user, query } = await requireLink(page);
   const password = fields.get('password') ?? '';
-  const problem = findPasswordProblem(password, fields.get('repeated') ?? '');
+  const problem = await findPasswordProblem(password, fields.get('repeated') ?? '', user);
   if (problem !== null) return page.show(createChoosePasswordPage(page.formContext(query), user, problem), 400);
   const { request, dependencies } = page;
   const passwordHash = await runPasswordHash(request.ip, () => hashPassword(password));
@@ -42,9 +42,13 @@ export async function choosePassword(page: AccountRequest): Promise<FastifyReply
   return page.reply.redirect('/account/password-saved', 303);
 }
 
-function findPasswordProblem(password: string, repeated: string): string | null {
+async function findPasswordProblem(
+  password: string,
+  repeated: string,
+  user: { name: string; email: string },
+): Promise<string | null> {
   try {
-    checkPassword(password);
+    await checkPassword(password, user);
   } catch (error) {
     if (error instanceof InvalidInputError) return `The password ${error.problem}.`;
     throw error;

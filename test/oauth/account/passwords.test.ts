@@ -116,7 +116,9 @@ describe('choosing a password', () => {
   });
 
   it.each([
-    ['short', 'short', 'The password must have at least 8 characters.'],
+    ['short', 'short', 'The password must have at least 12 characters.'],
+    ['User_D@Example.com', '', 'The password must not be the name or e-mail address'],
+    ['administrator1', '', 'The password must not be one of the most common passwords'],
     ['x'.repeat(201), 'x'.repeat(201), 'The password must have at most 200 characters.'],
     [NEW_PASSWORD, 'another password', 'The two passwords are not the same.'],
   ])('shows the problem and keeps the link: %s', async (password, repeated, problem) => {

@@ -25,7 +25,7 @@ ${renderForm(
 <label for="password">New password</label>
 <input id="password" name="password" type="password" autocomplete="new-password" required
  maxlength="${String(2 * LONGEST_PASSWORD)}" aria-describedby="${describedBy}" autofocus${invalid}>
-<p class="small hint" id="rules">At least ${String(SHORTEST_PASSWORD)} characters. A few unrelated words are easy to remember and hard to guess.</p>
+<p class="small hint" id="rules">At least ${String(SHORTEST_PASSWORD)} characters. No common password, and not your name or e-mail address. A few unrelated words are easy to remember and hard to guess.</p>
 </div>
 <div class="field">
 <label for="repeated">Repeat it</label>

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { checkPassword, generatePassword } from '../../../src/domain/access/password-rules.ts';
+
+const SAM = { name: 'Sam Müller-Webb', email: 'sam.mueller@example.com' };
+
+describe('a password (OAU-44)', () => {
+  it.each([
+    ['elevenchars', 'at least 12 characters'],
+    [`${'x y z a b '.repeat(20)}!`, 'at most 200 characters'],
+    ['two lines\nof text', 'one line'],
+    ['Password1234', 'common'],
+    ['2026administrator!', 'common'],
+    ['1q2w3e4r5t6y', 'common'],
+    ['dragondragon', 'common'],
+    ['abababababababab', 'few characters'],
+    ['111111111111', 'few characters'],
+    ['Sam Müller-Webb', 'name or e-mail'],
+    ['sam mu\u0308ller-webb 1987', 'name or e-mail'],
+    ['SAM.MUELLER@example.com', 'name or e-mail'],
+    ['sam.mueller2026', 'name or e-mail'],
+  ])('cannot be %s', async (password, problem) => {
+    await expect(checkPassword(password, SAM)).rejects.toThrow(problem);
+  });
+
+  it.each(['correct horse battery', '4829103847561029', 'ünïcode wörds', generatePassword()])(
+    'can be %s',
+    async (password) => {
+      await expect(checkPassword(password, SAM)).resolves.toBeUndefined();
+    },
+  );
+});
