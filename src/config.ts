@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { RateLimit } from './config/parsers.ts';
+import { quoteValue } from './config/quote-value.ts';
 import {
   type Environment,
   isSet,
@@ -118,7 +119,7 @@ function findConflicts(values: Partial<SettingValues>, isSet: (name: SettingName
     }
     const { BASE_URL: baseUrl } = values;
     if (baseUrl?.startsWith('http:') && !isLoopback(new URL(baseUrl).hostname)) {
-      report('BASE_URL', `must be https: in production, not "${baseUrl}"`);
+      report('BASE_URL', `must be https: in production, not ${quoteValue(baseUrl)}`);
     }
   } else {
     requireTogether('DATABASE_URL_AU1', 'DATABASE_URL_US1');

@@ -1,3 +1,5 @@
+import { toTerminalLine } from '../shared/terminal-text.ts';
+
 /** A command that cannot be run as given. The message is one line for the operator, without a stack. */
 export class CliError extends Error {
   override name = 'CliError';
@@ -16,6 +18,6 @@ export class CliError extends Error {
    * @param problem The rest of the sentence, without the full stop.
    */
   static forOption(option: string, problem: string): CliError {
-    return new CliError(`${option}: ${problem}.`);
+    return new CliError(`${option}: ${toTerminalLine(problem)}.`);
   }
 }

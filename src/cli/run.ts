@@ -4,6 +4,7 @@ import { DataTransferError } from '../data-transfer/transaction.ts';
 import { PendingMigrationsError, RollbackRefusedError } from '../database/run-migrations.ts';
 import { isOperatorError } from '../dev-postgres/open-databases.ts';
 import { FolderError } from '../shared/folder.ts';
+import { toTerminalText } from '../shared/terminal-text.ts';
 import { VERSION } from '../shared/version.ts';
 import { CliError } from './cli-error.ts';
 import { addAccessCommands } from './commands/access.ts';
@@ -45,7 +46,8 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<number
     if (error instanceof CommanderError && HELP_SHOWN.includes(error.code)) return error.exitCode;
     const message = describeCommandError(error);
     const details = error instanceof CliError ? error.details : {};
-    io.stderr.write(`${args.includes('--json') ? JSON.stringify({ error: message, ...details }) : message}\n`);
+    const output = args.includes('--json') ? JSON.stringify({ error: message, ...details }) : message;
+    io.stderr.write(`${toTerminalText(output)}\n`);
     return 1;
   }
 }

@@ -3,7 +3,7 @@ import { describeServers } from '../shared/postgres-url.ts';
 
 /** Returns the configuration for the log: passwords, keys and tokens are left out, or replaced by whether they are set. */
 export function describeConfig(config: Config): Record<string, unknown> {
-  const { databaseUrls, directUrls, replicaUrls, tokenKeys, metricsToken, mail, s3, tls, ...others } = config;
+  const { databaseUrls, directUrls, replicaUrls, tokenKeys, metricsToken, mail, s3, tls, tracing, ...others } = config;
   return {
     ...others,
     databases: databaseUrls ? mapValues(databaseUrls, describeServers) : 'embedded',
@@ -14,6 +14,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
     mail: mail && { host: new URL(mail.url).host, from: mail.from },
     s3: s3 && { bucket: s3.bucket, endpoint: s3.endpoint, awsRegion: s3.awsRegion },
     tls: tls !== null,
+    tracing: tracing && { ...tracing, endpoint: new URL(tracing.endpoint).origin },
   };
 }
 

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { MIN_CONNECTIONS } from '../shared/connection-split.ts';
 import { parseSessionTarget, splitAddresses } from '../shared/postgres-url.ts';
+import { quoteValue } from './quote-value.ts';
 
 /** A limit of `requests` in each window of `seconds`. */
 export interface RateLimit {
@@ -79,8 +80,13 @@ export function parsePostgresUrl(text: string): string {
   if (!addresses.every((address) => URL.canParse(address))) {
     throw new InvalidValue(`${form}, and its value is not a URL`);
   }
-  const { protocol } = new URL(addresses[0]!);
-  if (!/^postgres(ql)?:$/.test(protocol)) throw new InvalidValue(`${form}, not of the scheme ${protocol}`);
+  if (!/^postgres(ql)?:$/.test(new URL(addresses[0]!).protocol)) {
+    throw new InvalidValue(`${form}, and its value is of another scheme`);
+  }
+  // The rest of a password with a slash. Messages about the connection name the database.
+  if (new URL(addresses[0]!).pathname.includes('@')) {
+    throw new InvalidValue(`${form}, and its value has a slash before the @: write it as %2F`);
+  }
   const target = parseSessionTarget(addresses[0]!);
   if (target !== null && !/^(read-write|primary)$/.test(target)) {
     throw new InvalidValue('must have target_session_attrs=read-write, primary, or none');
@@ -115,7 +121,7 @@ export function parseRatio(text: string): number {
 }
 
 export function parseUrl(text: string): string {
-  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return requireNoCredentials(text);
   throw expected('an http: or https: URL', text);
 }
 
@@ -124,11 +130,18 @@ export function parseHttpOrigin(text: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
     throw expected('an http: or https: URL such as https://api.example.com', text);
   }
-  const { origin, pathname, search, hash } = new URL(text);
+  const { origin, pathname, search, hash } = new URL(requireNoCredentials(text));
   if (pathname !== '/' || search || hash) {
-    throw new InvalidValue(`must have no path, query or fragment: use ${origin} in place of "${text}"`);
+    throw new InvalidValue(`must have no path, query or fragment: use ${origin} in place of ${quoteValue(text)}`);
   }
   return origin;
+}
+
+/** Clients of HTTP reject a URL with a user, in messages that quote it. */
+function requireNoCredentials(text: string): string {
+  const { username, password } = new URL(text);
+  if (username || password) throw new InvalidValue(`must have no user or password, not ${quoteValue(text)}`);
+  return text;
 }
 
 /**
@@ -182,7 +195,8 @@ function parseInteger(text: string, min: number, max: number, description: strin
   return value;
 }
 
-const expected = (description: string, text: string) => new InvalidValue(`must be ${description}, not "${text}"`);
+const expected = (description: string, text: string) =>
+  new InvalidValue(`must be ${description}, not ${quoteValue(text)}`);
 
 const listChoices = (choices: readonly string[]) =>
   choices.length > 1 ? `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}` : choices.join();

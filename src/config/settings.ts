@@ -261,10 +261,11 @@ function readSecret(path: string): string {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    throw new InvalidValue(`must be a file that can be read: ${(error as Error).message}`);
+    // The message would contain the path, and the path may be the secret itself.
+    throw new InvalidValue(`must be the path of a file that can be read (${(error as NodeJS.ErrnoException).code})`);
   }
   const value = text.replace(/[\r\n]+$/, '');
-  if (value === '') throw new InvalidValue(`must be a file with the value, and ${path} is empty`);
+  if (value === '') throw new InvalidValue('must be the path of a file with the value, and this file is empty');
   return value;
 }
 

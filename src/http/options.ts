@@ -1,7 +1,7 @@
 import { constants, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type FastifyServerOptions, LogController } from 'fastify';
-import type { Config } from '../config.ts';
+import { type Config, ConfigError } from '../config.ts';
 import { notFound } from '../shared/errors.ts';
 import { sendClientError } from './client-errors.ts';
 import { sendError } from './errors.ts';
@@ -58,12 +58,22 @@ const KEY_EXCHANGE_GROUPS = [
 ];
 
 const tlsOptions = ({ cert, key }: NonNullable<Config['tls']>) => ({
-  cert: readFileSync(cert),
-  key: readFileSync(key),
+  cert: readPem('TLS_CERT', cert),
+  key: readPem('TLS_KEY', key),
   ecdhCurve: KEY_EXCHANGE_GROUPS.join(':'),
   // A renegotiation of TLS 1.2 is another handshake.
   secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
 });
+
+/** Reads a file that a setting names. No message contains the path, because the value may be the key itself. */
+function readPem(name: 'TLS_CERT' | 'TLS_KEY', path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    const message = `must be the path of a file that can be read (${(error as NodeJS.ErrnoException).code})`;
+    throw new ConfigError([{ name, message }]);
+  }
+}
 
 function rejectSchema(): never {
   throw new Error('Routes must not have a JSON schema: inputs are checked by the rules of the GraphQL schema.');

@@ -10,6 +10,7 @@ const SECRETS = {
   METRICS_TOKEN: 'hidden-6-of-the-metrics',
   SMTP_URL: 'smtps://someone:hidden-9@mail.example.com',
   MAIL_FROM: 'no-reply@example.com',
+  OTEL_EXPORTER_OTLP_ENDPOINT: 'https://traces.example.com/path?key=hidden-10',
   STORAGE: 's3',
   S3_BUCKET: 'photos',
   S3_ACCESS_KEY_ID: 'hidden-7',

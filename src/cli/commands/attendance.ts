@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { archiveVisit, closeVisit } from '../../domain/attendance/manual-changes.ts';
+import { toTerminalLine } from '../../shared/terminal-text.ts';
 import type { CliIo } from '../io/cli-io.ts';
 import { addCommandGroup, defineRegionalCommand } from './define-command.ts';
 
@@ -15,7 +16,10 @@ export function addAttendanceCommands(program: Command, io: CliIo): void {
   defineRegionalCommand(io, close, async (context, { by, at }, visit) => {
     const data = await closeVisit(context, { visitId: visit!, by, at });
     const state = data.changed ? 'is' : 'was already';
-    return { data, text: `${visit} of ${data.workerId} ${state} closed at ${data.closedAt} by ${data.closedBy}.` };
+    return {
+      data,
+      text: `${visit} of ${data.workerId} ${state} closed at ${data.closedAt} by ${toTerminalLine(data.closedBy ?? '')}.`,
+    };
   });
 
   const archive = parent

@@ -3,6 +3,7 @@ import { listMemberships, listUsers, showMembership, showUser } from '../../doma
 import { addMembership, removeMembership, updateMembership } from '../../domain/access/memberships.ts';
 import { grantSiteAccess, revokeSiteAccess } from '../../domain/access/site-access.ts';
 import { disableUser, enableUser, updateUser } from '../../domain/access/users.ts';
+import { toTerminalLine } from '../../shared/terminal-text.ts';
 import { type CliIo, formatObject } from '../io/cli-io.ts';
 import { addCommandGroup, defineListCommand, defineRegionalCommand, parseYesOrNo } from './define-command.ts';
 import { addPictureCommand } from './storage.ts';
@@ -96,7 +97,7 @@ function addMembershipReads(parent: Command, io: CliIo): void {
   defineRegionalCommand(io, update, async (context, { user, builder, role }) => {
     const data = await updateMembership(context, { user, builderId: builder, role });
     const state = data.changed ? 'is now' : 'was already';
-    return { data, text: `${data.email} ${state} ${data.role} of ${data.builderName} (${builder}).` };
+    return { data, text: `${data.email} ${state} ${data.role} of ${toTerminalLine(data.builderName)} (${builder}).` };
   });
 }
 
@@ -109,7 +110,10 @@ function addMembershipCommands(parent: Command, io: CliIo): void {
   );
   defineRegionalCommand(io, add, async (context, { user, builder, role }) => {
     const data = await addMembership(context, { user, builderId: builder, role });
-    return { data, text: `${data.email} is a member of ${data.builderName} (${builder}) as ${data.role}.` };
+    return {
+      data,
+      text: `${data.email} is a member of ${toTerminalLine(data.builderName)} (${builder}) as ${data.role}.`,
+    };
   });
 
   const remove = requireMembershipKey(
@@ -119,7 +123,7 @@ function addMembershipCommands(parent: Command, io: CliIo): void {
   );
   defineRegionalCommand(io, remove, async (context, { user, builder }) => {
     const data = await removeMembership(context, { user, builderId: builder });
-    return { data, text: `${data.email} is no longer a member of ${data.builderName} (${builder}).` };
+    return { data, text: `${data.email} is no longer a member of ${toTerminalLine(data.builderName)} (${builder}).` };
   });
 }
 

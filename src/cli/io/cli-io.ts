@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../../shared/clock.ts';
+import { toTerminalLine } from '../../shared/terminal-text.ts';
 
 /** Environment, clock and streams of a command. */
 export interface CliIo {
@@ -15,7 +16,7 @@ export interface CliIo {
   onInterrupt?(work: () => Promise<void>): () => void;
 }
 
-/** Output of a successful command. */
+/** Output of a successful command, printed without control characters. Texts of others are on one line: see `toTerminalLine`. */
 export interface CommandResult {
   /** Printed with `--json`. */
   data: object;
@@ -29,10 +30,12 @@ export function formatFields(
   values: Record<string, string | readonly string[] | null | undefined>,
 ): string {
   const lines = Object.entries(values)
-    .map(([name, value]) => [name, typeof value === 'string' ? value : (value ?? []).join(' ')] as const)
+    .map(
+      ([name, value]) => [name, toTerminalLine(typeof value === 'string' ? value : (value ?? []).join(' '))] as const,
+    )
     .filter(([, value]) => value !== '');
   const width = Math.max(0, ...lines.map(([name]) => name.length)) + 2;
-  return [heading, ...lines.map(([name, value]) => `  ${name.padEnd(width)}${value}`)].join('\n');
+  return [toTerminalLine(heading), ...lines.map(([name, value]) => `  ${name.padEnd(width)}${value}`)].join('\n');
 }
 
 /** Formats the properties of an object, one per line. Nested objects are JSON. */

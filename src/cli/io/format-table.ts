@@ -1,3 +1,5 @@
+import { toTerminalLine } from '../../shared/terminal-text.ts';
+
 /** Formats the properties of rows as columns of equal width, with a heading. Lists are separated by spaces. */
 export function formatTable(rows: readonly object[], columns: readonly string[]): string {
   const cells = [columns, ...rows.map((row) => columns.map((name) => toText((row as Record<string, unknown>)[name])))];
@@ -14,5 +16,5 @@ export function formatTable(rows: readonly object[], columns: readonly string[])
 
 function toText(value: unknown): string {
   if (value === null || value === undefined) return '-';
-  return Array.isArray(value) ? value.join(' ') || '-' : String(value);
+  return toTerminalLine(Array.isArray(value) ? value.join(' ') || '-' : String(value));
 }

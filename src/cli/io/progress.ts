@@ -1,4 +1,5 @@
 import cliProgress from 'cli-progress';
+import { toTerminalLine } from '../../shared/terminal-text.ts';
 import type { CliIo } from './cli-io.ts';
 
 /** Reports the progress of a long-running command. */
@@ -16,7 +17,11 @@ const FORMAT_WITHOUT_TOTAL = '{name} {note}';
 /** Creates a reporter that draws a bar on stderr if it is a terminal, and writes only the logged lines otherwise. */
 export function createProgressReporter({ stderr }: Pick<CliIo, 'stderr'>): ProgressReporter {
   if (!stderr.isTTY) {
-    return { update: () => undefined, log: (line) => void stderr.write(`${line}\n`), stop: () => undefined };
+    return {
+      update: () => undefined,
+      log: (line) => void stderr.write(`${toTerminalLine(line)}\n`),
+      stop: () => undefined,
+    };
   }
   let current: { name: string; bar: InstanceType<typeof cliProgress.SingleBar> } | undefined;
   const stop = () => {
@@ -25,7 +30,7 @@ export function createProgressReporter({ stderr }: Pick<CliIo, 'stderr'>): Progr
   };
   return {
     update(name, done, total, note) {
-      const payload = { name: name.padEnd(30), note };
+      const payload = { name: toTerminalLine(name).padEnd(30), note: toTerminalLine(note) };
       if (current?.name === name) return current.bar.update(done, payload);
       stop();
       const format = total === null ? FORMAT_WITHOUT_TOTAL : FORMAT;
@@ -35,7 +40,7 @@ export function createProgressReporter({ stderr }: Pick<CliIo, 'stderr'>): Progr
       bar.start(total ?? 0, done, payload);
     },
     // Overwrites the bar, which redraws itself on the next line.
-    log: (line) => void stderr.write(`\r\u001b[K${line}\n`),
+    log: (line) => void stderr.write(`\r\u001b[K${toTerminalLine(line)}\n`),
     stop,
   };
 }

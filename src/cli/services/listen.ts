@@ -8,6 +8,7 @@ import { createEventBody } from '../../domain/webhooks/event-body.ts';
 import { ReceiverClient } from '../../domain/webhooks/receiver-client.ts';
 import { newWebhookSecret, signWebhook } from '../../domain/webhooks/signature.ts';
 import type { WebhookContext } from '../../domain/webhooks/webhook-context.ts';
+import { toTerminalLine, toTerminalText } from '../../shared/terminal-text.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliIo } from '../io/cli-io.ts';
 
@@ -68,9 +69,10 @@ export async function forwardEvents(
         if (received >= count || !(await isVisible(event))) continue;
         received++;
         const result = await send(event);
-        io.stdout.write(
-          json ? `${createEventBody(event)}\n` : `${event.occurredAt} ${event.type} ${event.recordId}${result}\n`,
-        );
+        const line = json
+          ? createEventBody(event)
+          : toTerminalLine(`${event.occurredAt} ${event.type} ${event.recordId}${result}`);
+        io.stdout.write(`${toTerminalText(line)}\n`);
       }
       position = page.next;
       if (!page.hasMore && received < count) await sleep(POLL_MS);
