@@ -22,7 +22,7 @@ const TURNS: Record<number, readonly [angle: number, isMirrored: boolean]> = {
   8: [270, false],
 };
 
-/** Chosen by measurement (docs/decisions/0053-renditions-as-webp.md). */
+/** Chosen by measurement (docs/decisions/0053-renditions.md). */
 const QUALITY = 78;
 const EFFORT = 0;
 

@@ -36,7 +36,7 @@ const KILL_MS = (DECODE_SECONDS + 10) * 1000;
 
 /**
  * Creates a process that renders images apart from the requests: at a low priority, and with memory that is returned when it ends
- * (docs/decisions/0076-render-process.md).
+ * (docs/decisions/0053-renditions.md).
  */
 export function createRenderProcess(
   heicLimits: HeicLimits = { memory: HEIC_MEMORY, timeoutMs: HEIC_MS },
