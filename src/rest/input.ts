@@ -31,7 +31,7 @@ export interface RawInput {
   now: number;
 }
 
-/** A DELETE takes its input from the body or the query; the body takes precedence for a field that is in both. */
+/** A DELETE takes its input from the body or the query; a field that is in both must have one value (ERR-8). */
 type Location = 'path' | 'header' | 'query' | 'body' | 'bodyOrQuery';
 
 /** Where a request holds an argument of an operation, and under which name. See `@Rest`. */
@@ -95,9 +95,20 @@ export function parseInput(locations: ArgumentLocation[], input: RawInput): Reco
   }
   for (const { argument } of locations) errors.addNew(...findRuleErrors(argument.name, argument, variables, input.now));
   if (errors.count > 0) errors.sort(locations.map(({ name }) => name));
+  errors.addNew(...findListParameters(locations, input.query));
   errors.addNew(...input.textErrors);
   errors.throwIfAny();
   return variables;
+}
+
+/** Parameters of lists, which `after` replaces where pages follow it. */
+const LIST_PARAMETERS = ['cursor', 'offset', 'updatedSince'];
+
+/** Returns an error for each parameter of lists that was sent to an operation whose pages follow `after` (EVT-8). */
+function findListParameters(locations: ArgumentLocation[], query: RawInput['query']): FieldError[] {
+  const sent = LIST_PARAMETERS.filter((name) => query[name] !== undefined);
+  if (sent.length === 0 || !locations.some(({ location, name }) => location === 'query' && name === 'after')) return [];
+  return sent.map((fieldName) => ({ fieldName, message: 'is not accepted here: the next page begins at `after`' }));
 }
 
 function getRawValue(
@@ -114,35 +125,47 @@ function getRawValue(
       return input.builderId ?? undefined;
     case 'query':
       return parseQueryValue(name, argument, input, errors);
-    case 'bodyOrQuery':
-      return getBodyValue(name, argument, input, errors) ?? parseQueryValue(name, argument, input, errors);
+    case 'bodyOrQuery': {
+      const inBody = getBodyValue(name, argument, input, errors);
+      const inQuery = parseQueryValue(name, argument, input, errors);
+      if (inBody !== undefined && inQuery !== undefined && inBody !== inQuery)
+        errors.add({ fieldName: name, message: 'has different values in the query and the body' });
+      return inBody ?? inQuery;
+    }
     default:
       return getBodyValue(name, argument, input, errors);
   }
 }
 
 function parseQueryValue(name: string, { type }: GraphQLArgument, { query }: RawInput, errors: FieldErrors): unknown {
+  const sent = listParameters(name, query);
+  if (sent.length === 0) return undefined;
   if (isListType(getNullableType(type))) {
-    // A repeatable parameter may be named with and without brackets, also in one request; other parameters only without.
-    const texts = [...toTexts(query[name]), ...toTexts(query[`${name}[]`])];
-    return texts.length === 0 ? undefined : texts.map((text) => parseScalarText(text, type));
-  }
-  const raw = query[name];
-  if (raw === undefined) return undefined;
-  if (Array.isArray(raw)) {
-    errors.add({ fieldName: name, message: 'must be given once' });
-    return undefined;
-  }
-  return parseScalarText(raw, type);
+    const unreadable = sent.find(([parameter]) => !REPEATABLE.test(parameter.slice(name.length)));
+    if (!unreadable) return sent.map(([, text]) => parseScalarText(text, type));
+    errors.add({ fieldName: unreadable[0], message: `must be named ${name}, ${name}[] or ${name}[0]` });
+  } else if (sent.length > 1) errors.add({ fieldName: name, message: 'must be given once' });
+  else if (sent[0]![0] !== name) errors.add({ fieldName: name, message: 'must be named without brackets' });
+  else return parseScalarText(sent[0]![1], type);
+  return undefined;
 }
 
-/** The values of a parameter that was sent any number of times. */
-const toTexts = (sent: string | string[] | undefined): string[] => (sent === undefined ? [] : [sent].flat());
+/** What may follow the name of a repeatable parameter. */
+const REPEATABLE = /^(\[\d*\])?$/;
 
-/** The name, with or without brackets, that the value of that index was sent under. */
-function toParameterName(name: string, index: string | number | undefined, { query }: RawInput): string {
-  return typeof index === 'number' && index >= toTexts(query[name]).length ? `${name}[]` : name;
+/** Returns each value of a query parameter with the name it was sent under, which may end in brackets. */
+function listParameters(name: string, query: RawInput['query']): [parameter: string, text: string][] {
+  const sent: [string, string][] = [];
+  for (const parameter in query) {
+    if (!parameter.startsWith(name) || (parameter.length > name.length && parameter[name.length] !== '[')) continue;
+    for (const text of [query[parameter]!].flat()) sent.push([parameter, text]);
+  }
+  return sent;
 }
+
+/** The name under which the value of that index was sent. */
+const toParameterName = (name: string, index: string | number | undefined, { query }: RawInput): string =>
+  typeof index === 'number' ? listParameters(name, query)[index]![0] : name;
 
 function getBodyValue(name: string, { type }: GraphQLArgument, { body }: RawInput, errors: FieldErrors): unknown {
   if (!isObject(body)) return undefined;

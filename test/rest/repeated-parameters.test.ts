@@ -45,6 +45,8 @@ const repeatParameter = (name: string, a: string, b: string) => [
   `${name}%5B%5D=${a}&${name}%5B%5D=${b}`,
   `${name}=${a}&${name}[]=${b}`,
   `${name}[]=${b}&${name}=${a}&${name}[]=${a}&${name}=${a}`,
+  `${name}[0]=${a}&${name}[1]=${b}`,
+  `${name}%5B7%5D=${a}&${name}[]=${b}`,
 ];
 
 describe('GET /builders/{builderId}/photos', () => {
@@ -65,13 +67,28 @@ describe('GET /builders/{builderId}/photos', () => {
     ['source=CAMERA&source[]=ITP', ['source']],
     ['source[]=', ['source[]']],
     ['source[]=CAMERA&limit=26', ['source[]', 'limit']],
+    ['source[0]=ITP&source[1]=CAMERA', ['source[1]']],
+    ['source[0]=', ['source[0]']],
+    ['source[][]=ITP', ['source[][]']],
+    ['source=ITP&source[first]=DEFECT', ['source[first]']],
   ])('is 400 for ?%s, and names the parameter as it was written (LST-10)', async (query, fields) => {
     const [status, names] = fieldsOf(await client.send('GET', `/photos?${query}`));
     expect([status, (names as string[]).sort()]).toEqual([400, fields.sort()]);
   });
 
-  it.each(['projectId[]=proj_anone', 'folderId[]=nonsense', 'limit[]=1', 'source[0]=ITP', 'source[][]=ITP'])(
-    'ignores the unknown parameter ?%s (ERR-8, LST-10)',
+  it.each([
+    'projectId[]=proj_anone',
+    'folderId[]=nonsense',
+    'limit[]=1',
+    'limit[0]=1',
+    'limit=1&limit[]=2',
+    'cursor[a]=',
+  ])('is 400 for ?%s, whose parameter is not repeatable (ERR-7)', async (query) => {
+    expect(fieldsOf(await client.send('GET', `/photos?${query}`))).toEqual([400, [query.split(/[[=]/)[0]]]);
+  });
+
+  it.each(['colour[]=red', 'sourceApp[]=ITP', 'sources=ITP'])(
+    'ignores the unknown parameter ?%s (ERR-8)',
     async (query) => {
       const response = await client.send('GET', `/photos?${query}`);
       expect([response.statusCode, valuesOf(response, 'source')]).toEqual([200, ['GALLERY']]);
@@ -112,6 +129,30 @@ describe('DELETE /builders/{builderId}/photo-gallery/bulk-upsert', () => {
   });
 });
 
+describe('a DELETE whose query and body have the same field', () => {
+  const remove = (path: string, body: object) => client.send('DELETE', path, body);
+  const page = { externalSourceId: 'a', sourceApp: 'b' };
+  const report = { sourceApp: 'a', sourceExternalId: 'b' };
+
+  it.each([
+    ['photo-gallery/bulk-upsert?externalSourceId=other', page, 'externalSourceId'],
+    ['photo-gallery/bulk-upsert?projectId=proj_a1', { ...page, projectId: 'proj_a2' }, 'projectId'],
+    ['photo-gallery/bulk-upsert?projectId=proj_a1', { ...page, projectId: null }, 'projectId'],
+    ['photo-reports/sync?sourceExternalId=c', report, 'sourceExternalId'],
+    ['photo-reports/sync?sourceRevision=2', { ...report, sourceRevision: 1 }, 'sourceRevision'],
+  ])('is 400 for two values: /%s %j (ERR-8)', async (path, body, fieldName) => {
+    const response = await remove(`/${path}`, body);
+    const errors = [{ fieldName, message: 'has different values in the query and the body' }];
+    expect([response.statusCode, response.json()]).toEqual([400, { errors }]);
+  });
+
+  it('accepts the same value twice', async () => {
+    expect((await remove('/photo-gallery/bulk-upsert?externalSourceId=a&sourceApp=b', page)).statusCode).toBe(200);
+    const response = await remove('/photo-reports/sync?sourceRevision=1', { ...report, sourceRevision: 1 });
+    expect(response.statusCode).toBe(404);
+  });
+});
+
 const CHANGE_TIMESHEET = `update timesheet set hours = hours + 1
   where id = (select min(id) from timesheet where builder_id = ?)`;
 
@@ -134,6 +175,15 @@ describe('GET /events', () => {
     },
   );
 
+  it.each(['cursor=', 'cursor=x&limit=1', 'offset=0', 'updatedSince=2026-01-01'])(
+    'is 400 for ?%s, and names `after` (EVT-8)',
+    async (query) => {
+      const { statusCode, json } = await read(query);
+      const message = 'is not accepted here: the next page begins at `after`';
+      expect([statusCode, json()]).toEqual([400, { errors: [{ fieldName: query.split('=')[0], message }] }]);
+    },
+  );
+
   it('is 400 for ?types[]=timesheet.read', async () => {
     expect(fieldsOf(await read('types[]=timesheet.read'))).toEqual([400, ['types[]']]);
   });
@@ -153,6 +203,7 @@ describe('the OpenAPI document', () => {
     );
     const repeatable = parameters.filter(({ schema: type }) => type?.type === 'array');
     expect([...new Set(repeatable.map(({ name }) => name))].sort()).toEqual(['source', 'status', 'types']);
-    for (const { name, description } of repeatable) expect(description).toContain(`\`${name}[]=A&${name}[]=B\``);
+    for (const { name, description } of repeatable)
+      expect(description).toContain(`\`${name}[]=A&${name}[]=B\` or \`${name}[0]=A&${name}[1]=B\``);
   });
 });

@@ -73,7 +73,7 @@ export const listHeaderParameters = (builder: 'required' | 'optional') => [
 ];
 
 const describeRepetition = (name: string) =>
-  `May be repeated, as \`${name}=A&${name}=B\` or \`${name}[]=A&${name}[]=B\`.`;
+  `May be repeated, as \`${name}=A&${name}=B\`, \`${name}[]=A&${name}[]=B\` or \`${name}[0]=A&${name}[1]=B\`.`;
 
 /** Returns the parameters of an operation: those of the path in its order, of the query, and of the header. */
 export function describeParameters(
