@@ -39,7 +39,7 @@ import { serverOptions } from './http/options.ts';
 import { paceUncharged } from './http/paced-admission.ts';
 import { paceTls } from './http/paced-tls.ts';
 import { limitParsing } from './http/parsing-limits.ts';
-import { rejectAbandonedBodies } from './http/receive-body.ts';
+import { rejectUnreadableBodies } from './http/receive-body.ts';
 import { countRequests } from './http/request-log.ts';
 import { closeSlowConnections, limitPipelining } from './http/slow-clients.ts';
 import { registerStorage, STORAGE_ROUTE } from './http/storage.ts';
@@ -194,7 +194,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   paceUncharged(app, (request) => authenticator.isVerified(request));
   installHeaders(app, config);
   installRequestUsage(app);
-  rejectAbandonedBodies(app);
+  rejectUnreadableBodies(app);
   const requestLog = new RequestLog(databases, clock, (err) => app.log.error({ err }, 'usage was not written'));
   countRequests(app, requestLog);
   compressResponses(app);

@@ -1,5 +1,5 @@
 import { ArgsType, Field, InputType } from 'type-graphql';
-import { ItemCount } from '../../schema/input-rules.ts';
+import { ItemCount, isSent, Rule } from '../../schema/input-rules.ts';
 import { fail, hasLength, STANDARDS, scalar } from '../../schema/scalar.ts';
 import {
   ExternalSourceId,
@@ -77,6 +77,10 @@ const NoteWebLink = createLink('NoteWebLink', 'must be an https: address of at m
   isAllowed: (scheme) => scheme === 'https',
 });
 
+/** Returns the rule that an argument must be sent with another one. */
+const requireBoth = (fieldName: string, other: string) => (values: object) =>
+  isSent(values, other) && !isSent(values, fieldName) ? [{ fieldName, message: `is required with ${other}` }] : [];
+
 /** Body of `createMeeting` (MTG-3). */
 @ArgsType()
 export class CreateMeetingArgs {
@@ -96,12 +100,14 @@ export class CreateMeetingArgs {
   notes?: string | null;
 
   @Field(() => SourceApp, { nullable: true, description: 'Name of the application that the meeting comes from.' })
+  @Rule(requireBoth('sourceApp', 'externalSourceId'))
   sourceApp?: string | null;
 
   @Field(() => ExternalSourceId, {
     nullable: true,
     description: 'With `sourceApp` the identity of the meeting: sent again, it answers the meeting that is there.',
   })
+  @Rule(requireBoth('externalSourceId', 'sourceApp'))
   externalSourceId?: string | null;
 }
 

@@ -66,10 +66,12 @@ export class RateLimiter {
   }
 
   /**
-   * Charges one request to the key's budget and sets the rate-limit headers; rejects with 429 when the budget is used up. Undefined where
-   * there is nothing to wait for, as for most requests.
+   * Charges one request to the key's budget; rejects with 429 when the budget is used up. Undefined where there is nothing to wait for, as
+   * for most requests.
+   *
+   * @param reply gets the rate-limit headers; null for requests whose responses have none (LIM-5).
    */
-  take(database: Database, key: string, reply: FastifyReply): Promise<void> | undefined {
+  take(database: Database, key: string, reply: FastifyReply | null): Promise<void> | undefined {
     if (!this.#limit) return undefined;
     const window = this.#currentWindow(`${this.name}:${key}`);
     if (window.left === 0) return this.#takeAfterLease(database, key, reply, window);
@@ -78,7 +80,7 @@ export class RateLimiter {
     return undefined;
   }
 
-  async #takeAfterLease(database: Database, key: string, reply: FastifyReply, window: Window): Promise<void> {
+  async #takeAfterLease(database: Database, key: string, reply: FastifyReply | null, window: Window): Promise<void> {
     while (window.left === 0 && window.unleased > 0) {
       window.leasing ??= this.#lease(database, `${this.name}:${key}`, window);
       await window.leasing;
@@ -93,9 +95,9 @@ export class RateLimiter {
   }
 
   /** Returns the seconds until the end of the window. */
-  #setHeaders(reply: FastifyReply, window: Window): number {
+  #setHeaders(reply: FastifyReply | null, window: Window): number {
     const seconds = Math.max(1, Math.ceil((window.end - this.#clock.now()) / 1000));
-    reply.headers({
+    reply?.headers({
       'x-ratelimit-limit': this.#limit!.requests,
       'x-ratelimit-remaining': window.left + window.unleased,
       'x-ratelimit-reset': seconds,

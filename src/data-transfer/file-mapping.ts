@@ -44,6 +44,7 @@ export interface FileMapping {
   /** API fields computed from others, which an import ignores. */
   derivedFields: Set<string>;
   secretFields: Set<string>;
+  normalizeRow: FileDefinition['normalizeRow'];
   validateRow: FileDefinition['validateRow'];
   crossRecordRule: FileDefinition['crossRecordRule'];
 }
@@ -79,6 +80,7 @@ function createFileMapping(
     builder: null,
     derivedFields: new Set(contract.keys()),
     secretFields: new Set(definition.secretFields),
+    normalizeRow: definition.normalizeRow,
     validateRow: definition.validateRow,
     crossRecordRule: definition.crossRecordRule,
   };

@@ -93,6 +93,7 @@ export class RowReader implements LineHandler {
   };
 
   #stage(row: Record<string, unknown>): void {
+    this.#mapping.normalizeRow?.(row);
     let cells = '';
     for (const column of this.#mapping.columns) cells += `\t${this.#cell(column, row[column.field])}`;
     for (const field of Object.keys(row)) {

@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { notFound } from '../shared/errors.ts';
 import { WorkerThread } from '../shared/worker-thread.ts';
 import type { ReferenceFile, ReferenceTask } from './docs-thread.ts';
@@ -20,7 +20,7 @@ const PAGE_POLICY = [
 interface DocsParts {
   document: object;
   /** Takes a request from the address's budget. Without it everybody may ask as often as they like. */
-  limitVisitor?: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+  limitVisitor?: (request: FastifyRequest) => Promise<void>;
 }
 
 /** Reading Scalar's bundle of 4 MB takes 200 ms. The thread ends with its task, and leaves the files. */

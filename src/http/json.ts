@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { formatFieldPath } from '../../schema/input.ts';
 import { findJsonProblems } from '../../schema/json-problems.ts';
 import type { RequestUsage } from '../auth/request-usage.ts';
-import { type FieldError, invalidField, ValidationError } from '../shared/errors.ts';
+import { type FieldError, invalidField, unsupportedMediaType, ValidationError } from '../shared/errors.ts';
 import { findEndOfString } from '../shared/parse-json.ts';
 
 declare module 'fastify' {
@@ -27,12 +27,25 @@ export const MANY_TOKENS = 2_000;
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
+/** A media type of PATCH: its rules, that null clears a field and an absent one stays, are those of the operations. HDR-2. */
+const MERGE_PATCH = 'application/merge-patch+json';
+
+export const JSON_TYPES = ['application/json', MERGE_PATCH];
+
+/** Throws 415 for a merge patch that is not sent with PATCH. */
+export function requireJsonType({ method, headers }: FastifyRequest): void {
+  if (method !== 'PATCH' && headers['content-type']!.toLowerCase().startsWith(MERGE_PATCH)) {
+    throw unsupportedMediaType('application/json');
+  }
+}
+
 /** Adds the parser of JSON bodies, which checks encoding and depth first. An empty body is none. HDR-3, ERR-5. */
 export function installJsonParser(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+  app.addContentTypeParser(JSON_TYPES, { parseAs: 'buffer' }, (request, body, done) => {
     const { usage } = request;
     try {
+      requireJsonType(request);
       if (body.length === 0) return done(null, undefined);
       const text = decodeJson(body as Buffer);
       const tokens = countTokens(text);

@@ -14,10 +14,12 @@ import {
   countTokens,
   decodeJson,
   deferTextErrors,
+  JSON_TYPES,
   MANY_TOKENS,
   MAX_TOKENS,
   parseInShare,
   parseRequestText,
+  requireJsonType,
 } from './json.ts';
 import { receiveChunkedBody, receiveLargeBody, receiveSmallBody } from './receive-body.ts';
 
@@ -79,8 +81,8 @@ export class LargeBodyParser {
       request.response = raw;
       done(null, payload);
     });
-    scope.removeContentTypeParser('application/json');
-    scope.addContentTypeParser('application/json', (request: FastifyRequest, payload: RequestPayload) =>
+    scope.removeContentTypeParser(JSON_TYPES);
+    scope.addContentTypeParser(JSON_TYPES, (request: FastifyRequest, payload: RequestPayload) =>
       this.#parse(request, payload as Readable, form),
     );
   }
@@ -90,6 +92,7 @@ export class LargeBodyParser {
   }
 
   async #parse(request: FastifyRequest, payload: Readable, form: LargeBodyForm): Promise<unknown> {
+    requireJsonType(request);
     const limit = request.routeOptions.bodyLimit!;
     const length = request.headers['content-length'];
     if (Number(length ?? 0) > limit) throw payloadTooLarge(limit);

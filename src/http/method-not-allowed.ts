@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { methodNotAllowed } from '../shared/errors.ts';
 
 /**
- * Adds routes that respond 405 to the methods that a path does not have, before the body is received. Call it after the routes of the path
- * are registered: `Allow` names their methods. ERR-14.
+ * Adds routes that respond 405 to the methods that a path does not have, before the body is received, and 204 to OPTIONS. Call it after the
+ * routes of the path are registered: `Allow` names their methods. ERR-14.
  *
  * @param urls paths as their routes have them
  * @param check runs before the response and may throw another error, such as 401 or 429
@@ -19,7 +19,10 @@ export function rejectOtherMethods(
       await check?.(request, reply);
       throw methodNotAllowed(allowed);
     };
-    const others = app.supportedMethods.filter((method) => !allowed.includes(method));
+    if (!allowed.includes('OPTIONS')) {
+      app.options(url, async (_request, reply) => reply.code(204).header('Allow', allowed.join(', ')).send());
+    }
+    const others = app.supportedMethods.filter((method) => method !== 'OPTIONS' && !allowed.includes(method));
     app.route({ method: others, url, exposeHeadRoute: false, onRequest: reject, handler: reject });
   }
 }

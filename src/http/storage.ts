@@ -82,7 +82,7 @@ async function admitUpload(
   const [, grant] = requireGrant(storages, 'PUT', request);
   const { contentType, size, region } = grant;
   const shareKey = toShareKey(grant, request);
-  if (limits.requests) await limits.requests.take(limits.databases![region], `upload:${shareKey}`, reply);
+  if (limits.requests) await limits.requests.take(limits.databases![region], `upload:${shareKey}`, null);
   if (request.headers['content-type'] !== contentType) throw invalidField('Content-Type', `must be ${contentType}`);
   if (request.headers['content-length'] !== String(size)) throw invalidField('Content-Length', `must be ${size}`);
   await new UploadRoom(limits.shares.uploads, shareKey, reply).reserve(size!);

@@ -27,7 +27,7 @@ export interface OAuthDependencies {
   /** Sends links for choosing a password; absent without a mail server. */
   passwordResets?: Pick<PasswordResets, 'add'>;
   /** Charges a request for such a link to its address's rate limit; throws 429. OAU-45. */
-  limitPasswordReset?: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+  limitPasswordReset?: (request: FastifyRequest) => Promise<void>;
   /** Charges one page request, which carries no token, to its address's rate limit; throws 429. */
-  limitPageRequest?: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+  limitPageRequest?: (request: FastifyRequest) => Promise<void>;
 }

@@ -24,8 +24,8 @@ export function createOAuthRateLimits(
   return {
     limitAddress: (request, reply) => takeOfAddress(token, `address:${toNetwork(request.ip)}`, reply),
     limitClient: async (database, clientId, reply) => token.take(database, `client:${clientId}`, reply),
-    limitPasswordReset: (request, reply) => takeOfAddress(passwordReset, `address:${toNetwork(request.ip)}`, reply),
-    limitPageRequest: (request, reply) => takeOfAddress(api, toNetwork(request.ip), reply),
+    limitPasswordReset: (request) => takeOfAddress(passwordReset, `address:${toNetwork(request.ip)}`, null),
+    limitPageRequest: (request) => takeOfAddress(api, toNetwork(request.ip), null),
   };
 }
 
@@ -52,7 +52,7 @@ function createAddressLimit({ au1, us1 }: Databases) {
     }
     return us1;
   };
-  return async (limiter: RateLimiter, key: string, reply: FastifyReply): Promise<void> => {
+  return async (limiter: RateLimiter, key: string, reply: FastifyReply | null): Promise<void> => {
     const database = findDatabase();
     try {
       await limiter.take(database, key, reply);

@@ -24,7 +24,7 @@ interface ReportPagesDependencies extends ReportPageDependencies {
   storages: Storages;
   shares: FairShares;
   /** Charges one request to the address's rate limit; throws 429. */
-  limitPageRequest: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+  limitPageRequest: (request: FastifyRequest) => Promise<void>;
 }
 
 const STYLESHEET_PATH = `/reports/assets/report-${createHash('sha256').update(STYLES).digest('hex').slice(0, 16)}.css`;

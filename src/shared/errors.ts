@@ -129,6 +129,12 @@ export const payloadTooLarge = (limit: number) =>
 export const unsupportedMediaType = (accepted: string) =>
   new ApiError(415, 'UNSUPPORTED_MEDIA_TYPE', `The body must be ${accepted}.`);
 
+/** 415: a body with a Content-Encoding. RFC 9110 section 12.5.3. */
+export const unsupportedEncoding = () =>
+  new ApiError(415, 'UNSUPPORTED_MEDIA_TYPE', 'The body must have no Content-Encoding.', {
+    headers: { 'Accept-Encoding': 'identity' },
+  });
+
 export const rateLimited = (retryAfterSeconds: number) =>
   new ApiError(429, 'RATE_LIMITED', 'Too many requests.', { headers: { 'Retry-After': String(retryAfterSeconds) } });
 

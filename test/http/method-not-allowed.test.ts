@@ -34,11 +34,26 @@ describe.each([
   ['/console/graphql', 'POST'],
   ['/storage/au1/uploads/a', 'GET, HEAD, OPTIONS, PUT'],
 ])('405 of the public path %s', (url, allow) => {
-  const others = METHODS.filter((method) => !allow.split(', ').includes(method));
+  const others = METHODS.filter((method) => method !== 'OPTIONS' && !allow.split(', ').includes(method));
 
   it.each(others)('is for %s without a token, with Allow (ERR-14, ACC-17)', async (method) => {
     const { statusCode, headers } = await service.request({ method: method as 'POST', url });
     expect([statusCode, headers.allow]).toEqual([405, allow]);
+  });
+});
+
+describe('OPTIONS without Origin', () => {
+  it.each([
+    ['/builders', 'GET, HEAD'],
+    ['/builders/buil_none/photos/att_none', 'GET, HEAD, PATCH, DELETE'],
+    ['/builders/buil_none/attachments/upload', 'POST'],
+    ['/graphql', 'GET, HEAD, POST'],
+    ['/oauth/token', 'POST'],
+    ['/health/live', 'GET, HEAD'],
+  ])('%s is 204 with Allow, without a token (ERR-14)', async (url, allow) => {
+    const { statusCode, headers, body } = await service.request({ method: 'OPTIONS', url });
+    const methods = String(headers.allow).split(', ').sort();
+    expect([statusCode, methods, body]).toEqual([204, allow.split(', ').sort(), '']);
   });
 });
 

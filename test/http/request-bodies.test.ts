@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installJsonParser } from '../../src/http/json.ts';
@@ -37,6 +38,54 @@ describe('a body', () => {
       expect([response.statusCode, response.json().code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
     },
   );
+
+  it.each(['gzip', 'br', 'identity, gzip', 'unknown'])('with Content-Encoding %s is 415 (HDR-2)', async (encoding) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-encoding': encoding };
+    const { builderIds } = service.findDemoClient('A');
+    const requests = [
+      ['POST', url, 'application/json'],
+      ['POST', `/builders/${builderIds[0]}/photo-reports/sync`, 'application/json'],
+      ['POST', `/builders/${builderIds[0]}/attachments/upload`, 'multipart/form-data; boundary=b'],
+      ['DELETE', `/builders/${builderIds[0]}/photo-gallery/bulk-upsert`, 'application/json'],
+      ['POST', '/graphql', 'application/json'],
+      ['POST', '/oauth/token', 'application/x-www-form-urlencoded'],
+      ['POST', '/oauth/authorize', 'application/x-www-form-urlencoded'],
+    ] as const;
+    for (const [method, path, type] of requests) {
+      const payload = gzipSync('{"title":"Weekly"}');
+      const response = await service.request({
+        method,
+        url: path,
+        headers: { ...headers, 'content-type': type },
+        payload,
+      });
+      expect([path, response.statusCode]).toEqual([path, 415]);
+    }
+  });
+
+  it('may have Content-Encoding identity (HDR-2)', async () => {
+    const headers = { authorization: `Bearer ${token}`, 'content-encoding': 'Identity' };
+    const response = await service.request({ method: 'POST', url, headers, payload: { title: 'Weekly' } });
+    expect(response.statusCode).toBe(201);
+  });
+
+  it('is a merge patch with PATCH alone (HDR-2)', async () => {
+    const type = 'application/merge-patch+json; charset=utf-8';
+    const { id } = (await post('{"title":"Weekly"}')).json();
+    const patched = await service.request({
+      method: 'PATCH',
+      url: `${url}/${id}`,
+      headers: { authorization: `Bearer ${token}`, 'content-type': type },
+      payload: '{"title":"Monthly"}',
+    });
+    expect([patched.statusCode, patched.json().title]).toEqual([200, 'Monthly']);
+    expect((await post('{"title":"Weekly"}', type)).statusCode).toBe(415);
+    const path = url.replace('meetings', 'photo-reports/sync');
+    expect((await post('{}', type, path)).statusCode).toBe(415);
+    const report = { method: 'PATCH', url: path, payload: '{}' } as const;
+    const headers = { authorization: `Bearer ${token}`, 'content-type': type };
+    expect((await service.request({ ...report, headers })).statusCode).toBe(400);
+  });
 
   it('that is empty counts as absent: 400 on the required fields (HDR-3)', async () => {
     expect(await errorsOf('')).toEqual([{ fieldName: 'title', message: 'is required' }]);

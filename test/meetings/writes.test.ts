@@ -87,11 +87,16 @@ describe('POST /builders/{builderId}/meetings', () => {
     expect(again).toEqual({ status: 200, body: first.body });
   });
 
-  it('201 with only one of them, for another builder and for another integrator (MTG-6)', async () => {
+  it.each([
+    [{ externalSourceId: 'm' }, 'sourceApp', 'externalSourceId'],
+    [{ sourceApp: 'site-notes', externalSourceId: null }, 'externalSourceId', 'sourceApp'],
+  ])('400 on the other one with %j alone (MTG-6)', async (body, fieldName, other) => {
+    const errors = [{ fieldName, message: `is required with ${other}` }];
+    expect(await create({ title: 'T', ...body })).toEqual({ status: 400, body: { errors } });
+  });
+
+  it('201 for another builder and for another integrator (MTG-6)', async () => {
     const { externalSourceId, sourceApp } = source();
-    for (const body of [{ externalSourceId }, { sourceApp }]) {
-      for (let sent = 0; sent < 2; sent++) expect((await create({ title: 'T', ...body })).status).toBe(201);
-    }
     const identity = { title: 'T', externalSourceId, sourceApp };
     expect((await create(identity)).status).toBe(201);
     expect((await create(identity, await service.tokenOf('C'))).status).toBe(201);
@@ -146,8 +151,9 @@ describe('POST /builders/{builderId}/meetings', () => {
     ['externalSourceId', 220],
     ['sourceApp', 80],
   ])('limits %s to 1 to %i characters (MTG-4)', async (field, longest) => {
-    expect((await create({ title: 'T', [field]: '𝄞'.repeat(longest) })).status).toBe(201);
-    expect(await readInvalidFields(create({ title: 'T', [field]: 'x'.repeat(longest + 1) }))).toEqual([field]);
+    const send = (text: string) => create({ title: 'T', ...source(), [field]: text });
+    expect((await send('𝄞'.repeat(longest))).status).toBe(201);
+    expect(await readInvalidFields(send('x'.repeat(longest + 1)))).toEqual([field]);
   });
 
   it("404 for a project that is not the builder's (MTG-7)", async () => {

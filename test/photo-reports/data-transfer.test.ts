@@ -12,7 +12,7 @@ import { Database } from '../../src/database/database.ts';
 import { BASE } from '../../src/demo/dates.ts';
 import { createDemoFile } from '../../src/demo/demo-file.ts';
 import { populateDatabase } from '../../src/demo/populate-database.ts';
-import { validateReportRow } from '../../src/domain/photo-reports/stored-report.ts';
+import { normalizeReportRow, validateReportRow } from '../../src/domain/photo-reports/stored-report.ts';
 import { canonicalJson, createFingerprint } from '../../src/shared/canonical-json.ts';
 import { type CliHarness, seedBuilders, startCli } from '../cli/cli-harness.ts';
 import { SAMPLES } from '../data-transfer/data-transfer-fixture.ts';
@@ -268,12 +268,22 @@ describe('an import', () => {
   });
 
   it('verifies the fingerprint', async () => {
-    const [message] = await importInvalid(
-      changing(({ content }) => ({ content: { ...content, sourceDeepLink: null } })),
-    );
-    expect(message).toEqual(['photo-reports.ndjson', line, 'fingerprint', 'is not that of the content']);
-    const [again] = await importInvalid(changing(() => ({ fingerprint: 'a'.repeat(64) })));
-    expect(again).toEqual(message);
+    const message = ['photo-reports.ndjson', line, 'fingerprint', 'is not that of the content'];
+    const changes = [
+      ({ content }: Json) => ({ content: { ...content, sourceCreatedAt: content.walkthroughDate } }),
+      () => ({ fingerprint: 'a'.repeat(64) }),
+    ];
+    for (const change of changes) expect(await importInvalid(changing(change))).toContainEqual(message);
+  });
+
+  it('computes the fingerprint of a content with null fields again (PRP-2)', () => {
+    const content = { sourceApp: 'a', projectId: null, page: { contentMetadata: { a: null }, blocks: [] } };
+    const row: Json = { content, fingerprint: createFingerprint(canonicalJson(content)) };
+    normalizeReportRow(row);
+    const kept = { sourceApp: 'a', page: { contentMetadata: { a: null }, blocks: [] } };
+    expect(row).toEqual({ content: kept, fingerprint: createFingerprint(canonicalJson(kept)) });
+    normalizeReportRow(Object.assign(row, { fingerprint: 'a' }));
+    expect(row.fingerprint).toBe('a');
   });
 
   it.each([

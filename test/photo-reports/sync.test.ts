@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
-import { blocks, createPageOfEveryBlock, type Json, page, request } from './documents.ts';
+import { blocks, createPageOfEveryBlock, item, type Json, page, request } from './documents.ts';
 import { addPhoto, archivePhoto } from './photo-rows.ts';
 
 const PATH = '/photo-reports/sync';
@@ -68,6 +68,29 @@ describe('200', () => {
     expect(answer.json()).toMatchObject({ idempotent: true, photoReportId });
   });
 
+  it('compares null as an absent field, but for free-form objects (PRP-2)', async () => {
+    const list = (more: Json) => blocks.list('l', [{ ...item('i'), ...more }]);
+    const withNulls = request({
+      projectId: null,
+      sourceDeepLink: null,
+      page: {
+        ...page([list({ depth: null })]),
+        shortDescription: null,
+        sharingMetadata: null,
+        contentMetadata: { a: null },
+      },
+    });
+    const absent = structuredClone(withNulls);
+    for (const name of ['projectId', 'sourceDeepLink']) delete absent[name];
+    for (const name of ['shortDescription', 'sharingMetadata']) delete absent.page[name];
+    delete absent.page.blocks[0].properties.items[0].depth;
+    const { photoReportId } = await A.sendOk('POST', PATH, withNulls);
+    expect(await A.sendOk('POST', PATH, absent)).toMatchObject({ idempotent: true, photoReportId });
+    expect(await A.sendOk('POST', PATH, withNulls)).toMatchObject({ idempotent: true, photoReportId });
+    absent.page.contentMetadata = {};
+    expect((await A.send('POST', PATH, absent)).json()).toMatchObject({ code: 'REVISION_CONFLICT' });
+  });
+
   it('is synced if no image failed, else partial, at any level (PRP-7)', async () => {
     const nested = (inner: Json) => page([blocks.page('one', page([blocks.page('two', page([inner]))]))]);
     const synced = request({ page: nested(blocks.text('a')) });
@@ -128,7 +151,7 @@ describe('200', () => {
     expect(statusCode).toBe(200);
   });
 
-  it('stores the whole request unchanged (PRP-37)', async () => {
+  it('stores the whole request, without null fields (PRP-37)', async () => {
     const body = request({
       sourceCreatedAt: '2026-03-02T18:30:00+11:00',
       sourceDeepLink: 'https://notes.example/walks/1',
@@ -142,7 +165,8 @@ describe('200', () => {
     const { photoReportId } = await A.sendOk('POST', PATH, body);
     const query = `query ($b: BuilderId!, $r: PhotoReportId!) { photoReport(builderId: $b, photoReportId: $r) { request sourceCreatedAt } }`;
     const { data } = await service.graphql(A.token, query, { b: A.builderId, r: photoReportId });
-    expect(data.photoReport.request).toEqual(body);
+    const { projectId: _, ...stored } = body;
+    expect(data.photoReport.request).toEqual(stored);
     expect(data.photoReport.sourceCreatedAt).toBe('2026-03-02T07:30:00.000Z');
   });
 

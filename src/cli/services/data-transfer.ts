@@ -5,6 +5,7 @@ import type { RowProblem } from '../../data-transfer/row-reader.ts';
 import { recordAuditOnConnection } from '../../domain/audit/record-audit.ts';
 import { type ChangeContext, inTransaction } from '../../domain/change-context.ts';
 import {
+  normalizeReportRow,
   REPORTS_WITH_PAGES,
   validatePageRow,
   validateReportRow,
@@ -19,8 +20,9 @@ import type { ProgressReporter } from '../io/progress.ts';
 import { exportWithStoredFiles, importStoredFiles } from './stored-files.ts';
 
 /** Validation of photo reports, with the same rules as a sync. */
-const REPORT_RULES: Record<string, Pick<FileDefinition, 'validateRow' | 'crossRecordRule'>> = {
+const REPORT_RULES: Record<string, Pick<FileDefinition, 'normalizeRow' | 'validateRow' | 'crossRecordRule'>> = {
   'photo-reports': {
+    normalizeRow: normalizeReportRow,
     validateRow: validateReportRow,
     crossRecordRule: { select: REPORTS_WITH_PAGES, validate: validateReportWithPages as CrossRecordRule['validate'] },
   },

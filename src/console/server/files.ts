@@ -100,15 +100,15 @@ export async function registerConsoleFiles(
   options: {
     folder: string;
     images: readonly string[];
-    limitPageRequest: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+    limitPageRequest: (request: FastifyRequest) => Promise<void>;
   },
 ): Promise<void> {
   const { folder, images, limitPageRequest } = options;
   const names = await listFileNames(folder);
   const files = new ConsoleFiles(folder, names, images);
-  const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
+  const onRequest = async (request: FastifyRequest) => {
     // Files with a hash are cached for ever, and a page loads several.
-    if (!names.has(getPath(request))) await limitPageRequest(request, reply);
+    if (!names.has(getPath(request))) await limitPageRequest(request);
   };
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     if (!names.has(INDEX)) return reply.code(503).type(TYPES['.html']!).send(NOT_BUILT);

@@ -41,7 +41,7 @@ interface ConsoleDependencies {
   publicError: Parameters<typeof registerGraphqlRoute>[1]['publicError'];
   acceptLargeBodies: (scope: FastifyInstance, form: LargeBodyForm) => void;
   /** Charges one request to the address's rate limit; throws 429. */
-  limitPageRequest: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+  limitPageRequest: (request: FastifyRequest) => Promise<void>;
   /** Origins of signed URLs of images. */
   images: readonly string[];
   /** Folder of the built files. */
@@ -91,7 +91,7 @@ function createContextFactory(dependencies: ConsoleDependencies) {
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<ConsoleContext> => {
     // Before the session is looked up: a made-up cookie costs a statement too.
-    await limitPageRequest(request, reply);
+    await limitPageRequest(request);
     requireOwnPage(request);
     const region = parseRegion(request);
     const findIn = (each: (typeof REGIONS)[number]) => findStaff(databases[each], request, secure, clock.now());

@@ -1,4 +1,5 @@
 import { canonicalJsonBytes } from '../../shared/canonical-json.ts';
+import { removeNullFields } from './null-fields.ts';
 import { validatePageDocument } from './page-document.ts';
 import { toPageTree } from './page-tree.ts';
 import type { CheckedPage } from './prepared-page.ts';
@@ -11,6 +12,7 @@ const MARGIN = 64 * 1024;
 export function preparePage(value: unknown, path: string): CheckedPage {
   const errors = validatePageDocument(value, path);
   if (errors.length > 0) return { errors };
+  removeNullFields(value);
   const page = value as PageDocument;
   const { buffer, start, end } = canonicalJsonBytes(page, MARGIN);
   return { content: { title: page.title, tree: toPageTree(page), buffer, start, end } };

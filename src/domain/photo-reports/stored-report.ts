@@ -1,6 +1,7 @@
 import { toInstant } from '../../../schema/scalars.ts';
 import { canonicalJson, createFingerprint } from '../../shared/canonical-json.ts';
 import type { FieldError } from '../../shared/errors.ts';
+import { removeNullFields } from './null-fields.ts';
 import { validatePageDocument } from './page-document.ts';
 import { toPageTree, toPathDigest, toReportStatus } from './page-tree.ts';
 import {
@@ -44,6 +45,13 @@ const AUTHOR: Record<string, Rule> = {
 
 const CONTENT_FIELDS = new Set([...Object.keys(CONTENT), 'sourceAuthor', 'page']);
 const AUTHOR_FIELDS = new Set(Object.keys(AUTHOR));
+
+/** Removes null fields from the content of an imported row, and computes its fingerprint again where it was that of the content (PRP-2). */
+export function normalizeReportRow(row: Fields): void {
+  const isOfContent = row.fingerprint === createFingerprint(canonicalJson(row.content ?? null));
+  removeNullFields(row.content);
+  if (isOfContent) row.fingerprint = createFingerprint(canonicalJson(row.content ?? null));
+}
 
 /** Validates a row of `photo_report`: its content as a request, and its columns against the content. */
 export function validateReportRow(row: Fields): FieldError[] {

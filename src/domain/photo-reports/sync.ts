@@ -8,6 +8,7 @@ import { ApiError, conflict, type FieldError, internalError, notFound, Validatio
 import { newId } from '../../shared/ids.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { isPermittedScheme, parseScheme } from './deep-link.ts';
+import { removeNullFields } from './null-fields.ts';
 import { validatePageDocument } from './page-document.ts';
 import { type PageTree, toPageTree, toPathDigest, toReportStatus } from './page-tree.ts';
 import { createFingerprintInSlices, findPreparedPage, type PreparedPage } from './prepared-page.ts';
@@ -145,6 +146,7 @@ interface Snapshot {
 const JSONB_VERSION = '\u0001';
 
 function createSnapshot({ sourceRevision: _, ...content }: SyncPhotoReportInput): Snapshot {
+  removeNullFields(content);
   const jsonb = Buffer.from(`${JSONB_VERSION}${canonicalJson(content)}`);
   const { page } = content;
   return { title: page.title, tree: toPageTree(page), fingerprint: createFingerprint(jsonb.subarray(1)), jsonb };
@@ -155,6 +157,7 @@ async function createPreparedSnapshot(
   { sourceRevision: _, page: __, ...rest }: SyncPhotoReportInput,
   prepared: PreparedPage,
 ): Promise<Snapshot> {
+  removeNullFields(rest);
   const serialiseFields = (isWanted: (name: string) => boolean) =>
     canonicalJson(Object.fromEntries(Object.entries(rest).filter(([name]) => isWanted(name)))).slice(1, -1);
   const before = serialiseFields((name) => name < 'page');

@@ -52,8 +52,8 @@ export function createAccountPagesPlugin(dependencies: OAuthDependencies): Fasti
         '/account/forgot-password',
         createHandler(async (page) => {
           const email = page.verifiedFields().get('email') ?? '';
-          const { request, reply } = page;
-          await limitPasswordReset?.(request, reply);
+          const { request } = page;
+          await limitPasswordReset?.(request);
           const isQueued = passwordResets.add({ email, address: request.ip, requestId: request.id });
           if (!isQueued) request.log.error('password reset not queued: the mail queue is full');
           return page.show(createLinkRequestedPage());

@@ -15,12 +15,13 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Returns the client credentials of the body or of a `Basic` header. Both may be sent if they are equal. RFC 6749 section
- * 2.3.1. Throws `invalid_client` without credentials, `invalid_request` when body and header differ. OAU-2.
+ * 2.3.1. Throws `invalid_client` without credentials, `invalid_request` when body and header differ. A `Bearer` header beside credentials in
+ * the body is ignored. OAU-2.
  */
 export function requireCredentials(parameters: RequestParameters, authorization: string | undefined): Credentials {
   const clientId = parameters.get('client_id');
   const secret = parameters.get('client_secret');
-  if (authorization === undefined) {
+  if (authorization === undefined || (clientId !== undefined && /^Bearer( |$)/i.test(authorization))) {
     if (clientId === undefined) throw invalidClient('The client must authenticate: client_id is missing.', false);
     return { clientId, secret: secret ?? null, viaHeader: false };
   }

@@ -35,7 +35,7 @@ export function configurePages(
       'Referrer-Policy': 'no-referrer',
       'X-Content-Type-Options': 'nosniff',
     });
-    await limitPageRequest?.(request, reply);
+    await limitPageRequest?.(request);
   });
   app.setErrorHandler((thrown: FastifyError, request, reply) => {
     const { status, headers, isRetryable, ...texts } = describeError(thrown, request);

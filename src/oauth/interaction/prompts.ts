@@ -21,11 +21,12 @@ export async function showPrompt(interaction: AuthorizationInteraction): Promise
   if (!user) return interaction.showSignIn({ email: '', problem: null });
   const choices = await findChoices(interaction, user);
   const { builderId, scopes } = interaction.authorization;
-  const isOnlyChoice = choices.length === 1 && (builderId === null || builderId === choices[0]!.builderId);
-  const onlyChoice = isOnlyChoice ? choices[0]! : null;
+  const preselected = choices.find((one) => one.builderId === builderId);
+  if (builderId !== null && !preselected) throw accessDenied('The user is not a member of the builder.');
+  const onlyChoice = choices.length === 1 ? choices[0]! : null;
   // With no other builder to select, the error is sent to the client at once.
   if (onlyChoice && isConnected(onlyChoice)) requireConnectionScopes(scopes, onlyChoice);
-  const choice = onlyChoice ?? choices.find((one) => one.builderId === builderId);
+  const choice = onlyChoice ?? preselected;
   if (!choice || !isSelectable(choice, scopes)) {
     const isPreselectionInvalid = builderId !== null;
     return interaction.show((context) =>
