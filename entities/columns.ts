@@ -106,9 +106,18 @@ export function LargeSerialId() {
   return Property({ type: new BigIntType('number'), primary: true, autoincrement: true });
 }
 
-/** Index for paginated lists that are filtered by the property and ordered by `createdAt` and `id`. */
-export function ListIndex(property: string, options: { include?: string[]; where?: string } = {}): ClassDecorator {
-  return Index({ properties: [property, 'createdAt', 'id'], ...options } as never) as unknown as ClassDecorator;
+/**
+ * Index for paginated lists that are filtered by the property and ordered by `createdAt` and `id`.
+ *
+ * @param options.kind second filter, whose rows with one value are in that order too
+ * @param options.include columns of further filters, so that a scan need not read the rows
+ */
+export function ListIndex(
+  property: string,
+  { kind, ...options }: { kind?: string; include?: string[]; where?: string } = {},
+): ClassDecorator {
+  const properties = [property, ...(kind ? [kind] : []), 'createdAt', 'id'];
+  return Index({ properties, ...options } as never) as unknown as ClassDecorator;
 }
 
 /** Index for lists of what has changed, filtered by the property (LST-14). */

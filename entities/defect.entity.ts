@@ -20,8 +20,9 @@ import { Publishes } from './published.ts';
 @Publishes('defect', 'defect', { path: '/builders/{builderId}/defects/{id}', project: true })
 @KeepsTotal('defect', 'status')
 @Unique({ properties: ['projectId', 'identifier'] })
-@ListIndex('builderId')
-@ListIndex('projectId')
+@ListIndex('builderId', { include: ['projectId', 'status'] })
+@ListIndex('builderId', { kind: 'status', include: ['projectId'] })
+@ListIndex('projectId', { include: ['builderId', 'status'] })
 @ChangeIndex('builderId')
 export class Defect extends Tracked {
   @IdField(() => DefectId, { description: 'Identifies the defect in paths.' })

@@ -12,7 +12,6 @@ import { ImageHost } from './image-host.entity.ts';
 import { Induction } from './induction.entity.ts';
 import { Insurance } from './insurance.entity.ts';
 import { Integrator } from './integrator.entity.ts';
-import { ListDayChange, ListDayTotal, ListMonthTotal } from './list-day.entity.ts';
 import { ListTotal } from './list-total.entity.ts';
 import { Location } from './location.entity.ts';
 import { Meeting } from './meeting.entity.ts';
@@ -76,10 +75,6 @@ export const entities = [
   Erasure,
   Project,
   ListTotal,
-  // An erasure deletes in the reverse order: a compaction meanwhile adds changes to the totals, which are deleted afterwards.
-  ListMonthTotal,
-  ListDayTotal,
-  ListDayChange,
   Profile,
   CostCode,
   TimeType,

@@ -1,4 +1,4 @@
-import { Entity, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Entity, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Field, Int, ObjectType } from 'type-graphql';
 import { InductionStatus, InductionType } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
@@ -25,13 +25,13 @@ import { Worker } from './worker.entity.ts';
 })
 @KeepsTotal('induction', 'status', { parent: 'subcontractor_id' })
 @Unique({ properties: ['projectId', 'identifier'] })
-@ListIndex('builderId')
-@ListIndex('projectId')
-@ListIndex('subcontractorId')
+@ListIndex('builderId', { include: ['projectId', 'status'] })
+@ListIndex('builderId', { kind: 'status', include: ['projectId'] })
+@ListIndex('projectId', { include: ['builderId', 'status'] })
+@ListIndex('subcontractorId', { include: ['builderId', 'projectId', 'status'] })
 @ListIndex('workerId')
 @ChangeIndex('subcontractorId')
 @ChangeIndex('projectId')
-@Index({ properties: ['builderId', 'status'], include: ['projectId'] })
 export class Induction extends Tracked {
   @IdField(() => InductionId, {
     description: 'Identifies the induction in paths, as its `identifier` does within the project.',

@@ -3,13 +3,19 @@ import { declareChangeTriggers } from './change-triggers.ts';
 import { PersonalData } from './personal-data.ts';
 
 /**
- * How many rows of each kind a large list has per builder and project, as changes to be added up: writers of one builder would wait for
- * each other at a counter. Triggers append them, and `compactCounters` keeps them few.
+ * How many rows of each kind a large list has, as changes to be added up: writers of one builder would wait for each other at a counter.
+ * Triggers append them, and `compactCounters` keeps them few. The rows without a parent are the totals of builders and projects; those with
+ * one have no project.
  */
 @Entity()
-@PersonalData<ListTotal>({ none: ['list', 'builderId', 'projectId', 'kind'] })
-@Index({ properties: ['builderId', 'list', 'projectId', 'kind'], include: ['added'] })
+@PersonalData<ListTotal>({ none: ['list', 'builderId', 'projectId', 'parentId', 'kind'] })
+@Index({
+  properties: ['builderId', 'list', 'projectId', 'kind'],
+  include: ['added'],
+  where: 'parent_id is null',
+})
 @Index({ properties: ['projectId', 'list', 'kind'], include: ['added'] })
+@Index({ properties: ['parentId', 'list', 'kind'], include: ['added'], where: 'parent_id is not null' })
 export class ListTotal {
   @PrimaryKey({ type: 'bigint', autoincrement: true })
   id!: string;
@@ -24,6 +30,10 @@ export class ListTotal {
   @Property({ type: 'text', nullable: true })
   projectId!: string | null;
 
+  /** Folder of a photo, subcontractor of an induction. */
+  @Property({ type: 'text', nullable: true })
+  parentId!: string | null;
+
   /** Status of a timesheet, source of a photo. */
   @Property({ type: 'text' })
   kind!: string;
@@ -35,13 +45,11 @@ export class ListTotal {
 /** A list with stored totals, and the columns that they are divided by. */
 export interface CountedList {
   table: string;
-  /** Column that the totals are divided by, beside builder and project: `status` of timesheets, `source` of photos. */
+  /** Column that the totals are divided by, beside builder and project or parent: `status` of timesheets, `source` of photos. */
   kind: string;
   project: 'project_id' | null;
   /** Column of a second parent beside the project, such as `folder_id` of photos. */
   parent: string | null;
-  /** Column of the date, never null, that the list is filtered by. */
-  date: string | null;
   /** SQL condition of the counted rows. */
   active: 'archived_at is null' | 'true';
 }
@@ -49,25 +57,11 @@ export interface CountedList {
 /** All lists with stored totals. `KeepsTotal` adds them when the entities are loaded. */
 export const countedLists: CountedList[] = [];
 
-/**
- * Stores totals of the table per builder, project, parent, value of the column `kind` and day. A migration creates the function
- * `<table>_total` of the triggers.
- */
+/** Stores totals of the table by builder, project or parent, and value of the column `kind`. A migration creates the function `<table>_total`. */
 export function KeepsTotal(table: string, kind: string, options: Partial<CountedList> = {}) {
-  const list: CountedList = {
-    table,
-    kind,
-    project: 'project_id',
-    parent: null,
-    date: null,
-    active: 'true',
-    ...options,
-  };
-  const columns = (row: string) => [
-    ...['builder_id', list.project, kind, list.parent].flatMap((name) => (name ? [`${row}.${name}`] : [])),
-    ...(list.active === 'true' ? [] : [`${row}.${list.active}`]),
-    ...['created_at', ...(list.date ? [list.date] : [])].map((name) => toDaySql(`${row}.${name}`)),
-  ];
+  const list: CountedList = { table, kind, project: 'project_id', parent: null, active: 'true', ...options };
+  const columns = (row: string) =>
+    countedColumns(list).map((column) => `${row}.${column === 'archived_at' ? list.active : column}`);
   const key = (row: string) => `(${columns(row).join(', ')})`;
   return (owner: new () => object) => {
     countedLists.push(list);
@@ -75,5 +69,19 @@ export function KeepsTotal(table: string, kind: string, options: Partial<Counted
   };
 }
 
-/** Returns SQL of the begin of an instant's day in UTC. */
-export const toDaySql = (instant: string) => `date_trunc('day', ${instant}, 'UTC')`;
+/** Returns the columns that decide in which totals a row is counted. */
+export const countedColumns = ({ kind, project, parent, active }: CountedList): string[] =>
+  ['builder_id', kind, project, parent, active === 'true' ? null : 'archived_at'].filter((column) => column !== null);
+
+/**
+ * Returns SQL that adds up changed rows by total.
+ *
+ * @param changes SQL of rows with the columns of `countedColumns`, and `added`: 1 for an inserted row, -1 for a deleted one
+ */
+export function toTotalsSql({ table, kind, project, parent, active }: CountedList, changes: string): string {
+  const sumBy = (projectId: string, parentId: string, condition = '') =>
+    `select '${table}' as list, builder_id, ${projectId} as project_id, ${parentId} as parent_id, ${kind}::text as kind, sum(added) as added
+      from (${changes}) changed where ${active}${condition} group by 2, 3, 4, 5 having sum(added) <> 0`;
+  const ofProjects = sumBy(project ?? 'null::text', 'null::text');
+  return parent ? `${ofProjects} union all ${sumBy('null::text', parent, ` and ${parent} is not null`)}` : ofProjects;
+}

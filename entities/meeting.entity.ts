@@ -53,14 +53,14 @@ export interface NoteBlock {
   mentions: ['title', 'agenda', 'plainNotes', 'noteBlocks', 'templateResponse'],
 })
 @Publishes('meeting', 'meeting', { path: '/builders/{builderId}/meetings', project: true })
-@KeepsTotal('meeting', 'status', { date: 'date' })
+@KeepsTotal('meeting', 'status')
 // A meeting without both source fields has no identity beyond its id: nulls are distinct.
-@Unique({ properties: ['integratorId', 'builderId', 'sourceApp', 'externalSourceId'] })
-@ListIndex('builderId')
-@ListIndex('projectId')
+@Unique({ name: 'meeting_source_key', properties: ['integratorId', 'builderId', 'sourceApp', 'externalSourceId'] })
+@ListIndex('builderId', { include: ['projectId', 'status', 'date'] })
+@ListIndex('builderId', { kind: 'status', include: ['projectId', 'date'] })
+@ListIndex('projectId', { include: ['builderId', 'status', 'date'] })
 @ChangeIndex('builderId')
-// A range that begins within a day counts the rows of that day, without reading them from the table.
-@Index({ properties: ['builderId', 'date'], include: ['projectId', 'status', 'createdAt'] })
+@Index({ properties: ['builderId', 'date'], include: ['createdAt', 'id', 'projectId', 'status'] })
 export class Meeting extends Tracked {
   /** Computed, or with a default: optional for `em.create`. */
   [OptionalProps]?: 'name' | 'meetingTitle' | 'notes' | 'noteBlocks';

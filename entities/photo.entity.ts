@@ -33,6 +33,7 @@ const ACTIVE = 'archived_at is null';
 @QueuesRenditions
 // The indexes include the filter columns, for index-only scans of pages and totals.
 @ListIndex('builderId', { include: ['projectId', 'folderId', 'source'], where: ACTIVE })
+@ListIndex('builderId', { kind: 'source', include: ['projectId', 'folderId'], where: ACTIVE })
 @ListIndex('projectId', { include: ['builderId', 'folderId', 'source'], where: ACTIVE })
 @ListIndex('folderId', { include: ['builderId', 'projectId', 'source'], where: ACTIVE })
 @ChangeIndex('builderId', { where: ACTIVE })

@@ -18,7 +18,7 @@ import { Worker } from './worker.entity.ts';
 @Entity()
 @PersonalData<SignOnEvent>({ of: { worker: 'workerId' }, none: ['sourceEventId', 'sourceSignOnEventId', 'deviceId'] })
 // Identity of the physical event; it does not depend on the client's credentials.
-@Unique({ properties: ['integratorId', 'builderId', 'projectId', 'sourceEventId'] })
+@Unique({ name: 'sign_on_event_source_key', properties: ['integratorId', 'builderId', 'projectId', 'sourceEventId'] })
 @Index({
   name: 'sign_on_event_waiting',
   properties: ['integratorId', 'builderId', 'projectId', 'sourceSignOnEventId'],

@@ -20,9 +20,10 @@ import { TimeType } from './time-type.entity.ts';
 @Entity()
 @PersonalData<Timesheet>({ of: { profile: 'profileId' }, none: ['timesheetGroupId'], cleared: ['notes'] })
 @Publishes('timesheet', 'timesheet', { path: '/timesheets/{id}', project: true })
-@KeepsTotal('timesheet', 'status', { date: 'date' })
+@KeepsTotal('timesheet', 'status')
 // The indexes include the filter columns, for index-only scans of pages and totals.
 @ListIndex('builderId', { include: ['projectId', 'status', 'date'] })
+@ListIndex('builderId', { kind: 'status', include: ['projectId', 'date'] })
 @ListIndex('projectId', { include: ['builderId', 'status', 'date'] })
 @ListIndex('costCodeId', { include: ['projectId', 'status', 'date'] })
 @ChangeIndex('builderId')

@@ -11,5 +11,5 @@ export class SubcontractorArgs {
 }
 
 export function toSubcontractorFilters({ includeBuilderCompany }: SubcontractorArgs) {
-  return { thirdParty: includeBuilderCompany ? null : true };
+  return { isBuilder: includeBuilderCompany ? null : false };
 }

@@ -1,7 +1,7 @@
 import { escapeLiteral } from 'pg';
-import type { CountedList } from '../../entities/list-total.entity.ts';
+import { type CountedList, countedColumns } from '../../entities/list-total.entity.ts';
 import { findPublishedTable } from '../../entities/published.ts';
-import { countedColumns, findCountedList, toCounterInsertSql } from '../database/write/list-counters.ts';
+import { findCountedList, toCounterInsertSql } from '../database/write/list-counters.ts';
 import type { CheckConstraint } from './catalog.ts';
 import type { Column, FileMapping, Reference } from './file-mapping.ts';
 import { DEFAULT } from './row-reader.ts';
@@ -45,7 +45,7 @@ export const toCandidatesSql = (pass: number) =>
     ? `(select * from import_stage r where ${toValidCondition('r')})`
     : `(select * from import_stage where __line in (select line from import_waiting where pass = ${pass - 1}))`;
 
-export const toJoinCondition = (left: string, right: string, columns: Column[]) =>
+const toJoinCondition = (left: string, right: string, columns: Column[]) =>
   columns.map(({ name }) => `${left}.${name} = ${right}.${name}`).join(' and ');
 export const formatColumns = (alias: string, columns: Column[]) =>
   columns.map(({ name }) => `${alias}.${name}`).join(', ');

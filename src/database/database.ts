@@ -8,7 +8,6 @@ import { measureWaits } from './pool/measure-waits.ts';
 import type { Statement } from './pool/pg-pipeline.ts';
 import { StatementRunner } from './pool/statement-runner.ts';
 import type { ReadDatabase, ReadLimits } from './read/read-database.ts';
-import { SmallLists } from './read/small-lists.ts';
 import { ReplicaRunner, ReplicaSet } from './replicas/replica-set.ts';
 import { retryTransaction } from './write/retry.ts';
 import { type Transaction, TransactionRunner } from './write/transaction-runner.ts';
@@ -34,7 +33,6 @@ export class Database implements ReadDatabase {
   readonly slowRunner: StatementRunner;
   /** For the numbering of events, the deliveries of webhooks and the polls of the console: short statements that no request may delay. */
   readonly backgroundRunner: StatementRunner;
-  readonly smallLists = new SmallLists();
   readonly limits: DatabaseLimits | null = null;
   readonly writer: TransactionRunner;
   /** Prepared statements by name, for metrics. */

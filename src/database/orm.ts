@@ -1,6 +1,6 @@
 import { ReflectMetadataProvider } from '@mikro-orm/decorators/legacy';
 import { Migrator } from '@mikro-orm/migrations';
-import { type MetadataStorage, MikroORM, type Options } from '@mikro-orm/postgresql';
+import { type MetadataStorage, MikroORM, type Options, UnderscoreNamingStrategy } from '@mikro-orm/postgresql';
 import type pg from 'pg';
 import { entities } from '../../entities/index.ts';
 import { splitAddresses } from '../shared/postgres-url.ts';
@@ -11,6 +11,18 @@ import { traceQueries } from './pool/trace-queries.ts';
 
 /** Tables of the event log, which MikroORM cannot declare: one has partitions, which come and go. */
 const EVENT_TABLES = [/^event(_|$)/];
+
+/** Names constraints as PostgreSQL does, so that the migrations need not name them. */
+class PostgresNamingStrategy extends UnderscoreNamingStrategy {
+  override indexName(
+    table: string,
+    columns: string[],
+    type: 'primary' | 'foreign' | 'unique' | 'index' | 'sequence' | 'check' | 'default',
+  ) {
+    const suffix = { foreign: 'fkey', unique: 'key' }[type as string];
+    return suffix ? [table, ...columns, suffix].join('_') : super.indexName(table, columns, type);
+  }
+}
 
 /** Metadata of the entities, which all databases share: their discovery takes 40 ms. */
 let sharedMetadata: MetadataStorage | undefined;
@@ -31,6 +43,7 @@ export function createOrm(
     clientUrl: splitAddresses(url)[0],
     entities,
     metadataProvider: ReflectMetadataProvider,
+    namingStrategy: PostgresNamingStrategy,
     extensions: [Migrator],
     migrations: { migrationsList: migrations, snapshot: false, transactional: true, allOrNothing: false, silent: true },
     driverOptions: {

@@ -16,15 +16,16 @@ const LOCK_NOT_AVAILABLE = '55P03';
 const ATTEMPTS = 60;
 const PAUSE_MS = 1000;
 
-/** Pending migrations of a service that must not apply them. */
-export class PendingMigrationsError extends Error {
-  override name = 'PendingMigrations';
+/** The database has another schema than this release: migrations are pending that must not be applied, or it has those of an old release. */
+export class SchemaMismatchError extends Error {
+  override name = 'SchemaMismatch';
 }
 
 /**
  * Applies pending migrations and returns their names. When none is pending, it neither writes nor takes a lock.
  *
- * @param mode `check` throws `PendingMigrationsError` instead of applying them.
+ * @param mode `check` throws `SchemaMismatchError` instead of applying them.
+ * @throws SchemaMismatchError when the database is of a release before 0.2.0, whose migrations were replaced by one
  */
 export async function runPendingMigrations(
   database: Database,
@@ -34,7 +35,7 @@ export async function runPendingMigrations(
   const names = await findPending(database);
   if (names.length === 0) return [];
   if (mode === 'check') {
-    throw new PendingMigrationsError(
+    throw new SchemaMismatchError(
       `Region ${database.region} waits for migrations (${names.join(', ')}): run "builder-api migrate up" (in a checkout: "npm run cli -- migrate up").`,
     );
   }
@@ -48,6 +49,11 @@ export async function runPendingMigrations(
 
 async function findPending(database: Database): Promise<string[]> {
   const applied = await findAppliedMigrations(database);
+  if (applied.some((name) => name < migrations[0]!.name)) {
+    throw new SchemaMismatchError(
+      `The database of region ${database.region} is of a release before 0.2.0: export it with that release ("builder-api export DIR"), then import DIR into an empty database or DATA_DIR with this one.`,
+    );
+  }
   return migrations.map(({ name }) => name).filter((name) => !applied.includes(name));
 }
 

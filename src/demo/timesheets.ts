@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
 import type pg from 'pg';
+import { countedColumns } from '../../entities/list-total.entity.ts';
 import type { Database } from '../database/database.ts';
-import { countedColumns, findCountedList, toCounterInsertSql } from '../database/write/list-counters.ts';
+import { findCountedList, toCounterInsertSql } from '../database/write/list-counters.ts';
 import { ID_PREFIXES } from '../shared/ids.ts';
 import { withClient } from './connection.ts';
 import { BASE, DAY, HISTORY_DAYS, toBaseDay } from './dates.ts';

@@ -45,10 +45,12 @@ async function discardRenditions(client: pg.Client): Promise<void> {
   if (rows[0].name) await client.query('delete from photo_rendition');
 }
 
-/** Compacts the list totals, as the service does within a minute. The schema of another build may lack them; that build compacts its own. */
+/** Compacts the list totals, as the service does within a minute. The totals of another build may differ; that build compacts its own. */
 async function compactTotals(client: pg.Client, url: string): Promise<void> {
-  const { rows } = await client.query(`select to_regclass('list_month_total') as name`);
-  if (!rows[0].name) return;
+  const { rows } = await client.query(
+    `select from information_schema.columns where table_name = 'list_total' and column_name = 'parent_id'`,
+  );
+  if (rows.length === 0) return;
   const database = new Database('au1', url);
   await compactCounters(database);
   await database.close();

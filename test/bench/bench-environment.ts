@@ -101,7 +101,7 @@ export class BenchEnvironment {
       RATE_LIMIT_TOKEN: '0',
       LOG_LEVEL: 'warn',
       // A single process is measured unless the part sets another value.
-      WORKERS: '1',
+      SUPERVISE: '0',
       ...settings,
     };
     const service = await ServiceProcess.start(name, module, env, nodeOptions);

@@ -132,7 +132,7 @@ async function createListPaths(client: pg.Client, builderId: string): Promise<Pa
       [builderId, offset],
     );
     const { value, id } = timesheets[0];
-    const position = { afterValue: value, afterId: id };
+    const position = { afterValue: value, afterId: id, total: String(rows[0].count) };
     return `/timesheets?cursor=${encodeListCursor({ list: 'Timesheet', filters: { builderId } }, position)}`;
   };
   return {

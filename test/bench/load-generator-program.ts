@@ -2,10 +2,7 @@
  * Program of the load generator. It runs in its own process so that it does not share an event loop with the measured service. It receives
  * each load as a message and replies with a `LoadResult`, or with the text of an error.
  */
-import { createRequire } from 'node:module';
-import type autocannon from 'autocannon';
-
-const runAutocannon: typeof autocannon = createRequire(`${process.cwd()}/test/tools/bench/`)('autocannon');
+import autocannon, { type Client, type Options } from 'autocannon';
 
 /** One request. Each send replaces `[<id>]` in the body by a unique text. */
 export interface LoadRequest {
@@ -48,7 +45,7 @@ async function generateLoad({
   rate,
 }: LoadOptions): Promise<LoadResult> {
   let started = 0;
-  const options: autocannon.Options = {
+  const options: Options = {
     url: origin,
     connections,
     ...(amount ? { amount } : { duration: seconds }),
@@ -65,9 +62,9 @@ async function generateLoad({
   const times: number[] = [];
   const before = process.cpuUsage();
   const result = await new Promise<autocannon.Result>((resolve, reject) => {
-    const run = runAutocannon(options, (error, finished) => (error ? reject(error) : resolve(finished)));
+    const run = autocannon(options, (error, finished) => (error ? reject(error) : resolve(finished)));
     // The histogram of autocannon has a resolution of one millisecond.
-    run.on('response', (_client: autocannon.Client, _status: number, _bytes: number, time: number) => times.push(time));
+    run.on('response', (_client: Client, _status: number, _bytes: number, time: number) => times.push(time));
   });
   const { user, system } = process.cpuUsage(before);
   times.sort((one, other) => one - other);

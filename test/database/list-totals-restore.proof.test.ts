@@ -17,7 +17,7 @@ import { createDatabase } from '../setup/database.ts';
 /** Selects totals that differ from `count(*)` in the same snapshot. */
 const SELECT_WRONG_TOTALS = `
   select list, builder_id, project_id, kind, sum(kept)::int as kept, sum(counted)::int as counted from (
-    select list, builder_id, project_id, kind, added as kept, 0 as counted from public.list_total
+    select list, builder_id, project_id, kind, added as kept, 0 as counted from public.list_total where parent_id is null
     union all select 'timesheet', builder_id, project_id, status, 0, 1 from public.timesheet
     union all select 'photo', builder_id, project_id, source, 0, 1 from public.photo where archived_at is null
     union all select 'meeting', builder_id, project_id, status, 0, 1 from public.meeting

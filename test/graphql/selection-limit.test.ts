@@ -15,7 +15,7 @@ describe('statements that read a selection', () => {
   it('are prepared under a name 250 times at most; beyond, they have no name and are planned for each use', async () => {
     const database = service.databases.au1;
     const [builderId] = service.findDemoClient('A').builderIds;
-    const projects = new Reader(Project, { filters: { builderId: 't.builder_id = :builderId' } });
+    const projects = new Reader(Project, { filters: { builderId: { column: 'builder_id', op: 'eq' } } });
     const names = new Set<string>();
     const end = database.onStatement(({ name }) => names.add(name));
     const select = async (key: string) => {

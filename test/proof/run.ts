@@ -167,7 +167,7 @@ const PROOFS: Record<string, Proof> = {
     run: async ({ from }) => {
       const revision = from ?? (await findPreviousRelease());
       if (revision === null)
-        return { problems: ['not run: the repository has no earlier release; name a revision with --from'] };
+        return { problems: ['not run: there is no tag v0.2.0 yet, and earlier releases have another schema'] };
       return upgrade({ from: revision, log });
     },
   },

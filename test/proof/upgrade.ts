@@ -21,17 +21,10 @@ const git = (...args: string[]) =>
     () => '',
   );
 
-/**
- * Returns the newest tag before this revision, or without tags the commit that added the newest version to the changelog (VER-9); null in a
- * clone without history.
- */
+/** Returns the newest tag before this revision; null before the first release that has the initial migration of this one, v0.2.0. */
 export async function findPreviousRelease(): Promise<string | null> {
-  const tag = await git('describe', '--tags', '--abbrev=0', 'HEAD^');
-  if (tag) return tag;
-  const heading = /^## \d+\.\d+\.\d+ /m.exec(await git('show', 'HEAD^:CHANGELOG.md'))?.[0];
-  if (!heading) return null;
-  const commits = await git('log', '--reverse', '--format=%h', `-S${heading}`, 'HEAD^', '--', 'CHANGELOG.md');
-  return commits.split('\n', 1)[0] || null;
+  const tag = await git('describe', '--tags', '--abbrev=0', '--match', 'v*', '--exclude', 'v0.1.*', 'HEAD^');
+  return tag || null;
 }
 
 /** Builds the revision in a separate folder, with the packages that are installed here. Returns the folder. */
@@ -41,7 +34,9 @@ async function buildRevision(revision: string, folder: string): Promise<string> 
   const archive = join(folder, 'previous.tar');
   await run('git', ['archive', '--output', archive, revision]);
   await run('tar', ['-xf', archive, '-C', source]);
-  await symlink(join(process.cwd(), 'node_modules'), join(source, 'node_modules'));
+  for (const modules of ['node_modules', 'test/clients/node_modules']) {
+    await symlink(join(process.cwd(), modules), join(source, modules));
+  }
   await run(process.execPath, [join(source, 'node_modules/.bin/tsc'), '-p', source]).catch((error) => {
     throw new Error(`${revision} does not compile with the packages of this revision: ${error.stdout}`);
   });

@@ -61,7 +61,8 @@ function addMigrateCommands(parent: Command, io: CliIo): void {
   });
 }
 
-function describeStatus({ applied, locks }: RegionStatus): string {
+/** Returns the text of `migrate status` for a region. */
+export function describeStatus({ applied, locks }: RegionStatus): string {
   const pending = locks.map(({ migration, locks }) => `\n  pending  ${migration}${locks.map(describeLock).join('')}`);
   return [...applied.map((name) => `\n  applied  ${name}`), ...pending].join('');
 }

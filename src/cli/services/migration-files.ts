@@ -43,10 +43,10 @@ export async function renderMigrationIndex(folder: string): Promise<string> {
     }),
   );
   const imports = migrations.map(({ file, className }) => `import { ${className} } from './${file}';\n`);
-  const names = migrations.map(({ className }) => `  ${className},\n`);
+  const names = migrations.map(({ className }) => className);
+  const list = names.length === 1 ? names.join() : `\n  ${names.join(',\n  ')},\n`;
   return `${imports.join('')}
 /** Every migration, oldest first. \`npm run cli -- migrate create\` writes this file. */
-export const migrations = [
-${names.join('')}];
+export const migrations = [${list}];
 `;
 }

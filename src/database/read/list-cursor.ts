@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto';
 import { invalidField } from '../../shared/errors.ts';
 
 /** Position in a list: after the record with that value of the list's order, as text of PostgreSQL, and that id. */
-interface ListPosition {
+export interface ListPosition {
   afterValue: string;
   afterId: string;
+  /** Total of the first page; empty where it was not counted. */
+  total: string;
 }
 
 /** The list and the filters that a cursor is bound to. */
@@ -16,8 +18,8 @@ export interface CursorScope {
 const CHECKSUM_BYTES = 8;
 
 /** Returns the cursor of a position. It is valid for the same list and filters only (LST-13). */
-export function encodeListCursor(scope: CursorScope, { afterValue, afterId }: ListPosition): string {
-  const position = Buffer.from(`${afterValue}\n${afterId}`);
+export function encodeListCursor(scope: CursorScope, { afterValue, afterId, total }: ListPosition): string {
+  const position = Buffer.from(`${afterValue}\n${afterId}\n${total}`);
   return Buffer.concat([computeChecksum(scope, position), position]).toString('base64url');
 }
 
@@ -30,12 +32,12 @@ export function decodeListCursor(scope: CursorScope, cursor: string): ListPositi
   if (cursor === '') return null;
   const bytes = Buffer.from(cursor, 'base64url');
   const position = bytes.subarray(CHECKSUM_BYTES);
-  const [afterValue, afterId] = position.toString().split('\n');
+  const [afterValue, afterId, total = ''] = position.toString().split('\n');
   const isIntact =
     bytes.toString('base64url') === cursor &&
     computeChecksum(scope, position).equals(bytes.subarray(0, CHECKSUM_BYTES));
   if (!isIntact || !afterValue || !afterId) throw invalidCursor();
-  return { afterValue, afterId };
+  return { afterValue, afterId, total };
 }
 
 function computeChecksum({ list, filters }: CursorScope, position: Buffer): Buffer {

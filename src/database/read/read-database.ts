@@ -1,6 +1,5 @@
 import type { MetadataStorage } from '@mikro-orm/core';
 import type { StatementRunner } from '../pool/statement-runner.ts';
-import type { SmallLists } from './small-lists.ts';
 
 /** The parts of a regional database that readers use. */
 export interface ReadDatabase {
@@ -8,8 +7,6 @@ export interface ReadDatabase {
   readonly runner: StatementRunner;
   /** Connections for large values and slow reads, which must not delay other reads. */
   readonly slowRunner: StatementRunner;
-  /** Lists whose pages are read in their order, because totals by day would take longer. */
-  readonly smallLists: SmallLists;
   /** Limits of the request; null when its reads are not limited. */
   readonly limits: ReadLimits | null;
 }

@@ -1,46 +1,28 @@
 import { createHash } from 'node:crypto';
+import { type CountedList, countedLists } from '../../../entities/list-total.entity.ts';
 import type { Statement } from '../pool/pg-pipeline.ts';
-import {
-  findDayTotals,
-  isReadInOrder,
-  toDayTotalSql,
-  toLocatedPageSql,
-  toNextPageSql,
-  toSizeSql,
-} from './day-totals.ts';
+import { type AppliedFilter, type FilterDefinition, isRange, toComparedColumn, toConditionSql } from './filter.ts';
 import type { ColumnOptions, RowMapper } from './row-mapper.ts';
 
 export interface ReadOptions<Filter extends string> extends ColumnOptions {
   /** SQL joins from the row `t` to tables of the columns. They must not drop or multiply rows. */
   joins?: string;
-  /**
-   * SQL condition over `t` for each filter. `:name` is the filter's value, which is text unless its first use has a cast:
-   * `:expiresAfter::timestamptz`.
-   */
-  filters?: Record<Filter, string>;
+  filters?: Record<Filter, FilterDefinition>;
   /** SQL condition over `t` of every read. */
   condition?: string;
-  /** SQL order of lists. Default: creation time, then id (LST-4). */
-  order?: string;
-  /**
-   * Column by which the counters of an entity with `KeepsTotal` are split. Lists that are filtered only by builder, project and this
-   * column take their total from the counters.
-   */
-  counterKind?: 'status' | 'source';
-  /** Values of filters that most rows of the list match, so that its first pages are read in the list's order. */
-  mostRowsMatch?: Partial<Record<NoInfer<Filter>, readonly unknown[]>>;
+  /** Column by which lists are ordered, before the id. Default: `created_at` (LST-4). */
+  orderBy?: string;
   /** Skip the total count. */
   skipTotal?: boolean;
 }
 
 /**
- * Kind of a read: a page with its total; a page whose days are found by totals by day (`located`); the first page by cursor, and one
- * after a position (`next`), or any page by cursor whose days are found (`locatedNext`); the row of an id; all rows. The first column of each
- * row is the number, from 1, of the batch element that it belongs to. The second column of a page is its total, of a located page its
- * total and the size of the list (`toSizeSql`), and of a page by cursor its total and the position of the row, separated by `|`. An empty
- * page is one row with null in all further columns.
+ * Kind of a read: a page by offset (`page`), at a large offset (`deep`); a page by cursor, the `first` or the `next` one, or a next one that
+ * counts the total (`counted`) or reads a range in the list's order (`ordered`); the row of an id; all rows. The first column of each row is
+ * the number, from 1, of the batch element that it belongs to. The second column of a page is its total, and of a page by cursor its total
+ * and the position of the row, separated by `|`. An empty page is one row with null in all further columns.
  */
-export type ReadKind = 'page' | 'located' | 'first' | 'next' | 'locatedNext' | 'one' | 'all';
+export type ReadKind = 'page' | 'deep' | 'first' | 'next' | 'counted' | 'ordered' | 'one' | 'all';
 
 export interface PreparedRead {
   statement: Statement;
@@ -48,121 +30,142 @@ export interface PreparedRead {
   parameterNames: string[];
   kind: ReadKind;
   mapper: RowMapper;
-  /** Whether it may take long: a total is counted in a large list, or all records that have changed since a time are sorted. */
+  /** Whether it may take long: rows are counted, skipped or sorted. */
   isSlow: boolean;
 }
 
-type AnyReadOptions = ReadOptions<string>;
-
-/** Whether the total with those filters is the sum of counters. */
-function hasStoredTotal({ counterKind }: AnyReadOptions, filters: readonly string[]): boolean {
-  if (!counterKind || filters.length === 0) return false;
-  return filters.every((name) => name === 'builderId' || name === 'projectId' || name === counterKind);
-}
-
-/** How a page with certain filters is found by totals by day. */
-export interface LocatedRead {
-  /** Whether the read returns the size of the list too. */
-  hasSize: boolean;
-}
-
-/** Returns null where a page with those filters cannot be found by totals by day. */
-export function findLocatedRead(
-  table: string,
-  options: AnyReadOptions,
-  filters: readonly string[],
-): LocatedRead | null {
-  const totals = findDayTotals(toFilteredList(table, options, filters));
-  return totals && { hasSize: toSizeSql(totals) !== null };
-}
-
-type FilteredRows = ReturnType<typeof toFilteredList>;
-
-function toFilteredList(table: string, options: AnyReadOptions, filters: readonly string[]) {
-  const { condition = 'true', order = 't.created_at, t.id' } = options;
-  const conditions = filters.map((name) => options.filters![name]!);
-  return { table, filters, conditions, matching: [condition, ...conditions].join(' and '), order };
+/** A read with its filters, and what its SQL is made of. */
+interface Read {
+  kind: ReadKind;
+  filters: readonly AppliedFilter[];
+  mapper: RowMapper;
+  options: ReadOptions<string>;
+  /** The stored totals of the list; undefined where rows are always counted. */
+  list: CountedList | undefined;
 }
 
 /** Returns a read as a prepared statement. A statement with the name '' is planned for each use. */
 export function prepareRead(
   name: string,
   kind: ReadKind,
-  filters: readonly string[],
+  filters: readonly AppliedFilter[],
   mapper: RowMapper,
-  options: AnyReadOptions,
+  options: ReadOptions<string>,
 ): PreparedRead {
-  const { text, names } = bindParameters(buildSql(kind, filters, mapper, options));
-  const isPage = kind !== 'one' && kind !== 'all';
-  const isCounted =
-    isPage && options.counterKind !== undefined && !options.skipTotal && !hasStoredTotal(options, filters);
-  const isCountedInRows = isCounted && !(kind === 'page' && findLocatedRead(mapper.table, options, filters));
-  const isSearched = (kind === 'first' || kind === 'next') && options.counterKind !== undefined;
-  const isSlow =
-    isCountedInRows ||
-    (isPage && filters.includes('updatedSince')) ||
-    (isSearched && !isReadInOrder(filters, Object.keys(options.mostRowsMatch ?? {})));
-  return { statement: { name: toStatementName(name), text }, parameterNames: names, kind, mapper, isSlow };
+  const list = countedLists.find(({ table }) => `"${table}"` === mapper.table);
+  const read: Read = { kind, filters, mapper, options, list };
+  const { text, names } = bindParameters(buildSql(read));
+  return {
+    statement: { name: toStatementName(name), text },
+    parameterNames: names,
+    kind,
+    mapper,
+    isSlow: isSlow(read),
+  };
+}
+
+/** A large list is counted and sorted by stored totals and indexes, which have the rows of one status or source in the list's order. */
+function isSlow(read: Read): boolean {
+  const { kind, filters, list } = read;
+  if (kind === 'one' || kind === 'all') return false;
+  if (kind === 'deep' || filters.some(({ name }) => name === 'updatedSince')) return true;
+  return list !== undefined && (!hasStoredTotal(read) || filters.some(({ isList }) => isList));
+}
+
+/** Whether the total with those filters is the sum of stored totals: by builder, project or parent, and by kind. */
+function hasStoredTotal({ filters, list }: Pick<Read, 'filters' | 'list'>): boolean {
+  if (!list || filters.length === 0) return false;
+  const columns = filters.map(toComparedColumn);
+  const parents = columns.filter((column) => column !== null && (column === list.project || column === list.parent));
+  return parents.length <= 1 && columns.every((column) => ['builder_id', list.kind, ...parents].includes(column!));
 }
 
 /** `:batch` is the table `q` of the batch elements, with their numbers `q.n`. */
-function buildSql(kind: ReadKind, filters: readonly string[], mapper: RowMapper, options: AnyReadOptions): string {
+function buildSql(read: Read): string {
+  const { kind, filters, mapper, options } = read;
   const { table } = mapper;
-  const { joins = '' } = options;
-  const list = toFilteredList(table, options, filters);
-  const { matching, order } = list;
-  const columns = mapper.toSelectList(filters);
+  const { joins = '', orderBy = 'created_at', skipTotal } = options;
+  const order = `t.${orderBy}, t.id`;
+  const columns = mapper.toSelectList(filters.map(({ name }) => name));
   if (kind === 'one') {
     // For each id by itself, because the planner would rather read a small table once for all, also for one id. `xmin` is always true and
     // in no index: it prevents a full scan of a covering index.
-    const byId = `t.id = :id::${mapper.idType} and t.xmin <> '0' and ${matching}`;
+    const byId = `t.id = :id::${mapper.idType} and t.xmin <> '0' and ${toMatching(read)}`;
     return `select q.n, ${columns} from :batch cross join lateral (select t.* from ${table} t where ${byId} limit 1) t ${joins}`;
   }
   if (kind === 'all') {
-    return `select q.n, ${columns} from :batch join ${table} t on ${matching} ${joins} order by q.n, ${order}`;
+    return `select q.n, ${columns} from :batch join ${table} t on ${toMatching(read)} ${joins} order by q.n, ${order}`;
   }
-  const [orderColumn] = order.split(',', 1);
-  const toCursor = (total: string) => `concat(${total}, '|', ${orderColumn}, '|', t.id)`;
-  if (kind === 'located' || kind === 'locatedNext') {
-    const isNext = kind === 'locatedNext';
-    const { total, ids } = (isNext ? toNextPageSql : toLocatedPageSql)(findDayTotals(list)!);
-    return `select q.n, ${isNext ? toCursor('c.total') : 'c.total'}, ${columns} from :batch cross join lateral (${total}) c left join lateral (${ids}) w on true
-      left join ${table} t on t.id = w.id ${joins} order by q.n, ${order}`;
-  }
-  const isByCursor = kind === 'first' || kind === 'next';
-  const counted = `:batch cross join lateral (${buildTotalSql(list, options)}) c`;
-  const [source, total] = options.skipTotal ? [':batch', 'null'] : [counted, 'c.total'];
-  const value = isByCursor ? toCursor(total) : total;
-  const position = `and (${orderColumn}, t.id) > (:afterValue::timestamptz, :afterId::${mapper.idType})`;
-  // Nothing is searched for where the total says that nothing is there.
-  const hasRows = options.counterKind && !options.skipTotal ? 'and c.total > :offset::int' : '';
-  const rows = `${table} t where ${toOrderedCondition(list, options)} ${hasRows} ${kind === 'next' ? position : ''}`;
-  // The planner cannot know that few records have changed, and would rather read the list in its order until the page is full.
-  const from = filters.includes('updatedSince') ? `(select t.* from ${rows} offset 0) t` : rows;
-  const window = `select t.* from ${from} order by ${order} limit :limit::int offset :offset::int`;
-  return `select q.n, ${value}, ${columns} from ${source} left join lateral (${window}) t on true ${joins}
+  const isCounted = !skipTotal && kind !== 'next' && kind !== 'ordered';
+  const total = isCounted ? 'c.total' : 'null';
+  const source = isCounted ? `:batch cross join lateral (${buildTotalSql(read)}) c` : ':batch';
+  const value = kind === 'page' || kind === 'deep' ? total : `concat(${total}, '|', t.${orderBy}, '|', t.id)`;
+  return `select q.n, ${value}, ${columns} from ${source} left join lateral ${buildWindowSql(read, order, isCounted)} ${joins}
     order by q.n, ${order}`;
 }
 
-/**
- * Returns the condition of the rows of a large list. All rows of a parent are of one builder, which the planner does not know: it expects few
- * rows and combines the indexes of both. As an expression the builder is compared in the rows of the parent, which are read in the list's order.
- */
-function toOrderedCondition({ filters, conditions, matching }: FilteredRows, { counterKind }: AnyReadOptions): string {
-  const isOfParent = conditions.some((sql) => /^t\.(project|folder|subcontractor)_id = /.test(sql));
-  const isOrdered = counterKind !== undefined && isOfParent && !filters.includes('updatedSince');
-  return isOrdered ? matching.replace('t.builder_id = ', `t.builder_id || '' = `) : matching;
+/** Returns SQL of the rows `t` of a page, with the condition of their join. */
+function buildWindowSql(read: Read, order: string, isCounted: boolean): string {
+  const { kind, mapper, options, list } = read;
+  const { table, idType } = mapper;
+  const { orderBy = 'created_at' } = options;
+  const isAfterPosition = kind === 'next' || kind === 'counted' || kind === 'ordered';
+  const where = [
+    toMatching(read, true),
+    // Nothing is searched for where the total says that nothing is there.
+    ...(list && isCounted ? ['c.total > :offset::int'] : []),
+    ...(isAfterPosition ? [`(t.${orderBy}, t.id) > (:afterValue::timestamptz, :afterId::${idType})`] : []),
+  ].join(' and ');
+  const window = `order by ${order} limit :limit::int offset :offset::int`;
+  const isFoundByRange = isReadByRange(read);
+  if (!isFoundByRange && kind !== 'deep' && kind !== 'ordered') {
+    return `(select t.* from ${table} t where ${where} ${window}) t on true`;
+  }
+  // The planner does not know the width of a range, and would rather read the list in its order until the page is full.
+  const rows = isFoundByRange
+    ? `(select t.${orderBy}, t.id from ${table} t where ${where} offset 0) t`
+    : `${table} t where ${where}`;
+  return `(select t.id from ${rows} ${window}) w on true left join ${table} t on t.id = w.id`;
 }
 
-function buildTotalSql(list: FilteredRows, options: AnyReadOptions): string {
-  const { table, filters, conditions, matching } = list;
-  if (hasStoredTotal(options, filters)) {
-    const name = table.replaceAll('"', "'");
-    const where = conditions.join(' and ').replaceAll(`t.${options.counterKind}`, 't.kind');
-    return `select coalesce(sum(t.added), 0)::bigint as total from list_total t where t.list = ${name} and ${where}`;
-  }
-  const days = findDayTotals(list);
-  return days ? toDayTotalSql(days) : `select count(*) as total from ${table} t where ${matching}`;
+/** Whether the rows of the page are found by the index of a range, and sorted. */
+const isReadByRange = ({ kind, filters }: Read): boolean => kind !== 'ordered' && filters.some(isRange);
+
+/**
+ * Returns the condition of the rows.
+ *
+ * @param inOrder whether they are read in the list's order. All rows of a folder or subcontractor are of one builder, and mostly of one project,
+ * which the planner does not know: it expects few rows and combines the indexes. As expressions, the wider columns are compared in the rows that
+ * the index of the narrowest returns in order.
+ */
+function toMatching(read: Read, inOrder = false): string {
+  const { filters, mapper, options, list } = read;
+  const columns = filters.map(toComparedColumn);
+  const scopes = list && inOrder && !isReadByRange(read) ? [list.parent, list.project, 'builder_id'] : [];
+  const [, ...wider] = scopes.filter((column) => column !== null && columns.includes(column));
+  const conditions = filters.map((filter, index) => {
+    const column = columns[index]!;
+    return toConditionSql(filter, mapper.toColumnType, wider.includes(column) ? `t.${column} || ''` : undefined);
+  });
+  return [options.condition ?? 'true', ...conditions].join(' and ');
+}
+
+function buildTotalSql(read: Read): string {
+  const { filters, mapper, list } = read;
+  if (!list || !hasStoredTotal(read))
+    return `select count(*) as total from ${mapper.table} t where ${toMatching(read)}`;
+  const isOfParent = filters.some((filter) => list.parent !== null && toComparedColumn(filter) === list.parent);
+  const conditions = filters.map((filter) => {
+    const column = toComparedColumn(filter)!;
+    // Values of another type than text are compared as text.
+    const kind = mapper.toColumnType(column) === 'text' ? 't.kind' : `t.kind::${mapper.toColumnType(column)}`;
+    const operand = column === list.kind ? kind : `t.${column === list.parent ? 'parent_id' : column}`;
+    return toConditionSql(filter, mapper.toColumnType, operand);
+  });
+  const where = [`t.list = '${list.table}'`, ...(isOfParent ? [] : ['t.parent_id is null']), ...conditions].join(
+    ' and ',
+  );
+  return `select coalesce(sum(t.added), 0)::bigint as total from list_total t where ${where}`;
 }
 
 /**

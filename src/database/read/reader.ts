@@ -4,20 +4,18 @@ import type { Selection } from '../../../schema/selection.ts';
 import { getErrorCode } from '../errors.ts';
 import type { TextRow } from '../pool/pg-pipeline.ts';
 import { MAX_PREPARED_SELECTIONS } from '../pool/statement-runner.ts';
-import { findParentFilter, isReadInOrder } from './day-totals.ts';
+import { type AppliedFilter, type FilterDefinition, isRange, toNames } from './filter.ts';
 import { addLargeValues } from './large-values.ts';
-import { type CursorScope, decodeListCursor, encodeListCursor, invalidCursor } from './list-cursor.ts';
+import {
+  type CursorScope,
+  decodeListCursor,
+  encodeListCursor,
+  invalidCursor,
+  type ListPosition,
+} from './list-cursor.ts';
 import { PageWithoutTotal } from './page-without-total.ts';
 import type { ReadDatabase } from './read-database.ts';
-import {
-  findLocatedRead,
-  type LocatedRead,
-  type PreparedRead,
-  prepareRead,
-  type ReadKind,
-  type ReadOptions,
-  shortDigest,
-} from './read-statement.ts';
+import { type PreparedRead, prepareRead, type ReadKind, type ReadOptions, shortDigest } from './read-statement.ts';
 import { RowMapper } from './row-mapper.ts';
 
 export interface ReaderOptions<Filter extends string> extends ReadOptions<Filter> {
@@ -45,10 +43,16 @@ interface Keys {
 }
 
 /** Filter of every list whose records have a time of change (LST-14). */
-const UPDATED_SINCE = 't.changed_at >= :updatedSince::timestamptz';
+const UPDATED_SINCE = { updatedSince: { column: 'changed_at', op: 'from' } } as const;
 
 /** Pages from this offset on are slow reads. */
 const DEEP_OFFSET = 500;
+
+/**
+ * Rows of a range from which on pages after a cursor are read in the list's order: the rows from the position on are fewer than those of the
+ * range. 20,000 rows of a range are found and sorted in about 10 ms.
+ */
+const WIDE_RANGE = 20_000;
 
 /**
  * Typed reads of one entity. Its statements are prepared once per connection, have bound parameters, and run in batches across the
@@ -59,8 +63,6 @@ export class Reader<T extends object, Filter extends string = never> {
   readonly entity: Class<T>;
   readonly #options: ReaderOptions<Filter>;
   readonly #preparedReads = new Map<string, PreparedRead>();
-  /** How pages are found by totals by day, by the names of their filters. */
-  readonly #locatedReads = new Map<string, LocatedRead | null>();
   readonly #selectedReaders = new Map<string, Reader<T, Filter>>();
   /** Whether this reads the properties of a selection only. */
   readonly #isSelection: boolean;
@@ -72,8 +74,8 @@ export class Reader<T extends object, Filter extends string = never> {
   constructor(entity: Class<T>, options: ReaderOptions<Filter> = {}, isSelection = false) {
     this.name = options.name ?? entity.name;
     this.entity = entity;
-    const updatedSince = entity.prototype instanceof Tracked ? { updatedSince: UPDATED_SINCE } : {};
-    this.#options = { ...options, filters: { ...options.filters, ...updatedSince } as Record<Filter, string> };
+    const updatedSince = entity.prototype instanceof Tracked ? UPDATED_SINCE : {};
+    this.#options = { ...options, filters: { ...options.filters, ...updatedSince } as ReadOptions<Filter>['filters'] };
     this.#isSelection = isSelection;
   }
 
@@ -87,7 +89,9 @@ export class Reader<T extends object, Filter extends string = never> {
       const name = `${this.name}~${shortDigest(selection.key)}`;
       const options: ReaderOptions<Filter> = {
         ...this.#options,
-        ...{ name, fields: selection.paths, skipTotal: !selection.total },
+        name,
+        fields: selection.paths,
+        skipTotal: !selection.total,
       };
       reader = new Reader(this.entity, options, true);
       this.#selectedReaders.set(selection.key, reader);
@@ -120,8 +124,9 @@ export class Reader<T extends object, Filter extends string = never> {
 
   /** Returns the records with the ids, in their order; null for each that is not found or does not match. */
   async findMany(database: ReadDatabase, ids: readonly string[], where: Where<Filter> = {}): Promise<(T | null)[]> {
-    const prepared = this.#prepare(database, 'one', this.#findAppliedFilters(where));
-    const rowLists = await this.#fetchRows(database, prepared, where, { name: 'id', values: ids });
+    const { filters, values } = this.#applyFilters(where);
+    const prepared = this.#prepare(database, 'one', filters);
+    const rowLists = await this.#fetchRows(database, prepared, values, { name: 'id', values: ids });
     return rowLists.map(([row]) => (row ? (prepared.mapper.toRecord(row, 1) as T) : null));
   }
 
@@ -136,8 +141,9 @@ export class Reader<T extends object, Filter extends string = never> {
 
   /** Returns all matching records, in the list's order. For lists without pages. */
   async findAll(database: ReadDatabase, where: Where<Filter>): Promise<T[]> {
-    const prepared = this.#prepare(database, 'all', this.#findAppliedFilters(where));
-    const [rows] = await this.#fetchRows(database, prepared, where);
+    const { filters, values } = this.#applyFilters(where);
+    const prepared = this.#prepare(database, 'all', filters);
+    const [rows] = await this.#fetchRows(database, prepared, values);
     return this.#toRecords(prepared, rows!, 1);
   }
 
@@ -147,51 +153,21 @@ export class Reader<T extends object, Filter extends string = never> {
     if (updatedSince != null && !(this.entity.prototype instanceof Tracked)) {
       throw new Error(`${this.entity.name} has no time of change: let it extend Tracked.`);
     }
-    const values = updatedSince == null ? where : { ...where, updatedSince };
-    const filters = this.#findAppliedFilters(keys ? { ...values, [keys.name]: keys.values } : values);
+    const all = updatedSince == null ? where : { ...where, updatedSince };
+    const { filters, values } = this.#applyFilters(all, keys?.name);
     if (cursor != null) return this.#fetchPagesByCursor(database, filters, values, window, keys);
-    const located = this.#findLocatedRead(database, filters, values, offset);
-    const lists = located?.hasSize ? this.#listNames(database, filters, values, keys) : [];
-    const isSmall =
-      lists.length > 0 && (offset ?? 0) < DEEP_OFFSET && lists.every((list) => database.smallLists.has(list));
-    const prepared = this.#prepare(database, located && !isSmall ? 'located' : 'page', filters);
+    const prepared = this.#prepare(database, offset >= DEEP_OFFSET ? 'deep' : 'page', filters);
     const rowLists = await this.#fetchRows(database, prepared, { ...values, offset, limit }, keys);
-    return rowLists.map((rows, index) => {
+    return rowLists.map((rows) => {
       const data = this.#toRecords(prepared, rows, 2);
-      const [total, size] = rows[0]![1]?.split('|') ?? [];
-      if (size !== undefined) database.smallLists.record(lists[index]!, Number(size));
-      return skipTotal ? new PageWithoutTotal(data) : createPage(data, Number(total), window);
+      return skipTotal ? new PageWithoutTotal(data) : createPage(data, Number(rows[0]![1]), window);
     });
-  }
-
-  /** Returns the names of the lists of the page's parents in `smallLists`. */
-  #listNames(database: ReadDatabase, filters: string[], where: Where, keys?: Keys): string[] {
-    const { table } = this.#getMapper(database);
-    const parent = findParentFilter(filters);
-    const ids = parent === keys?.name ? keys.values : [where[parent]];
-    return ids.map((id) => `${table}.${parent} ${id}`);
-  }
-
-  /** Returns null where the page is read in the list's order; else how it is found by totals by day, because that may take long. */
-  #findLocatedRead(database: ReadDatabase, filters: string[], where: Where, offset = 0): LocatedRead | null {
-    const { mostRowsMatch } = this.#options;
-    const common = filters.filter((name) =>
-      [where[name]].flat().some((value) => mostRowsMatch?.[name as Filter]?.includes(value)),
-    );
-    if (offset < DEEP_OFFSET && isReadInOrder(filters, common)) return null;
-    const key = filters.join();
-    let located = this.#locatedReads.get(key);
-    if (located === undefined) {
-      located = findLocatedRead(this.#getMapper(database).table, this.#options, filters);
-      this.#locatedReads.set(key, located);
-    }
-    return located;
   }
 
   /** Reads one record more than the page, to know whether there is a next one. */
   async #fetchPagesByCursor(
     database: ReadDatabase,
-    filters: string[],
+    filters: AppliedFilter[],
     where: Where,
     window: PageWindow,
     keys?: Keys,
@@ -205,24 +181,31 @@ export class Reader<T extends object, Filter extends string = never> {
     });
     // A cursor is bound to one parent, so that it is wrong for every other one.
     const [position] = scopes.map((scope) => decodeListCursor(scope, window.cursor!));
-    const kind = this.#findLocatedRead(database, filters, where) ? 'locatedNext' : position ? 'next' : 'first';
-    const after = position ?? { afterValue: '-infinity', afterId: '' };
-    const limit = window.limit + 1;
+    const kind = this.#chooseCursorRead(filters, position ?? null);
+    const after = position && { afterValue: position.afterValue, afterId: position.afterId };
     const prepared = this.#prepare(database, kind, filters);
-    const reading = this.#fetchRows(database, prepared, { ...where, ...after, limit, offset: 0 }, keys);
-    const rowLists = await reading.catch((error) => {
+    const values = { ...where, ...after, limit: window.limit + 1, offset: 0 };
+    const rowLists = await this.#fetchRows(database, prepared, values, keys).catch((error) => {
       // The checksum is no secret: a made-up cursor may contain a value of another type.
       throw position && getErrorCode(error)?.startsWith('22') ? invalidCursor() : error;
     });
     return rowLists.map((rows, index) => {
-      const [total] = rows[0]![1]!.split('|');
+      const [counted] = rows[0]![1]!.split('|');
+      const total = counted || (position?.total ?? '');
       const hasNext = rows.length > window.limit;
       if (hasNext) rows.length = window.limit;
       const [, afterValue, afterId] = rows.at(-1)![1]!.split('|') as [string, string, string];
-      const next = hasNext ? encodeListCursor(scopes[index]!, { afterValue, afterId }) : null;
+      const next = hasNext ? encodeListCursor(scopes[index]!, { afterValue, afterId, total }) : null;
       const data = this.#toRecords(prepared, rows, 2);
       return skipTotal ? new PageWithoutTotal(data) : createPage(data, Number(total), window, next);
     });
+  }
+
+  /** Later pages have the total of the first one, unless that was read without. */
+  #chooseCursorRead(filters: AppliedFilter[], position: ListPosition | null): ReadKind {
+    if (!position) return 'first';
+    if (position.total === '') return this.#options.skipTotal ? 'next' : 'counted';
+    return filters.some(isRange) && Number(position.total) > WIDE_RANGE ? 'ordered' : 'next';
   }
 
   /** Skips the row of an empty page, in which the left join leaves the columns null. */
@@ -234,8 +217,8 @@ export class Reader<T extends object, Filter extends string = never> {
     return records;
   }
 
-  #prepare(database: ReadDatabase, kind: ReadKind, filters: string[]): PreparedRead {
-    const name = `${this.name}.${kind}(${filters.join()})`;
+  #prepare(database: ReadDatabase, kind: ReadKind, filters: AppliedFilter[]): PreparedRead {
+    const name = `${this.name}.${kind}(${toNames(filters)})`;
     // PostgreSQL keeps named statements on every connection, and the number of possible selections is unbounded.
     const isNamed = !this.#isSelection || database.runner.tryReserveName(name);
     const key = isNamed ? name : `unnamed ${name}`;
@@ -262,9 +245,8 @@ export class Reader<T extends object, Filter extends string = never> {
       values,
       keys: keys && { parameterIndex: parameterNames.indexOf(keys.name), values: keys.values },
     };
-    const isSlow = prepared.isSlow || Number(where.offset ?? 0) >= DEEP_OFFSET;
     const readAlone = () => slowRunner.execute(statement, query);
-    const rowLists = !isSlow
+    const rowLists = !prepared.isSlow
       ? runner.executeBatched(statement, query)
       : limits
         ? limits.runSlowRead(readAlone)
@@ -283,7 +265,22 @@ export class Reader<T extends object, Filter extends string = never> {
     return this.#largeRead;
   }
 
-  #findAppliedFilters(where: Where): string[] {
-    return Object.keys(this.#options.filters ?? {}).filter((name) => where[name] != null);
+  /**
+   * Returns the filters that have a value, and the values. A list of one value is that value, whose rows an index has in the list's order.
+   *
+   * @param key filter whose values are the keys
+   */
+  #applyFilters(where: Where, key?: string): { filters: AppliedFilter[]; values: Where } {
+    const values = { ...where };
+    const filters: AppliedFilter[] = [];
+    for (const [name, definition] of Object.entries<FilterDefinition>(this.#options.filters ?? {})) {
+      const value = values[name];
+      if (value == null && name !== key) continue;
+      if ('op' in definition && definition.op === 'in' && Array.isArray(value) && value.length === 1) {
+        values[name] = value[0];
+      }
+      filters.push({ name, definition, isList: 'op' in definition && Array.isArray(values[name]) });
+    }
+    return { filters, values };
   }
 }

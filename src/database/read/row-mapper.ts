@@ -116,6 +116,13 @@ export class RowMapper {
     );
   }
 
+  /** Returns the PostgreSQL type of a column: `text` or `timestamptz`. */
+  readonly toColumnType = (column: string): string => {
+    const property = this.#metadata.props.find(({ fieldNames }) => fieldNames?.[0] === column);
+    if (!property) throw new Error(`${this.table} has no column ${column}.`);
+    return property.columnTypes[0]!.replace(/\(.*/, '');
+  };
+
   /** Returns the SQL of the columns. */
   toSelectList(givenFilters: readonly string[]): string {
     return (

@@ -1,6 +1,7 @@
 import { SignOnConflict } from '../../../entities/sign-on-conflict.entity.ts';
 import { SignOnEvent } from '../../../entities/sign-on-event.entity.ts';
 import { OPEN, SignOnVisit } from '../../../entities/sign-on-visit.entity.ts';
+import type { FilterDefinition } from '../../database/read/filter.ts';
 import { Reader, type ReaderOptions } from '../../database/read/reader.ts';
 
 const summaries = {
@@ -16,24 +17,28 @@ const summariesWithIntegrator = {
   columns: { ...summaries.columns, integrator: { from: 'integrator', fields: ['id', 'name'] } },
 } satisfies ReaderOptions<never>;
 
-const commonFilters = {
-  builderId: 't.builder_id = :builderId',
-  projectId: 't.project_id = :projectId',
-  workerId: 't.worker_id = :workerId',
+const commonFilters: Record<'builderId' | 'projectId' | 'workerId', FilterDefinition> = {
+  builderId: { column: 'builder_id', op: 'eq' },
+  projectId: { column: 'project_id', op: 'eq' },
+  workerId: { column: 'worker_id', op: 'eq' },
 };
 
 /** SQL of midnight in the time zone, `days` after the date. */
 const midnightAfter = (days: number) => `((:date::date + ${days})::timestamp at time zone :timeZone::text)`;
 
+const toDayFilters = (column: string) => ({
+  date: { sql: `t.${column} >= ${midnightAfter(0)} and t.${column} < ${midnightAfter(1)}` },
+  /** Parameter of `date`. */
+  timeZone: { sql: 'true' },
+});
+
 export const visits = new Reader(SignOnVisit, {
   ...summaries,
   filters: {
     ...commonFilters,
-    date: `t.signed_on_at >= ${midnightAfter(0)} and t.signed_on_at < ${midnightAfter(1)}`,
-    /** Parameter of `date`. */
-    timeZone: 'true',
-    open: OPEN.replace(/\b\w+_at\b/g, 't.$&'),
-    notArchived: 't.archived_at is null',
+    ...toDayFilters('signed_on_at'),
+    open: { sql: OPEN.replace(/\b\w+_at\b/g, 't.$&') },
+    notArchived: { sql: 't.archived_at is null' },
   },
 });
 
@@ -41,18 +46,16 @@ export const signOnEvents = new Reader(SignOnEvent, {
   ...summariesWithIntegrator,
   filters: {
     ...commonFilters,
-    visitId: 't.visit_id = :visitId',
-    date: `t.occurred_at >= ${midnightAfter(0)} and t.occurred_at < ${midnightAfter(1)}`,
-    /** Parameter of `date`. */
-    timeZone: 'true',
+    visitId: { column: 'visit_id', op: 'eq' },
+    ...toDayFilters('occurred_at'),
     // The second condition is that of the partial index, for the planner.
-    unsettledStatus: `t.status = :unsettledStatus and t.status <> 'APPLIED'`,
+    unsettledStatus: { sql: `t.status = :unsettledStatus and t.status <> 'APPLIED'` },
   },
   exclude: ['received'],
 });
 
 export const signOnConflicts = new Reader(SignOnConflict, {
   ...summariesWithIntegrator,
-  filters: { ...commonFilters, code: 't.code = :code' },
+  filters: { ...commonFilters, code: { column: 'code', op: 'eq' } },
   exclude: ['digest'],
 });

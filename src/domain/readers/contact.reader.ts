@@ -5,7 +5,7 @@ import { belongsToActiveSubcontractor } from './subcontractor.reader.ts';
 export const contacts = new Reader(Contact, {
   filters: {
     subcontractorId: belongsToActiveSubcontractor,
-    projectId: ':projectId = any(t.project_ids)',
-    isPrimary: 't.is_primary = :isPrimary::boolean',
+    projectId: { sql: ':projectId = any(t.project_ids)' },
+    isPrimary: { column: 'is_primary', op: 'eq' },
   },
 });

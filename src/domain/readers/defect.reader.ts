@@ -6,9 +6,8 @@ export const defects = new Reader(Defect, {
   joins: 'left join project_location location on location.id = t.location_id',
   columns: { location: { from: 'location', fields: ['id', 'name'] } },
   filters: {
-    builderId: 't.builder_id = :builderId',
-    projectId: 't.project_id = :projectId',
-    status: 't.status = :status',
+    builderId: { column: 'builder_id', op: 'eq' },
+    projectId: { column: 'project_id', op: 'eq' },
+    status: { column: 'status', op: 'eq' },
   },
-  counterKind: 'status',
 });

@@ -16,13 +16,12 @@ const summaries = {
 export const inductions = new Reader(Induction, {
   ...summaries,
   filters: {
-    builderId: 't.builder_id = :builderId',
-    projectId: 't.project_id = :projectId',
+    builderId: { column: 'builder_id', op: 'eq' },
+    projectId: { column: 'project_id', op: 'eq' },
     subcontractorId: belongsToActiveSubcontractor,
-    workerId: 't.worker_id = :workerId',
-    status: 't.status = :status',
+    workerId: { column: 'worker_id', op: 'eq' },
+    status: { column: 'status', op: 'eq' },
   },
-  counterKind: 'status',
   exclude: ['data'],
 });
 
@@ -32,9 +31,9 @@ export const inductionDetails = new Reader(Induction, {
   name: 'InductionDetails',
   largeColumns: ['data'],
   filters: {
-    builderId: 't.builder_id = :builderId',
-    projectId: 't.project_id = :projectId',
-    id: 't.id = :id',
-    identifier: 't.identifier = :identifier::int',
+    builderId: { column: 'builder_id', op: 'eq' },
+    projectId: { column: 'project_id', op: 'eq' },
+    id: { column: 'id', op: 'eq' },
+    identifier: { column: 'identifier', op: 'eq' },
   },
 });

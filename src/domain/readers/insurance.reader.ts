@@ -8,16 +8,18 @@ export const insurances = new Reader(Insurance, {
   columns: { subcontractor: { from: 'subcontractor', fields: ['id', 'name', 'builderId', 'archivedAt'] } },
   filters: {
     /** Only of subcontractors that are not archived. */
-    builderId: `t.builder_id = :builderId and t.subcontractor_id in
-      (select s.id from subcontractor s where s.builder_id = :builderId and s.archived_at is null)`,
+    builderId: {
+      sql: `t.builder_id = :builderId and t.subcontractor_id in
+        (select s.id from subcontractor s where s.builder_id = :builderId and s.archived_at is null)`,
+    },
     subcontractorId: belongsToActiveSubcontractor,
-    type: 't.type = :type',
-    status: 't.status = :status',
-    customType: 't.custom_type = :customType',
-    expiresAfter: 't.expiry >= :expiresAfter::timestamptz',
-    expiresBefore: 't.expiry < :expiresBefore::timestamptz',
-    earliest: 't.expiry >= :earliest::timestamptz',
-    latest: 't.expiry <= :latest::timestamptz',
+    type: { column: 'type', op: 'eq' },
+    status: { column: 'status', op: 'eq' },
+    customType: { column: 'custom_type', op: 'eq' },
+    expiresAfter: { column: 'expiry', op: 'from' },
+    expiresBefore: { column: 'expiry', op: 'before' },
+    earliest: { column: 'expiry', op: 'from' },
+    latest: { column: 'expiry', op: 'until' },
     ...toZoneDayFilters('expiry'),
   },
 });

@@ -6,13 +6,12 @@ import { Reader } from '../../database/read/reader.ts';
 export const meetings = new Reader(Meeting, {
   largeColumns: ['agenda', 'plainNotes', 'noteBlocks', 'templateResponse'],
   filters: {
-    builderId: 't.builder_id = :builderId',
-    projectId: 't.project_id = :projectId',
-    status: 't.status = any(:status::text[])',
-    startDate: 't.date >= :startDate::timestamptz',
-    endDate: 't.date <= :endDate::timestamptz',
+    builderId: { column: 'builder_id', op: 'eq' },
+    projectId: { column: 'project_id', op: 'eq' },
+    status: { column: 'status', op: 'in' },
+    startDate: { column: 'date', op: 'from' },
+    endDate: { column: 'date', op: 'until' },
   },
-  counterKind: 'status',
 });
 
 /** Meetings with only their id, to check that one exists. */
@@ -20,7 +19,7 @@ export const meetingIdentities = meetings.select({ paths: new Set(['id']), total
 
 export const meetingNotes = new Reader(MeetingNote, {
   largeColumns: ['summaryMarkdown', 'detailBlocks', 'actionItems'],
-  filters: { meetingId: 't.meeting_id = :meetingId' },
+  filters: { meetingId: { column: 'meeting_id', op: 'eq' } },
   condition: 't.archived_at is null',
 });
 

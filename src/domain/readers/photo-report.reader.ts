@@ -19,11 +19,11 @@ export interface StoredContent {
 /** Photo reports without their content, which can be megabytes. */
 export const photoReports = new Reader(PhotoReport, {
   filters: {
-    builderId: 't.builder_id = :builderId',
-    projectId: 't.project_id = :projectId',
-    sourceApp: 't.source_app = :sourceApp',
-    sourceExternalId: 't.source_external_id = :sourceExternalId',
-    archived: '(t.archived_at is not null) = :archived::boolean',
+    builderId: { column: 'builder_id', op: 'eq' },
+    projectId: { column: 'project_id', op: 'eq' },
+    sourceApp: { column: 'source_app', op: 'eq' },
+    sourceExternalId: { column: 'source_external_id', op: 'eq' },
+    archived: { sql: '(t.archived_at is not null) = :archived::boolean' },
   },
   exclude: ['content', 'fingerprint', 'integratorId'],
 });

@@ -6,22 +6,20 @@ import { Reader } from '../../database/read/reader.ts';
 export const photos = new Reader(Photo, {
   largeColumns: ['description'],
   filters: {
-    builderId: 't.builder_id = :builderId',
-    source: 't.source = any(:source::text[])',
-    projectId: 't.project_id = :projectId',
-    folderId: 't.folder_id = :folderId',
+    builderId: { column: 'builder_id', op: 'eq' },
+    source: { column: 'source', op: 'in' },
+    projectId: { column: 'project_id', op: 'eq' },
+    folderId: { column: 'folder_id', op: 'eq' },
   },
   condition: 't.archived_at is null',
-  counterKind: 'source',
-  mostRowsMatch: { source: ['GALLERY'] },
   exclude: ['integratorId', 'sourceApp', 'pageExternalSourceId', 'externalSourceId'],
 });
 
 export const photoFolders = new Reader(PhotoFolder, {
   filters: {
-    builderId: 't.builder_id = :builderId',
-    projectId: 't.project_id = :projectId',
-    parentId: 't.parent_id = :parentId',
+    builderId: { column: 'builder_id', op: 'eq' },
+    projectId: { column: 'project_id', op: 'eq' },
+    parentId: { column: 'parent_id', op: 'eq' },
   },
   condition: 't.archived_at is null',
   exclude: ['integratorId', 'sourceApp', 'pageExternalSourceId', 'archivedAt'],

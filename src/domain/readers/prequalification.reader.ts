@@ -6,6 +6,6 @@ export const prequalifications = new Reader(Prequalification, {
   largeColumns: ['reviewComments'],
   filters: {
     subcontractorId: belongsToActiveSubcontractor,
-    status: 't.status = :status',
+    status: { column: 'status', op: 'eq' },
   },
 });

@@ -3,11 +3,13 @@ import { Reader } from '../../database/read/reader.ts';
 
 export const projects = new Reader(Project, {
   filters: {
-    builderId: 't.builder_id = :builderId',
-    status: 't.status = :status',
+    builderId: { column: 'builder_id', op: 'eq' },
+    status: { column: 'status', op: 'eq' },
     /** No rows if the subcontractor is archived. As an array, for which the planner uses index lookups. */
-    subcontractorId: `t.id = any(array(select link.project_id from subcontractor_project link
-        where link.subcontractor_id = :subcontractorId))
-      and t.builder_id = (select s.builder_id from subcontractor s where s.id = :subcontractorId and s.archived_at is null)`,
+    subcontractorId: {
+      sql: `t.id = any(array(select link.project_id from subcontractor_project link
+          where link.subcontractor_id = :subcontractorId))
+        and t.builder_id = (select s.builder_id from subcontractor s where s.id = :subcontractorId and s.archived_at is null)`,
+    },
   },
 });

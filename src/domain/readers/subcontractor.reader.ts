@@ -1,5 +1,6 @@
 import { Subcontractor } from '../../../entities/subcontractor.entity.ts';
 import { SubcontractorStatus } from '../../../schema/enums.ts';
+import type { FilterDefinition } from '../../database/read/filter.ts';
 import { Reader } from '../../database/read/reader.ts';
 import type { ComputedColumn } from '../../database/read/row-mapper.ts';
 
@@ -21,16 +22,16 @@ const statuses: ComputedColumn = {
 export const subcontractors = new Reader(Subcontractor, {
   columns: { statuses },
   filters: {
-    builderId: 't.builder_id = :builderId',
+    builderId: { column: 'builder_id', op: 'eq' },
     /** As an array, for which the planner uses index lookups regardless of its estimate. */
-    projectId: `t.id = any(array(select link.subcontractor_id from subcontractor_project link
-      where link.project_id = :projectId))`,
-    /** Excludes the builder's own company record. */
-    thirdParty: `t.is_builder::text = 'false'`,
+    projectId: {
+      sql: `t.id = any(array(select link.subcontractor_id from subcontractor_project link
+        where link.project_id = :projectId))`,
+    },
+    isBuilder: { column: 'is_builder', op: 'eq' },
     /** Parameter of `statuses`; filters no rows. */
-    statusesOn: 'true',
+    statusesOn: { sql: 'true' },
   },
-  mostRowsMatch: { thirdParty: [true] },
   condition: 't.archived_at is null',
   exclude: ['archivedAt'],
 });
@@ -42,6 +43,9 @@ export const subcontractorOwners = new Reader(Subcontractor, {
   exclude: ['createdAt', 'updatedAt', 'abn', 'isBuilder', 'address', 'tags', 'integrations', 'archivedAt'],
 });
 
-/** SQL condition for the records of a subcontractor that is not archived (RED-11). */
-export const belongsToActiveSubcontractor = `t.subcontractor_id = :subcontractorId
-  and exists (select from subcontractor s where s.id = :subcontractorId and s.archived_at is null)`;
+/** Filter for the records of a subcontractor that is not archived (RED-11). */
+export const belongsToActiveSubcontractor: FilterDefinition = {
+  column: 'subcontractor_id',
+  op: 'eq',
+  and: 'exists (select from subcontractor s where s.id = :subcontractorId and s.archived_at is null)',
+};

@@ -5,6 +5,6 @@ import { belongsToActiveSubcontractor } from './subcontractor.reader.ts';
 export const swmsDocuments = new Reader(SwmsDocument, {
   filters: {
     subcontractorId: belongsToActiveSubcontractor,
-    projectId: 't.project_id = :projectId',
+    projectId: { column: 'project_id', op: 'eq' },
   },
 });

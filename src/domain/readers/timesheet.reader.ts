@@ -20,23 +20,22 @@ export const timesheets = new Reader(Timesheet, {
     project: { from: 'project', fields: ['id', 'name', 'builderId'] },
   },
   filters: {
-    builderId: 't.builder_id = :builderId',
-    projectId: 't.project_id = :projectId',
-    costCodeId: 't.cost_code_id = :costCodeId',
-    status: 't.status = :status',
-    startDate: 't.date >= :startDate::timestamptz',
-    endDate: 't.date <= :endDate::timestamptz',
+    builderId: { column: 'builder_id', op: 'eq' },
+    projectId: { column: 'project_id', op: 'eq' },
+    costCodeId: { column: 'cost_code_id', op: 'eq' },
+    status: { column: 'status', op: 'eq' },
+    startDate: { column: 'date', op: 'from' },
+    endDate: { column: 'date', op: 'until' },
     ...toZoneDayFilters('date'),
   },
-  counterKind: 'status',
 });
 
 export const costCodes = new Reader(CostCode, {
-  filters: { builderId: 't.builder_id = :builderId' },
-  order: 't.code, t.id',
+  filters: { builderId: { column: 'builder_id', op: 'eq' } },
+  orderBy: 'code',
 });
 
 export const timeTypes = new Reader(TimeType, {
-  filters: { builderId: 't.builder_id = :builderId' },
-  order: 't.name, t.id',
+  filters: { builderId: { column: 'builder_id', op: 'eq' } },
+  orderBy: 'name',
 });

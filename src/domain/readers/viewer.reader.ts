@@ -4,4 +4,4 @@ import { Reader } from '../../database/read/reader.ts';
 
 export const users = new Reader(User, { exclude: ['passwordHash'] });
 
-export const memberships = new Reader(Membership, { filters: { userId: 't.user_id = :userId' } });
+export const memberships = new Reader(Membership, { filters: { userId: { column: 'user_id', op: 'eq' } } });

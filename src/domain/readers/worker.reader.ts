@@ -8,6 +8,6 @@ export const workers = new Reader(Worker, { filters: { subcontractorId: belongsT
 export const siteAccesses = new Reader(SiteAccess, {
   joins: 'left join project on project.id = t.project_id',
   columns: { project: { from: 'project', fields: ['id', 'name', 'builderId'] } },
-  filters: { workerId: 't.worker_id = :workerId' },
-  order: 't.granted_at, t.id',
+  filters: { workerId: { column: 'worker_id', op: 'eq' } },
+  orderBy: 'granted_at',
 });

@@ -1,4 +1,5 @@
-import 'graphiql-files/graphiql.css';
+import 'graphiql/setup-workers/vite';
+import 'graphiql/style.css';
 import '../styles/tokens.css';
 import '../styles/base.css';
 import './explorer.css';

@@ -1,0 +1,57 @@
+/** A comparison of a column of the row `t` with the filter's value. */
+interface ColumnFilter {
+  column: string;
+  /** `eq`: equal, `in`: one of a list, `from` and `until`: at or after and at or before, `before`: before the value. */
+  op: 'eq' | 'in' | 'from' | 'until' | 'before';
+  /** Further SQL condition, which does not refer to `t`. */
+  and?: string;
+}
+
+/**
+ * An SQL condition over `t`, where a comparison does not do. `:name` is the value of the filter of that name, which is text unless its
+ * first use has a cast: `:archived::boolean`.
+ */
+interface SqlFilter {
+  sql: string;
+}
+
+export type FilterDefinition = ColumnFilter | SqlFilter;
+
+/** A filter of a read that has a value. */
+export interface AppliedFilter {
+  name: string;
+  definition: FilterDefinition;
+  /** Whether the value is a list. */
+  isList: boolean;
+}
+
+const OPERATORS = { eq: '=', in: '=', from: '>=', until: '<=', before: '<' };
+
+/** Whether the filter selects a range of a column, of which an index has few rows where the list's order has many. */
+export const isRange = ({ definition }: AppliedFilter): boolean =>
+  'op' in definition && ['from', 'until', 'before'].includes(definition.op);
+
+/** Returns the column that the filter compares for equality with one value or a list of values; null for other filters. */
+export const toComparedColumn = ({ definition }: AppliedFilter): string | null =>
+  'op' in definition && (definition.op === 'eq' || definition.op === 'in') ? definition.column : null;
+
+/**
+ * Returns the SQL condition of a filter.
+ *
+ * @param type PostgreSQL type of the filter's column
+ * @param operand SQL that is compared; default: the column
+ */
+export function toConditionSql(
+  { name, definition, isList }: AppliedFilter,
+  type: (column: string) => string,
+  operand?: string,
+): string {
+  if ('sql' in definition) return definition.sql;
+  const { column, op, and } = definition;
+  const value = isList ? `any(:${name}::${type(column)}[])` : `:${name}::${type(column)}`;
+  return `${operand ?? `t.${column}`} ${OPERATORS[op]} ${value}${and ? ` and ${and}` : ''}`;
+}
+
+/** Returns the names of filters as part of a statement's name. */
+export const toNames = (filters: readonly AppliedFilter[]): string =>
+  filters.map(({ name, isList }) => (isList ? `${name}[]` : name)).join();
