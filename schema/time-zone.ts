@@ -14,6 +14,31 @@ export const DEFAULT_TIME_ZONES: Record<RegionId, string> = { au1: 'Australia/Sy
 export const getTimeZone = ({ timeZone }: { timeZone?: string | null }, region: RegionId): string =>
   timeZone ?? DEFAULT_TIME_ZONES[region];
 
+const HOUR_MS = 3_600_000;
+
+/**
+ * Returns the instant at which clocks of a time zone show a local time, both in milliseconds since 1970, as if the local time were UTC. Of a
+ * time that occurs twice when clocks go back, it is the first. A time that clocks leave out when they go forward is as much later.
+ */
+export function fromLocalTime(local: number, timeZone: string): number {
+  const format = new Intl.DateTimeFormat('en-CA', {
+    dateStyle: 'short',
+    timeStyle: 'medium',
+    hourCycle: 'h23',
+    timeZone,
+  });
+  const toLocal = (instant: number) => {
+    const seconds = Math.floor(instant / 1000) * 1000;
+    // Years have as many digits as they need.
+    const shown = format.format(seconds).replace(', ', 'T').padStart('2026-01-31T10:00:00'.length, '0');
+    return Date.parse(`${shown}Z`) + instant - seconds;
+  };
+  const toInstant = (near: number) => local - (toLocal(near) - near);
+  // The offset of hours before is right, except after a change of clocks, where the one of hours after it is.
+  const [before, after] = [toInstant(local - 14 * HOUR_MS), toInstant(local + 14 * HOUR_MS)] as const;
+  return toLocal(after) === local && toLocal(before) !== local ? after : before;
+}
+
 export const TimeZone = scalar<string>({
   name: 'TimeZone',
   description: 'Name of a time zone in the IANA database.',

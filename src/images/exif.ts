@@ -1,33 +1,53 @@
 import { toInstant } from '../../schema/scalars.ts';
+import { fromLocalTime } from '../../schema/time-zone.ts';
 
-const TAGS = ['DateTimeOriginal', 'OffsetTimeOriginal', 'SubSecTimeOriginal', 'CreateDate', 'OffsetTimeDigitized'];
-const DATE = /^(\d{4})[:-](\d{2})[:-](\d{2})[ T](\d{2}):(\d{2}):(\d{2})/;
-const OFFSET = /^[+-]\d{2}:\d{2}$|^Z$/;
+/** Tags with a date of capture, the one to prefer first, each with those of its offset and its fraction of a second. */
+const DATES = [
+  ['DateTimeOriginal', 'OffsetTimeOriginal', 'SubSecTimeOriginal'],
+  ['CreateDate', 'OffsetTimeDigitized', 'SubSecTimeDigitized'],
+] as const;
+const DATE = /^(\d{4})[:-](\d{2})[:-](\d{2})[ T](\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?\s*(Z|[+-]\d{2}:?\d{2})?$/;
+const OFFSET = /^(?:Z|[+-]\d{2}:\d{2})$/;
 
 /**
- * Returns the capture date of an EXIF block (a TIFF structure) in UTC; null when it has no valid one. A date without an offset counts as
- * UTC.
+ * Returns the capture date of an EXIF block in UTC: that of the first tag that is a date. Null when there is none.
+ *
+ * @param block TIFF structure; HEIC puts its offset before it, and JPEG the marker `Exif`.
+ * @param timeZone of a date without an offset.
  */
-export async function readCaptureDate(source: Buffer): Promise<string | null> {
-  let tags: Record<string, unknown> | undefined;
-  try {
-    const { default: exifr } = await import('exifr');
-    tags = await exifr.parse(source, { reviveValues: false, pick: TAGS });
-  } catch {
-    return null;
+export async function readCaptureDate(block: Uint8Array | null | undefined, timeZone: string): Promise<string | null> {
+  const tags = block ? await parseTags(Buffer.from(block)) : {};
+  for (const [date, offset, fraction] of DATES) {
+    const instant = toCaptureInstant(readText(tags[date]), readText(tags[offset]), readText(tags[fraction]), timeZone);
+    if (instant !== null) return instant;
   }
-  const { DateTimeOriginal, CreateDate, SubSecTimeOriginal } = tags ?? {};
-  const original = typeof DateTimeOriginal === 'string' && DATE.test(DateTimeOriginal);
-  const text = original ? DateTimeOriginal : CreateDate;
-  const offset = original ? tags?.OffsetTimeOriginal : tags?.OffsetTimeDigitized;
-  const match = typeof text === 'string' ? DATE.exec(text) : null;
+  return null;
+}
+
+/** The TIFF structure begins with its byte order. */
+const TIFF = /II\*\0|MM\0\*/;
+
+async function parseTags(block: Buffer): Promise<Record<string, unknown>> {
+  const start = block.toString('latin1', 0, 64).search(TIFF);
+  if (start === -1) return {};
+  const { default: exifr } = await import('exifr');
+  const options = { reviveValues: false, pick: DATES.flat() };
+  return (await exifr.parse(block.subarray(start), options).catch(() => undefined)) ?? {};
+}
+
+const readText = (value: unknown): string =>
+  String(value ?? '')
+    .replaceAll('\0', '')
+    .trim();
+
+/** Returns null for a text that is no date, such as the `0000:00:00` that cameras write before their clock is set. */
+function toCaptureInstant(text: string, offset: string, subSeconds: string, timeZone: string): string | null {
+  const match = DATE.exec(text);
   if (!match) return null;
-  const [, year, month, day, hour, minute, second] = match;
-  const fraction =
-    original && /^\d{1,9}$/.test(String(SubSecTimeOriginal).trim())
-      ? `.${String(SubSecTimeOriginal).trim().slice(0, 3)}`
-      : '';
-  const zone = typeof offset === 'string' && OFFSET.test(offset.trim()) ? offset.trim() : 'Z';
-  // Cameras write `0000:00:00` before their clock is set, which is an invalid date and becomes null.
-  return toInstant(`${year}-${month}-${day}T${hour}:${minute}:${second}${fraction}${zone}`);
+  const [, year, month, day, time, fraction = /^\d{1,9}$/.test(subSeconds) ? subSeconds : '0', ownOffset] = match;
+  const local = `${year}-${month}-${day}T${time}.${fraction.slice(0, 3)}`;
+  const zone = ownOffset?.replace(/^(...):?(..)$/, '$1:$2') ?? (OFFSET.test(offset) ? offset : null);
+  if (zone !== null) return toInstant(`${local}${zone}`);
+  const shown = toInstant(`${local}Z`);
+  return shown && toInstant(new Date(fromLocalTime(Date.parse(shown), timeZone)).toISOString());
 }

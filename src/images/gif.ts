@@ -10,15 +10,16 @@ interface GifBlocks {
 }
 
 /**
- * Reads the blocks of a GIF up to its trailer, because a file that is truncated between two frames decodes without an error. Throws
- * `BadImage` for more than `maxFrames` frames.
+ * Reads the blocks of a GIF up to its trailer, because a file that is truncated between two frames decodes without an error. Skips other
+ * bytes between blocks, as decoders do. Throws `BadImage` for more than `maxFrames` frames.
  */
 export async function walkGif(window: FileWindow, maxFrames: number): Promise<GifBlocks> {
   const screen = await window.read(0, 13);
   const found: GifBlocks = { width: screen.readUInt16LE(6), height: screen.readUInt16LE(8), frames: 0 };
   let at = 13 + colourTable(screen[10]!);
   for (;;) {
-    const block = (await window.read(at, 1))[0]!;
+    if (!window.holds(at)) await window.read(at, 1);
+    const block = window.byteAt(at);
     if (block === 0x3b) return found;
     if (block === 0x21) at = await skipSubBlocks(window, at + 2);
     else if (block === 0x2c) {
@@ -27,7 +28,7 @@ export async function walkGif(window: FileWindow, maxFrames: number): Promise<Gi
       found.width = Math.max(found.width, frame.readUInt16LE(0) + frame.readUInt16LE(4));
       found.height = Math.max(found.height, frame.readUInt16LE(2) + frame.readUInt16LE(6));
       at = await skipSubBlocks(window, at + 11 + colourTable(frame[8]!));
-    } else throw new BadImage('is no valid GIF');
+    } else at++;
   }
 }
 

@@ -27,7 +27,7 @@ export interface ImageHeader {
   memory: number;
 }
 
-type Decoded = Exclude<ImageType, 'image/heic' | 'image/heif'>;
+export type DecodedType = Exclude<ImageType, 'image/heic' | 'image/heif'>;
 
 /** Pixels of all frames. */
 export const countPixels = ({ width, height, frames }: ImageHeader): number => width * height * frames;
@@ -36,10 +36,11 @@ export const countPixels = ({ width, height, frames }: ImageHeader): number => w
  * The dimensions and the cost of an image, read from its header without decoding anything. Throws `BadImage` for a header that
  * is invalid, and for an image beyond the bounds of pixels and memory.
  */
-export async function readHeader(file: FileHandle, contentType: Decoded): Promise<ImageHeader> {
+export async function readHeader(file: FileHandle, contentType: DecodedType): Promise<ImageHeader> {
   const header = await READERS[contentType](new FileWindow(file));
   if (header.width === 0 || header.height === 0) throw new BadImage('has no pixels');
-  requirePixels(countPixels(header), header.needsFullImage ? MAX_PIXELS_IN_MEMORY : MAX_PIXELS);
+  const maxPixels = header.needsFullImage ? MAX_PIXELS_IN_MEMORY : MAX_PIXELS;
+  if (countPixels(header) > maxPixels) throw new BadImage(`has more than ${maxPixels} pixels`);
   if (Math.max(header.width, header.height) > MAX_SIDE) {
     throw new BadImage(`is more than ${MAX_SIDE} pixels wide or high`);
   }
@@ -49,11 +50,7 @@ export async function readHeader(file: FileHandle, contentType: Decoded): Promis
   return header;
 }
 
-export function requirePixels(pixels: number, limit: number): void {
-  if (pixels > limit) throw new BadImage(`has more than ${limit} pixels`);
-}
-
-const READERS: Record<Decoded, (window: FileWindow) => Promise<ImageHeader>> = {
+const READERS: Record<DecodedType, (window: FileWindow) => Promise<ImageHeader>> = {
   'image/jpeg': readJpeg,
   'image/png': readPng,
   'image/webp': readWebp,

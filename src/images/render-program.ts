@@ -1,6 +1,8 @@
+import type { Sharp } from 'sharp';
 import { handleTasks, workerData } from '../shared/worker-process.ts';
 import { DECODE_OPTIONS, loadDecoder, toBadImage } from './decode.ts';
-import { HeicDecoder, type HeicLimits } from './heic-decoder.ts';
+import { decodeHeic, type HeicLimits, type HeicPixels } from './heic.ts';
+import { embedProfile, readDisplayP3 } from './icc-profile.ts';
 import { renderSizes, type SizedFiles } from './render-sizes.ts';
 import { repeatQuickFailure } from './repeat-failure.ts';
 import { BadImage, InterruptedDecode } from './types.ts';
@@ -16,10 +18,11 @@ export interface RenderTask {
   sides: Record<string, number>;
 }
 
+/** EXIF orientation of an image that libheif has turned. */
+const UPRIGHT = 1;
+
 /** The upright image in every size, or why it cannot be rendered and whether another attempt may succeed. */
 export type RenderResult = { image: SizedFiles } | { problem: string; wasInterrupted: boolean };
-
-const heicDecoder = new HeicDecoder(workerData<HeicLimits>());
 
 handleTasks<RenderTask, RenderResult>((task) => {
   const attempt = () => (task.isHeic ? renderHeic(task) : renderFile(task)).then((image) => ({ image }), toProblem);
@@ -41,7 +44,14 @@ async function renderFile({ path, maxPixels, sides }: RenderTask): Promise<Sized
 }
 
 async function renderHeic({ path, sides }: RenderTask): Promise<SizedFiles> {
-  const { png, width, height, orientation } = await heicDecoder.decode(path, Math.max(...Object.values(sides)));
+  const longestSide = Math.max(...Object.values(sides));
+  const { pixels, ...dimensions } = await decodeHeic(path, longestSide, workerData<HeicLimits>());
+  return renderSizes(await toSharp(pixels), dimensions, UPRIGHT, sides);
+}
+
+async function toSharp({ data, raw, profile, isDisplayP3 }: HeicPixels): Promise<Sharp> {
   const sharp = await loadDecoder();
-  return renderSizes(sharp(png), { width, height }, orientation, sides);
+  const image = sharp(data, { raw });
+  const colours = profile ?? (isDisplayP3 ? await readDisplayP3() : null);
+  return colours ? sharp(await embedProfile(image, colours)) : image;
 }

@@ -7,11 +7,11 @@ import { WorkerProcess, type WorkerProcessError } from '../shared/worker-process
 import { DECODE_SECONDS, loadDecoder, TOO_SLOW } from './decode.ts';
 import { acquireDecodeSlot, type DecodeShare } from './decode-slots.ts';
 import { countPixels, type ImageHeader } from './header.ts';
-import { HEIC_MEMORY, type HeicLimits } from './heic-decoder.ts';
-import { decodeInTime, detectImageType, isHeic, readImageHeader } from './inspect.ts';
+import { HEIC_MEMORY, HEIC_MS, type HeicLimits } from './heic.ts';
+import { decodeInTime, detectImageType, readImageHeader } from './inspect.ts';
 import type { RenderResult, RenderTask } from './render-program.ts';
 import { type Dimensions, fitInto, renderSizes } from './render-sizes.ts';
-import { BadImage, InterruptedDecode } from './types.ts';
+import { BadImage, InterruptedDecode, isHeic, NOT_ACCEPTED } from './types.ts';
 
 /** Pixels of the longer side by size. Smaller images keep their own. */
 const RENDITION_SIDES: Record<RenditionSize, number> = { SMALL: 160, MEDIUM: 640, LARGE: 1600 };
@@ -29,8 +29,6 @@ export const renderCounts = new DurationCounts(10);
 
 export type RenderProcess = WorkerProcess<RenderTask, RenderResult>;
 
-/** Maximum milliseconds of a HEIC decode: twice what 48 megapixels took on a busy machine. One runs at a time, so others wait for it. */
-const HEIC_MS = 15_000;
 /** Milliseconds after which the process is killed. Its decoders end within 30 seconds themselves. */
 const KILL_MS = (DECODE_SECONDS + 10) * 1000;
 
@@ -72,7 +70,7 @@ export async function renderImage(
   { share, signal, onEnd, renderProcess = defaultRenderProcess }: RenderOptions = {},
 ): Promise<RenderedImage> {
   const type = await detectImageType(path);
-  if (!type) throw new BadImage('is not an image of an accepted type');
+  if (!type) throw new BadImage(NOT_ACCEPTED);
   const header = isHeic(type) ? HEIC_HEADER : withResizeMemory(await readImageHeader(path, type));
   const release: Release = share ? await acquireDecodeSlot(share, header, { signal }) : () => undefined;
   const startedAt = performance.now();

@@ -13,17 +13,19 @@ const TYPES_BY_NAME = new Map<string, ImageType>([
 export const parseImageType = (declared: string): ImageType | null =>
   TYPES_BY_NAME.get(declared.trim().toLowerCase()) ?? null;
 
-/** Whether two types are the same. HEIC is HEIF with a certain codec, so clients may declare either for both. */
-export const isSameType = (one: ImageType, other: ImageType) =>
-  one === other || (/hei[cf]$/.test(one) && /hei[cf]$/.test(other));
+/** Whether images of the type are opened and decoded by libheif. */
+export const isHeic = (type: ImageType): type is 'image/heic' | 'image/heif' => /hei[cf]$/.test(type);
 
-/** Properties of a checked image. */
+/** Whether two types are the same. HEIC is HEIF with a certain codec, so clients may declare either for both. */
+export const isSameType = (one: ImageType, other: ImageType) => one === other || (isHeic(one) && isHeic(other));
+
+/** Properties of a checked image. Dimensions are those of its primary image as it is shown, after rotation and crop. */
 export interface ImageFacts {
   contentType: ImageType;
   size: number;
   width: number;
   height: number;
-  /** EXIF capture date in UTC. A date without an offset counts as UTC. */
+  /** EXIF capture date in UTC. */
   takenAt: string | null;
 }
 
@@ -36,3 +38,5 @@ export class BadImage extends Error {
 export class InterruptedDecode extends BadImage {
   override name = 'InterruptedDecode';
 }
+
+export const NOT_ACCEPTED = 'is not an image of an accepted type: JPEG, PNG, WebP, GIF, HEIC or HEIF';

@@ -214,7 +214,7 @@ describe('an upload whose check has failed', () => {
 
   const stored = ({ key }: UploadReference) => service.databases.au1.fork().findOneOrFail(Upload, { key });
   const prepare = async (reference: UploadReference) =>
-    prepareUpload(context, await stored(reference), { declared: null });
+    prepareUpload(context, await stored(reference), { declared: null, timeZone: 'UTC' });
 
   it('is refused again without a decode, though no slot is free (UPL-23)', async () => {
     const image = await createPicture();

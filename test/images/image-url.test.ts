@@ -239,10 +239,10 @@ describe('imageUrl', () => {
   });
   afterAll(() => service.stop());
 
-  it('makes a photo of an image on an approved host, by its bytes (UPL-25, UPL-26)', async () => {
+  it('makes a photo of an image on an approved host, by its bytes, with its date in the time zone of the builder (PHO-7, UPL-25, UPL-26)', async () => {
     const body = { fileName: 'a.jpg', imageUrl: url('/a.jpg'), externalSourceId: 'by-url' };
     const photo = await client.sendOk('POST', '/photos', body, 201);
-    expect(photo).toMatchObject({ contentType: 'image/jpeg', photoTakenDate: '2025-03-04T05:06:07.000Z' });
+    expect(photo).toMatchObject({ contentType: 'image/jpeg', photoTakenDate: '2025-03-03T18:06:07.000Z' });
     expect((await client.download(photo.imageUrl)).headers['content-type']).toBe('image/jpeg');
     const [row] = await service.databases.au1.fork().execute('select key from photo where id = ?', [photo.id]);
     expect(row!.key).toMatch(new RegExp(`^photos/${client.builderId}/`));

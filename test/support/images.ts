@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 
@@ -17,12 +18,21 @@ export async function createPicture(format: Format = 'jpeg', options: { width?: 
     .toBuffer();
 }
 
-/** Returns a JPEG with the EXIF capture date, `2025:03:04 05:06:07` for example, with or without its offset. */
-export async function createDatedPicture(date: string, offset?: string): Promise<Buffer> {
-  const exif = { IFD2: { DateTimeOriginal: date, ...(offset && { OffsetTimeOriginal: offset }) } };
+/**
+ * Returns a picture with the EXIF capture date, `2025:03:04 05:06:07` for example, with or without its offset.
+ *
+ * @param tags further ones of EXIF.
+ */
+export async function createDatedPicture(
+  date: string,
+  offset?: string,
+  tags: Record<string, string> = {},
+  format: Format = 'jpeg',
+): Promise<Buffer> {
+  const exif = { IFD2: { DateTimeOriginal: date, ...(offset && { OffsetTimeOriginal: offset }), ...tags } };
   return sharp(await createPicture())
     .withExif(exif)
-    .jpeg()
+    .toFormat(format)
     .toBuffer();
 }
 
@@ -100,29 +110,30 @@ export function createFragmentedHeic(pieces: number): Buffer {
   ]);
 }
 
-/** Returns a HEIC file with valid boxes and random bytes for the picture, which no test decodes. */
+/** The configuration of the decoder (an `hvcC` box) of a fixture. */
+const CONFIGURATION = (() => {
+  const file = readFileSync(new URL('../fixtures/heic/plain.heic', import.meta.url));
+  const at = file.indexOf('hvcC') - 4;
+  return file.subarray(at, at + file.readUInt32BE(at));
+})();
+
+/** Returns a HEIC file that libheif opens, and whose picture it cannot decode because its bytes are all the same. */
 export function createHeic({ width = 640, height = 480, bytes = 500 } = {}): Buffer {
   const start = box('ftyp', Buffer.from('heic\0\0\0\0mif1heic'));
-  const described = (offset: number) => {
-    const location = [
-      ...u32(0),
-      ...u16(0x4400),
-      ...u16(1),
-      ...u16(1),
-      ...u16(0),
-      ...u16(1),
-      ...u32(offset),
-      ...u32(bytes),
-    ];
-    return box(
+  const described = (offset: number) =>
+    box(
       'meta',
       u32(0),
       box('hdlr', u32(0), u32(0), Buffer.from('pict'), Buffer.alloc(13)),
       box('pitm', u32(0), u16(1)),
-      box('iloc', location),
-      box('iprp', box('ipco', box('ispe', u32(0), u32(width), u32(height)))),
+      box('iinf', u32(0), u16(1), box('infe', u32(0x02000000), u16(1), u16(0), Buffer.from('hvc1\0'))),
+      box('iloc', [u32(0), u16(0x4400), u16(1), u16(1), u16(0), u16(1), u32(offset), u32(bytes)].flat()),
+      box(
+        'iprp',
+        box('ipco', CONFIGURATION, box('ispe', u32(0), u32(width), u32(height))),
+        box('ipma', u32(0), u32(1), [...u16(1), 2, 129, 2]),
+      ),
     );
-  };
   const offset = start.length + described(0).length + 8;
   return Buffer.concat([start, described(offset), box('mdat', Buffer.alloc(bytes, 7))]);
 }

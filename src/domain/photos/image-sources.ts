@@ -1,5 +1,7 @@
+import { Builder } from '../../../entities/builder.entity.ts';
 import { ImageHost } from '../../../entities/image-host.entity.ts';
 import { Upload } from '../../../entities/upload.entity.ts';
+import { getTimeZone } from '../../../schema/time-zone.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { ImageProblem, type PreparedImage, prepareDownload, prepareUpload } from '../uploads/prepare-image.ts';
 import type { AttachmentReference, ImageReference } from './photo-inputs.ts';
@@ -12,13 +14,13 @@ export interface ReadyImage extends PreparedImage {
 /** Uploads and approved hosts for the images of several requests, loaded with one query each. */
 export class ImageSources {
   readonly #context: OperationContext;
-  readonly #builderId: string;
+  readonly #builder: Builder;
   readonly #uploads: Map<string, Upload>;
   readonly #hosts: Set<string>;
 
-  private constructor(context: OperationContext, builderId: string, uploads: Upload[], hosts: ImageHost[]) {
+  private constructor(context: OperationContext, builder: Builder, uploads: Upload[], hosts: ImageHost[]) {
     this.#context = context;
-    this.#builderId = builderId;
+    this.#builder = builder;
     this.#uploads = new Map(uploads.map((upload) => [upload.key, upload]));
     this.#hosts = new Set(hosts.map(({ host }) => host));
   }
@@ -33,7 +35,8 @@ export class ImageSources {
     const owner = { builderId, integratorId: context.caller.integratorId };
     const uploads = keys.length > 0 ? await em.find(Upload, { key: { $in: keys }, ...owner }) : [];
     const hosts = requests.some(({ imageUrl }) => imageUrl) ? await em.find(ImageHost, {}) : [];
-    return new ImageSources(context, builderId, uploads, hosts);
+    const builder = await em.findOneOrFail(Builder, { id: builderId });
+    return new ImageSources(context, builder, uploads, hosts);
   }
 
   /** Returns the referenced upload, consumed or not. Throws `ImageProblem` unless it belongs to this integrator and builder. */
@@ -54,10 +57,11 @@ export class ImageSources {
 
   /** Copies or downloads the image and checks it. Throws `ImageProblem`. */
   async prepare(request: ImageReference, signal?: AbortSignal): Promise<ReadyImage> {
-    const options = { declared: request.contentType ?? null, signal };
+    const timeZone = getTimeZone(this.#builder, this.#context.region);
+    const options = { declared: request.contentType ?? null, timeZone, signal };
     if (!request.imageAttachment) {
       const isApproved = (host: string) => this.#hosts.has(host);
-      const source = { imageUrl: request.imageUrl!, builderId: this.#builderId, isApproved };
+      const source = { imageUrl: request.imageUrl!, builderId: this.#builder.id, isApproved };
       return { ...(await prepareDownload(this.#context, source, options)), uploadKey: null };
     }
     const upload = this.requireUpload(request.imageAttachment);

@@ -31,6 +31,8 @@ const KEY = 'imageAttachment.key';
 interface PrepareOptions {
   /** Media type that the request requires, if any. */
   declared: string | null;
+  /** Time zone of the builder. */
+  timeZone: string;
   signal?: AbortSignal;
 }
 
@@ -41,9 +43,9 @@ interface PrepareOptions {
 export async function prepareUpload(
   context: OperationContext,
   upload: Upload,
-  { declared, signal }: PrepareOptions,
+  { declared, ...options }: PrepareOptions,
 ): Promise<PreparedImage> {
-  signal?.throwIfAborted();
+  options.signal?.throwIfAborted();
   const { byteStore } = context.storage;
   const stored = await byteStore.stat(upload.key);
   if (!stored) throw new ImageProblem(KEY, 'INVALID_REFERENCE', 'has no uploaded bytes');
@@ -54,7 +56,7 @@ export async function prepareUpload(
   const version = await byteStore.copy(upload.key, key, intended);
   if (version === null) throw new ImageProblem(KEY, 'INVALID_REFERENCE', 'has no uploaded bytes');
   try {
-    return { key, facts: await checkCopy(context, upload, key, { declared, signal }) };
+    return { key, facts: await checkCopy(context, upload, key, { declared, ...options }) };
   } catch (error) {
     await discard(context.storage, key);
     if (!(error instanceof BadImage)) throw error;
@@ -63,7 +65,12 @@ export async function prepareUpload(
   }
 }
 
-async function checkCopy(context: OperationContext, upload: Upload, key: string, { declared, signal }: PrepareOptions) {
+async function checkCopy(
+  context: OperationContext,
+  upload: Upload,
+  key: string,
+  { declared, ...options }: PrepareOptions,
+) {
   const requireDeclared = (detected: ImageType) => {
     if (!matchesDeclared(detected, upload.contentType))
       throw new BadImage(mismatchMessage(detected, upload.contentType));
@@ -71,7 +78,7 @@ async function checkCopy(context: OperationContext, upload: Upload, key: string,
   };
   const facts = await context.storage.withFile(key, (path, size) => {
     if (size !== upload.size) throw new BadImage(`has ${size} bytes instead of ${upload.size}`);
-    return inspectImage(path, size, { requireType: requireDeclared, share: context, signal });
+    return inspectImage(path, size, { requireType: requireDeclared, share: context, ...options });
   });
   if (!facts) throw new Error(`The copy ${key} is not there.`);
   return facts;
@@ -93,18 +100,24 @@ async function recordFailure(
 export async function prepareDownload(
   context: OperationContext,
   request: { imageUrl: string; builderId: string; isApproved: (host: string) => boolean },
-  { declared, signal }: PrepareOptions,
+  { declared, ...options }: PrepareOptions,
 ): Promise<PreparedImage> {
   const { storage, shares, shareKey } = context;
   try {
     if (!request.isApproved(parseImageHost(request.imageUrl))) {
       throw new DownloadError('HOST_NOT_APPROVED', 'is on a host that is not approved');
     }
-    const release = await acquireInTime((ends) => shares.imageDownloads.acquire(shareKey, 1, ends), { signal });
-    const file = await storage.downloader.download(request.imageUrl, MAX_ATTACHMENT_BYTES, signal).finally(release);
+    const release = await acquireInTime((ends) => shares.imageDownloads.acquire(shareKey, 1, ends), options);
+    const file = await storage.downloader
+      .download(request.imageUrl, MAX_ATTACHMENT_BYTES, options.signal)
+      .finally(release);
     try {
       const requireDeclared = (detected: ImageType) => requireType(detected, declared);
-      const facts = await inspectImage(file.path, file.size, { requireType: requireDeclared, share: context, signal });
+      const facts = await inspectImage(file.path, file.size, {
+        requireType: requireDeclared,
+        share: context,
+        ...options,
+      });
       const key = createObjectKey('photos', request.builderId, facts.contentType);
       await storage.byteStore.put(key, file.path, facts.contentType);
       return { key, facts };
