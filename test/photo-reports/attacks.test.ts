@@ -88,8 +88,8 @@ describe('a fingerprint', () => {
     expect(await send(A[0]!, 'POST', body)).toBe('DONE');
     const extra = { ...body, unknown: 1, sourceAuthor: { ...body.sourceAuthor, phone: '1' } };
     expect(await send(A[0]!, 'POST', extra)).toBe('REPLAY');
+    expect(await send(A[0]!, 'POST', { ...body, projectId: null })).toBe('REPLAY');
     for (const more of [
-      { projectId: null },
       { sourceCreatedAt: '2026-03-02T07:30:00Z' },
       { page: page([blocks.text('a', [{ text: 'Slab edge', marks: [] }])]) },
       { page: page([blocks.text('a')], { sharingMetadata: {} }) },
