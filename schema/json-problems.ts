@@ -9,10 +9,13 @@ export function isCleanText(value: string): boolean {
 /** Message for text that PostgreSQL cannot store. */
 export const UNCLEAN = 'must not contain U+0000 or unpaired surrogates';
 
-/** Message for a JSON number that a double cannot hold, such as `1e400`. It would be stored as null. */
-export const TOO_LARGE_NUMBER = 'must be a number that fits into 64 bits';
+/** Message for a JSON number that may change when it is read: an integer beyond 2^53 - 1, or a value that a double cannot hold (ERR-27). */
+export const INEXACT_NUMBER = `must be a number from -(2^53 - 1) to 2^53 - 1; send larger values as text`;
 
-/** A value inside JSON that PostgreSQL cannot store unchanged. */
+/** Whether a number that was read from JSON is the one that was sent. */
+export const isExactNumber = (value: unknown): boolean => Math.abs(value as number) <= Number.MAX_SAFE_INTEGER;
+
+/** A value inside JSON that cannot be stored unchanged. */
 interface JsonProblem {
   path: (string | number)[];
   message: string;
@@ -29,12 +32,10 @@ export class JsonValueError extends TypeError {
 }
 
 /**
- * Returns the texts and names inside a JSON value that PostgreSQL cannot store, at most `MAX_FIELD_ERRORS`. An object with such a name, or with
- * `__proto__`, is one problem. Paths are built for problems alone, with shortened names.
- *
- * @param checksNumbers whether numbers that a double cannot hold are problems.
+ * Returns the texts, names and numbers inside a JSON value that cannot be stored unchanged, at most `MAX_FIELD_ERRORS`. An object with such a
+ * name is one problem. Paths are built for problems alone, with shortened names.
  */
-export function findJsonProblems(root: unknown, checksNumbers: boolean): JsonProblem[] {
+export function findJsonProblems(root: unknown): JsonProblem[] {
   const problems: JsonProblem[] = [];
   const add = (message: string) => {
     if (problems.length < MAX_FIELD_ERRORS) problems.push({ path: [], message });
@@ -43,13 +44,13 @@ export function findJsonProblems(root: unknown, checksNumbers: boolean): JsonPro
     if (typeof value === 'string') {
       if (!isCleanText(value)) add(UNCLEAN);
     } else if (typeof value === 'number') {
-      if (checksNumbers && !Number.isFinite(value)) add(TOO_LARGE_NUMBER);
+      if (!isExactNumber(value)) add(INEXACT_NUMBER);
     } else if (Array.isArray(value)) {
       for (let index = 0; index < value.length; index++) visitItem(index, value[index]);
     } else if (isObject(value)) {
       let hasForbiddenName = false;
       for (const name of Object.keys(value)) {
-        if (name === '__proto__' || !isCleanText(name)) hasForbiddenName = true;
+        if (!isCleanText(name)) hasForbiddenName = true;
         else visitItem(name, value[name]);
       }
       if (hasForbiddenName) add('has a field with a forbidden name');

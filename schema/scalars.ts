@@ -119,7 +119,7 @@ export const JsonObject = scalar<Record<string, unknown>>({
   specifiedBy: STANDARDS.json,
   parse: (value) => {
     if (!isObject(value)) return fail('must be an object');
-    const problems = findJsonProblems(value, true);
+    const problems = findJsonProblems(value);
     if (problems.length > 0) throw new JsonValueError(problems);
     return value;
   },

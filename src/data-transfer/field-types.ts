@@ -1,4 +1,4 @@
-import { isCleanText, UNCLEAN } from '../../schema/json-problems.ts';
+import { INEXACT_NUMBER, isCleanText, isExactNumber, UNCLEAN } from '../../schema/json-problems.ts';
 import { toInstant } from '../../schema/scalars.ts';
 import { ID_PREFIXES, type IdKind, idPattern } from '../shared/ids.ts';
 import { isObject } from '../shared/is-object.ts';
@@ -54,7 +54,11 @@ export const sha256 = createTextType('SHA-256 in hexadecimal', 'must be 64 hexad
   /^[0-9a-f]{64}$/.test(value),
 );
 export const boolean = createSimpleType('boolean', 'must be true or false', (value) => typeof value === 'boolean');
-export const number = createSimpleType('number', 'must be a finite number', (value) => Number.isFinite(value));
+export const number = createSimpleType(
+  'number',
+  INEXACT_NUMBER,
+  (value) => typeof value === 'number' && isExactNumber(value),
+);
 export const integer = createSimpleType(
   'integer',
   'must be an integer from -2147483648 to 2147483647',
@@ -171,7 +175,7 @@ function checkStorable(value: unknown, path: string, report: ReportProblem, dept
   if (typeof value === 'string') {
     if (!isCleanText(value)) report(path, UNCLEAN);
   } else if (typeof value === 'number') {
-    if (!Number.isFinite(value)) report(path, 'must be a finite number');
+    if (!isExactNumber(value)) report(path, INEXACT_NUMBER);
   } else if (value !== null && typeof value === 'object' && depth === 0) {
     report(path, `must not nest deeper than ${MAX_DEPTH} levels`);
   } else if (value !== null && typeof value === 'object') {

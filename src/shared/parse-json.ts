@@ -58,14 +58,15 @@ class SlicedParser {
   }
 
   async #parseObject(start: number): Promise<Record<string, unknown>> {
-    const members: Record<string, unknown> = {};
+    const members: [name: string, value: unknown][] = [];
     for (let at = start, end = start; ; at = end + 1) {
       const name = this.#text.indexOf('"', at);
       const nameEnd = findEndOfString(this.#text, name);
       const colon = this.#text.indexOf(':', nameEnd);
       end = await this.#endOfMember(colon + 1);
-      members[JSON.parse(this.#text.slice(name, nameEnd + 1))] = await this.parse(colon + 1, end);
-      if (this.#text.charCodeAt(end) === CLOSE_BRACE) return members;
+      members.push([JSON.parse(this.#text.slice(name, nameEnd + 1)), await this.parse(colon + 1, end)]);
+      // An assignment would set the prototype for the name `__proto__`.
+      if (this.#text.charCodeAt(end) === CLOSE_BRACE) return Object.fromEntries(members);
     }
   }
 

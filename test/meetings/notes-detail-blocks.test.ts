@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { INEXACT_NUMBER } from '../../schema/json-problems.ts';
 import { MeetingHarness } from '../support/meeting-harness.ts';
 
 let meetings: MeetingHarness;
@@ -29,7 +30,7 @@ describe.each([
     expect(await meetings.readNotes(meetingId)).toBe(WRITTEN);
   });
 
-  it('reject a number that would be stored as null (MTG-12)', async () => {
+  it('reject a number that would be stored as null (ERR-27)', async () => {
     const meetingId = await newMeeting();
     const { builderId, service, token } = meetings;
     const url = `/builders/${builderId}/meetings/${meetingId}/notes`;
@@ -38,7 +39,7 @@ describe.each([
     const response = await service.request({ method: 'POST', url, headers, payload });
     expect([response.statusCode, response.json().errors]).toEqual([
       400,
-      [{ fieldName: 'detailBlocks[0].n[0]', message: 'must be a number that fits into 64 bits' }],
+      [{ fieldName: 'detailBlocks[0].n[0]', message: INEXACT_NUMBER }],
     ]);
   });
 

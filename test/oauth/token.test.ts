@@ -3,6 +3,7 @@ import cors from '@fastify/cors';
 import { decodeJwt } from 'jose';
 import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { INEXACT_NUMBER } from '../../schema/json-problems.ts';
 import { SCOPES } from '../../schema/scopes.ts';
 import { Database } from '../../src/database/database.ts';
 import { rateLimited } from '../../src/shared/errors.ts';
@@ -247,6 +248,15 @@ describe('X-Service-Api-Version (HDR-5)', () => {
     }
     expect((await send(path, 'v2', 'wrong')).statusCode).toBe(401);
   });
+});
+
+test('400 for a number that changes when it is read, in any parameter (ERR-27)', async () => {
+  const json = JSON.stringify(tokenRequest()).replace('{', '{"other":[9007199254740993],');
+  const response = await post(json, { 'content-type': 'application/json' });
+  expect([response.status, response.body]).toEqual([
+    400,
+    { error: 'invalid_request', error_description: `The parameter other ${INEXACT_NUMBER}.` },
+  ]);
 });
 
 describe('405', () => {

@@ -328,10 +328,10 @@ const imageRules: Case[] = [
     failed({ code: 'a', message: 'b', cause: 'c' }),
     'blocks[0].imageFailure.cause',
   ),
-  ...[0, 1.5, -3, 1e300, null].map((value) =>
+  ...[0, 1.5, -3, 2 ** 53 - 1, null].map((value) =>
     aValidCase(`captureSequenceId: ${value}`, onePage({ ...blocks.image('a'), captureSequenceId: value })),
   ),
-  ...['1', true, [], {}].map((value) =>
+  ...['1', true, [], {}, 2 ** 53, 1e300].map((value) =>
     anInvalidCase(
       `captureSequenceId: ${JSON.stringify(value)}`,
       onePage({ ...blocks.image('a'), captureSequenceId: value }),

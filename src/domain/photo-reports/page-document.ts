@@ -1,4 +1,5 @@
 import { BlockType, ImageStatus } from '../../../schema/enums.ts';
+import { INEXACT_NUMBER, isExactNumber } from '../../../schema/json-problems.ts';
 import type { FieldError } from '../../shared/errors.ts';
 import { isObject } from '../../shared/is-object.ts';
 import { formatRange, LIMITS, PATTERNS, SCHEMA_VERSION } from './limits.ts';
@@ -142,8 +143,8 @@ function validateList(block: Fields, path: string, hasChecks: boolean, { errors 
 function validateImage(block: Fields, path: string, { errors }: ValidationState): void {
   const { attachmentId, captureSequenceId, imageStatus, imageFailure } = block;
   errors.requireOneOf(imageStatus, `${path}.imageStatus`, Object.keys(ImageStatus));
-  if (!isAbsent(captureSequenceId) && !Number.isFinite(captureSequenceId))
-    errors.add(`${path}.captureSequenceId`, 'must be a number');
+  if (!isAbsent(captureSequenceId) && !(typeof captureSequenceId === 'number' && isExactNumber(captureSequenceId)))
+    errors.add(`${path}.captureSequenceId`, INEXACT_NUMBER);
   if (imageStatus === ImageStatus.SYNCED) {
     if (isAbsent(attachmentId)) errors.add(`${path}.attachmentId`, 'is required when imageStatus is SYNCED');
     else if (typeof attachmentId !== 'string' || !PATTERNS.attachment.test(attachmentId))

@@ -75,7 +75,12 @@ const item = (description: string, more: Record<string, JsonSchema> = {}) =>
 const image = (status: ImageStatus, description: string, fields: Record<string, JsonSchema>) =>
   block('IMAGE', description, anything, {
     imageStatus: { type: 'string', const: status, description: 'Whether the image is a photo of the builder.' },
-    'captureSequenceId?': { type: ['number', 'null'], description: 'Its place in the walk.' },
+    'captureSequenceId?': {
+      type: ['number', 'null'],
+      description: 'Its place in the walk.',
+      minimum: Number.MIN_SAFE_INTEGER,
+      maximum: Number.MAX_SAFE_INTEGER,
+    },
     ...fields,
   });
 

@@ -1,4 +1,4 @@
-import { isCleanText, TOO_LARGE_NUMBER, UNCLEAN } from '../../../schema/json-problems.ts';
+import { INEXACT_NUMBER, isCleanText, isExactNumber, UNCLEAN } from '../../../schema/json-problems.ts';
 import { type FieldError, MAX_FIELD_ERRORS, shortenName } from '../../shared/errors.ts';
 import { isObject } from '../../shared/is-object.ts';
 import { formatRange, hasLengthWithin, LIMITS, type Limit, MAX_DEPTH } from './limits.ts';
@@ -106,7 +106,7 @@ export class ValidationErrors {
       return true;
     }
     for (const name of Object.keys(value)) {
-      if (name === '__proto__' || !isCleanText(name)) return false;
+      if (!isCleanText(name)) return false;
       if (!this.#isStorable((value as Fields)[name], level + 1)) return false;
     }
     return true;
@@ -124,8 +124,7 @@ export class ValidationErrors {
       for (let at = 0; at < value.length; at++) this.#addStorageErrors(value[at], `${path}[${at}]`, level + 1);
     } else if (isObject(value)) {
       for (const name of Object.keys(value)) {
-        if (name !== '__proto__' && isCleanText(name))
-          this.#addStorageErrors(value[name], `${path}.${shortenName(name)}`, level + 1);
+        if (isCleanText(name)) this.#addStorageErrors(value[name], `${path}.${shortenName(name)}`, level + 1);
         else this.add(path, 'has a field with a forbidden name');
       }
     }
@@ -133,7 +132,7 @@ export class ValidationErrors {
 
   /** Limits digits in total, because PostgreSQL prints numbers without exponents: a few bytes could become hundreds on each read. */
   #numberProblem(value: number): string | null {
-    if (!Number.isFinite(value)) return TOO_LARGE_NUMBER;
+    if (!isExactNumber(value)) return INEXACT_NUMBER;
     if (value === 0) return null;
     const before = this.#digits;
     this.#digits += Math.abs(Math.floor(Math.log10(Math.abs(value))));
