@@ -40,6 +40,7 @@ import { paceUncharged } from './http/paced-admission.ts';
 import { paceTls } from './http/paced-tls.ts';
 import { limitParsing } from './http/parsing-limits.ts';
 import { rejectUnreadableBodies } from './http/receive-body.ts';
+import { discardBodies, keepOpenForBodies } from './http/rejected-bodies.ts';
 import { countRequests } from './http/request-log.ts';
 import { closeSlowConnections, limitPipelining } from './http/slow-clients.ts';
 import { registerStorage, STORAGE_ROUTE } from './http/storage.ts';
@@ -162,6 +163,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   if (config.tls) paceTls(app.server);
   limitParsing(app.server);
   closeSlowConnections(app.server, 2_000 * config.requestSeconds);
+  discardBodies(app.server);
   const definition = dependencies.definition ?? (await createServiceDefinition());
   const { schema, restSchema, consoleSchema, operations, documents } = definition;
   const accessTokens = new AccessTokens({ keys: tokenKeys, issuer: baseUrl, clock });
@@ -195,6 +197,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   installHeaders(app, config);
   installRequestUsage(app);
   rejectUnreadableBodies(app);
+  keepOpenForBodies(app);
   const requestLog = new RequestLog(databases, clock, (err) => app.log.error({ err }, 'usage was not written'));
   countRequests(app, requestLog);
   compressResponses(app);

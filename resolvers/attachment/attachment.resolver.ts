@@ -5,7 +5,7 @@ import { Rest } from '../../schema/rest.ts';
 import { BuilderId, FileName, FileSize } from '../../schema/scalars.ts';
 import { requireIntegrator } from '../../src/auth/authorization.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
-import { createUploadIntent, findTypeErrors } from '../../src/domain/uploads/uploads.ts';
+import { createUploadIntent, findFileNameErrors, findTypeErrors } from '../../src/domain/uploads/uploads.ts';
 import { IMAGE_TYPES } from '../../src/images/types.ts';
 import { UploadIntent } from './attachment.type.ts';
 
@@ -17,7 +17,8 @@ class PresignArgs {
   @Rule(({ contentType }: PresignArgs) => (contentType === undefined ? [] : findTypeErrors('contentType', contentType)))
   contentType!: string;
 
-  @Field(() => FileName, { description: 'Name of the file, 1 to 255 characters.' })
+  @Field(() => FileName, { description: 'Name of the file without a path, 1 to 255 characters.' })
+  @Rule(({ fileName }: PresignArgs) => (fileName === undefined ? [] : findFileNameErrors('fileName', fileName)))
   fileName!: string;
 
   @Field(() => FileSize, { description: 'Bytes of the image; the upload must have exactly so many.' })

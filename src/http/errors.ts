@@ -9,21 +9,9 @@ export function sendError(reply: FastifyReply, error: ApiError): FastifyReply {
   return reply.code(error.status).headers(error.headers).send(error.body());
 }
 
-/** Bytes of a rejected body that are read and discarded. */
-const MAX_DISCARDED_BYTES = 64 * 1_048_576;
-
 /** Sends errors of routes in the documented format. Their causes are logged and not sent. */
 export function installErrorHandler(app: FastifyInstance): void {
-  app.setErrorHandler((thrown: FastifyError, request, reply) => {
-    // Fastify closes the connection after a body that it rejects: a client that is still sending would have a reset in place of the response.
-    if (
-      thrown.code === 'FST_ERR_CTP_BODY_TOO_LARGE' &&
-      Number(request.headers['content-length']) <= MAX_DISCARDED_BYTES
-    ) {
-      reply.removeHeader('connection');
-    }
-    return sendError(reply, publicError(thrown, request));
-  });
+  app.setErrorHandler((thrown: FastifyError, request, reply) => sendError(reply, publicError(thrown, request)));
 }
 
 /** Returns the public error for an error of a route, and logs the cause of a failure. */

@@ -1,4 +1,5 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { FastifyInstance } from 'fastify';
 import { toNetwork } from '../shared/network.ts';
 import { RoundRobinQueue } from '../shared/round-robin-queue.ts';
 
@@ -13,6 +14,9 @@ const INTERVAL_MS = 10;
 /** Milliseconds after its response in which a rejected body must end: as long as nginx waits by default (`lingering_time`). */
 const MAX_MS = 30_000;
 
+/** Bytes of a rejected body after which its connection is closed. */
+const MAX_BYTES = 64 * 1_048_576;
+
 /** Bodies that wait for the next interval, by network address. Of the process, because its connections share one event loop. */
 const waiting = new RoundRobinQueue<(bytes: number) => void>();
 let timer: NodeJS.Timeout | undefined;
@@ -20,12 +24,13 @@ let timer: NodeJS.Timeout | undefined;
 /**
  * Receives and discards the rest of a body whose request has its response. Otherwise a client that sends all of its body before it reads
  * would never read the response. All such bodies share one rate, each address in turn, because clients that send large bodies over many
- * connections would occupy the event loop. Closes the connection if the body does not end in time. LIM-31.
+ * connections would occupy the event loop. Closes the connection if the body does not end in time, or is too long. LIM-31.
  *
  * Must be called before Node's own listener of `finish`, which receives a body that nothing has read, at any rate.
  */
-export function discardBody(request: IncomingMessage): void {
+function discardBody(request: IncomingMessage, closesAfterwards: boolean): void {
   const { socket } = request;
+  const bytesBefore = socket.bytesRead;
   const address = toNetwork(socket.remoteAddress ?? '');
   const deadline = setTimeout(() => socket.destroy(), MAX_MS).unref();
   let allowed = 0;
@@ -35,6 +40,7 @@ export function discardBody(request: IncomingMessage): void {
   };
   request.on('data', (chunk: Buffer) => {
     allowed -= chunk.length;
+    if (socket.bytesRead - bytesBefore > MAX_BYTES) socket.destroy();
     if (allowed > 0) return;
     request.pause();
     waiting.add(address, receive);
@@ -45,8 +51,33 @@ export function discardBody(request: IncomingMessage): void {
     socket.off('close', end);
   };
   request.once('end', end);
+  if (closesAfterwards) request.once('end', () => socket.destroySoon());
   socket.once('close', end);
   receive(CHUNK_BYTES);
+}
+
+/** Discards the rest of a request's body after its response. */
+export function discardBodies(server: Pick<Server, 'on' | 'listening'>): void {
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    response.prependListener('finish', () => {
+      const isKeptOpen = response.getHeader('connection') === 'keep-alive';
+      const closesAfterwards = isKeptOpen && (!server.listening || /close/i.test(request.headers.connection ?? ''));
+      if (!request.complete) discardBody(request, closesAfterwards);
+      else if (closesAfterwards) request.socket.destroySoon();
+    });
+  });
+}
+
+/**
+ * Keeps connections open for the rest of a body whose response is an error: Node and Fastify would close them with bytes that are not
+ * received, whose reset makes clients lose the response. `discardBodies` closes them afterwards.
+ */
+export function keepOpenForBodies(app: FastifyInstance): void {
+  app.addHook('onSend', ({ raw, headers }, reply, _payload, done) => {
+    const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+    if (hasBody && !raw.complete && reply.statusCode >= 400) reply.header('connection', 'keep-alive');
+    done();
+  });
 }
 
 /** Lets the next bodies be received; stops the timer once there are none. */

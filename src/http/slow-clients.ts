@@ -2,19 +2,12 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { stopConnection } from '../shared/stop-parsing.ts';
-import { discardBody } from './rejected-bodies.ts';
 
-/**
- * Closes connections where a request takes longer than the limit, from its headers to the end of its response. Discards the rest of a
- * request's body after its response.
- */
+/** Closes connections where a request takes longer than the limit, from its headers to the end of its response. */
 export function closeSlowConnections(server: Pick<Server, 'on'>, milliseconds: number): void {
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+  server.on('request', (_request: IncomingMessage, response: ServerResponse) => {
     const timer = setTimeout(() => response.destroy(), milliseconds).unref();
     response.on('close', () => clearTimeout(timer));
-    response.prependListener('finish', () => {
-      if (!request.complete) discardBody(request);
-    });
   });
 }
 

@@ -3,6 +3,7 @@ import multipart, { type MultipartFile, type MultipartValue } from '@fastify/mul
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isCleanText } from '../../schema/json-problems.ts';
 import { MAX_ATTACHMENT_BYTES } from '../../schema/scalars.ts';
+import { findFileNameErrors } from '../domain/uploads/uploads.ts';
 import { ApiError, FieldErrors, invalidField, payloadTooLarge, unsupportedMediaType } from '../shared/errors.ts';
 import { SizeLimitError, type Spool, type SpooledFile } from '../storage/spool.ts';
 
@@ -81,7 +82,9 @@ async function readForm(
   form: Form,
 ): Promise<void> {
   const reject: Reject = (fieldName, message) => form.errors.addNew({ fieldName, message });
-  const limits = { ...LIMITS, files: maxFiles, parts: LIMITS.fields + maxFiles, fileSize: MAX_ATTACHMENT_BYTES + 1 };
+  // One more file, to name its field.
+  const files = maxFiles + 1;
+  const limits = { ...LIMITS, files, parts: LIMITS.fields + files, fileSize: MAX_ATTACHMENT_BYTES + 1 };
   const names = new Set<string>();
   const streams: MultipartFile['file'][] = [];
   const removeLimit = limitOverhead(request.raw, streams);
@@ -92,6 +95,10 @@ async function readForm(
       names.add(name);
       if (part.type === 'field') readField(part, name, form, reject);
       else {
+        if (streams.length === maxFiles) {
+          reject(name, `must not be sent: a form may have at most ${maxFiles} files`);
+          form.errors.throwIfAny();
+        }
         streams.push(part.file);
         if (!isFile(name)) reject(name, 'is not a file of this operation');
         await reserveFile(form.files.reduce((bytes, { size }) => bytes + size, 0));
@@ -152,9 +159,7 @@ function addFile(
   if (received.size === 0) reject(name, 'must not be empty');
   const length = [...filename].length;
   if (length < 1 || length > MAX_FILE_NAME) reject(name, `must have a file name of 1 to ${MAX_FILE_NAME} characters`);
-  else if (/[/\\\p{Cc}]/u.test(filename) || !isCleanText(filename) || /^\.\.?$/.test(filename)) {
-    reject(name, 'must have a file name without a path or control characters');
-  }
+  else for (const { message } of findFileNameErrors(name, filename)) reject(name, message);
 }
 
 const LIMIT_CODES = ['FST_FILES_LIMIT', 'FST_FIELDS_LIMIT', 'FST_PARTS_LIMIT', 'FST_REQ_FILE_TOO_LARGE'];

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { closeSlowConnections } from '../../src/http/slow-clients.ts';
+import { discardBodies } from '../../src/http/rejected-bodies.ts';
 import { untilClosed } from '../support/until-closed.ts';
 
 const MIB = 1_048_576;
@@ -19,7 +19,7 @@ beforeEach(async () => {
   accepted = [];
   clients = [];
   server = createServer((_, response) => response.writeHead(413).end());
-  closeSlowConnections(server, 60_000);
+  discardBodies(server);
   server.on('connection', (socket) => accepted.push(socket));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

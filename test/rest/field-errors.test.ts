@@ -69,6 +69,11 @@ describe('an input that breaks rules of single fields and rules over several fie
       { contentType: 'text/plain', fileName: '', size: 0, type: 'attachment' },
       ['contentType', 'fileName', 'size'],
     ],
+    ...['a/b.jpg', '..\\\\b.jpg', '..', 'a\n.jpg'].map((fileName): [string, object, string[]] => [
+      'attachments/presign',
+      { contentType: 'image/jpeg', fileName, size: 1, type: 'attachment' },
+      ['fileName'],
+    ]),
     ['attachments/presign', { contentType: 5, fileName: 'a', size: 1, type: 'attachment' }, ['contentType']],
     [
       'projects/proj_a1/sign-on-events',

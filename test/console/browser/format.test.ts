@@ -4,8 +4,10 @@ import {
   countDays,
   formatAge,
   formatDuration,
+  formatNumber,
   formatTime,
   millisecondsIntoDay,
+  roundNumber,
   toCalendarDate,
   toRecordedDay,
 } from '../../../src/console/browser/shared/format.ts';
@@ -61,6 +63,15 @@ describe('the day of a record', () => {
     [SYDNEY, '2026-11-22T21:00:00.000Z', '2026-11-23'],
   ])('is that of the time zone, but midnight UTC is a day everywhere: %s, %s (RED-31)', (timeZone, instant, day) => {
     expect(toRecordedDay(instant, timeZone)).toBe(day);
+  });
+});
+
+describe('numbers of a file', () => {
+  it('are rounded as they are shown', () => {
+    expect([7.3333333333, 0.005, 1.005, 1234.5, 7].map(roundNumber)).toEqual([7.33, 0.01, 1.01, 1234.5, 7]);
+    for (const hours of [7.125, 0.994999, 2.675, 12345.678]) {
+      expect(String(roundNumber(hours))).toBe(formatNumber(hours).replace(',', ''));
+    }
   });
 });
 

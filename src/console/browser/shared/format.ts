@@ -102,6 +102,9 @@ const decimals = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 2 });
 export const formatCount = (count: number): string => integers.format(count);
 export const formatNumber = (value: number): string => decimals.format(value);
 
+/** Rounds a number to the digits that `formatNumber` shows, for files. */
+export const roundNumber = (value: number): number => Number(formatNumber(value).replaceAll(',', ''));
+
 /** Formats `WAITING_REVIEW` as `Waiting review`. */
 export function formatEnum(value: string): string {
   const words = value.toLowerCase().replaceAll('_', ' ');

@@ -18,6 +18,7 @@ import {
   formatDay,
   formatNumber,
   formatPlural,
+  roundNumber,
   toCalendarDate,
   toRecordedDay,
 } from '../../shared/format.ts';
@@ -66,7 +67,7 @@ export default function TimesheetsPage() {
         sheet.profile.type,
         sheet.project.name,
       ],
-      ...[sheet.hours, sheet.timeType, sheet.costCode, sheet.status, sheet.notes],
+      ...[roundNumber(sheet.hours), sheet.timeType, sheet.costCode, sheet.status, sheet.notes],
     ]);
     return { rows, nextCursor: timesheets.meta.nextCursor };
   };
