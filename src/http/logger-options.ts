@@ -1,9 +1,36 @@
 import type { Config } from '../config.ts';
 
-/** JSON lines without secrets. */
-export const loggerOptions = ({ logLevel }: Config) => ({ level: logLevel, serializers: { err: errorForLog } });
+/** JSON lines without secrets, at any level and whoever writes them. OAU-42. */
+export const loggerOptions = ({ logLevel }: Config) => ({
+  level: logLevel,
+  serializers: { err: errorForLog, req: requestForLog, res: responseForLog },
+  formatters: { log: (line: object) => redact(line, MAX_DEPTH) },
+});
 
 /** Stack and code of an error; a database error's detail and parameters hold other people's data and stay out. */
 function errorForLog(error: Error & { code?: string }) {
   return { type: error.name, code: error.code, message: error.message, stack: error.stack ?? '' };
+}
+
+/** The path without the query, which may hold codes and signatures. */
+const requestForLog = ({ method, url }: { method?: string; url?: string }) => ({ method, path: url?.split('?', 1)[0] });
+
+const responseForLog = ({ statusCode }: { statusCode?: number }) => ({ statusCode });
+
+/** Properties that hold credentials wherever they are: plugins log the headers of requests among their options. */
+const CREDENTIALS = /^(raw)?(headers|trailers)$|authorization|cookie|password|secret|token$/i;
+
+/** Objects in objects that are looked into. Deeper ones are not written. */
+const MAX_DEPTH = 4;
+
+/** Returns the object with the values of credentials replaced. */
+function redact(values: object, depth: number): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => {
+      if (CREDENTIALS.test(name)) return [name, '[redacted]'];
+      const isPlain = Object.prototype.toString.call(value) === '[object Object]' && !(value instanceof Error);
+      if (!isPlain || 'toJSON' in value) return [name, value];
+      return [name, depth === 0 ? '[object]' : redact(value, depth - 1)];
+    }),
+  );
 }
