@@ -107,7 +107,7 @@ export class AccessTokenVerifier {
       return null;
     }
     if (!entry || bypassCache || !isFresh(entry, now)) {
-      const claims = entry?.claims ?? (await this.#tokens.verify(key.slice(SCHEME.length)));
+      const claims = entry?.claims ?? (await this.#tokens.verify(region, key.slice(SCHEME.length)));
       if (!claims) return null;
       const loading = loadCaller(this.#databases[region], claims);
       entry = { claims, loadedAt: now, loading, caller: null, wasAccepted: entry?.wasAccepted ?? false };

@@ -1,6 +1,7 @@
-import { createHmac, randomUUID } from 'node:crypto';
+import { createHmac, hkdfSync, randomUUID } from 'node:crypto';
 import { errors, jwtVerify } from 'jose';
 import type { Clock } from '../shared/clock.ts';
+import { mapRegions, type RegionId } from '../shared/regions.ts';
 
 /** Lifetime of an access token in seconds. OAU-14. */
 export const ACCESS_TOKEN_SECONDS = 3600;
@@ -25,27 +26,32 @@ export function parseTokenFamily(jti: string): string | null {
   return dot < 0 ? null : jti.slice(0, dot);
 }
 
-/** A key of access tokens. */
+/** A key of access tokens of one region. */
 interface TokenKey {
   /** The `kid` of its tokens. */
   id: string;
-  bytes: Buffer;
+  /** Whether it also verifies tokens without `kid`. */
+  isUnnamed: boolean;
+  bytes: Buffer<ArrayBuffer>;
   /** Protected header of its tokens. */
   header: string;
   /** Imported once; jose would import the bytes again for every token that it verifies. */
   key: Promise<CryptoKey>;
 }
 
-/** Signs and verifies access tokens: JWTs with HMAC-SHA256, whose issuer and audience are the base URL of the API. */
+/**
+ * Signs and verifies access tokens: JWTs with HMAC-SHA256, whose issuer and audience are the base URL of the API. Each region has keys of
+ * its own, which `kid` names, so that the signature of a token is valid in its region only.
+ */
 export class AccessTokens {
-  readonly #keys: readonly [TokenKey, ...TokenKey[]];
+  readonly #keys: Record<RegionId, readonly TokenKey[]>;
   readonly #issuer: string;
   readonly #clock: Clock;
 
   /** @param options.keys base64url. The first signs, all verify. */
   constructor(options: { keys: readonly string[]; issuer: string; clock: Clock }) {
-    const [first, ...others] = options.keys;
-    this.#keys = [importTokenKey(first!), ...others.map(importTokenKey)];
+    const earlier = options.keys.map(importEarlierKey);
+    this.#keys = mapRegions((region) => [...options.keys.map((key) => deriveRegionKey(key, region)), ...earlier]);
     this.#issuer = options.issuer;
     this.#clock = options.clock;
   }
@@ -57,10 +63,11 @@ export class AccessTokens {
    * @param family token family of the token; revoking the family revokes the token.
    */
   sign(
+    region: RegionId,
     claims: Pick<AccessClaims, 'sub' | 'client_id' | 'builder_id' | 'scope'>,
     family: string | null = null,
   ): { token: string; jti: string } {
-    const [{ header, bytes }] = this.#keys;
+    const { header, bytes } = this.#keys[region][0]!;
     const iat = Math.floor(this.#clock.now() / 1000);
     const jti = family === null ? randomUUID() : `${family}.${randomUUID()}`;
     const standard = { iss: this.#issuer, aud: this.#issuer, jti, iat, exp: iat + ACCESS_TOKEN_SECONDS };
@@ -69,20 +76,22 @@ export class AccessTokens {
     return { token: `${signed}.${signature}`, jti };
   }
 
-  /** Returns the claims of a token that this service signed and that has not expired, else null. Non-canonical base64url gives null. */
-  async verify(token: string): Promise<AccessClaims | null> {
+  /**
+   * Returns the claims of a token that this service signed for the region and that has not expired, else null. Non-canonical base64url
+   * gives null.
+   */
+  async verify(region: RegionId, token: string): Promise<AccessClaims | null> {
     if (!isCanonical(token)) return null;
-    for (const key of this.#keys) {
+    for (const key of this.#keys[region]) {
       const claims = await this.#verifyWith(key, token);
       if (claims) return claims;
     }
     return null;
   }
 
-  /** A token without `kid`, which earlier releases signed, is tried with the key. */
-  async #verifyWith({ id, key }: TokenKey, token: string): Promise<AccessClaims | null> {
+  async #verifyWith({ id, isUnnamed, key }: TokenKey, token: string): Promise<AccessClaims | null> {
     const findKey = ({ kid }: { kid?: string }) => {
-      if (kid !== undefined && kid !== id) throw new errors.JWKSNoMatchingKey();
+      if (kid !== id && !(kid === undefined && isUnnamed)) throw new errors.JWKSNoMatchingKey();
       return key;
     };
     try {
@@ -101,15 +110,24 @@ export class AccessTokens {
   }
 }
 
-/** Returns the `kid` of a key in base64url. It is derived with a label, so that it says nothing about the key. */
+/** Returns the identifier of a key in base64url. It is derived with a label, so that it says nothing about the key. */
 export const toKeyId = (key: string): string =>
   createHmac('sha256', Buffer.from(key, 'base64url')).update('access token key id v1').digest('base64url').slice(0, 11);
 
-function importTokenKey(text: string): TokenKey {
-  const bytes = Buffer.from(text, 'base64url');
-  const id = toKeyId(text);
+/** Derives the key of a region (HKDF, RFC 5869). */
+function deriveRegionKey(text: string, region: RegionId): TokenKey {
+  const bytes = hkdfSync('sha256', Buffer.from(text, 'base64url'), '', `access tokens ${region} v1`, 32);
+  return importTokenKey(`${region}.${toKeyId(text)}`, Buffer.from(bytes), false);
+}
+
+/** Returns the key with which releases before 0.2.0 signed the tokens of all regions, at first without `kid`. Their tokens live an hour. */
+const importEarlierKey = (text: string): TokenKey =>
+  importTokenKey(toKeyId(text), Buffer.from(text, 'base64url'), true);
+
+function importTokenKey(id: string, bytes: Buffer<ArrayBuffer>, isUnnamed: boolean): TokenKey {
   return {
     id,
+    isUnnamed,
     bytes,
     header: toBase64Url({ alg: 'HS256', typ: 'JWT', kid: id }),
     key: crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']),

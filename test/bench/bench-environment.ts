@@ -74,7 +74,7 @@ export class BenchEnvironment {
   /** Returns an access token of the client with the scopes. */
   async signToken(clientId: string, scopes: readonly string[]): Promise<string> {
     const tokens = new AccessTokens({ keys: [this.#tokenKey], issuer: BASE_URL, clock: systemClock });
-    return tokens.sign({ sub: clientId, client_id: clientId, scope: scopes.join(' ') }).token;
+    return tokens.sign('au1', { sub: clientId, client_id: clientId, scope: scopes.join(' ') }).token;
   }
 
   /**
@@ -150,11 +150,11 @@ function signTokens(key: string, clientId: string): Tokens {
     clock: { now: () => systemClock.now() - 86_400_000 },
   });
   const [all, narrow, expired, revoked] = [
-    currentTokens.sign(claims(SCOPES)),
-    currentTokens.sign(claims(['read:defects'])),
-    expiredTokens.sign(claims(SCOPES)),
+    currentTokens.sign('au1', claims(SCOPES)),
+    currentTokens.sign('au1', claims(['read:defects'])),
+    expiredTokens.sign('au1', claims(SCOPES)),
     // The token family does not exist.
-    currentTokens.sign(claims(SCOPES), 'none'),
+    currentTokens.sign('au1', claims(SCOPES), 'none'),
   ] as const;
   return { all: all.token, narrow: narrow.token, expired: expired.token, revoked: revoked.token };
 }

@@ -164,7 +164,7 @@ async function measure({ databases, client, dataDir, sizes, rounds, log }: Measu
   const { port } = app.server.address() as { port: number };
   const url = `http://127.0.0.1:${port}/builders/${client.builderIds[0]}/photo-reports/sync`;
   const tokens = new AccessTokens({ keys: [TOKEN_KEY], issuer: BASE_URL, clock });
-  const { token } = tokens.sign({ sub: client.clientId, client_id: client.clientId, scope: 'write:photos' });
+  const { token } = tokens.sign('au1', { sub: client.clientId, client_id: client.clientId, scope: 'write:photos' });
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   let revision = 0;
   const rows: PhotoReportRow[] = [];

@@ -58,7 +58,7 @@ async function measure(
   const createHeaders = async (name: string) => {
     const { clientId, scopes } = proofEnvironment.demo.clients.find((client) => client.name === name)!;
     const tokens = new AccessTokens({ keys: [proofEnvironment.settings.TOKEN_KEY!], issuer: BASE_URL, clock: Date });
-    const { token } = tokens.sign({ sub: clientId, client_id: clientId, scope: scopes.join(' ') });
+    const { token } = tokens.sign('au1', { sub: clientId, client_id: clientId, scope: scopes.join(' ') });
     return { authorization: `Bearer ${token}` };
   };
   const [integrator, internal] = [await createHeaders('A'), await createHeaders('internal')];

@@ -101,7 +101,7 @@ const OPERATOR = { actor: { type: 'OPERATOR', id: 'test' }, origin: {} } as cons
 const createAuthorization = async (name: string) => {
   const { clientId, scopes } = demo.clients.find((client) => client.name === name)!;
   const tokens = new AccessTokens({ keys: [TOKEN_KEY], issuer: BASE_URL, clock: systemClock });
-  const { token } = tokens.sign({ sub: clientId, client_id: clientId, scope: scopes.join(' ') });
+  const { token } = tokens.sign('au1', { sub: clientId, client_id: clientId, scope: scopes.join(' ') });
   return { authorization: `Bearer ${token}` };
 };
 

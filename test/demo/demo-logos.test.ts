@@ -45,7 +45,7 @@ afterAll(async () => {
 async function headersOf(name: string): Promise<Record<string, string>> {
   const { clientId, regionId } = demo.clients.find((client) => client.name === name)!;
   const tokens = new AccessTokens({ keys: [TOKEN_KEY], issuer: BASE_URL, clock });
-  const { token } = tokens.sign({ sub: clientId, client_id: clientId, scope: 'read:builders' });
+  const { token } = tokens.sign(regionId, { sub: clientId, client_id: clientId, scope: 'read:builders' });
   return { authorization: `Bearer ${token}`, 'x-service-region-id': regionId };
 }
 

@@ -1,13 +1,14 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, hkdfSync } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { AccessTokens } from '../../src/auth/access-tokens.ts';
+import { AccessTokens, toKeyId } from '../../src/auth/access-tokens.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
 import { toNonCanonicalTokens } from '../support/jwt.ts';
 import { BASE_URL, createSettableClock, OAUTH_START } from './service.ts';
 
 const MINUTE = 60_000;
 const key = newSecret();
+/** The key with which earlier releases signed. */
 const keyBytes = Buffer.from(key, 'base64url');
 const claims = { sub: 'cli_a', client_id: 'cli_a', scope: 'read:builders' };
 
@@ -17,9 +18,11 @@ const createTokens = () => {
 };
 
 /** Signs a token that is valid except for the changes. */
-const createForgedToken = (change: { issuer?: string; audience?: string; key?: Uint8Array; alg?: string } = {}) =>
+const createForgedToken = (
+  change: { issuer?: string; audience?: string; key?: Uint8Array; alg?: string; kid?: string } = {},
+) =>
   new SignJWT(claims)
-    .setProtectedHeader({ alg: change.alg ?? 'HS256', typ: 'JWT' })
+    .setProtectedHeader({ alg: change.alg ?? 'HS256', typ: 'JWT', kid: change.kid })
     .setIssuer(change.issuer ?? BASE_URL)
     .setAudience(change.audience ?? BASE_URL)
     .setJti('jti')
@@ -32,37 +35,61 @@ const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString
 describe('an access token', () => {
   test('is a JWT signed with HMAC-SHA256 with the claims of the contract (OAU-14)', async () => {
     const { tokens } = createTokens();
-    const { token, jti } = tokens.sign(claims);
+    const { token, jti } = tokens.sign('au1', claims);
     expect(decodeProtectedHeader(token)).toEqual({
       alg: 'HS256',
       typ: 'JWT',
-      kid: expect.stringMatching(/^[\w-]{11}$/),
+      kid: expect.stringMatching(/^au1\.[\w-]{11}$/),
     });
     const iat = OAUTH_START / 1000;
     expect(decodeJwt(token)).toEqual({ ...claims, iss: BASE_URL, aud: BASE_URL, jti, iat, exp: iat + 3600 });
     const [header, payload, signature] = token.split('.');
-    expect(createHmac('sha256', keyBytes).update(`${header}.${payload}`).digest('base64url')).toBe(signature);
+    const regionKey = Buffer.from(hkdfSync('sha256', keyBytes, '', 'access tokens au1 v1', 32));
+    expect(createHmac('sha256', regionKey).update(`${header}.${payload}`).digest('base64url')).toBe(signature);
   });
 
   test('has a unique jti', async () => {
     const { tokens } = createTokens();
-    const [one, other] = [tokens.sign(claims), tokens.sign(claims)];
+    const [one, other] = [tokens.sign('au1', claims), tokens.sign('au1', claims)];
     expect(one.jti).not.toBe(other.jti);
   });
 
   test('of this issuer is valid', async () => {
-    expect(await createTokens().tokens.verify(await createForgedToken())).toMatchObject(claims);
+    expect(await createTokens().tokens.verify('au1', await createForgedToken())).toMatchObject(claims);
   });
 
   test('is valid for 3600 seconds (OAU-14)', async () => {
     const { clock, tokens } = createTokens();
-    const { token } = tokens.sign(claims);
+    const { token } = tokens.sign('au1', claims);
     clock.at = OAUTH_START + 60 * MINUTE - 1000;
-    expect(await tokens.verify(token)).toMatchObject(claims);
+    expect(await tokens.verify('au1', token)).toMatchObject(claims);
     clock.at = OAUTH_START + 60 * MINUTE;
-    expect(await tokens.verify(token)).toBeNull();
+    expect(await tokens.verify('au1', token)).toBeNull();
     clock.at = OAUTH_START + 61 * MINUTE;
-    expect(await tokens.verify(token)).toBeNull();
+    expect(await tokens.verify('au1', token)).toBeNull();
+  });
+});
+
+describe('a token of a region', () => {
+  test('is refused by the other for its signature, also under the kid of that region', async () => {
+    const { tokens } = createTokens();
+    const { token } = tokens.sign('au1', claims);
+    expect(await tokens.verify('au1', token)).toMatchObject(claims);
+    expect(await tokens.verify('us1', token)).toBeNull();
+    const [, payload, signature] = token.split('.');
+    const header = base64url({
+      ...decodeProtectedHeader(token),
+      kid: decodeProtectedHeader(tokens.sign('us1', claims).token).kid,
+    });
+    expect(await tokens.verify('us1', `${header}.${payload}.${signature}`)).toBeNull();
+  });
+
+  test('of the release before is valid for its hour', async () => {
+    const { clock, tokens } = createTokens();
+    const token = await createForgedToken({ kid: toKeyId(key) });
+    expect(await tokens.verify('au1', token)).toMatchObject(claims);
+    clock.at = OAUTH_START + 60 * MINUTE;
+    expect(await tokens.verify('au1', token)).toBeNull();
   });
 });
 
@@ -72,22 +99,22 @@ describe('several keys', () => {
   const using = (...keys: string[]) => new AccessTokens({ keys, issuer: BASE_URL, clock });
 
   test('sign with the first, and verify with all', async () => {
-    const { token } = using(one, other).sign(claims);
-    expect(await using(one).verify(token)).toMatchObject(claims);
-    expect(await using(other, one).verify(token)).toMatchObject(claims);
-    expect(await using(other).verify(token)).toBeNull();
+    const { token } = using(one, other).sign('au1', claims);
+    expect(await using(one).verify('au1', token)).toMatchObject(claims);
+    expect(await using(other, one).verify('au1', token)).toMatchObject(claims);
+    expect(await using(other).verify('au1', token)).toBeNull();
   });
 
   test('are named by the kid, which does not depend on the position of the key', async () => {
-    const kidOf = async (tokens: AccessTokens) => decodeProtectedHeader(tokens.sign(claims).token).kid;
+    const kidOf = async (tokens: AccessTokens) => decodeProtectedHeader(tokens.sign('au1', claims).token).kid;
     expect(await kidOf(using(one, other))).toBe(await kidOf(using(one)));
     expect(await kidOf(using(one))).not.toBe(await kidOf(using(other)));
   });
 
   test('verify tokens without a kid, as an earlier release signed them', async () => {
     const token = await createForgedToken({ key: Buffer.from(other, 'base64url') });
-    expect(await using(one, other).verify(token)).toMatchObject(claims);
-    expect(await using(one).verify(token)).toBeNull();
+    expect(await using(one, other).verify('au1', token)).toMatchObject(claims);
+    expect(await using(one).verify('au1', token)).toBeNull();
   });
 
   test('do not verify a token that names another key', async () => {
@@ -96,7 +123,7 @@ describe('several keys', () => {
     const signature = createHmac('sha256', Buffer.from(one, 'base64url'))
       .update(`${base64url(header)}.${payload}`)
       .digest('base64url');
-    expect(await using(one, other).verify(`${base64url(header)}.${payload}.${signature}`)).toBeNull();
+    expect(await using(one, other).verify('au1', `${base64url(header)}.${payload}.${signature}`)).toBeNull();
   });
 });
 
@@ -106,52 +133,59 @@ describe('a token is rejected (OAU-15)', () => {
     const [, payload, signature] = (await createForgedToken()).split('.');
     for (const alg of ['none', 'None', 'NONE']) {
       const header = base64url({ alg, typ: 'JWT' });
-      expect(await tokens.verify(`${header}.${payload}.`)).toBeNull();
-      expect(await tokens.verify(`${header}.${payload}.${signature}`)).toBeNull();
+      expect(await tokens.verify('au1', `${header}.${payload}.`)).toBeNull();
+      expect(await tokens.verify('au1', `${header}.${payload}.${signature}`)).toBeNull();
     }
   });
 
   test('with another algorithm and the same key', async () => {
     expect(
       await createTokens().tokens.verify(
+        'au1',
         await createForgedToken({ alg: 'HS384', key: Buffer.concat([keyBytes, keyBytes]) }),
       ),
     ).toBeNull();
     expect(
       await createTokens().tokens.verify(
+        'au1',
         await createForgedToken({ alg: 'HS512', key: Buffer.concat([keyBytes, keyBytes]) }),
       ),
     ).toBeNull();
     const header = base64url({ alg: 'HS512', typ: 'JWT' });
     const [, payload] = (await createForgedToken()).split('.');
     const signature = createHmac('sha512', keyBytes).update(`${header}.${payload}`).digest('base64url');
-    expect(await createTokens().tokens.verify(`${header}.${payload}.${signature}`)).toBeNull();
+    expect(await createTokens().tokens.verify('au1', `${header}.${payload}.${signature}`)).toBeNull();
   });
 
   test('signed with an asymmetric key, or with a key in its own header', async () => {
     const { privateKey } = await generateKeyPair('RS256');
     const token = await new SignJWT(claims).setProtectedHeader({ alg: 'RS256' }).sign(privateKey);
-    expect(await createTokens().tokens.verify(token)).toBeNull();
+    expect(await createTokens().tokens.verify('au1', token)).toBeNull();
     const other = Buffer.from(newSecret(), 'base64url');
     const header = base64url({ alg: 'HS256', jwk: { kty: 'oct', k: other.toString('base64url') } });
     const [, payload] = (await createForgedToken()).split('.');
     const signature = createHmac('sha256', other).update(`${header}.${payload}`).digest('base64url');
-    expect(await createTokens().tokens.verify(`${header}.${payload}.${signature}`)).toBeNull();
+    expect(await createTokens().tokens.verify('au1', `${header}.${payload}.${signature}`)).toBeNull();
   });
 
   test('signed with another key', async () => {
     expect(
-      await createTokens().tokens.verify(await createForgedToken({ key: Buffer.from(newSecret(), 'base64url') })),
+      await createTokens().tokens.verify(
+        'au1',
+        await createForgedToken({ key: Buffer.from(newSecret(), 'base64url') }),
+      ),
     ).toBeNull();
   });
 
   test('of another issuer', async () => {
-    expect(await createTokens().tokens.verify(await createForgedToken({ issuer: 'https://other.example' }))).toBeNull();
+    expect(
+      await createTokens().tokens.verify('au1', await createForgedToken({ issuer: 'https://other.example' })),
+    ).toBeNull();
   });
 
   test('for another audience', async () => {
     expect(
-      await createTokens().tokens.verify(await createForgedToken({ audience: 'https://other.example' })),
+      await createTokens().tokens.verify('au1', await createForgedToken({ audience: 'https://other.example' })),
     ).toBeNull();
   });
 
@@ -167,7 +201,7 @@ describe('a token is rejected (OAU-15)', () => {
     for (const omitted of Object.keys(allClaims)) {
       const { [omitted as 'sub']: _, ...rest } = allClaims;
       const token = await new SignJWT(rest).setProtectedHeader({ alg: 'HS256' }).sign(keyBytes);
-      expect(await createTokens().tokens.verify(token), omitted).toBeNull();
+      expect(await createTokens().tokens.verify('au1', token), omitted).toBeNull();
     }
   });
 
@@ -175,9 +209,9 @@ describe('a token is rejected (OAU-15)', () => {
     const { tokens } = createTokens();
     const token = await createForgedToken();
     for (const [name, spelling] of Object.entries(toNonCanonicalTokens(token))) {
-      expect(await tokens.verify(spelling), name).toBeNull();
+      expect(await tokens.verify('au1', spelling), name).toBeNull();
     }
-    expect(await tokens.verify(token)).toMatchObject(claims);
+    expect(await tokens.verify('au1', token)).toMatchObject(claims);
   });
 
   test('with a changed payload or signature, and for text that is not a token', async () => {
@@ -185,9 +219,9 @@ describe('a token is rejected (OAU-15)', () => {
     const token = await createForgedToken();
     const [header, , signature] = token.split('.');
     const payload = base64url({ ...decodeJwt(token), scope: 'write:photos' });
-    expect(await tokens.verify(`${header}.${payload}.${signature}`)).toBeNull();
+    expect(await tokens.verify('au1', `${header}.${payload}.${signature}`)).toBeNull();
     for (const garbage of ['', '.', '..', 'garbage', 'a.b.c', `${token}.`, `${token}a`]) {
-      expect(await tokens.verify(garbage), garbage).toBeNull();
+      expect(await tokens.verify('au1', garbage), garbage).toBeNull();
     }
   });
 });

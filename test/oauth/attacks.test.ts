@@ -35,7 +35,7 @@ afterAll(() => service?.close());
 
 const flow = { clientId: 'cli_app', email: 'user_a@example.com' };
 const isAccepted = async (token: string) => {
-  const claims = await service.tokens.verify(token);
+  const claims = await service.tokens.verify('au1', token);
   return claims !== null && (await service.tokenVerifier.isLive(claims, 'au1'));
 };
 
@@ -148,7 +148,8 @@ describe('another region', () => {
     expect((await exchangeCode(service, flow, code)).body.error).toBe('invalid_grant');
     expect((await refreshTokens(service, flow, tokens.refresh_token)).body.error).toBe('invalid_grant');
     expect(await isAccepted(tokens.access_token)).toBe(false);
-    const claims = (await service.tokens.verify(tokens.access_token))!;
+    expect(await service.tokens.verify('au1', tokens.access_token)).toBeNull();
+    const claims = (await service.tokens.verify('us1', tokens.access_token))!;
     expect(await service.tokenVerifier.isLive(claims, 'us1')).toBe(true);
     const headers = { 'x-service-region-id': 'au1', 'content-type': 'application/json' };
     const payload = JSON.stringify({ client_id: 'cli_us', token: tokens.access_token });

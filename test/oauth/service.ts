@@ -112,7 +112,7 @@ export async function createRegionalDatabase(region: RegionId) {
 
 /** Returns whether the API accepts a valid access token of `au1`: it is not revoked. */
 export const isTokenLive = async ({ tokens, tokenVerifier }: OAuthService, token: string) =>
-  tokenVerifier.isLive((await tokens.verify(token))!, 'au1');
+  tokenVerifier.isLive((await tokens.verify('au1', token))!, 'au1');
 
 /** Values of the columns of `Timestamped`. */
 export const timestamps = (at: number) => {

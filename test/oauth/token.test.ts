@@ -64,7 +64,7 @@ describe('200', () => {
       iat,
       exp: iat + 3600,
     });
-    expect(await service.tokens.verify(response.body.access_token)).not.toBeNull();
+    expect(await service.tokens.verify('au1', response.body.access_token)).not.toBeNull();
   });
 
   test.each([

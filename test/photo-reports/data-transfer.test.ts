@@ -110,7 +110,7 @@ async function createConnectedClient({ operator, app }: Deployment, integratorId
   const { clientId } = await operator.json(create);
   await operator.json(['connection', 'create', '--integrator', integratorId, '--builder', 'buil_a', ...scopes]);
   const tokens = new AccessTokens({ keys: [TOKEN_KEY], issuer: BASE_URL, clock: operator.clock });
-  const { token } = await tokens.sign({ sub: clientId, client_id: clientId, scope: SCOPES.join(' ') });
+  const { token } = await tokens.sign('au1', { sub: clientId, client_id: clientId, scope: SCOPES.join(' ') });
   return new BuilderClient(
     { request: (options: object) => app.inject(options) } as unknown as Service,
     token,

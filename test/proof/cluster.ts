@@ -166,7 +166,7 @@ async function measureRevocations(environment: ProofEnvironment, problems: strin
   const bearer = async () => {
     const tokens = new AccessTokens({ keys: [environment.settings.TOKEN_KEY!], issuer: BASE_URL, clock: Date });
     const claims = { sub: client.clientId, client_id: client.clientId, scope: client.scopes.join(' ') };
-    return (await tokens.sign(claims)).token;
+    return (await tokens.sign('au1', claims)).token;
   };
   const statusAt = async ({ origin }: Instance, token: string, path: string) => {
     const response = await fetch(`${origin}${path}`, { headers: { authorization: `Bearer ${token}` } });
@@ -231,7 +231,7 @@ async function exhaustBudget(
   const client = environment.demo.clients.find(({ name }) => name === 'A without read:timesheets')!;
   const tokens = new AccessTokens({ keys: [environment.settings.TOKEN_KEY!], issuer: BASE_URL, clock: Date });
   const claims = { sub: client.clientId, client_id: client.clientId, scope: client.scopes.join(' ') };
-  const { token } = await tokens.sign(claims);
+  const { token } = await tokens.sign('au1', claims);
   const headers = { authorization: `Bearer ${token}` };
   const statuses = await sendBurst(limit, () => fetch(`${balancer.origin}/builders?limit=1`, { headers }));
   problems.push(...findBurstProblems('requests of a client', limit, statuses, INSTANCES));

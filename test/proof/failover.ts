@@ -97,7 +97,7 @@ export async function failover({ rounds, log }: FailoverOptions) {
 
 const signToken = async (environment: ProofEnvironment, { clientId, scopes }: DemoClient): Promise<string> => {
   const tokens = new AccessTokens({ keys: [environment.settings.TOKEN_KEY!], issuer: BASE_URL, clock: Date });
-  return (await tokens.sign({ sub: clientId, client_id: clientId, scope: scopes.join(' ') })).token;
+  return (await tokens.sign('au1', { sub: clientId, client_id: clientId, scope: scopes.join(' ') })).token;
 };
 
 /** Revokes tokens before a primary is killed, and checks that they stay revoked. */

@@ -133,7 +133,7 @@ export async function fleet({ instances, integrators: count, seconds, log }: Fle
     const signed = await Promise.all(
       added.map(async ({ clientId }) => {
         const claims = { sub: clientId, client_id: clientId, scope: client.scopes.join(' ') };
-        return (await tokens.sign(claims)).token;
+        return (await tokens.sign('au1', claims)).token;
       }),
     );
     const receivers = await FleetReceiver.start();

@@ -80,7 +80,7 @@ const clientOf = (environment: ProofEnvironment, name: string) =>
 async function tokenOf(environment: ProofEnvironment, name: string): Promise<string> {
   const { clientId, scopes } = clientOf(environment, name);
   const tokens = new AccessTokens({ keys: [environment.settings.TOKEN_KEY!], issuer: BASE_URL, clock: Date });
-  return (await tokens.sign({ sub: clientId, client_id: clientId, scope: scopes.join(' ') })).token;
+  return (await tokens.sign('au1', { sub: clientId, client_id: clientId, scope: scopes.join(' ') })).token;
 }
 
 /**

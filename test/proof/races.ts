@@ -21,7 +21,7 @@ export async function runRaces(environment: ProofEnvironment, rounds: number, pr
   const builderId = client.builderIds[0]!;
   const tokens = new AccessTokens({ keys: [environment.settings.TOKEN_KEY!], issuer: BASE_URL, clock: Date });
   const claims = { sub: client.clientId, client_id: client.clientId, scope: client.scopes.join(' ') };
-  const { token } = await tokens.sign(claims);
+  const { token } = await tokens.sign('au1', claims);
   const em = environment.database().fork();
   const [project] = await em.execute<{ id: string }[]>(
     'select id from project where builder_id = ? order by id limit 1',

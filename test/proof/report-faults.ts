@@ -64,7 +64,7 @@ export async function reportFaults(options: ReportFaultsOptions) {
     const instances = [await Instance.start(env), await Instance.start(env)];
     for (const instance of instances) undo.push(() => instance.kill());
     const tokens = new AccessTokens({ keys: [env.TOKEN_KEY], issuer: BASE_URL, clock: { now: () => Date.now() } });
-    const { token } = await tokens.sign({ sub: clientId, client_id: clientId, scope: 'write:photos' });
+    const { token } = await tokens.sign('au1', { sub: clientId, client_id: clientId, scope: 'write:photos' });
 
     let sent = 0;
     const send = async (at: number, body: object): Promise<{ idempotent: boolean; ids: string }> => {

@@ -223,7 +223,7 @@ describe('the examples of the token endpoints', () => {
   const secret = { client_secret: CLIENT_SECRET };
 
   it.each(types)('tell of a token, and revoke it: %s', async (type) => {
-    const { token } = await fixture.service.tokens.sign({
+    const { token } = await fixture.service.tokens.sign('au1', {
       sub: CLIENT_ID,
       client_id: CLIENT_ID,
       scope: 'read:builders',

@@ -49,7 +49,8 @@ export class Service {
   /** Returns an access token as the token endpoint issues them. */
   async createToken({ clientId, scope, userId, builderId }: TokenOptions): Promise<string> {
     const claims = { sub: userId ?? clientId, client_id: clientId, scope: [scope].flat().join(' ') };
-    return (await this.tokens.sign(builderId ? { ...claims, builder_id: builderId } : claims)).token;
+    const region = inject('demo').clients.find((client) => client.clientId === clientId)?.regionId ?? 'au1';
+    return (await this.tokens.sign(region, builderId ? { ...claims, builder_id: builderId } : claims)).token;
   }
 
   /** Returns a client of the demo's accounts: `A`, `B`, `C`, `internal`, `us1`. */

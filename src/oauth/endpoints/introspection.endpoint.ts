@@ -54,7 +54,7 @@ async function introspectAccessToken(
   token: string,
 ): Promise<Introspection | null> {
   const { accessTokens, tokenVerifier, baseUrl } = dependencies;
-  const claims = await accessTokens.verify(token);
+  const claims = await accessTokens.verify(client.database.region, token);
   if (!claims || !isTokenOwner(claims.client_id, client)) return null;
   if (!(await tokenVerifier.isLive(claims, client.database.region))) return null;
   const { sub, client_id, builder_id, scope, jti, iat, exp } = claims;

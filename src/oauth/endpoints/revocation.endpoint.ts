@@ -36,7 +36,7 @@ async function revokeAccessToken(
   token: string,
   chargeClient: ChargeClient,
 ): Promise<void> {
-  const claims = await dependencies.accessTokens.verify(token);
+  const claims = await dependencies.accessTokens.verify(client.database.region, token);
   if (!claims || !isTokenOwner(claims.client_id, client)) return;
   if (await dependencies.tokenVerifier.isLive(claims, client.database.region)) await chargeClient();
   const row = { jti: claims.jti, expiresAt: new Date(claims.exp * 1000).toISOString() };

@@ -8,5 +8,6 @@ import type { GrantHandler } from './grant.ts';
 export const grantClientCredentials: GrantHandler = async ({ parameters, client }, { accessTokens, baseUrl }) => {
   requireAudience(requireParameter(parameters, 'audience'), baseUrl);
   const scopes = requireClientScopes(requireParameter(parameters, 'scope'), client);
-  return issueAccessToken(accessTokens, { sub: client.id, client_id: client.id, scope: scopes.join(' ') });
+  const claims = { sub: client.id, client_id: client.id, scope: scopes.join(' ') };
+  return issueAccessToken(accessTokens, client.database.region, claims);
 };

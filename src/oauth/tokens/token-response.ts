@@ -1,4 +1,5 @@
 import { ACCESS_TOKEN_SECONDS, type AccessClaims, type AccessTokens } from '../../auth/access-tokens.ts';
+import type { RegionId } from '../../shared/regions.ts';
 
 /** Successful response of the token endpoint. RFC 6749 section 5.1, OAU-8. */
 export interface TokenResponse {
@@ -21,8 +22,13 @@ type Claims = Pick<AccessClaims, 'sub' | 'client_id' | 'builder_id' | 'scope'>;
  *
  * @param familyId the token family that the token belongs to; null for a token of the client itself
  */
-export function issueAccessToken(tokens: AccessTokens, claims: Claims, familyId: string | null = null): TokenResponse {
-  const { token } = tokens.sign(claims, familyId);
+export function issueAccessToken(
+  tokens: AccessTokens,
+  region: RegionId,
+  claims: Claims,
+  familyId: string | null = null,
+): TokenResponse {
+  const { token } = tokens.sign(region, claims, familyId);
   return {
     access_token: token,
     token_type: 'Bearer',

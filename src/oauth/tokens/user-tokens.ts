@@ -56,6 +56,6 @@ export async function issueUserTokens(
   if (updatedFamilies === 0) throw expiredOrRevokedGrant();
   const refreshToken = canRefresh ? await issueRefreshToken(em, familyId, now) : null;
   const claims = { sub: userId, client_id: client.id, builder_id: builderId, scope: scopes.join(' ') };
-  const response = issueAccessToken(accessTokens, claims, familyId);
+  const response = issueAccessToken(accessTokens, client.database.region, claims, familyId);
   return refreshToken === null ? response : { ...response, refresh_token: refreshToken };
 }

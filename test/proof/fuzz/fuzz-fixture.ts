@@ -57,7 +57,7 @@ export async function createFuzzFixture({
   const sign = async (name: string, scopes: (own: string[]) => string[] = (own) => own, at = clock) => {
     const { clientId, scopes: own } = clientOf(name);
     const tokens = new AccessTokens({ keys: [key], issuer: baseUrl, clock: at });
-    return (await tokens.sign({ sub: clientId, client_id: clientId, scope: scopes(own).join(' ') })).token;
+    return (await tokens.sign('au1', { sub: clientId, client_id: clientId, scope: scopes(own).join(' ') })).token;
   };
   const { clientId, clientSecret, builderIds } = clientOf('A');
   const publicClient = clientOf('A public');

@@ -95,7 +95,7 @@ type Sign = (clientId: string, scopes: readonly string[]) => Promise<string>;
 function tokenSigner(environment: ProofEnvironment): Sign {
   const tokens = new AccessTokens({ keys: [environment.settings.TOKEN_KEY!], issuer: BASE_URL, clock: Date });
   return async (clientId, scopes) =>
-    (await tokens.sign({ sub: clientId, client_id: clientId, scope: scopes.join(' ') })).token;
+    (await tokens.sign('au1', { sub: clientId, client_id: clientId, scope: scopes.join(' ') })).token;
 }
 
 async function prepareAttacker(
