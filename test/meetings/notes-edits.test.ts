@@ -31,6 +31,18 @@ describe.each([
     expect(await meetings.readNotes(meetingId)).toBe('Safety\nWear hats and boots.\n\nCrane\nTuesday\n\nHoist');
   });
 
+  it('have a synced note replaced after an editor changed line endings, Unicode form and spaces (MTG-20)', async () => {
+    const meetingId = await make();
+    await meetings.editUntilSaved(meetingId, () => 'Für Zoë\nWear hats.');
+    await meetings.syncNote(meetingId, { externalSourceId: '1', title: 'Zoë ruft an', summaryMarkdown: 'Kran\nÅ' });
+    await meetings.editUntilSaved(meetingId, (notes) =>
+      notes.normalize('NFD').replaceAll(' ', '\u00a0').replaceAll('\n', ' \r\n'),
+    );
+    await meetings.syncNote(meetingId, { externalSourceId: '1', title: 'Hoist' });
+    const notes = (await meetings.readNotes(meetingId))!.normalize('NFC').replaceAll('\u00a0', ' ');
+    expect(notes.replace(/ *\r?\n/g, '\n')).toBe('Für Zoë\nWear hats.\n\nHoist');
+  });
+
   it('are not changed by a repeated sync (MTG-19)', async () => {
     const meetingId = await make();
     await meetings.syncNote(meetingId, FULL);

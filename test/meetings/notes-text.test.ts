@@ -100,6 +100,70 @@ describe('the notes of a meeting without a template', () => {
   });
 });
 
+/** What editors change in a text without anybody writing it. */
+const HARMLESS: Record<string, (text: string) => string> = {
+  'line endings of Windows': (text) => text.replace(/\r\n?|\n/g, '\r\n'),
+  'line endings of Unix': (text) => text.replace(/\r\n?/g, '\n'),
+  'decomposed characters': (text) => text.normalize('NFD'),
+  'composed characters': (text) => text.normalize('NFC'),
+  'no-break spaces': (text) => text.replaceAll(' ', '\u00a0'),
+  'spaces at line ends': (text) => text.replace(/(?<!\r)(?=\n)|(?=\r)|$/g, '  '),
+  'no spaces at line ends': (text) => text.replace(/[ \t\u00a0]+$/gm, ''),
+};
+const edits = fc.array(fc.constantFrom(...Object.keys(HARMLESS)), { minLength: 1, maxLength: 4 });
+
+/** Returns the text in one spelling. */
+const fold = (text: string) =>
+  text
+    .replace(/\r\n?/g, '\n')
+    .replaceAll('\u00a0', ' ')
+    .normalize('NFC')
+    .replace(/[ \t]+$/gm, '');
+
+const words = fc.constantFrom('Zoë', 'Crane', 'naïve café', '각도', 'Å 5 m', 'Crane ', 'a  b', 'Ω', '한', ' ', '');
+const text = fc.array(words, { minLength: 1, maxLength: 5 }).map((lines) => lines.join('\n'));
+const noteText = text.filter((lines) => lines.trim() !== '');
+
+describe('a synced note in an editor that changes line endings, Unicode form and spaces (MTG-20)', () => {
+  it.each(Object.keys(HARMLESS))('is replaced after the edit: %s', (name) => {
+    const synced = syncBlock({ text: 'Häuser bauen \n', blocks: [] }, 'mnote_1', 'Zoë ruft an\n- Kran \n- Å');
+    const edited = rewriteNotes(synced, HARMLESS[name]!(synced.text));
+    expect(fold(syncBlock(edited, 'mnote_1', 'Neu').text)).toBe('Häuser bauen\n\n\nNeu');
+  });
+
+  it('is replaced and never repeated, and what people wrote is untouched', () => {
+    const sync = fc.record({ noteId, text: noteText, edits });
+    fc.assert(
+      fc.property(text, fc.array(sync, { minLength: 1, maxLength: 8 }), (people, syncs) => {
+        let notes: PlainNotes = { text: people, blocks: [] };
+        // The same notes in an editor that changes nothing.
+        let expected = notes;
+        let response = rewriteTemplate(null, [], people);
+        for (const { noteId: id, text: synced, edits: names } of syncs) {
+          notes = syncBlock(notes, id, synced);
+          expected = syncBlock(expected, id, synced);
+          response = syncToTemplate(response, id, synced);
+          expect(fold(notes.text)).toBe(fold(expected.text));
+          expect(fold(read(response))).toBe(fold(listTemplateParts(response).map(fold).join('\n\n')));
+          const edited = names.reduce((before, name) => HARMLESS[name]!(before), notes.text);
+          notes = rewriteNotes(notes, edited);
+          expect(notes.text).toBe(edited);
+          expect(notes.blocks).toHaveLength(expected.blocks.length);
+          const saved = rewriteTemplate(
+            response,
+            [],
+            names.reduce((before, name) => HARMLESS[name]!(before), read(response)),
+          );
+          expect(saved.syncedNotes).toEqual(response.syncedNotes);
+          expect(fold(saved.preface ?? '')).toBe(fold(response.preface ?? ''));
+          response = saved;
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
 describe('the notes of a meeting with a template', () => {
   const SECTIONS = [
     { id: 'safety', title: 'Safety' },

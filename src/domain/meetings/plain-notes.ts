@@ -1,4 +1,5 @@
 import type { NoteBlock } from '../../../entities/meeting.entity.ts';
+import { FoldedText } from './folded-text.ts';
 
 /** Notes of a meeting without a template: one text, with one block for each synced note. */
 export interface PlainNotes {
@@ -30,7 +31,7 @@ function appendBlock({ text, blocks }: PlainNotes, noteId: string, noteText: str
 
 /**
  * Returns the notes with a person's text. Blocks outside the changed range remain; a block inside it remains if the new text contains
- * its text. A block that was overwritten becomes the person's text (MTG-20).
+ * its text, apart from what editors change by themselves. A block that was overwritten becomes the person's text (MTG-20).
  */
 export function rewriteNotes(before: PlainNotes, text: string): PlainNotes {
   const [start, tail] = findChangedRange(before.text, text);
@@ -42,9 +43,11 @@ export function rewriteNotes(before: PlainNotes, text: string): PlainNotes {
     else if (block.start >= before.text.length - tail) kept.push({ ...block, start: block.start + shift });
     else lost.push(block);
   }
+  if (lost.length === 0) return { text, blocks: kept };
+  const [folded, foldedBefore] = [new FoldedText(text), new FoldedText(before.text)];
   for (const block of lost) {
-    const found = relocateBlock(before.text, block, text, kept);
-    if (found !== undefined) kept.push({ ...block, start: found });
+    const found = relocateBlock(foldedBefore, block, folded, kept);
+    if (found) kept.push({ noteId: block.noteId, start: found.start, text: text.slice(found.start, found.end) });
   }
   return { text, blocks: kept };
 }
@@ -56,20 +59,24 @@ function findChangedRange(before: string, after: string): [start: number, tail: 
   while (start < maxLength && before[start] === after[start]) start++;
   let tail = 0;
   while (tail < maxLength - start && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
+  // A line ending that became one of Windows has changed as a whole.
+  if (tail > 0 && after.at(-tail) === '\n' && after.at(-tail - 1) === '\r') tail--;
   return [start, tail];
 }
 
-/** Returns the new start of a block's text: of several occurrences, the one with the same ordinal number as before. */
-function relocateBlock(before: string, block: NoteBlock, after: string, otherBlocks: NoteBlock[]): number | undefined {
-  const length = block.text.length;
-  const isFree = (at: number) =>
-    otherBlocks.every((other) => at + length <= other.start || at >= other.start + other.text.length);
+/** Returns the new range of a block: of several occurrences of its text, the one with the same ordinal number as before if it is free. */
+function relocateBlock(before: FoldedText, block: NoteBlock, after: FoldedText, otherBlocks: NoteBlock[]) {
+  const part = new FoldedText(block.text).text;
   for (const find of [findParagraphs, findOccurrences]) {
-    const order = find(before, block.text).indexOf(block.start);
-    const starts = find(after, block.text).filter(isFree);
-    if (order >= 0 && starts.length > 0) return starts[Math.min(order, starts.length - 1)];
+    const order = find(before.text, part).indexOf(before.toFolded(block.start));
+    const ranges = find(after.text, part).map((at) => after.toOriginal(at, at + part.length));
+    const isFree = ({ start, end }: (typeof ranges)[number]) =>
+      otherBlocks.every((other) => end <= other.start || start >= other.start + other.text.length);
+    const same = ranges[order];
+    if (same && isFree(same)) return same;
+    const free = ranges.filter(isFree);
+    if (order >= 0 && free.length > 0) return free[Math.min(order, free.length - 1)];
   }
-  return undefined;
 }
 
 /** Further occurrences are ignored, because a text of one letter can have very many. */

@@ -5,6 +5,7 @@ import {
   type NoteBlock,
 } from '../../../entities/meeting.entity.ts';
 import type { MeetingTemplateSection } from '../../../entities/meeting-template.entity.ts';
+import { FoldedText } from './folded-text.ts';
 import { rewriteNotes } from './plain-notes.ts';
 
 const EMPTY: MeetingTemplateResponse = { sections: [], syncedNotes: [] };
@@ -25,14 +26,16 @@ export function syncToTemplate(
 
 /**
  * Splits a person's edited text into the response: text under the title of a section belongs to that section, synced notes that the
- * text still contains remain, and the rest is the preface. The response has the same text, but with the synced notes at the end.
+ * text still contains remain, and the rest is the preface. The response has the same text, but with the synced notes at the end and the line
+ * endings of Unix.
  */
 export function rewriteTemplate(
   response: MeetingTemplateResponse | null,
   template: MeetingTemplateSection[],
-  text: string,
+  editedText: string,
 ): MeetingTemplateResponse {
   const before = response ?? EMPTY;
+  const text = editedText.replace(/\r\n?/g, '\n');
   const { blocks } = rewriteNotes({ text: listTemplateParts(before).join(GAP), blocks: toBlocks(before) }, text);
   const remaining = new Set(blocks.map(({ noteId }) => noteId));
   const sectionIds = new Set(before.sections.map(({ id }) => id));
@@ -55,14 +58,17 @@ function toBlocks(response: MeetingTemplateResponse): NoteBlock[] {
   });
 }
 
+/** Separators, whose empty line an editor may have filled with spaces. */
+const [GAP_AT_START, GAP_AT_END] = [/^\n[^\S\n]*\n/, /\n[^\S\n]*\n$/];
+
 /** Returns the text without the blocks and their separators. */
 function removeBlocks(text: string, blocks: NoteBlock[]): string {
   return [...blocks]
     .sort((one, other) => other.start - one.start)
     .reduce((rest, { start, text: { length } }) => {
       const [before, after] = [rest.slice(0, start), rest.slice(start + length)];
-      if (before.endsWith(GAP)) return before.slice(0, -GAP.length) + after;
-      return before + (after.startsWith(GAP) ? after.slice(GAP.length) : after);
+      const gap = GAP_AT_END.exec(before);
+      return gap ? before.slice(0, gap.index) + after : before + after.replace(GAP_AT_START, '');
     }, text);
 }
 
@@ -73,12 +79,11 @@ function splitIntoSections(
   const found: { id: string; at: number; body: number }[] = [];
   let from = 0;
   for (const { id, title } of headings) {
-    const at = findHeading(text, title, from);
-    if (at < 0) continue;
-    const body = at + title.length + 1;
-    found.push({ id, at, body });
+    const heading = findHeading(text, title, from);
+    if (!heading) continue;
+    found.push({ id, ...heading });
     // The next heading follows at least one character and a separator.
-    from = body + 1 + GAP.length;
+    from = heading.body + 1 + GAP.length;
   }
   const findEnd = (next: { at: number } | undefined) => (next ? next.at - GAP.length : text.length);
   const texts = new Map(found.map(({ id, body }, index) => [id, text.slice(body, findEnd(found[index + 1]))]));
@@ -87,12 +92,19 @@ function splitIntoSections(
   return { ...(preface && { preface }), sections };
 }
 
-/** Returns the index of a section's title as a heading, or -1: a line at the start or after a separator, with text below. */
-function findHeading(text: string, title: string, from: number): number {
-  const line = `${title}\n`;
-  for (let at = text.indexOf(line, from); at >= 0; at = text.indexOf(line, at + 1)) {
+/** Returns where a section's title is a heading, and its text begins: a line at the start or after a separator, with text below. */
+function findHeading(text: string, title: string, from: number): { at: number; body: number } | null {
+  const folded = new FoldedText(title).text;
+  if (folded === '') return null;
+  for (let at = from; at < text.length; ) {
+    const body = text.indexOf('\n', at) + 1;
     const begins = at === 0 || (at > GAP.length && text.startsWith(GAP, at - GAP.length));
-    if (begins && title !== '' && at + line.length < text.length) return at;
+    if (begins && body > 0 && body < text.length && new FoldedText(text.slice(at, body - 1)).text === folded) {
+      return { at, body };
+    }
+    const gap = text.indexOf(GAP, Math.max(0, at - 1));
+    if (gap < 0) return null;
+    at = gap + GAP.length;
   }
-  return -1;
+  return null;
 }
