@@ -172,7 +172,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   const limits = new RateLimiter('api', rateLimits.api, clock);
   const tokenLimits = new RateLimiter('token', rateLimits.token, clock);
   const budgets = { sync: new RateLimiter('sync', rateLimits.sync, clock) };
-  const shares = createFairShares(splitConnections(config.databaseConnections));
+  const shares = createFairShares(config.workers, splitConnections(config.databaseConnections));
   const { uploadQuota } = config;
   const webhooks = createWebhookTools(config, tokenKeys, dependencies.receivers);
   const eventTail = new EventTail(databases, () => dependencies.isStopping?.() ?? false);
@@ -207,7 +207,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   const authenticate = authenticator.authenticate.bind(authenticator);
   installNotFound(app, authenticate);
   installJsonParser(app);
-  const largeBodies = new LargeBodyParser(shares, app.initialConfig.bodyLimit!);
+  const largeBodies = new LargeBodyParser(app.initialConfig.bodyLimit!);
   app.addHook('onClose', () => largeBodies.close());
   const acceptLargeBodies: LargeBodyParser['install'] = (scope, form) => largeBodies.install(scope, form);
   registerHealth(app, config, { databases, storages, isStopping: dependencies.isStopping });
@@ -229,7 +229,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   });
   await app.register(
     createOAuthPlugin({
-      ...{ databases, accessTokens, tokenVerifier: tokens, clock, baseUrl },
+      ...{ databases, accessTokens, tokenVerifier: tokens, clock, shares, baseUrl },
       logoUrl: (region, key) => storages[region].createDownloadUrl(key),
       ...oauthRateLimits,
       passwordResets,
@@ -253,7 +253,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
     ...{ schema, operations, authenticator, introspection, production, publicError, acceptLargeBodies },
   });
   await registerConsole(app, {
-    ...{ authenticator, databases, clock, baseUrl, publicError, acceptLargeBodies, limitPageRequest },
+    ...{ authenticator, databases, clock, shares, baseUrl, publicError, acceptLargeBodies, limitPageRequest },
     schema: consoleSchema,
     passwordLinks: createPasswordLinkSender(mailer, config, app),
     folder: findConsoleFolder(),

@@ -30,7 +30,7 @@ export class PhotoReportSyncResolver {
     @Ctx() context: RequestContext,
   ): Promise<PhotoReportSync> {
     const source = toReportSource(context, builderId, request);
-    return runWithinShare(context, () => syncReport(context, source, request, false));
+    return syncReport(context, source, request, false);
   }
 
   @Mutation(() => PhotoReportSync, {
@@ -43,7 +43,7 @@ export class PhotoReportSyncResolver {
     @Ctx() context: RequestContext,
   ): Promise<PhotoReportSync> {
     const source = toReportSource(context, builderId, request);
-    return runWithinShare(context, () => syncReport(context, source, request, true));
+    return syncReport(context, source, request, true);
   }
 
   @Mutation(() => PhotoReportArchive, {
@@ -60,13 +60,9 @@ export class PhotoReportSyncResolver {
     @Ctx() context: RequestContext,
   ): Promise<PhotoReportArchive> {
     const source = toReportSource(context, builderId, report);
-    return runWithinShare(context, () => archiveReport(context, source, sourceRevision ?? null));
+    return archiveReport(context, source, sourceRevision ?? null);
   }
 }
-
-/** Runs a write of a photo report within the caller's share of concurrent syncs. */
-const runWithinShare = <T>({ shares, shareKey }: RequestContext, work: () => Promise<T>): Promise<T> =>
-  shares.photoReportSyncs.run(shareKey, 1, work);
 
 function toReportSource(context: RequestContext, builderId: string, report: SourceReportArgs): ReportSource {
   const integratorId = requireIntegrator(context);

@@ -140,7 +140,7 @@ export class WebhookResolver {
       body,
       durationMs: _,
       ...result
-    } = await context.shares.webhookTests.run(context.shareKey, 1, () => sendTestEvent(context, key));
+    } = await context.shares.waits.run(context.shareKey, 1, () => sendTestEvent(context, key));
     return { ...result, responseStatus: status, responseBody: body };
   }
 

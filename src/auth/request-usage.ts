@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { DatabaseLimits } from '../database/database.ts';
 import type { Release } from '../shared/fair-semaphore.ts';
-import type { FairShares } from '../shared/fair-shares.ts';
+import { type FairShares, KIB } from '../shared/fair-shares.ts';
 import { splitJson } from '../shared/json-chunks.ts';
 import { ResponseMeter, SLOW_READ_COST } from '../shared/response-meter.ts';
 import { inSlices } from '../shared/time-slice.ts';
@@ -23,6 +23,9 @@ const REJECTION_DELAY_MS = 500;
 
 /** Milliseconds of pause for each millisecond that a share has occupied the event loop, up to `MAX_PAUSE_MS`. */
 const PAUSE_FACTOR = 3;
+
+/** Part of a share's memory that one request with large values counts as. The rest is for responses beside it. */
+const LARGE_READ_PART = 0.75;
 
 /** Average bytes of large values that a share may read per millisecond: receiving them occupies the event loop. */
 const LARGE_READ_BYTES_PER_MS = 25_000;
@@ -46,14 +49,6 @@ declare module 'fastify' {
   }
 }
 
-/** Permits of a request that holds large values. */
-interface LargeRead {
-  /** Releases the permit to read after a pause in proportion to the bytes. */
-  end: () => void;
-  /** Releases the permit to hold the response. */
-  release: Release;
-}
-
 /** Use that one request makes of the limits that callers share. All permits are released when its response ends, or is ready and small. */
 export class RequestUsage implements DatabaseLimits {
   readonly meter = new ResponseMeter();
@@ -61,7 +56,10 @@ export class RequestUsage implements DatabaseLimits {
   readonly #shareKey: string;
   readonly #releases: Release[] = [];
   #execution: Release | null = null;
-  #largeRead: Promise<LargeRead> | null = null;
+  /** Releases the memory of the request's large body. */
+  #body: Release | null = null;
+  /** The memory of large values. */
+  #largeRead: Promise<void> | null = null;
   #endOccupation: Release | null = null;
   #heldBytes = 0;
   #hasEnded = false;
@@ -94,7 +92,7 @@ export class RequestUsage implements DatabaseLimits {
    * that a share occupies the event loop for a part of the time only.
    */
   async occupyEventLoop(): Promise<Release> {
-    const release = await this.#shares.eventLoop.acquire(this.#shareKey);
+    const release = await this.#shares.parsing.acquire(this.#shareKey);
     const startedAt = performance.now();
     let hasEnded = false;
     const end = () => {
@@ -106,26 +104,31 @@ export class RequestUsage implements DatabaseLimits {
     return end;
   }
 
-  /** Waits for permits to hold large values, which are released when the response is ready and charged. */
-  async acquireLargeRead(): Promise<void> {
-    this.#largeRead ??= this.#beginLargeRead();
-    await this.#largeRead;
-  }
-
-  async #beginLargeRead(): Promise<LargeRead> {
-    const { largeReads, largeResponses } = this.#shares;
-    const release = await largeResponses.acquire(this.#shareKey);
+  /** Waits for the memory of a large body, which is released when the response is ready. */
+  async acquireLargeBody(bytes: number, signal: AbortSignal): Promise<void> {
+    const release = await this.#shares.memory.acquire(this.#shareKey, Math.ceil(bytes / KIB), signal);
+    this.#body = release;
     this.onEnd(release);
-    const endRead = await largeReads.acquire(this.#shareKey).catch((error) => {
-      release();
-      throw error;
-    });
-    const end = () => setTimeout(endRead, Math.min(MAX_PAUSE_MS, this.#heldBytes / LARGE_READ_BYTES_PER_MS));
-    this.onEnd(end);
-    return { end, release };
   }
 
-  /** Acquires the permits for large values before the request writes them, and counts their bytes. */
+  /**
+   * Waits for the memory of large values, of which a share has room for one request. It is released when the client has received the response, and not
+   * before a pause in proportion to the bytes.
+   */
+  acquireLargeRead(): Promise<void> {
+    this.#largeRead ??= this.#beginLargeRead();
+    return this.#largeRead;
+  }
+
+  async #beginLargeRead(): Promise<void> {
+    // A body that is in memory counts already. Waiting for more beside it could wait for itself.
+    if (this.#body) return;
+    const { memory } = this.#shares;
+    const release = await memory.acquire(this.#shareKey, LARGE_READ_PART * memory.perShare);
+    this.onEnd(() => setTimeout(release, Math.min(MAX_PAUSE_MS, this.#heldBytes / LARGE_READ_BYTES_PER_MS)));
+  }
+
+  /** Acquires the memory of large values before the request writes them, and counts their bytes. */
   async acquireLargeWrite(bytes: number): Promise<void> {
     await this.acquireLargeRead();
     this.#heldBytes += bytes * WRITE_FACTOR;
@@ -144,7 +147,7 @@ export class RequestUsage implements DatabaseLimits {
   }
 
   runTransaction<T>(transaction: () => Promise<T>): Promise<T> {
-    return this.#shares.transactions.run(this.#shareKey, 1, transaction);
+    return this.#shares.writes.run(this.#shareKey, 1, transaction);
   }
 
   runWrite<T>(transaction: () => Promise<T>): Promise<T> {
@@ -154,7 +157,7 @@ export class RequestUsage implements DatabaseLimits {
   /** Runs work that waits for events. Meanwhile the request holds a permit to wait instead of its permit to execute. */
   runWait<T>(work: () => Promise<T>): Promise<T> {
     return this.runWithoutPermit((release) =>
-      this.#shares.eventWaits.run(this.#shareKey, 1, () => {
+      this.#shares.waits.run(this.#shareKey, 1, () => {
         release();
         return work();
       }),
@@ -186,18 +189,17 @@ export class RequestUsage implements DatabaseLimits {
     }
     this.#execution?.();
     this.#endOccupation?.();
-    this.#largeRead?.then(
-      ({ end }) => end(),
-      () => undefined,
-    );
-    const { smallResponseBytes, responseBytes } = this.#shares;
-    const unsent = bytes < CHUNKED_BYTES ? smallResponseBytes : responseBytes;
-    const release = unsent.tryAcquire(this.#shareKey, bytes);
+    // The memory of large values is that of the response, too.
+    if (this.#largeRead && !this.#body) return undefined;
+    this.#body?.();
+    const { memory } = this.#shares;
+    const cost = Math.ceil(bytes / KIB);
+    const release = memory.tryAcquire(this.#shareKey, cost);
     if (release) {
-      this.#charge(release);
+      this.onEnd(release);
       return undefined;
     }
-    return unsent.acquire(this.#shareKey, bytes).then((granted) => this.#charge(granted));
+    return memory.acquire(this.#shareKey, cost).then((granted) => this.onEnd(granted));
   }
 
   /** Releases all permits. Further calls have no effect. */
@@ -206,15 +208,6 @@ export class RequestUsage implements DatabaseLimits {
     this.#hasEnded = true;
     this.#execution?.();
     for (const release of this.#releases) release();
-  }
-
-  /** Releases the permit for large responses: from now on the bytes of this one are charged. */
-  #charge(release: Release): void {
-    this.onEnd(release);
-    this.#largeRead?.then(
-      ({ release: releaseResponse }) => releaseResponse(),
-      () => undefined,
-    );
   }
 }
 

@@ -5,8 +5,6 @@ import type { FastifyInstance, FastifyRequest, RequestPayload } from 'fastify';
 import type { RequestContext } from '../auth/request-context.ts';
 import { PreparedPage, toCarrierDocument } from '../domain/photo-reports/prepared-page.ts';
 import { FieldErrors, invalidField, payloadTooLarge, unavailable } from '../shared/errors.ts';
-import type { Release } from '../shared/fair-semaphore.ts';
-import type { FairShares } from '../shared/fair-shares.ts';
 import type { LargeBodyForm } from '../shared/large-body.ts';
 import { WorkerThread, WorkerThreadError } from '../shared/worker-thread.ts';
 import { type BodyResult, type BodyTask, DOCUMENT_TYPE } from './body-task.ts';
@@ -46,14 +44,15 @@ const THREAD = {
 /** Bytes of a body after which the thread ends, because its heap would keep a hundred MiB or more until it collects them. */
 const ENDING_BYTES = 8 * MIB;
 
+/** Memory that a value or field name of a parsed body takes, in bytes. */
+const BYTES_PER_TOKEN = 64;
+
 /** A request whose large body is being received or processed. */
 interface LargeRequest {
   request: FastifyRequest;
   context: RequestContext;
   /** Fires when the connection closes. */
   signal: AbortSignal;
-  /** Releases the granted memory when the request has been processed, also if its client went away meanwhile. */
-  hold(release: Release): void;
 }
 
 /**
@@ -61,15 +60,14 @@ interface LargeRequest {
  * checked in a worker thread, which returns a summary.
  */
 export class LargeBodyParser {
-  readonly #shares: FairShares;
   readonly #thread = new WorkerThread<BodyTask, BodyResult>(THREAD);
   readonly #largeFrom: number;
+  #lastTask: Promise<unknown> = Promise.resolve();
   /** Numbers of bodies parsed on the event loop and in the worker thread. */
   readonly parsed = { eventLoop: 0, thread: 0 };
 
   /** @param largeFrom number of bytes above which a body is large. */
-  constructor(shares: FairShares, largeFrom: number) {
-    this.#shares = shares;
+  constructor(largeFrom: number) {
     this.#largeFrom = largeFrom;
   }
 
@@ -141,13 +139,13 @@ export class LargeBodyParser {
       const message = `must have at most ${MAX_TOKENS} values and field names in all; it has ${tokens}`;
       large.context.largeBody ??= invalidField('body', message);
     }
-    await this.#admit(large, body.length);
+    await this.#admit(large, Math.max(body.length, tokens * BYTES_PER_TOKEN));
     return this.#parseInThread(body, form, large);
   }
 
   /** Waits for memory of the caller's share. */
-  async #admit({ context, signal, hold }: LargeRequest, bytes: number): Promise<void> {
-    hold(await this.#shares.largeBodies.acquire(context.shareKey, Math.ceil(bytes / MIB), signal));
+  #admit({ request, signal }: LargeRequest, bytes: number): Promise<void> {
+    return request.usage!.acquireLargeBody(bytes, signal);
   }
 
   async #parseInThread(
@@ -155,7 +153,10 @@ export class LargeBodyParser {
     form: LargeBodyForm,
     { request, context, signal }: LargeRequest,
   ): Promise<unknown> {
-    const result = await this.#shares.bodyParsing.run(context.shareKey, 1, () => this.#process(body, form), signal);
+    const result = await this.#runInOrder(() => {
+      signal.throwIfAborted();
+      return this.#process(body, form);
+    });
     if (result.textErrors) deferTextErrors(request, result.textErrors);
     if ('errors' in result) {
       const errors = new FieldErrors();
@@ -167,6 +168,13 @@ export class LargeBodyParser {
     const target = form.kind === 'graphql' ? value.variables! : value;
     for (const [name, page] of result.pages) target[name] = toCarrierDocument(new PreparedPage(page)) as never;
     return value;
+  }
+
+  /** Runs one task of the thread after the other. The memory of each share bounds what it has in this queue. */
+  #runInOrder<T>(task: () => Promise<T>): Promise<T> {
+    const result = this.#lastTask.then(task);
+    this.#lastTask = result.catch(() => undefined);
+    return result;
   }
 
   async #process(body: Uint8Array, form: LargeBodyForm): Promise<BodyResult> {
@@ -190,7 +198,6 @@ export class LargeBodyParser {
     const raw = request.response!;
     const connection = new AbortController();
     raw.once('close', () => connection.abort(unavailable(new Error('The client went away.'))));
-    const hold = (release: Release) => request.usage!.onEnd(release);
-    return { request, context: request.context!, signal: connection.signal, hold };
+    return { request, context: request.context!, signal: connection.signal };
   }
 }

@@ -8,7 +8,7 @@ import type { FairShares } from '../shared/fair-shares.ts';
 import { holdUntilClosed } from '../shared/hold-until-closed.ts';
 import { toNetwork } from '../shared/network.ts';
 import { REGIONS, type RegionId } from '../shared/regions.ts';
-import { UploadRoom } from '../shared/upload-room.ts';
+import { MIN_COST, UploadRoom } from '../shared/upload-room.ts';
 import type { ByteRange } from '../storage/byte-store.ts';
 import { isRenditionKey } from '../storage/keys.ts';
 import { MAX_ATTACHMENT_BYTES, type Storage, type Storages } from '../storage/storage.ts';
@@ -85,7 +85,7 @@ async function admitUpload(
   if (limits.requests) await limits.requests.take(limits.databases![region], `upload:${shareKey}`, null);
   if (request.headers['content-type'] !== contentType) throw invalidField('Content-Type', `must be ${contentType}`);
   if (request.headers['content-length'] !== String(size)) throw invalidField('Content-Length', `must be ${size}`);
-  await new UploadRoom(limits.shares.uploads, shareKey, reply).reserve(size!);
+  await new UploadRoom(limits.shares.transfers, shareKey, reply).reserve(size!);
 }
 
 async function admitDownload(
@@ -95,7 +95,7 @@ async function admitDownload(
   reply: FastifyReply,
 ): Promise<void> {
   const [, grant] = requireGrant(storages, 'GET', request);
-  await holdUntilClosed(shares.downloads, { shareKey: toShareKey(grant, request), cost: 1 }, reply);
+  await holdUntilClosed(shares.transfers, { shareKey: toShareKey(grant, request), cost: MIN_COST }, reply);
 }
 
 /** Returns the share that the URL names; URLs without one are charged to the address of the client. */

@@ -1,11 +1,9 @@
 import { extname } from 'node:path';
 import { RenditionSize } from '../../schema/enums.ts';
 import { DurationCounts } from '../shared/duration-counts.ts';
-import type { Release } from '../shared/fair-semaphore.ts';
 import { loadOnce } from '../shared/load-once.ts';
 import { WorkerProcess, type WorkerProcessError } from '../shared/worker-process.ts';
 import { DECODE_SECONDS, loadDecoder, TOO_SLOW } from './decode.ts';
-import { acquireDecodeSlot, type DecodeShare } from './decode-slots.ts';
 import { countPixels, type ImageHeader } from './header.ts';
 import { HEIC_MEMORY, HEIC_MS, type HeicLimits } from './heic.ts';
 import { decodeInTime, detectImageType, readImageHeader } from './inspect.ts';
@@ -51,33 +49,24 @@ export const toRenditionDimensions = (dimensions: Dimensions, size: RenditionSiz
   fitInto(dimensions, RENDITION_SIDES[size]);
 
 interface RenderOptions {
-  /** Share that the decode is charged to; without one, it begins at once. */
-  share?: DecodeShare;
-  /** Ends the wait for a slot. */
-  signal?: AbortSignal;
-  /** Called with the seconds that the slot was used. */
+  /** Called with the seconds that the work took. */
   onEnd?: (seconds: number) => void;
   renderProcess?: RenderProcess;
 }
 
 /**
- * Renders an image of an accepted type in every size, in a slot of the share and within 30 seconds. Of an animation, the first frame is
- * rendered. Throws `BadImage` for an image that cannot be rendered, `InterruptedDecode` where that is not certain, `NoCapacityError`, and
- * `WorkerProcessError` when the process ends for a reason that may be another image.
+ * Renders an image of an accepted type in every size, within 30 seconds. Of an animation, the first frame is rendered. Throws `BadImage` for
+ * an image that cannot be rendered, `InterruptedDecode` where that is not certain, and `WorkerProcessError` when the process ends for a reason that may be another image.
  */
 export async function renderImage(
   path: string,
-  { share, signal, onEnd, renderProcess = defaultRenderProcess }: RenderOptions = {},
+  { onEnd, renderProcess = defaultRenderProcess }: RenderOptions = {},
 ): Promise<RenderedImage> {
   const type = await detectImageType(path);
   if (!type) throw new BadImage(NOT_ACCEPTED);
   const header = isHeic(type) ? HEIC_HEADER : withResizeMemory(await readImageHeader(path, type));
-  const release: Release = share ? await acquireDecodeSlot(share, header, { signal }) : () => undefined;
   const startedAt = performance.now();
-  const end = () => {
-    release();
-    onEnd?.((performance.now() - startedAt) / 1000);
-  };
+  const end = () => onEnd?.((performance.now() - startedAt) / 1000);
   const task = { path, isHeic: isHeic(type), maxPixels: countPixels(header), sides: RENDITION_SIDES };
   return decodeInTime(
     renderCounts.measure(type.slice('image/'.length), () => render(renderProcess, task)),

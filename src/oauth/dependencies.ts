@@ -5,6 +5,7 @@ import type { Database, Databases } from '../database/database.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { RegionId } from '../shared/regions.ts';
 import type { PasswordResets } from './account/password-resets.ts';
+import type { HashLimits } from './interaction/verify-sign-in.ts';
 
 /** Dependencies of the OAuth endpoints and pages. */
 export interface OAuthDependencies {
@@ -12,6 +13,8 @@ export interface OAuthDependencies {
   accessTokens: AccessTokens;
   tokenVerifier: Pick<AccessTokenVerifier, 'isLive' | 'evict'>;
   clock: Clock;
+  /** Limits of password hashes. */
+  shares: HashLimits;
   /** Returns the signed URL of a builder's logo. */
   logoUrl: (region: RegionId, key: string) => string;
   /** Issuer and audience of the tokens. */

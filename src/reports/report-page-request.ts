@@ -6,12 +6,14 @@ import type { FormContext } from '../oauth/interaction/pages/forms.ts';
 import { html } from '../oauth/interaction/pages/html.ts';
 import { createSignInPage, type SignInState } from '../oauth/interaction/pages/sign-in.page.ts';
 import { sendPage } from '../oauth/interaction/send-page.ts';
+import type { HashLimits } from '../oauth/interaction/verify-sign-in.ts';
 import type { Clock } from '../shared/clock.ts';
 import { idPattern } from '../shared/ids.ts';
 
 export interface ReportPageDependencies {
   databases: Databases;
   clock: Clock;
+  shares: HashLimits;
   baseUrl: string;
   /** Absent without a mail server. */
   passwordResets?: unknown;

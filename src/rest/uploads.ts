@@ -84,7 +84,7 @@ async function receiveForm<T>(
   const declaredBytes = getContentLength(request);
   const limit = options.maxFiles * MAX_ATTACHMENT_BYTES + MAX_OVERHEAD_BYTES;
   if (declaredBytes > limit) throw payloadTooLarge(limit);
-  const room = new UploadRoom(shares.uploads, shareKey, reply);
+  const room = new UploadRoom(shares.transfers, shareKey, reply);
   await room.reserve(declaredBytes);
   const reserveFile = (receivedBytes: number) =>
     declaredBytes > 0 ? Promise.resolve() : room.reserve(receivedBytes + MAX_ATTACHMENT_BYTES);

@@ -23,12 +23,12 @@ export interface FairSemaphoreOptions {
   perTurnContended?: number;
   /** Whether the seconds between grant and release add to the cost, where requests of the same cost take a very different time. */
   chargesTime?: boolean;
-  /** Requests of one share that may wait; one more is rejected with 429. */
-  maxQueuedPerShare: number;
-  /** Requests of all shares that may wait; one more is rejected with 503. */
-  maxQueued: number;
-  /** Milliseconds that a request may wait. */
-  maxWaitMs: number;
+  /** Requests of one share that may wait, 128 by default; one more is rejected with 429. */
+  maxQueuedPerShare?: number;
+  /** Requests of all shares that may wait, 512 by default; one more is rejected with 503. */
+  maxQueued?: number;
+  /** Milliseconds that a request may wait; 10 seconds by default. */
+  maxWaitMs?: number;
 }
 
 /** Releases the acquired cost. Further calls have no effect. */
@@ -57,6 +57,9 @@ interface ShareRelease {
   key: string;
   at: number;
 }
+
+/** Milliseconds that a request waits. LIM-20. */
+const MAX_WAIT_MS = 10_000;
 
 /** Number of shares above which idle ones are removed. */
 const MAX_IDLE_SHARES = 1_000;
@@ -143,6 +146,11 @@ export class FairSemaphore {
     return this.#options.capacity;
   }
 
+  /** Cost units that one share may use at a time. */
+  get perShare(): number {
+    return this.#options.perShare;
+  }
+
   stats(): FairSemaphoreStats {
     return {
       used: this.#used,
@@ -153,7 +161,7 @@ export class FairSemaphore {
   }
 
   #wait(shareKey: string, cost: number, signal: AbortSignal | undefined): Promise<Release> {
-    const { maxQueued, maxQueuedPerShare, maxWaitMs, perShare } = this.#options;
+    const { maxQueued = 512, maxQueuedPerShare = 128, maxWaitMs = MAX_WAIT_MS, perShare } = this.#options;
     const share = this.#shares.get(shareKey) ?? this.#createShare(shareKey);
     if (share.waiting.length >= maxQueuedPerShare) return Promise.reject(this.#createShareFullError());
     if (this.#queued >= maxQueued) return Promise.reject(this.#createServiceFullError());

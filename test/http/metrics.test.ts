@@ -110,7 +110,7 @@ describe('/metrics', () => {
   it('has the state of every limit that callers share', () => {
     expect(readValue('share_rejections_total{limit="requests",reason="share"}')).toBe(0);
     expect(readValue('share_used_ratio{limit="writes"}')).toBe(0);
-    expect(readValue('share_queued{limit="image checks"}')).toBe(0);
+    expect(readValue('share_queued{limit="large images"}')).toBe(0);
   });
 
   it('measures statements, and the connections that they use', () => {

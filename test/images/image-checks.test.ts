@@ -6,7 +6,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Upload } from '../../entities/upload.entity.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { loadConfig } from '../../src/config.ts';
-import { bulkUpsert } from '../../src/domain/photos/bulk-upsert.ts';
 import { prepareImages } from '../../src/domain/photos/gallery-images.ts';
 import { prepareUpload } from '../../src/domain/uploads/prepare-image.ts';
 import { acquireDecodeSlot } from '../../src/images/decode-slots.ts';
@@ -46,7 +45,7 @@ async function aFile(bytes: Buffer): Promise<string> {
 async function aFullService(shares = createFairShares()): Promise<FairShares> {
   await acquireDecodeSlot({ shares, shareKey: 'one' }, LARGE);
   await acquireDecodeSlot({ shares, shareKey: 'two' }, LARGE);
-  await acquireDecodeSlot({ shares, shareKey: 'three' }, SMALL);
+  for (const shareKey of ['three', 'four', 'five', 'six']) await acquireDecodeSlot({ shares, shareKey }, SMALL);
   return shares;
 }
 
@@ -158,20 +157,6 @@ describe('decode slots', () => {
     await expect(acquireDecodeSlot({ shares, shareKey: 'four' }, SMALL)).resolves.toBeTypeOf('function');
   });
 
-  it('let one image at a time be decoded as a whole in memory', async () => {
-    const shares = createFairShares();
-    const release = await acquireDecodeSlot({ shares, shareKey: 'one' }, LARGE_IN_MEMORY);
-    let isDecoding = false;
-    const second = acquireDecodeSlot({ shares, shareKey: 'two' }, LARGE_IN_MEMORY).then(() => {
-      isDecoding = true;
-    });
-    await Promise.resolve();
-    expect(isDecoding).toBe(false);
-    release();
-    await second;
-    expect(isDecoding).toBe(true);
-  });
-
   it('respond 503 when none is free before the timeout (LIM-21, UPL-24)', async () => {
     const shares = await aFullService();
     const waiting = acquireDecodeSlot({ shares, shareKey: 'mine' }, SMALL, { maxWaitMs: 1 });
@@ -180,7 +165,7 @@ describe('decode slots', () => {
 
   it('respond 429 when a share already has the maximum of waiting images (UPL-24)', async () => {
     const shares = await aFullService();
-    const end = await fillQueue(shares.imageDecodes, 'mine');
+    const end = await fillQueue(shares.threads, 'mine');
     await expect(acquireDecodeSlot({ shares, shareKey: 'mine' }, SMALL)).rejects.toMatchObject({ status: 429 });
     end();
   });
@@ -274,18 +259,9 @@ describe('an upload whose check has failed', () => {
     it('fails alone with TIMEOUT where no slot becomes free (UPL-24)', async () => {
       const photo = { externalSourceId: 'a', imageAttachment: await client.upload() };
       await aFullService(context.shares);
-      const end = await fillQueue(context.shares.imageDecodes, context.shareKey);
+      const end = await fillQueue(context.shares.threads, context.shareKey);
       const outcomes = await prepareImages(context, aPage(), [photo as never]);
       expect(outcomes.get('a')).toMatchObject({ code: 'TIMEOUT' });
-      end();
-    });
-
-    it('waits for the share of its integrator before it does anything: 429 while that is full', async () => {
-      const { photoBulkUpserts } = context.shares;
-      const end = await fillQueue(photoBulkUpserts, context.shareKey);
-      const photos = [{ externalSourceId: 'a', imageAttachment: await client.upload() }];
-      const page = { externalSourceId: 'p', sourceApp: 'site-notes', projectId: 'proj_none', photos } as never;
-      await expect(bulkUpsert(context, client.builderId, page)).rejects.toMatchObject({ status: 429 });
       end();
     });
   });

@@ -10,6 +10,7 @@ import { Database, type Databases } from '../../src/database/database.ts';
 import { toApiError } from '../../src/database/errors.ts';
 import type { OAuthDependencies } from '../../src/oauth/dependencies.ts';
 import { createOAuthPlugin } from '../../src/oauth/plugin.ts';
+import { createFairShares } from '../../src/shared/fair-shares.ts';
 import { REGIONS, type RegionId } from '../../src/shared/regions.ts';
 import { hashSecret, newSecret } from '../../src/shared/secrets.ts';
 import { openStorages } from '../../src/storage/storage.ts';
@@ -91,7 +92,16 @@ export async function buildOAuthApp(
   });
   const logoUrl = createLogoSigner(clock, baseUrl);
   await app.register(
-    createOAuthPlugin({ databases, accessTokens: tokens, clock, tokenVerifier, baseUrl, limitClient, logoUrl }),
+    createOAuthPlugin({
+      databases,
+      accessTokens: tokens,
+      clock,
+      shares: createFairShares(),
+      tokenVerifier,
+      baseUrl,
+      limitClient,
+      logoUrl,
+    }),
   );
   return app;
 }

@@ -6,7 +6,6 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MAX_LARGE_TOKENS } from '../../src/http/body-task.ts';
 import { canonicalJson, canonicalJsonBytes, createFingerprint } from '../../src/shared/canonical-json.ts';
-import { createFairShares } from '../../src/shared/fair-shares.ts';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
@@ -289,14 +288,6 @@ describe('a share whose memory for large bodies is in use', () => {
     const again = async () => (await sendRest(JSON.stringify(request({ page: createLargePage() })))).status;
     await expect.poll(again, { timeout: 60_000 }).toBe(200);
   });
-
-  it('is bounded by the limits of one share and of the service', () => {
-    const { largeBodies } = createFairShares();
-    expect(largeBodies.tryAcquire('a', 32)).not.toBeNull();
-    expect(largeBodies.tryAcquire('a', 1)).toBeNull();
-    for (let share = 0; share < 7; share++) expect(largeBodies.tryAcquire(`${share}`, 32)).not.toBeNull();
-    expect(largeBodies.tryAcquire('b', 1)).toBeNull();
-  });
 });
 
 /** Requests of this database that wait for an advisory lock. */
@@ -322,7 +313,7 @@ describe('a large sync whose client goes away', () => {
     const { port } = server.address() as AddressInfo;
     const usedMemory = async () => {
       const { body } = await service.request({ url: '/metrics' });
-      return Number(/share_used_ratio\{limit="large bodies"\} (\S+)/.exec(body)![1]);
+      return Number(/share_used_ratio\{limit="memory"\} (\S+)/.exec(body)![1]);
     };
     const body = request({ page: createLargePage() });
     const payload = JSON.stringify(body);

@@ -56,29 +56,21 @@ describe('requests that wait for the renditions of one photo (PHO-41)', () => {
 
   it('leave it to others while their share has no capacity', async () => {
     const photo = await createPhoto();
-    const release = await shares.renditions.acquire('intg_test', 2);
+    const release = await shares.largeImages.acquire('intg_test');
     const state = ensureRenditions(context(), photo);
-    await expect.poll(() => shares.renditions.stats().queued).toBe(1);
+    await expect.poll(() => shares.largeImages.stats().queued).toBe(1);
     expect(await claimsOf(photo)).toMatchObject({ status: 'PENDING', attempts: 0, claimed_until: null });
     release();
     expect(await state).toMatchObject({ status: 'READY' });
   });
 
-  it('do not wait for those of other shares whose images wait for their decode', async () => {
-    const photo = await createPhoto();
-    for (const share of ['intg_a', 'intg_b', 'intg_c']) await shares.renditions.acquire(share, 2);
-    await shares.largeImageDecodes.acquire('intg_a', 4);
-    await shares.largeImageDecodes.acquire('intg_b', 3);
-    expect(await ensureRenditions(context(), photo)).toMatchObject({ status: 'READY' });
-  });
-
   it('do not wait in the queue of another share that requested the photo first', async () => {
     const photo = await createPhoto();
-    const release = await shares.renditions.acquire('intg_test', 2);
+    const release = await shares.largeImages.acquire('intg_test');
     const first = ensureRenditions(context(), photo);
-    await expect.poll(() => shares.renditions.stats().queued).toBe(1);
+    await expect.poll(() => shares.largeImages.stats().queued).toBe(1);
     expect(await ensureRenditions({ ...context(), shareKey: 'user_b' }, photo)).toMatchObject({ status: 'READY' });
-    expect(shares.renditions.stats().queued).toBe(1);
+    expect(shares.largeImages.stats().queued).toBe(1);
     release();
     expect(await first).toMatchObject({ status: 'READY' });
     expect(await claimsOf(photo)).toMatchObject({ attempts: 1 });
@@ -86,16 +78,16 @@ describe('requests that wait for the renditions of one photo (PHO-41)', () => {
 
   it('end the work when the last of them has gone', async () => {
     const photo = await createPhoto();
-    await shares.renditions.acquire('intg_test', 2);
+    await shares.largeImages.acquire('intg_test');
     const [first, second] = [new AbortController(), new AbortController()];
     const states = [first, second].map(({ signal }) => ensureRenditions(context(), photo, signal));
-    await expect.poll(() => shares.renditions.stats().queued).toBe(1);
+    await expect.poll(() => shares.largeImages.stats().queued).toBe(1);
     first.abort();
     await expect(states[0]).rejects.toThrow(/abort/);
-    expect(shares.renditions.stats().queued).toBe(1);
+    expect(shares.largeImages.stats().queued).toBe(1);
     second.abort();
     await expect(states[1]).rejects.toThrow(/abort/);
-    await expect.poll(() => shares.renditions.stats().queued).toBe(0);
+    await expect.poll(() => shares.largeImages.stats().queued).toBe(0);
     expect(await claimsOf(photo)).toMatchObject({ status: 'PENDING', attempts: 0 });
     shares = createFairShares();
     expect(await ensureRenditions(context(), photo)).toMatchObject({ status: 'READY' });
@@ -114,17 +106,17 @@ describe('GET of a rendition that is not stored (PHO-41)', () => {
   });
 
   it('ends its work when its client has gone', async () => {
-    await shares.renditions.acquire('intg_test', 2);
+    await shares.largeImages.acquire('intg_test');
     const sent = request(urlOf(await createPhoto()));
     sent.on('error', () => undefined).end();
-    await expect.poll(() => shares.renditions.stats().queued).toBe(1);
+    await expect.poll(() => shares.largeImages.stats().queued).toBe(1);
     sent.destroy();
-    await expect.poll(() => shares.renditions.stats().queued).toBe(0);
-    await expect.poll(() => shares.renditionWaits.stats().used).toBe(0);
+    await expect.poll(() => shares.largeImages.stats().queued).toBe(0);
+    await expect.poll(() => shares.waits.stats().used).toBe(0);
   });
 
   it('is 429 when 64 others of its share wait', async () => {
-    await shares.renditionWaits.acquire('intg_test', 64);
+    await shares.waits.acquire('intg_test', 64);
     const answer = await fetch(urlOf(await createPhoto()));
     expect(answer.status).toBe(429);
     expect(answer.headers.get('retry-after')).toBe('1');

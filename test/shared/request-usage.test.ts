@@ -10,7 +10,7 @@ import { CHUNKED_BYTES, installRequestUsage, RequestUsage, sendJson } from '../.
 import { DocumentStore } from '../../src/graphql/server/document-store.ts';
 import { NewDocumentLimiter } from '../../src/graphql/server/new-documents.ts';
 import { limitPipelining } from '../../src/http/slow-clients.ts';
-import { createFairShares, type FairShares } from '../../src/shared/fair-shares.ts';
+import { createFairShares } from '../../src/shared/fair-shares.ts';
 import { untilClosed } from '../support/until-closed.ts';
 
 describe('a request of a share that is full', () => {
@@ -54,21 +54,24 @@ describe('the slow reads of a share', () => {
   });
 });
 
+/** Memory that one request with large values counts as, in KiB. */
+const LARGE_READ = 48 * 1024;
+
 describe('a write of large values', () => {
   it('waits for another one of its share, until the response of that has ended', async () => {
     const shares = createFairShares();
     const [first, second] = [new RequestUsage(shares, 'a'), new RequestUsage(shares, 'a')];
     await first.acquireLargeWrite(1_000_000);
     const granted = second.acquireLargeWrite(1_000_000);
-    expect(shares.largeResponses.stats()).toMatchObject({ used: 1, queued: 1 });
+    expect(shares.memory.stats()).toMatchObject({ used: LARGE_READ, queued: 1 });
     await new RequestUsage(shares, 'b').acquireLargeWrite(1_000_000);
     first.end();
     await granted;
-    expect(shares.largeReads.stats()).toMatchObject({ used: 2, queued: 0 });
+    expect(shares.memory.stats()).toMatchObject({ used: 2 * LARGE_READ, queued: 0 });
   });
 });
 
-describe('the permit to read large values', () => {
+describe('the memory of large values', () => {
   afterEach(() => {
     vi.useRealTimers();
   });
@@ -88,11 +91,23 @@ describe('the permit to read large values', () => {
     }
     vi.useFakeTimers({ toFake: ['setTimeout'] });
     usage.end();
-    expect(usedBy(shares)).toEqual({ largeReads: 1, largeResponses: 0 });
     vi.advanceTimersByTime(milliseconds - 1);
-    expect(usedBy(shares).largeReads).toBe(1);
+    expect(shares.memory.stats().used).toBe(LARGE_READ);
     vi.advanceTimersByTime(1);
-    expect(usedBy(shares).largeReads).toBe(0);
+    expect(shares.memory.stats().used).toBe(0);
+  });
+
+  it("is that of the request's large body where it has one, so that it does not wait for itself", async () => {
+    const shares = createFairShares();
+    const usage = new RequestUsage(shares, 'a');
+    await usage.acquireLargeBody(32 * 1024 * 1024, new AbortController().signal);
+    await usage.acquireLargeRead();
+    expect(shares.memory.stats().used).toBe(32 * 1024);
+    // Its body is no longer needed.
+    expect(usage.chargeResponse(64 * 1024 * 1024)).toBeUndefined();
+    expect(shares.memory.stats().used).toBe(64 * 1024);
+    usage.end();
+    expect(shares.memory.stats().used).toBe(0);
   });
 
   it('does not allow more bytes in all than the limit of the response', () => {
@@ -111,9 +126,9 @@ describe('a response of 16 KiB or more', () => {
     usage.begin();
     expect(usage.chargeResponse(16 * 1024)).toBeUndefined();
     expect(shares.requests.stats().used).toBe(0);
-    expect(shares.smallResponseBytes.stats().used).toBe(16 * 1024);
+    expect(shares.memory.stats().used).toBe(16);
     usage.end();
-    expect(shares.smallResponseBytes.stats().used).toBe(0);
+    expect(shares.memory.stats().used).toBe(0);
   });
 
   it('is sent in chunks from 256 KiB on, and charged with all of its bytes', async () => {
@@ -122,7 +137,7 @@ describe('a response of 16 KiB or more', () => {
     const app = Fastify();
     installRequestUsage(app);
     app.addHook('onSend', async () => {
-      charged.push(shares.smallResponseBytes.stats().used, shares.responseBytes.stats().used);
+      charged.push(shares.memory.stats().used);
     });
     const body = ['x'.repeat(CHUNKED_BYTES)];
     app.get('/:bytes', (request, reply) => {
@@ -131,38 +146,37 @@ describe('a response of 16 KiB or more', () => {
     });
     const chunked = await app.inject(`/${CHUNKED_BYTES}`);
     expect([chunked.json(), chunked.headers['content-length']]).toEqual([body, undefined]);
-    expect(charged.splice(0)).toEqual([0, CHUNKED_BYTES]);
+    expect(charged.splice(0)).toEqual([CHUNKED_BYTES / 1024]);
     const whole = await app.inject('/100');
     expect(whole.headers['content-length']).toBe(String(CHUNKED_BYTES + 4));
     // Text is charged with its length.
-    expect(charged).toEqual([0, CHUNKED_BYTES + 4]);
-    await expect.poll(() => shares.responseBytes.stats().used).toBe(0);
+    expect(charged).toEqual([CHUNKED_BYTES / 1024 + 1]);
+    await expect.poll(() => shares.memory.stats().used).toBe(0);
     await app.close();
   });
 });
 
 describe('a read of large values (LIM-19)', () => {
-  it('holds no permit once its response is ready, also when that is small and not yet received', async () => {
+  it('holds no memory once its response is ready, also when that is small and not yet received', async () => {
     const shares = createFairShares();
     const usage = new RequestUsage(shares, 'a');
     await usage.acquireLargeRead();
     usage.chargeResponse(15_000);
-    await expect.poll(() => usedBy(shares)).toEqual({ largeReads: 0, largeResponses: 0 });
+    await expect.poll(() => shares.memory.stats().used).toBe(0);
   });
 
-  it('leaves the reads to others while its response waits for those that its share has not received', async () => {
+  it('holds its memory until its response is received, and leaves the rest of its share to small responses', async () => {
     const shares = createFairShares();
-    const [unread, usage] = [new RequestUsage(shares, 'a'), new RequestUsage(shares, 'a')];
-    unread.chargeResponse(64 * 1024 * 1024);
+    const usage = new RequestUsage(shares, 'a');
     await usage.acquireLargeRead();
-    const charged = usage.chargeResponse(1_000_000);
-    await expect.poll(() => usedBy(shares)).toEqual({ largeReads: 0, largeResponses: 1 });
-    // The share may not begin another one, which would need as much memory.
+    expect(usage.chargeResponse(64 * 1024 * 1024)).toBeUndefined();
+    expect(new RequestUsage(shares, 'a').chargeResponse(200_000)).toBeUndefined();
+    // Another one would need as much memory.
     const next = new RequestUsage(shares, 'a').acquireLargeRead();
-    expect(shares.largeResponses.stats().queued).toBe(1);
-    unread.end();
-    await Promise.all([charged, next]);
-    expect(shares.largeResponses.stats()).toMatchObject({ used: 1, queued: 0 });
+    expect(shares.memory.stats().queued).toBe(1);
+    usage.end();
+    await next;
+    expect(shares.memory.stats().queued).toBe(0);
   });
 });
 
@@ -211,8 +225,7 @@ describe('a response that its client does not receive', () => {
       vi.advanceTimersByTime(1);
       await closed;
       vi.useRealTimers();
-      const { responseBytes, smallResponseBytes } = shares;
-      await expect.poll(() => responseBytes.stats().used + smallResponseBytes.stats().used).toBe(0);
+      await expect.poll(() => shares.memory.stats().used).toBe(0);
       await app.close();
     },
   );
@@ -242,7 +255,7 @@ describe('a client that goes away before its response is ready', () => {
     await gone.promise;
     ready.resolve();
     await expect.poll(() => shares.requests.stats().used).toBe(0);
-    expect(shares.smallResponseBytes.stats().used).toBe(0);
+    expect(shares.memory.stats().used).toBe(0);
     await app.close();
   });
 });
@@ -262,11 +275,9 @@ describe('responses of one connection that closes before the first of them is re
     await app.listen({ host: '127.0.0.1', port: 0 });
     const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
     for (const bytes of [0, 40_000, 300_000]) socket.write(`GET /${bytes} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-    const { smallResponseBytes, responseBytes } = shares;
-    const unsent = () => [smallResponseBytes.stats().used, responseBytes.stats().used];
-    await expect.poll(() => unsent()).toEqual([40_000, 300_000]);
+    await expect.poll(() => shares.memory.stats().used).toBe(Math.ceil(40_000 / 1024) + Math.ceil(300_000 / 1024));
     socket.destroy();
-    await expect.poll(() => unsent()).toEqual([0, 0]);
+    await expect.poll(() => shares.memory.stats().used).toBe(0);
     await app.close();
   });
 
@@ -304,9 +315,9 @@ describe('a request that occupies the event loop', () => {
     vi.advanceTimersByTime(20_000);
     usage.chargeResponse(100);
     vi.advanceTimersByTime(1_999);
-    expect(shares.eventLoop.stats().used).toBe(1);
+    expect(shares.parsing.stats().used).toBe(1);
     vi.advanceTimersByTime(1);
-    expect(shares.eventLoop.stats().used).toBe(0);
+    expect(shares.parsing.stats().used).toBe(0);
   });
 
   it('releases its permit after a pause of three times as long', async () => {
@@ -318,9 +329,9 @@ describe('a request that occupies the event loop', () => {
     vi.advanceTimersByTime(100);
     end();
     vi.advanceTimersByTime(299);
-    expect(shares.eventLoop.stats().used).toBe(1);
+    expect(shares.parsing.stats().used).toBe(1);
     vi.advanceTimersByTime(1);
-    expect(shares.eventLoop.stats().used).toBe(0);
+    expect(shares.parsing.stats().used).toBe(0);
   });
 
   it('releases its permit when its GraphQL document is rejected', async () => {
@@ -329,17 +340,12 @@ describe('a request that occupies the event loop', () => {
     const documents = new NewDocumentLimiter(new DocumentStore());
     vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
     await documents.admit({ body: { query: '{ nothing }' }, usage } as FastifyRequest);
-    expect(shares.eventLoop.stats().used).toBe(1);
+    expect(shares.parsing.stats().used).toBe(1);
     const hooks = await documents.plugin().requestDidStart!({ contextValue: { usage } } as never);
     await (hooks as GraphQLRequestListener<RequestContext>).didEncounterErrors!(null as never);
     vi.runAllTimers();
-    expect(shares.eventLoop.stats().used).toBe(0);
+    expect(shares.parsing.stats().used).toBe(0);
   });
-});
-
-const usedBy = ({ largeReads, largeResponses }: FairShares) => ({
-  largeReads: largeReads.stats().used,
-  largeResponses: largeResponses.stats().used,
 });
 
 describe('a permit that is granted after the response has ended', () => {

@@ -17,7 +17,7 @@ let finishStoring: () => void;
 
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
-  ({ uploads } = createFairShares());
+  uploads = createFairShares().transfers;
   received = 0;
   storing = new Promise((resolve) => {
     finishStoring = () => resolve('stored');

@@ -121,7 +121,7 @@ describe('the parameters of a signed URL', () => {
 });
 
 describe('the issuer of a signed URL', () => {
-  const limits = { shares: { ...createFairShares(), uploads: aSemaphore(8), downloads: aSemaphore(1) } };
+  const limits = { shares: { ...createFairShares(), transfers: aSemaphore(8) } };
   let store: TestStore;
 
   beforeAll(async () => {
@@ -157,7 +157,7 @@ describe('the issuer of a signed URL', () => {
   });
 
   it('is charged for uploads: 429 while its share is full, and 200 for others (LIM-9, LIM-19, UPL-9)', async () => {
-    const release = await limits.shares.uploads.acquire('intg_a', 8);
+    const release = await limits.shares.transfers.acquire('intg_a', 8);
     const refused = await put(await issuedTo('intg_a').createUploadUrl(createUploadKey(BUILDER), TYPE, 5), 'bytes');
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
     expect(
@@ -174,7 +174,7 @@ describe('the issuer of a signed URL', () => {
     await put(await store.storages.au1.createUploadUrl(key, TYPE, 5), 'bytes');
     const get = (issuer: string) =>
       fetch(issuedTo(issuer).createDownloadUrl(key, TYPE), { headers: { Connection: 'close' } });
-    const release = await limits.shares.downloads.acquire('intg_a');
+    const release = await limits.shares.transfers.acquire('intg_a', 8);
     expect((await get('intg_a')).status).toBe(429);
     expect(await (await get('intg_b')).text()).toBe('bytes');
     release();
@@ -186,7 +186,7 @@ describe('the issuer of a signed URL', () => {
     await put(await issuedTo('intg_c').createUploadUrl(key, TYPE, 5), 'bytes');
     await (await fetch(issuedTo('intg_c').createDownloadUrl(key, TYPE), { headers: { Connection: 'close' } })).text();
     await (await fetch(issuedTo('intg_c').createDownloadUrl('photos/buil_a1/none.png'))).text();
-    await expect.poll(() => limits.shares.downloads.stats().used + limits.shares.uploads.stats().used).toBe(0);
+    await expect.poll(() => limits.shares.transfers.stats().used).toBe(0);
   });
 });
 

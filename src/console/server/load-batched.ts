@@ -3,7 +3,7 @@ import type { ConsoleContext } from './console-area.ts';
 
 /** Charges reads to the staff user's share of MikroORM's connections, which integrators' transactions use too. */
 export const runInShare = <T>({ shares, shareKey }: ConsoleContext, read: () => Promise<T>): Promise<T> =>
-  shares.transactions.run(shareKey, 1, read);
+  shares.writes.run(shareKey, 1, read);
 
 /**
  * Returns the value of a key from one read for all keys of the request; null without one.

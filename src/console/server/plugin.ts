@@ -17,6 +17,7 @@ import { configurePages } from '../../oauth/interaction/configure-pages.ts';
 import { signIn } from '../../oauth/interaction/sign-in.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { ApiError, forbidden } from '../../shared/errors.ts';
+import type { FairShares } from '../../shared/fair-shares.ts';
 import type { LargeBodyForm } from '../../shared/large-body.ts';
 import { mapRegions, REGIONS } from '../../shared/regions.ts';
 import { MAX_COST } from '../../shared/response-meter.ts';
@@ -36,6 +37,7 @@ interface ConsoleDependencies {
   authenticator: RequestAuthenticator;
   databases: Databases;
   clock: Clock;
+  shares: FairShares;
   baseUrl: string;
   passwordLinks: PasswordLinkSender;
   publicError: Parameters<typeof registerGraphqlRoute>[1]['publicError'];

@@ -17,15 +17,6 @@ export async function bulkUpsert(
   builderId: string,
   input: BulkUpsertInput,
 ): Promise<BulkUpsertResult> {
-  const { shares, shareKey } = context;
-  return shares.photoBulkUpserts.run(shareKey, 1, () => upsertPage(context, builderId, input));
-}
-
-async function upsertPage(
-  context: OperationContext,
-  builderId: string,
-  input: BulkUpsertInput,
-): Promise<BulkUpsertResult> {
   await requireProject(context, builderId, input.projectId);
   const page: SyncedPage = {
     builderId,

@@ -167,7 +167,7 @@ async function inShare<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   if (!shares || shareKey === undefined) return work();
-  const end = await acquireInTime((ends) => shares.renditions.acquire(shareKey, 1, ends), { signal, maxWaitMs });
+  const end = await acquireInTime((ends) => shares.largeImages.acquire(shareKey, 1, ends), { signal, maxWaitMs });
   return work().finally(end);
 }
 
@@ -200,7 +200,7 @@ export async function storeRendition(
   const size = RENDITION_SIZES.find((each) => name.endsWith(`-${each.toLowerCase()}.webp`));
   if (!row || !size || toRenditionKey(photo, size) !== renditionKey) throw notFound('File');
   const ensure = async () => (await ensureRenditions(context, photo, signal)).status;
-  const status = await shares.renditionWaits.run(
+  const status = await shares.waits.run(
     shareKey,
     1,
     async () => {
@@ -223,7 +223,7 @@ async function renderClaimed(context: RenditionContext, claim: Claim, signal?: A
   if (isGivenUp(claim)) return giveUp('ended every process that began to render it');
   let rendered: RenderedImage;
   try {
-    rendered = await renderAndStore(context, claim.photo, signal);
+    rendered = await renderAndStore(context, claim.photo);
   } catch (error) {
     if (error instanceof BadImage && !(error instanceof InterruptedDecode)) {
       return finish(database, claim, 'FAILED', { problem: error.message });
@@ -239,14 +239,12 @@ async function renderClaimed(context: RenditionContext, claim: Claim, signal?: A
   return finish(database, claim, 'READY', rendered);
 }
 
-/** Throws `BadImage` for a photo that cannot be rendered, and `NoCapacityError`. */
+/** Throws `BadImage` for a photo that cannot be rendered. */
 async function renderAndStore(
-  { storage, shares, shareKey, onDecoded, renderProcess }: RenditionContext,
+  { storage, onDecoded, renderProcess }: RenditionContext,
   photo: RenderedPhoto,
-  signal?: AbortSignal,
 ): Promise<RenderedImage> {
-  const share = shares && shareKey !== undefined ? { shares, shareKey } : undefined;
-  const options = { share, signal, onEnd: onDecoded, renderProcess };
+  const options = { onEnd: onDecoded, renderProcess };
   const rendered = await storage.withFile(photo.key, (path) => renderImage(path, options));
   if (!rendered) {
     renderCounts.add('missing', 'error', 0);

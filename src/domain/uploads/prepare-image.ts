@@ -107,7 +107,10 @@ export async function prepareDownload(
     if (!request.isApproved(parseImageHost(request.imageUrl))) {
       throw new DownloadError('HOST_NOT_APPROVED', 'is on a host that is not approved');
     }
-    const release = await acquireInTime((ends) => shares.imageDownloads.acquire(shareKey, 1, ends), options);
+    const release = await acquireInTime(
+      (ends) => shares.transfers.acquire(shareKey, MAX_ATTACHMENT_BYTES / 2 ** 20, ends),
+      options,
+    );
     const file = await storage.downloader
       .download(request.imageUrl, MAX_ATTACHMENT_BYTES, options.signal)
       .finally(release);

@@ -35,7 +35,7 @@ export async function choosePassword(page: AccountRequest): Promise<FastifyReply
   const problem = await findPasswordProblem(password, fields.get('repeated') ?? '', user);
   if (problem !== null) return page.show(createChoosePasswordPage(page.formContext(query), user, problem), 400);
   const { request, dependencies } = page;
-  const passwordHash = await runPasswordHash(request.ip, () => hashPassword(password));
+  const passwordHash = await runPasswordHash(page.shares, request.ip, () => hashPassword(password));
   const context = { database, clock: dependencies.clock, origin: toAuditOrigin(request) };
   if (!(await usePasswordLink(context, token, passwordHash))) throw unusableLink();
   request.log.info({ region: database.region, userId: user.id }, 'password set');

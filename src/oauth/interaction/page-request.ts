@@ -14,10 +14,12 @@ import {
   findSessionUser,
   type SignedInUser,
 } from './sessions.ts';
+import type { HashLimits } from './verify-sign-in.ts';
 
 interface PageRequestDependencies {
   databases: Databases;
   clock: Clock;
+  shares: HashLimits;
   baseUrl: string;
   /** Absent without a mail server. */
   passwordResets?: unknown;
@@ -37,6 +39,7 @@ export abstract class PageRequest {
   readonly databases: readonly [Database, ...Database[]];
   /** Milliseconds since the epoch. */
   readonly now: number;
+  readonly shares: HashLimits;
   /** Whether the sign-in page offers a link for choosing a password. */
   readonly offersPasswordReset: boolean;
   /** Who may sign in. */
@@ -46,7 +49,7 @@ export abstract class PageRequest {
 
   /** @param database that of the only region in which the user may have an account; by default, every region. */
   constructor(
-    { databases, clock, baseUrl, passwordResets }: PageRequestDependencies,
+    { databases, clock, shares, baseUrl, passwordResets }: PageRequestDependencies,
     request: FastifyRequest,
     reply: FastifyReply,
     database?: Database,
@@ -56,6 +59,7 @@ export abstract class PageRequest {
     this.reply = reply;
     this.databases = database ? [database] : [databases[first], ...others.map((region) => databases[region])];
     this.now = clock.now();
+    this.shares = shares;
     this.offersPasswordReset = passwordResets !== undefined;
     this.isSecure = baseUrl.startsWith('https:');
   }

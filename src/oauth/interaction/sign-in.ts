@@ -10,7 +10,7 @@ export async function signIn(page: PageRequest): Promise<FastifyReply> {
   const { databases, request, now } = page;
   const region = databases.map((database) => database.region).join(' ');
   const attempt = { address: request.ip, email: email.trim().toLowerCase(), kind: page.accountKind };
-  const result = await verifySignIn(databases, attempt, fields.get('password') ?? '', now);
+  const result = await verifySignIn(page.shares, databases, attempt, fields.get('password') ?? '', now);
   switch (result.kind) {
     case 'throttled': {
       const { seconds } = result;

@@ -1,5 +1,5 @@
 import type { Database } from '../../database/database.ts';
-import { FairSemaphore } from '../../shared/fair-semaphore.ts';
+import type { FairShares } from '../../shared/fair-shares.ts';
 import { toNetwork } from '../../shared/network.ts';
 import { verifyPassword } from '../../shared/passwords.ts';
 import { type Account, findAccount } from './sessions.ts';
@@ -8,19 +8,12 @@ import { clearAttempt, countAttempt, type SignInAttemptKey } from './sign-in-thr
 /** Longer than any password that can be set. Bounds the hashing time, which grows with the length. */
 const MAX_PASSWORD_LENGTH = 1000;
 
-/**
- * Limits concurrent hashing: one hash occupies a thread of Node's pool for about 30 milliseconds, and unauthenticated clients can request
- * one. Half of the pool's four threads remain for other work, such as signing access tokens. Every network gets an equal
- * share. 256 queued hashes take about five seconds.
- */
-const hashing = new FairSemaphore({
-  ...{ name: 'password checks', capacity: 2, perShare: 1 },
-  ...{ maxQueuedPerShare: 128, maxQueued: 256, maxWaitMs: 10_000 },
-});
+/** Limits that password hashes are charged to: one occupies a thread for 30 milliseconds, and clients without an account can request one. */
+export type HashLimits = Pick<FairShares, 'threads'>;
 
-/** Runs work with hashes, of a request from this address, within the limit. */
-export const runPasswordHash = <T>(address: string, work: () => Promise<T>): Promise<T> =>
-  hashing.run(toNetwork(address), 1, work);
+/** Runs work with hashes, of a request from this address. Every network has a share. */
+export const runPasswordHash = <T>({ threads }: HashLimits, address: string, work: () => Promise<T>): Promise<T> =>
+  threads.run(toNetwork(address), 1, work);
 
 interface RegionalAccount {
   database: Database;
@@ -38,8 +31,10 @@ type SignInResult =
  *
  * The attempts of a network are also counted within the limit of hashes: their transactions wait for one row, each with a connection.
  */
-export const verifySignIn = (...parameters: Parameters<typeof verifyAttempt>): Promise<SignInResult> =>
-  runPasswordHash(parameters[1].address, () => verifyAttempt(...parameters));
+export const verifySignIn = (
+  limits: HashLimits,
+  ...parameters: Parameters<typeof verifyAttempt>
+): Promise<SignInResult> => runPasswordHash(limits, parameters[1].address, () => verifyAttempt(...parameters));
 
 async function verifyAttempt(
   databases: readonly Database[],

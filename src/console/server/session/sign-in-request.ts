@@ -5,6 +5,7 @@ import { html } from '../../../oauth/interaction/pages/html.ts';
 import { createSignInPage, type SignInState } from '../../../oauth/interaction/pages/sign-in.page.ts';
 import { sendPage } from '../../../oauth/interaction/send-page.ts';
 import type { Account } from '../../../oauth/interaction/sessions.ts';
+import type { HashLimits } from '../../../oauth/interaction/verify-sign-in.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { REGIONS, type RegionId } from '../../../shared/regions.ts';
 import { createConsoleSession, endConsoleSession } from './console-sessions.ts';
@@ -13,6 +14,7 @@ import { toReturnPath } from './return-path.ts';
 interface SignInDependencies {
   databases: Databases;
   clock: Clock;
+  shares: HashLimits;
   baseUrl: string;
 }
 

@@ -91,7 +91,7 @@ export const webhookArea: ConsoleArea = {
       async resolve(_, { endpointId }, context) {
         const key = await findKey(context, endpointId);
         const send = () => sendTestEvent(toChangeContext(context), key);
-        const attempt = await context.shares.webhookTests.run(context.shareKey, 1, send);
+        const attempt = await context.shares.waits.run(context.shareKey, 1, send);
         const { status, body, durationMs: _ms, ...result } = attempt;
         return { ...result, responseStatus: status, responseBody: body };
       },
