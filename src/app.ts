@@ -27,6 +27,7 @@ import { registerSchemaDocument, SCHEMA_DOCUMENT_PATH } from './graphql/server/s
 import { compressResponses } from './http/compression.ts';
 import { installCors } from './http/cors.ts';
 import { registerDocs } from './http/docs.ts';
+import { endConnectionsOnClose } from './http/end-connections.ts';
 import { installErrorHandler, installNotFound, publicError } from './http/errors.ts';
 import { logFailures } from './http/failure-log.ts';
 import { installHeaders } from './http/headers.ts';
@@ -37,12 +38,10 @@ import { rejectOtherMethods } from './http/method-not-allowed.ts';
 import { registerMetrics } from './http/metrics.ts';
 import { serverOptions } from './http/options.ts';
 import { paceUncharged } from './http/paced-admission.ts';
-import { paceTls } from './http/paced-tls.ts';
-import { limitParsing } from './http/parsing-limits.ts';
 import { rejectUnreadableBodies } from './http/receive-body.ts';
 import { discardBodies, keepOpenForBodies } from './http/rejected-bodies.ts';
 import { countRequests } from './http/request-log.ts';
-import { closeSlowConnections, limitPipelining } from './http/slow-clients.ts';
+import { limitPipelining } from './http/slow-clients.ts';
 import { registerStorage, STORAGE_ROUTE } from './http/storage.ts';
 import { MailQueue } from './mail/mail-queue.ts';
 import { createMailer, describeMailError, type Mailer } from './mail/mailer.ts';
@@ -59,10 +58,10 @@ import { generateOperationDocuments } from './rest/sofa.ts';
 import { registerUploads } from './rest/uploads.ts';
 import type { Clock } from './shared/clock.ts';
 import { splitConnections } from './shared/connection-split.ts';
-import { createFairShares } from './shared/fair-shares.ts';
+import { createFairShares, type FairShares } from './shared/fair-shares.ts';
 import type { Network } from './shared/guarded-network.ts';
 import { REGIONS } from './shared/regions.ts';
-import { openStorages } from './storage/storage.ts';
+import { openStorages, type Storages } from './storage/storage.ts';
 
 /** What every application serves, whatever its settings. */
 export interface ServiceDefinition {
@@ -93,25 +92,25 @@ interface AppDependencies {
   outside?: Network;
   /** Network access for deliveries to webhook endpoints; the internet by default. */
   receivers?: Network;
-  /** Resolves when this process serves. From then on it renders photos that wait; without it, none. */
-  serving?: Promise<void>;
+  /** Whether the process renders photos that wait, from when it listens. */
+  rendersPhotos?: boolean;
   /** What is served, for processes with several applications; created if absent. */
   definition?: ServiceDefinition;
   /** Whether the instance is shutting down: it then reports that it is not ready. */
   isStopping?: () => boolean;
 }
 
-/** Starts work when the process serves, and stops it before the application closes. */
-function runWhileServing(app: FastifyInstance, serving: Promise<void>, start: () => () => Promise<void>): void {
-  let isClosing = false;
+/** Renders photos that wait from when the server listens until the application closes. */
+function renderWhileListening(
+  app: FastifyInstance,
+  databases: Databases,
+  work: { storages: Storages; shares: FairShares },
+) {
   let stop = async () => {};
-  serving.then(() => {
-    if (!isClosing) stop = start();
+  app.addHook('onListen', async () => {
+    stop = startRendering(databases, work, app.log);
   });
-  app.addHook('preClose', () => {
-    isClosing = true;
-    return stop();
-  });
+  app.addHook('preClose', () => stop());
 }
 
 /** Returns what sends links for choosing a password, until the application closes; undefined without a mail server. */
@@ -150,19 +149,12 @@ const createPasswordLinkSender = (
   },
 });
 
-/** Milliseconds within which the headers of a request must arrive. LIM-23. */
-const HEADERS_TIMEOUT_MS = 60_000;
-
 /** Returns the Fastify application of the whole service. It does not listen yet. */
 export async function buildApp(config: Config, dependencies: AppDependencies): Promise<FastifyInstance> {
   const { databases, clock, tokenKeys } = dependencies;
   const { baseUrl, rateLimits } = config;
   const app = Fastify(serverOptions(config));
-  // Node exchanges the two limits where the one of the headers is longer.
-  app.server.headersTimeout = Math.min(HEADERS_TIMEOUT_MS, app.server.requestTimeout);
-  if (config.tls) paceTls(app.server);
-  limitParsing(app.server);
-  closeSlowConnections(app.server, 2_000 * config.requestSeconds);
+  endConnectionsOnClose(app);
   discardBodies(app.server);
   const definition = dependencies.definition ?? (await createServiceDefinition());
   const { schema, restSchema, consoleSchema, operations, documents } = definition;
@@ -235,8 +227,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
       passwordResets,
     }),
   );
-  const { serving } = dependencies;
-  if (serving) runWhileServing(app, serving, () => startRendering(databases, { storages, shares }, app.log));
+  if (dependencies.rendersPhotos) renderWhileListening(app, databases, { storages, shares });
   await registerStorage(app, storages, { shares, requests: limits, databases });
   const { limitPageRequest } = oauthRateLimits;
   rejectOtherMethods(app, [STORAGE_ROUTE], limitPageRequest);

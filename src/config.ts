@@ -35,12 +35,8 @@ export interface Config {
   host: string;
   port: number;
   baseUrl: string;
-  /** Number of processes that serve requests. */
+  /** Number of processes that serve requests; with 1 it is the started process, otherwise that supervises them. */
   workers: number;
-  /** Whether a supervisor process owns the port and replaces workers; otherwise a single process serves. */
-  supervise: boolean;
-  /** Whether one additional worker is kept ready to replace one that exits. */
-  standby: boolean;
   /** Maximum JavaScript heap of a worker. */
   workerHeapMib: number;
   /** Seconds after which a worker with a blocked event loop is killed; 0 for never. */
@@ -134,7 +130,6 @@ function findConflicts(values: Partial<SettingValues>, isSet: (name: SettingName
   }
   requireTogether('TLS_CERT', 'TLS_KEY');
   requireTogether('SMTP_URL', 'MAIL_FROM');
-  if (values.SUPERVISE === '0' && (values.WORKERS ?? 1) > 1) report('SUPERVISE', 'must be 1 with several WORKERS');
   if (values.STORAGE === 's3') {
     if (!isSet('S3_BUCKET')) report('S3_BUCKET', 'is required with STORAGE=s3');
     requireTogether('S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY');
@@ -145,16 +140,14 @@ function findConflicts(values: Partial<SettingValues>, isSet: (name: SettingName
 /** @param isNpmStart Whether npm runs the service, whose output a person reads. */
 function toConfig(values: SettingValues, isNpmStart: boolean): Config {
   const production = values.NODE_ENV === 'production';
-  const { DATABASE_URL_AU1: au1, DATABASE_URL_US1: us1, WORKERS: workers } = values;
+  const { DATABASE_URL_AU1: au1, DATABASE_URL_US1: us1 } = values;
   const isEnabled = (value: '0' | '1' | undefined, fallback: boolean) => (value ? value === '1' : fallback);
   return {
     production,
     host: values.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
     port: values.PORT,
     baseUrl: values.BASE_URL ?? `${values.TLS_CERT ? 'https' : 'http'}://localhost:${values.PORT}`,
-    workers,
-    supervise: workers > 1 || isEnabled(values.SUPERVISE, production),
-    standby: isEnabled(values.STANDBY, production),
+    workers: values.WORKERS ?? (production ? 2 : 1),
     workerHeapMib: values.WORKER_HEAP_MIB,
     workerHangSeconds: values.WORKER_HANG_SECONDS,
     dataDir: resolve(values.DATA_DIR),

@@ -35,18 +35,13 @@ import { recordKeysAtStart, replayErasuresAtStart } from './start-tasks.ts';
 import { Stopwatch } from './stopwatch.ts';
 import { openStorages } from './storage/storage.ts';
 import { Supervisor } from './supervision/supervisor.ts';
-import { handleSupervisorMessages, receiveConnections, reportFailure } from './supervision/worker.ts';
+import { handleSupervisorMessages, reportFailure } from './supervision/worker.ts';
 import { formatWelcome } from './welcome.ts';
 
 type Stop = () => Promise<void>;
 
-type BuildApp = typeof import('./app.ts').buildApp;
-type AppDependencies = Parameters<BuildApp>[1];
-
 /** Milliseconds between the end of a start and work that blocks the event loop, so that it does not delay the first requests. */
 const SETTLE_MS = 1_000;
-
-const noop: Stop = async () => {};
 
 /** Runs the service: a single process, or a supervisor with its workers. */
 export async function main(showsTiming: boolean): Promise<void> {
@@ -56,7 +51,7 @@ export async function main(showsTiming: boolean): Promise<void> {
     const config = loadConfig();
     stopwatch.lap('configuration');
     if (cluster.isWorker) {
-      await startWorker(config);
+      await startWorker(config, stopwatch);
     } else {
       const log = pino(loggerOptions(config));
       log.info({ version: VERSION, node: process.versions.node, settings: describeConfig(config) }, 'starting');
@@ -87,7 +82,7 @@ interface RunningService {
 async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise<RunningService> {
   const report = (line: string) => log.warn(line);
   // A supervisor serves no requests.
-  const load = config.supervise ? undefined : loadOnce(() => loadApp(stopwatch));
+  const load = config.workers > 1 ? undefined : loadOnce(() => loadApp(stopwatch));
   const opened = await openDatabases(config, 'service', {
     onStarting: load,
     onRestart: report,
@@ -96,7 +91,7 @@ async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise
   const app = await load?.();
   stopwatch.lap('PostgreSQL');
   const { databases, direct } = opened;
-  let stopServing = noop;
+  let stopServing: Stop = async () => {};
   let stopJobs: Stop[] = [];
   const stop = async () => {
     await stopServing();
@@ -120,7 +115,13 @@ async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise
     const demo = config.demo && opened.embedded ? await loadDemo(databases, config, systemClock, storePictures) : null;
     stopwatch.lap('demo data');
     if (app) {
-      stopServing = await serve(config, databases, app.buildApp, stopwatch, app.definition);
+      const { drain, stop: stopApp } = await serve(config, databases, app, stopwatch);
+      stopServing = async () => {
+        drain();
+        // Load balancers see `/health/ready` fail before connections are refused.
+        await sleep(config.drainSeconds * 1000);
+        await stopApp();
+      };
     } else {
       // Other databases are in the settings of the workers, which they read themselves.
       const env = opened.embedded ? toDatabaseSettings(databases) : {};
@@ -157,42 +158,66 @@ function toDatabaseSettings(databases: Databases): Record<string, string> {
 }
 
 /** Starts a worker. The supervisor has prepared the databases, and stops it. */
-async function startWorker(config: Config): Promise<void> {
-  let stopping = false;
-  const { promise: started, resolve: resolveStarted } = Promise.withResolvers<Stop>();
-  const { promise: serving, resolve: serve } = Promise.withResolvers<void>();
+async function startWorker(config: Config, stopwatch: Stopwatch): Promise<void> {
+  const started = Promise.withResolvers<RunningServer>();
   handleSupervisorMessages({
-    serve,
-    drain: () => {
-      stopping = true;
-    },
-    stop: () => exitAfter(started.then((stop) => stop())),
+    drain: () => void started.promise.then(({ drain }) => drain()),
+    stop: () => exitAfter(started.promise.then(({ stop }) => stop())),
   });
-  const { buildApp } = await import('./app.ts');
+  const app = await loadApp(stopwatch);
   const opened = await openDatabases(config, 'service');
-  const app = await buildService(config, opened.databases, buildApp, { serving, isStopping: () => stopping });
-  await app.ready();
-  const finishRequests = receiveConnections(app.server);
+  const { drain, stop } = await serve(config, opened.databases, app, stopwatch);
   releaseStartMemory();
-  resolveStarted(async () => {
-    stopping = true;
-    await finishRequests();
-    await app.close();
-    await opened.close();
+  started.resolve({
+    drain,
+    async stop() {
+      drain();
+      await stop();
+      await opened.close();
+    },
   });
 }
 
-async function buildService(
+interface RunningServer {
+  /** Makes the instance report that it is not ready, and keep serving. */
+  drain: () => void;
+  /** Closes the port and finishes the requests. */
+  stop: Stop;
+}
+
+/** Serves requests, delivers webhooks and renders photos. */
+async function serve(
   config: Config,
   databases: Databases,
-  buildApp: BuildApp,
-  state: Pick<AppDependencies, 'serving' | 'isStopping' | 'definition'>,
-): Promise<FastifyInstance> {
+  { buildApp, definition }: Awaited<ReturnType<typeof loadApp>>,
+  stopwatch: Stopwatch,
+): Promise<RunningServer> {
+  let isStopping = false;
   const tokenKeys = await loadTokenKeys(config);
-  const app = await buildApp(config, { databases, clock: systemClock, tokenKeys, ...state });
+  const app = await buildApp(config, {
+    databases,
+    clock: systemClock,
+    tokenKeys,
+    definition,
+    rendersPhotos: true,
+    isStopping: () => isStopping,
+  });
   deliverWebhooks(app, databases, createWebhookTools(config, tokenKeys));
   logUnhandledRejections(app);
-  return app;
+  stopwatch.lap('routes');
+  try {
+    await listen(app, config);
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
+  stopwatch.lap('listen');
+  return {
+    drain: () => {
+      isStopping = true;
+    },
+    stop: () => app.close(),
+  };
 }
 
 /** Delivers events to webhook endpoints until the app closes. Every process that serves takes its share of the endpoints. */
@@ -211,33 +236,6 @@ function deliverWebhooks(app: FastifyInstance, databases: Databases, webhooks: W
     await running.stop();
     webhooks.receivers.close();
   });
-}
-
-/** Serves requests. Returns the function that stops the server. */
-async function serve(
-  config: Config,
-  databases: Databases,
-  buildApp: BuildApp,
-  stopwatch: Stopwatch,
-  definition: AppDependencies['definition'],
-): Promise<Stop> {
-  let stopping = false;
-  const state = { serving: Promise.resolve(), isStopping: () => stopping, definition };
-  const app = await buildService(config, databases, buildApp, state);
-  stopwatch.lap('routes');
-  try {
-    await listen(app, config);
-    stopwatch.lap('listen');
-    return async () => {
-      stopping = true;
-      // Load balancers see `/health/ready` fail before connections are refused.
-      await sleep(config.drainSeconds * 1000);
-      await app.close();
-    };
-  } catch (error) {
-    await app.close();
-    throw error;
-  }
 }
 
 /** Listens without Fastify's log line, because the welcome message has the address. */

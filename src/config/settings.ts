@@ -69,25 +69,19 @@ const SETTINGS = {
     'Public address of the API: issuer and audience of the tokens. Required in production; `https:` there, except for loopback.',
     parseHttpOrigin,
   ),
-  WORKERS: withDefault('1', 'Number of processes that serve requests; `max` for one per core.', parseWorkers),
-  SUPERVISE: optional(
-    '0; 1 in production, and with several WORKERS',
-    '`1` runs the workers under a supervisor, which owns the port and replaces workers that exit or hang. `0` serves in one process.',
-    createChoiceParser('0', '1'),
-  ),
-  STANDBY: optional(
-    '0; 1 in production',
-    '`1` keeps one additional worker ready, which replaces a worker that exits without waiting for a start.',
-    createChoiceParser('0', '1'),
+  WORKERS: optional(
+    '1; 2 in production',
+    'Number of processes that serve requests; `max` for one per core. Those that exit or hang are replaced while the others serve. `1` serves in the started process, which nothing replaces.',
+    parseWorkers,
   ),
   WORKER_HEAP_MIB: withDefault(
     '400',
-    "MiB of a supervised worker's JavaScript heap (`--max-old-space-size`). Including code and buffers the process stays below 700 MiB.",
+    "MiB of a worker's JavaScript heap (`--max-old-space-size`). Including code and buffers the process stays below 700 MiB.",
     parseHeapSize,
   ),
   WORKER_HANG_SECONDS: withDefault(
     '30',
-    'Seconds after which a supervised worker with a blocked event loop is killed and replaced; `0` for never.',
+    'Seconds after which a worker with a blocked event loop is killed and replaced; `0` for never.',
     parseSeconds,
   ),
   DATA_DIR: withDefault(
@@ -190,7 +184,11 @@ const SETTINGS = {
     '`1` enables GraphQL introspection.',
     createChoiceParser('0', '1'),
   ),
-  TLS_CERT: optional('none', 'Certificate file (PEM) for TLS without a proxy; requires TLS_KEY.', parseText),
+  TLS_CERT: optional(
+    'none',
+    'Certificate file (PEM) for TLS in a trusted network; requires TLS_KEY. Towards the internet a proxy ends TLS.',
+    parseText,
+  ),
   TLS_KEY: optional('none', 'Key file (PEM) of TLS_CERT.', parseText),
   METRICS_TOKEN: secret(
     'none',

@@ -4,7 +4,7 @@ import { to as copyTo } from 'pg-copy-streams';
 import type { Database } from '../database/database.ts';
 import type { CurrentReplica } from '../database/replicas/replica-set.ts';
 import { type Draft, Folder } from '../shared/folder.ts';
-import { createBuilderFilter } from './builder-filter.ts';
+import { createBuilderFilter } from './builder-rows.ts';
 import { fileDefinitions } from './file-definitions.ts';
 import { createFileMappings, type FileMapping } from './file-mapping.ts';
 import { withTransaction } from './transaction.ts';
@@ -54,7 +54,15 @@ export async function exportFolder(
     for (const mapping of mappings) {
       const draft = await target.createDraft(mapping.file);
       drafts.set(mapping.file, draft);
-      files.push(await exportFile(client, mapping, exportSql(mapping, conditionOf(mapping)), draft, options));
+      files.push(
+        await exportFile(
+          client,
+          mapping,
+          exportSql(mapping, `(${conditionOf(mapping)}) and ${mapping.exported}`),
+          draft,
+          options,
+        ),
+      );
     }
     return { files, commit: true };
   };

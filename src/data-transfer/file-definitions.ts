@@ -63,6 +63,10 @@ export interface FileDefinition {
   id?: IdKind;
   /** Properties that are neither exported nor imported. */
   secretFields?: string[];
+  /** SQL condition of the rows that are exported. Default: all. */
+  exported?: string;
+  /** Properties that keep the stored value where a row has none. */
+  keptFields?: string[];
   /** Properties that are storage keys, with their folder in the storage. */
   storageKeys?: Record<string, string>;
   /** Names of fields in the file that differ from the property. */
@@ -118,6 +122,9 @@ const declaredFiles: FileDefinition[] = [
     entity: User,
     id: 'user',
     secretFields: ['passwordHash', 'staffRole'],
+    exported: 'staff_role is null',
+    keptFields: ['disabledAt'],
+    descriptions: { disabledAt: 'Absent or null: as it is, because an import enables nobody.' },
     storageKeys: { pictureKey: 'pictures' },
     fieldTypes: { email: () => lowerCaseText },
   },

@@ -45,6 +45,8 @@ export interface FileMapping {
   derivedFields: Set<string>;
   secretFields: Set<string>;
   normalizeRow: FileDefinition['normalizeRow'];
+  /** SQL condition of the rows that are exported. */
+  exported: string;
   validateRow: FileDefinition['validateRow'];
   crossRecordRule: FileDefinition['crossRecordRule'];
 }
@@ -81,6 +83,7 @@ function createFileMapping(
     derivedFields: new Set(contract.keys()),
     secretFields: new Set(definition.secretFields),
     normalizeRow: definition.normalizeRow,
+    exported: definition.exported ?? 'true',
     validateRow: definition.validateRow,
     crossRecordRule: definition.crossRecordRule,
   };
@@ -141,7 +144,8 @@ function createColumn(
     description:
       definition.descriptions?.[name] ??
       (folder ? `Key of a file under \`files/${folder}/\`.` : (contractField?.description ?? '')),
-    keepsStoredValue: folder !== undefined && property.nullable === true,
+    keepsStoredValue:
+      (folder !== undefined && property.nullable === true) || definition.keptFields?.includes(name) === true,
   };
 }
 

@@ -2,6 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Folder } from '../shared/folder.ts';
+import { type AccessChange, toAccessProblemsSql, toStoreAccessSql } from './access-changes.ts';
 import type { Catalog } from './catalog.ts';
 import type { FileMapping } from './file-mapping.ts';
 import { LineSplitter } from './line-splitter.ts';
@@ -19,11 +20,19 @@ export interface ImportOptions {
    * cross-record rule always does, because its rows are written by then.
    */
   keepGood?: boolean;
+  /** Imports only the rows of this builder, and counts the others as left out. */
+  builderId?: string;
+  /** Whether the e-mail addresses of existing users may change. */
+  allowUserChanges?: boolean;
   onProgress?(file: string, rows: number, bytes: number, totalBytes: number, phase: Phase): void;
   /** Called and awaited for every problem, in order; problems are not kept. */
   onProblem?(problem: RowProblem): void | Promise<void>;
   /** Runs in the transaction of an import that is about to be committed. */
-  beforeCommit?: (client: pg.ClientBase, files: readonly FileResult[]) => Promise<void>;
+  beforeCommit?: (
+    client: pg.ClientBase,
+    files: readonly FileResult[],
+    changes: readonly AccessChange[],
+  ) => Promise<void>;
 }
 
 export interface FileResult {
@@ -34,6 +43,8 @@ export interface FileResult {
   updated: number;
   unchanged: number;
   bad: number;
+  /** Valid rows of other builders, in an import for one builder. */
+  leftOut?: number;
 }
 
 interface FileImport {
@@ -41,6 +52,8 @@ interface FileImport {
   mapping: FileMapping;
   catalog: Catalog;
   folder: Folder;
+  /** Removes the staged rows that are left out. */
+  filterSql: string | null;
   options: ImportOptions;
 }
 
@@ -66,12 +79,15 @@ export async function importFile(work: FileImport): Promise<FileResult> {
   });
   await pipeline(chunks, client.query(copyFrom(sql.COPY_TO_STAGE)));
   progress('checking');
+  const leftOut = work.filterSql === null ? null : (await client.query(work.filterSql)).rows[0].leftOut;
   await client.query('analyze import_stage');
   const bulk = await canSkipTriggers(work, reader.rows);
   if (bulk) for (const reference of mapping.references) await client.query(sql.toLockParentsSql(reference));
   const uniqueKeys = findUniqueKeys(mapping, catalog);
   await findDatabaseProblems(work, uniqueKeys);
   progress('writing');
+  const storeAccess = toStoreAccessSql(mapping);
+  if (storeAccess) await client.query(storeAccess);
   if (bulk) await client.query('set local session_replication_role = replica');
   const { inserted, updated } = await writeRows(work, uniqueKeys);
   if (bulk) await client.query(`set local session_replication_role = origin; analyze ${mapping.table}`);
@@ -82,8 +98,9 @@ export async function importFile(work: FileImport): Promise<FileResult> {
     if (parent.crossRecordRule && parent !== mapping)
       await client.query(sql.toTouchedRecordsSql(mapping, parent, column));
   await client.query(sql.CLEAR_TABLES);
-  const unchanged = reader.rows - bad - inserted - updated;
-  return { file: mapping.file, rows: reader.rows, inserted, updated, unchanged, bad };
+  const unchanged = reader.rows - bad - inserted - updated - (leftOut ?? 0);
+  const result = { file: mapping.file, rows: reader.rows, inserted, updated, unchanged, bad };
+  return leftOut === null ? result : { ...result, leftOut };
 }
 
 /** Yields the file as COPY text, and reports problems of single rows. */
@@ -127,11 +144,15 @@ async function canSkipTriggers({ client, mapping, catalog }: FileImport, rows: n
   return answers[0].allowed;
 }
 
-async function findDatabaseProblems({ client, mapping, catalog }: FileImport, uniqueKeys: UniqueKey[]): Promise<void> {
+async function findDatabaseProblems(
+  { client, mapping, catalog, options }: FileImport,
+  uniqueKeys: UniqueKey[],
+): Promise<void> {
   const statements = [
     sql.toReferenceProblemsSql(mapping),
     sql.toCheckProblemsSql(mapping, catalog.checks),
     ...uniqueKeys.map((uniqueKey) => toDuplicateProblemsSql(uniqueKey)),
+    ...toAccessProblemsSql(mapping, options.allowUserChanges === true),
   ];
   for (const statement of statements) if (statement) await client.query(statement);
   for (const reference of mapping.references.filter(({ parent }) => parent === mapping)) {

@@ -2,6 +2,8 @@ import type pg from 'pg';
 import type { Database } from '../database/database.ts';
 import { waitForAdvisoryLock } from '../database/write/advisory-lock.ts';
 import { Folder } from '../shared/folder.ts';
+import { CREATE_ACCESS_TABLE, findAccessChanges } from './access-changes.ts';
+import { createStageFilter } from './builder-rows.ts';
 import { readCatalog } from './catalog.ts';
 import { fileDefinitions as allDefinitions, type FileDefinition } from './file-definitions.ts';
 import { createFileMappings, type FileMapping } from './file-mapping.ts';
@@ -34,19 +36,23 @@ export async function importFolder(
   const mappings = createFileMappings(database.metadata, fileDefinitions);
   const source = await Folder.open(folder);
   const found = await findFiles(source, mappings);
+  const { builderId } = options;
+  const toStageFilterSql =
+    builderId === undefined ? null : await createStageFilter(database.metadata, found, source, builderId);
   const { files, commit } = await withTransaction(database.url, 'begin', async (client) => {
     await client.query(SESSION_SETTINGS);
     await waitForAdvisoryLock(client, LOCK);
-    await client.query(CREATE_TABLES);
+    await client.query(`${CREATE_TABLES}; ${CREATE_ACCESS_TABLE}`);
     const files: FileResult[] = [];
     for (const mapping of found) {
       const catalog = await readCatalog(client, mapping.table);
-      const work = importFile({ client, mapping, catalog, folder: source, options });
+      const filterSql = toStageFilterSql?.(mapping) ?? null;
+      const work = importFile({ client, mapping, catalog, folder: source, filterSql, options });
       files.push(await work.catch((error) => rethrowViolation(mapping.file, error)));
     }
     const inconsistent = await checkCrossRecordRules(client, mappings, files, options);
     const commit = inconsistent === 0 && (options.keepGood === true || files.every(({ bad }) => bad === 0));
-    if (commit) await options.beforeCommit?.(client, files);
+    if (commit) await options.beforeCommit?.(client, files, await findAccessChanges(client));
     return { files, commit };
   });
   return { files, committed: commit };

@@ -45,7 +45,7 @@ export const toCandidatesSql = (pass: number) =>
     ? `(select * from import_stage r where ${toValidCondition('r')})`
     : `(select * from import_stage where __line in (select line from import_waiting where pass = ${pass - 1}))`;
 
-const toJoinCondition = (left: string, right: string, columns: Column[]) =>
+export const toJoinCondition = (left: string, right: string, columns: Column[]) =>
   columns.map(({ name }) => `${left}.${name} = ${right}.${name}`).join(' and ');
 export const formatColumns = (alias: string, columns: Column[]) =>
   columns.map(({ name }) => `${alias}.${name}`).join(', ');

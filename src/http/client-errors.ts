@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { API_VERSION } from '../../schema/rest.ts';
 import { ApiError, invalidField } from '../shared/errors.ts';
 
-/** Errors of the parser, of Node's time limits and of `limitParsing`. After any other one, such as one of TLS, nothing can be sent. */
+/** Errors of the parser, of Node's time limits and of `limitParsing`. After any other one nothing can be sent. */
 const HTTP_ERROR_CODES = /^(HPE_|ERR_HTTP_|SMALL_CHUNKS$)/;
 
 /** Node's `clientError` handler: sends a documented error for bytes that are no valid request, for which no hook runs. */
@@ -34,6 +34,6 @@ export const headersTooLarge = (message: string) => new ApiError(431, 'HEADERS_T
 function toClientError(code: string | undefined): ApiError {
   if (code === 'HPE_HEADER_OVERFLOW') return headersTooLarge('The headers are too large.');
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new ApiError(408, 'REQUEST_TIMEOUT', 'The request took too long.');
-  if (code === 'SMALL_CHUNKS') return invalidField('body', 'must not be sent in many small chunks or TLS records');
+  if (code === 'SMALL_CHUNKS') return invalidField('body', 'must not be sent in many small chunks');
   return invalidField('request', 'must be valid HTTP/1.1');
 }

@@ -1,9 +1,9 @@
-import { constants, randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
 import { type FastifyServerOptions, LogController } from 'fastify';
-import { type Config, ConfigError } from '../config.ts';
+import type { Config } from '../config.ts';
 import { notFound } from '../shared/errors.ts';
 import { sendClientError } from './client-errors.ts';
+import { createServerFactory } from './create-server.ts';
 import { sendError } from './errors.ts';
 import { loggerOptions } from './logger-options.ts';
 
@@ -12,12 +12,10 @@ export const BODY_LIMIT = 1024 * 1024;
 
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
-/** Returns Fastify's options: limits, request ids, proxy, TLS and logging. */
+/** Returns Fastify's options: server, limits, request ids, proxy and logging. */
 export function serverOptions(config: Config): FastifyServerOptions {
-  // Node would answer 400 itself, to as many requests as a connection sends.
-  const requireHostHeader = false;
   return {
-    ...(config.tls ? { https: { ...tlsOptions(config.tls), requireHostHeader } } : { http: { requireHostHeader } }),
+    serverFactory: createServerFactory(config),
     bodyLimit: BODY_LIMIT,
     // The types of identifiers reject long ones; Node limits the request line.
     routerOptions: { maxParamLength: 16_384 },
@@ -27,9 +25,6 @@ export function serverOptions(config: Config): FastifyServerOptions {
       sendError(reply, notFound('Route'));
     },
     trustProxy: toTrustProxy(config.trustProxy),
-    // An upload of 40 MiB over a slow connection takes minutes. Connections without traffic are closed earlier.
-    requestTimeout: config.requestSeconds * 1000,
-    connectionTimeout: 120_000,
     forceCloseConnections: 'idle',
     // Requests of connections that are still open are answered as usual, and their connections end. Fastify's own response has no `code`.
     return503OnClosing: false,
@@ -43,36 +38,6 @@ export function serverOptions(config: Config): FastifyServerOptions {
     // Routes have no JSON schemas for Fastify, whose compilers would take long to load.
     schemaController: { compilersFactory: { buildValidator: rejectSchema, buildSerializer: rejectSchema } },
   };
-}
-
-const [major, minor] = process.versions.openssl!.split('.').map(Number) as [number, number];
-
-/**
- * Groups with which a handshake takes a millisecond. With others that Node accepts, such as P-521, it takes several. The OpenSSL of Node 22 does not
- * know X25519MLKEM768.
- */
-const KEY_EXCHANGE_GROUPS = [
-  ...(major > 3 || (major === 3 && minor >= 5) ? ['X25519MLKEM768'] : []),
-  'X25519',
-  'P-256',
-];
-
-const tlsOptions = ({ cert, key }: NonNullable<Config['tls']>) => ({
-  cert: readPem('TLS_CERT', cert),
-  key: readPem('TLS_KEY', key),
-  ecdhCurve: KEY_EXCHANGE_GROUPS.join(':'),
-  // A renegotiation of TLS 1.2 is another handshake.
-  secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
-});
-
-/** Reads a file that a setting names. No message contains the path, because the value may be the key itself. */
-function readPem(name: 'TLS_CERT' | 'TLS_KEY', path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    const message = `must be the path of a file that can be read (${(error as NodeJS.ErrnoException).code})`;
-    throw new ConfigError([{ name, message }]);
-  }
 }
 
 function rejectSchema(): never {

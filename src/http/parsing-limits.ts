@@ -1,16 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { TLSSocket } from 'node:tls';
 import { limitChunks, stopConnection } from '../shared/stop-parsing.ts';
 import { sendClientError } from './client-errors.ts';
 
 /** Bytes of sizes and extensions of chunks, beyond three for each byte of the body. */
 const MAX_FRAMING_BYTES = 131_072;
-
-/**
- * Limits of bodies that the service itself decrypts, where each record is a chunk of its own. More may be small, because some clients send a record
- * for each part of the JSON that they write; beyond that they must be larger, because each takes half a KiB of memory.
- */
-const RECORD_LIMITS = { small: 1_000, averageBytes: 256 };
 
 /** Maximum headers of a request. */
 export const MAX_HEADERS = 200;
@@ -25,15 +18,15 @@ export function limitParsing(server: Server): void {
   // Node would answer 417 itself, to as many requests as a connection sends.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    const mayBeChunked = request.headers['transfer-encoding'] !== undefined || hasManyHeaders(request);
-    if (mayBeChunked || request.socket instanceof TLSSocket) closeCostlyBody(request, response);
+    if (request.headers['transfer-encoding'] !== undefined || hasManyHeaders(request))
+      closeCostlyBody(request, response);
   });
 }
 
 /** Whether the request has more than `MAX_HEADERS`. Names and values alternate in `rawHeaders`. */
 export const hasManyHeaders = ({ rawHeaders }: IncomingMessage): boolean => rawHeaders.length > 2 * MAX_HEADERS;
 
-/** Closes the connection of a body in many small chunks or records, or with long extensions of chunks: with 400 where its response has not begun. */
+/** Closes the connection of a body in many small chunks, or with long extensions of chunks: with 400 where its response has not begun. */
 function closeCostlyBody(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request;
   const readBefore = socket.bytesRead;
@@ -44,5 +37,5 @@ function closeCostlyBody(request: IncomingMessage, response: ServerResponse): vo
     stopConnection(socket);
   };
   const isExcessive = (bytes: number) => socket.bytesRead - readBefore > 4 * bytes + MAX_FRAMING_BYTES;
-  limitChunks(request, close, { limits: socket instanceof TLSSocket ? RECORD_LIMITS : undefined, isExcessive });
+  limitChunks(request, close, isExcessive);
 }

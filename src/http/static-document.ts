@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -26,13 +25,6 @@ export const hashBody = (body: Uint8Array | string): string =>
 export function matchesTag(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false;
   return header.split(',').some((each) => each.trim() === '*' || each.trim().replace(/^W\//, '') === tag);
-}
-
-const SLICE_BYTES = 65_536;
-
-/** Yields the parts of a document. Over TLS a client that does not read would otherwise take memory for all of it, encrypted. */
-function* toSlices(body: Buffer): Generator<Buffer> {
-  for (let at = 0; at < body.length; at += SLICE_BYTES) yield body.subarray(at, at + SLICE_BYTES);
 }
 
 /** A document that does not change while the service runs, with its entity tag. It is compressed once, at the first request. HDR-17. */
@@ -67,7 +59,7 @@ export class StaticDocument {
     reply.headers(this.#headers);
     if (encoding) reply.header('Content-Encoding', encoding);
     const body = encoding ? await this.#encode(encoding) : this.#body;
-    return reply.header('Content-Length', body.length).send(Readable.from(toSlices(body)));
+    return reply.send(body);
   }
 
   #encode(encoding: Encoding): Promise<Buffer> {

@@ -1,26 +1,22 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
-interface ChunkLimits {
-  /** Chunks of a body that may be small. */
-  small: number;
-  /** Average bytes of the chunks of a body that has more. */
-  averageBytes: number;
-}
+/** Chunks of a body that may be small. Node calls JavaScript for each: a hundred cost as much as a request. */
+const MAX_SMALL_CHUNKS = 100;
 
-/** Node calls JavaScript for each chunk: a hundred cost as much as a request. */
-const CHUNK_LIMITS: ChunkLimits = { small: 100, averageBytes: 32 };
+/** Average bytes of the chunks of a body that has more. */
+const MIN_AVERAGE_BYTES = 32;
 
 /**
  * Calls `stop` once, for a body in so many small chunks that their number costs more than their bytes, and ignores what follows. A listener of
  * `data` would be too late: thousands of chunks are received before it.
  *
- * @param options.isExcessive Whether the body exceeds another limit, after so many of its bytes.
+ * @param isExcessive Whether the body exceeds another limit, after so many of its bytes.
  */
 export function limitChunks(
   message: IncomingMessage,
   stop: () => void,
-  { limits = CHUNK_LIMITS, isExcessive }: { limits?: ChunkLimits; isExcessive?: (bytes: number) => boolean } = {},
+  isExcessive: (bytes: number) => boolean = () => false,
 ): void {
   let chunks = 0;
   let bytes = 0;
@@ -32,8 +28,8 @@ export function limitChunks(
     if (chunk === null) return push(chunk, encoding);
     chunks++;
     bytes += chunk.length;
-    const areSmall = chunks > limits.small && bytes < chunks * limits.averageBytes;
-    if (!areSmall && !isExcessive?.(bytes)) return push(chunk, encoding);
+    const areSmall = chunks > MAX_SMALL_CHUNKS && bytes < chunks * MIN_AVERAGE_BYTES;
+    if (!areSmall && !isExcessive(bytes)) return push(chunk, encoding);
     isStopped = true;
     stop();
     return false;

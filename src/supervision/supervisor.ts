@@ -1,22 +1,15 @@
 import cluster, { type Worker } from 'node:cluster';
-import { type EventEmitter, once } from 'node:events';
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { shareMetrics } from '../http/metrics.ts';
-import { ConnectionDispatcher } from './connection-dispatcher.ts';
 import { HEARTBEAT_MS, type SupervisorMessage, type WorkerMessage } from './messages.ts';
 import { describeExit, OUT_OF_MEMORY } from './worker-exit.ts';
 
 /** Bounds of the delay before replacing a worker that failed to start; it doubles each time. */
 const MIN_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
-
-/**
- * Makes glibc allocate blocks of 128 KiB or more apart from the others, and return them to the system when they are freed. By default it
- * raises that limit to 32 MiB, and keeps what decoded images and large bodies needed: 240 MiB after three renderings, 118 MiB with it.
- */
-const ALLOCATOR_SETTINGS = { MALLOC_TRIM_THRESHOLD_: '1048576' };
 
 /** Seconds without a heartbeat that a starting worker is allowed: loading its code blocks the event loop. */
 const START_SECONDS = 120;
@@ -26,14 +19,11 @@ export class WorkerStartError extends Error {
   override name = 'WorkerStartError';
 }
 
-type Settings = Pick<
-  Config,
-  'host' | 'port' | 'workers' | 'standby' | 'workerHeapMib' | 'workerHangSeconds' | 'drainSeconds'
->;
+type Settings = Pick<Config, 'workers' | 'workerHeapMib' | 'workerHangSeconds' | 'drainSeconds'>;
 
 interface Supervised {
   worker: Worker;
-  state: 'starting' | 'standby' | 'serving';
+  isListening: boolean;
   /** Time of its last message, in milliseconds of the monotonic clock. */
   lastMessageAt: number;
   /** Seconds without a heartbeat after which it was killed; null if it was not. */
@@ -41,14 +31,13 @@ interface Supervised {
 }
 
 /**
- * Runs the workers: dispatches connections to them, replaces those that exit or hang, and stops them. Workers exit with this process,
- * because node:cluster ends a worker whose channel to the primary closes.
+ * Runs the workers of node:cluster, which share a port: starts them, replaces those that exit or hang, and stops them. Workers exit with this
+ * process, because node:cluster ends a worker whose channel to the primary closes.
  */
 export class Supervisor {
   readonly #settings: Settings;
   readonly #env: Record<string, string>;
   readonly #log: Logger;
-  readonly #dispatcher = new ConnectionDispatcher();
   readonly #supervised = new Set<Supervised>();
   readonly #delays = new Set<NodeJS.Timeout>();
   #replacesWorkers = false;
@@ -61,10 +50,13 @@ export class Supervisor {
     this.#log = log;
   }
 
-  /** Starts the workers, and listens when all of them are ready. Throws if one fails to start, or the port is in use. */
+  /** Starts the workers. Resolves when all of them listen. Throws if one fails to start, for instance because the port is in use. */
   async start(): Promise<void> {
-    const { host, port, workers, standby, workerHeapMib } = this.#settings;
+    const { workers, workerHeapMib } = this.#settings;
     shareMetrics();
+    // Workers accept connections themselves. With the default, the primary sends each connection to a worker, and one that it has sent to a
+    // worker that hangs is never closed.
+    cluster.schedulingPolicy = cluster.SCHED_NONE;
     cluster.setupPrimary({
       execArgv: [...process.execArgv, `--max-old-space-size=${workerHeapMib}`],
       // Standard error passes through this process, which searches it for V8's out-of-memory message.
@@ -75,8 +67,6 @@ export class Supervisor {
       await Promise.all(Array.from({ length: workers }, () => this.#fork(0)));
       if (this.#supervised.size < workers) throw new WorkerStartError('A worker ended before all of them were ready.');
       this.#replacesWorkers = true;
-      await this.#dispatcher.listen(host, port);
-      if (standby) this.#fork(0).catch(() => undefined);
     } catch (error) {
       await this.#stopWorkers();
       throw error;
@@ -87,7 +77,6 @@ export class Supervisor {
   async stop(): Promise<void> {
     this.#sendToAll({ type: 'draining' });
     await sleep(this.#settings.drainSeconds * 1000);
-    this.#dispatcher.close();
     await this.#stopWorkers();
   }
 
@@ -104,57 +93,44 @@ export class Supervisor {
   }
 
   /**
-   * Starts a worker. Resolves when it is ready.
+   * Starts a worker. Resolves when it listens.
    *
    * @param failures Number of consecutive workers before this one that failed to start.
    */
   async #fork(failures: number): Promise<void> {
     const worker = this.#createWorker(failures);
-    const supervised: Supervised = { worker, state: 'starting', lastMessageAt: performance.now(), hungSeconds: null };
+    const supervised: Supervised = {
+      worker,
+      isListening: false,
+      lastMessageAt: performance.now(),
+      hungSeconds: null,
+    };
     this.#supervised.add(supervised);
     const outOfMemory = watchForOutOfMemory(worker);
     let reason: string | null = null;
-    let isRefusing = false;
-    // Undocumented: the worker has received a message without its socket, for which it had no file descriptor.
-    (worker.process as EventEmitter).on('internalMessage', ({ cmd }: { cmd?: string }) => {
-      if (cmd !== 'NODE_HANDLE_NACK') return;
-      if (!isRefusing) this.#log.warn({ worker: worker.process.pid }, REFUSING);
-      isRefusing = true;
-      this.#dispatcher.refused(worker);
-    });
     await new Promise<void>((ready, fail) => {
       worker.on('message', (message: WorkerMessage) => {
         supervised.lastMessageAt = performance.now();
-        if (message.type === 'accepted') {
-          isRefusing = false;
-          this.#dispatcher.accepted(worker);
-        }
-        if (message.type === 'heartbeat') this.#dispatcher.retry(worker);
         if (message.type === 'failure') reason = message.reason;
-        if (message.type !== 'ready') return;
-        supervised.state = 'standby';
-        this.#promoteStandbys();
-        if (supervised.state === 'standby') this.#log.info({ worker: worker.process.pid }, STANDBY);
+      });
+      worker.once('listening', () => {
+        supervised.isListening = true;
+        if (this.#replacesWorkers) this.#log.info({ worker: worker.process.pid }, REPLACED);
         ready();
       });
       worker.once('exit', (code, signal) => {
         this.#supervised.delete(supervised);
-        this.#dispatcher.remove(worker);
         const exit = { code, signal, reason, hungSeconds: supervised.hungSeconds };
         if (this.#replacesWorkers) {
-          this.#promoteStandbys();
-          this.#replace(supervised.state === 'starting' ? failures + 1 : 0);
+          this.#replace(supervised.isListening ? 0 : failures + 1);
           // Standard error may have unread output when the process exits.
           worker.process.once('close', () => {
             const cause = describeExit({ ...exit, outOfMemory: outOfMemory() });
             this.#log.error({ worker: worker.process.pid, code, signal, cause }, ENDED);
           });
         }
-        fail(
-          new WorkerStartError(
-            reason ?? `A worker ended while it started: ${describeExit({ ...exit, outOfMemory: outOfMemory() })}.`,
-          ),
-        );
+        const cause = describeExit({ ...exit, outOfMemory: outOfMemory() });
+        fail(new WorkerStartError(reason ?? `A worker ended while it started: ${cause}.`));
       });
       worker.on('error', (error) => {
         // A process that was not created has no exit. Others report theirs.
@@ -167,7 +143,7 @@ export class Supervisor {
 
   #createWorker(failures: number): Worker {
     try {
-      return cluster.fork({ ...ALLOCATOR_SETTINGS, ...this.#env });
+      return cluster.fork(this.#env);
     } catch (error) {
       // Node reports some errors as an event, such as EMFILE and EAGAIN, and throws others, such as ENOMEM.
       throw this.#handleMissingProcess(failures, error as Error);
@@ -182,18 +158,6 @@ export class Supervisor {
       this.#replace(failures + 1);
     }
     return new WorkerStartError(`A worker ended while it started: ${cause}.`);
-  }
-
-  /** Promotes ready standby workers until the configured number of workers serves. */
-  #promoteStandbys(): void {
-    const all = [...this.#supervised];
-    const missing = this.#settings.workers - all.filter(({ state }) => state === 'serving').length;
-    for (const supervised of all.filter(({ state }) => state === 'standby').slice(0, missing)) {
-      supervised.state = 'serving';
-      supervised.worker.send({ type: 'serve' } satisfies SupervisorMessage, () => undefined);
-      this.#dispatcher.add(supervised.worker);
-      if (this.#replacesWorkers) this.#log.info({ worker: supervised.worker.process.pid }, REPLACED);
-    }
   }
 
   /**
@@ -224,7 +188,7 @@ export class Supervisor {
       checkedAt = now;
       for (const supervised of this.#supervised) {
         if (wasHeldUp) supervised.lastMessageAt = now;
-        const limit = supervised.state === 'starting' ? Math.max(START_SECONDS, workerHangSeconds) : workerHangSeconds;
+        const limit = supervised.isListening ? workerHangSeconds : Math.max(START_SECONDS, workerHangSeconds);
         if (supervised.hungSeconds !== null || now - supervised.lastMessageAt < limit * 1000) continue;
         supervised.hungSeconds = limit;
         supervised.worker.process.kill('SIGKILL');
@@ -234,8 +198,6 @@ export class Supervisor {
 }
 
 const ENDED = 'a worker ended, another takes its place';
-const REFUSING = 'a worker has no file descriptor for a connection, which another worker receives, or this one later';
-const STANDBY = 'a standby worker is ready';
 const REPLACED = 'a worker took the place of one that ended';
 
 /** Forwards the worker's standard error. Returns a predicate: whether V8 reported running out of memory. */

@@ -101,7 +101,7 @@ export class BenchEnvironment {
       RATE_LIMIT_TOKEN: '0',
       LOG_LEVEL: 'warn',
       // A single process is measured unless the part sets another value.
-      SUPERVISE: '0',
+      WORKERS: '1',
       ...settings,
     };
     const service = await ServiceProcess.start(name, module, env, nodeOptions);

@@ -5,7 +5,7 @@ export const HELP = `npm run bench -- [part] [options]
 Parts:
   compare           the service beside a hand-written one, a tuned one, and PostGraphile (the default)
   workers           one process beside as many as there are cores
-  supervision       one process beside one worker under a supervisor, and the requests that fail when a worker is killed
+  supervision       the requests that fail when one of two workers, or both, are killed
   growth            requests over lists of 10,000,000 rows beside a thousandth of them, one connection
   events            cost of the event log for writes and an import, and its pages, cursors and updatedSince over 10,000,000 rows
   totals            cost of totals for a single write, and rows per second of an import that maintains them

@@ -2,7 +2,10 @@
  * Program of the load generator. It runs in its own process so that it does not share an event loop with the measured service. It receives
  * each load as a message and replies with a `LoadResult`, or with the text of an error.
  */
-import autocannon, { type Client, type Options } from 'autocannon';
+import { createRequire } from 'node:module';
+import type autocannon from 'autocannon';
+
+const runAutocannon: typeof autocannon = createRequire(`${process.cwd()}/test/tools/bench/`)('autocannon');
 
 /** One request. Each send replaces `[<id>]` in the body by a unique text. */
 export interface LoadRequest {
@@ -45,7 +48,7 @@ async function generateLoad({
   rate,
 }: LoadOptions): Promise<LoadResult> {
   let started = 0;
-  const options: Options = {
+  const options: autocannon.Options = {
     url: origin,
     connections,
     ...(amount ? { amount } : { duration: seconds }),
@@ -62,9 +65,9 @@ async function generateLoad({
   const times: number[] = [];
   const before = process.cpuUsage();
   const result = await new Promise<autocannon.Result>((resolve, reject) => {
-    const run = autocannon(options, (error, finished) => (error ? reject(error) : resolve(finished)));
+    const run = runAutocannon(options, (error, finished) => (error ? reject(error) : resolve(finished)));
     // The histogram of autocannon has a resolution of one millisecond.
-    run.on('response', (_client: Client, _status: number, _bytes: number, time: number) => times.push(time));
+    run.on('response', (_client: autocannon.Client, _status: number, _bytes: number, time: number) => times.push(time));
   });
   const { user, system } = process.cpuUsage(before);
   times.sort((one, other) => one - other);

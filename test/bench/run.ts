@@ -1,6 +1,7 @@
 /** Command `npm run bench`. Each part starts its own PostgreSQL with its own data, measures, and prints its figures. */
 import 'reflect-metadata';
 import { requireMarkers } from '../support/figures.ts';
+import { installTool } from '../support/install-tool.ts';
 import { BenchEnvironment, logProgress } from './bench-environment.ts';
 import { type BenchOptions, HELP, parseOptions } from './bench-options.ts';
 import { publishFigures } from './publish-figures.ts';
@@ -60,6 +61,7 @@ try {
     const loadPart = PARTS[options.part];
     if (!loadPart) throw new Error(`There is no part "${options.part}".\n\n${HELP}`);
     if (options.write !== undefined) await requireMarkers(options.write, options.part);
+    installTool('test/tools/bench');
     const runPart = await loadPart();
     await runPart(environment, options);
   } else {

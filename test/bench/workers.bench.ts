@@ -15,11 +15,7 @@ export async function measureWorkers(environment: BenchEnvironment, options: Ben
   await environment.prepare(options.timesheets);
   const workloads = selectWorkloads(environment.data, environment.tokens, options);
   const single = await environment.startService();
-  const multiple = await environment.start('workers', '../../src/server.js', [], {
-    WORKERS: 'max',
-    SUPERVISE: '1',
-    STANDBY: '0',
-  });
+  const multiple = await environment.start('workers', '../../src/server.js', [], { WORKERS: 'max' });
   const generator = environment.createLoadGenerator();
   const rows: string[][] = [];
   for (const { name, requests } of workloads) {

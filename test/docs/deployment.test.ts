@@ -54,11 +54,6 @@ describe('deploy/Containerfile', () => {
     expect(last).not.toMatch(/npm ci|COPY \. /);
     expect(containerfile).toContain('HEALTHCHECK');
   });
-
-  it('copies what the installation of the dependencies needs', () => {
-    const workspaces: string[] = JSON.parse(read('package.json')).workspaces;
-    for (const workspace of workspaces) expect(containerfile).toContain(`COPY ${workspace}/package.json ${workspace}/`);
-  });
 });
 
 describe('deploy/builder-api.service', () => {

@@ -28,8 +28,8 @@ export class Instance {
   private constructor(port: number, env: Record<string, string>, flags: string[], program: string) {
     this.#flags = flags;
     this.#program = program;
-    this.origin = `${env.TLS_CERT ? 'https' : 'http'}://127.0.0.1:${port}`;
-    this.#env = { PATH: process.env.PATH!, HOST: '127.0.0.1', PORT: String(port), SUPERVISE: '0', ...env };
+    this.origin = `http://127.0.0.1:${port}`;
+    this.#env = { PATH: process.env.PATH!, HOST: '127.0.0.1', PORT: String(port), WORKERS: '1', ...env };
   }
 
   /**

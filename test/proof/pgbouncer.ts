@@ -90,7 +90,7 @@ export async function pgbouncer({ seconds, log }: { seconds: number; log: Log })
           ...environment.settings,
           ...env,
           PORT: String(await freePort()),
-          SUPERVISE: '0',
+          WORKERS: '1',
         });
         const { username } = new URL(au1!);
         for (const setting of settings) {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Service, startService } from '../support/harness.ts';
+import { installTool } from '../support/install-tool.ts';
 import { freePort } from '../support/ports.ts';
 
 const run = promisify(execFile);
@@ -15,6 +16,7 @@ let baseUrl: string;
 let folder: string;
 
 beforeAll(async () => {
+  installTool(CLIENTS);
   const port = await freePort();
   baseUrl = `http://localhost:${port}`;
   service = await startService({ BASE_URL: baseUrl });
@@ -109,10 +111,7 @@ describe('a GraphQL client of generated types', () => {
   const generateGraphql = (schema: string, out: string) =>
     run(
       process.execPath,
-      [
-        join(import.meta.dirname, '../../node_modules/@graphql-codegen/cli/esm/bin.js'),
-        ...['--config', 'graphql-codegen.config.ts'],
-      ],
+      [join(CLIENTS, 'node_modules/@graphql-codegen/cli/esm/bin.js'), ...['--config', 'graphql-codegen.config.ts']],
       { cwd: CLIENTS, env: { ...process.env, SCHEMA: schema, OUT: out } },
     );
 

@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeSchemaDocuments } from '../../src/cli/services/schema-generator.ts';
+import { installTool } from '../support/install-tool.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
+const LINTERS = join(ROOT, 'test/tools/openapi');
 const RULES = ['redocly.yaml', '.redocly.lint-ignore.yaml', '.spectral.yaml'];
 
 const run = promisify(execFile);
@@ -15,6 +17,7 @@ let folder: string;
 
 /** Writes the current document and the rules to a temporary folder. */
 beforeAll(async () => {
+  installTool(LINTERS);
   folder = await mkdtemp(join(tmpdir(), 'openapi-lint-'));
   for (const file of RULES) await copyFile(join(ROOT, file), join(folder, file));
   await mkdir(join(folder, 'schema'));
@@ -26,7 +29,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 /** Returns the output of a linter, also when it finds problems. */
 async function lint(program: string, args: string[]): Promise<string> {
   const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
-  const bin = join(ROOT, 'node_modules', '.bin', program);
+  const bin = join(LINTERS, 'node_modules', '.bin', program);
   const { stdout } = await run(bin, [...args, 'schema/openapi.json'], { cwd: folder, env }).catch((failure) => failure);
   return stdout;
 }

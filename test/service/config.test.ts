@@ -54,12 +54,10 @@ describe('the settings', () => {
     expect(loadConfig({ WORKERS: 'max' }).workers).toBe(availableParallelism());
   });
 
-  it('enable the supervisor in production, and with several workers', () => {
-    expect(loadConfig({})).toMatchObject({ supervise: false, standby: false });
-    expect(loadConfig({ WORKERS: '2' })).toMatchObject({ supervise: true, standby: false });
-    expect(loadConfig({ SUPERVISE: '1' }).supervise).toBe(true);
-    expect(loadConfig(PRODUCTION)).toMatchObject({ supervise: true, standby: true, workers: 1 });
-    expect(loadConfig({ ...PRODUCTION, SUPERVISE: '0' }).supervise).toBe(false);
+  it('start two workers in production, of which one serves while the other is replaced', () => {
+    expect(loadConfig({}).workers).toBe(1);
+    expect(loadConfig(PRODUCTION).workers).toBe(2);
+    expect(loadConfig({ ...PRODUCTION, WORKERS: '1' }).workers).toBe(1);
   });
 
   it('disable a rate limit with 0 (LIM-1)', () => {
@@ -80,7 +78,6 @@ describe('the settings', () => {
     ['a base address with a path', { BASE_URL: 'https://example.com/api' }, 'BASE_URL'],
     ['a rate limit without a window', { RATE_LIMIT_TOKEN: '120' }, 'RATE_LIMIT_TOKEN'],
     ['an unknown migration mode', { MIGRATE: 'yes' }, 'MIGRATE'],
-    ['several workers without a supervisor', { WORKERS: '2', SUPERVISE: '0' }, 'SUPERVISE'],
     ['an empty heap', { WORKER_HEAP_MIB: '0' }, 'WORKER_HEAP_MIB'],
     ['a short token key', { TOKEN_KEY: 'c2hvcnQ' }, 'TOKEN_KEY'],
     ['a token key of one character', { TOKEN_KEY: 'a'.repeat(43) }, 'TOKEN_KEY'],
@@ -125,11 +122,10 @@ describe('several invalid settings', () => {
   });
 
   it('are reported together with settings that do not fit together', () => {
-    const env = { MIGRATE: 'yes', TLS_CERT: 'cert.pem', WORKERS: '2', SUPERVISE: '0', ...S3, S3_BUCKET: '' };
+    const env = { MIGRATE: 'yes', TLS_CERT: 'cert.pem', ...S3, S3_BUCKET: '' };
     expect(messageFor(env)).toEqual([
       'MIGRATE must be auto or check, not "yes".',
       'TLS_KEY is required with TLS_CERT.',
-      'SUPERVISE must be 1 with several WORKERS.',
       'S3_BUCKET is required with STORAGE=s3.',
     ]);
   });

@@ -31,7 +31,7 @@ afterAll(async () => {
 
 describe.each([
   ['a single process', {}],
-  ['a supervisor', { SUPERVISE: '1' }],
+  ['a supervisor', { WORKERS: '2' }],
 ])('the output of %s that is no terminal', (_name, more) => {
   it('is JSON lines alone: start, migrations, requests, and the reason of the stop', async () => {
     const run = runProgram({ ...settings, ...more });

@@ -75,8 +75,7 @@ export function copyCheckout(): string {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     cpSync(join(ROOT, file), join(folder, file));
   }
-  for (const modules of ['node_modules', 'test/clients/node_modules'])
-    symlinkSync(join(ROOT, modules), join(folder, modules));
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   return folder;
 }
 

@@ -15,13 +15,16 @@ export function addDataCommands(program: Command, io: CliIo): void {
   const importCommand = program
     .command('import <dir>')
     .description('import a folder of newline-delimited JSON in one transaction')
-    .option('--keep-good', 'commit the valid rows although others are invalid');
-  defineRegionalCommand(io, importCommand, async (context, { keepGood, json }, dir) => {
+    .option('--keep-good', 'commit the valid rows although others are invalid')
+    .option('--builder <id>', 'import only the rows of this builder')
+    .option('--allow-user-changes', 'change e-mail addresses of existing users, and end their sessions');
+  defineRegionalCommand(io, importCommand, async (context, { keepGood, builder, allowUserChanges, json }, dir) => {
     const storage = await openStorage(io, context);
-    const request = { folder: resolve(dir!), keepGood: keepGood === true, collect: json === true, storage };
+    const limits = { keepGood: keepGood === true, builder, allowUserChanges };
+    const request = { folder: resolve(dir!), ...limits, collect: json === true, storage };
     const data = await importData(context, request, createProgressReporter(io));
-    const lines = data.files.map(({ file, inserted, updated, unchanged, bad }) => {
-      const left = bad > 0 ? `, ${bad} bad and left out` : '';
+    const lines = data.files.map(({ file, inserted, updated, unchanged, bad, leftOut }) => {
+      const left = `${bad > 0 ? `, ${bad} bad and left out` : ''}${leftOut ? `, ${leftOut} of other builders left out` : ''}`;
       return [file, `${inserted} inserted, ${updated} updated, ${unchanged} unchanged${left}`];
     });
     return { data, text: formatFields(`Imported ${request.folder}.`, Object.fromEntries(lines)) };

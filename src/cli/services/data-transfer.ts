@@ -1,7 +1,10 @@
+import type pg from 'pg';
+import type { AccessChange } from '../../data-transfer/access-changes.ts';
 import { type CrossRecordRule, type FileDefinition, requireStoredFiles } from '../../data-transfer/file-definitions.ts';
 import { importFolder } from '../../data-transfer/import.ts';
 import type { ImportOptions } from '../../data-transfer/import-file.ts';
 import type { RowProblem } from '../../data-transfer/row-reader.ts';
+import { parseId } from '../../domain/access/access-values.ts';
 import { recordAuditOnConnection } from '../../domain/audit/record-audit.ts';
 import { type ChangeContext, inTransaction } from '../../domain/change-context.ts';
 import {
@@ -11,8 +14,6 @@ import {
   validateReportRow,
   validateReportWithPages,
 } from '../../domain/photo-reports/stored-report.ts';
-import { findRowsBeforeErasures, type RowsBeforeErasure } from '../../domain/privacy/imported-mentions.ts';
-import { listPersonalTables } from '../../domain/privacy/personal-tables.ts';
 import { eraseDueBuilders, replayErasures } from '../../domain/privacy/replay-erasures.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { CliError } from '../cli-error.ts';
@@ -41,6 +42,10 @@ interface ImportRequest {
   folder: string;
   /** Whether valid rows are committed although others are invalid. */
   keepGood: boolean;
+  /** Imports only the rows of this builder. */
+  builder?: string;
+  /** Whether the e-mail addresses of existing users may change. */
+  allowUserChanges?: boolean;
   /** Whether problems are collected for the result instead of logged as they are found. */
   collect: boolean;
   /** Target of the files that the rows refer to. */
@@ -50,9 +55,10 @@ interface ImportRequest {
 /** Imports a folder. Throws `CliError` and rolls everything back if a row is invalid, unless `keepGood`. */
 export async function importData(
   { database, clock, source }: ChangeContext,
-  { folder, keepGood, collect, storage }: ImportRequest,
+  { folder, keepGood, builder, allowUserChanges, collect, storage }: ImportRequest,
   progress: ProgressReporter,
 ) {
+  const builderId = builder === undefined ? undefined : parseId('builder', 'builder', builder);
   const problems: RowProblem[] = [];
   let count = 0;
   const onProblem = (problem: RowProblem) => {
@@ -62,13 +68,21 @@ export async function importData(
   };
   const onProgress = (file: string, rows: number, bytes: number, totalBytes: number, phase: string) =>
     progress.update(file, bytes, totalBytes, `${phase}, ${rows} rows`);
-  const beforeCommit: ImportOptions['beforeCommit'] = async (client, files) => {
-    rejectRowsBeforeErasures(await findRowsBeforeErasures(client, listPersonalTables(database.metadata)));
+  const record = { ...source, actor: { type: 'IMPORT' as const, id: source.actor.id } };
+  const beforeCommit: ImportOptions['beforeCommit'] = async (client, files, changes) => {
+    const at = new Date(clock.now()).toISOString();
     await recordAuditOnConnection(client, {
-      ...{ ...source, actor: { type: 'IMPORT', id: source.actor.id }, at: new Date(clock.now()).toISOString() },
-      ...{ action: 'region.imported', objectId: database.region },
+      ...record,
+      at,
+      action: 'region.imported',
+      objectId: database.region,
+      builderId,
       after: { files: files.map(({ file, inserted, updated }) => ({ file, inserted, updated })) },
     });
+    for (const change of changes) {
+      await recordAuditOnConnection(client, { ...record, at, ...toAuditedChange(change) });
+      await endAccess(client, change, at);
+    }
   };
   try {
     // Files are stored before the rows that refer to them. The upload sweep deletes those of rejected rows.
@@ -76,7 +90,7 @@ export async function importData(
     const { files, committed } = await importFolder(
       database,
       folder,
-      { keepGood, onProgress, onProblem, beforeCommit },
+      { keepGood, builderId, allowUserChanges, onProgress, onProblem, beforeCommit },
       fileDefinitions,
     );
     const found = collect ? { problems, problemsLeftOut: count - problems.length } : {};
@@ -94,16 +108,25 @@ export async function importData(
   }
 }
 
-/** Throws `CliError` for rows that may bring back the name of an erased person. */
-function rejectRowsBeforeErasures(found: readonly RowsBeforeErasure[]): void {
-  if (found.length === 0) return;
-  const places = found.map(
-    ({ table, builderId, rows, erasedAt }) => `${rows} of ${table} of ${builderId} (${erasedAt})`,
-  );
-  throw new CliError(
-    'Nothing was imported: these rows are older than the erasure of a person, and may name this person. Import them together with ' +
-      `the users, workers, profiles and contacts of the same export, or export them again: ${places.join(', ')}.`,
-  );
+function toAuditedChange({ userId, builderId, before, after }: AccessChange) {
+  const change = { personId: userId, before, after };
+  if (builderId !== null)
+    return { ...change, action: 'membership.updated' as const, objectId: `${userId}/${builderId}`, builderId };
+  const isDisabled = before.disabledAt === null && after.disabledAt !== null;
+  return { ...change, action: isDisabled ? ('user.disabled' as const) : ('user.updated' as const), objectId: userId };
+}
+
+/** Ends sessions and password links of a user whose address has changed or who was disabled, and then the tokens too. */
+async function endAccess(client: pg.ClientBase, { userId, before, after }: AccessChange, at: string): Promise<void> {
+  if (before.email === after.email && before.disabledAt === after.disabledAt) return;
+  for (const table of ['oauth_session', 'console_session', 'password_link']) {
+    await client.query(`delete from ${table} where user_id = $1`, [userId]);
+  }
+  if (before.disabledAt === after.disabledAt) return;
+  await client.query('update oauth_token_family set revoked_at = $2 where user_id = $1 and revoked_at is null', [
+    userId,
+    at,
+  ]);
 }
 
 /** Exports the data of the region to a folder, and records it before the files are complete, so that no export is unrecorded. */

@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { parseRow } from '../../data-transfer/builder-rows.ts';
 import { type ExportOptions, exportFolder } from '../../data-transfer/export.ts';
 import { fileDefinitions } from '../../data-transfer/file-definitions.ts';
 import { LineSplitter } from '../../data-transfer/line-splitter.ts';
@@ -70,12 +71,4 @@ async function collectStorageKeys(open: (file: string) => Promise<Readable | und
     splitter.end();
   }
   return keys;
-}
-
-function parseRow(line: string): Record<string, unknown> {
-  try {
-    return (JSON.parse(line) ?? {}) as Record<string, unknown>;
-  } catch {
-    return {};
-  }
 }

@@ -6,19 +6,14 @@ const ROOT = process.cwd();
 const BROWSER = join(ROOT, 'src/console/browser');
 const OUT = join(ROOT, 'dist/console');
 const FINGERPRINT = join(OUT, '.fingerprint');
-const SCHEMA = join(ROOT, 'schema/console.graphql');
-const GENERATED = join(BROWSER, 'graphql/generated.ts');
-
-/** Returns the text of the generated module of operations. */
-async function printGeneratedDocuments(): Promise<string> {
-  const { generateTypedDocuments } = await import('./generate-documents.ts');
-  return generateTypedDocuments(SCHEMA, await listFiles('**/*.graphql'));
-}
+/** Files of GraphiQL, which the explorer loads. */
+const GRAPHIQL = join(ROOT, 'dist/graphiql');
 
 /** Builds the console into `dist/console`, unless it was built from the same sources. */
 async function buildConsole(): Promise<void> {
   const fingerprint = await computeFingerprint();
   if ((await readFile(FINGERPRINT, 'utf8').catch(() => null)) === fingerprint) return;
+  await writeGraphiql();
   // Vite is loaded only when it is needed: loading takes half a second of each start.
   const { build } = await import('vite');
   await build({
@@ -26,6 +21,7 @@ async function buildConsole(): Promise<void> {
     root: BROWSER,
     base: '/console/',
     logLevel: 'warn',
+    resolve: { alias: { 'graphiql-files': GRAPHIQL } },
     build: {
       outDir: OUT,
       emptyOutDir: true,
@@ -54,6 +50,22 @@ async function computeFingerprint(): Promise<string> {
   return hash.digest('hex');
 }
 
+/** Writes the built GraphiQL, which its package contains as texts, as files. The policy of the explorer's page allows no inline script. */
+async function writeGraphiql(): Promise<void> {
+  const { js, css, editorWorkerService, jsonWorker, graphqlWorker } = await import(
+    '@graphql-yoga/render-graphiql/graphiql'
+  );
+  const files = {
+    'graphiql.js': js,
+    'graphiql.css': css,
+    'editor.worker.js': editorWorkerService,
+    'json.worker.js': jsonWorker,
+    'graphql.worker.js': graphqlWorker,
+  };
+  await mkdir(GRAPHIQL, { recursive: true });
+  for (const [name, text] of Object.entries(files)) await writeFile(join(GRAPHIQL, name), text);
+}
+
 async function listFiles(pattern: string): Promise<string[]> {
   const files: string[] = [];
   for await (const entry of glob(pattern, { cwd: BROWSER, withFileTypes: true })) {
@@ -62,7 +74,4 @@ async function listFiles(pattern: string): Promise<string[]> {
   return files.sort();
 }
 
-if (process.argv[1] === import.meta.filename) {
-  if (process.argv.includes('--types')) await writeFile(GENERATED, await printGeneratedDocuments());
-  else await buildConsole();
-}
+if (process.argv[1] === import.meta.filename) await buildConsole();

@@ -117,7 +117,7 @@ function observe(field: Field, create: ResolverFactory<ConsoleContext>): Resolve
     if (!personal.isPersonal(selection)) return create(args, context, info);
     // Also where no record names a known person: some have a name without an account.
     context.personalReads.requireAllowed();
-    const resolve = create(args, context, { ...info, selection: withProperty(selection, personal) });
+    const resolve = create(args, context, { ...info, selection: withProperties(selection, personal) });
     return async (source) => {
       const result = await resolve(source);
       const records = inEnvelope ? (result as { data: object[] }).data : [result].flat();
@@ -135,9 +135,9 @@ function observe(field: Field, create: ResolverFactory<ConsoleContext>): Resolve
   };
 }
 
-function withProperty(selection: Selection | null, { property }: PersonalType): Selection | null {
-  if (!selection || property === null) return selection;
-  return { ...selection, paths: new Set([...selection.paths, property]), key: `${selection.key} ${property}` };
+function withProperties(selection: Selection | null, { properties }: PersonalType): Selection | null {
+  if (!selection || properties.length === 0) return selection;
+  return { ...selection, paths: new Set([...selection.paths, ...properties]), key: `${selection.key} ${properties}` };
 }
 
 /** Returns a query or mutation that requires its action. An error of the input names the field. */

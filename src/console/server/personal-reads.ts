@@ -104,8 +104,8 @@ export class PersonalReads {
 export interface PersonalType {
   /** Whether a selection of the records contains personal data. */
   isPersonal(selection: Selection | null): boolean;
-  /** Property with the person's id, which is read in addition; null where the records hold several. */
-  property: string | null;
+  /** Properties that are read in addition: the person's id, and the record's where its author may have no account. */
+  properties: readonly string[];
   findPeople(record: object): (string | null | undefined)[];
 }
 
@@ -122,16 +122,18 @@ export function findPersonalType(type: GraphQLNamedType): PersonalType | null {
     const values = record as Record<string, unknown>;
     return [(hasSummary ? (values[summary] as { id: string } | null)?.id : values[property]) as string | null];
   };
-  if (property === 'id') return { property, isPersonal: () => true, findPeople };
+  if (property === 'id') return { properties: [property], isPersonal: () => true, findPeople };
   const personal = new Set([property, summary, 'sourceAuthor', ...name, ...email, ...cleared, ...file]);
   const isPersonal = (selection: Selection | null) =>
     selection === null || [...selection.paths].some((path) => personal.has(path.split('.', 1)[0]!));
-  return { property: hasSummary ? `${summary}.id` : property, isPersonal, findPeople };
+  const hasAuthor = isObjectType(type) && 'sourceAuthor' in type.getFields();
+  const properties = [hasSummary ? `${summary}.id` : property, ...(hasAuthor ? ['id'] : [])];
+  return { properties, isPersonal, findPeople };
 }
 
 /** A defect names the users and workers whom it is assigned to. */
 const DEFECT: PersonalType = {
-  property: null,
+  properties: [],
   isPersonal: (selection) => selection === null || [...selection.paths].some((path) => path.startsWith('assignees')),
   findPeople: (record) =>
     ((record as { assignees?: { type: string; id: string }[] }).assignees ?? [])

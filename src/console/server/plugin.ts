@@ -28,6 +28,7 @@ import { PersonalReads, RecordedReads } from './personal-reads.ts';
 import { endConsoleSession, findStaff, type StaffUser } from './session/console-sessions.ts';
 import { SignInRequest } from './session/sign-in-request.ts';
 import { SharedReads } from './shared-reads.ts';
+import { hideWrittenTexts } from './written-texts.ts';
 
 /** Header that requests of the console carry, and that no form of another site can send. CON-3. */
 const CSRF_HEADER = 'x-console-csrf';
@@ -62,7 +63,12 @@ export async function registerConsole(app: FastifyInstance, dependencies: Consol
     acceptLargeBodies: dependencies.acceptLargeBodies,
     createContext: createContextFactory(dependencies),
     executeQuery: new SharedReads().execute,
-    plugins: [reportCost, recordPersonalReads(databases, clock), ApolloServerPluginLandingPageDisabled()],
+    plugins: [
+      hideWrittenTexts(dependencies.schema),
+      reportCost,
+      recordPersonalReads(databases, clock),
+      ApolloServerPluginLandingPageDisabled(),
+    ],
   });
   // Otherwise the console's files would answer GET.
   rejectOtherMethods(app, ['/console/graphql'], dependencies.limitPageRequest);

@@ -108,12 +108,12 @@ describe.skipIf(!executablePath)('an idle tab', () => {
     for (const path of [...PAGES.map((each) => each.path), '/explorer']) {
       await page.goto(`${staffConsole.baseUrl}/console${path}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
+      await expect.poll(() => sent.size, { message: path }).toBeGreaterThan(0);
       await page.clock.runFor(30_000);
       // A loop of requests and renders needs no timer.
       await sleep(500);
       // Once when it is opened, and once for figures that a standby has answered without the latest changes.
       expect([...sent].filter(([, times]) => times > 2)).toEqual([]);
-      expect(sent.size, path).toBeGreaterThan(0);
       sent.clear();
     }
     await page.context().close();

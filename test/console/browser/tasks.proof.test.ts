@@ -310,6 +310,7 @@ describe.skipIf(!executablePath)('the console in Chromium', () => {
     await example.focus();
     await example.press('ArrowDown');
     await example.press('ArrowDown');
+    await page.getByRole('button', { name: 'Open' }).press('Enter');
     await page.getByText(/Cost: at most 3,931/).waitFor();
     const isExample = (body: string | null) => (body ?? '').includes('buil_');
     const [response] = await Promise.all([

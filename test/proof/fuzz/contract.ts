@@ -12,6 +12,7 @@ export interface ContractOperation {
   parameters: { name: string; in: string; required?: boolean; schema: Json; component?: string }[];
   /** JSON Schema of the body by its media type. */
   bodies: Record<string, Json>;
+  needsToken: boolean;
   responses: Record<string, Json>;
 }
 
@@ -26,6 +27,14 @@ export interface ReceivedResponse {
   body: Buffer;
 }
 
+/** Request with its path and query string. */
+export interface SentRequest {
+  method: string;
+  url: string;
+  headers: Record<string, string>;
+  body?: Buffer;
+}
+
 const ERROR = {
   type: 'object',
   properties: { code: { type: 'string', pattern: '^[A-Z_]+$' }, message: { type: 'string' } },
@@ -36,18 +45,22 @@ const ERROR = {
 /** Statuses of requests that match no operation: unknown paths and methods, and unauthorized requests. */
 const STATUSES_OUTSIDE_OPERATIONS = [400, 401, 403, 404, 405, 413, 415, 431];
 
-/** Validates responses against the OpenAPI document. */
+/** Validates responses and requests against the OpenAPI document. */
 export class Contract {
   readonly operations: ContractOperation[];
   readonly #document: Json;
   readonly #ajv = new Ajv2020({ strict: false, allErrors: false });
+  /** Parameters, headers and fields of forms are texts. */
+  readonly #textAjv = new Ajv2020({ strict: false, allErrors: true, coerceTypes: true });
+  readonly #requestAjv = new Ajv2020({ strict: false, allErrors: true });
   readonly #validators = new Map<string, ValidateFunction>();
 
   constructor(document: Json) {
     // Undocumented fields of a response are violations.
     this.#document = disallowUndocumentedProperties(document);
-    formats.default(this.#ajv);
+    for (const ajv of [this.#ajv, this.#textAjv, this.#requestAjv]) formats.default(ajv);
     this.#ajv.addSchema(this.#document, 'document');
+    for (const ajv of [this.#textAjv, this.#requestAjv]) ajv.addSchema(document, 'document');
     this.operations = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
       Object.entries<Json>(item).map(([method, operation]) => this.#toOperation(method.toUpperCase(), path, operation)),
     );
@@ -60,16 +73,22 @@ export class Contract {
 
   /** Returns how the response differs from the document; null for a valid one. */
   findViolation(method: string, url: string, response: ReceivedResponse): string | null {
+    if (response.status >= 500) return `answers ${response.status}`;
+    if (response.headers['x-injected'] !== undefined) return 'carries a header that was injected';
+    return this.findResponseViolation(method, url, response);
+  }
+
+  /** Returns how the response differs from the document, which documents statuses from 500 too; null for a valid one. */
+  findResponseViolation(method: string, url: string, response: ReceivedResponse): string | null {
     const { status, headers } = response;
-    if (status >= 500) return `answers ${status}`;
-    if (headers['x-injected'] !== undefined) return 'carries a header that was injected';
     const operation = this.#findOperation(method === 'HEAD' ? 'GET' : method, url);
     if (!operation) return this.#findViolationOutsideOperations(method, url, response);
     // Node rejects such a request before it has a path, which the guide documents for all operations.
     if (status === 431) return this.#findSchemaViolation('error', ERROR, response);
     const documented = operation.responses[status];
     if (!documented) return `answers ${status}, which ${operation.operationId} does not document`;
-    if (method === 'HEAD') return null;
+    const wrongHeader = this.#findHeaderViolation(documented, headers);
+    if (wrongHeader !== null || method === 'HEAD') return wrongHeader;
     const { content } = this.resolveReference(documented);
     const type = toMediaType(headers);
     if (!content) return response.body.length === 0 ? null : `answers ${status} with a body that is not documented`;
@@ -77,6 +96,58 @@ export class Contract {
     if (!documentedType) return `answers ${status} as ${type}`;
     if (documentedType !== 'application/json') return null;
     return this.#findSchemaViolation(`${operation.operationId} ${status}`, this.#toJsonSchema(documented), response);
+  }
+
+  /** Returns the parameters and parts of the request that the document does not allow, such as `query.limit`, with the reason. */
+  findRequestViolations(operation: ContractOperation, request: SentRequest): string[] {
+    const { pathname, searchParams } = new URL(request.url, 'http://localhost');
+    const [, ...segments] = toPathPattern(operation.path).exec(pathname)!;
+    const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    const headers = new Headers(request.headers);
+    const violations = operation.parameters.flatMap(({ name, in: place, required, schema }) => {
+      const values =
+        place === 'path'
+          ? [decodeURIComponent(segments[names.indexOf(name)]!)]
+          : place === 'query'
+            ? searchParams.getAll(name)
+            : [headers.get(name)].filter((value) => value !== null);
+      if (values.length === 0) return required ? [`${place}.${name} is missing`] : [];
+      const isList = this.resolveReference(schema).type === 'array';
+      const problem = this.#findTextViolation(schema, isList ? values : values.at(-1));
+      return problem === null ? [] : [`${place}.${name} ${problem}`];
+    });
+    if (operation.needsToken && !headers.has('authorization')) violations.push('header.authorization is missing');
+    return [...violations, ...this.#findBodyViolations(operation, headers, request.body)];
+  }
+
+  #findBodyViolations({ bodies }: ContractOperation, headers: Headers, body: Buffer | undefined): string[] {
+    if (!body?.length) return [];
+    const type = headers.get('content-type')?.split(';', 1)[0] ?? '';
+    const schema = bodies[type] ?? (type.startsWith('image/') ? bodies['image/*'] : undefined);
+    if (schema === undefined) return [`body has the type ${type}`];
+    if (type === 'application/json') {
+      const validate = this.#requestAjv.compile(toDocumentReferences(schema));
+      return validate(JSON.parse(body.toString())) ? [] : [`body ${this.#requestAjv.errorsText(validate.errors)}`];
+    }
+    if (type !== 'application/x-www-form-urlencoded') return [];
+    const problem = this.#findTextViolation(schema, Object.fromEntries(new URLSearchParams(body.toString())));
+    return problem === null ? [] : [`body ${problem}`];
+  }
+
+  #findHeaderViolation(documented: Json, headers: ReceivedResponse['headers']): string | null {
+    for (const [name, header] of Object.entries<Json>(this.resolveReference(documented).headers ?? {})) {
+      const value = headers[name.toLowerCase()];
+      const problem = value === undefined ? null : this.#findTextViolation(this.resolveReference(header).schema, value);
+      if (problem !== null) return `has the header ${name}: ${problem}`;
+    }
+    return null;
+  }
+
+  /** Returns how a value that was sent as text differs from its schema; null for a valid one. */
+  #findTextViolation(schema: Json, value: unknown): string | null {
+    const properties = { value: toDocumentReferences(schema) };
+    const validate = this.#textAjv.compile({ type: 'object', properties });
+    return validate({ value }) ? null : this.#textAjv.errorsText(validate.errors);
   }
 
   #findViolationOutsideOperations(method: string, url: string, response: ReceivedResponse): string | null {
@@ -120,7 +191,7 @@ export class Contract {
   }
 
   #toOperation(method: string, path: string, operation: Json): ContractOperation {
-    const { operationId, parameters = [], requestBody, responses } = operation;
+    const { operationId, parameters = [], requestBody, responses, security = [] } = operation;
     const bodies = Object.entries<Json>(requestBody?.content ?? {}).map(([type, { schema }]) => [type, schema]);
     return {
       ...{ method, path, operationId, responses },
@@ -129,6 +200,7 @@ export class Contract {
         component: parameter.$ref,
       })),
       bodies: Object.fromEntries(bodies),
+      needsToken: security.some((scheme: object) => 'oauth2' in scheme),
     };
   }
 }
@@ -149,8 +221,8 @@ function toPathPattern(path: string): RegExp {
   if (!pattern) {
     const source = path
       .replaceAll('.', '\\.')
-      .replace('{key}', '.+')
-      .replace(/\{\w+\}/g, '[^/]+');
+      .replace('{key}', '(.+)')
+      .replace(/\{\w+\}/g, '([^/]+)');
     pattern = new RegExp(`^${source}$`);
     patterns.set(path, pattern);
   }

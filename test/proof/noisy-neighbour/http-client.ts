@@ -1,5 +1,4 @@
-import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http';
-import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
+import { Agent, type ClientRequest, request as createRequest, type IncomingMessage } from 'node:http';
 
 export interface HttpRequest {
   method?: string;
@@ -32,7 +31,7 @@ interface HttpClientOptions {
 
 /** Sends requests over keep-alive connections from one network address. `send` never rejects. */
 export class HttpClient {
-  readonly #agent: PlainAgent;
+  readonly #agent: Agent;
   readonly #inFlight = new Set<ClientRequest>();
   readonly #options: Required<HttpClientOptions>;
   readonly #origin: URL;
@@ -40,12 +39,7 @@ export class HttpClient {
   constructor(origin: string, options: HttpClientOptions) {
     this.#origin = new URL(origin);
     this.#options = { localAddress: '127.0.0.1', timeoutMs: 60_000, keepBytes: 1_000_000, ...options };
-    const agent = { keepAlive: true, maxSockets: options.connections };
-    this.#agent = this.#isEncrypted ? new TlsAgent(agent) : new PlainAgent(agent);
-  }
-
-  get #isEncrypted(): boolean {
-    return this.#origin.protocol === 'https:';
+    this.#agent = new Agent({ keepAlive: true, maxSockets: options.connections });
   }
 
   /** @param isFresh Whether to open a new connection for this request. */
@@ -73,11 +67,8 @@ export class HttpClient {
         response.on('end', () => (response.complete ? finish(response.statusCode!) : finish(0, 'INCOMPLETE')));
         response.on('error', (error: NodeJS.ErrnoException) => finish(0, error.code ?? error.message));
       };
-      const createRequest = this.#isEncrypted ? tlsRequest : plainRequest;
       const call = createRequest(
         {
-          // The certificate of the proof is signed by itself.
-          rejectUnauthorized: false,
           ...{ host: this.#origin.hostname, port: this.#origin.port, method, path },
           agent: isFresh ? false : this.#agent,
           localAddress: request.localAddress ?? localAddress,

@@ -25,7 +25,7 @@ const SHORT = { seconds: 3, baselineSeconds: 4, warmUpMs: 2_000, volume: { times
 const ROUNDS = 3;
 
 /** Restores the defaults of production, which other proofs switch off. An empty setting counts as absent. */
-const PRODUCTION = { SUPERVISE: '', RATE_LIMIT_API: '', RATE_LIMIT_SYNC: '', RATE_LIMIT_TOKEN: '', LOG_LEVEL: 'error' };
+const PRODUCTION = { WORKERS: '', RATE_LIMIT_API: '', RATE_LIMIT_SYNC: '', RATE_LIMIT_TOKEN: '', LOG_LEVEL: 'error' };
 
 /**
  * Measures an integrator's ordinary requests during each known attack of another integrator. Each attack runs against a newly started

@@ -4,11 +4,11 @@ import { countBy } from '../statistics.ts';
 import type { Measurement } from './measure.ts';
 
 /** Milliseconds that the victim's p99 may reach in any case. */
-const ALLOWED_P99_MS = 250;
+const ALLOWED_P99_MS = 500;
 /** Multiple of the p99 of the victim alone that its p99 may reach. */
 const ALLOWED_P99_RATIO = 5;
 /** Memory of all processes of the service, with shared file pages, such as the program, counted once. */
-const ALLOWED_MIB = 700;
+const ALLOWED_MIB = 1_200;
 
 const allowedP99 = (baseline: Measurement) => Math.max(ALLOWED_P99_MS, ALLOWED_P99_RATIO * baseline.p99);
 

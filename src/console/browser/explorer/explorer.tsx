@@ -1,8 +1,8 @@
-import { GraphiQL } from 'graphiql';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { currentRegion, signInAddress } from '../shared/session.ts';
 import { toggleTheme, useTheme } from '../shared/theme.ts';
 import { EXAMPLES } from './examples.ts';
+import { showGraphiql } from './graphiql.ts';
 
 /** Cost of the last response, as the service reports it. */
 interface Cost {
@@ -15,51 +15,64 @@ const region = currentRegion();
 /** GraphiQL with the permissions of the person who is signed in. */
 export function Explorer() {
   const theme = useTheme();
-  const [example, setExample] = useState<number | null>(null);
   const [cost, setCost] = useState<Cost | null>(null);
-  const chosen = example === null ? null : EXAMPLES[example]!;
-  // GraphiQL loads the schema again for each new fetcher.
-  const [fetcher] = useState(() => createFetcher(setCost));
+  const example = new URLSearchParams(location.search).get('example') ?? '';
+  const chosen = EXAMPLES[Number(example || -1)];
+  const showsGraphiql = useRef(false);
+  const show = (element: HTMLElement | null) => {
+    if (element === null || showsGraphiql.current) return;
+    showsGraphiql.current = true;
+    void showGraphiql(element, {
+      fetcher: createFetcher(setCost),
+      forcedTheme: theme,
+      isHeadersEditorEnabled: false,
+      defaultEditorToolsVisibility: 'variables',
+      initialQuery: chosen?.query,
+      initialVariables: chosen && findVariables(chosen.query),
+      defaultQuery: '',
+      onEditQuery: () => {},
+      title: 'GraphiQL',
+    });
+  };
   return (
     <div className="explorer">
       <header>
         <a href={`/console/today?region=${region}`}>Console</a>
         <h1>Explorer</h1>
-        <label>
-          <span className="visually-hidden">Example</span>
-          <select
-            value={example ?? ''}
-            onChange={({ target }) => setExample(target.value === '' ? null : Number(target.value))}
-          >
-            <option value="">Examples…</option>
-            {EXAMPLES.map(({ title }, index) => (
-              <option key={title} value={index}>
-                {title}
-              </option>
-            ))}
-          </select>
-        </label>
+        <form>
+          <input type="hidden" name="region" value={region} />
+          <label>
+            <span className="visually-hidden">Example</span>
+            <select name="example" defaultValue={example}>
+              <option value="">Examples…</option>
+              {EXAMPLES.map(({ title }, index) => (
+                <option key={title} value={index}>
+                  {title}
+                </option>
+              ))}
+            </select>
+          </label>
+          <button type="submit" className="plain">
+            Open
+          </button>
+        </form>
         {chosen && <span className="soft small">Cost: {chosen.cost}</span>}
         <span className="cost" role="status">
           {cost && `This request cost ${cost.cost.toLocaleString('en')} of ${cost.limit.toLocaleString('en')}`}
         </span>
-        <button type="button" className="plain" onClick={toggleTheme}>
+        <button type="button" className="plain" onClick={changeTheme}>
           {theme === 'dark' ? 'Light theme' : 'Dark theme'}
         </button>
       </header>
-      <main>
-        <GraphiQL
-          key={example ?? 'own'}
-          fetcher={fetcher as never}
-          forcedTheme={theme}
-          isHeadersEditorEnabled={false}
-          defaultEditorToolsVisibility="variables"
-          initialQuery={chosen?.query}
-          initialVariables={chosen ? findVariables(chosen.query) : undefined}
-        />
-      </main>
+      <main ref={show} />
     </div>
   );
+}
+
+/** GraphiQL takes its theme when it is shown, and keeps queries over a reload. */
+function changeTheme(): void {
+  toggleTheme();
+  location.reload();
 }
 
 /** Returns a function that sends requests, and reports the cost of each response. */

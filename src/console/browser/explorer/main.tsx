@@ -1,5 +1,4 @@
-import 'graphiql/setup-workers/vite';
-import 'graphiql/style.css';
+import 'graphiql-files/graphiql.css';
 import '../styles/tokens.css';
 import '../styles/base.css';
 import './explorer.css';

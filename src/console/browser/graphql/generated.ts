@@ -635,10 +635,11 @@ export type PhotosQueryVariables = Exact<{
   folderId?: string | null | undefined;
   source?: Array<PhotoSource> | PhotoSource | null | undefined;
   offset?: number | null | undefined;
+  texts: boolean;
 }>;
 
 
-export type PhotosQuery = { photos: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, fileName: string, contentType: string, fileSize: string, description: string | null, source: PhotoSource, photoTakenDate: string | null, sortDate: string, imageUrl: string, folder: { name: string } | null, small: { url: string, width: number, height: number } | null, medium: { url: string, width: number, height: number } | null, large: { url: string, width: number, height: number } | null }> } };
+export type PhotosQuery = { photos: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, fileName: string, contentType: string, fileSize: string, description?: string | null, source: PhotoSource, photoTakenDate: string | null, sortDate: string, imageUrl: string, folder: { name: string } | null, small: { url: string, width: number, height: number } | null, medium: { url: string, width: number, height: number } | null, large: { url: string, width: number, height: number } | null }> } };
 
 export type ReportsQueryVariables = Exact<{
   builderId: string;
@@ -2235,7 +2236,7 @@ fragment FolderPart on PhotoFolder {
     }
   }
 }` as unknown as TypedDocumentNode<PhotoFoldersQuery, PhotoFoldersQueryVariables>;
-export const PhotosDocument = `query Photos($builderId: BuilderId!, $projectId: ProjectId!, $folderId: FolderId, $source: [PhotoSource!], $offset: PageOffset) {
+export const PhotosDocument = `query Photos($builderId: BuilderId!, $projectId: ProjectId!, $folderId: FolderId, $source: [PhotoSource!], $offset: PageOffset, $texts: Boolean!) {
   photos(
     builderId: $builderId
     projectId: $projectId
@@ -2254,7 +2255,7 @@ export const PhotosDocument = `query Photos($builderId: BuilderId!, $projectId: 
       fileName
       contentType
       fileSize
-      description
+      description @include(if: $texts)
       source
       photoTakenDate
       sortDate

@@ -7,11 +7,10 @@ import { imageAttacks } from './images.ts';
 import { listAttacks } from './lists.ts';
 import { lockAttacks } from './locks.ts';
 import { oauthAttacks } from './oauth.ts';
-import { tlsAttacks } from './tls.ts';
 import { webhookAttacks } from './webhooks.ts';
 
 /** All attacks: first those that repeat a finding, in the order of the findings, then the others. */
 export const ATTACKS: readonly Attack[] = [
   ...[...graphqlAttacks, ...imageAttacks, ...listAttacks, ...oauthAttacks],
-  ...[...bodyAttacks, ...framingAttacks, ...tlsAttacks, ...connectionAttacks, ...lockAttacks, ...webhookAttacks],
+  ...[...bodyAttacks, ...framingAttacks, ...connectionAttacks, ...lockAttacks, ...webhookAttacks],
 ].sort((one, other) => (one.finding ?? '9').localeCompare(other.finding ?? '9'));

@@ -9,7 +9,7 @@ const ENDPOINTS = 20;
 const PATH = '/webhook-endpoints';
 
 /** Production delivers to https: and public addresses only. */
-const SETTINGS = { NODE_ENV: 'development', SUPERVISE: '1', STANDBY: '1', MIGRATE: 'check', DRAIN_SECONDS: '0' };
+const SETTINGS = { NODE_ENV: 'development', WORKERS: '2', MIGRATE: 'check', DRAIN_SECONDS: '0' };
 
 /** Delivers all earlier events again, to as many endpoints as there may be, all of the receiver. */
 async function replayTo(session: AttackSession, receiver: Server): Promise<void> {

@@ -36,14 +36,14 @@ export default function PhotosPage() {
 
 function Gallery({ projects, project }: { projects: readonly ProjectChoice[]; project: ProjectChoice }) {
   const { id: builderId } = useBuilder();
-  const { timeZone } = useScope();
+  const { timeZone, can } = useScope();
   const filters = useFilters();
   const source = (filters.get('source') ?? 'GALLERY') as PhotoSource;
   const folderId = filters.get('folder');
   const offset = usePageOffset(PAGE_SIZE);
   const request = useRequest(
     PhotosDocument,
-    { builderId, projectId: project.id, folderId, source: [source], offset },
+    { builderId, projectId: project.id, folderId, source: [source], offset, texts: can('person.read') },
     { live: true },
   );
   return (

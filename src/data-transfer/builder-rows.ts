@@ -1,0 +1,103 @@
+import type { MetadataStorage } from '@mikro-orm/core';
+import pg from 'pg';
+import { builderCondition } from '../domain/privacy/erase-builder.ts';
+import { listPersonalTables, quote } from '../domain/privacy/personal-tables.ts';
+import type { Folder } from '../shared/folder.ts';
+import type { FileMapping } from './file-mapping.ts';
+import { LineSplitter } from './line-splitter.ts';
+import { toJoinCondition } from './statements.ts';
+
+/** Files whose records no single builder owns. */
+const SHARED = ['users.ndjson', 'integrators.ndjson'];
+
+const isIntegrator = ({ parent }: { parent: FileMapping }) => parent.file === 'integrators.ndjson';
+
+/**
+ * Returns a function that gives the SQL condition of the rows of a file that belong to the builder. Users are its members, and integrators
+ * those that its records refer to.
+ */
+export function createBuilderFilter(
+  metadata: MetadataStorage,
+  mappings: readonly FileMapping[],
+  builderId: string,
+): (mapping: FileMapping) => string {
+  const tables = listPersonalTables(metadata);
+  const literal = pg.escapeLiteral(builderId);
+  return ({ file, table }) => {
+    if (file === 'users.ndjson') return `id in (select user_id from membership where builder_id = ${literal})`;
+    if (file === 'integrators.ndjson') {
+      const owned = mappings.filter(({ builder, references }) => builder && references.some(isIntegrator));
+      const selects = owned.map((mapping) => {
+        const { column } = mapping.references.find(isIntegrator)!;
+        return `select ${column.name} from ${mapping.table} where ${mapping.builder!.name} = ${literal}`;
+      });
+      return `id in (${selects.join(' union all ')})`;
+    }
+    const found = tables.find((each) => quote(each.table) === table)!;
+    return builderCondition(found, tables)?.replaceAll('$1', () => literal) ?? 'false';
+  };
+}
+
+/**
+ * Returns a function that gives SQL which removes the staged rows of a file that an import for one builder leaves out: rows of other builders,
+ * also those that would take a stored record from them, users and integrators that none of its rows names, users of other builders too, and
+ * integrators that exist. It returns the number of valid rows among them.
+ */
+export async function createStageFilter(
+  metadata: MetadataStorage,
+  mappings: readonly FileMapping[],
+  folder: Folder,
+  builderId: string,
+): Promise<(mapping: FileMapping) => string> {
+  const conditionOf = createBuilderFilter(metadata, mappings, builderId);
+  const named = await findNamedIds(mappings, folder, builderId);
+  const isNamed = `id = any(array[${[...named].map((id) => pg.escapeLiteral(id)).join()}]::text[])`;
+  const literal = pg.escapeLiteral(builderId);
+  const toCondition = (mapping: FileMapping) => {
+    if (mapping.file === 'integrators.ndjson')
+      return `${isNamed} and not exists (select from integrator t where t.id = import_stage.id)`;
+    if (mapping.file === 'users.ndjson')
+      return `${isNamed} and not exists (select from membership t where t.user_id = import_stage.id and t.builder_id <> ${literal})`;
+    const condition = conditionOf(mapping);
+    const others = `select from (select * from ${mapping.table} where (${condition}) is not true) t`;
+    return `${condition} and not exists (${others} where ${toJoinCondition('t', 'import_stage', mapping.key)})`;
+  };
+  return (
+    mapping,
+  ) => `with removed as (delete from import_stage where (${toCondition(mapping)}) is not true returning __ok)
+    select count(*)::int as "leftOut" from removed where __ok`;
+}
+
+/** Collects the users and integrators that rows of the builder in the folder refer to. Invalid rows are skipped; the import reports them. */
+async function findNamedIds(
+  mappings: readonly FileMapping[],
+  folder: Folder,
+  builderId: string,
+): Promise<ReadonlySet<string>> {
+  const named = new Set<string>();
+  for (const { file, builder, references } of mappings) {
+    const fields = references.flatMap(({ column, parent }) => (SHARED.includes(parent.file) ? [column.field] : []));
+    const source = builder && fields.length > 0 ? await folder.openFile(file) : null;
+    if (!source) continue;
+    const splitter = new LineSplitter({
+      line(bytes) {
+        const row = parseRow(bytes.toString());
+        if (row[builder!.field] !== builderId) return;
+        for (const field of fields) if (typeof row[field] === 'string') named.add(row[field]);
+      },
+      onOverlongLine: () => undefined,
+    });
+    for await (const chunk of source.createReadStream()) splitter.push(chunk);
+    splitter.end();
+  }
+  return named;
+}
+
+/** Returns the fields of a line; none for a line that is no JSON object. */
+export function parseRow(line: string): Record<string, unknown> {
+  try {
+    return (JSON.parse(line) ?? {}) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}

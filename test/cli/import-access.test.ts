@@ -1,0 +1,238 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Row, readSample, SAMPLES, toNdjson } from '../data-transfer/data-transfer-fixture.ts';
+import { CLI_START, type CliHarness, seedBuilders, startCli, toTimestamp } from './cli-harness.ts';
+
+const stamps = { createdAt: toTimestamp(CLI_START), updatedAt: toTimestamp(CLI_START) };
+const SAM = {
+  id: 'user_sam',
+  ...stamps,
+  name: 'Sam Hill',
+  email: 'sam@example.com',
+  pictureKey: null,
+  disabledAt: null,
+};
+const ADMIN = { ...SAM, id: 'user_admin', name: 'Ada Admin', email: 'ada@operator.example' };
+const membership = (userId: string, builderId: string, role = 'MEMBER') => ({ userId, builderId, ...stamps, role });
+
+let cli: CliHarness;
+let folder: string;
+
+/** A staff user, a user with a session and a password link who is a member of builder A, and builders A and B. */
+beforeEach(async () => {
+  cli = await startCli();
+  folder = await mkdtemp(join(tmpdir(), 'builder-api-import-'));
+  await seedBuilders(cli);
+  await cli.json(['import', await write({ users: [SAM, ADMIN], memberships: [membership(SAM.id, 'buil_a')] })]);
+  await execute(`update app_user set staff_role = 'ADMIN' where id = 'user_admin'`);
+  await execute(`insert into oauth_session (digest, user_id, password_digest, created_at, expires_at)
+    values ('s', 'user_sam', 'p', now(), now() + interval '1 day')`);
+  await execute(`insert into password_link (digest, user_id, purpose, created_at, expires_at)
+    values ('l', 'user_sam', 'RESET', now(), now() + interval '1 day')`);
+});
+afterEach(async () => {
+  await cli.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const execute = async (sql: string): Promise<Row[]> => cli.databases.au1.fork().execute(sql);
+const userOf = async (id: string) =>
+  (await execute(`select name, email, staff_role, disabled_at from app_user where id = '${id}'`))[0];
+const countAccess = async () =>
+  (
+    await execute('select (select count(*)::int from oauth_session) + (select count(*)::int from password_link) as n')
+  )[0]!.n;
+
+let written = 0;
+async function write(files: Record<string, Row[]>): Promise<string> {
+  const target = join(folder, String(written++));
+  await mkdir(target);
+  for (const [file, rows] of Object.entries(files)) await writeFile(join(target, `${file}.ndjson`), toNdjson(rows));
+  return target;
+}
+
+/** Imports and returns the reported problems, or the entries that the import has written. */
+async function importRows(files: Record<string, Row[]>, ...options: string[]) {
+  const before = new Set((await execute('select id from audit_entry')).map(({ id }) => id));
+  const { code, err } = await cli.run(['import', await write(files), ...options]);
+  const entries = await execute(`select * from audit_entry order by action <> 'region.imported', action, id`);
+  return { code, err, entries: entries.filter(({ id }) => !before.has(id)) };
+}
+
+describe('an import of a staff user', () => {
+  it.each([
+    ['another address', { email: 'eve@example.com' }],
+    ['another name', { name: 'Eve' }],
+  ])('with %s is rejected, with --allow-user-changes too', async (_what, change) => {
+    const { code, err } = await importRows({ users: [{ ...ADMIN, ...change }] }, '--allow-user-changes');
+    expect([code, err]).toEqual([1, expect.stringContaining('users.ndjson:1: id: user_admin is a staff user')]);
+    expect(await userOf('user_admin')).toMatchObject({ name: ADMIN.name, email: ADMIN.email, staff_role: 'ADMIN' });
+  });
+
+  it('as a member of a builder is rejected', async () => {
+    const { code, err } = await importRows({ memberships: [membership('user_admin', 'buil_a')] });
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining('memberships.ndjson:1: userId: user_admin is a staff user'),
+    ]);
+  });
+
+  it('who is the same changes nothing, and enables nobody', async () => {
+    await execute(`update app_user set disabled_at = now() where id = 'user_admin'`);
+    expect((await importRows({ users: [ADMIN] })).code).toBe(0);
+    expect(await userOf('user_admin')).toMatchObject({ disabled_at: expect.anything(), staff_role: 'ADMIN' });
+  });
+
+  it('with a role is rejected', async () => {
+    const { err } = await importRows({ users: [{ ...SAM, id: 'user_new', email: 'n@x.example', staffRole: 'ADMIN' }] });
+    expect(err).toContain('users.ndjson:1: staffRole: is never imported');
+  });
+});
+
+describe('an import of an existing user', () => {
+  it('with another address is rejected without --allow-user-changes', async () => {
+    const { code, err } = await importRows({ users: [{ ...SAM, email: 'eve@example.com' }] });
+    expect(code).toBe(1);
+    expect(err).toContain('users.ndjson:1: email: is sam@example.com in the database; --allow-user-changes changes it');
+    expect([await userOf(SAM.id), await countAccess()]).toMatchObject([{ email: SAM.email }, 2]);
+  });
+
+  it('with another address and --allow-user-changes ends sessions and links, and is recorded', async () => {
+    const { code, entries } = await importRows(
+      { users: [{ ...SAM, email: 'eve@example.com' }] },
+      '--allow-user-changes',
+    );
+    expect([code, await countAccess()]).toEqual([0, 0]);
+    expect(entries).toMatchObject([
+      { action: 'region.imported', actor_type: 'IMPORT' },
+      {
+        ...{ action: 'user.updated', actor_type: 'IMPORT', object_id: SAM.id, person_id: SAM.id },
+        ...{ values_before: { email: SAM.email }, values_after: { email: 'eve@example.com' } },
+      },
+    ]);
+  });
+
+  it('who is disabled leaves the user disabled', async () => {
+    await execute(`update app_user set disabled_at = '2026-01-01' where id = 'user_sam'`);
+    const { code, entries } = await importRows({ users: [{ ...SAM, name: 'Sam Lee' }] });
+    expect([code, await userOf(SAM.id)]).toMatchObject([0, { name: 'Sam Lee', disabled_at: expect.anything() }]);
+    expect(entries[1]).toMatchObject({ action: 'user.updated', values_after: { name: 'Sam Lee' } });
+    expect(entries[1]!.values_after).not.toHaveProperty('disabledAt');
+  });
+
+  it('that disables the user ends sessions, and is recorded', async () => {
+    const { entries } = await importRows({ users: [{ ...SAM, disabledAt: toTimestamp(CLI_START) }] });
+    expect(await countAccess()).toBe(0);
+    expect(entries[1]).toMatchObject({ action: 'user.disabled', values_after: { disabledAt: toTimestamp(CLI_START) } });
+  });
+
+  it('with another role is recorded, and new users and memberships are counted', async () => {
+    const { entries } = await importRows({
+      users: [{ ...SAM, id: 'user_new', email: 'new@example.com' }],
+      memberships: [membership(SAM.id, 'buil_a', 'OWNER'), membership('user_new', 'buil_a')],
+    });
+    expect(entries).toMatchObject([
+      {
+        action: 'region.imported',
+        values_after: {
+          files: [
+            { file: 'users.ndjson', inserted: 1, updated: 0 },
+            { file: 'memberships.ndjson', inserted: 1, updated: 1 },
+          ],
+        },
+      },
+      {
+        ...{ action: 'membership.updated', object_id: `${SAM.id}/buil_a`, builder_id: 'buil_a' },
+        ...{ values_before: { role: 'MEMBER' }, values_after: { role: 'OWNER' } },
+      },
+    ]);
+    expect(entries).toHaveLength(2);
+  });
+});
+
+describe('export', () => {
+  it('leaves staff users out', async () => {
+    await cli.json(['export', join(folder, 'out')]);
+    const text = await readFile(join(folder, 'out', 'users.ndjson'), 'utf8');
+    expect(
+      text
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line).id),
+    ).toEqual([SAM.id]);
+  });
+});
+
+describe('import --builder', () => {
+  it('imports the rows of one builder from a folder with several, and nothing else', async () => {
+    const [first, second] = (await readSample('builders')).map(({ id }) => id as string);
+    const { files } = await cli.json(['import', SAMPLES, '--builder', first!]);
+    const other = new Set(Object.entries(await countBuilders()).filter(([, ids]) => ids.includes(second!)));
+    expect(other).toEqual(new Set());
+    expect(files).toContainEqual(expect.objectContaining({ file: 'builders.ndjson', inserted: 1, leftOut: 1 }));
+    const all = await startCli();
+    await all.json(['import', SAMPLES]);
+    await all.json(['builder', 'export', first!, join(folder, 'all')]);
+    await all.close();
+    await cli.json(['builder', 'export', first!, join(folder, 'one')]);
+    for (const { file } of files) {
+      const [one, expected] = await Promise.all(
+        ['one', 'all'].map((name) => readFile(join(folder, name, file), 'utf8')),
+      );
+      expect(one, file).toBe(expected);
+    }
+  });
+
+  it('leaves users and integrators of other builders, and stored records of other builders, as they are', async () => {
+    await cli.json(['membership', 'add', '--user', SAM.id, '--builder', 'buil_b']);
+    await execute(`insert into integrator (id, name, deep_link_schemes, created_at, updated_at)
+      values ('intg_a', 'Site Sync', '{}', now(), now())`);
+    const worker = { id: 'wkr_b', ...stamps, builderId: 'buil_a', subcontractorId: 'sub_a', fullName: 'Taken' };
+    const result = await importRows(
+      {
+        integrators: [{ id: 'intg_a', ...stamps, name: 'Taken', deepLinkSchemes: ['evil'] }],
+        builders: [{ id: 'buil_b', ...stamps, name: 'Taken' }],
+        users: [
+          { ...SAM, name: 'Taken' },
+          { ...SAM, id: 'user_stranger', email: 'x@example.com' },
+        ],
+        memberships: [membership(SAM.id, 'buil_b', 'OWNER'), membership(SAM.id, 'buil_a', 'OWNER')],
+        workers: [worker, { ...worker, id: 'wkr_new', fullName: 'New' }],
+      },
+      ...['--builder', 'buil_a'],
+    );
+    expect(result).toMatchObject({ code: 0, err: '' });
+    expect(await execute(`select id, full_name from worker order by id`)).toEqual([
+      { id: 'wkr_a', full_name: 'Kim Tran' },
+      { id: 'wkr_b', full_name: 'Kim Tran' },
+      { id: 'wkr_new', full_name: 'New' },
+    ]);
+    expect(await execute('select builder_id, role from membership order by 1')).toEqual([
+      { builder_id: 'buil_a', role: 'OWNER' },
+      { builder_id: 'buil_b', role: 'MEMBER' },
+    ]);
+    const names = `select name from app_user union all select name from integrator union all select name from builder`;
+    expect(JSON.stringify(await execute(names))).not.toContain('Taken');
+    expect(await userOf('user_stranger')).toBeUndefined();
+  });
+
+  it('rejects what is no id of a builder', async () => {
+    expect(await cli.errorOf(['import', folder, '--builder', 'x'])).toBe(
+      '--builder: "x" is not an id such as buil_a1b2c3.',
+    );
+  });
+});
+
+/** Returns the builders of the rows of each table with a column for it. */
+async function countBuilders(): Promise<Record<string, string[]>> {
+  const tables = await execute(`select table_name as name from information_schema.columns
+    where column_name = 'builder_id' and table_schema = 'public'`);
+  const found: Record<string, string[]> = {};
+  for (const { name } of tables) {
+    const rows = await execute(`select distinct builder_id::text as id from "${name}" where builder_id is not null`);
+    found[String(name)] = rows.map(({ id }) => String(id));
+  }
+  return found;
+}

@@ -1,0 +1,144 @@
+import type { GraphQLSchema } from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildServiceSchema } from '../../resolvers/service-schema.ts';
+import { buildConsoleSchema } from '../../src/console/server/console-schema.ts';
+import { addStaff, type ConsoleBrowser, signInToConsole } from '../support/console.ts';
+import { type Service, startService } from '../support/harness.ts';
+import { createSamples, type Samples } from '../support/samples.ts';
+import { createSingleFieldDocuments } from '../support/single-fields.ts';
+
+const integratorSchema = buildServiceSchema();
+const consoleSchema = buildConsoleSchema(integratorSchema);
+
+let service: Service;
+let admin: ConsoleBrowser;
+let viewer: ConsoleBrowser;
+let samples: Samples;
+let ids: Record<string, string>;
+
+beforeAll(async () => {
+  service = await startService();
+  admin = await signInToConsole(service.app, await addStaff(service, 'ADMIN'));
+  viewer = await signInToConsole(service.app, await addStaff(service, 'VIEWER'));
+  const database = service.databases.au1;
+  samples = await createSamples(database, service.findDemoClient('A').builderIds[0]!);
+  // Authors, and answers, that are no known people.
+  await database.fork().execute('update photo_report set mapped_admin_user_id = null');
+  const { clientId } = service.findDemoClient('A');
+  const [client] = await database
+    .fork()
+    .execute<{ integrator_id: string }[]>('select integrator_id from oauth_client where id = ?', [clientId]);
+  const user = service.findDemoUser(({ regionId }) => regionId === 'au1').id;
+  ids = { clientId, integratorId: client!.integrator_id, user, from: '2026-03-02', until: '2026-03-08' };
+});
+afterAll(() => service.stop());
+
+const DATES: Record<string, string> = { RangeStart: '2026-03-02', RangeEnd: '2026-03-08', CalendarDate: '2026-03-02' };
+const listDocuments = (schema: GraphQLSchema) =>
+  createSingleFieldDocuments(schema, (argument, scalar) => samples[scalar] ?? DATES[scalar] ?? ids[argument]);
+
+describe('a field that is selected alone', () => {
+  it('is never an error of the service, in the console', async () => {
+    const failed: string[] = [];
+    const documents = listDocuments(consoleSchema);
+    for (const { name, document } of documents) {
+      const { status, errors = [] } = await admin.query(document);
+      if (status >= 500 || errors.some(({ extensions }) => extensions.http.status >= 500)) failed.push(name);
+    }
+    expect(failed).toEqual([]);
+    expect(documents.map(({ name }) => name)).toContain('photoReports.data.sourceAuthor');
+  });
+
+  it('is never an error of the service, for integrators', async () => {
+    const token = await service.tokenOf('A');
+    const failed: string[] = [];
+    for (const { name, document } of listDocuments(integratorSchema)) {
+      const { errors = [] } = await service.graphql(token, document);
+      if (errors.some(({ extensions }) => (extensions!.http as { status: number }).status >= 500)) failed.push(name);
+    }
+    expect(failed).toEqual([]);
+  });
+
+  it('is no text that people wrote where a viewer reads it, but a title or name (CON-5)', async () => {
+    const isText = ({ type }: { type: unknown }) => /^\[?(String|JsonObject)\b/.test(String(type));
+    const integratorTypes = integratorSchema.getTypeMap();
+    const texts = listDocuments(consoleSchema).filter(
+      ({ type, field }) => type.name in integratorTypes && isText(field),
+    );
+    const visible = new Set<string>();
+    for (const { type, field, document } of texts) {
+      const { errors } = await viewer.query(document);
+      if (!errors) visible.add(`${type.name}.${field.name}`);
+    }
+    expect([...visible].sort()).toMatchInlineSnapshot(`
+      [
+        "Address.country",
+        "Address.postcode",
+        "Address.state",
+        "Address.street",
+        "Address.suburb",
+        "Builder.logoUrl",
+        "Builder.name",
+        "CostCode.code",
+        "CostCode.description",
+        "Defect.title",
+        "Insurance.customType",
+        "Insurance.name",
+        "Insurance.url",
+        "Integration.companyId",
+        "Integration.sourceId",
+        "Integration.type",
+        "Location.name",
+        "Meeting.meetingTitle",
+        "Meeting.name",
+        "Meeting.title",
+        "MeetingNote.externalSourceId",
+        "MeetingNote.sourceApp",
+        "MeetingNote.sourceDeepLink",
+        "MeetingNote.sourceWebLink",
+        "MeetingNote.title",
+        "MeetingTemplate.name",
+        "MeetingTemplateSection.id",
+        "MeetingTemplateSection.title",
+        "Photo.contentType",
+        "Photo.fileName",
+        "Photo.fileSize",
+        "Photo.imageUrl",
+        "Photo.key",
+        "PhotoFolder.name",
+        "PhotoReport.sourceApp",
+        "PhotoReport.sourceDeepLink",
+        "PhotoReport.sourceExternalId",
+        "PhotoReport.title",
+        "Project.name",
+        "ProjectSummary.name",
+        "ReportChildPage.sourceBlockId",
+        "ReportHeading.sourceBlockId",
+        "ReportImage.sourceBlockId",
+        "ReportImageFailure.code",
+        "ReportImageFailure.message",
+        "ReportList.sourceBlockId",
+        "ReportListItem.id",
+        "ReportPage.path",
+        "ReportPage.title",
+        "ReportText.sourceBlockId",
+        "Subcontractor.abn",
+        "Subcontractor.name",
+        "Subcontractor.tags",
+        "SubcontractorSummary.name",
+        "SwmsDocument.name",
+        "SwmsDocument.url",
+        "TimeType.name",
+        "Timesheet.costCode",
+        "Timesheet.timeType",
+        "WebhookDelivery.error",
+        "WebhookDelivery.eventId",
+        "WebhookDelivery.responseBody",
+        "WebhookDelivery.type",
+        "WebhookDeliveryPageMeta.nextCursor",
+        "WebhookEndpoint.types",
+        "WebhookEndpoint.url",
+      ]
+    `);
+  });
+});
