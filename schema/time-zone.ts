@@ -2,10 +2,24 @@ import type { RegionId } from '../src/shared/regions.ts';
 import { fail, STANDARDS, scalar } from './scalar.ts';
 import { toInstant } from './scalars.ts';
 
-const ZONES = new Set(['UTC', ...Intl.supportedValuesOf('timeZone')]);
+/** Names that `Intl` knows and PostgreSQL does not, or takes for abbreviations: those of Java, and withdrawn ones. */
+const OTHER_NAMES =
+  /^(?:A[CEGRS]T|BET|BST|C[ANS]T|CTT|EAT|ECT|I[ES]T|JST|MIT|N[ES]T|PLT|P[NRS]T|[SV]ST|SystemV\/.*|US\/Pacific-New|Canada\/East-Saskatchewan)$/;
+/** Each part begins with a capital letter; offsets such as `+10:00` are no names. */
+const NAME = /^[A-Z][\w+-]*(?:\/[A-Z][\w+-]*)*$/;
 
-/** Returns whether the name is a time zone of the IANA database, in its usual spelling. */
-export const isTimeZone = (name: string): boolean => ZONES.has(name);
+/**
+ * Returns whether the name, an old or a new one, is a time zone of the IANA database that PostgreSQL and `Intl` know. A stored name is not
+ * checked again.
+ */
+export function isTimeZone(name: string): boolean {
+  if (!NAME.test(name) || OTHER_NAMES.test(name)) return false;
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
+  } catch {
+    return false;
+  }
+}
 
 /** Time zone of a builder that has none of its own, by region. */
 export const DEFAULT_TIME_ZONES: Record<RegionId, string> = { au1: 'Australia/Sydney', us1: 'America/New_York' };

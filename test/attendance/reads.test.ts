@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isTimeZone } from '../../schema/time-zone.ts';
 import {
   aSignOff,
   aSignOn,
@@ -101,7 +102,9 @@ describe('attendance(date)', () => {
   });
 
   it('lists a day in every accepted time zone', async () => {
-    const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')];
+    const rows = await service.databases.au1.fork().execute<{ name: string }[]>('select name from pg_timezone_names');
+    const zones = rows.map(({ name }) => name).filter(isTimeZone);
+    expect(zones).toContain('Asia/Kolkata');
     const fields = zones.map((zone, at) => `z${at}: attendance(date: "${DAY}", timeZone: "${zone}") { ${PAGE} }`);
     for (let from = 0; from < fields.length; from += 60) await queryProject(fields.slice(from, from + 60).join(' '));
   });

@@ -91,6 +91,10 @@ describe('builder update', () => {
     expect(await em().findOne(Builder, 'buil_b')).toMatchObject({ timeZone: null });
   });
 
+  it.each(['Asia/Kolkata', 'Europe/Kyiv', 'Etc/UTC', 'Australia/Canberra'])('sets the time zone %s', async (zone) => {
+    expect(await update('--time-zone', zone)).toMatchObject({ timeZone: zone, changed: true });
+  });
+
   it.each(['Mars/Olympus', '+10:00', 'australia/sydney', ''])('rejects the time zone %j', async (zone) => {
     const args = ['builder', 'update', 'buil_b', '--time-zone', zone];
     expect(await cli.errorOf(args)).toMatch(/^--time-zone: .*is not a time zone/);

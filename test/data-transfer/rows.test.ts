@@ -55,6 +55,18 @@ describe('an import rejects a row', () => {
       [['status', 'must be one of ARCHIVED, COMPLETE, IN_PROGRESS, UPCOMING']],
     ],
     [
+      'has no time zone',
+      'builders',
+      { timeZone: 'Mars/Olympus' },
+      [['timeZone', 'must be a time zone such as Australia/Sydney']],
+    ],
+    [
+      'has an unknown field, beside a new name of a time zone',
+      'builders',
+      { timeZone: 'Asia/Kolkata', colour: 'red' },
+      [['colour', 'is not a field of builders.ndjson']],
+    ],
+    [
       'has an id with the wrong prefix',
       'projects',
       { id: 'sub_a1' },

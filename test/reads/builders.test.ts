@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isTimeZone } from '../../schema/time-zone.ts';
 import { type Service, startService } from '../support/harness.ts';
 
 let service: Service;
@@ -24,6 +25,29 @@ describe("a builder's timeZone", () => {
     const [id] = service.findDemoClient('A').builderIds;
     await au1.fork().execute(`update builder set time_zone = 'Australia/Perth' where id = ?`, [id]);
     expect(await readTimeZone('A')).toBe('Australia/Perth');
+  });
+
+  it('may be every name that PostgreSQL and Intl know, and no other (RED-31)', async () => {
+    const rows = await service.databases.au1
+      .fork()
+      .execute<{ name: string }[]>(`select name from pg_timezone_names where name !~ '^(posix|right)'`);
+    const known = new Set(rows.map(({ name }) => name));
+    const isInIntl = (timeZone: string) => {
+      try {
+        return new Intl.DateTimeFormat('en', { timeZone }).format(0) !== '';
+      } catch {
+        return false;
+      }
+    };
+    expect([...known].filter((name) => isTimeZone(name) !== isInIntl(name))).toEqual([]);
+    expect(known.size).toBeGreaterThan(550);
+    for (const name of ['Asia/Kolkata', 'Asia/Calcutta', 'Europe/Kyiv', 'Etc/UTC', 'Australia/Canberra', 'EST5EDT']) {
+      expect(isTimeZone(name), name).toBe(true);
+    }
+    const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+    const codes = letters.flatMap((a) => letters.flatMap((b) => letters.map((c) => a + b + c)));
+    const others = ['SystemV/PST8', 'US/Pacific-New', 'Canada/East-Saskatchewan', 'Factory', 'GMT+10', 'Z', '+10:00'];
+    expect([...codes, ...others].filter((name) => !known.has(name) && isTimeZone(name))).toEqual([]);
   });
 
   it('is in no response of REST (RED-30)', async () => {
