@@ -217,6 +217,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   const passwordResets = openPasswordResets(app, mailer, config, dependencies);
   await registerDocs(app, {
     document: await createOpenApiDocument(schema, operations, baseUrl, restSchema),
+    production: config.production,
     limitVisitor: oauthRateLimits.limitPageRequest,
   });
   await app.register(

@@ -4,6 +4,7 @@ import { notFound } from '../shared/errors.ts';
 import { WorkerThread } from '../shared/worker-thread.ts';
 import type { ReferenceFile, ReferenceTask } from './docs-thread.ts';
 import { rejectOtherMethods } from './method-not-allowed.ts';
+import { REFERENCE_STYLES, type ReferenceDocument, renderReferencePage } from './reference-page.ts';
 import { hashBody, StaticDocument } from './static-document.ts';
 
 /** Scalar's bundle needs inline styles; nothing is loaded from, or sent to, another host. */
@@ -19,6 +20,8 @@ const PAGE_POLICY = [
 
 interface DocsParts {
   document: object;
+  /** Whether the reference is a page without scripts, and not the interactive one, which evaluates code and holds tokens. */
+  production: boolean;
   /** Takes a request from the address's budget. Without it everybody may ask as often as they like. */
   limitVisitor?: (request: FastifyRequest) => Promise<void>;
 }
@@ -36,16 +39,23 @@ const PREFIX = '/docs' as const;
 const FILES: `/${string}`[] = [`${PREFIX}/`, `${PREFIX}/js/scalar.js`];
 /** Requests of other paths do not load the files. */
 const FILE_PATH = /^\/docs\/(?:js\/scalar-[0-9a-f]{16}\.js)?$/;
+const STATIC_PATH = /^\/docs\/(?:reference-[0-9a-f]{16}\.css)?$/;
+
+const STATIC_POLICY =
+  "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** Registers `/openapi.json` and `/docs`, its reference page. */
-export async function registerDocs(app: FastifyInstance, { document, limitVisitor }: DocsParts): Promise<void> {
+export async function registerDocs(
+  app: FastifyInstance,
+  { document, production, limitVisitor }: DocsParts,
+): Promise<void> {
   const openApi = new StaticDocument(
     Buffer.from(JSON.stringify(document)),
     'application/json; charset=utf-8',
     'revalidated',
     { 'Access-Control-Allow-Origin': '*' },
   );
-  const files = new ReferenceFiles();
+  const files = production ? new StaticReference(document) : new ReferenceFiles();
   // Browsers request it for pages without an icon.
   app.get('/favicon.ico', async (_request, reply) => reply.code(204).send());
   await app.register(async (docs) => {
@@ -62,7 +72,33 @@ export async function registerDocs(app: FastifyInstance, { document, limitVisito
   });
 }
 
-/** The files of the reference page, made when one is first requested: they take as much memory as a tenth of the service. */
+/** The reference of production: a page and its styles, rendered when one is first requested. */
+class StaticReference {
+  readonly #document: object;
+  #files: Map<string, StaticDocument> | null = null;
+
+  constructor(document: object) {
+    this.#document = document;
+  }
+
+  async find(path: string): Promise<StaticDocument | undefined> {
+    if (!STATIC_PATH.test(path)) return undefined;
+    this.#files ??= this.#render();
+    return this.#files.get(path);
+  }
+
+  #render(): Map<string, StaticDocument> {
+    const stylesheet = `${PREFIX}/reference-${hashBody(REFERENCE_STYLES)}.css`;
+    const page = Buffer.from(renderReferencePage(this.#document as ReferenceDocument, stylesheet));
+    const headers = { 'Content-Security-Policy': STATIC_POLICY };
+    return new Map([
+      [`${PREFIX}/`, new StaticDocument(page, 'text/html; charset=utf-8', 'revalidated', headers)],
+      [stylesheet, new StaticDocument(Buffer.from(REFERENCE_STYLES), 'text/css; charset=utf-8', 'immutable')],
+    ]);
+  }
+}
+
+/** The files of the interactive reference of development, made when one is first requested: they take as much memory as a tenth of the service. */
 class ReferenceFiles {
   #files: Promise<Map<string, StaticDocument>> | null = null;
 

@@ -24,6 +24,9 @@ export function installHeaders(app: FastifyInstance, config: Config): void {
     'x-content-type-options': 'nosniff',
     'content-security-policy': NO_CONTENT_POLICY,
     'referrer-policy': 'no-referrer',
+    // A page of another site that opens one of ours in a window gets no reference to it.
+    'cross-origin-opener-policy': 'same-origin',
+    'permissions-policy': 'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()',
     'cache-control': 'no-store',
     ...(config.production && { 'strict-transport-security': 'max-age=31536000; includeSubDomains' }),
   };

@@ -22,6 +22,9 @@ const RESPONSES: [what: string, url: string, authorized?: boolean][] = [
   ['GraphQL', '/graphql?query=%7Bme%7Bid%7D%7D', true],
   ['the reference page', '/docs/'],
   ['the OpenAPI document', '/openapi.json'],
+  ['the console', '/console/today'],
+  ['the sign-in of the console', '/console/sign-in'],
+  ['the page of GraphQL', '/graphql'],
   ['a page of the sign-in', '/oauth/authorize'],
   ['a photo report that nobody has signed in for', '/reports/phrep_none'],
   ['a signed URL without a signature', '/storage/au1/photos/x'],
@@ -39,8 +42,10 @@ describe('the headers of an answer', () => {
       expect(headers).toMatchObject({
         'x-content-type-options': 'nosniff',
         'referrer-policy': 'no-referrer',
+        'cross-origin-opener-policy': 'same-origin',
+        'permissions-policy': expect.stringContaining('camera=()'),
         // Public documents are revalidated.
-        'cache-control': ['/docs/', '/openapi.json'].includes(url) ? 'public, no-cache' : 'no-store',
+        'cache-control': ['/docs/', '/openapi.json', '/console/today'].includes(url) ? 'public, no-cache' : 'no-store',
         'strict-transport-security': 'max-age=31536000; includeSubDomains',
       });
       expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");

@@ -236,7 +236,7 @@ describe('the description of a request body', () => {
 describe('/docs', () => {
   it('loads nothing from another host', async () => {
     const app = Fastify();
-    await registerDocs(app, { document });
+    await registerDocs(app, { document, production: false });
     const page = await app.inject('/docs/');
     const addresses = [...page.body.matchAll(/(?:src|href)="([^"]*)"|\burl\(([^)]*)\)|import\("([^"]*)"\)/g)];
     const loaded = addresses.map((match) => match.slice(1).find((address) => address !== undefined)!);
@@ -249,6 +249,26 @@ describe('/docs', () => {
     expect((await app.inject('/favicon.ico')).statusCode).toBe(204);
     expect(page.headers['content-security-policy']).not.toMatch(/https?:|\*/);
     expect((await app.inject('/openapi.json')).json()).toEqual(JSON.parse(JSON.stringify(document)));
+    await app.close();
+  });
+
+  it('is a page without scripts in production, with every operation and schema (ACC-17)', async () => {
+    const app = Fastify();
+    await registerDocs(app, { document, production: true });
+    const { body, headers } = await app.inject('/docs/');
+    expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'self';/);
+    expect(body).not.toMatch(/<script|<input|<form|\son\w+=|javascript:/i);
+    const ids = new Set([...body.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
+    const operations = (Object.values(document.paths) as Record<string, { operationId: string }>[]).flatMap((methods) =>
+      Object.values(methods).map(({ operationId }) => operationId),
+    );
+    expect(operations.filter((id) => !ids.has(id))).toEqual([]);
+    const targets = [...body.matchAll(/href="#((?:schema|tag)-[^"]+)"/g)].map(([, target]) => target);
+    expect(targets.length).toBeGreaterThan(100);
+    expect(targets.filter((target) => !ids.has(target))).toEqual([]);
+    const [, stylesheet] = /<link rel="stylesheet" href="([^"]+)"/.exec(body)!;
+    expect((await app.inject(stylesheet!)).headers['content-type']).toBe('text/css; charset=utf-8');
+    expect((await app.inject('/docs/js/scalar-0000000000000000.js')).statusCode).toBe(404);
     await app.close();
   });
 });
