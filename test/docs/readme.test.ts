@@ -43,8 +43,8 @@ describe('docs/operations.md', () => {
 });
 
 describe('the README', () => {
-  it('has at most 900 words', () => {
-    expect(read('README.md').split(/\s+/).length).toBeLessThanOrEqual(900);
+  it('has at most 750 words', () => {
+    expect(read('README.md').split(/\s+/).length).toBeLessThanOrEqual(750);
   });
 
   it('links to every page, directly or through another page', () => {

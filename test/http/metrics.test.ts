@@ -172,10 +172,10 @@ describe('the dashboard and the alert rules', () => {
     expect(own.filter((name) => !isShown(name))).toEqual([]);
   });
 
-  it('have a line about what to do in docs/operations.md', () => {
-    const page = read('docs/operations.md');
+  it('have a line about what to do in docs/monitoring.md', () => {
+    const page = read('docs/monitoring.md');
     for (const { alert, annotations } of rules) {
-      expect(annotations.runbook).toBe(`docs/operations.md#${alert.toLowerCase()}`);
+      expect(annotations.runbook).toBe(`docs/monitoring.md#${alert.toLowerCase()}`);
       expect(page).toContain(`<a id="${alert.toLowerCase()}"></a>\`${alert}\``);
     }
   });
