@@ -9,14 +9,13 @@ import { addCompanies, addContacts } from './companies.ts';
 import { BASE } from './dates.ts';
 import { addDefects } from './defects.ts';
 import { addDocuments } from './documents.ts';
-import { createGeneratorContext, generateBuilder } from './generator-context.ts';
-import { hasLogo, toLogoKey } from './logo-keys.ts';
+import { createGeneratorContext, generateBuilder, hasLogo, toLogoKey } from './generator-context.ts';
 import { addMeetings } from './meetings.ts';
 import { addPhotos, type DemoPicture } from './photos.ts';
 import { addLocations, addProjects, addTimesheetCodes } from './projects.ts';
+import { addExpiringInsurances, addRecentPhotos, addRecentTimesheets } from './recent-records.ts';
 import { addReports } from './reports.ts';
 import type { Rows } from './rows.ts';
-import { addScenario } from './scenario/scenario.ts';
 import { addProfiles, addStaff } from './staff.ts';
 import { addWorkersAndInductions } from './workers.ts';
 
@@ -26,7 +25,7 @@ export interface BuilderRowsOptions {
   asOf: number;
   /** Stored pictures for photos; without them there are no photos. */
   pictures?: readonly DemoPicture[];
-  /** Instant up to which there are recent records, in milliseconds; without it there is only the history. */
+  /** Instant of loading, in milliseconds. Without it attendance ends at the base date, and other records with the history. */
   now?: number;
 }
 
@@ -35,7 +34,7 @@ export const createBuilderRows = (region: RegionId, builderIndex: number, option
   generateRows(region, builderIndex, options).rows;
 
 function generateRows(region: RegionId, builderIndex: number, { asOf, pictures = [], now }: BuilderRowsOptions) {
-  const context = createGeneratorContext(region, builderIndex, asOf);
+  const context = createGeneratorContext(region, builderIndex, { asOf, now: now ?? BASE });
   const { domain: _domain, ...builder } = generateBuilder(region, builderIndex);
   const isLogoStored = pictures.length > 0 && hasLogo(builderIndex);
   context.rows.add(Builder, { ...builder, logoKey: isLogoStored ? toLogoKey(builder.id) : null });
@@ -53,8 +52,12 @@ function generateRows(region: RegionId, builderIndex: number, { asOf, pictures =
   const integratorId = findIntegrator(region, builderIndex);
   addMeetings(context, projects, integratorId);
   addReports(context, projects, integratorId);
-  if (now === undefined) addAttendance(context, projects, integratorId);
-  else addScenario(context, { now, projects, integratorId, pictures });
+  addAttendance(context, projects, integratorId);
+  if (now !== undefined) {
+    addRecentTimesheets(context, projects);
+    addExpiringInsurances(context);
+    addRecentPhotos(context, projects, pictures);
+  }
   return { rows: context.rows, projects };
 }
 

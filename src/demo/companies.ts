@@ -8,7 +8,7 @@ import type { GeneratorContext } from './generator-context.ts';
 import { findFirstDay } from './projects.ts';
 import type { Random } from './random.ts';
 import { pickName, pickPhone, toEmail } from './staff.ts';
-import { COMPANY_SWMS, TRADES } from './texts/trades.ts';
+import { COMPANY_SWMS, TRADES } from './words.ts';
 
 const SUBCONTRACTORS = 72;
 const ARCHIVED_EVERY = 14;

@@ -8,7 +8,7 @@ import { HISTORY_DAYS, pickLater, pickTimestamps, toBaseDay, toDay } from './dat
 import type { GeneratorContext } from './generator-context.ts';
 import { findFirstDay, hasStarted } from './projects.ts';
 import type { Random } from './random.ts';
-import { DEFECT_TAGS, TRADES } from './texts/trades.ts';
+import { DEFECT_TAGS, TRADES } from './words.ts';
 
 const DEFECTS = 120;
 

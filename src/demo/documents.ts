@@ -6,7 +6,7 @@ import { DAY, iso, pickTimestamps } from './dates.ts';
 import type { GeneratorContext } from './generator-context.ts';
 import { findFirstDay } from './projects.ts';
 import type { Random } from './random.ts';
-import { REVIEW_COMMENTS } from './texts/trades.ts';
+import { REVIEW_COMMENTS } from './words.ts';
 
 export function addDocuments(context: GeneratorContext, companies: Company[]): void {
   const random = context.random('documents');

@@ -1,7 +1,9 @@
+import { DEFAULT_TIME_ZONES } from '../../schema/time-zone.ts';
 import type { RegionId } from '../shared/regions.ts';
+import { LocalCalendar } from './local-calendar.ts';
 import { Random } from './random.ts';
 import { Rows } from './rows.ts';
-import { LOCALES, type Locale } from './texts/locales.ts';
+import { LOCALES, type Locale } from './words.ts';
 
 /** Shared input and output of the generators of one builder's data. */
 export interface GeneratorContext {
@@ -13,6 +15,10 @@ export interface GeneratorContext {
   domain: string;
   /** Midnight of the day that the expiry of insurances is relative to. */
   asOf: number;
+  /** The instant of loading, in milliseconds: nothing but plans is later. */
+  now: number;
+  /** Days and times of the builder, counted from today. */
+  calendar: LocalCalendar;
   /** Creates the random stream of one subject. */
   random(subject: string): Random;
 }
@@ -37,8 +43,19 @@ export function generateBuilder(region: RegionId, index: number) {
   };
 }
 
-export function createGeneratorContext(region: RegionId, index: number, asOf: number): GeneratorContext {
+/** Returns the storage key of a builder's logo. */
+export const toLogoKey = (builderId: string) => `logos/${builderId}/demo.png`;
+
+/** Every fourth builder has no logo. */
+export const hasLogo = (index: number) => index % 4 !== 3;
+
+export function createGeneratorContext(
+  region: RegionId,
+  index: number,
+  { asOf, now }: { asOf: number; now: number },
+): GeneratorContext {
   const { id, domain } = generateBuilder(region, index);
+  const { timeZone } = LOCALES[region];
   return {
     rows: new Rows(),
     region,
@@ -46,6 +63,8 @@ export function createGeneratorContext(region: RegionId, index: number, asOf: nu
     builderId: id,
     domain,
     asOf,
+    now,
+    calendar: new LocalCalendar(now, timeZone ?? DEFAULT_TIME_ZONES[region]),
     random: (subject) => new Random(region, index, subject),
   };
 }

@@ -8,7 +8,6 @@ import { type Clock, systemClock } from '../shared/clock.ts';
 import { REGIONS, type RegionId } from '../shared/regions.ts';
 import { hashSecret, VALID_SECRETS } from '../shared/secrets.ts';
 import { ACCOUNTS, createIntegratorId } from './accounts.ts';
-import { runInTransaction, withClient } from './connection.ts';
 import { BASE, DAY } from './dates.ts';
 import {
   createDemoFile,
@@ -21,6 +20,7 @@ import {
 } from './demo-file.ts';
 import type { DemoPicture } from './photos.ts';
 import { hashPasswords, populateDatabase } from './populate-database.ts';
+import { runInTransaction, withClient } from './rows.ts';
 
 /** Values for the example command of the welcome message. */
 export interface DemoSummary {

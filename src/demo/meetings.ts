@@ -6,7 +6,7 @@ import { HISTORY_DAYS, iso, MINUTE, pickLater, pickWorkingTime, toBaseDay, toDay
 import type { GeneratorContext } from './generator-context.ts';
 import { findFirstDay, hasStarted } from './projects.ts';
 import type { Random } from './random.ts';
-import { ACTIONS, AGENDAS, MEETING_TEMPLATES, MEETING_TITLES, SECTION_TEXTS } from './texts/meetings.ts';
+import { ACTIONS, AGENDAS, MEETING_TEMPLATES, MEETING_TITLES, SECTION_TEXTS } from './words.ts';
 
 const MEETINGS = 24;
 /** Source application of synced notes. */

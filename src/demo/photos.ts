@@ -7,6 +7,7 @@ import { pickLater, pickTimestamps } from './dates.ts';
 import type { GeneratorContext } from './generator-context.ts';
 import { findFirstDay, hasStarted } from './projects.ts';
 import type { Random } from './random.ts';
+import { PHOTO_FOLDERS, PHOTO_SUBJECTS } from './words.ts';
 
 /** A stored picture of the demo. */
 export interface DemoPicture {
@@ -17,16 +18,6 @@ export interface DemoPicture {
 }
 
 const PHOTOS = 36;
-const FOLDERS = ['Level 1', 'Level 2', 'Facade', 'Services'];
-const SUBJECTS = [
-  'Slab edge',
-  'Formwork',
-  'Scaffold, east side',
-  'Crane lift',
-  'Site fence',
-  'Stair core',
-  'Switchboard',
-];
 
 /** Returns the storage key of a builder's copy of a picture. */
 export const toPictureKey = (builderId: string, index: number) => `photos/${builderId}/demo-${index}.jpg`;
@@ -50,7 +41,7 @@ export function addPhotos(context: GeneratorContext, projects: Project[], pictur
 }
 
 function addFolders({ rows, builderId }: GeneratorContext, random: Random, project: Project): PhotoFolder[] {
-  return random.sample(FOLDERS, 2).map((name) => {
+  return random.sample(PHOTO_FOLDERS, 2).map((name) => {
     const dates = pickTimestamps(random, findFirstDay(project) + 1, -1);
     return rows.add(PhotoFolder, {
       id: random.id('folder', dates.createdAt),
@@ -83,7 +74,7 @@ export function addPhoto(
 ): Photo {
   const createdAt = options.createdAt ?? pickTimestamps(random, findFirstDay(project) + 5, -1).createdAt;
   const pictureIndex = random.between(0, pictures.length - 1);
-  const subject = random.pick(SUBJECTS);
+  const subject = random.pick(PHOTO_SUBJECTS);
   return rows.add(Photo, {
     id: random.id('attachment', createdAt),
     createdAt,

@@ -3,10 +3,9 @@ import { hashPassword } from '../shared/passwords.ts';
 import type { RegionId } from '../shared/regions.ts';
 import { BUILDERS, type Credentials, createAccountRows } from './accounts.ts';
 import { type BuilderRowsOptions, createBuilderRows } from './builder-rows.ts';
-import { runInTransaction, withClient } from './connection.ts';
 import type { DemoFile, DemoUser } from './demo-file.ts';
-import { insertRows } from './rows.ts';
-import { addLimitedIntegrator } from './scenario/limited-integrator.ts';
+import { addLimitedIntegrator } from './limited-integrator.ts';
+import { insertRows, runInTransaction, withClient } from './rows.ts';
 import { insertTimesheets, skipReferenceChecks } from './timesheets.ts';
 
 /** Amount and reference dates of the demo data. */

@@ -5,8 +5,7 @@ import { TimeType } from '../../entities/time-type.entity.ts';
 import { HISTORY_DAYS, pickTimestamps, toBaseDay, toDay } from './dates.ts';
 import type { GeneratorContext } from './generator-context.ts';
 import type { Random } from './random.ts';
-import { LOCATIONS } from './texts/locations.ts';
-import { COST_CODES, TIME_TYPES } from './texts/trades.ts';
+import { COST_CODES, LOCATIONS, PROJECTS, TIME_TYPES } from './words.ts';
 
 /** Oldest project first; it runs through the whole history. */
 const STATUSES = [
@@ -31,7 +30,7 @@ export function addProjects(context: GeneratorContext): Project[] {
   const random = context.random('projects');
   const companyIds = new Map(locale.projectPlatforms.map((type) => [type, random.digits(5)]));
   const suburbs = random.sample(locale.places, STATUSES.length);
-  const kinds = random.sample(locale.projects, STATUSES.length);
+  const kinds = random.sample(PROJECTS, STATUSES.length);
   return STATUSES.map((status, index) => {
     const begun = index * DAYS_APART - HISTORY_DAYS;
     const dates = index === 0 ? sameInstant(toBaseDay(begun)) : pickTimestamps(random, begun, begun + DAYS_APART - 10);

@@ -7,8 +7,7 @@ import type { GeneratorContext } from './generator-context.ts';
 import { findFirstDay, hasStarted } from './projects.ts';
 import type { Random } from './random.ts';
 import { pickName } from './staff.ts';
-import { ACTIONS, SECTION_TEXTS } from './texts/meetings.ts';
-import { TRADES } from './texts/trades.ts';
+import { ACTIONS, SECTION_TEXTS, TRADES } from './words.ts';
 
 const REPORTS = 6;
 /** Source application of synced reports. */

@@ -1,6 +1,8 @@
 import type { EntityClass, MetadataStorage } from '@mikro-orm/core';
-import type { ClientBase } from 'pg';
+import type pg from 'pg';
 import { entities } from '../../entities/index.ts';
+import type { Database } from '../database/database.ts';
+import { connectWithSettings, DIRECT_SETTINGS } from '../database/pool/session-settings.ts';
 
 /** Rows to insert, by entity. */
 export class Rows {
@@ -28,7 +30,7 @@ export class Rows {
 }
 
 /** Inserts all rows, parents first, with one statement per table. */
-export async function insertRows(client: ClientBase, metadata: MetadataStorage, rows: Rows): Promise<void> {
+export async function insertRows(client: pg.ClientBase, metadata: MetadataStorage, rows: Rows): Promise<void> {
   for (const entity of entities as EntityClass<object>[]) {
     const list = rows.of(entity);
     if (list.length > 0) await insert(client, metadata, entity, list);
@@ -36,7 +38,7 @@ export async function insertRows(client: ClientBase, metadata: MetadataStorage, 
 }
 
 /** PostgreSQL converts the rows from JSON with the column types of the table. */
-async function insert(client: ClientBase, metadata: MetadataStorage, entity: EntityClass<object>, rows: object[]) {
+async function insert(client: pg.ClientBase, metadata: MetadataStorage, entity: EntityClass<object>, rows: object[]) {
   const { tableName, properties } = metadata.get(entity);
   const columnOf = new Map(
     Object.keys(rows[0]!).map((name) => {
@@ -53,4 +55,25 @@ async function insert(client: ClientBase, metadata: MetadataStorage, entity: Ent
   await client.query(`insert into "${tableName}" (${columns}) select ${columns} from ${source}`, [
     JSON.stringify(records),
   ]);
+}
+
+/** Runs the work on a new connection, which is closed afterwards. */
+export async function withClient<T>({ url }: Database, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = await connectWithSettings(url, DIRECT_SETTINGS);
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Runs the work in a transaction on a new connection. */
+export function runInTransaction<T>(database: Database, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  return withClient(database, async (client) => {
+    await client.query('begin');
+    // After an error, closing the connection rolls back.
+    const result = await work(client);
+    await client.query('commit');
+    return result;
+  });
 }

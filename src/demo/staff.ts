@@ -4,8 +4,8 @@ import { User } from '../../entities/user.entity.ts';
 import { HISTORY_DAYS, toBaseDay } from './dates.ts';
 import type { GeneratorContext } from './generator-context.ts';
 import type { Random } from './random.ts';
-import type { Locale } from './texts/locales.ts';
-import { FIRST_NAMES, LAST_NAMES, ROLES } from './texts/names.ts';
+import type { Locale } from './words.ts';
+import { FIRST_NAMES, LAST_NAMES, ROLES } from './words.ts';
 
 const STAFF = 6;
 const PROFILES = 40;

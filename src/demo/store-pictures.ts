@@ -4,8 +4,7 @@ import { drawSitePicture, SITE_PICTURE } from '../images/site-picture.ts';
 import { REGIONS, type RegionId } from '../shared/regions.ts';
 import { MAX_ATTACHMENT_BYTES, type Storage, type Storages } from '../storage/storage.ts';
 import { BUILDERS } from './accounts.ts';
-import { generateBuilder } from './generator-context.ts';
-import { hasLogo, toLogoKey } from './logo-keys.ts';
+import { generateBuilder, hasLogo, toLogoKey } from './generator-context.ts';
 import { type DemoPicture, toPictureKey } from './photos.ts';
 
 const PICTURES = 6;

@@ -4,9 +4,9 @@ import { countedColumns } from '../../entities/list-total.entity.ts';
 import type { Database } from '../database/database.ts';
 import { findCountedList, toCounterInsertSql } from '../database/write/list-counters.ts';
 import { ID_PREFIXES } from '../shared/ids.ts';
-import { withClient } from './connection.ts';
 import { BASE, DAY, HISTORY_DAYS, toBaseDay } from './dates.ts';
-import { TIME_TYPES, TIMESHEET_NOTES } from './texts/trades.ts';
+import { withClient } from './rows.ts';
+import { TIME_TYPES, TIMESHEET_NOTES } from './words.ts';
 
 const LIST = findCountedList('timesheet')!;
 

@@ -9,7 +9,7 @@ import type { GeneratorContext } from './generator-context.ts';
 import { findFirstDay, hasStarted } from './projects.ts';
 import type { Random } from './random.ts';
 import { pickName, pickPhone } from './staff.ts';
-import { INDUCTION_QUESTIONS } from './texts/names.ts';
+import { INDUCTION_QUESTIONS } from './words.ts';
 
 /** Number of the builder's own workers by their access to its first project. */
 const OWN_WORKERS = { active: 6, revoked: 2, none: 2 };

@@ -9,7 +9,7 @@ import {
   type SessionSettings,
   WRITER_SETTINGS,
 } from '../../src/database/pool/session-settings.ts';
-import { withClient } from '../../src/demo/connection.ts';
+import { withClient } from '../../src/demo/rows.ts';
 import { DatabaseUnavailableError, openDatabases } from '../../src/dev-postgres/open-databases.ts';
 import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { newSecret } from '../../src/shared/secrets.ts';

@@ -3,7 +3,7 @@ import { InstantType } from '../../entities/columns.ts';
 import { entities } from '../../entities/index.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
 import { loadDemoInto } from '../../src/demo/load.ts';
-import { LocalCalendar } from '../../src/demo/scenario/local-calendar.ts';
+import { LocalCalendar } from '../../src/demo/local-calendar.ts';
 import { mapRegions } from '../../src/shared/regions.ts';
 import { createDatabase } from '../setup/database.ts';
 

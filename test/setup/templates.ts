@@ -4,7 +4,7 @@ import { Builder } from '../../entities/builder.entity.ts';
 import { Database } from '../../src/database/database.ts';
 import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import { BUILDERS, createAccountRows } from '../../src/demo/accounts.ts';
-import { runInTransaction, withClient } from '../../src/demo/connection.ts';
+import { runInTransaction, withClient } from '../../src/demo/rows.ts';
 import { createDemoFile, type DemoFile } from '../../src/demo/demo-file.ts';
 import { generateBuilder } from '../../src/demo/generator-context.ts';
 import { readCredentials } from '../../src/demo/populate-database.ts';

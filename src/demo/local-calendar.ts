@@ -1,4 +1,4 @@
-import { DAY, MINUTE } from '../dates.ts';
+import { DAY, MINUTE } from './dates.ts';
 
 /** Days and times of a time zone, counted from the day of an instant. */
 export class LocalCalendar {

@@ -1,12 +1,12 @@
-import { Connection } from '../../../entities/connection.entity.ts';
-import { Integrator } from '../../../entities/integrator.entity.ts';
-import { GRANTS, OAuthClient } from '../../../entities/oauth-client.entity.ts';
-import { Rejection, UsageDay } from '../../../entities/usage.entity.ts';
-import { SCOPES } from '../../../schema/scopes.ts';
-import { DAY, iso } from '../dates.ts';
-import { generateBuilder } from '../generator-context.ts';
-import { Random } from '../random.ts';
-import type { Rows } from '../rows.ts';
+import { Connection } from '../../entities/connection.entity.ts';
+import { Integrator } from '../../entities/integrator.entity.ts';
+import { GRANTS, OAuthClient } from '../../entities/oauth-client.entity.ts';
+import { Rejection, UsageDay } from '../../entities/usage.entity.ts';
+import { SCOPES } from '../../schema/scopes.ts';
+import { DAY, iso } from './dates.ts';
+import { generateBuilder } from './generator-context.ts';
+import { Random } from './random.ts';
+import type { Rows } from './rows.ts';
 
 /** Days with requests. */
 const USAGE_DAYS = 14;

@@ -1,16 +1,16 @@
-import { CostCode } from '../../../entities/cost-code.entity.ts';
-import { Insurance } from '../../../entities/insurance.entity.ts';
-import { Profile } from '../../../entities/profile.entity.ts';
-import type { Project } from '../../../entities/project.entity.ts';
-import { Subcontractor } from '../../../entities/subcontractor.entity.ts';
-import { TimeType } from '../../../entities/time-type.entity.ts';
-import { Timesheet } from '../../../entities/timesheet.entity.ts';
-import type { TimesheetStatus } from '../../../schema/enums.ts';
-import { DAY, iso } from '../dates.ts';
-import { addPhoto, type DemoPicture } from '../photos.ts';
-import type { Random } from '../random.ts';
-import { TIME_TYPES, TIMESHEET_NOTES } from '../texts/trades.ts';
-import type { Scenario } from './scenario-context.ts';
+import { CostCode } from '../../entities/cost-code.entity.ts';
+import { Insurance } from '../../entities/insurance.entity.ts';
+import { Profile } from '../../entities/profile.entity.ts';
+import type { Project } from '../../entities/project.entity.ts';
+import { Subcontractor } from '../../entities/subcontractor.entity.ts';
+import { TimeType } from '../../entities/time-type.entity.ts';
+import { Timesheet } from '../../entities/timesheet.entity.ts';
+import type { TimesheetStatus } from '../../schema/enums.ts';
+import { DAY, iso } from './dates.ts';
+import type { GeneratorContext } from './generator-context.ts';
+import { addPhoto, type DemoPicture } from './photos.ts';
+import type { Random } from './random.ts';
+import { TIME_TYPES, TIMESHEET_NOTES } from './words.ts';
 
 /** Days of timesheets and photos. */
 const DAYS = 30;
@@ -18,8 +18,8 @@ const MAX_PHOTOS = 4;
 const EXPIRING = 5;
 
 /** Adds the timesheets of the last month, of which the newest wait for review. */
-export function addRecentTimesheets({ context, calendar, now }: Scenario, projects: Project[]): void {
-  const { rows, builderId } = context;
+export function addRecentTimesheets(context: GeneratorContext, projects: Project[]): void {
+  const { rows, builderId, calendar, now } = context;
   const random = context.random('recent timesheets');
   const running = projects.filter(({ status }) => status === 'IN_PROGRESS');
   const timeTypes = rows.of(TimeType);
@@ -56,8 +56,8 @@ function pickStatus(random: Random, age: number): TimesheetStatus {
 }
 
 /** Adds insurances of active subcontractors that end within the next week. */
-export function addExpiringInsurances({ context, now }: Scenario): void {
-  const { rows, builderId, asOf } = context;
+export function addExpiringInsurances(context: GeneratorContext): void {
+  const { rows, builderId, asOf, now } = context;
   const random = context.random('expiring insurances');
   const active = rows.of(Subcontractor).filter(({ isBuilder, archivedAt }) => !isBuilder && archivedAt === null);
   for (const [index, { id: subcontractorId }] of random.sample(active, EXPIRING).entries()) {
@@ -73,11 +73,12 @@ export function addExpiringInsurances({ context, now }: Scenario): void {
 
 /** Adds photos of each of the last days. */
 export function addRecentPhotos(
-  { context, calendar, now }: Scenario,
+  context: GeneratorContext,
   projects: Project[],
   pictures: readonly DemoPicture[],
 ): void {
   if (pictures.length === 0) return;
+  const { calendar, now } = context;
   const random = context.random('recent photos');
   const running = projects.filter(({ status }) => status === 'IN_PROGRESS');
   for (let day = -DAYS; day <= 0; day++) {
