@@ -1,37 +1,21 @@
 import { type GraphQLFieldConfig, type GraphQLObjectType, getNamedType, isLeafType } from 'graphql';
 import { Builder } from '../entities/builder.entity.ts';
 import { findRuleErrors, listArgumentsWithRules } from '../schema/input-rules.ts';
-import type { RestRoute } from '../schema/rest.ts';
 import type { Scope } from '../schema/scopes.ts';
 import { recordType } from '../schema/selection.ts';
 import type { Caller } from '../src/auth/caller.ts';
-import type { OperationRequirements } from '../src/auth/operation-authorization.ts';
 import type { RequestContext } from '../src/auth/request-context.ts';
 import type { FieldEdge, ResolverFactory } from '../src/graphql/engine/resolver-factories.ts';
 import { ValidationError } from '../src/shared/errors.ts';
 
 export type Field = GraphQLFieldConfig<unknown, RequestContext>;
-type FieldResolver = NonNullable<Field['resolve']>;
-
-/** Returns a resolver of a query or mutation that authorizes the call before it calls the given one. */
-export function authorizeOperation({ extensions }: Field, field: string, resolve: FieldResolver): FieldResolver {
-  if (!('scope' in (extensions ?? {}))) throw new Error(`${field} declares neither a scope nor that it needs none.`);
-  const { budget } = (extensions!.rest as RestRoute | undefined) ?? {};
-  const operation: OperationRequirements = { field, scope: extensions!.scope as Scope | null, budget };
-  return (source, args, context, info) => {
-    const pending = context.authorization.authorize(operation, args.builderId as string | undefined);
-    if (!pending) return resolve(source, args, context, info);
-    return pending.then(() => resolve(source, args, context, info));
-  };
-}
-
-/** Returns a resolver factory that throws 400 for arguments which break a rule that their types cannot express. */
+/** Returns a resolver factory of an edge that throws 400 for arguments which break a rule that their types cannot express. */
 export function validateArguments(
   { args }: Field,
-  createResolver: ResolverFactory<RequestContext>,
-): ResolverFactory<RequestContext> {
+  createResolver: ResolverFactory<RequestContext> | null,
+): ResolverFactory<RequestContext> | null {
   const withRules = listArgumentsWithRules(args);
-  if (withRules.length === 0) return createResolver;
+  if (!createResolver || withRules.length === 0) return createResolver;
   return (values, context, info) => {
     const now = context.clock.now();
     const errors = withRules.flatMap(([name, argument]) => findRuleErrors(name, argument, values, now));

@@ -4,6 +4,13 @@ import { builders } from '../domain/readers/builder.reader.ts';
 import { forbidden, notFound } from '../shared/errors.ts';
 import type { Caller } from './caller.ts';
 
+/** What an operation requires of its caller, as its field of the schema declares it. */
+export interface OperationRequirements {
+  scope?: Scope | null;
+  /** Action of staff, in the console's schema. */
+  action?: unknown;
+}
+
 /** The part of a request that authorization depends on. */
 export interface AuthorizationContext {
   readonly caller: Caller;
@@ -74,4 +81,14 @@ export function requireBuilder(
   }
   caller.requireConnectionScope(builderId, scope);
   return undefined;
+}
+
+/** Checks scope and builder access of an operation, in the order of ERR-23. Undefined where there is nothing to wait for. */
+export function authorizeOperation(
+  context: AuthorizationContext,
+  { scope = null }: OperationRequirements,
+  builderId?: string,
+): Promise<void> | undefined {
+  context.caller.requireScope(scope);
+  return builderId === undefined ? undefined : requireBuilder(context, builderId, scope);
 }

@@ -12,9 +12,9 @@ import { toNetwork } from '../shared/network.ts';
 import { REGIONS, type RegionId } from '../shared/regions.ts';
 import type { Storages } from '../storage/storage.ts';
 import type { AccessTokenVerifier } from './access-token-verifier.ts';
+import { authorizeOperation } from './authorization.ts';
 import type { Caller } from './caller.ts';
 import { waitForEvents } from './event-waits.ts';
-import { OperationAuthorization } from './operation-authorization.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import type { RequestContext } from './request-context.ts';
 import { RequestUsage } from './request-usage.ts';
@@ -133,8 +133,9 @@ export class RequestAuthenticator {
       uploadQuota,
       refreshCaller,
       waitForEvents: (...wait) => waitForEvents({ tail: eventTail, usage, region, refreshCaller }, ...wait),
-      authorization: new OperationAuthorization(access, charge),
-      operation: { name: null, hasErrors: false },
+      authorize: (operation, builderId) => authorizeOperation(access, operation, builderId),
+      charge,
+      operation: { name: null, hasErrors: false, cost: 0 },
     };
   }
 }

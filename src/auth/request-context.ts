@@ -1,13 +1,13 @@
+import type { Budget } from '../../schema/rest.ts';
 import type { AuditSource } from '../domain/audit/record-audit.ts';
 import type { EventSelection } from '../domain/events/event-filter.ts';
 import type { LogPosition } from '../domain/events/event-log.ts';
 import type { OperationContext } from '../domain/operation-context.ts';
 import type { ApiError, FieldError } from '../shared/errors.ts';
 import type { ResponseMeter } from '../shared/response-meter.ts';
-import type { AuthorizationContext } from './authorization.ts';
+import type { AuthorizationContext, OperationRequirements } from './authorization.ts';
 import type { Caller } from './caller.ts';
 import type { EventWaitResult } from './event-waits.ts';
-import type { OperationAuthorization } from './operation-authorization.ts';
 
 /** Properties of a request's operation for the log and the metrics. */
 interface ExecutedOperation {
@@ -15,6 +15,8 @@ interface ExecutedOperation {
   name: string | null;
   /** Whether the response of a GraphQL request contains errors. */
   hasErrors: boolean;
+  /** Cost of a GraphQL operation; 0 before it is known. */
+  cost: number;
   /** The first GraphQL error that is the client's. */
   rejection?: { status: number; code: string; reason: string };
   /** Result that is sent in chunks, in place of the response of Apollo Server. */
@@ -36,7 +38,10 @@ export interface RequestContext extends OperationContext, AuthorizationContext {
     /** Calls the function when the response has ended, whether or not the client received it. */
     onEnd(release: () => void): void;
   };
-  readonly authorization: OperationAuthorization;
+  /** Throws or rejects unless the caller may call the operation for the builder; undefined where there is nothing to wait for. */
+  authorize(operation: OperationRequirements, builderId?: string): Promise<void> | undefined;
+  /** Charges one request to the budget; rejects with 429. */
+  charge(budget: Budget): Promise<void>;
   /** Authenticates the request's token again, with what is stored after the call. Throws 401. */
   refreshCaller(): Promise<Caller>;
   /** Whether the request may wait for events. Those of GraphQL hold their cost meanwhile, so that they may not. */
@@ -45,6 +50,8 @@ export interface RequestContext extends OperationContext, AuthorizationContext {
   waitForEvents(after: LogPosition, selection: EventSelection, timeoutMs: number): Promise<EventWaitResult>;
   /** Set when the body is larger than most operations accept: the error that they reject it with. */
   largeBody?: ApiError;
+  /** Budget that was charged for a large body before it was read, for one of its operations. */
+  prepaidBudget?: Budget;
   /** Set when texts or names in the body cannot be stored: their errors, which belong to those of the input. ERR-9. */
   textErrors?: readonly FieldError[];
   /** An object of its own, because Apollo Server copies the context. */

@@ -1,5 +1,4 @@
 import {
-  coerceInputValue,
   type GraphQLArgument,
   type GraphQLField,
   type GraphQLInputType,
@@ -8,14 +7,13 @@ import {
   getNullableType,
   isInputObjectType,
   isListType,
-  isNonNullType,
   isScalarType,
 } from 'graphql';
 import { formatFieldPath, getValidator, toFieldErrors } from '../../schema/input.ts';
-import { findRuleErrors } from '../../schema/input-rules.ts';
 import type { Operation } from '../../schema/route-table.ts';
 import { integerFromText, parseBoolean } from '../../schema/scalar.ts';
-import { type FieldError, FieldErrors, invalidField, notFound } from '../shared/errors.ts';
+import { parseArguments } from '../graphql/engine/arguments.ts';
+import { type FieldError, type FieldErrors, invalidField, notFound } from '../shared/errors.ts';
 import { isObject } from '../shared/is-object.ts';
 
 /** Request values that an operation's arguments are taken from. */
@@ -68,37 +66,18 @@ export function getRootField({ kind, field }: Operation, schema: GraphQLSchema):
  * order of the arguments, and then with invalid text in fields that the operation does not define. ERR-1, ERR-9, IDN-6.
  */
 export function parseInput(locations: ArgumentLocation[], input: RawInput): Record<string, unknown> {
-  const variables: Record<string, unknown> = {};
-  const errors = new FieldErrors();
   if (input.body !== undefined && !isObject(input.body) && locations.some(({ location }) => /^body/.test(location)))
     throw invalidField('body', 'must be an object');
-  for (const { argument, location, name } of locations) {
-    const before = errors.count;
-    const raw = getRawValue(location, name, argument, input, errors);
-    if (raw === undefined) {
-      if (isNonNullType(argument.type) && errors.count === before)
-        errors.add({ fieldName: name, message: 'is required' });
-      continue;
-    }
-    const validate = getValidator(argument.type);
-    if (validate && raw !== null) {
-      errors.add(...validate(raw, name));
-      // The validator rejects whatever the type would.
-      variables[argument.name] = raw;
-      continue;
-    }
-    variables[argument.name] = coerceInputValue(raw, argument.type, (path, _value, error) => {
+  return parseArguments(locations, {
+    readValue: ({ location, name, argument }, errors) => getRawValue(location, name, argument, input, errors),
+    toFieldErrors({ location, name }, path, error) {
       if (location === 'path') throw notFound('Resource');
       const isQuery = location === 'query';
-      errors.add(...toFieldErrors(isQuery ? toParameterName(name, path[0], input) : name, isQuery ? [] : path, error));
-    });
-  }
-  for (const { argument } of locations) errors.addNew(...findRuleErrors(argument.name, argument, variables, input.now));
-  if (errors.count > 0) errors.sort(locations.map(({ name }) => name));
-  errors.addNew(...findListParameters(locations, input.query));
-  errors.addNew(...input.textErrors);
-  errors.throwIfAny();
-  return variables;
+      return toFieldErrors(isQuery ? toParameterName(name, path[0], input) : name, isQuery ? [] : path, error);
+    },
+    otherErrors: [...findListParameters(locations, input.query), ...input.textErrors],
+    now: input.now,
+  });
 }
 
 /** Parameters of lists, which `after` replaces where pages follow it. */

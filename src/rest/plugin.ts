@@ -148,7 +148,10 @@ class RestRouteHandler {
     const context = setRestContext(this.#authenticator, this.#operation.scope, request, authenticated);
     context.operation.name = this.#operation.field;
     const { builderId } = parseInput(this.#builderLocation, this.#input(request, context));
-    return context.authorization.authorizeBeforeBody(this.#operation, builderId as string | undefined);
+    const { budget } = this.#operation;
+    const pending = context.authorize(this.#operation, builderId as string | undefined);
+    if (!budget) return pending;
+    return pending ? pending.then(() => context.charge(budget)) : context.charge(budget);
   }
 
   handle = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {

@@ -83,9 +83,12 @@ export class FieldErrors {
     }
   }
 
-  /** Sorts the errors by the positions of the names that their paths begin with. */
+  /** Sorts the errors by the positions of the names that their paths begin with; those of other names are last. */
   sort(names: readonly string[]): void {
-    const toPosition = ({ fieldName }: FieldError) => names.indexOf(/^[^.[]*/.exec(fieldName)![0]);
+    const toPosition = ({ fieldName }: FieldError) => {
+      const position = names.indexOf(/^[^.[]*/.exec(fieldName)![0]);
+      return position < 0 ? names.length : position;
+    };
     this.#errors.sort((one, other) => toPosition(one) - toPosition(other));
   }
 

@@ -4,7 +4,7 @@ import { ApiError, ValidationError } from './errors.ts';
 export const MAX_COST = 500_000;
 
 /** Maximum fields of an interpreted response, with those of objects and lists within a record. */
-const MAX_INTERPRETED_COST = 100_000;
+export const MAX_INTERPRETED_COST = 100_000;
 
 /** Cost of a read that may visit many rows, whatever it returns. */
 export const SLOW_READ_COST = 500;
@@ -35,15 +35,23 @@ export class ResponseMeter {
   /** Unlimited by default: REST responses are not rejected for their size. */
   #maxFields = Number.POSITIVE_INFINITY;
   #maxBytes = Number.POSITIVE_INFINITY;
+  /** Estimated cost of the whole operation. */
+  #estimate = 0;
 
   /** Cost of what was executed so far. */
   get cost(): number {
     return this.fields + this.readCost;
   }
 
-  limit(maxFields: number, maxBytes: number): void {
+  limit(maxFields: number, maxBytes: number, estimate = 0): void {
+    this.#estimate = estimate;
     this.#maxFields = maxFields;
     this.#maxBytes = maxBytes;
+  }
+
+  /** An execution ends at its limit. The estimate is that of the whole operation. */
+  get #wholeCost(): number {
+    return Math.max(this.fields, this.#estimate);
   }
 
   /** Counts bytes of large values that were read; throws 400 where they exceed the limit of a response. */
@@ -59,7 +67,7 @@ export class ResponseMeter {
     if (this.fields <= this.#maxFields && this.bytes <= this.#maxBytes && !this.rejection) return;
     this.rejection ??=
       this.fields > this.#maxFields
-        ? costLimitExceeded('select so many fields of so many records', this.fields, this.#maxFields)
+        ? costLimitExceeded('select so many fields of so many records', this.#wholeCost, this.#maxFields)
         : costLimitExceeded('have so many bytes in its response', this.bytes, this.#maxBytes);
     throw this.rejection;
   }

@@ -2,8 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CostCode } from '../../entities/cost-code.entity.ts';
 import type { Statement } from '../../src/database/pool/pg-pipeline.ts';
 import { StatementRunner } from '../../src/database/pool/statement-runner.ts';
-import { Loaders, MAX_RECORDS } from '../../src/database/read/loaders.ts';
-import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { defects } from '../../src/domain/readers/defect.reader.ts';
 import { photos } from '../../src/domain/readers/photo.reader.ts';
 import { costCodes, timesheets } from '../../src/domain/readers/timesheet.reader.ts';
@@ -190,15 +188,5 @@ describe('a read without parameters', () => {
   it('returns all rows', async () => {
     const { au1 } = service.databases;
     expect(await costCodes.findAll(au1, {})).toHaveLength(await au1.fork().count(CostCode));
-  });
-});
-
-describe('a read beyond the maximum records of one request', () => {
-  it('rejects with 400 while earlier reads succeed', async () => {
-    const loaders = new Loaders(service.databases.au1);
-    const [id] = service.findDemoClient('A').builderIds;
-    loaders.reserveRecords(MAX_RECORDS - 1);
-    const answers = await Promise.allSettled([loaders.load(builders, id!), loaders.load(builders, id!)]);
-    expect(answers).toMatchObject([{ value: { id } }, { reason: { status: 400 } }]);
   });
 });

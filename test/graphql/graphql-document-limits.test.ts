@@ -60,7 +60,9 @@ describe('a document (LIM-18)', () => {
     const query = (length: number) => `{ me { id } }${' '.repeat(length - 13)}`;
     expect((await post(query(MAX_CHARACTERS))).errors).toBeUndefined();
     // The text is invalid, so that parsing it would fail with another error.
-    expect(await problemWith(`"""${query(MAX_CHARACTERS)}`)).toMatch(/must have at most 100000 characters, not 100003/);
+    expect(await problemWith(`"""${query(MAX_CHARACTERS)}`)).toMatch(
+      /must not have so many characters: it has 100003, and the limit is 100000/,
+    );
   });
 
   it('400 where the name of its operation is longer than 1,000 characters', async () => {
@@ -87,7 +89,7 @@ describe('a document (LIM-18)', () => {
     ['inline fragments', (n: number) => `{ ${'... { '.repeat(n)}me { id }${'}'.repeat(n)} }`],
     ['types', (n: number) => `query ($a: ${'['.repeat(n)}Int${']'.repeat(n)}) { me { id } }`],
   ])('400 when %s nest too deep', async (_, query) => {
-    expect(await problemWith(query(300))).toBe(`must not nest deeper than ${MAX_NODE_DEPTH} levels`);
+    expect(await problemWith(query(300))).toMatch(`and the limit is ${MAX_NODE_DEPTH}`);
   });
 
   it('400, not 500, when it nests deeper than a parser can follow', async () => {
@@ -112,30 +114,27 @@ describe('a document (LIM-18)', () => {
   ])('400 with the count and the limit when it repeats %s too often', async (_, query) => {
     const message = await problemWith(query());
     const [count, limit] = message.match(/\d+/g)!.map(Number);
-    expect(message).toMatch(/^must not repeat fields and fragments so often: at least \d+ comparisons/);
+    expect(message).toMatch(/^must not need so many comparisons of fields and fragments/);
     expect([count! > limit!, limit]).toEqual([true, 5_000]);
   });
 
   it('400 with the count and the limit when many operations share many fragments', async () => {
     const query = `${repeat(160, (i) => `query A${i}($b: BuilderId!) { ...F }`)} fragment F on Query { ${repeat(160, (i) => `a${i}: builder(builderId: $b) { id }`)} }`;
-    expect(await problemWith(query)).toMatch(/at least \d+ visits would be needed, at most 10000/);
-  });
-
-  it('names each of a hundred invalid arguments', async () => {
-    const { errors } = await post(`{ ${repeat(90, (i) => `a${i}: projects(builderId: "x") { data { id } }`)} }`);
-    expect(errors).toHaveLength(90);
-    for (const { extensions } of errors) expect(extensions.errors[0].fieldName).toBe('builderId');
+    expect(await problemWith(query)).toMatch(
+      /share fragments among so many operations: it has \d+, and the limit is 10000/,
+    );
   });
 });
 
 describe('the variables', () => {
   it('400 with the first hundred errors of a list of wrong values', async () => {
     const query = 'query ($b: BuilderId!, $s: [PhotoSource!]) { photos(builderId: $b, source: $s) { data { id } } }';
-    const variables = { b: 'buil_a1', s: Array.from({ length: 40_000 }, () => 'GALERY') };
+    const [b] = service.findDemoClient('A').builderIds;
+    const variables = { b, s: Array.from({ length: 40_000 }, () => 'GALERY') };
     const { status, errors } = await post(query, variables);
     expect(status).toBe(400);
     expect(errors[0].extensions.errors).toHaveLength(100);
-    expect(errors[0].extensions.errors.at(-1).fieldName).toBe('s[99]');
+    expect(errors[0].extensions.errors.at(-1).fieldName).toBe('source[99]');
     expect(errors[0].message.length).toBeLessThan(20_000);
   });
 });

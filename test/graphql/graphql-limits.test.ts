@@ -32,7 +32,7 @@ describe('a query', () => {
     const refused = {
       status: 400,
       code: 'BAD_USER_INPUT',
-      errors: [{ fieldName: 'query', message: 'must not nest deeper than 20 fields' }],
+      errors: [{ fieldName: 'query', message: 'must not nest so many fields: it has 21, and the limit is 20' }],
     };
     expect(await readError(query(21))).toMatchObject(refused);
     const half = chain(10).replace('name', '...Rest');
@@ -61,25 +61,108 @@ describe('a query', () => {
     expect((await post({ query })).statusCode).toBeLessThan(500);
   });
 
-  it('may read 25,000 records: fifty aliases of an operation, and not 51 (LIM-17)', async () => {
-    const query = (count: number) => `{ ${Array.from({ length: count }, (_, at) => `a${at}: me { id }`).join(' ')} }`;
-    expect((await post({ query: query(50) })).json().errors).toBeUndefined();
-    const { errors } = (await post({ query: query(51) })).json();
-    expect(errors[0].extensions).toMatchObject({
-      code: 'BAD_USER_INPUT',
-      errors: [{ fieldName: 'query', message: 'must not ask for more than 25000 records' }],
-    });
-  });
-
-  it('may have 5,000 tokens, and not 5,001 (LIM-18)', async () => {
+  it('may have 5,000 tokens, and not 5,001, with the number of all (LIM-18)', async () => {
     const names = Array.from({ length: 1_665 }, (_, at) => `a${at}: __typename`).join(' ');
     expect((await post({ query: `{ me { ${names} } }` })).json().errors).toBeUndefined();
-    expect(await readError(`{ me { ${names} id } }`)).toMatchObject({ status: 400 });
+    const { status, extensions } = await readRejection(`{ me { ${names} id name } }`);
+    expect([status, extensions.cost, extensions.limit]).toEqual([400, 5_002, 5_000]);
   });
 
   it('must be the only one of its request (ERR-25)', async () => {
     const response = await post([{ query: '{ me { id } }' }, { query: '{ me { id } }' }]);
     expect(response.statusCode).toBe(400);
+  });
+});
+
+/** Returns the status and the extensions of the only error of a request that executed nothing. */
+async function readRejection(query: string, variables = {}) {
+  const response = await post({ query, variables });
+  const { data, errors } = response.json();
+  expect([data, errors.length]).toEqual([undefined, 1]);
+  return { status: response.statusCode, path: errors[0].path, extensions: errors[0].extensions };
+}
+
+const repeat = (count: number, field: string) => Array.from({ length: count }, (_, at) => `a${at}: ${field}`).join(' ');
+
+describe('a document that exceeds a limit (LIM-33)', () => {
+  const createMeeting = () =>
+    `createMeeting(builderId: "${service.findDemoClient('A').builderIds[0]}", title: "Limit") { id }`;
+  const countMeetings = async () => {
+    const rows = await service.databases.au1.fork().execute(`select from meeting where title = 'Limit'`);
+    return rows.length;
+  };
+
+  it('executes none of 51 mutations, and all of 50 (LIM-17)', async () => {
+    const rejection = await readRejection(`mutation { ${repeat(51, createMeeting())} }`);
+    expect(rejection).toMatchObject({
+      status: 400,
+      extensions: { code: 'BAD_USER_INPUT', cost: 51, limit: 50, errors: [{ fieldName: 'query' }] },
+    });
+    expect(await countMeetings()).toBe(0);
+    const { data, errors, extensions } = (await post({ query: `mutation { ${repeat(50, createMeeting())} }` })).json();
+    expect([errors, Object.keys(data).length, extensions.cost]).toEqual([undefined, 50, 50]);
+    expect(await countMeetings()).toBe(50);
+  });
+
+  it('is rejected for 51 root fields also in fragments of a query', async () => {
+    const query = `{ ...A ...B } fragment A on Query { ${repeat(26, 'me { id }')} }
+      fragment B on Query { ${repeat(25, 'me { id }').replaceAll('a', 'b')} }`;
+    expect(await readRejection(query)).toMatchObject({ status: 400, extensions: { cost: 51, limit: 50 } });
+  });
+
+  it('is rejected for the records that it may read, where each page counts as 25 (LIM-17)', async () => {
+    const pages = repeat(20, 'timesheets(limit: 1) { meta { totalCount } }');
+    const query = `{ builders { data { projects { data { ${pages} } } } } }`;
+    const records = 25 + 25 * 25 + 625 * 20 * 25;
+    expect(await readRejection(query)).toMatchObject({ status: 400, extensions: { cost: records, limit: 250_000 } });
+  });
+
+  it('executes no mutation whose cost is too high, with the whole cost (LIM-15)', async () => {
+    const query = `mutation { ${createMeeting().replace('{ id }', '{ project { ...Deep } }')} }
+      fragment Deep on Project { ${repeat(10, 'timesheets { data { ...Wide } }')} }
+      fragment Wide on Timesheet { ${repeat(401, 'id')} }`;
+    const { status, extensions } = await readRejection(query);
+    expect([status, extensions.limit]).toEqual([400, 100_000]);
+    expect(extensions.cost).toBe(1 + 10 + 10 * 25 * 401);
+    expect(await countMeetings()).toBe(50);
+  });
+});
+
+describe('a mutation of which a root field fails (ERR-28)', () => {
+  it('has the results of the others', async () => {
+    const [builderId] = service.findDemoClient('A').builderIds;
+    const query = `mutation { first: createMeeting(builderId: "${builderId}", title: "One") { title }
+      second: startMeeting(builderId: "${builderId}", meetingId: "meet_anone") { title } }`;
+    const { data, errors } = (await post({ query })).json();
+    expect(data).toEqual({ first: { title: 'One' }, second: null });
+    expect(errors).toMatchObject([{ path: ['second'], extensions: { code: 'NOT_FOUND' } }]);
+  });
+
+  it('executes nothing where one may not be called', async () => {
+    const [builderId] = service.findDemoClient('A').builderIds;
+    const query = `mutation { first: createMeeting(builderId: "${builderId}", title: "None") { title }
+      second: createMeeting(builderId: "buil_anone", title: "None") { title } }`;
+    expect(await readRejection(query)).toMatchObject({ status: 404, path: ['second'] });
+    const rows = await service.databases.au1.fork().execute(`select from meeting where title = 'None'`);
+    expect(rows).toEqual([]);
+  });
+});
+
+describe('the cost of a response', () => {
+  it.each([
+    ['a query', '{ builders(limit: 5) { meta { totalCount } data { id name } } }', 10],
+    ['a query of one record', '{ me { id } }', 1],
+    ['an invalid document', '{ nothing }', 0],
+    ['a document with a syntax error', '{', 0],
+    ['invalid input', '{ builders(limit: 26) { data { id } } }', 25],
+    ['too high a cost', `{ ${repeat(51, 'me { id }')} }`, 51],
+  ])('is in the extensions: %s', async (_, query, cost) => {
+    expect((await post({ query })).json().extensions).toEqual({ cost });
+  });
+
+  it('is 0 in a response to a request without a token', async () => {
+    const response = await service.app.inject({ method: 'POST', url: '/graphql', payload: { query: '{ me { id } }' } });
+    expect([response.statusCode, response.json().extensions]).toEqual([401, { cost: 0 }]);
   });
 });
 

@@ -41,7 +41,7 @@ describe('a message in production', () => {
     ['type', '{ me { ... on Identty { id } } }'],
     ['argument', '{ builders(limt: 1) { data { id } } }'],
     ['directive argument', '{ me { id @skip(iff: true) } }'],
-    ['enum literal', '{ projects(builderId: "buil_a1", status: IN_PROGRES) { data { id } } }'],
+    ['enum literal', 'query ($b: BuilderId!) { projects(builderId: $b, status: IN_PROGRES) { data { id } } }'],
     [
       'enum variable',
       'query ($s: ProjectStatus, $b: BuilderId!) { projects(builderId: $b, status: $s) { data { id } } }',
@@ -49,11 +49,11 @@ describe('a message in production', () => {
     ],
     [
       'input field of a literal',
-      'mutation { upsertMeetingNote(builderId: "buil_a1", meetingId: "meet_a1", externalSourceId: "a", actionItems: [{ txt: "a" }]) { id } }',
+      'mutation ($b: BuilderId!) { upsertMeetingNote(builderId: $b, meetingId: "meet_a1", externalSourceId: "a", actionItems: [{ txt: "a" }]) { id } }',
     ],
     [
       'input field of a variable',
-      'mutation ($items: [ActionItemInput!]) { upsertMeetingNote(builderId: "buil_a1", meetingId: "meet_a1", externalSourceId: "a", actionItems: $items) { id } }',
+      'mutation ($b: BuilderId!, $items: [ActionItemInput!]) { upsertMeetingNote(builderId: $b, meetingId: "meet_a1", externalSourceId: "a", actionItems: $items) { id } }',
       { items: [{ txt: 'a', text: 'b' }] },
     ],
   ];

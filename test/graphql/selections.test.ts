@@ -2,7 +2,7 @@ import { type GraphQLObjectType, getNamedType, isLeafType, isObjectType } from '
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Project } from '../../entities/project.entity.ts';
 import { Reads, recordType } from '../../schema/selection.ts';
-import { Loaders, MAX_RECORDS } from '../../src/database/read/loaders.ts';
+import { Loaders } from '../../src/database/read/loaders.ts';
 import { Reader } from '../../src/database/read/reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
 import { type Service, startService } from '../support/harness.ts';
@@ -111,15 +111,6 @@ describe('the record that a summary is of', () => {
       'Contact.page(subcontractorId)',
     ]);
     expect(await compiled('id abn')).toEqual(['Insurance.page(builderId)', 'Subcontractor.one()']);
-  });
-
-  it('counts among those that a request may ask for', async () => {
-    const loaders = new Loaders(service.databases.au1);
-    const reader = projects.select({ paths: new Set(['id']), total: false, key: 'id' });
-    const summary = { id: samples.ProjectId!, builderId: samples.BuilderId! };
-    for (let record = 1; record <= MAX_RECORDS; record++)
-      expect(loaders.loadFromSummary(reader, summary)).toMatchObject(summary);
-    await expect(loaders.loadFromSummary(reader, summary)).rejects.toMatchObject({ status: 400 });
   });
 
   it('is null once it is archived', async () => {

@@ -135,8 +135,11 @@ describe('an input that breaks rules of single fields and rules over several fie
     const createPhoto = `mutation ($b: BuilderId!, $fileName: FileName!, $at: Timestamp, $url: ImageUrl) {
       createPhoto(builderId: $b, fileName: $fileName, capturedAt: $at, imageUrl: $url) { id } }`;
     const b = client.builderId;
-    expect(await readGraphqlErrors(createPhoto, { b, at: 'x' })).toEqual([400, ['fileName', 'at', 'imageAttachment']]);
-    expect(await readGraphqlErrors(createPhoto, { b, url: '' })).toEqual([400, ['fileName', 'url']]);
+    expect(await readGraphqlErrors(createPhoto, { b, at: 'x' })).toEqual([
+      400,
+      ['fileName', 'capturedAt', 'imageAttachment'],
+    ]);
+    expect(await readGraphqlErrors(createPhoto, { b, url: '' })).toEqual([400, ['fileName', 'imageUrl']]);
     const builders = 'query ($limit: PageLimit) { builders(offset: 0, cursor: "", limit: $limit) { meta { limit } } }';
     expect(await readGraphqlErrors(builders, { limit: 26 })).toEqual([400, ['limit', 'cursor']]);
     const withDefault = `query ($limit: PageLimit, $cursor: ListCursor = "") {
@@ -144,7 +147,7 @@ describe('an input that breaks rules of single fields and rules over several fie
     expect(await readGraphqlErrors(withDefault, { limit: 26 })).toEqual([400, ['limit', 'cursor']]);
     const inLiteral = `mutation ($b: BuilderId!, $url: ImageUrl) { bulkUpsertPhotos(builderId: $b, projectId: "proj_a1",
       externalSourceId: "a", sourceApp: "b", photos: [{ externalSourceId: "a", imageUrl: $url }]) { folderId } }`;
-    expect(await readGraphqlErrors(inLiteral, { b, url: '' })).toEqual([400, ['url']]);
+    expect(await readGraphqlErrors(inLiteral, { b, url: '' })).toEqual([400, ['photos[0].imageUrl']]);
   });
 
   it('is an error of the root field for literals and for valid variables, after its authorization (ERR-23)', async () => {
@@ -160,6 +163,26 @@ describe('an input that breaks rules of single fields and rules over several fie
       occurredAt: "2126-03-02T07:30:00Z") { data { id } } }`;
     const fields = ['sourceSignOnEventId', 'occurredAt'];
     expect(await readGraphqlErrors(signOnEvent, { b: client.builderId })).toEqual([400, fields]);
+  });
+
+  it.each([
+    [
+      'a variable',
+      'query ($b: BuilderId!, $s: ProjectStatus) { projects(builderId: $b, status: $s) { data { id } } }',
+      'x',
+    ],
+    [
+      'a literal',
+      'query ($b: BuilderId!) { projects(builderId: $b, status: NONE, limit: 99) { data { id } } }',
+      undefined,
+    ],
+    ['an omitted argument', 'query ($b: BuilderId!) { project(builderId: $b) { id } }', undefined],
+  ])('comes after scope and builder access in GraphQL: %s (ERR-23, ERR-28)', async (_what, query, s) => {
+    const unconnected = service.findDemoClient('B').builderIds.find((id) => id !== client.builderId)!;
+    const without = await service.tokenOf('A', ['read:photos']);
+    expect((await readGraphqlErrors(query, { b: client.builderId, s }))[0]).toBe(400);
+    expect(await readGraphqlErrors(query, { b: unconnected, s })).toEqual([403, undefined]);
+    expect(await readGraphqlErrors(query, { b: client.builderId, s }, without)).toEqual([403, undefined]);
   });
 
   it('is an error of an edge (LST-13)', async () => {

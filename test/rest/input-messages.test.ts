@@ -1,4 +1,11 @@
-import { getNamedType } from 'graphql';
+import {
+  type GraphQLInputType,
+  getNamedType,
+  getNullableType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+} from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { createRouteTable, type Operation } from '../../schema/route-table.ts';
@@ -74,18 +81,46 @@ async function sendByRest(operation: Operation, query: string, body?: unknown): 
   return response.statusCode === 400 ? response.json().errors : [];
 }
 
-async function sendByGraphql(operation: Operation, body: object): Promise<FieldError[]> {
-  const ids = inPathOf(operation).map(({ argument }) => [argument.name, samples[getNamedType(argument.type).name]]);
-  const query = createOperationDocument(operation.kind, rootField(operation));
-  const { errors = [] } = await service.graphql(token, query, { ...Object.fromEntries(ids), ...body });
+/** Calls the operation with the arguments as variables, or as literals of the document. */
+async function sendByGraphql(operation: Operation, input: object, as: 'variables' | 'literals'): Promise<FieldError[]> {
+  const ids = locateArguments(operation, schema)
+    .filter(({ location }) => location === 'path' || location === 'header')
+    .map(({ argument }) => [argument.name, samples[getNamedType(argument.type).name]]);
+  const field = rootField(operation);
+  const values = { ...Object.fromEntries(ids), ...input };
+  const { errors = [] } = await (as === 'variables'
+    ? service.graphql(token, createOperationDocument(operation.kind, field), values)
+    : service.graphql(token, createLiteralDocument(operation, values)));
+  expect(errors.length).toBeLessThan(2);
   return errors.flatMap(({ extensions }) => (extensions.errors ?? []) as FieldError[]);
+}
+
+function createLiteralDocument(operation: Operation, values: Record<string, unknown>): string {
+  const { name, args } = rootField(operation);
+  const given = args.filter((argument) => values[argument.name] !== undefined);
+  const literals = given.map((argument) => `${argument.name}: ${printLiteral(values[argument.name], argument.type)}`);
+  const list = literals.length > 0 ? `(${literals.join(', ')})` : '';
+  return `${operation.kind.toLowerCase()} { ${name}${list} { __typename } }`;
+}
+
+/** Prints a JSON value, whose texts are names where the type has names. */
+function printLiteral(value: unknown, type: GraphQLInputType | undefined): string {
+  const nullable = type && getNullableType(type);
+  if (Array.isArray(value)) {
+    const item = isListType(nullable) ? (nullable.ofType as GraphQLInputType) : type;
+    return `[${value.map((each) => printLiteral(each, item)).join(', ')}]`;
+  }
+  if (typeof value === 'object' && value !== null) {
+    const fields = isInputObjectType(nullable) ? nullable.getFields() : {};
+    return `{ ${Object.entries(value).map(([name, each]) => `${name}: ${printLiteral(each, fields[name]?.type)}`)} }`;
+  }
+  const isName =
+    type && isEnumType(getNamedType(type)) && typeof value === 'string' && /^(?!null$)[A-Za-z_]\w*$/.test(value);
+  return isName ? value : JSON.stringify(value);
 }
 
 const withGraphqlTerms = (errors: readonly FieldError[]) =>
   errors.map(({ message }) => message).filter((message) => GRAPHQL_TERMS.some((term) => term.test(message)));
-
-const sortErrors = (errors: readonly FieldError[]) =>
-  errors.map(({ fieldName, message }) => `${fieldName}: ${message}`).toSorted();
 
 /** Returns the example body with null for each absent field, so that it has every path of the input. */
 function exampleOf({ path, method }: Operation): object | undefined {
@@ -120,12 +155,14 @@ describe.each(withBody)('400 of $method $path, whatever is wrong in the body', (
       for (const message of withGraphqlTerms(rest)) terms.add(message);
       if (rest.length === 0) continue;
       refused++;
-      const graphql = await sendByGraphql(operation, body);
-      for (const message of withGraphqlTerms(graphql)) terms.add(message);
       // GraphQL coerces a single value to a list of one, and rejects unknown fields, which REST ignores.
       if (rest.some(({ message }) => message === 'must be an array')) continue;
-      const known = graphql.filter(({ message }) => message !== 'is not a field of this object');
-      if (sortErrors(known).join() !== sortErrors(rest).join()) differences.push({ path, rest, graphql });
+      for (const as of ['variables', 'literals'] as const) {
+        const graphql = await sendByGraphql(operation, body, as);
+        for (const message of withGraphqlTerms(graphql)) terms.add(message);
+        const known = graphql.filter(({ message }) => message !== 'is not a field of this object');
+        if (JSON.stringify(known) !== JSON.stringify(rest)) differences.push({ path, as, rest, graphql });
+      }
     }
     expect([...terms]).toEqual([]);
     expect(differences).toEqual([]);
@@ -142,16 +179,21 @@ describe.each(withBody)('400 of $method $path, whatever is wrong in the body', (
 });
 
 describe.each(withQuery)('400 of $method $path, whatever is wrong in the query', (operation) => {
-  it('has a message about the valid values of the parameter', async () => {
+  it('has a message about the valid values of the parameter, and the same through GraphQL (ERR-24)', async () => {
     const names = locateArguments(operation, schema)
       .filter(({ location }) => location !== 'path' && location !== 'header')
       .map(({ name }) => name);
-    const queries = names.flatMap((name) => [
-      ...WRONG_TEXTS.map((text) => `?${name}=${encodeURIComponent(text)}`),
-      `?${name}=x&${name}=y`,
-    ]);
     const errors: FieldError[] = [];
-    for (const query of queries) errors.push(...(await sendByRest(operation, query)));
+    for (const name of names) {
+      errors.push(...(await sendByRest(operation, `?${name}=x&${name}=y`)));
+      for (const text of WRONG_TEXTS) {
+        const rest = await sendByRest(operation, `?${name}=${encodeURIComponent(text)}`);
+        errors.push(...rest);
+        if (!rest.some(({ fieldName }) => fieldName === name)) continue;
+        for (const as of ['variables', 'literals'] as const)
+          expect(await sendByGraphql(operation, { [name]: text }, as), `${name}=${text} as ${as}`).toEqual(rest);
+      }
+    }
     expect(withGraphqlTerms(errors)).toEqual([]);
     expect(errors.length).toBeGreaterThan(0);
   });
@@ -166,16 +208,22 @@ describe('an invalid literal of a GraphQL document', () => {
     [
       'imageAttachment: { key: 7, regionId: eu1 }',
       [
-        { fieldName: 'imageAttachment.type', message: 'is required' },
         { fieldName: 'imageAttachment.key', message: 'must be a string' },
         { fieldName: 'imageAttachment.regionId', message: 'must be one of au1, us1' },
+        { fieldName: 'imageAttachment.type', message: 'is required' },
       ],
     ],
     [
       'imageAttachment: { key: "k", regionId: au1, type: attachment, size: 1 }',
       [{ fieldName: 'imageAttachment.size', message: 'is not a field of this object' }],
     ],
-    ['contentType: 7', [{ fieldName: 'contentType', message: 'must be a string' }]],
+    [
+      'contentType: 7',
+      [
+        { fieldName: 'contentType', message: 'must be a string' },
+        { fieldName: 'imageAttachment', message: 'give either imageAttachment or imageUrl' },
+      ],
+    ],
   ])('is described like the same JSON: %s (ERR-4, ERR-8)', async (argument, expected) => {
     const query = `mutation { createPhoto(builderId: "${samples.BuilderId}", fileName: "a.jpg", ${argument}) { id } }`;
     expect(await errorsOf(query)).toEqual(expected);
@@ -186,6 +234,7 @@ describe('an invalid literal of a GraphQL document', () => {
     const input = `builderId: "${samples.BuilderId}", externalSourceId: "p", sourceApp: "a", projectId: "${samples.ProjectId}"`;
     expect(await errorsOf(`mutation { bulkUpsertPhotos(${input}, photos: ${photos}) { folderId } }`)).toEqual([
       { fieldName: 'photos[1].imageAttachment', message: 'must be an object' },
+      { fieldName: 'photos[0].imageAttachment', message: 'give either imageAttachment or imageUrl' },
     ]);
   });
 });

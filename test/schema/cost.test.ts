@@ -8,7 +8,7 @@ const schema = buildServiceSchema();
 
 function costOf(query: string, variables = {}): number {
   const document = parse(query);
-  return estimateCost(schema, document, getOperationAST(document)!, variables);
+  return estimateCost(schema, document, getOperationAST(document)!, variables).cost;
 }
 
 describe('the cached estimate of an operation', () => {
@@ -30,9 +30,8 @@ describe('the cached estimate of an operation', () => {
       },
     });
     const estimate = createCachedCostEstimate(schema);
-    expect([estimate(document, counted, { id: 'buil_a' }), estimate(document, counted, { id: 'buil_b' })]).toEqual([
-      5, 5,
-    ]);
+    const costs = ['buil_a', 'buil_b'].map((id) => estimate(document, counted, { id }).cost);
+    expect(costs).toEqual([3, 3]);
     expect(selections).toBe(1);
   });
 
@@ -42,7 +41,7 @@ describe('the cached estimate of an operation', () => {
     );
     const estimate = createCachedCostEstimate(schema);
     const limits = [2, 4, undefined];
-    expect(limits.map((limit) => estimate(document, operation, { limit }))).toEqual([2 + 2, 2 + 4, 2 + 25]);
+    expect(limits.map((limit) => estimate(document, operation, { limit }).cost)).toEqual([2, 4, 25]);
   });
 
   it('is made again where what a list is read by is a variable (LIM-15)', () => {
@@ -50,82 +49,98 @@ describe('the cached estimate of an operation', () => {
       'query ($since: RangeStart) { builders(updatedSince: $since, limit: 1) { data { id } } }',
     );
     const estimate = createCachedCostEstimate(schema);
-    expect([estimate(document, operation, {}), estimate(document, operation, { since: '2026-01-01' })]).toEqual([
-      3, 503,
-    ]);
+    const variables = [{}, { since: '2026-01-01' }];
+    expect(variables.map((each) => estimate(document, operation, each).cost)).toEqual([1, 501]);
   });
 
   it('is made for each operation of a document', () => {
     const document = parse('query One { me { id } } query Two { me { id name } }');
     const estimate = createCachedCostEstimate(schema);
-    const costs = ['One', 'Two'].map((name) => estimate(document, getOperationAST(document, name)!, {}));
-    expect(costs).toEqual([2, 3]);
+    const costs = ['One', 'Two'].map((name) => estimate(document, getOperationAST(document, name)!, {}).cost);
+    expect(costs).toEqual([1, 2]);
   });
 });
 
 describe('the estimated cost of an operation', () => {
   it('is the number of selected fields where there is one record', () => {
-    expect(costOf('{ me { id name } }')).toBe(3);
+    expect(costOf('{ me { id name } }')).toBe(2);
   });
 
   it('counts the fields of a page as often as it may hold records (LIM-15)', () => {
-    // projects, meta, totalCount, data, and twice 25 for two fields of each record.
-    expect(costOf('{ projects(builderId: "buil_a") { meta { totalCount } data { id name } } }')).toBe(4 + 2 * 25);
-    expect(costOf('{ projects(builderId: "buil_a", limit: 3) { meta { totalCount } data { id name } } }')).toBe(
-      4 + 2 * 3,
-    );
+    expect(costOf('{ projects(builderId: "buil_a") { meta { totalCount } data { id name } } }')).toBe(2 * 25);
+    expect(costOf('{ projects(builderId: "buil_a", limit: 3) { meta { totalCount } data { id name } } }')).toBe(2 * 3);
   });
 
   it('counts a list field of a record as one value (LIM-15)', () => {
     const query = '{ projects(builderId: "buil_a", limit: 3) { data { integrations { type sourceId } } } }';
-    expect(costOf(query)).toBe(2 + 3 * (1 + 2));
+    expect(costOf(query)).toBe(3 * (1 + 2));
   });
 
   it('reads the limit of a page from the variables', () => {
     const query = 'query ($limit: PageLimit) { projects(builderId: "buil_a", limit: $limit) { data { id } } }';
-    expect(costOf(query, { limit: 2 })).toBe(2 + 2);
-    expect(costOf(query)).toBe(2 + 25);
-    expect(costOf(query, { limit: 'wrong' })).toBe(2 + 25);
+    expect(costOf(query, { limit: 2 })).toBe(2);
+    expect(costOf(query)).toBe(25);
+    expect(costOf(query, { limit: 'wrong' })).toBe(25);
   });
 
   it('reads the default of a variable that was not given', () => {
     const query = 'query ($limit: PageLimit = 2) { projects(builderId: "buil_a", limit: $limit) { data { id } } }';
-    expect(costOf(query)).toBe(2 + 2);
-    expect(costOf(query, { limit: 3 })).toBe(2 + 3);
+    expect(costOf(query)).toBe(2);
+    expect(costOf(query, { limit: 3 })).toBe(3);
   });
 
   it('counts a list by its changes as 500 more (LIM-15)', () => {
     const list = (given: string) =>
       costOf(`query ($since: RangeStart) { projects(builderId: "buil_a", limit: 1${given}) { data { id } } }`);
-    expect([list(''), list(', updatedSince: null'), list(', updatedSince: $since')]).toEqual([3, 3, 3]);
-    expect(list(', updatedSince: "2026-01-01"')).toBe(503);
+    expect([list(''), list(', updatedSince: null'), list(', updatedSince: $since')]).toEqual([1, 1, 1]);
+    expect(list(', updatedSince: "2026-01-01"')).toBe(501);
     const query = 'query ($since: RangeStart) { builders(updatedSince: $since, limit: 1) { data { id } } }';
-    expect(costOf(query, { since: '2026-01-01' })).toBe(503);
+    expect(costOf(query, { since: '2026-01-01' })).toBe(501);
   });
 
   it('multiplies from level to level', () => {
     const query = '{ projects(builderId: "buil_a") { data { timesheets { data { id } } } } }';
-    expect(costOf(query)).toBe(2 + 25 * (2 + 25));
+    expect(costOf(query)).toBe(25 * (1 + 25));
   });
 
   it('counts a fragment wherever it is spread, in linear time of the document (LIM-15)', () => {
     const fragments = Array.from({ length: 60 }, (_, at) => `fragment F${at} on Query { ...F${at + 1} ...F${at + 1} }`);
     const query = `{ ...F0 } ${fragments.join(' ')} fragment F60 on Query { me { id } }`;
-    expect(costOf(query)).toBe(2 * 2 ** 60);
+    expect(costOf(query)).toBe(2 ** 60);
   });
 
   it('counts aliases (LIM-15)', () => {
     const aliases = Array.from({ length: 1_550 }, (_, at) => `a${at}: id`).join(' ');
     const query = `{ projects(builderId: "buil_a") { data { timesheets { data { ...All } } } } } fragment All on Timesheet { ${aliases} }`;
-    expect(costOf(query)).toBe(2 + 25 * (2 + 25 * 1_550));
+    expect(costOf(query)).toBe(25 * (1 + 25 * 1_550));
     expect(costOf(query)).toBeGreaterThan(MAX_COST);
   });
 
   it('allows one introspection of the whole schema, and not many copies of it', () => {
     expect(costOf(getIntrospectionQuery())).toBeLessThan(MAX_COST);
     const types = 'types { fields { args { type { ofType { ofType { ofType { name } } } } } } }';
-    const copies = Array.from({ length: 200 }, (_, at) => `a${at}: __schema { ${types} }`).join(' ');
+    const copies = Array.from({ length: 250 }, (_, at) => `a${at}: __schema { ${types} }`).join(' ');
     expect(costOf(`{ ${copies} }`)).toBeGreaterThan(MAX_COST);
+  });
+});
+
+describe('the estimated records of an operation (LIM-17)', () => {
+  const recordsOf = (query: string) => {
+    const document = parse(query);
+    return estimateCost(schema, document, getOperationAST(document)!, {}).records;
+  };
+
+  it('are one for each record, and at least 25 for each page', () => {
+    const builders = Array.from({ length: 51 }, (_, at) => `a${at}: builder(builderId: "buil_a") { id }`).join(' ');
+    expect(recordsOf(`{ ${builders} }`)).toBe(51);
+    expect(costOf(`{ ${builders} }`)).toBe(51);
+    expect(recordsOf('{ projects(builderId: "buil_a", limit: 1) { meta { totalCount } } }')).toBe(25);
+  });
+
+  it('multiply from level to level', () => {
+    const query =
+      '{ projects(builderId: "buil_a", limit: 3) { data { builder { id } timesheets(limit: 1) { meta { totalCount } } } } }';
+    expect(recordsOf(query)).toBe(25 + 3 * (1 + 25));
   });
 });
 

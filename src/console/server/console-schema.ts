@@ -2,7 +2,7 @@ import { addResolversToSchema } from '@graphql-tools/schema';
 import { MapperKind, mapSchema, pruneSchema } from '@graphql-tools/utils';
 import { extendSchema, type GraphQLFieldConfig, type GraphQLSchema, getNamedType, isObjectType, parse } from 'graphql';
 import { recordType, type Selection } from '../../../schema/selection.ts';
-import { requireStaffAction, type StaffAction } from '../../domain/access/staff-roles.ts';
+import type { StaffAction } from '../../domain/access/staff-roles.ts';
 import type { FieldEdge, ResolverFactory } from '../../graphql/engine/resolver-factories.ts';
 import { toFieldResolver, toResolverFactory } from '../../graphql/engine/resolver-factories.ts';
 import { consoleAreas } from './areas.ts';
@@ -33,10 +33,8 @@ export function buildConsoleSchema(integratorSchema: GraphQLSchema): GraphQLSche
   const extended = extendSchema(queries, parse(consoleAreas.map(({ types }) => types).join('\n')));
   const resolvers: Record<string, Record<string, object>> = { Query: {}, Mutation: {} };
   for (const { queries = {}, mutations = {}, fields = {} } of consoleAreas) {
-    for (const [name, operation] of Object.entries(queries))
-      resolvers.Query![name] = toRootField(name, operation, false);
-    for (const [name, operation] of Object.entries(mutations))
-      resolvers.Mutation![name] = toRootField(name, operation, true);
+    for (const [name, operation] of Object.entries(queries)) resolvers.Query![name] = toRootField(operation, false);
+    for (const [name, operation] of Object.entries(mutations)) resolvers.Mutation![name] = toRootField(operation, true);
     for (const [type, methods] of Object.entries(fields)) {
       const entries = Object.entries(methods).map(([name, resolve]) => [name, toEdge(resolve as Resolve)]);
       resolvers[type] = { ...resolvers[type], ...Object.fromEntries(entries) };
@@ -56,17 +54,13 @@ const findPages = (schema: GraphQLSchema): string[] =>
     )
     .map(({ name }) => name);
 
-/** Requires the action of a query of builders' records, and notes the people whom the result is about. */
+/** Declares the action of a query of builders' records, and notes the people whom the result is about. */
 function authorizeRead(field: Field): Field {
   const { createResolver } = field.extensions!.edge as FieldEdge<ConsoleContext>;
-  const create: ResolverFactory<ConsoleContext> = (args, context, info) => {
-    requireStaffAction(context.staff.role, READ_RECORDS);
-    return createResolver(args, context, info);
-  };
-  const observed = observe(field, create) ?? create;
+  const observed = observe(field, createResolver) ?? createResolver;
   return {
     ...field,
-    resolve: async (source, args, context, info) => toFieldResolver(observed)(source, args, context, info),
+    resolve: toFieldResolver(observed),
     extensions: { ...field.extensions, action: READ_RECORDS, edge: { createResolver: observed } },
   };
 }
@@ -140,11 +134,9 @@ function withProperties(selection: Selection | null, { properties }: PersonalTyp
   return { ...selection, paths: new Set([...selection.paths, ...properties]), key: `${selection.key} ${properties}` };
 }
 
-/** Returns a query or mutation that requires its action. An error of the input names the field. */
-function toRootField(name: string, { action, resolve, maxRecords }: ConsoleOperation, isMutation: boolean) {
-  const authorized: Resolve = async (source, args, context, info) => {
-    requireStaffAction(context.staff.role, action);
-    await context.authorization.authorize({ field: name, scope: null }, args.builderId ?? undefined);
+/** Returns a query or mutation with its action, which the pipeline requires. An error of the input names the field. */
+function toRootField({ action, resolve, maxRecords }: ConsoleOperation, isMutation: boolean) {
+  const root: Resolve = async (source, args, context, info) => {
     // What the mutation before it has read may have changed.
     if (isMutation) context.loaders.reset();
     const run = async () => resolve(source, args, context, info);
@@ -155,7 +147,7 @@ function toRootField(name: string, { action, resolve, maxRecords }: ConsoleOpera
       throw toPublicInputError(error);
     }
   };
-  const field = toEdge(authorized);
+  const field = toEdge(root);
   return { ...field, extensions: { ...field.extensions, action, maxRecords } };
 }
 

@@ -7,7 +7,7 @@ import { parseRegion, type RequestAuthenticator } from '../../auth/request-authe
 import type { RequestContext } from '../../auth/request-context.ts';
 import type { Databases } from '../../database/database.ts';
 import { toApiError } from '../../database/errors.ts';
-import { getStaffScopes } from '../../domain/access/staff-roles.ts';
+import { getStaffScopes, requireStaffAction, type StaffAction } from '../../domain/access/staff-roles.ts';
 import type { AuditSource } from '../../domain/audit/record-audit.ts';
 import { formatError, toGraphqlError } from '../../graphql/server/errors.ts';
 import { dropLargeResult } from '../../graphql/server/large-responses.ts';
@@ -20,7 +20,6 @@ import { ApiError, forbidden } from '../../shared/errors.ts';
 import type { FairShares } from '../../shared/fair-shares.ts';
 import type { LargeBodyForm } from '../../shared/large-body.ts';
 import { mapRegions, REGIONS } from '../../shared/regions.ts';
-import { MAX_COST } from '../../shared/response-meter.ts';
 import { ChangeFeed } from './attendance/change-feed.ts';
 import type { ConsoleContext, PasswordLinkSender } from './console-area.ts';
 import { registerConsoleFiles } from './files.ts';
@@ -65,7 +64,6 @@ export async function registerConsole(app: FastifyInstance, dependencies: Consol
     executeQuery: new SharedReads().execute,
     plugins: [
       hideWrittenTexts(dependencies.schema),
-      reportCost,
       recordPersonalReads(databases, clock),
       ApolloServerPluginLandingPageDisabled(),
     ],
@@ -113,6 +111,10 @@ function createContextFactory(dependencies: ConsoleDependencies) {
     const context = authenticator.createContext(request, authenticated);
     return {
       ...context,
+      authorize(operation, builderId) {
+        requireStaffAction(staff.role, operation.action as StaffAction);
+        return context.authorize(operation, builderId);
+      },
       ...{
         staff,
         source,
@@ -149,23 +151,6 @@ const toCaller = ({ id, role }: StaffUser) =>
     ...{ scopes: new Set(getStaffScopes(role)), connections: new Map() },
   });
 
-/** Header with which the explorer requests the cost of a response. */
-const COST_HEADER = 'x-console-cost';
-
-/** Adds the cost of a response, fields of records, and the limit to its extensions, where a request has the header. */
-const reportCost: ApolloServerPlugin<RequestContext> = {
-  requestDidStart: async () => ({
-    async willSendResponse({ contextValue, request, response }) {
-      if (!request.http?.headers.has(COST_HEADER) || response.body.kind !== 'single') return;
-      const { singleResult } = response.body;
-      singleResult.extensions = {
-        ...singleResult.extensions,
-        cost: { cost: contextValue.meter.fields, limit: MAX_COST },
-      };
-    },
-  }),
-};
-
 /** Records whose personal data a response contains before it is sent. Without the record there is no response. CON-5. */
 function recordPersonalReads(databases: Databases, clock: Clock): ApolloServerPlugin<RequestContext> {
   return {
@@ -178,7 +163,11 @@ function recordPersonalReads(databases: Databases, clock: Clock): ApolloServerPl
           dropLargeResult(contextValue);
           const error = toGraphqlError(toApiError(thrown));
           response.http.status = toApiError(thrown).status;
-          response.body = { kind: 'single', singleResult: { errors: [formatError(error.toJSON(), error)] } };
+          const errors = [formatError(error.toJSON(), error)];
+          response.body = {
+            kind: 'single',
+            singleResult: { errors, extensions: { cost: contextValue.operation.cost } },
+          };
         }
       },
     }),

@@ -1,15 +1,7 @@
 import DataLoader from 'dataloader';
 import type { Page, PageWindow } from '../../../schema/page.ts';
-import { MAX_LIMIT } from '../../../schema/scalars.ts';
-import { type ApiError, invalidField } from '../../shared/errors.ts';
 import type { Database } from '../database.ts';
 import type { Identity, Reader, Where } from './reader.ts';
-
-/**
- * Maximum records that one request may read; each page counts as a full one. Far above the need of a dashboard, and far below that
- * of a query whose nested lists multiply.
- */
-export const MAX_RECORDS = 25_000;
 
 /** An object of another entity that refers to a record. */
 type Summary = Pick<Identity, 'id'> & Partial<Identity>;
@@ -19,23 +11,13 @@ type KeyLoader = DataLoader<string, unknown>;
 export class Loaders {
   readonly #database: Database;
   readonly #loaders = new Map<string, KeyLoader>();
-  #remainingRecords = MAX_RECORDS;
-  /** Shared, because thousands of reads of a query may exceed the limit. */
-  #limitError: ApiError | null = null;
 
   constructor(database: Database) {
     this.#database = database;
   }
 
-  /** Counts records before they are read. Throws 400 when they exceed the request's maximum. */
-  reserveRecords(records: number): void {
-    const error = this.#charge(records);
-    if (error) throw error;
-  }
-
-  /** Clears the count and the cache, for a request that is executed again from the beginning. */
+  /** Clears the cache, for a request that is executed again from the beginning. */
   reset(): void {
-    this.#remainingRecords = MAX_RECORDS;
     this.#loaders.clear();
   }
 
@@ -45,8 +27,10 @@ export class Loaders {
     id: string,
     where: Where<NoInfer<F>> = {},
   ): Promise<T | null> {
-    const error = this.#charge(1);
-    return error ? Promise.reject(error) : this.#load(reader, id, where);
+    const name = `${reader.name} ${toKeyText(where)}`;
+    const loader =
+      this.#loaders.get(name) ?? this.#addLoader(name, (ids) => reader.findMany(this.#database, ids, where));
+    return loader.load(id) as Promise<T | null>;
   }
 
   /** Returns the record that a summary refers to, without a query when the summary has all properties that are read. */
@@ -54,10 +38,8 @@ export class Loaders {
     reader: Reader<T, F>,
     { id, builderId }: Summary,
   ): T | Promise<T | null> {
-    const error = this.#charge(1);
-    if (error) return Promise.reject(error);
     const record = builderId === undefined ? null : reader.fromIdentity(this.#database, { id, builderId });
-    return record ?? this.#load(reader, id, {});
+    return record ?? this.load(reader, id);
   }
 
   /** Returns one page of the rows whose filter `parent` has the value `key`. */
@@ -68,10 +50,10 @@ export class Loaders {
     where: Where<NoInfer<F>>,
     window: PageWindow,
   ): Promise<Page<T>> {
-    const error = this.#charge(MAX_LIMIT);
-    if (error) return Promise.reject(error);
     const name = `${reader.name}.${parent} ${window.offset} ${window.limit} ${toCursorText(window)}${toKeyText(where)}`;
-    const loader = this.#loaders.get(name) ?? this.#createPageLoader(name, reader, parent, where, window);
+    const loader =
+      this.#loaders.get(name) ??
+      this.#addLoader(name, (keys) => reader.findPages(this.#database, parent, keys, where, window));
     return loader.load(key) as Promise<Page<T>>;
   }
 
@@ -90,38 +72,6 @@ export class Loaders {
       return ids.map((each) => values.get(each) ?? null);
     };
     return (this.#loaders.get(name) ?? this.#addLoader(name, batch)).load(id) as Promise<T | null>;
-  }
-
-  /** Returns an error instead of throwing: a synchronous error would hide the results of reads that the caller has begun. */
-  #charge(records: number): ApiError | null {
-    this.#remainingRecords -= records;
-    if (this.#remainingRecords >= 0) return null;
-    this.#limitError ??= invalidField('query', `must not ask for more than ${MAX_RECORDS} records`);
-    return this.#limitError;
-  }
-
-  #load<T extends object, F extends string>(reader: Reader<T, F>, id: string, where: Where<F>): Promise<T | null> {
-    const name = `${reader.name} ${toKeyText(where)}`;
-    const loader = this.#loaders.get(name) ?? this.#createRecordLoader(name, reader, where);
-    return loader.load(id) as Promise<T | null>;
-  }
-
-  #createRecordLoader<T extends object, F extends string>(
-    name: string,
-    reader: Reader<T, F>,
-    where: Where<F>,
-  ): KeyLoader {
-    return this.#addLoader(name, (ids) => reader.findMany(this.#database, ids, where));
-  }
-
-  #createPageLoader<T extends object, F extends string>(
-    name: string,
-    reader: Reader<T, F>,
-    parent: F,
-    where: Where<F>,
-    window: PageWindow,
-  ): KeyLoader {
-    return this.#addLoader(name, (keys) => reader.findPages(this.#database, parent, keys, where, window));
   }
 
   #addLoader(name: string, batch: (keys: readonly string[]) => Promise<unknown[]>): KeyLoader {

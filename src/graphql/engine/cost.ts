@@ -14,13 +14,21 @@ import {
   Kind,
   type OperationDefinitionNode,
   SchemaMetaFieldDef,
+  type SelectionNode,
   type SelectionSetNode,
   TypeMetaFieldDef,
 } from 'graphql';
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../../schema/scalars.ts';
 import { SLOW_READ_COST } from '../../shared/response-meter.ts';
+import { withDefaults } from './root-fields.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
+
+/** Cost of an operation, and the records that it may read. A page counts as a full one. */
+export interface Estimate {
+  cost: number;
+  records: number;
+}
 
 /** Assumed number of records of a list without pages. */
 const LIST_RECORDS = MAX_LIMIT;
@@ -28,25 +36,25 @@ const LIST_RECORDS = MAX_LIMIT;
 const INTROSPECTED_ITEMS = 4;
 
 /**
- * Upper estimate of an operation's cost, before it executes: each selected field times the records that it may be selected of. A
- * page counts as full, a fragment wherever it is spread. Objects and lists that a record holds count once. A list by its changes costs as
- * much as a slow read in addition, and a field with `extensions.cost` so much.
+ * Upper estimate of an operation before it executes. Its cost is, for each selected field of a record, the records that it may be selected
+ * of: those of a full page, and a fragment wherever it is spread. Objects and lists that a record holds count once. A list by its changes
+ * costs as much as a slow read in addition, and a field with `extensions.cost` so much.
  */
 export function estimateCost(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
   variables: Variables,
-): number {
+): Estimate {
   return new CostEstimator(schema, document, operation, variables).estimate();
 }
 
 /** Returns `estimateCost` for the schema with a cache: an operation is estimated only once when its estimate does not depend on variables. */
 export function createCachedCostEstimate(schema: GraphQLSchema) {
-  const estimates = new WeakMap<OperationDefinitionNode, number>();
-  return (document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): number => {
+  const estimates = new WeakMap<OperationDefinitionNode, Estimate>();
+  return (document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): Estimate => {
     const cached = estimates.get(operation);
-    if (cached !== undefined) return cached;
+    if (cached) return cached;
     const estimator = new CostEstimator(schema, document, operation, variables);
     const estimate = estimator.estimate();
     if (!estimator.usedVariables) estimates.set(operation, estimate);
@@ -54,22 +62,14 @@ export function createCachedCostEstimate(schema: GraphQLSchema) {
   };
 }
 
-/** Default values of the variables, where they are leaves. */
-function collectDefaults({ variableDefinitions = [] }: OperationDefinitionNode): Variables {
-  return Object.fromEntries(
-    variableDefinitions.flatMap(({ variable, defaultValue }) =>
-      defaultValue && 'value' in defaultValue ? [[variable.name.value, defaultValue.value]] : [],
-    ),
-  );
-}
-
 class CostEstimator {
   readonly #schema: GraphQLSchema;
   readonly #operation: OperationDefinitionNode;
+  readonly #root: GraphQLNamedType | null;
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly #variables: Variables;
-  /** Cost of a fragment for one parent, by its name and the records of the page that it is spread in. */
-  readonly #costs = new Map<string, number>();
+  /** Estimate of a fragment for one parent, by its name and the records of the page that it is spread in. */
+  readonly #estimates = new Map<string, Estimate>();
   /** Whether the estimate depends on variables. */
   usedVariables = false;
 
@@ -81,63 +81,71 @@ class CostEstimator {
   ) {
     this.#schema = schema;
     this.#operation = operation;
+    this.#root = schema.getRootType(operation.operation) ?? null;
     this.#fragments = new Map(
       definitions.flatMap((one) => (one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one]] : [])),
     );
-    this.#variables = { ...collectDefaults(operation), ...variables };
+    this.#variables = withDefaults(operation, variables);
   }
 
-  estimate(): number {
-    const root = this.#schema.getRootType(this.#operation.operation);
-    return root ? this.#estimateSelections(root, this.#operation.selectionSet, 1) : 0;
+  estimate(): Estimate {
+    return this.#estimateSelections(this.#root, this.#operation.selectionSet, 1);
   }
 
   /**
    * @param type is null where the document names a field or type that does not exist.
    * @param pageRecords Maximum records of the page when `type` is a page envelope, else 1.
    */
-  #estimateSelections(type: GraphQLNamedType | null, { selections }: SelectionSetNode, pageRecords: number): number {
-    let cost = 0;
+  #estimateSelections(type: GraphQLNamedType | null, { selections }: SelectionSetNode, pageRecords: number): Estimate {
+    const sum = { cost: 0, records: 0 };
     for (const selection of selections) {
-      if (selection.kind === Kind.FIELD) {
-        cost += this.#estimateField(type, selection, pageRecords);
-      } else if (selection.kind === Kind.FRAGMENT_SPREAD) {
-        cost += this.#estimateFragment(selection.name.value, pageRecords);
-      } else {
-        const { typeCondition, selectionSet } = selection;
-        const condition = typeCondition ? (this.#schema.getType(typeCondition.name.value) ?? null) : type;
-        cost += this.#estimateSelections(condition, selectionSet, pageRecords);
-      }
+      const { cost, records } = this.#estimateSelection(type, selection, pageRecords);
+      sum.cost += cost;
+      sum.records += records;
     }
-    return cost;
+    return sum;
   }
 
-  #estimateFragment(name: string, pageRecords: number): number {
+  #estimateSelection(type: GraphQLNamedType | null, selection: SelectionNode, pageRecords: number): Estimate {
+    if (selection.kind === Kind.FIELD) return this.#estimateField(type, selection, pageRecords);
+    if (selection.kind === Kind.FRAGMENT_SPREAD) return this.#estimateFragment(selection.name.value, pageRecords);
+    const { typeCondition, selectionSet } = selection;
+    const condition = typeCondition ? (this.#schema.getType(typeCondition.name.value) ?? null) : type;
+    return this.#estimateSelections(condition, selectionSet, pageRecords);
+  }
+
+  #estimateFragment(name: string, pageRecords: number): Estimate {
     const key = `${name} ${pageRecords}`;
-    const cachedCost = this.#costs.get(key);
-    if (cachedCost !== undefined) return cachedCost;
+    const cached = this.#estimates.get(key);
+    if (cached) return cached;
     const fragment = this.#fragments.get(name);
+    const none = { cost: 0, records: 0 };
     // A fragment that spreads itself is rejected by another rule.
-    this.#costs.set(key, 0);
+    this.#estimates.set(key, none);
     const type = fragment && this.#schema.getType(fragment.typeCondition.name.value);
-    const cost = fragment ? this.#estimateSelections(type ?? null, fragment.selectionSet, pageRecords) : 0;
-    this.#costs.set(key, cost);
-    return cost;
+    const estimate = fragment ? this.#estimateSelections(type ?? null, fragment.selectionSet, pageRecords) : none;
+    this.#estimates.set(key, estimate);
+    return estimate;
   }
 
-  #estimateField(parent: GraphQLNamedType | null, node: FieldNode, pageRecords: number): number {
-    if (!node.selectionSet) return 1;
-    const field = this.#findField(parent, node.name.value);
-    if (!field) return 1;
+  #estimateField(parent: GraphQLNamedType | null, node: FieldNode, pageRecords: number): Estimate {
+    const field = node.selectionSet && this.#findField(parent, node.name.value);
+    if (!field) return { cost: 1, records: 0 };
     const type = getNamedType(field.type);
-    const isEnvelope = Boolean(type.extensions.envelope);
+    const inPage = Boolean(parent!.extensions.envelope);
+    // The `meta` of a page.
+    if (inPage && !isListType(getNullableType(field.type))) return { cost: 0, records: 0 };
+    const isPage = Boolean(type.extensions.envelope);
     const limit = this.#findLimit(field, node);
-    const records = isEnvelope ? 1 : this.#countRecords(field, parent!, type, limit ?? pageRecords);
+    const size = limit ?? LIST_RECORDS;
+    const count = isPage ? 1 : this.#countRecords(field, parent!, type, limit ?? pageRecords);
+    const inner = this.#estimateSelections(type, node.selectionSet!, isPage ? size : 1);
+    const own = inPage || parent === this.#root ? 0 : 1;
     const byChanges = this.#findValue(node, isUpdatedSince) == null ? 0 : SLOW_READ_COST;
     const read = (field.extensions.cost as number | undefined) ?? byChanges;
-    return (
-      1 + read + records * this.#estimateSelections(type, node.selectionSet, isEnvelope ? (limit ?? LIST_RECORDS) : 1)
-    );
+    // The records of a page are counted where it is read, whatever is selected of it.
+    const ownRecords = isPage ? Math.max(size, MAX_LIMIT) : Number(!inPage && type.extensions.scope !== undefined);
+    return { cost: own + read + count * inner.cost, records: count * (ownRecords + inner.records) };
   }
 
   #findField(parent: GraphQLNamedType | null, name: string): GraphQLField<unknown, unknown> | undefined {

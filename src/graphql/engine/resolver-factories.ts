@@ -47,9 +47,10 @@ export function toResolverFactory(resolve: GraphQLFieldResolver<unknown, any>): 
   return (args, context, info) => (source) => resolve(source, args, context, info as never);
 }
 
+/** The resolver rejects and never throws: graphql-js would leave rejections of other fields unhandled. */
 // biome-ignore lint/suspicious/noExplicitAny: the context is passed on as it is.
 export function toFieldResolver(createResolver: ResolverFactory<any>): GraphQLFieldResolver<unknown, any> {
-  return (source, args, context, info) => createResolver(args, context, info as object)(source);
+  return async (source, args, context, info) => createResolver(args, context, info as object)(source);
 }
 
 /**

@@ -1,44 +1,61 @@
-import { type ASTNode, Kind, parse, type Source, visit } from 'graphql';
+import { type ASTNode, type DocumentNode, Kind, visit } from 'graphql';
 
 /** An argument's name, then the fields and list items inside it. */
 type ArgumentPath = readonly (string | number)[];
 
-/** Paths of the values and object fields in a document, by kind and position. */
-type ArgumentPaths = ReadonlyMap<string, ArgumentPath>;
-
-const pathsOfSource = new WeakMap<Source, ArgumentPaths>();
-
-/**
- * Returns the path of a value, or of the object that contains an object field; null for other nodes. The paths of a document are computed
- * once, however many of its values are invalid.
- */
-export function findArgumentPath(source: Source, node: ASTNode): ArgumentPath | null {
-  let paths = pathsOfSource.get(source);
-  if (!paths) {
-    paths = computeArgumentPaths(source);
-    pathsOfSource.set(source, paths);
-  }
-  return paths.get(toKey(node)) ?? null;
+interface ArgumentPaths {
+  /** Of values, and of the objects that contain object fields. Those in the default of a variable begin where the variable is used. */
+  nodes: ReadonlyMap<ASTNode, ArgumentPath>;
+  /** Of the first use of each variable. */
+  variables: ReadonlyMap<string, ArgumentPath>;
 }
 
-const toKey = ({ kind, loc }: ASTNode) => `${kind} ${loc?.start}`;
+const pathsOfDocuments = new WeakMap<DocumentNode, ArgumentPaths>();
 
-function computeArgumentPaths(source: Source): ArgumentPaths {
-  const paths = new Map<string, ArgumentPath>();
-  const current: (string | number)[] = [];
-  visit(parse(source), {
+/** Returns the paths of a document's values. They are computed once, when the first of them is invalid. */
+export function findArgumentPaths(document: DocumentNode): ArgumentPaths {
+  let paths = pathsOfDocuments.get(document);
+  if (!paths) {
+    paths = computeArgumentPaths(document);
+    pathsOfDocuments.set(document, paths);
+  }
+  return paths;
+}
+
+function computeArgumentPaths(document: DocumentNode): ArgumentPaths {
+  const nodes = new Map<ASTNode, ArgumentPath>();
+  const variables = new Map<string, ArgumentPath>();
+  collectPaths(document, [], (node, path) => {
+    nodes.set(node, path);
+    const name = node.kind === Kind.VARIABLE ? node.name.value : null;
+    if (name !== null && !variables.has(name)) variables.set(name, path);
+  });
+  for (const definition of document.definitions) {
+    if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
+    for (const { variable, defaultValue } of definition.variableDefinitions ?? []) {
+      const name = variable.name.value;
+      if (defaultValue)
+        collectPaths(defaultValue, variables.get(name) ?? [name], (node, path) => nodes.set(node, path));
+    }
+  }
+  return { nodes, variables };
+}
+
+/** Calls the function for each value inside an argument, or with a start inside a value. */
+function collectPaths(root: ASTNode, start: ArgumentPath, add: (node: ASTNode, path: ArgumentPath) => void): void {
+  const current = [...start];
+  visit(root, {
     enter(node, key, _parent, path) {
       if (isItem(key, path)) current.push(key);
-      if (node.kind === Kind.OBJECT_FIELD) paths.set(toKey(node), [...current]);
+      if (node.kind === Kind.OBJECT_FIELD) add(node, [...current]);
       if (node.kind === Kind.ARGUMENT || node.kind === Kind.OBJECT_FIELD) current.push(node.name.value);
-      else if (current.length > 0 && node.kind.endsWith('Value')) paths.set(toKey(node), [...current]);
+      else if (current.length > 0 && /Value$|^Variable$/.test(node.kind)) add(node, [...current]);
     },
     leave(node, key, _parent, path) {
       if (node.kind === Kind.ARGUMENT || node.kind === Kind.OBJECT_FIELD) current.pop();
       if (isItem(key, path)) current.pop();
     },
   });
-  return paths;
 }
 
 /** Whether a node is an item of a list value. */

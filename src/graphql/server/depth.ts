@@ -1,5 +1,5 @@
 import { type ASTVisitor, Kind, type SelectionSetNode, type ValidationContext } from 'graphql';
-import { invalidField } from '../../shared/errors.ts';
+import { costLimitExceeded } from '../../shared/response-meter.ts';
 import { toGraphqlError } from './errors.ts';
 
 /** Maximum levels of fields (LIM-18): more than dashboards and introspection queries have. */
@@ -33,8 +33,9 @@ export function limitDepth(context: ValidationContext): ASTVisitor {
 
   return {
     OperationDefinition({ selectionSet }) {
-      if (computeHeight(selectionSet) <= MAX_FIELD_DEPTH) return;
-      context.reportError(toGraphqlError(invalidField('query', `must not nest deeper than ${MAX_FIELD_DEPTH} fields`)));
+      const height = computeHeight(selectionSet);
+      if (height <= MAX_FIELD_DEPTH) return;
+      context.reportError(toGraphqlError(costLimitExceeded('nest so many fields', height, MAX_FIELD_DEPTH)));
     },
   };
 }

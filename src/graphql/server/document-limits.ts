@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { type ASTVisitor, type DocumentNode, Kind, type ValidationContext, visit } from 'graphql';
 import { ApiError, invalidField } from '../../shared/errors.ts';
+import { costLimitExceeded } from '../../shared/response-meter.ts';
 import { toGraphqlError } from './errors.ts';
 import { countFragmentVisits, MAX_FRAGMENT_VISITS } from './fragment-visits.ts';
 import { countComparisons, MAX_COMPARISONS } from './selection-work.ts';
@@ -22,10 +23,7 @@ export async function limitLength({ body, query: parameters }: FastifyRequest): 
   if (typeof operationName === 'string' && operationName.length > MAX_NAME_CHARACTERS)
     throw invalidField('operationName', `must have at most ${MAX_NAME_CHARACTERS} characters`);
   if (typeof query !== 'string' || query.length <= MAX_CHARACTERS) return;
-  throw invalidField(
-    'query',
-    `must have at most ${MAX_CHARACTERS} characters, not ${query.length}: send values as variables`,
-  );
+  throw costLimitExceeded('have so many characters', query.length, MAX_CHARACTERS);
 }
 
 /**
@@ -45,7 +43,8 @@ export function limitDocument(context: ValidationContext): ASTVisitor {
 }
 
 function findError(document: DocumentNode): ApiError | null {
-  if (exceedsMaxDepth(document)) return invalidField('query', `must not nest deeper than ${MAX_NODE_DEPTH} levels`);
+  const depth = computeDepth(document);
+  if (depth > MAX_NODE_DEPTH) return costLimitExceeded('nest so many levels', depth, MAX_NODE_DEPTH);
   const isSubscription = document.definitions.some(
     (definition) => definition.kind === Kind.OPERATION_DEFINITION && definition.operation === 'subscription',
   );
@@ -53,34 +52,24 @@ function findError(document: DocumentNode): ApiError | null {
     return new ApiError(400, 'SUBSCRIPTION_NOT_SUPPORTED', 'There are no subscriptions: send a query or a mutation.');
   }
   const visits = countFragmentVisits(document);
-  if (visits > MAX_FRAGMENT_VISITS) {
-    return invalidField(
-      'query',
-      `must not share fragments among so many operations: at least ${visits} visits would be needed, at most ${MAX_FRAGMENT_VISITS} are made`,
-    );
-  }
+  if (visits > MAX_FRAGMENT_VISITS)
+    return costLimitExceeded('share fragments among so many operations', visits, MAX_FRAGMENT_VISITS);
   const comparisons = countComparisons(document);
-  if (comparisons > MAX_COMPARISONS) {
-    return invalidField(
-      'query',
-      `must not repeat fields and fragments so often: at least ${comparisons} comparisons would be needed, at most ${MAX_COMPARISONS} are made`,
-    );
-  }
+  if (comparisons > MAX_COMPARISONS)
+    return costLimitExceeded('need so many comparisons of fields and fragments', comparisons, MAX_COMPARISONS);
   return null;
 }
 
-function exceedsMaxDepth(document: DocumentNode): boolean {
+function computeDepth(document: DocumentNode): number {
   let depth = 0;
   let deepest = 0;
   visit(document, {
     enter() {
       deepest = Math.max(deepest, ++depth);
-      // False skips its children.
-      return depth > MAX_NODE_DEPTH ? false : undefined;
     },
     leave() {
       depth--;
     },
   });
-  return deepest > MAX_NODE_DEPTH;
+  return deepest;
 }

@@ -1,13 +1,15 @@
 import { unwrapResolverError } from '@apollo/server/errors';
-import { GraphQLError, type GraphQLFormattedError } from 'graphql';
-import { toFieldErrors } from '../../../schema/input.ts';
+import { GraphQLError, type GraphQLFormattedError, Lexer, type Source, TokenKind } from 'graphql';
 import { toApiError } from '../../database/errors.ts';
 import { ApiError, ValidationError } from '../../shared/errors.ts';
-import { findArgumentPath } from './argument-names.ts';
+import { costLimitExceeded } from '../../shared/response-meter.ts';
+
+/** Maximum tokens of a document (LIM-18): more than dashboards need, and few enough to parse quickly. */
+export const MAX_TOKENS = 5_000;
 
 /** Returns a GraphQL error whose extensions hold what the REST response would hold. ERR-24. */
-export function toGraphqlError(error: ApiError): GraphQLError {
-  return new GraphQLError(error.message, { originalError: error, extensions: toExtensions(error) });
+export function toGraphqlError(error: ApiError, path?: string[]): GraphQLError {
+  return new GraphQLError(error.message, { originalError: error, path, extensions: toExtensions(error) });
 }
 
 /** Returns the extensions of an error: code, HTTP status and field errors. */
@@ -24,7 +26,7 @@ export function formatError(formatted: GraphQLFormattedError, thrown: unknown): 
   return { ...formatted, message: error.message, extensions: toExtensions(error) };
 }
 
-/** Formats an error of the request itself, such as syntax, validation or an invalid literal. Their status is 400 unless Apollo chose another one. */
+/** Formats an error of the request itself, such as syntax or validation. Their status is 400 unless Apollo chose another one. */
 function formatRequestError(formatted: GraphQLFormattedError, error: GraphQLError): GraphQLFormattedError {
   if (error.originalError instanceof ApiError) {
     return { ...formatted, extensions: toExtensions(error.originalError) };
@@ -38,17 +40,16 @@ function formatRequestError(formatted: GraphQLFormattedError, error: GraphQLErro
   if (code === 'INTERNAL_SERVER_ERROR') {
     return { message: 'Something went wrong on our side.', extensions: { code: 'INTERNAL', http: { status: 500 } } };
   }
-  const literal = findLiteral(error);
-  if (!literal) return { ...formatted, extensions: { code, http: { status: status ?? 400 } } };
-  const errors = toFieldErrors(literal.name, literal.path, error);
-  return { ...formatted, extensions: { code: 'BAD_USER_INPUT', http: { status: 400 }, errors } };
+  if (/contains more that \d+ tokens/.test(error.message) && error.source)
+    return { ...formatted, ...formatTokenLimit(error.source) };
+  return { ...formatted, extensions: { code, http: { status: status ?? 400 } } };
 }
 
-/** Returns the argument, and the path inside it, of the literal that an error refers to. */
-function findLiteral(error: GraphQLError): { name: string; path: (string | number)[] } | null {
-  const missing = /argument "(\w+)" of type "[^"]+" is required/.exec(error.message);
-  if (missing) return { name: missing[1]!, path: [] };
-  const node = error.nodes?.[0];
-  const [name, ...path] = (node?.loc && error.source && findArgumentPath(error.source, node)) || [];
-  return typeof name === 'string' ? { name, path } : null;
+/** Apollo stops at the limit. The error has the number of all tokens. */
+function formatTokenLimit(source: Source): GraphQLFormattedError {
+  const lexer = new Lexer(source);
+  let tokens = 0;
+  while (lexer.advance().kind !== TokenKind.EOF) tokens++;
+  const error = costLimitExceeded('have so many tokens', tokens, MAX_TOKENS);
+  return { message: error.message, extensions: toExtensions(error) };
 }

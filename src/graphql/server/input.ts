@@ -1,95 +1,140 @@
-import type { ApolloServerPlugin } from '@apollo/server';
 import {
   coerceInputValue,
+  type DocumentNode,
+  type GraphQLError,
   type GraphQLInputType,
   type GraphQLSchema,
-  Kind,
+  getArgumentValues,
+  getVariableValues,
   type OperationDefinitionNode,
-  print,
+  ProvidedRequiredArgumentsRule,
   typeFromAST,
-  valueFromAST,
+  type ValidationRule,
+  ValuesOfCorrectTypeRule,
+  validate,
 } from 'graphql';
-import { getValidator, toFieldErrors } from '../../../schema/input.ts';
-import { findRuleErrors } from '../../../schema/input-rules.ts';
+import { formatFieldPath, getValidator, toFieldErrors } from '../../../schema/input.ts';
+import { findRuleErrors, listArgumentsWithRules } from '../../../schema/input-rules.ts';
 import type { RequestContext } from '../../auth/request-context.ts';
-import { ApiError, type FieldError, FieldErrors } from '../../shared/errors.ts';
-import { toGraphqlError } from './errors.ts';
+import { type FieldError, FieldErrors, ValidationError } from '../../shared/errors.ts';
+import { parseArguments } from '../engine/arguments.ts';
+import { type RootField, toRawValue, withDefaults } from '../engine/root-fields.ts';
+import { findArgumentPaths } from './argument-names.ts';
 
-/** Validates all variables before the operation executes, so that one error names every field that fails, as in REST. */
-export function validateVariables(schema: GraphQLSchema): ApolloServerPlugin<RequestContext> {
-  return {
-    async requestDidStart() {
-      return {
-        async didResolveOperation({ operation, request, contextValue }) {
-          if (!operation) return;
-          try {
-            checkVariables(schema, operation, request.variables ?? {}, contextValue);
-          } catch (error) {
-            throw error instanceof ApiError ? toGraphqlError(error) : error;
-          }
-        },
-      };
-    },
-  };
+type Values = Readonly<Record<string, unknown>>;
+
+/** An operation that is about to execute. */
+export interface PendingOperation {
+  schema: GraphQLSchema;
+  document: DocumentNode;
+  operation: OperationDefinitionNode;
+  /** Variables as they were sent. */
+  variables: Values;
+  roots: readonly RootField[];
 }
 
-type Values = Record<string, unknown>;
+/** Errors of literals and of required arguments by document: validation leaves them to `validateInput`. */
+const literalErrors = new WeakMap<DocumentNode, readonly GraphQLError[]>();
 
 /**
- * Throws 400 with every variable that its type rejects or that contains invalid text, and then with every argument that breaks a rule. Where
- * all variables have their types, the resolvers check the rules, after the authorization of their operations (ERR-23).
+ * Returns the validation rule that keeps errors of the input back: scope and builder access precede them (ERR-23). Literals are input as
+ * variables are.
+ *
+ * @param options of the validation.
  */
-function checkVariables(
-  schema: GraphQLSchema,
-  operation: OperationDefinitionNode,
-  variables: Values,
-  { clock, textErrors = [] }: RequestContext,
-) {
+export const deferInputErrors =
+  (options: { hideSuggestions: boolean }): ValidationRule =>
+  (context) => {
+    const document = context.getDocument();
+    const deferred = validate(context.getSchema(), document, INPUT_RULES, options);
+    literalErrors.set(document, deferred);
+    const report = context.reportError.bind(context);
+    context.reportError = (error) => {
+      const isSame = ({ message, nodes }: GraphQLError) => message === error.message && nodes?.[0] === error.nodes?.[0];
+      if (!deferred.some(isSame)) report(error);
+    };
+    return {};
+  };
+
+const INPUT_RULES = [ValuesOfCorrectTypeRule, ProvidedRequiredArgumentsRule];
+
+/**
+ * Throws 400 with every variable and literal that its type rejects, every argument that breaks a rule, and every text that cannot be stored,
+ * named by argument as in REST. ERR-24.
+ */
+export function validateInput(pending: PendingOperation, { clock, textErrors = [] }: RequestContext): void {
+  const { schema, document, operation, variables, roots } = pending;
+  const now = clock.now();
+  const deferred = literalErrors.get(document) ?? [];
+  const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables, { maxErrors: 1 });
+  const isValid =
+    coerced &&
+    deferred.length === 0 &&
+    textErrors.length === 0 &&
+    roots.every((root) => !breaksRule(root, coerced, now));
+  if (!isValid) throwErrors(pending, deferred, textErrors, now);
+}
+
+/** Whether an argument of a root field breaks a rule that its type cannot express. */
+function breaksRule({ field, node }: RootField, variables: Values, now: number): boolean {
+  const validated = field.args.filter(({ type }) => getValidator(type));
+  const withRules = listArgumentsWithRules(Object.fromEntries(field.args.map((argument) => [argument.name, argument])));
+  if (validated.length === 0 && withRules.length === 0) return false;
+  const values = getArgumentValues(field, node, variables);
+  return (
+    validated.some(({ type, name }) => values[name] != null && getValidator(type)!(values[name], name).length > 0) ||
+    withRules.some(([name, argument]) => findRuleErrors(name, argument, values, now).length > 0)
+  );
+}
+
+/** Throws the errors of each root field, which are those of REST, and then those that only GraphQL knows. */
+function throwErrors(
+  { schema, document, operation, variables, roots }: PendingOperation,
+  deferred: readonly GraphQLError[],
+  textErrors: readonly FieldError[],
+  now: number,
+): void {
   const errors = new FieldErrors();
-  const coerced: Values = {};
-  for (const definition of operation.variableDefinitions ?? []) {
-    const name = definition.variable.name.value;
-    const value = variables[name];
-    const type = typeFromAST(schema, definition.type as never) as GraphQLInputType | undefined;
-    if (!type) continue;
-    if (value === undefined && definition.defaultValue) {
-      coerced[name] = valueFromAST(definition.defaultValue, type);
-      continue;
-    }
-    if (value === undefined && definition.type.kind !== 'NonNullType') continue;
-    const validate = getValidator(type);
-    if (validate && value != null) errors.add(...validate(value, name));
-    else
-      coerced[name] = coerceInputValue(value, type, (path, _value, error) =>
-        errors.add(...toFieldErrors(name, path, error)),
-      );
+  const paths = findArgumentPaths(document);
+  const sent = withDefaults(operation, variables);
+  for (const root of roots) errors.addNew(...findRootErrors(root, sent, now));
+  for (const error of deferred) {
+    const missing = /argument "(\w+)" of type "[^"]+" is required/.exec(error.message);
+    const [name, ...path] = missing ? [missing[1]!] : (paths.nodes.get(error.nodes![0]!) ?? ['query']);
+    errors.addNew(...toFieldErrors(String(name), path, error));
   }
-  errors.addNew(...textErrors);
-  if (errors.count > 0) errors.addNew(...findOperationErrors(schema, operation, coerced, clock.now()));
+  for (const { variable, type: typeNode, defaultValue } of operation.variableDefinitions ?? []) {
+    const type = typeFromAST(schema, typeNode as never) as GraphQLInputType;
+    const [name, ...start] = paths.variables.get(variable.name.value) ?? [variable.name.value];
+    const value = variables[variable.name.value];
+    if (value === undefined && (defaultValue || typeNode.kind !== 'NonNullType')) continue;
+    coerceInputValue(value, type, (path, _value, error) => {
+      errors.addNew(...toFieldErrors(String(name), [...start, ...path], error));
+    });
+  }
+  errors.sort(roots.flatMap(({ field }) => field.args.map(({ name }) => name)));
+  for (const { fieldName, message } of textErrors) {
+    const [, variable, rest] = /^(\w*)(.*)$/s.exec(fieldName)!;
+    const [name, ...start] = paths.variables.get(variable!) ?? [variable!];
+    errors.addNew({ fieldName: formatFieldPath(String(name), start) + rest, message });
+  }
   errors.throwIfAny();
 }
 
-/** Returns the errors of the root fields' arguments under the rules that their types cannot express. */
-function findOperationErrors(
-  schema: GraphQLSchema,
-  { operation, selectionSet }: OperationDefinitionNode,
-  variables: Values,
-  now: number,
-): FieldError[] {
-  const fields = schema.getRootType(operation)!.getFields();
-  return selectionSet.selections.flatMap((selection) => {
-    if (selection.kind !== Kind.FIELD) return [];
-    const args = fields[selection.name.value]?.args ?? [];
-    const values: Values = {};
-    for (const { name, value } of selection.arguments ?? []) {
-      const { type } = args.find((argument) => argument.name === name.value)!;
-      if (value.kind === Kind.VARIABLE) {
-        if (value.name.value in variables) values[name.value] = variables[value.name.value];
-      } else {
-        // A literal with a variable that its type rejects would look as if the variable were absent.
-        values[name.value] = print(value).includes('$') ? undefined : valueFromAST(value, type);
-      }
-    }
-    return args.flatMap((argument) => findRuleErrors(argument.name, argument, values, now));
-  });
+/** Returns the errors of a root field's arguments, which are parsed as those of REST are. */
+function findRootErrors({ field, node }: RootField, variables: Values, now: number): readonly FieldError[] {
+  const sent = new Map(node.arguments?.map(({ name, value }) => [name.value, toRawValue(value, variables)]));
+  const named = field.args.map((argument) => ({ argument, name: argument.name }));
+  try {
+    parseArguments(named, {
+      readValue: ({ name }) => sent.get(name),
+      toFieldErrors: ({ name }, path, error) => toFieldErrors(name, path, error),
+      otherErrors: [],
+      now,
+    });
+    return [];
+  } catch (error) {
+    if (error instanceof ValidationError) return error.errors;
+    throw error;
+  }
 }

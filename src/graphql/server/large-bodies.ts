@@ -1,10 +1,9 @@
 import { Transform } from 'node:stream';
-import type { ApolloServerPlugin } from '@apollo/server';
 import type { FastifyRequest, RequestPayload } from 'fastify';
+import type { OperationDefinitionNode, SelectionNode } from 'graphql';
 import type { Operation } from '../../../schema/route-table.ts';
 import type { RequestContext } from '../../auth/request-context.ts';
 import { payloadTooLarge } from '../../shared/errors.ts';
-import { toGraphqlError } from './errors.ts';
 
 /**
  * Limits the bodies of GraphQL requests. The operations with large bodies in REST may have them in GraphQL too. The operation is known
@@ -34,7 +33,9 @@ export class LargeBodies {
     const operation = [...this.#operations.values()].find(({ scope }) => scope === null || scopes.has(scope));
     if (!operation) throw payloadTooLarge(this.#defaultLimit);
     context.largeBody = payloadTooLarge(this.#defaultLimit);
-    if (operation.budget) await context.authorization.chargeBeforeBody(operation.budget);
+    if (!operation.budget) return;
+    await context.charge(operation.budget);
+    context.prepaidBudget = operation.budget;
   }
 
   /** Returns the body's stream; a body without Content-Length is limited to the default. */
@@ -52,18 +53,10 @@ export class LargeBodies {
     return payload.pipe(limited);
   }
 
-  /** Rejects a large body with any other operation. */
-  plugin(): ApolloServerPlugin<RequestContext> {
-    return {
-      requestDidStart: async () => ({
-        didResolveOperation: async ({ contextValue: { largeBody }, operation }) => {
-          if (!largeBody) return;
-          const isAllowed = operation?.selectionSet.selections.every(
-            (selection) => selection.kind === 'Field' && this.#operations.has(selection.name.value),
-          );
-          if (!isAllowed) throw toGraphqlError(largeBody);
-        },
-      }),
-    };
+  /** Throws the error of a large body unless the operation calls nothing but operations with large bodies. */
+  requireAllowed({ largeBody }: RequestContext, { selectionSet }: OperationDefinitionNode): void {
+    const isAllowed = (selection: SelectionNode) =>
+      selection.kind === 'Field' && this.#operations.has(selection.name.value);
+    if (largeBody && !selectionSet.selections.every(isAllowed)) throw largeBody;
   }
 }

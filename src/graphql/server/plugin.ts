@@ -11,22 +11,18 @@ import type { LargeBodyForm } from '../../shared/large-body.ts';
 import { traced } from '../../shared/tracing.ts';
 import { meteredFieldResolver } from '../engine/metered-field-resolver.ts';
 import { compiledQueries, type ExecuteQuery } from './compiled-operations.ts';
-import { createCostLimits } from './cost-limits.ts';
 import { limitDepth } from './depth.ts';
 import { limitDocument, limitLength } from './document-limits.ts';
 import { DocumentStore } from './document-store.ts';
 import { logErrors } from './error-log.ts';
-import { formatError, toExtensions } from './errors.ts';
-import { validateVariables } from './input.ts';
+import { formatError, MAX_TOKENS, toExtensions } from './errors.ts';
+import { deferInputErrors } from './input.ts';
 import { createLandingPage, createLandingPageHeaders } from './landing-page.ts';
 import { LargeBodies } from './large-bodies.ts';
 import { largeResponses, sendLargeResponses } from './large-responses.ts';
 import { NewDocumentLimiter } from './new-documents.ts';
-import { replicaReads } from './replica-reads.ts';
+import { operationSteps } from './operation-steps.ts';
 import { formatErrorWithoutSuggestions } from './suggestions.ts';
-
-/** Maximum tokens of a document (LIM-18): more than dashboards need, and few enough to parse quickly. */
-const MAX_TOKENS = 5_000;
 
 /** Returns the public error for one that occurs before GraphQL, such as a body that is too large, and logs its cause. */
 type PublicError = (thrown: FastifyError, request: FastifyRequest) => ApiError;
@@ -48,6 +44,8 @@ interface GraphqlRoute {
   /** Returns the context of a request before its body is read; null for a request of the landing page. */
   createContext: (request: FastifyRequest, reply: FastifyReply) => Promise<RequestContext | null>;
   config?: FastifyContextConfig;
+  /** Whether queries of internal clients read from a standby. The console chooses by query, because people act on what it shows. */
+  readsFromReplica?: boolean;
   /** How queries are executed; by default each for itself. */
   executeQuery?: ExecuteQuery;
   /** Further plugins. */
@@ -65,8 +63,9 @@ export async function registerGraphql(
   const { authenticator, production, ...shared } = dependencies;
   await registerGraphqlRoute(app, {
     ...{ url: '/graphql', methods: ['GET', 'POST'], suggestions: !production, ...shared },
-    plugins: [replicaReads, createLandingPage(production)],
+    plugins: [createLandingPage(production)],
     config: { chargesShare: true },
+    readsFromReplica: true,
     async createContext(request, reply) {
       if (isPageRequest(request)) {
         reply.headers(createLandingPageHeaders(production));
@@ -81,6 +80,7 @@ export async function registerGraphql(
 export async function registerGraphqlRoute(app: FastifyInstance, route: GraphqlRoute): Promise<void> {
   const { url, methods, schema, introspection, suggestions, publicError, createContext } = route;
   const bodies = new LargeBodies(route.operations, app.initialConfig.bodyLimit!);
+  const validationOptions = { hideSuggestions: !suggestions };
   const documentStore = new DocumentStore();
   const newDocuments = new NewDocumentLimiter(documentStore);
   const apollo = new ApolloServer<RequestContext>({
@@ -91,17 +91,15 @@ export async function registerGraphqlRoute(app: FastifyInstance, route: GraphqlR
     fieldResolver: meteredFieldResolver,
     stringifyResult: JSON.stringify,
     parseOptions: { maxTokens: MAX_TOKENS },
-    validationRules: [limitDocument, limitDepth],
-    validationOptions: { hideSuggestions: !suggestions },
+    validationRules: [deferInputErrors(validationOptions), limitDocument, limitDepth],
+    validationOptions,
     documentStore,
     // Documents that clients register would be parsed again after their eviction, which no limit would see.
     persistedQueries: false,
     stopOnTerminationSignals: false,
     plugins: [
       newDocuments.plugin(),
-      bodies.plugin(),
-      validateVariables(schema),
-      createCostLimits(schema),
+      operationSteps(schema, bodies, route.readsFromReplica ?? false),
       logErrors(app.log),
       compiledQueries(schema, route.executeQuery),
       ...route.plugins,
@@ -133,7 +131,10 @@ export async function registerGraphqlRoute(app: FastifyInstance, route: GraphqlR
       errorHandler(thrown: FastifyError, request, reply) {
         const error = publicError(thrown, request);
         const errors = [{ message: error.message, extensions: toExtensions(error) }];
-        return reply.code(error.status).headers(error.headers).send({ errors });
+        return reply
+          .code(error.status)
+          .headers(error.headers)
+          .send({ errors, extensions: { cost: 0 } });
       },
       handler: sendLargeResponses(handle),
     });

@@ -71,7 +71,7 @@ function successResponses(
   field: GraphQLField<unknown, unknown>,
   schemas: Schemas,
 ): Record<string, object> {
-  const schema = schemas.of(field.type);
+  const schema = schemas.nonNull(field.type);
   const usual = (kind === 'Query' ? field : getNamedType(field.type)).description ?? 'Done.';
   const descriptions: Record<string, string> = { [status]: status === 201 ? OUTCOMES.CREATED : usual };
   for (const [outcome, code] of Object.entries(outcomes) as [Outcome, number][]) {

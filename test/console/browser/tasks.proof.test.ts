@@ -311,7 +311,7 @@ describe.skipIf(!executablePath)('the console in Chromium', () => {
     await example.press('ArrowDown');
     await example.press('ArrowDown');
     await page.getByRole('button', { name: 'Open' }).press('Enter');
-    await page.getByText(/Cost: at most 3,931/).waitFor();
+    await page.getByText(/Cost: at most 3,800/).waitFor();
     const isExample = (body: string | null) => (body ?? '').includes('buil_');
     const [response] = await Promise.all([
       page.waitForResponse((each) => isExample(each.request().postData())),

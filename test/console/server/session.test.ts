@@ -161,7 +161,7 @@ describe('a session of the console', () => {
     const browser = await signInToConsole(service.app, await addStaff(service, 'ADMIN', { id: 'user_lowered' }));
     await updateUser('user_lowered', { staffRole: 'VIEWER' });
     const { data, errors } = await browser.query('{ me { role } audit { data { id } } }');
-    expect({ data, errors }).toMatchObject({ data: null, errors: [{ extensions: { code: 'FORBIDDEN' } }] });
+    expect({ data, errors }).toMatchObject({ data: undefined, errors: [{ extensions: { code: 'FORBIDDEN' } }] });
     expect((await browser.query('{ me { role } }')).data.me.role).toBe('VIEWER');
   });
 

@@ -2,7 +2,7 @@ import graphqlPage from '../../../../docs/graphql.md?raw';
 
 interface Example {
   title: string;
-  /** As documented, such as `at most 69,006 of 500,000`. */
+  /** As documented, such as `at most 66,950 of 500,000`. */
   cost: string;
   query: string;
 }

@@ -4,18 +4,15 @@ import { toggleTheme, useTheme } from '../shared/theme.ts';
 import { EXAMPLES } from './examples.ts';
 import { showGraphiql } from './graphiql.ts';
 
-/** Cost of the last response, as the service reports it. */
-interface Cost {
-  cost: number;
-  limit: number;
-}
+/** Maximum cost of a query (LIM-15). */
+const MAX_COST = 500_000;
 
 const region = currentRegion();
 
 /** GraphiQL with the permissions of the person who is signed in. */
 export function Explorer() {
   const theme = useTheme();
-  const [cost, setCost] = useState<Cost | null>(null);
+  const [cost, setCost] = useState<number | null>(null);
   const example = new URLSearchParams(location.search).get('example') ?? '';
   const chosen = EXAMPLES[Number(example || -1)];
   const showsGraphiql = useRef(false);
@@ -58,7 +55,7 @@ export function Explorer() {
         </form>
         {chosen && <span className="soft small">Cost: {chosen.cost}</span>}
         <span className="cost" role="status">
-          {cost && `This request cost ${cost.cost.toLocaleString('en')} of ${cost.limit.toLocaleString('en')}`}
+          {cost !== null && `This request cost ${cost.toLocaleString('en')} of ${MAX_COST.toLocaleString('en')}`}
         </span>
         <button type="button" className="plain" onClick={changeTheme}>
           {theme === 'dark' ? 'Light theme' : 'Dark theme'}
@@ -76,21 +73,20 @@ function changeTheme(): void {
 }
 
 /** Returns a function that sends requests, and reports the cost of each response. */
-const createFetcher = (onCost: (cost: Cost | null) => void) => async (parameters: unknown) => {
+const createFetcher = (onCost: (cost: number | null) => void) => async (parameters: unknown) => {
   const response = await fetch('/console/graphql', {
     method: 'POST',
     credentials: 'same-origin',
     headers: {
       'Content-Type': 'application/json',
       'X-Console-CSRF': '1',
-      'X-Console-Cost': '1',
       'X-Service-Region-Id': region,
     },
     body: JSON.stringify(parameters),
   });
   if (response.status === 401) location.assign(signInAddress(location.pathname + location.search));
   const result = await response.json();
-  onCost(toCost(result));
+  onCost(result.extensions?.cost ?? null);
   return result;
 };
 
@@ -102,11 +98,4 @@ function findVariables(query: string): string {
   if (query.includes('$from')) values.from = new Date(now).toISOString();
   if (query.includes('$until')) values.until = new Date(now + 30 * 86_400_000).toISOString();
   return JSON.stringify(values, null, 2);
-}
-
-/** Returns the cost of a response: of its extensions, or of the error of a request that was too expensive. */
-function toCost(result: { extensions?: { cost?: Cost }; errors?: { extensions?: Partial<Cost> }[] }): Cost | null {
-  if (result.extensions?.cost) return result.extensions.cost;
-  const { cost, limit } = result.errors?.[0]?.extensions ?? {};
-  return cost !== undefined && limit !== undefined ? { cost, limit } : null;
 }

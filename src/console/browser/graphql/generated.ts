@@ -203,7 +203,7 @@ export type BuilderSearchQuery = { findBuilders: { totalCount: number, data: Arr
 export type SignOutMutationVariables = Exact<{ [key: string]: never; }>;
 
 
-export type SignOutMutation = { signOut: boolean };
+export type SignOutMutation = { signOut: boolean | null };
 
 export type ChangesQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -288,7 +288,7 @@ export type CloseVisitMutationVariables = Exact<{
 }>;
 
 
-export type CloseVisitMutation = { closeVisit: { id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } } };
+export type CloseVisitMutation = { closeVisit: { id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } } | null };
 
 export type ArchiveVisitMutationVariables = Exact<{
   visitId: string;
@@ -296,7 +296,7 @@ export type ArchiveVisitMutationVariables = Exact<{
 }>;
 
 
-export type ArchiveVisitMutation = { archiveVisit: { id: string, updatedAt: string, archivedAt: string | null } };
+export type ArchiveVisitMutation = { archiveVisit: { id: string, updatedAt: string, archivedAt: string | null } | null };
 
 export type ResolveConflictMutationVariables = Exact<{
   id: string | number;
@@ -306,7 +306,7 @@ export type ResolveConflictMutationVariables = Exact<{
 }>;
 
 
-export type ResolveConflictMutation = { resolveConflict: { id: string, code: SignOnConflictCode, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: ConflictState, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string }, recordedEvent: { id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null } };
+export type ResolveConflictMutation = { resolveConflict: { id: string, code: SignOnConflictCode, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: ConflictState, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string }, recordedEvent: { id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null } | null };
 
 export type OpenVisitsQueryVariables = Exact<{
   builderId: string;
@@ -385,7 +385,7 @@ export type CreateIntegratorMutationVariables = Exact<{
 }>;
 
 
-export type CreateIntegratorMutation = { createIntegrator: { id: string, name: string } };
+export type CreateIntegratorMutation = { createIntegrator: { id: string, name: string } | null };
 
 export type CreateClientMutationVariables = Exact<{
   integratorId?: string | number | null | undefined;
@@ -398,7 +398,7 @@ export type CreateClientMutationVariables = Exact<{
 }>;
 
 
-export type CreateClientMutation = { createClient: { secret: string | null, client: { id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> } } };
+export type CreateClientMutation = { createClient: { secret: string | null, client: { id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> } } | null };
 
 export type UpdateClientMutationVariables = Exact<{
   id: string | number;
@@ -411,7 +411,7 @@ export type UpdateClientMutationVariables = Exact<{
 }>;
 
 
-export type UpdateClientMutation = { updateClient: { id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> } };
+export type UpdateClientMutation = { updateClient: { id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> } | null };
 
 export type RotateClientSecretMutationVariables = Exact<{
   id: string | number;
@@ -419,7 +419,7 @@ export type RotateClientSecretMutationVariables = Exact<{
 }>;
 
 
-export type RotateClientSecretMutation = { rotateClientSecret: { secret: string | null, client: { id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> } } };
+export type RotateClientSecretMutation = { rotateClientSecret: { secret: string | null, client: { id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> } } | null };
 
 export type DisableClientMutationVariables = Exact<{
   id: string | number;
@@ -427,7 +427,7 @@ export type DisableClientMutationVariables = Exact<{
 }>;
 
 
-export type DisableClientMutation = { disableClient: { id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> } };
+export type DisableClientMutation = { disableClient: { id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> } | null };
 
 export type EnableClientMutationVariables = Exact<{
   id: string | number;
@@ -435,7 +435,7 @@ export type EnableClientMutationVariables = Exact<{
 }>;
 
 
-export type EnableClientMutation = { enableClient: { id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> } };
+export type EnableClientMutation = { enableClient: { id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> } | null };
 
 export type CreateConnectionMutationVariables = Exact<{
   integratorId: string | number;
@@ -444,7 +444,7 @@ export type CreateConnectionMutationVariables = Exact<{
 }>;
 
 
-export type CreateConnectionMutation = { createConnection: { integratorId: string, builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { id: string, name: string } } };
+export type CreateConnectionMutation = { createConnection: { integratorId: string, builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { id: string, name: string } } | null };
 
 export type UpdateConnectionMutationVariables = Exact<{
   integratorId: string | number;
@@ -454,7 +454,7 @@ export type UpdateConnectionMutationVariables = Exact<{
 }>;
 
 
-export type UpdateConnectionMutation = { updateConnection: { integratorId: string, builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { id: string, name: string } } };
+export type UpdateConnectionMutation = { updateConnection: { integratorId: string, builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { id: string, name: string } } | null };
 
 export type RevokeConnectionMutationVariables = Exact<{
   integratorId: string | number;
@@ -463,7 +463,7 @@ export type RevokeConnectionMutationVariables = Exact<{
 }>;
 
 
-export type RevokeConnectionMutation = { revokeConnection: { integratorId: string, builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { id: string, name: string } } };
+export type RevokeConnectionMutation = { revokeConnection: { integratorId: string, builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { id: string, name: string } } | null };
 
 export type CreateWebhookEndpointMutationVariables = Exact<{
   clientId: string | number;
@@ -473,7 +473,7 @@ export type CreateWebhookEndpointMutationVariables = Exact<{
 }>;
 
 
-export type CreateWebhookEndpointMutation = { createWebhookEndpoint: { id: string, secret: string | null } };
+export type CreateWebhookEndpointMutation = { createWebhookEndpoint: { id: string, secret: string | null } | null };
 
 export type UpdateWebhookEndpointMutationVariables = Exact<{
   endpointId: string;
@@ -485,7 +485,7 @@ export type UpdateWebhookEndpointMutationVariables = Exact<{
 }>;
 
 
-export type UpdateWebhookEndpointMutation = { updateWebhookEndpoint: { id: string, url: string, types: Array<string> | null, builderIds: Array<string> | null, status: WebhookEndpointStatus, disabledReason: WebhookDisabledReason | null, failures: number, failingSince: string | null, suspendedUntil: string | null, replaying: boolean, createdAt: string, updatedAt: string, integratorId: string, integrator: { name: string }, client: { id: string, name: string } } };
+export type UpdateWebhookEndpointMutation = { updateWebhookEndpoint: { id: string, url: string, types: Array<string> | null, builderIds: Array<string> | null, status: WebhookEndpointStatus, disabledReason: WebhookDisabledReason | null, failures: number, failingSince: string | null, suspendedUntil: string | null, replaying: boolean, createdAt: string, updatedAt: string, integratorId: string, integrator: { name: string }, client: { id: string, name: string } } | null };
 
 export type DeleteWebhookEndpointMutationVariables = Exact<{
   endpointId: string;
@@ -493,7 +493,7 @@ export type DeleteWebhookEndpointMutationVariables = Exact<{
 }>;
 
 
-export type DeleteWebhookEndpointMutation = { deleteWebhookEndpoint: { id: string } };
+export type DeleteWebhookEndpointMutation = { deleteWebhookEndpoint: { id: string } | null };
 
 export type RotateWebhookSecretMutationVariables = Exact<{
   endpointId: string;
@@ -501,14 +501,14 @@ export type RotateWebhookSecretMutationVariables = Exact<{
 }>;
 
 
-export type RotateWebhookSecretMutation = { rotateWebhookSecret: { id: string, updatedAt: string, secret: string | null } };
+export type RotateWebhookSecretMutation = { rotateWebhookSecret: { id: string, updatedAt: string, secret: string | null } | null };
 
 export type TestWebhookEndpointMutationVariables = Exact<{
   endpointId: string;
 }>;
 
 
-export type TestWebhookEndpointMutation = { testWebhookEndpoint: { eventId: string, succeeded: boolean, responseStatus: number | null, responseBody: string | null, error: string | null } };
+export type TestWebhookEndpointMutation = { testWebhookEndpoint: { eventId: string, succeeded: boolean, responseStatus: number | null, responseBody: string | null, error: string | null } | null };
 
 export type ReplayWebhookEndpointMutationVariables = Exact<{
   endpointId: string;
@@ -516,7 +516,7 @@ export type ReplayWebhookEndpointMutationVariables = Exact<{
 }>;
 
 
-export type ReplayWebhookEndpointMutation = { replayWebhookEndpoint: { endpointId: string, startedAt: string } };
+export type ReplayWebhookEndpointMutation = { replayWebhookEndpoint: { endpointId: string, startedAt: string } | null };
 
 export type PersonPartFragment = { id: string, name: string, email: string, staffRole: StaffRole | null, hasPassword: boolean, disabledAt: string | null, createdAt: string, updatedAt: string, memberships: Array<{ builderId: string, role: string, builder: { name: string } }> };
 
@@ -559,21 +559,21 @@ export type CreateUserMutationVariables = Exact<{
 }>;
 
 
-export type CreateUserMutation = { createUser: { url: string | null, emailed: boolean, expiresAt: string } };
+export type CreateUserMutation = { createUser: { url: string | null, emailed: boolean, expiresAt: string } | null };
 
 export type InviteUserMutationVariables = Exact<{
   id: string | number;
 }>;
 
 
-export type InviteUserMutation = { inviteUser: { url: string | null, emailed: boolean, expiresAt: string } };
+export type InviteUserMutation = { inviteUser: { url: string | null, emailed: boolean, expiresAt: string } | null };
 
 export type ResetPasswordMutationVariables = Exact<{
   id: string | number;
 }>;
 
 
-export type ResetPasswordMutation = { resetPassword: { url: string | null, emailed: boolean, expiresAt: string } };
+export type ResetPasswordMutation = { resetPassword: { url: string | null, emailed: boolean, expiresAt: string } | null };
 
 export type DisableUserMutationVariables = Exact<{
   id: string | number;
@@ -581,7 +581,7 @@ export type DisableUserMutationVariables = Exact<{
 }>;
 
 
-export type DisableUserMutation = { disableUser: { id: string, name: string, email: string, staffRole: StaffRole | null, hasPassword: boolean, disabledAt: string | null, createdAt: string, updatedAt: string, memberships: Array<{ builderId: string, role: string, builder: { name: string } }> } };
+export type DisableUserMutation = { disableUser: { id: string, name: string, email: string, staffRole: StaffRole | null, hasPassword: boolean, disabledAt: string | null, createdAt: string, updatedAt: string, memberships: Array<{ builderId: string, role: string, builder: { name: string } }> } | null };
 
 export type EnableUserMutationVariables = Exact<{
   id: string | number;
@@ -589,7 +589,7 @@ export type EnableUserMutationVariables = Exact<{
 }>;
 
 
-export type EnableUserMutation = { enableUser: { id: string, name: string, email: string, staffRole: StaffRole | null, hasPassword: boolean, disabledAt: string | null, createdAt: string, updatedAt: string, memberships: Array<{ builderId: string, role: string, builder: { name: string } }> } };
+export type EnableUserMutation = { enableUser: { id: string, name: string, email: string, staffRole: StaffRole | null, hasPassword: boolean, disabledAt: string | null, createdAt: string, updatedAt: string, memberships: Array<{ builderId: string, role: string, builder: { name: string } }> } | null };
 
 export type UpdateUserMutationVariables = Exact<{
   id: string | number;
@@ -600,7 +600,7 @@ export type UpdateUserMutationVariables = Exact<{
 }>;
 
 
-export type UpdateUserMutation = { updateUser: { id: string, name: string, email: string, staffRole: StaffRole | null, hasPassword: boolean, disabledAt: string | null, createdAt: string, updatedAt: string, memberships: Array<{ builderId: string, role: string, builder: { name: string } }> } };
+export type UpdateUserMutation = { updateUser: { id: string, name: string, email: string, staffRole: StaffRole | null, hasPassword: boolean, disabledAt: string | null, createdAt: string, updatedAt: string, memberships: Array<{ builderId: string, role: string, builder: { name: string } }> } | null };
 
 export type AddMembershipMutationVariables = Exact<{
   userId: string | number;
@@ -609,7 +609,7 @@ export type AddMembershipMutationVariables = Exact<{
 }>;
 
 
-export type AddMembershipMutation = { addMembership: { id: string, name: string, email: string, staffRole: StaffRole | null, hasPassword: boolean, disabledAt: string | null, createdAt: string, updatedAt: string, memberships: Array<{ builderId: string, role: string, builder: { name: string } }> } };
+export type AddMembershipMutation = { addMembership: { id: string, name: string, email: string, staffRole: StaffRole | null, hasPassword: boolean, disabledAt: string | null, createdAt: string, updatedAt: string, memberships: Array<{ builderId: string, role: string, builder: { name: string } }> } | null };
 
 export type RemoveMembershipMutationVariables = Exact<{
   userId: string | number;
@@ -617,7 +617,7 @@ export type RemoveMembershipMutationVariables = Exact<{
 }>;
 
 
-export type RemoveMembershipMutation = { removeMembership: { id: string, name: string, email: string, staffRole: StaffRole | null, hasPassword: boolean, disabledAt: string | null, createdAt: string, updatedAt: string, memberships: Array<{ builderId: string, role: string, builder: { name: string } }> } };
+export type RemoveMembershipMutation = { removeMembership: { id: string, name: string, email: string, staffRole: StaffRole | null, hasPassword: boolean, disabledAt: string | null, createdAt: string, updatedAt: string, memberships: Array<{ builderId: string, role: string, builder: { name: string } }> } | null };
 
 export type FolderPartFragment = { id: string, name: string, parentId: string | null, photos: { meta: { totalCount: number } } };
 

@@ -2,9 +2,12 @@ import { useState } from 'react';
 import { type AnyVariables, type TypedDocumentNode, useClient } from 'urql';
 import { getCode, type RequestError } from './errors.ts';
 
+/** Data of a mutation that succeeded. A root field is null only where it failed. */
+type Succeeded<Data> = { [Field in keyof Data]: NonNullable<Data[Field]> };
+
 interface Outcome<Data> {
   /** Null when the mutation failed. */
-  data: Data | null;
+  data: Succeeded<Data> | null;
   /** Whether another person changed the record since it was read. */
   isEditConflict: boolean;
 }
@@ -31,7 +34,7 @@ export function useAction<Data, Variables extends AnyVariables>(
       setRunning(false);
       setError(failure);
       const isEditConflict = failure !== undefined && getCode(failure) === 'EDIT_CONFLICT';
-      return { data: failure ? null : (data ?? null), isEditConflict };
+      return { data: failure || !data ? null : (data as Succeeded<Data>), isEditConflict };
     },
     running,
     error,

@@ -133,9 +133,9 @@ export const accessTypes = /* GraphQL */ `
   }
 
   extend type Mutation {
-    createIntegrator(name: String!, deepLinkSchemes: [String!]! = []): Integrator!
+    createIntegrator(name: String!, deepLinkSchemes: [String!]! = []): Integrator
     "Absent properties are kept."
-    updateIntegrator(id: ID!, name: String, deepLinkSchemes: [String!], expectedUpdatedAt: Timestamp!): Integrator!
+    updateIntegrator(id: ID!, name: String, deepLinkSchemes: [String!], expectedUpdatedAt: Timestamp!): Integrator
     "The secret is returned once. Without grants the client may use every grant of its type."
     createClient(
       "Absent for an internal client."
@@ -147,7 +147,7 @@ export const accessTypes = /* GraphQL */ `
       redirectUris: [String!]! = []
       origins: [String!]! = []
       pilotAgreement: String
-    ): ClientWithSecret!
+    ): ClientWithSecret
     "Absent properties are kept; a list replaces the whole list. Tokens lose a removed scope within a second."
     updateClient(
       id: ID!
@@ -158,16 +158,16 @@ export const accessTypes = /* GraphQL */ `
       origins: [String!]
       pilotAgreement: String
       expectedUpdatedAt: Timestamp!
-    ): Client!
+    ): Client
     "Adds a secret, which is returned once. The newest two are valid."
-    rotateClientSecret(id: ID!, expectedUpdatedAt: Timestamp!): ClientWithSecret!
+    rotateClientSecret(id: ID!, expectedUpdatedAt: Timestamp!): ClientWithSecret
     "The client's tokens end within a second."
-    disableClient(id: ID!, expectedUpdatedAt: Timestamp!): Client!
-    enableClient(id: ID!, expectedUpdatedAt: Timestamp!): Client!
+    disableClient(id: ID!, expectedUpdatedAt: Timestamp!): Client
+    enableClient(id: ID!, expectedUpdatedAt: Timestamp!): Client
     "Connects an integrator to a builder, or reactivates a revoked connection."
-    createConnection(integratorId: ID!, builderId: BuilderId!, scopes: [String!]!): Connection!
+    createConnection(integratorId: ID!, builderId: BuilderId!, scopes: [String!]!): Connection
     "Replaces the scopes. Tokens lose a removed scope within a second."
-    updateConnection(integratorId: ID!, builderId: BuilderId!, scopes: [String!]!, expectedUpdatedAt: Timestamp!): Connection!
-    revokeConnection(integratorId: ID!, builderId: BuilderId!, expectedUpdatedAt: Timestamp!): Connection!
+    updateConnection(integratorId: ID!, builderId: BuilderId!, scopes: [String!]!, expectedUpdatedAt: Timestamp!): Connection
+    revokeConnection(integratorId: ID!, builderId: BuilderId!, expectedUpdatedAt: Timestamp!): Connection
   }
 `;

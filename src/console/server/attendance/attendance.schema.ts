@@ -95,9 +95,9 @@ export const attendanceTypes = /* GraphQL */ `
       at: Timestamp
       reason: String!
       expectedUpdatedAt: Timestamp!
-    ): SignOnVisit!
+    ): SignOnVisit
     "Removes a visit from attendance."
-    archiveVisit(visitId: SignOnVisitId!, expectedUpdatedAt: Timestamp!): SignOnVisit!
-    resolveConflict(id: ID!, resolution: ConflictResolution!, reason: String!, expectedUpdatedAt: Timestamp!): Conflict!
+    archiveVisit(visitId: SignOnVisitId!, expectedUpdatedAt: Timestamp!): SignOnVisit
+    resolveConflict(id: ID!, resolution: ConflictResolution!, reason: String!, expectedUpdatedAt: Timestamp!): Conflict
   }
 `;

@@ -114,17 +114,17 @@ export const peopleTypes = /* GraphQL */ `
 
   extend type Mutation {
     "Registers a user and, with a builder, adds the user to its account, or does neither. Returns a link for choosing a password."
-    createUser(email: String!, name: String!, builderId: BuilderId, role: String = "MEMBER", staffRole: StaffRole): PasswordLink!
+    createUser(email: String!, name: String!, builderId: BuilderId, role: String = "MEMBER", staffRole: StaffRole): PasswordLink
     "Creates a link for a user without a password."
-    inviteUser(id: ID!): PasswordLink!
+    inviteUser(id: ID!): PasswordLink
     "Creates a link for a user who has forgotten the password. The password remains until the link is used."
-    resetPassword(id: ID!): PasswordLink!
+    resetPassword(id: ID!): PasswordLink
     "Absent properties are kept."
-    updateUser(id: ID!, name: String, email: String, staffRole: StaffRole, expectedUpdatedAt: Timestamp!): User!
+    updateUser(id: ID!, name: String, email: String, staffRole: StaffRole, expectedUpdatedAt: Timestamp!): User
     "Ends the user's sessions and tokens within a second."
-    disableUser(id: ID!, expectedUpdatedAt: Timestamp!): User!
-    enableUser(id: ID!, expectedUpdatedAt: Timestamp!): User!
-    addMembership(userId: ID!, builderId: BuilderId!, role: String! = "MEMBER"): User!
-    removeMembership(userId: ID!, builderId: BuilderId!): User!
+    disableUser(id: ID!, expectedUpdatedAt: Timestamp!): User
+    enableUser(id: ID!, expectedUpdatedAt: Timestamp!): User
+    addMembership(userId: ID!, builderId: BuilderId!, role: String! = "MEMBER"): User
+    removeMembership(userId: ID!, builderId: BuilderId!): User
   }
 `;

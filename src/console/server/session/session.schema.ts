@@ -47,6 +47,6 @@ export const sessionTypes = /* GraphQL */ `
 
   extend type Mutation {
     "Ends the browser's sessions of all regions."
-    signOut: Boolean!
+    signOut: Boolean
   }
 `;

@@ -41,7 +41,7 @@ export const webhookTypes = /* GraphQL */ `
       url: WebhookUrl!
       types: [String!]
       builderIds: [BuilderId!]
-    ): WebhookEndpointWithSecret!
+    ): WebhookEndpointWithSecret
     "Absent properties are kept. Null types or builders are all."
     updateWebhookEndpoint(
       endpointId: WebhookEndpointId!
@@ -50,13 +50,13 @@ export const webhookTypes = /* GraphQL */ `
       builderIds: [BuilderId!]
       status: WebhookEndpointSwitch
       expectedUpdatedAt: Timestamp!
-    ): WebhookEndpoint!
-    deleteWebhookEndpoint(endpointId: WebhookEndpointId!, expectedUpdatedAt: Timestamp!): WebhookEndpoint!
+    ): WebhookEndpoint
+    deleteWebhookEndpoint(endpointId: WebhookEndpointId!, expectedUpdatedAt: Timestamp!): WebhookEndpoint
     "Deliveries are also signed with the previous secret for 24 hours."
-    rotateWebhookSecret(endpointId: WebhookEndpointId!, expectedUpdatedAt: Timestamp!): WebhookEndpointWithSecret!
+    rotateWebhookSecret(endpointId: WebhookEndpointId!, expectedUpdatedAt: Timestamp!): WebhookEndpointWithSecret
     "Sends a test event once and returns what the receiver answered."
-    testWebhookEndpoint(endpointId: WebhookEndpointId!): WebhookTestResult!
+    testWebhookEndpoint(endpointId: WebhookEndpointId!): WebhookTestResult
     "Delivers events again, one replay at a time."
-    replayWebhookEndpoint(endpointId: WebhookEndpointId!, from: ReplayStart!): WebhookReplay!
+    replayWebhookEndpoint(endpointId: WebhookEndpointId!, from: ReplayStart!): WebhookReplay
   }
 `;

@@ -1,0 +1,134 @@
+import type { ApolloServerPlugin } from '@apollo/server';
+import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
+import type { RestRoute } from '../../../schema/rest.ts';
+import type { RequestContext } from '../../auth/request-context.ts';
+import { Loaders } from '../../database/read/loaders.ts';
+import { ApiError } from '../../shared/errors.ts';
+import type { Release } from '../../shared/fair-semaphore.ts';
+import { idPattern } from '../../shared/ids.ts';
+import { costLimitExceeded, MAX_COST, MAX_INTERPRETED_COST, MAX_RESPONSE_BYTES } from '../../shared/response-meter.ts';
+import { createCachedCostEstimate, type Estimate } from '../engine/cost.ts';
+import { listRootFields, type RootField, toRawValue, withDefaults } from '../engine/root-fields.ts';
+import { formatError, toGraphqlError } from './errors.ts';
+import { validateInput } from './input.ts';
+import type { LargeBodies } from './large-bodies.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Maximum root fields of an operation (LIM-17). */
+const MAX_ROOT_FIELDS = 50;
+
+/** Maximum records that one request may read (LIM-17), with each page as a full one. */
+const MAX_RECORDS = 250_000;
+
+/** Minimum cost that a request is charged to its share. */
+const MIN_CHARGE = 300;
+
+/**
+ * Takes an operation through the steps that precede its execution, in the order of ERR-23: limits, access, input, share. A request that
+ * fails a step executes nothing.
+ */
+export function operationSteps(
+  schema: GraphQLSchema,
+  bodies: LargeBodies,
+  readsFromReplica: boolean,
+): ApolloServerPlugin<RequestContext> {
+  /** Cost of past executions by document. Estimates count every page as full. */
+  const observedCosts = new WeakMap<DocumentNode, number>();
+  const estimateCost = createCachedCostEstimate(schema);
+
+  return {
+    requestDidStart: async () => {
+      let release: Release | null = null;
+      return {
+        async didResolveOperation({ document, operation, request, contextValue: context }) {
+          if (!operation) return;
+          try {
+            bodies.requireAllowed(context, operation);
+            const variables = request.variables ?? {};
+            const estimate = estimateCost(document, operation, variables);
+            context.operation.cost = estimate.cost;
+            requireLimits(operation, estimate, listRootFields(schema, document, operation).length);
+            const sent = withDefaults(operation, variables);
+            const roots = listRootFields(schema, document, operation, sent);
+            await authorizeRootFields(context, roots, sent);
+            validateInput({ schema, document, operation, variables, roots }, context);
+            // A mutation is not interrupted: its estimate is within the limit of interpreted operations.
+            const isQuery = operation.operation === 'query';
+            context.meter.limit(isQuery ? MAX_COST : Number.POSITIVE_INFINITY, MAX_RESPONSE_BYTES, estimate.cost);
+            if (isQuery && readsFromReplica && context.caller.internal) readFromReplica(context);
+            const observed = observedCosts.get(document);
+            const charge = observed === undefined ? estimate.cost : Math.min(estimate.cost, 2 * observed);
+            release = await context.shares.graphqlCost.acquire(context.shareKey, Math.max(MIN_CHARGE, charge));
+            context.usage.onEnd(release);
+          } catch (error) {
+            throw error instanceof ApiError ? toGraphqlError(error) : error;
+          }
+        },
+        async willSendResponse({
+          document,
+          operation,
+          response,
+          contextValue: {
+            meter,
+            operation: { cost },
+          },
+        }) {
+          release?.();
+          if (document) {
+            const decayed = 0.9 * (observedCosts.get(document) ?? 0);
+            observedCosts.set(document, Math.max(meter.cost, decayed));
+          }
+          // The response of a mutation says what was done.
+          if (meter.rejection && operation?.operation === 'query') {
+            const error = toGraphqlError(meter.rejection);
+            response.http.status = 400;
+            response.body = { kind: 'single', singleResult: { errors: [formatError(error.toJSON(), error)] } };
+          }
+          if (response.body.kind !== 'single') return;
+          const { singleResult } = response.body;
+          singleResult.extensions = { ...singleResult.extensions, cost };
+        },
+      };
+    },
+  };
+}
+
+/** Throws 400 for an operation that is too large, with what it has and the limit. LIM-15, LIM-17. */
+function requireLimits({ operation }: OperationDefinitionNode, { cost, records }: Estimate, rootFields: number): void {
+  // graphql-js interprets mutations.
+  const maxCost = operation === 'mutation' ? MAX_INTERPRETED_COST : MAX_COST;
+  if (rootFields > MAX_ROOT_FIELDS) throw costLimitExceeded('have so many root fields', rootFields, MAX_ROOT_FIELDS);
+  if (records > MAX_RECORDS) throw costLimitExceeded('ask for so many records', records, MAX_RECORDS);
+  if (cost > maxCost) throw costLimitExceeded('select so many fields of so many records', cost, maxCost);
+}
+
+/** Authorizes every root field, then charges their budgets (LIM-2). The error of one names its path. */
+async function authorizeRootFields(context: RequestContext, roots: readonly RootField[], variables: Values) {
+  const isBuilderId = idPattern('builder');
+  await Promise.all(
+    roots.map(async ({ key, node, field: { extensions } }) => {
+      const argument = node.arguments?.find(({ name }) => name.value === 'builderId');
+      const builderId = argument && toRawValue(argument.value, variables);
+      try {
+        // An id that is none is an error of the input.
+        await context.authorize(extensions, isBuilderId.test(String(builderId)) ? String(builderId) : undefined);
+      } catch (error) {
+        throw error instanceof ApiError ? toGraphqlError(error, [key]) : error;
+      }
+    }),
+  );
+  const budgets = roots.flatMap(({ field }) => (field.extensions.rest as RestRoute | undefined)?.budget ?? []);
+  // A large body has paid for one of its operations.
+  for (const budget of context.prepaidBudget ? budgets.slice(1) : budgets) await context.charge(budget);
+}
+
+/**
+ * Lets a query of an internal client read from a standby. Integrators read from the primary, so that they read their own writes.
+ * Authorization always reads from the primary.
+ */
+function readFromReplica(context: RequestContext): void {
+  const database = context.database.onReplica();
+  // Apollo copies the context, so that the request's own is not changed.
+  if (database !== context.database) Object.assign(context, { database, loaders: new Loaders(database) });
+}
