@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
@@ -24,5 +24,11 @@ describe('the documentation', () => {
     expect(countWords(pages), 'Delete repetition and history; figures belong into docs/reports.').toBeLessThanOrEqual(
       words,
     );
+  });
+
+  it('has at most 30 decision records of at most 400 words', () => {
+    const records = globSync('docs/decisions/[0-9]*.md', { cwd: ROOT });
+    expect(records.length, 'Merge records of one subject.').toBeLessThanOrEqual(30);
+    expect(records.filter((page) => countWords([page]) > 400)).toEqual([]);
   });
 });
