@@ -58,6 +58,17 @@ describe('the README', () => {
   });
 });
 
+describe('docs/start-here.md', () => {
+  it('links to files that have what it names', () => {
+    const links = [...read('docs/start-here.md').matchAll(/\[`([\w.]+)`\]\(\.\.\/([^)]+\.ts)\)/g)];
+    expect(links.length).toBeGreaterThan(15);
+    const missing = links.filter(([, name, path]) =>
+      name!.split('.').some((part) => !new RegExp(`\\b${part}\\b`).test(read(path!))),
+    );
+    expect(missing.map(([, name, path]) => `${path} has no ${name}.`)).toEqual([]);
+  });
+});
+
 describe('the pages of the documentation', () => {
   it.each(pages)('link to files and headings that exist: %s', (page) => {
     const wrong = [...read(page).matchAll(/\]\(([^):\s]+)\)/g)].filter(([, link]) => {

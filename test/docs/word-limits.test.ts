@@ -11,6 +11,7 @@ const LIMITS: [pages: string[], words: number][] = [
   [['docs/isolation.md'], 1_200],
   [['docs/testing.md', 'docs/proofs.md'], 2_200],
   [['docs/operations.md'], 2_500],
+  [['docs/start-here.md'], 800],
 ];
 
 function countWords(pages: readonly string[]): number {
