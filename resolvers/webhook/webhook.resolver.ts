@@ -18,6 +18,7 @@ import {
 import { startReplay } from '../../src/domain/webhooks/replay.ts';
 import { sendTestEvent } from '../../src/domain/webhooks/test-event.ts';
 import type { EndpointKey, WebhookChangeContext } from '../../src/domain/webhooks/webhook-context.ts';
+import { WEBHOOK_TEST_COST } from '../../src/shared/fair-shares.ts';
 import { EventCursor } from '../event/event.scalars.ts';
 import { CreateWebhookEndpointArgs, DeliveryArgs, UpdateWebhookEndpointArgs } from './webhook.input.ts';
 import { WebhookDeliveryPage, WebhookEndpointWithSecret, WebhookReplay, WebhookTestResult } from './webhook.type.ts';
@@ -140,7 +141,7 @@ export class WebhookResolver {
       body,
       durationMs: _,
       ...result
-    } = await context.shares.waits.run(context.shareKey, 1, () => sendTestEvent(context, key));
+    } = await context.shares.waits.run(context.shareKey, WEBHOOK_TEST_COST, () => sendTestEvent(context, key));
     return { ...result, responseStatus: status, responseBody: body };
   }
 

@@ -4,6 +4,9 @@ import { FairSemaphore, type FairSemaphoreOptions } from './fair-semaphore.ts';
 /** Unit of the limit of memory. */
 export const KIB = 1024;
 
+/** What a test of a webhook endpoint counts as in `waits`, so that a share has four at a time (WHK-14, CON-16). */
+export const WEBHOOK_TEST_COST = 16;
+
 /** Requests of waits are rejected at once where there is no room: they would only wait to wait. */
 const NO_QUEUE = { maxQueuedPerShare: 0, maxQueued: 0 };
 

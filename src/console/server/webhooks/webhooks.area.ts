@@ -19,6 +19,7 @@ import { findProgressOf, listEndpointPage } from '../../../domain/webhooks/list-
 import { startReplay } from '../../../domain/webhooks/replay.ts';
 import { sendTestEvent } from '../../../domain/webhooks/test-event.ts';
 import { notFound } from '../../../shared/errors.ts';
+import { WEBHOOK_TEST_COST } from '../../../shared/fair-shares.ts';
 import { loadClient, loadIntegrator } from '../access/find-access.ts';
 import { type ConsoleArea, type ConsoleContext, toChangeContext } from '../console-area.ts';
 import { loadBatched } from '../load-batched.ts';
@@ -91,7 +92,7 @@ export const webhookArea: ConsoleArea = {
       async resolve(_, { endpointId }, context) {
         const key = await findKey(context, endpointId);
         const send = () => sendTestEvent(toChangeContext(context), key);
-        const attempt = await context.shares.waits.run(context.shareKey, 1, send);
+        const attempt = await context.shares.waits.run(context.shareKey, WEBHOOK_TEST_COST, send);
         const { status, body, durationMs: _ms, ...result } = attempt;
         return { ...result, responseStatus: status, responseBody: body };
       },
