@@ -24,8 +24,8 @@ import { createWebhookTools, type WebhookTools } from './domain/webhooks/webhook
 import { logUnhandledRejections } from './http/failure-log.ts';
 import { loggerOptions } from './http/logger-options.ts';
 import { registerWebhookMetrics } from './http/webhook-metrics.ts';
+import { findMissingInternals } from './node-internals/self-tests.ts';
 import { systemClock } from './shared/clock.ts';
-import { releaseStartMemory } from './shared/collect-garbage.ts';
 import { startJobs } from './shared/jobs.ts';
 import { loadOnce } from './shared/load-once.ts';
 import { mapRegions, REGIONS, type RegionId } from './shared/regions.ts';
@@ -55,13 +55,13 @@ export async function main(showsTiming: boolean): Promise<void> {
     } else {
       const log = pino(loggerOptions(config));
       log.info({ version: VERSION, node: process.versions.node, settings: describeConfig(config) }, 'starting');
+      for (const consequence of await findMissingInternals()) log.warn({ node: process.version }, consequence);
       const { stop, demo, migrations } = await start(config, stopwatch, log);
       // The process can be stopped as soon as it says that it is ready.
       stopOnSignals(stop, config, log);
       log.info({ version: VERSION, migrations, milliseconds: Math.round(performance.now()) }, 'ready');
       if (showsBanner(config)) process.stdout.write(formatWelcome(config, demo));
       if (showsTiming) process.stdout.write(`${stopwatch}\n`);
-      setTimeout(releaseStartMemory, SETTLE_MS).unref();
     }
   } catch (error) {
     await exitWithError(error);
@@ -167,7 +167,6 @@ async function startWorker(config: Config, stopwatch: Stopwatch): Promise<void> 
   const app = await loadApp(stopwatch);
   const opened = await openDatabases(config, 'service');
   const { drain, stop } = await serve(config, opened.databases, app, stopwatch);
-  releaseStartMemory();
   started.resolve({
     drain,
     async stop() {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type ServerResponse, STATUS_CODES } from 'node:http';
+import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { API_VERSION } from '../../schema/rest.ts';
+import { findCurrentResponse } from '../node-internals/http-parser.ts';
 import { ApiError, invalidField } from '../shared/errors.ts';
 
 /** Errors of the parser, of Node's time limits and of `limitParsing`. After any other one nothing can be sent. */
@@ -9,9 +10,9 @@ const HTTP_ERROR_CODES = /^(HPE_|ERR_HTTP_|SMALL_CHUNKS$)/;
 
 /** Node's `clientError` handler: sends a documented error for bytes that are no valid request, for which no hook runs. */
 export function sendClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  // In the middle of an earlier response the error would look like a part of its body. Node has no public property for that response.
-  const { _httpMessage: response } = socket as Socket & { _httpMessage?: ServerResponse | null };
-  if (!HTTP_ERROR_CODES.test(error.code ?? '') || !socket.writable || response?.headersSent) {
+  // In the middle of an earlier response the error would look like a part of its body.
+  const isResponding = findCurrentResponse(socket)?.headersSent;
+  if (!HTTP_ERROR_CODES.test(error.code ?? '') || !socket.writable || isResponding) {
     socket.destroy();
     return;
   }

@@ -1,5 +1,4 @@
 import { pipeline, type Readable, Transform } from 'node:stream';
-import { countReceivedBytes } from '../shared/buffer-collection.ts';
 import { paceChunk } from '../shared/paced-chunks.ts';
 
 /** Returns a stream of the same bytes whose chunks are sent in turn with those of other shares (LIM-29). */
@@ -8,7 +7,6 @@ export function paceDownload(stream: Readable, shareKey: string): Readable {
     // A chunk waits here, and the source has read the next one: more would only take memory.
     highWaterMark: 1,
     transform(chunk: Buffer, _encoding, done) {
-      countReceivedBytes(chunk.length);
       paceChunk(download, shareKey, () => done(null, chunk));
     },
   });

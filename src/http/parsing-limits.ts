@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { limitChunks, stopConnection } from '../shared/stop-parsing.ts';
+import { limitChunks, stopConnection } from '../node-internals/http-parser.ts';
 import { sendClientError } from './client-errors.ts';
 
 /** Bytes of sizes and extensions of chunks, beyond three for each byte of the body. */

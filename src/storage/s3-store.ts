@@ -2,7 +2,6 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { S3Settings } from '../config.ts';
-import { withReceivedBytesCounted } from '../shared/buffer-collection.ts';
 import type { Clock } from '../shared/clock.ts';
 import { unavailable } from '../shared/errors.ts';
 import { loadOnce } from '../shared/load-once.ts';
@@ -61,7 +60,7 @@ export class S3Store implements ByteStore {
   async put(key: string, path: string, contentType: string): Promise<void> {
     const { sdk, client } = await this.#getClient();
     const { size } = await stat(path);
-    const body = withReceivedBytesCounted(createReadStream(path));
+    const body = createReadStream(path);
     try {
       await sendToStore(
         client.send(

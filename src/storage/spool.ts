@@ -4,7 +4,6 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { countReceivedBytes } from '../shared/buffer-collection.ts';
 import { paceChunk } from '../shared/paced-chunks.ts';
 import { processStart, readMachineId } from '../shared/process-identity.ts';
 
@@ -49,7 +48,6 @@ export class Spool {
     const count: Transform = new Transform({
       transform(chunk: Buffer, _encoding, done) {
         size += chunk.length;
-        countReceivedBytes(chunk.length);
         if (size > limit) done(new SizeLimitError(`More than ${limit} bytes.`));
         else paceChunk(count, shareKey, () => done(null, chunk));
       },

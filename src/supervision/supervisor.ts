@@ -14,6 +14,9 @@ const MAX_DELAY_MS = 30_000;
 /** Seconds without a heartbeat that a starting worker is allowed: loading its code blocks the event loop. */
 const START_SECONDS = 120;
 
+/** Limits the young generation to what a worker needs: 30 % less memory under load than with the default (docs/decisions/0080). */
+const YOUNG_GENERATION = '--max-semi-space-size=16';
+
 /** A worker that failed to start. The message is the reason. */
 export class WorkerStartError extends Error {
   override name = 'WorkerStartError';
@@ -58,7 +61,7 @@ export class Supervisor {
     // worker that hangs is never closed.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
     cluster.setupPrimary({
-      execArgv: [...process.execArgv, `--max-old-space-size=${workerHeapMib}`],
+      execArgv: [...process.execArgv, `--max-old-space-size=${workerHeapMib}`, YOUNG_GENERATION],
       // Standard error passes through this process, which searches it for V8's out-of-memory message.
       stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
     });

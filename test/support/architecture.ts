@@ -119,6 +119,14 @@ const LAYERS: readonly (readonly Module[])[] = [
       paths: ['src/shared/'],
     },
   ],
+  [
+    {
+      name: 'node-internals',
+      about:
+        'What relies on undocumented interfaces of Node: one file each, with a test at start that names what to do',
+      paths: ['src/node-internals/'],
+    },
+  ],
 ];
 
 export interface Module {

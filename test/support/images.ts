@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
+import { findSourceRoot } from '../../src/cli/services/source-root.ts';
 
 type Format = 'jpeg' | 'png' | 'webp' | 'gif';
+
+const sourceRoot = await findSourceRoot();
 
 let pictureCount = 0;
 
@@ -112,7 +116,7 @@ export function createFragmentedHeic(pieces: number): Buffer {
 
 /** The configuration of the decoder (an `hvcC` box) of a fixture. */
 const CONFIGURATION = (() => {
-  const file = readFileSync(new URL('../fixtures/heic/plain.heic', import.meta.url));
+  const file = readFileSync(join(sourceRoot, 'test', 'fixtures', 'heic', 'plain.heic'));
   const at = file.indexOf('hvcC') - 4;
   return file.subarray(at, at + file.readUInt32BE(at));
 })();

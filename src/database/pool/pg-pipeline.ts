@@ -1,6 +1,5 @@
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
-import { countReceivedBytes } from '../../shared/buffer-collection.ts';
 
 /** SQL with bound parameters that PostgreSQL prepares once per connection, under the name. */
 export interface Statement {
@@ -241,11 +240,6 @@ function corkUntilEndOfTick(client: pg.ClientBase): void {
     corkedStreams.delete(stream);
     stream.uncork();
   });
-}
-
-/** Counts the bytes that the client receives, so that the buffers of a large row are collected while it arrives. */
-export function countClientBytes(client: pg.Client): void {
-  getStream(client).on('data', (chunk: Buffer) => countReceivedBytes(chunk.length));
 }
 
 const getStream = (client: pg.ClientBase) => (client as unknown as { connection: PgConnection }).connection.stream;

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { isLostConnection } from '../errors.ts';
 import { FailoverClient } from './failover-client.ts';
-import { countClientBytes, queryTextRows, type Statement, type TextRow } from './pg-pipeline.ts';
+import { queryTextRows, type Statement, type TextRow } from './pg-pipeline.ts';
 import { applySettings, READER_SETTINGS, toOptions } from './session-settings.ts';
 import { CLIENT_CONFIG } from './timeouts.ts';
 
@@ -97,7 +97,6 @@ export class PipelinedConnection {
     try {
       await client.connect();
       await applySettings(client, READER_SETTINGS);
-      countClientBytes(client);
     } catch (error) {
       onEnd();
       client.end().catch(() => undefined);

@@ -1,6 +1,7 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
+import { limitChunks, stopParsing } from '../../node-internals/http-parser.ts';
 import {
   AddressError,
   createGuardedLookup,
@@ -9,7 +10,6 @@ import {
   type Network,
   requireAllowedHost,
 } from '../../shared/guarded-network.ts';
-import { limitChunks, stopParsing } from '../../shared/stop-parsing.ts';
 import { traced, traceHeaders } from '../../shared/tracing.ts';
 
 /** Milliseconds within which a receiver must have responded (WHK-10). */

@@ -1,5 +1,6 @@
-import type { IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
 
 /** Chunks of a body that may be small. Node calls JavaScript for each: a hundred cost as much as a request. */
 const MAX_SMALL_CHUNKS = 100;
@@ -80,4 +81,29 @@ export function stopConnection(socket: Socket): void {
   // Before Node's own listener, which keeps the parser.
   socket.prependOnceListener('close', stopParsing(socket));
   socket.destroySoon();
+}
+
+/** Returns the response that a connection to a server is sending or about to send. Node has no public property for it. */
+export const findCurrentResponse = (socket: Socket): ServerResponse | null =>
+  (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage ?? null;
+
+const TEST_REQUEST = 'POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n';
+
+/** Whether this version of Node has the properties that this file uses, and their effect: a connection is stopped after the first of two requests. */
+export function testHttpParser(): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const connection = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() });
+  let requests = 0;
+  let isFound = false;
+  const server = createServer(({ socket }, response) => {
+    requests++;
+    isFound ||= findCurrentResponse(socket) === response;
+    response.end();
+    stopConnection(socket);
+  });
+  // The parser has read all that it had when the next turn of the event loop begins.
+  connection.push(TEST_REQUEST.repeat(2));
+  Object.assign(connection, { destroySoon: () => setImmediate(() => resolve(isFound && requests === 1)) });
+  server.emit('connection', connection);
+  return promise.finally(() => connection.destroy());
 }
