@@ -1,4 +1,4 @@
-import { isCleanText } from './json-problems.ts';
+import { INEXACT_NUMBER, isCleanText, isExactNumber } from './json-problems.ts';
 import { fail, hasLength, STANDARDS, scalar } from './scalar.ts';
 import { text } from './scalars.ts';
 
@@ -31,7 +31,7 @@ export const SequenceId = scalar<number | string>({
   description: 'Place of a photo in its page: a number, or text of 1 to 220 characters.',
   jsonSchema: { anyOf: [{ type: 'number' }, { type: 'string', minLength: 1, maxLength: 220 }], examples: [17] },
   parse: (value) => {
-    if (typeof value === 'number' && Number.isFinite(value)) return value;
+    if (typeof value === 'number') return isExactNumber(value) ? value : fail(INEXACT_NUMBER);
     const isText = typeof value === 'string' && hasLength(value, 1, 220) && isCleanText(value);
     return isText ? value : fail('must be a number or text of 1 to 220 characters');
   },

@@ -157,7 +157,8 @@ describe.each(withBody)('400 of $method $path, whatever is wrong in the body', (
       refused++;
       // GraphQL coerces a single value to a list of one, and rejects unknown fields, which REST ignores.
       if (rest.some(({ message }) => message === 'must be an array')) continue;
-      for (const as of ['variables', 'literals'] as const) {
+      // Documents with literals are new ones, which take longer.
+      for (const as of refused % 10 === 0 ? (['variables', 'literals'] as const) : (['variables'] as const)) {
         const graphql = await sendByGraphql(operation, body, as);
         for (const message of withGraphqlTerms(graphql)) terms.add(message);
         const known = graphql.filter(({ message }) => message !== 'is not a field of this object');
