@@ -25,7 +25,7 @@ import { TimeType } from './time-type.entity.ts';
 @ListIndex('builderId', { include: ['projectId', 'status', 'date'] })
 @ListIndex('builderId', { kind: 'status', include: ['projectId', 'date'] })
 @ListIndex('projectId', { include: ['builderId', 'status', 'date'] })
-@ListIndex('costCodeId', { include: ['projectId', 'status', 'date'] })
+@ListIndex('costCodeId', { include: ['builderId', 'projectId', 'status', 'date'] })
 @ChangeIndex('builderId')
 @Index({
   properties: ['builderId', 'date'],

@@ -5,10 +5,15 @@ import { encodeEventCursor } from '../../src/domain/events/event-cursor.ts';
 import type { RegionId } from '../../src/shared/regions.ts';
 import { type BenchEnvironment, createMigratedDatabase, logProgress } from './bench-environment.ts';
 import type { BenchOptions } from './bench-options.ts';
-import { compareSizes, DEFAULT_REQUESTS, GROWTH_DATABASES, type SizeComparison } from './growth.bench.ts';
+import { compareSizes, DEFAULT_REQUESTS, type SizeComparison } from './growth.bench.ts';
 import type { GrowthCase } from './growth-cases.ts';
 import { BUILDERS, loadGrowthData } from './growth-data.ts';
 
+/** The service serves each size as a region. */
+const DATABASES: [region: RegionId, name: string, divisor: number][] = [
+  ['us1', 'events_small', 1000],
+  ['au1', 'events_large', 1],
+];
 const DAYS = 30;
 /** Rows of one insert statement. */
 const CHUNK_ROWS = 1_000_000;
@@ -29,14 +34,15 @@ export async function measureEventPages(
   const cluster = options.data ? await environment.openCluster(options.data) : environment.cluster;
   const paths = {} as Record<RegionId, Paths>;
   let builderId = '';
-  for (const [region, { name, divisor }] of Object.entries(GROWTH_DATABASES) as [
-    RegionId,
-    (typeof GROWTH_DATABASES)['au1'],
-  ][]) {
+  for (const [region, name, divisor] of DATABASES) {
     const rows = Math.max(BUILDERS * CHANGED_ROWS, Math.floor(options.rows / divisor));
     const url = await createMigratedDatabase(cluster, options.rows === 10_000_000 ? name : `${name}_${options.rows}`);
     environment.urls[region] = url;
-    const data = await loadGrowthData(url, { timesheets: rows, photos: BUILDERS, visits: BUILDERS });
+    const data = await loadGrowthData(
+      url,
+      { timesheets: rows, photos: BUILDERS, visits: BUILDERS },
+      { begin: '2022-01-03', days: 1825 },
+    );
     builderId = data.builders[0]!.id;
     paths[region] = await preparePaths(url, region, builderId, rows);
   }

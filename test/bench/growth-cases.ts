@@ -1,7 +1,7 @@
 import type { RegionId } from '../../src/shared/regions.ts';
 import { dashboards } from './dashboards.ts';
 import type { GrowthData } from './growth-data.ts';
-import { createListCases } from './growth-lists.ts';
+import { createListCases, type ListCase } from './growth-lists.ts';
 
 interface GrowthRequest {
   method?: string;
@@ -10,19 +10,32 @@ interface GrowthRequest {
   body?: object;
 }
 
+/** What the previous response of a case says about its list. */
+export interface LastPage {
+  total: number;
+  /** The cursor of the next page; empty for the first. */
+  cursor: string;
+}
+
 /** A kind of request that is sent to both sizes. */
 export interface GrowthCase {
   name: string;
   /** Maximum ratio of the times over large and small data. */
   goal?: number;
+  /** Maximum milliseconds over the large data. */
+  maxMs?: number;
   /** Whether an internal client sends it. */
   internal?: boolean;
-  /** Returns the nth request. `total` is the total count in the previous response. */
-  request(n: number, total: number, region: RegionId): GrowthRequest;
+  /** Returns the nth request. */
+  request(n: number, last: LastPage, region: RegionId): GrowthRequest;
 }
 
-/** Maximum ratio of the times over large and small data. */
+/** Maximum ratio of the times over large and small data, of first pages, pages by cursor and ranges of a week. */
 export const GOAL = 1.5;
+
+/** Maximum milliseconds of a page of a week, and of one that counts, sorts or skips up to 2,500,000 rows. */
+const WEEK_MS = 10;
+const SLOW_MS = 300;
 
 /** Returns the requests that are measured: every large list, single records, dashboards and writes. */
 export function createGrowthCases(data: GrowthData): GrowthCase[] {
@@ -30,22 +43,35 @@ export function createGrowthCases(data: GrowthData): GrowthCase[] {
   const header = { 'x-service-builder-id': builder.id };
   const [projectId] = builder.projectIds as [string];
   const photos = `/builders/${builder.id}/photos`;
-  const toPageCases = (name: string, path: string, goal?: number): GrowthCase[] => {
-    const toRequest = (offset: (total: number) => number) => (_: number, total: number) => ({
-      path: `${path}&offset=${Math.max(0, Math.floor(offset(total)))}`,
-      headers: header,
-    });
+  const toPageCases = ({ name, path, range, isCounted }: ListCase): GrowthCase[] => {
     const limit = Number(/limit=(\d+)/.exec(path)![1]);
+    const at = (offset: (total: number) => number): GrowthCase['request'] => {
+      return (_, { total }) => ({ path: `${path}&offset=${Math.max(0, Math.floor(offset(total)))}`, headers: header });
+    };
+    // A year is counted and sorted, and a week costs the same at every offset.
+    const [goal, maxMs] =
+      range === 'week'
+        ? [GOAL, WEEK_MS]
+        : range === 'year'
+          ? [undefined, SLOW_MS]
+          : [isCounted ? undefined : GOAL, SLOW_MS];
+    const deepGoal = range === 'week' ? GOAL : undefined;
     return [
-      { name: `${name}, first page`, goal, request: toRequest(() => 0) },
-      { name: `${name}, last page`, goal, request: toRequest((total) => total - limit) },
-      { name: `${name}, in the middle`, goal, request: toRequest((total) => total / 2) },
+      { name: `${name}, first page`, goal, maxMs, request: at(() => 0) },
+      { name: `${name}, last page`, goal: deepGoal, maxMs, request: at((total) => total - limit) },
+      { name: `${name}, in the middle`, goal: deepGoal, maxMs, request: at((total) => total / 2) },
+      {
+        name: `${name}, by cursor`,
+        goal,
+        maxMs,
+        request: (_, { cursor }) => ({ path: `${path}&cursor=${cursor}`, headers: header }),
+      },
     ];
   };
   const toCase = (name: string, request: GrowthCase['request'], goal?: number): GrowthCase => ({ name, request, goal });
   const createGraphqlRequest = (body: object) => ({ method: 'POST', path: '/graphql', body });
   return [
-    ...createListCases(data).flatMap(({ name, path, goal }) => toPageCases(name, path, goal)),
+    ...createListCases(data).flatMap(toPageCases),
     toCase('GET /builders', () => ({ path: '/builders' })),
     toCase('GET /subcontractors/{id}', (n) => ({ path: `/subcontractors/${builder.subcontractorIds[n % 50]}` })),
     toCase('GET /builders/{id}/projects', () => ({ path: `/builders/${builder.id}/projects` })),
@@ -90,14 +116,6 @@ export function createGrowthCases(data: GrowthData): GrowthCase[] {
           variables: { id: builder.id },
         }),
     },
-    ...[
-      ['timesheets, a year', `/timesheets?startDate=2025-03-01&endDate=2026-03-01&limit=1`],
-      ['timesheets, a status', '/timesheets?status=REJECTED&limit=1'],
-      ['photos of a rare source', `${photos}?source=ITP&limit=1`],
-      ['defects of a rare status', `/builders/${builder.id}/defects?status=IN_PROGRESS&limit=1`],
-    ].map(([name, path]) =>
-      toCase(`GET ${name}, by cursor`, () => ({ path: `${path}&cursor=`, headers: header }), GOAL),
-    ),
     toCase('POST sign-on event', (n) => ({
       method: 'POST',
       path: `/builders/${builder.id}/projects/${data.projectId}/sign-on-events`,

@@ -9,6 +9,10 @@ import { PROJECTS_PER_BUILDER, SUBCONTRACTORS_PER_BUILDER, toIdExpression } from
 export const INTERNAL_CLIENT = 'cli_growth';
 
 export const BUILDERS = 20;
+/** The first builder is large: it has one of so many rows. */
+const LARGE_SHARE = 4;
+/** People of the large builder. */
+const PEOPLE = 2_000;
 /** Projects of each builder that have photos and visits. */
 const PROJECTS_WITH_PHOTOS = 5;
 /** Photo folders of each builder. */
@@ -26,7 +30,14 @@ export interface GrowthData extends BenchData {
   costCodeId: string;
 }
 
-/** Total rows by table, spread evenly over the builders. */
+/** Days that the rows are created on, evenly. */
+interface GrowthPeriod {
+  /** First day, in UTC: `2022-01-03`. */
+  begin: string;
+  days: number;
+}
+
+/** Total rows by table. A quarter is of the first builder, and the others have the rest evenly. */
 export interface GrowthSize {
   timesheets: number;
   photos: number;
@@ -38,12 +49,10 @@ export interface GrowthSize {
   photo_folders?: number;
 }
 
-const BEGIN = `'2025-01-06T00:00:00Z'::timestamptz`;
-/** Returns the SQL expression of a row's time. The rows of both sizes cover two years. */
-const toTimeExpression = (n: string, count: number) => `${BEGIN} + (${n})::float8 / ${count} * interval '730 days'`;
+const BEGIN = `'2022-01-03T00:00:00Z'::timestamptz`;
 
 /** Fills an empty database with deterministic data and returns their ids. A database that has been filled is not changed. */
-export async function loadGrowthData(url: string, size: GrowthSize): Promise<GrowthData> {
+export async function loadGrowthData(url: string, size: GrowthSize, period: GrowthPeriod): Promise<GrowthData> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -60,8 +69,10 @@ export async function loadGrowthData(url: string, size: GrowthSize): Promise<Gro
     await client.query(`insert into photo_folder (id, created_at, updated_at, builder_id, name)
       select ${toIdExpression('fold', 'n')}, ${BEGIN}, ${BEGIN}, ${toIdExpression('buil', `(n - 1) / ${FOLDERS_PER_BUILDER} + 1`)}, 'Level ' || n
       from generate_series(1, ${BUILDERS * FOLDERS_PER_BUILDER}) n`);
+    await client.query(`insert into person_profile (id, builder_id, full_name, type)
+      select ${toIdExpression('pers', `n + ${ID_OFFSET}`)}, ${toIdExpression('buil', '1')}, 'Person ' || n, 'worker' from generate_series(1, ${PEOPLE}) n`);
     const indexes = await dropIndexes(client);
-    await fillTables(url, size);
+    await fillTables(url, size, period);
     // Indexes that are built from all rows take a third of the time and half of the disk space.
     await client.query(`set maintenance_work_mem = '1GB'`);
     for (const definition of indexes) {
@@ -95,7 +106,7 @@ async function dropIndexes(client: pg.Client): Promise<string[]> {
 }
 
 /** Fills the tables on two connections: PostgreSQL uses one processor per connection. */
-async function fillTables(url: string, size: GrowthSize): Promise<void> {
+async function fillTables(url: string, size: GrowthSize, period: GrowthPeriod): Promise<void> {
   const tables = Object.entries(TABLES);
   const fillNext = async () => {
     const client = new pg.Client({ connectionString: url });
@@ -107,7 +118,7 @@ async function fillTables(url: string, size: GrowthSize): Promise<void> {
       const count = size[`${table}s` as keyof GrowthSize] ?? 0;
       for (let first = 1; first <= count; first += CHUNK_ROWS) {
         const last = Math.min(first + CHUNK_ROWS - 1, count);
-        await client.query(createInsert(first, last, count));
+        await client.query(createInsert(first, last, count, createTimeExpression(period, count)));
         logProgress(`${table}: ${last} of ${count}`);
       }
     }
@@ -116,77 +127,82 @@ async function fillTables(url: string, size: GrowthSize): Promise<void> {
   await Promise.all([fillNext(), fillNext()]);
 }
 
-/** Returns the statement that inserts a range of rows. `count` is the total number of rows. */
-type CreateInsert = (first: number, last: number, count: number) => string;
+/** Returns the SQL expression of a row's time, from its number `n`. */
+const createTimeExpression = ({ begin, days }: GrowthPeriod, count: number) =>
+  `'${begin}T00:00:00Z'::timestamptz + n::float8 / ${count} * interval '${days} days'`;
+
+/** Returns the statement that inserts a range of rows. `count` is the total number of rows, `time` the SQL expression of a row's time. */
+type CreateInsert = (first: number, last: number, count: number, time: string) => string;
 
 /** Subquery of row numbers `n` with the number of the builder `b` and the row number within the builder `k`. */
 const selectRowNumbers = (first: number, last: number) =>
-  `(select n, n % ${BUILDERS} as b, n / ${BUILDERS} as k from generate_series(${first}, ${last}) n) numbered`;
+  `(select n, case when n % ${LARGE_SHARE} = 0 then 0 else 1 + n % ${BUILDERS - 1} end as b,
+     n / case when n % ${LARGE_SHARE} = 0 then ${LARGE_SHARE} else ${BUILDERS - 1} end as k from generate_series(${first}, ${last}) n) numbered`;
 
-/** Returns the SQL expression of a photo's source. Only the last photo of each builder has the source `ITP`. */
+/** Returns the SQL expression of a photo's source. Only the last photo of the large builder has the source `ITP`. */
 const toPhotoSourceExpression = (count: number) =>
-  `case when n > ${count - BUILDERS} then 'ITP' when k % 10 > 0 then 'GALLERY' else 'SITE_DIARY' end`;
+  `case when n > ${count - LARGE_SHARE} then 'ITP' when k % 10 > 0 then 'GALLERY' else 'SITE_DIARY' end`;
 
-/** Returns the SQL expression of a status: the first row of each builder and one row in 1,000 have the rare status. */
+/** Returns the SQL expression of a status: the first row of the large builder and one row in 1,000 have the rare status. */
 const toStatusExpression = (rare: string, others: string[]) =>
-  `case when n <= ${BUILDERS} or k % 1000 = 999 then '${rare}'
+  `case when n <= ${LARGE_SHARE} or k % 1000 = 999 then '${rare}'
      else (array['${others.join("', '")}'])[k / 7 % ${others.length} + 1] end`;
 
 /** Insert statements by table; the keys are the singular forms of the keys of `GrowthSize`. */
 const TABLES: Record<string, CreateInsert> = {
-  timesheet: (first, last, count) => `
+  timesheet: (first, last, _count, time) => `
     insert into timesheet (id, created_at, updated_at, builder_id, project_id, profile_id, cost_code_id, time_type_id,
         status, date, hours, notes, timesheet_group_id)
-      select ${toIdExpression('ts', 'n')}, ${toTimeExpression('n', count)}, ${toTimeExpression('n', count)}, ${toIdExpression('buil', 'b + 1')},
-        ${toIdExpression('proj', `b * ${PROJECTS_PER_BUILDER} + k % ${PROJECTS_PER_BUILDER} + 1`)}, ${toIdExpression('pers', 'b * 100 + k % 100 + 1')},
+      select ${toIdExpression('ts', 'n')}, ${time}, ${time}, ${toIdExpression('buil', 'b + 1')},
+        ${toIdExpression('proj', `b * ${PROJECTS_PER_BUILDER} + k % ${PROJECTS_PER_BUILDER} + 1`)}, ${toIdExpression('pers', `case b when 0 then ${ID_OFFSET} + k % ${PEOPLE} + 1 else b * 100 + k % 100 + 1 end`)},
         case when n % 10 > 0 then ${toIdExpression('tscc', 'b * 20 + k % 20 + 1')} end,
         case when n % 12 > 0 then ${toIdExpression('tstt', 'b * 4 + k % 4 + 1')} end,
         (array['WAITING_REVIEW', 'APPROVED_1', 'APPROVED_2', 'REJECTED'])[k / 7 % 4 + 1],
-        date_trunc('day', ${toTimeExpression('n', count)}), 4 + n % 17 * 0.25, case when n % 3 = 0 then 'Poured slab ' || n end,
+        date_trunc('day', ${time}), 4 + n % 17 * 0.25, case when n % 3 = 0 then 'Poured slab ' || n end,
         ${toIdExpression('tsg', 'n / 100')}
       from ${selectRowNumbers(first, last)}`,
-  photo: (first, last, count) => `
+  photo: (first, last, count, time) => `
     insert into photo (id, created_at, updated_at, builder_id, project_id, source, file_name, content_type, key, file_size,
         description, sort_date, folder_id, integrator_id, source_app, page_external_source_id, external_source_id)
-      select ${toIdExpression('att', 'n')}, ${toTimeExpression('n', count)}, ${toTimeExpression('n', count)}, ${toIdExpression('buil', 'b + 1')},
+      select ${toIdExpression('att', 'n')}, ${time}, ${time}, ${toIdExpression('buil', 'b + 1')},
         ${toIdExpression('proj', `b * ${PROJECTS_PER_BUILDER} + k % ${PROJECTS_WITH_PHOTOS} + 1`)}, ${toPhotoSourceExpression(count)},
         'IMG ' || n || '.jpg', 'image/jpeg', 'photos/' || ${toIdExpression('buil', 'b + 1')} || '/' || md5('photo' || n) || '.jpg',
-        2000000 + n % 500000, case when k % 3 = 0 then 'Level ' || k % 12 end, ${toTimeExpression('n', count)},
+        2000000 + n % 500000, case when k % 3 = 0 then 'Level ' || k % 12 end, ${time},
         case when k % 3 = 0 then ${toIdExpression('fold', `b * ${FOLDERS_PER_BUILDER} + k / 3 % ${FOLDERS_PER_BUILDER} + 1`)} end, 'intg_bench', 'walker', 'page ' || n / 200, n::text
       from ${selectRowNumbers(first, last)}`,
-  meeting: (first, last, count) => `
+  meeting: (first, last, _count, time) => `
     insert into meeting (id, created_at, updated_at, builder_id, project_id, title, date, status)
-      select ${toIdExpression('meet', 'n')}, ${toTimeExpression('n', count)}, ${toTimeExpression('n', count)}, ${toIdExpression('buil', 'b + 1')},
+      select ${toIdExpression('meet', 'n')}, ${time}, ${time}, ${toIdExpression('buil', 'b + 1')},
         ${toIdExpression('proj', `b * ${PROJECTS_PER_BUILDER} + k % ${PROJECTS_PER_BUILDER} + 1`)}, 'Weekly site meeting ' || n,
-        ${toTimeExpression('n', count)} + k % 72 * interval '1 hour', ${toStatusExpression('DISTRIBUTED', ['DRAFT', 'RUNNING', 'COMPLETED'])}
+        ${time} + k % 72 * interval '1 hour', ${toStatusExpression('DISTRIBUTED', ['DRAFT', 'RUNNING', 'COMPLETED'])}
       from ${selectRowNumbers(first, last)}`,
-  defect: (first, last, count) => `
+  defect: (first, last, _count, time) => `
     insert into defect (id, created_at, updated_at, identifier, builder_id, project_id, title, status, priority)
-      select ${toIdExpression('defect', 'n')}, ${toTimeExpression('n', count)}, ${toTimeExpression('n', count)}, 1000 + k, ${toIdExpression('buil', 'b + 1')},
+      select ${toIdExpression('defect', 'n')}, ${time}, ${time}, 1000 + k, ${toIdExpression('buil', 'b + 1')},
         ${toIdExpression('proj', `b * ${PROJECTS_PER_BUILDER} + k % ${PROJECTS_PER_BUILDER} + 1`)}, 'Crack ' || n,
         ${toStatusExpression('IN_PROGRESS', ['OPEN', 'READY_FOR_REVIEW', 'CLOSED'])}, 'LOW'
       from ${selectRowNumbers(first, last)}`,
-  induction: (first, last, count) => `
+  induction: (first, last, _count, time) => `
     insert into induction (id, created_at, updated_at, builder_id, project_id, worker_id, subcontractor_id, identifier, type, status)
-      select ${toIdExpression('ind', `n + ${ID_OFFSET}`)}, ${toTimeExpression('n', count)}, ${toTimeExpression('n', count)}, ${toIdExpression('buil', 'b + 1')},
+      select ${toIdExpression('ind', `n + ${ID_OFFSET}`)}, ${time}, ${time}, ${toIdExpression('buil', 'b + 1')},
         ${toIdExpression('proj', `b * ${PROJECTS_PER_BUILDER} + k % ${PROJECTS_PER_BUILDER} + 1`)}, ${toIdExpression('wkr', 'b * 500 + k % 500 + 1')},
         ${toIdExpression('sub', `b * ${SUBCONTRACTORS_PER_BUILDER} + k / 5 % ${SUBCONTRACTORS_PER_BUILDER} + 1`)}, 1000 + k, 'PROJECT_INDUCTION',
         (array['REVIEWED', 'WAITING_REVIEW', 'CHANGES_REQUESTED', 'REVIEWED'])[k / 7 % 4 + 1]
       from ${selectRowNumbers(first, last)}`,
-  subcontractor: (first, last, count) => `
+  subcontractor: (first, last, _count, time) => `
     insert into subcontractor (id, created_at, updated_at, builder_id, name)
-      select ${toIdExpression('sub', `n + ${ID_OFFSET}`)}, ${toTimeExpression('n', count)}, ${toTimeExpression('n', count)}, ${toIdExpression('buil', 'b + 1')}, 'Concreters ' || n
+      select ${toIdExpression('sub', `n + ${ID_OFFSET}`)}, ${time}, ${time}, ${toIdExpression('buil', 'b + 1')}, 'Concreters ' || n
       from ${selectRowNumbers(first, last)}`,
-  photo_folder: (first, last, count) => `
+  photo_folder: (first, last, _count, time) => `
     insert into photo_folder (id, created_at, updated_at, builder_id, project_id, name)
-      select ${toIdExpression('fold', `n + ${ID_OFFSET}`)}, ${toTimeExpression('n', count)}, ${toTimeExpression('n', count)}, ${toIdExpression('buil', 'b + 1')},
+      select ${toIdExpression('fold', `n + ${ID_OFFSET}`)}, ${time}, ${time}, ${toIdExpression('buil', 'b + 1')},
         ${toIdExpression('proj', `b * ${PROJECTS_PER_BUILDER} + k % ${PROJECTS_WITH_PHOTOS} + 1`)}, 'Room ' || n
       from ${selectRowNumbers(first, last)}`,
-  visit: (first, last, count) => `
+  visit: (first, last, count, time) => `
     insert into sign_on_visit (id, created_at, updated_at, builder_id, project_id, worker_id, signed_on_at, signed_off_at)
-      select ${toIdExpression('signon', 'n')}, ${toTimeExpression('n', count)}, ${toTimeExpression('n', count)}, ${toIdExpression('buil', 'b + 1')},
-        ${toIdExpression('proj', `b * ${PROJECTS_PER_BUILDER} + k % ${PROJECTS_WITH_PHOTOS} + 1`)}, ${toIdExpression('wkr', `b * 500 + k % 500 + 1`)}, ${toTimeExpression('n', count)},
-        case when n <= ${count} - 200 then ${toTimeExpression('n', count)} + interval '8 hours' end
+      select ${toIdExpression('signon', 'n')}, ${time}, ${time}, ${toIdExpression('buil', 'b + 1')},
+        ${toIdExpression('proj', `b * ${PROJECTS_PER_BUILDER} + k % ${PROJECTS_WITH_PHOTOS} + 1`)}, ${toIdExpression('wkr', `b * 500 + k % 500 + 1`)}, ${time},
+        case when n <= ${count} - 200 then ${time} + interval '8 hours' end
       from ${selectRowNumbers(first, last)};
     insert into sign_on_event (id, created_at, updated_at, integrator_id, builder_id, project_id, worker_id, source_event_id,
         type, occurred_at, status, visit_id)

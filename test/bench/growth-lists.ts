@@ -1,12 +1,13 @@
-import { GOAL } from './growth-cases.ts';
 import type { GrowthData } from './growth-data.ts';
 
-interface ListCase {
+export interface ListCase {
   name: string;
   /** With a limit that both sizes fill where they have enough rows. */
   path: string;
-  /** Absent where no total is maintained: see docs/performance.md. */
-  goal?: number;
+  /** Length of the range of dates. */
+  range?: 'week' | 'year';
+  /** Whether no total of the combination is stored. */
+  isCounted?: boolean;
 }
 
 const WEEK = 'startDate=2026-03-02&endDate=2026-03-08';
@@ -19,7 +20,7 @@ export function createListCases({ builders, folderId }: GrowthData): ListCase[] 
   const { id, projectIds, subcontractorIds } = builders[0]!;
   const [projectId, subcontractorId] = [projectIds[0]!, subcontractorIds[0]!];
   const projectFilter = `projectId=${projectId}`;
-  const toListCases = (path: string, limits: [query: string, limit: number][], goal?: number): ListCase[] =>
+  const toListCases = (path: string, limits: [query: string, limit: number][], isCounted = false): ListCase[] =>
     limits.map(([query, limit]) => {
       const filters = query
         .replace(WEEK, 'a week')
@@ -28,120 +29,89 @@ export function createListCases({ builders, folderId }: GrowthData): ListCase[] 
         .replace(/=\w+_\w+/g, '')
         .replaceAll('&', ', ');
       const name = `GET ${path.replace(/^\/builders\/\w+/, '…').replace(/\w+_\w+/, '{id}')}${filters ? `: ${filters}` : ''}`;
-      return { name, path: `${path}?${query}${query ? '&' : ''}limit=${limit}`, goal };
+      const range = query.includes(WEEK) ? 'week' : query.includes('startDate') ? 'year' : undefined;
+      return { name, path: `${path}?${query}${query ? '&' : ''}limit=${limit}`, range, isCounted };
     });
   const toDatedListCases = (path: string, status: string): ListCase[] => [
-    ...toListCases(
-      path,
-      [
-        ['', 25],
-        [projectFilter, 15],
-        [`status=${status}`, 25],
-        [`status=${status}&${projectFilter}`, 2],
-      ],
-      GOAL,
-    ),
+    ...toListCases(path, [
+      ['', 25],
+      [projectFilter, 15],
+      [`status=${status}`, 25],
+      [`status=${status}&${projectFilter}`, 2],
+    ]),
     ...[WEEK, YEAR, YEAR_BY_HOUR].flatMap((range) => {
       const limit = range === WEEK ? 1 : 5;
-      return toListCases(
-        path,
-        [
-          ...([
-            [range, limit],
-            [`${range}&${projectFilter}`, limit],
-          ] as [string, number][]),
-          ...([
-            [`${range}&status=${status}`, limit],
-            [`${range}&status=${status}&${projectFilter}`, 1],
-          ] as [string, number][]),
-        ],
-        GOAL,
-      );
+      return toListCases(path, [
+        ...([
+          [range, limit],
+          [`${range}&${projectFilter}`, limit],
+        ] as [string, number][]),
+        ...([
+          [`${range}&status=${status}`, limit],
+          [`${range}&status=${status}&${projectFilter}`, 1],
+        ] as [string, number][]),
+      ]);
     }),
   ];
   const photos = `/builders/${id}/photos`;
   const folderFilter = `folderId=${folderId}`;
   return [
     ...toDatedListCases('/timesheets', 'REJECTED'),
-    ...toListCases(
-      photos,
-      [
-        ['', 25],
-        [projectFilter, 5],
-        ['source=SITE_DIARY', 25],
-        [`source=SITE_DIARY&${projectFilter}`, 1],
-      ],
-      GOAL,
-    ),
-    ...toListCases(
-      photos,
-      [
-        ['source=ITP', 1],
-        ['source=SITE_DIARY&source=GALLERY', 25],
-      ],
-      GOAL,
-    ),
-    ...toListCases(
-      photos,
-      [
-        [folderFilter, 5],
-        [`${folderFilter}&source=SITE_DIARY`, 1],
-      ],
-      GOAL,
-    ),
+    ...toListCases(photos, [
+      ['', 25],
+      [projectFilter, 5],
+      ['source=SITE_DIARY', 25],
+      [`source=SITE_DIARY&${projectFilter}`, 1],
+    ]),
+    ...toListCases(photos, [
+      ['source=ITP', 1],
+      ['source=SITE_DIARY&source=GALLERY', 25],
+    ]),
+    ...toListCases(photos, [
+      [folderFilter, 5],
+      [`${folderFilter}&source=SITE_DIARY`, 1],
+    ]),
     ...toDatedListCases(`/builders/${id}/meetings`, 'RUNNING'),
-    ...toListCases(
-      `/builders/${id}/meetings`,
-      [
-        ['status=RUNNING&status=DRAFT', 25],
-        ['status=DISTRIBUTED', 1],
-      ],
-      GOAL,
-    ),
-    ...toListCases(
-      `/builders/${id}/defects`,
-      [
-        ['', 25],
-        [projectFilter, 15],
-        ['status=CLOSED', 25],
-        [`status=CLOSED&${projectFilter}`, 2],
-        ['status=IN_PROGRESS', 1],
-      ],
-      GOAL,
-    ),
+    ...toListCases(`/builders/${id}/meetings`, [
+      ['status=RUNNING&status=DRAFT', 25],
+      ['status=DISTRIBUTED', 1],
+    ]),
+    ...toListCases(`/builders/${id}/defects`, [
+      ['', 25],
+      [projectFilter, 15],
+      ['status=CLOSED', 25],
+      [`status=CLOSED&${projectFilter}`, 2],
+      ['status=IN_PROGRESS', 1],
+    ]),
+    ...toListCases(`/subcontractors/${subcontractorId}/inductions`, [
+      ['', 5],
+      ['status=WAITING_REVIEW', 1],
+    ]),
+    ...toListCases(`/builders/${id}/projects/${projectId}/inductions`, [
+      ['', 15],
+      ['status=WAITING_REVIEW', 4],
+    ]),
+    ...toListCases('/subcontractors', [
+      ['', 25],
+      ['includeBuilderCompany=true', 25],
+    ]),
+    ...toListCases(photos, [[`${folderFilter}&${projectFilter}`, 1]], true),
     ...toListCases(
       `/subcontractors/${subcontractorId}/inductions`,
       [
-        ['', 5],
-        ['status=WAITING_REVIEW', 1],
+        [projectFilter, 1],
+        [`status=WAITING_REVIEW&${projectFilter}`, 1],
       ],
-      GOAL,
+      true,
     ),
+    ...toListCases('/subcontractors', [[projectFilter, 5]], true),
     ...toListCases(
-      `/builders/${id}/projects/${projectId}/inductions`,
+      `/builders/${id}/photo-folders`,
       [
-        ['', 15],
-        ['status=WAITING_REVIEW', 4],
+        ['', 1],
+        [projectFilter, 1],
       ],
-      GOAL,
+      true,
     ),
-    ...toListCases(
-      '/subcontractors',
-      [
-        ['', 25],
-        ['includeBuilderCompany=true', 25],
-      ],
-      GOAL,
-    ),
-    ...toListCases(photos, [[`${folderFilter}&${projectFilter}`, 1]]),
-    ...toListCases(`/subcontractors/${subcontractorId}/inductions`, [
-      [projectFilter, 1],
-      [`status=WAITING_REVIEW&${projectFilter}`, 1],
-    ]),
-    ...toListCases('/subcontractors', [[projectFilter, 5]]),
-    ...toListCases(`/builders/${id}/photo-folders`, [
-      ['', 1],
-      [projectFilter, 1],
-    ]),
   ];
 }

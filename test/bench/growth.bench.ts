@@ -3,28 +3,32 @@ import { Database } from '../../src/database/database.ts';
 import { mapRegions, type RegionId } from '../../src/shared/regions.ts';
 import { type BenchEnvironment, createMigratedDatabase, logProgress } from './bench-environment.ts';
 import type { BenchOptions } from './bench-options.ts';
-import { createGrowthCases, type GrowthCase } from './growth-cases.ts';
+import { createGrowthCases, type GrowthCase, type LastPage } from './growth-cases.ts';
 import { BUILDERS, type GrowthData, type GrowthSize, INTERNAL_CLIENT, loadGrowthData } from './growth-data.ts';
 import { createFigureCases } from './growth-figures.ts';
 import { toMarkdownTable } from './markdown-table.ts';
 import { publishFigures } from './publish-figures.ts';
 import { upperMedian } from './statistics.ts';
 
-/** The large data have this many times the rows of the small data. */
-const SIZE_RATIO = 1000;
-const ROWS = 10_000_000;
+/** Rows of a region of five years: a quarter are those of one builder with 2,000 people. */
 const LARGE: Required<GrowthSize> = {
-  ...{ timesheets: ROWS, photos: ROWS, meetings: ROWS, defects: ROWS, inductions: ROWS },
-  ...{ subcontractors: ROWS, visits: 1_000_000, photo_folders: 1_000_000 },
+  timesheets: 10_000_000,
+  photos: 10_000_000,
+  visits: 4_000_000,
+  defects: 2_000_000,
+  meetings: 400_000,
+  inductions: 400_000,
+  photo_folders: 200_000,
+  subcontractors: 20_000,
 };
 export const DEFAULT_REQUESTS = 60;
 const WARM_UP_REQUESTS = 10;
 
-/** The service serves each size as a region. */
-export const GROWTH_DATABASES: Record<RegionId, { name: string; divisor: number }> = {
-  us1: { name: 'growth_small', divisor: SIZE_RATIO },
-  au1: { name: 'growth_large', divisor: 1 },
-};
+/** The service serves each size as a region. The small data are one week of the large ones, so that a week has as many rows in both. */
+export const GROWTH_DATABASES = {
+  us1: { name: 'growth_week', begin: '2026-03-02', days: 7 },
+  au1: { name: 'growth_years', begin: '2022-01-03', days: 1825 },
+} satisfies Record<RegionId, { name: string; begin: string; days: number }>;
 
 /** Times of one request over both sizes. The keys are those of `--json`. */
 export interface SizeComparison {
@@ -35,6 +39,8 @@ export interface SizeComparison {
   ratio: number;
   /** Maximum ratio. */
   goal?: number;
+  /** Maximum milliseconds over the large data. */
+  maxMs?: number;
 }
 
 /** Measures how response times grow with the data: the same requests over large and small data, alternating, on one connection. */
@@ -48,14 +54,15 @@ export async function measureGrowth(environment: BenchEnvironment, options: Benc
   const cluster = await environment.openCluster(options.data);
   environment.urls = { au1: '', us1: '' };
   let data: GrowthData | undefined;
-  for (const [region, { name, divisor }] of Object.entries(GROWTH_DATABASES)) {
+  for (const [region, { name, begin, days }] of Object.entries(GROWTH_DATABASES)) {
     const nameParts = [name, ...(options.lists ?? []), ...(options.shrink === 1 ? [] : [options.shrink])];
     const url = await createMigratedDatabase(cluster, nameParts.join('_'));
     environment.urls[region as RegionId] = url;
-    const toSize = (rows: number) => Math.max(BUILDERS, rows / divisor / options.shrink);
+    const share = days / GROWTH_DATABASES.au1.days / options.shrink;
+    const toSize = (rows: number) => Math.max(BUILDERS, Math.floor(rows * share));
     const sizes = Object.entries(LARGE).map(([list, rows]) => [list, toSize(lists.includes(list) ? rows : 0)]);
     // Both databases have the same ids.
-    data = await loadGrowthData(url, Object.fromEntries(sizes));
+    data = await loadGrowthData(url, Object.fromEntries(sizes), { begin, days });
   }
   const { origin } = await environment.startService();
   const tokens = {
@@ -77,7 +84,10 @@ export async function measureGrowth(environment: BenchEnvironment, options: Benc
   }
   await Promise.all(Object.values(databases).map((database) => database.close()));
   await publishFigures(options, comparisons, toTable(comparisons));
-  const tooSlow = comparisons.filter(({ ratio, goal }) => goal !== undefined && ratio > goal);
+  const tooSlow = comparisons.filter(
+    ({ ratio, large, goal = Number.POSITIVE_INFINITY, maxMs = Number.POSITIVE_INFINITY }) =>
+      ratio > goal || large > maxMs,
+  );
   if (tooSlow.length > 0) throw new Error(`Slower than the goal: ${tooSlow.map(({ name }) => name).join('; ')}.`);
 }
 
@@ -88,9 +98,9 @@ export async function compareSizes(
   growthCase: GrowthCase,
   requests: number,
 ): Promise<SizeComparison> {
-  const totals = { au1: 0, us1: 0 };
+  const last: Record<RegionId, LastPage> = { au1: { total: 0, cursor: '' }, us1: { total: 0, cursor: '' } };
   const comparison = await measure(growthCase.name, requests, async (region, n) => {
-    const { method = 'GET', path, body, headers } = growthCase.request(n + WARM_UP_REQUESTS, totals[region], region);
+    const { method = 'GET', path, body, headers } = growthCase.request(n + WARM_UP_REQUESTS, last[region], region);
     const response = await fetch(origin + path, {
       method,
       headers: {
@@ -106,10 +116,10 @@ export async function compareSizes(
       const result = text === '' ? {} : JSON.parse(text);
       if (!response.ok || result.errors)
         throw new Error(`${growthCase.name}: ${response.status} ${text.slice(0, 300)}`);
-      totals[region] = result.meta?.totalCount ?? 0;
+      last[region] = { total: result.meta?.totalCount ?? 0, cursor: result.meta?.nextCursor ?? '' };
     };
   });
-  return { ...comparison, goal: growthCase.goal };
+  return { ...comparison, goal: growthCase.goal, maxMs: growthCase.maxMs };
 }
 
 /**
@@ -135,15 +145,18 @@ async function measure(
   return { name, large, small, ratio: large / small };
 }
 
-export const toTableCells = ({ name, large, small, ratio, goal }: SizeComparison) => [
-  ...[name, large.toFixed(2), small.toFixed(2), ratio.toFixed(2)],
-  goal === undefined ? '' : goal.toFixed(1),
+export const toTableCells = ({ name, large, small, ratio, goal, maxMs }: SizeComparison) => [
+  name,
+  large.toFixed(2),
+  small.toFixed(2),
+  ratio.toFixed(2),
+  [goal === undefined ? '' : goal.toFixed(1), maxMs === undefined ? '' : `${maxMs} ms`].filter(Boolean).join(', '),
 ];
 
 const toTable = (comparisons: SizeComparison[]) => `
 ${toMarkdownTable(['request', 'large, ms', 'small, ms', 'ratio', 'at most'], comparisons.map(toTableCells))}
 
-Medians at one connection, the two sizes in turn. Large: ${ROWS.toLocaleString('en')} timesheets,
-photos, meetings, defects, inductions and subcontractors each, and ${LARGE.visits.toLocaleString('en')} visits and folders each, of 20 builders; small: a thousandth. Pages are as long in both.
+Medians at one connection, the two sizes in turn. Large: a region of five years with ${LARGE.timesheets.toLocaleString('en')} timesheets and photos, ${LARGE.visits.toLocaleString('en')} visits,
+${LARGE.defects.toLocaleString('en')} defects, ${LARGE.meetings.toLocaleString('en')} meetings and inductions, of 20 builders, one of which has a quarter of the rows and 2,000 people, and sends the requests; small: a week of it.
 Figures are those of the console, read without HTTP.
 `;

@@ -1,8 +1,10 @@
 import { join } from 'node:path';
-import type pg from 'pg';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Statement } from '../../src/database/pool/pg-pipeline.ts';
 import { connectWithSettings, READER_SETTINGS } from '../../src/database/pool/session-settings.ts';
+import { rebuildTotals } from '../../src/database/write/list-counters.ts';
+import { timesheets } from '../../src/domain/readers/timesheet.reader.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { recordReads } from '../support/recorded-reads.ts';
 import { createSamples } from '../support/samples.ts';
@@ -60,5 +62,104 @@ describe('the plans of the prepared reads', () => {
       .map(([name, scans]) => `${name}\n${scans.map((scan) => `  ${scan}\n`).join('')}`)
       .join('\n');
     await expect(text).toMatchFileSnapshot(SNAPSHOT);
+  });
+});
+
+describe('pages of a list of 200,000 rows', () => {
+  const WEEK = { startDate: '2026-03-02T00:00:00Z', endDate: '2026-03-08T23:59:59.999Z' };
+  let client: pg.Client;
+  let builderId: string;
+  let projectId: string;
+
+  beforeAll(async () => {
+    const { url } = service.databases.au1;
+    builderId = service.findDemoClient('A').builderIds[0]!;
+    const writer = new pg.Client({ connectionString: url });
+    await writer.connect();
+    const { rows } = await writer.query('select id from project where builder_id = $1 order by id limit 1', [
+      builderId,
+    ]);
+    projectId = rows[0].id;
+    // Without triggers, which would take most of the time.
+    await writer.query('set session_replication_role = replica');
+    await writer.query(
+      `insert into timesheet (id, created_at, updated_at, builder_id, project_id, profile_id, status, date, hours)
+       select 'ts_' || n, at, at, $1, case when n % 20 = 0 then $2 else 'proj_' || n % 20 end, 'pers_1',
+         case when n % 1000 = 0 then 'REJECTED' else 'APPROVED_1' end, date_trunc('day', at, 'UTC'), 8
+       from (select n, timestamptz '2022-01-03Z' + n * interval '13 minutes' as at from generate_series(1, 200000) n) numbered`,
+      [builderId, projectId],
+    );
+    await writer.end();
+    await rebuildTotals({ url });
+    client = await connectWithSettings(url, READER_SETTINGS);
+    await vacuum(client);
+  });
+
+  afterAll(() => client?.end());
+
+  /** Returns the scans of the list's table, with the rows that they return, and the pages of 8 KiB that the statement reads. */
+  async function explainPage(where: object, { offset = 0, cursor = null as string | null } = {}) {
+    const database = service.databases.au1;
+    let sent: [Statement, unknown[]] | undefined;
+    const runners = [database.runner, database.slowRunner];
+    const runs = runners.map((runner) => runner.run);
+    for (const [index, runner] of runners.entries()) {
+      runner.run = (...args) => {
+        sent = [args[0], args[1]];
+        return runs[index]!.apply(runner, args);
+      };
+    }
+    const page = await timesheets.findPage(database, { builderId, ...where }, { offset, limit: 25, cursor });
+    for (const [index, runner] of runners.entries()) runner.run = runs[index]!;
+    const [{ text }, values] = sent!;
+    await client.query(`prepare page as ${text}`);
+    const literals = values.map((value) => pg.escapeLiteral(String(value)));
+    const { rows } = await client.query(`explain (analyze, buffers, format json) execute page(${literals.join()})`);
+    await client.query('deallocate page');
+    const scans: string[] = [];
+    const visit = (plan: Record<string, unknown>) => {
+      const index = plan['Index Name'] as string | undefined;
+      if (plan['Relation Name'] === 'timesheet')
+        scans.push(`${plan['Node Type']} ${index}: ${Number(plan['Actual Rows']) * Number(plan['Actual Loops'])}`);
+      for (const child of (plan.Plans ?? []) as Record<string, unknown>[]) visit(child);
+    };
+    const { Plan: plan } = rows[0]['QUERY PLAN'][0];
+    visit(plan);
+    return { page, scans, pages: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'] };
+  }
+
+  it('reads a first page, and one by cursor, in the order of an index', async () => {
+    const first = await explainPage({});
+    expect(first.scans).toEqual(['Index Scan timesheet_builder_id_created_at_id_index: 25']);
+    const { page } = await explainPage({}, { cursor: '' });
+    const next = await explainPage({}, { cursor: page.meta.nextCursor! });
+    expect(next.scans).toEqual(['Index Scan timesheet_builder_id_created_at_id_index: 26']);
+    expect(Math.max(first.pages, next.pages)).toBeLessThan(500);
+  });
+
+  it('reads the first page of a rare status, and of a project, in the order of an index', async () => {
+    const status = await explainPage({ status: 'REJECTED' });
+    expect(status.scans).toEqual(['Index Scan timesheet_builder_id_status_created_at_id_index: 25']);
+    const project = await explainPage({ projectId, status: 'APPROVED_1' });
+    expect(project.scans).toEqual(['Index Scan timesheet_project_id_created_at_id_index: 25']);
+    expect(Math.max(status.pages, project.pages)).toBeLessThan(500);
+  });
+
+  it('finds the ids of a page in the middle in an index alone', async () => {
+    const { scans, pages } = await explainPage({}, { offset: 100_000 });
+    expect(scans).toEqual([
+      'Index Only Scan timesheet_builder_id_created_at_id_index: 100025',
+      'Index Scan timesheet_pkey: 25',
+    ]);
+    expect(pages).toBeLessThan(3000);
+  });
+
+  it('counts and sorts a week in the index by date alone', async () => {
+    for (const where of [WEEK, { ...WEEK, status: 'APPROVED_1' }, { ...WEEK, projectId }]) {
+      const { page, scans, pages } = await explainPage(where);
+      const week = `Index Only Scan timesheet_builder_id_date_index: ${page.meta.totalCount}`;
+      expect(scans).toEqual([week, week, `Index Scan timesheet_pkey: ${page.data.length}`]);
+      expect(pages).toBeLessThan(500);
+    }
   });
 });

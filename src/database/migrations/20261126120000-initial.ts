@@ -337,7 +337,8 @@ create index timesheet_builder_id_created_at_id_index on timesheet (builder_id, 
 create index timesheet_builder_id_date_index on timesheet (builder_id, date)
   include (created_at, id, project_id, status, cost_code_id, hours);
 create index timesheet_builder_id_status_created_at_id_index on timesheet (builder_id, status, created_at, id) include (project_id, date);
-create index timesheet_cost_code_id_created_at_id_index on timesheet (cost_code_id, created_at, id) include (project_id, status, date);
+create index timesheet_cost_code_id_created_at_id_index on timesheet (cost_code_id, created_at, id)
+  include (builder_id, project_id, status, date);
 create index timesheet_project_id_created_at_id_index on timesheet (project_id, created_at, id) include (builder_id, status, date);
 
 -- Subcontractors, their documents and workers.

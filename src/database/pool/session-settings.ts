@@ -21,6 +21,7 @@ export const DIRECT_SETTINGS: SessionSettings = {
   lock_timeout: '0',
   idle_in_transaction_session_timeout: '0',
   enable_seqscan: 'on',
+  enable_bitmapscan: 'on',
   enable_hashjoin: 'on',
   enable_mergejoin: 'on',
   plan_cache_mode: 'auto',
@@ -41,11 +42,13 @@ export const REQUEST_SETTINGS: SessionSettings = {
 export const WRITER_SETTINGS: SessionSettings = { ...REQUEST_SETTINGS, enable_seqscan: 'off' };
 
 /**
- * Settings of the connections for prepared reads. Their joins look up single rows, so nested loops are best. A custom plan would be
- * made anew for each execution, which takes longer than most reads.
+ * Settings of the connections for prepared reads. Their joins look up single rows, so nested loops are best. An index returns the rows of a
+ * list in order, where a bitmap of several would read all of them. A custom plan would be made anew for each execution, which takes
+ * longer than most reads.
  */
 export const READER_SETTINGS: SessionSettings = {
   ...WRITER_SETTINGS,
+  enable_bitmapscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
   plan_cache_mode: 'force_generic_plan',

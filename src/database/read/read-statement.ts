@@ -134,19 +134,17 @@ const isReadByRange = ({ kind, filters }: Read): boolean => kind !== 'ordered' &
 /**
  * Returns the condition of the rows.
  *
- * @param inOrder whether they are read in the list's order. All rows of a folder or subcontractor are of one builder, and mostly of one project,
- * which the planner does not know: it expects few rows and combines the indexes. As expressions, the wider columns are compared in the rows that
- * the index of the narrowest returns in order.
+ * @param inOrder whether they are read in the list's order. The planner does not know that a project has a small part of its builder's rows, and
+ * may read those of the builder. As an expression the builder is compared in the rows of the project or parent.
  */
 function toMatching(read: Read, inOrder = false): string {
   const { filters, mapper, options, list } = read;
   const columns = filters.map(toComparedColumn);
-  const scopes = list && inOrder && !isReadByRange(read) ? [list.parent, list.project, 'builder_id'] : [];
-  const [, ...wider] = scopes.filter((column) => column !== null && columns.includes(column));
-  const conditions = filters.map((filter, index) => {
-    const column = columns[index]!;
-    return toConditionSql(filter, mapper.toColumnType, wider.includes(column) ? `t.${column} || ''` : undefined);
-  });
+  const isOfParent = list && columns.some((column) => column && (column === list.project || column === list.parent));
+  const operand = inOrder && isOfParent && !isReadByRange(read) ? `t.builder_id || ''` : undefined;
+  const conditions = filters.map((filter, index) =>
+    toConditionSql(filter, mapper.toColumnType, columns[index] === 'builder_id' ? operand : undefined),
+  );
   return [options.condition ?? 'true', ...conditions].join(' and ');
 }
 
