@@ -29,6 +29,8 @@ export class Copy {
     const page = await this.get(`/events?after=${cursor}&wait=${wait}`);
     if (!page) return this.copyLists(); // The cursor has expired: more than 30 days offline, or events were lost.
     for (const { type, resource } of page.data) if (type.endsWith('.archived')) this.remove(resource.id);
+    for (const { type, builderId, resource } of page.data)
+      if (type.startsWith('meeting.')) resource.path = `/builders/${builderId}/meetings`; // v1 reads no single meeting.
     const byPath = Map.groupBy<string, Event>(page.data, (event) => `${event.builderId} ${event.resource.path}`);
     for (const events of byPath.values()) {
       const { builderId, resource } = events[0]!;

@@ -52,7 +52,7 @@ export interface NoteBlock {
   none: ['sourceApp', 'externalSourceId'],
   mentions: ['title', 'agenda', 'plainNotes', 'noteBlocks', 'templateResponse'],
 })
-@Publishes('meeting', 'meeting', { path: '/builders/{builderId}/meetings', project: true })
+@Publishes('meeting', 'meeting', { project: true })
 @KeepsTotal('meeting', 'status')
 // A meeting without both source fields has no identity beyond its id: nulls are distinct.
 @Unique({ name: 'meeting_source_key', properties: ['integratorId', 'builderId', 'sourceApp', 'externalSourceId'] })

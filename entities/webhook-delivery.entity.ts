@@ -58,8 +58,11 @@ export class WebhookDelivery {
   @Property({ type: 'integer' })
   attempts!: number;
 
-  @InstantField({ description: 'When the delivery began.' })
+  @InstantField({ description: 'When the event was read for the endpoint.' })
   createdAt!: string;
+
+  @Instant({ nullable: true })
+  firstAttemptAt!: string | null;
 
   @InstantField({ nullable: true, description: 'When it was last attempted; null before the first attempt.' })
   lastAttemptAt!: string | null;

@@ -7,10 +7,17 @@ import { Integrator } from './integrator.entity.ts';
 import { OAuthClient } from './oauth-client.entity.ts';
 import { PersonalData } from './personal-data.ts';
 
+export interface PreviousSecret {
+  /** Encrypted by `SecretBox`. */
+  secret: string;
+  /** ISO 8601. */
+  until: string;
+}
+
 /** An address of an integrator to which events are delivered (WHK-1). */
 @ObjectType({ description: 'An address to which events are delivered.', simpleResolvers: true })
 @Entity()
-@PersonalData<WebhookEndpoint>({ none: ['url', 'types', 'builderIds', 'secret', 'previousSecret'] })
+@PersonalData<WebhookEndpoint>({ none: ['url', 'types', 'builderIds', 'secret', 'previousSecrets'] })
 @Index({ properties: ['integratorId', 'createdAt', 'id'] })
 @Index({ properties: ['deletedAt'], where: 'deleted_at is not null' })
 export class WebhookEndpoint extends Timestamped {
@@ -53,12 +60,9 @@ export class WebhookEndpoint extends Timestamped {
   @Property({ type: 'text' })
   secret!: string;
 
-  /** The secret before the last rotation, with which deliveries are also signed until `previousSecretUntil`. */
-  @Property({ type: 'text', nullable: true })
-  previousSecret!: string | null;
-
-  @Instant({ nullable: true })
-  previousSecretUntil!: string | null;
+  /** Secrets before the last rotations, the newest first, with which deliveries are also signed (WHK-5). */
+  @Property({ type: 'jsonb', default: '[]' })
+  previousSecrets!: PreviousSecret[];
 
   /** When it was deleted. The row stays until its deliveries are removed. */
   @Instant({ nullable: true })

@@ -30,6 +30,7 @@ const ofEndpoint = { ...shared, params: { id: 'endpointId' } };
 const toEndpointKey = (context: RequestContext, endpointId: string): EndpointKey => ({
   integratorId: requireClientCredentials(context).integratorId,
   endpointId,
+  scopes: context.caller.scopes,
 });
 
 const toWebhookChangeContext = ({
@@ -97,7 +98,7 @@ export class WebhookResolver {
   @Mutation(() => WebhookEndpoint, {
     description: 'Changes a webhook endpoint. Its events are filtered by the new values from now on.',
   })
-  @Rest('PATCH /webhook-endpoints/{id}', ofEndpoint)
+  @Rest('PATCH /webhook-endpoints/{id}', { ...ofEndpoint, conflicts: ['CLIENT_DISABLED'] })
   updateWebhookEndpoint(
     @Arg('endpointId', () => WebhookEndpointId) endpointId: string,
     @Args() changes: UpdateWebhookEndpointArgs,

@@ -57,6 +57,17 @@ describe('GET /builders/{builderId}/photos', () => {
     },
   );
 
+  it('continues with a cursor whatever the order and spelling of the values (LST-13)', async () => {
+    const first = await client.sendOk('GET', '/photos?source=ITP&source=DEFECT&limit=1&cursor=');
+    for (const query of ['source=DEFECT&source=ITP', 'source[0]=DEFECT&source[1]=ITP&source[]=DEFECT']) {
+      const { data, meta } = await client.sendOk('GET', `/photos?${query}&cursor=${first.meta.nextCursor}`);
+      expect([data.length, meta.nextCursor]).toEqual([1, null]);
+      expect(data[0].id).not.toBe(first.data[0].id);
+    }
+    const other = await client.send('GET', `/photos?source=ITP&cursor=${first.meta.nextCursor}`);
+    expect(fieldsOf(other)).toEqual([400, ['cursor']]);
+  });
+
   it('lists the photos of one area for ?source[]=ITP', async () => {
     expect(valuesOf(await client.send('GET', '/photos?source[]=ITP'), 'source')).toEqual(['ITP']);
   });

@@ -1,4 +1,5 @@
 import type { Json } from '../proof/fuzz/contract.ts';
+import { GIVE_ENDPOINTS_TO_DISABLED_CLIENT } from './disabled-owner.ts';
 import {
   CODE,
   type ExampleCalls,
@@ -135,6 +136,13 @@ export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): R
     [
       'replayWebhookEndpoint 409 WEBHOOK_ENDPOINT_NOT_ACTIVE',
       () => replay(`update webhook_endpoint set status = 'PAUSED'`),
+    ],
+    [
+      'updateWebhookEndpoint 409 CLIENT_DISABLED',
+      async () => {
+        await sql(GIVE_ENDPOINTS_TO_DISABLED_CLIENT);
+        return send('updateWebhookEndpoint', { body: { status: 'ACTIVE' } });
+      },
     ],
     [
       'testWebhookEndpoint 409 WEBHOOK_SECRET_UNREADABLE',

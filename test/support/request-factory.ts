@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { toRenditionKey } from '../../src/domain/photos/renditions.ts';
 import { MAX_ENDPOINTS } from '../../src/domain/webhooks/endpoints.ts';
 import { type ContractOperation, isBuilderParameter, type Json } from '../proof/fuzz/contract.ts';
+import { GIVE_ENDPOINTS_TO_DISABLED_CLIENT } from './disabled-owner.ts';
 import type { Service } from './harness.ts';
 import { createPicture } from './images.ts';
 import { REQUEST_BODIES, requireSample, type Samples } from './samples.ts';
@@ -146,6 +147,12 @@ export class RequestFactory {
         const another = () => this.#post(path, REQUEST_BODIES.createWebhookEndpoint!(this.#samples));
         for (let count = 0; count < MAX_ENDPOINTS; count++) await this.#send(another());
         return another();
+      },
+      'updateWebhookEndpoint 409': async () => {
+        const own = this.#post('/webhook-endpoints', REQUEST_BODIES.createWebhookEndpoint!(this.#samples));
+        const { id } = (await this.#sendOk(own)) as { id: string };
+        await this.#sql(`${GIVE_ENDPOINTS_TO_DISABLED_CLIENT} where id = ?`, id);
+        return { ...own, method: 'PATCH', url: `${own.url}/${id}`, body: Buffer.from('{"status":"ACTIVE"}') };
       },
       'replayWebhookEndpoint 409': async () => {
         const { WebhookEndpointId } = this.#samples;

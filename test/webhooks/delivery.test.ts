@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Dispatcher } from '../../src/domain/webhooks/delivery/dispatcher.ts';
 import { RETRY_DELAYS_MS } from '../../src/domain/webhooks/delivery/schedule.ts';
@@ -44,7 +45,7 @@ function startDispatcher(): Dispatcher {
   return dispatcher;
 }
 
-async function call(method: 'GET' | 'POST' | 'PATCH', path: string, payload?: object) {
+async function call(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, payload?: object) {
   const headers = { authorization: `Bearer ${token}` };
   const response = await service.request({ method, url: `/webhook-endpoints${path}`, headers, payload });
   return response.json();
@@ -100,6 +101,9 @@ describe('an endpoint', () => {
     const deliveries = await deliveriesOf(id);
     expect(deliveries).toHaveLength(3);
     expect(deliveries[0]).toMatchObject({ status: 'DELIVERED', attempts: 1, responseStatus: 204, nextAttemptAt: null });
+    // The newest first, also of those that were read in one millisecond (WHK-12).
+    const logged = await execute(`select event_id from webhook_delivery order by number desc`);
+    expect(deliveries.map(({ eventId }: { eventId: string }) => eventId)).toEqual(logged.map((row) => row.event_id));
   });
 
   it('receives the events of its types and builders only', async () => {
@@ -122,6 +126,66 @@ describe('an endpoint', () => {
     await runDispatcher(dispatcher);
     expect(receiver.received).toEqual([]);
     await execute(`update oauth_client set scopes = scopes || '{read:projects}' where id = ?`, [clientId]);
+  });
+});
+
+describe('a change of an endpoint that a process delivers to', () => {
+  /** Returns an endpoint whose deliveries begin at the next poll, and its dispatcher, which has read it before the change. */
+  async function prepare(): Promise<{ id: string; secret: string; dispatcher: Dispatcher }> {
+    const { id, secret } = await createEndpoint();
+    const dispatcher = startDispatcher();
+    await runDispatcher(dispatcher);
+    await changeProjects(2);
+    return { id, secret, dispatcher };
+  }
+
+  /** Delivers what is due, without reading the settings of endpoints again. */
+  async function pollOnly(dispatcher: Dispatcher): Promise<void> {
+    await dispatcher.poll();
+    await dispatcher.settle();
+  }
+
+  it.each<[string, 'PATCH' | 'DELETE', object | undefined]>([
+    ['it is paused', 'PATCH', { status: 'PAUSED' }],
+    ['it has another address', 'PATCH', { url: 'http://127.0.0.1:9/hook' }],
+    ['it has other types', 'PATCH', { types: ['photo.updated'] }],
+    ['it is deleted', 'DELETE', undefined],
+  ])('applies to every attempt after its response: %s (WHK-6)', async (_, method, changes) => {
+    const { id, dispatcher } = await prepare();
+    expect(await call(method, `/${id}`, changes)).toMatchObject({ id });
+    await pollOnly(dispatcher);
+    expect(receiver.received).toEqual([]);
+  });
+
+  it('applies to the client, when it is disabled (WHK-7)', async () => {
+    const { dispatcher } = await prepare();
+    const { clientId } = service.findDemoClient('A');
+    await execute('update oauth_client set disabled_at = now() where id = ?', [clientId]);
+    await pollOnly(dispatcher);
+    await execute('update oauth_client set disabled_at = null where id = ?', [clientId]);
+    expect(receiver.received).toEqual([]);
+  });
+
+  it('signs every attempt after a rotation with the new secret, and with the two before it for a day (WHK-5)', async () => {
+    const { id, secret, dispatcher } = await prepare();
+    const secrets = [secret];
+    for (let count = 0; count < 3; count++) {
+      service.clock.advance(1_000);
+      secrets.push((await call('POST', `/${id}/rotate-secret`)).secret);
+    }
+    await pollOnly(dispatcher);
+    const isSignedWith = (index: number, received = receiver.received.at(-1)!) => {
+      const key = Buffer.from(secrets[index]!.replace('whsec_', ''), 'base64');
+      const { 'webhook-id': eventId, 'webhook-timestamp': at, 'webhook-signature': signature } = received.headers;
+      const digest = createHmac('sha256', key).update(`${eventId}.${at}.${received.body}`).digest('base64');
+      return signature!.split(' ').includes(`v1,${digest}`);
+    };
+    expect(secrets.map((_, index) => isSignedWith(index))).toEqual([false, true, true, true]);
+    service.clock.advance(24 * HOUR - 500);
+    await changeProject();
+    await runDispatcher(dispatcher);
+    expect(secrets.map((_, index) => isSignedWith(index))).toEqual([false, false, true, true]);
+    expect(receiver.received).toHaveLength(3);
   });
 });
 

@@ -10,7 +10,7 @@ beforeAll(async () => {
   service = await startService();
 });
 beforeEach(async () => {
-  token = await service.tokenOf('A', ['read:builders']);
+  token = await service.tokenOf('A');
   await service.databases.au1.fork().execute('delete from webhook_endpoint');
 });
 afterAll(() => service.stop());
@@ -28,7 +28,7 @@ const fieldErrors = (body: { errors: { fieldName: string }[] }) => body.errors.m
 
 describe('POST /webhook-endpoints: 201', () => {
   it('creates an endpoint for all events, without a scope, and returns its secret (WHK-1, WHK-2, WHK-4)', async () => {
-    const { status, body } = await create();
+    const { status, body } = await call('POST', '', { url: URL }, await service.tokenOf('A', ['read:builders']));
     expect(status).toBe(201);
     const now = new Date(service.clock.now()).toISOString();
     expect(body).toEqual({
@@ -300,6 +300,61 @@ describe('an endpoint of another integrator: 404', () => {
   });
 });
 
+describe('an endpoint of a client with more scopes: 403', () => {
+  it.each([
+    ['PATCH', ''],
+    ['DELETE', ''],
+    ['POST', '/rotate-secret'],
+    ['POST', '/test'],
+    ['POST', '/replay'],
+    ['GET', '/deliveries'],
+  ] as const)('%s %s names the scopes that are missing (WHK-2)', async (method, path) => {
+    const { id } = (await create()).body;
+    const { clientId, scopes } = service.findDemoClient('A');
+    const missing = ['read:photos', 'read:timesheets'];
+    const narrow = await service.tokenOf(
+      'A',
+      scopes.filter((scope) => !missing.includes(scope)),
+    );
+    const payload = path === '/replay' ? { after: 'x'.repeat(35) } : method === 'GET' ? undefined : {};
+    const answer = await call(method, `/${id}${path}`, payload, narrow);
+    expect(answer).toMatchObject({ status: 403, body: { code: 'INSUFFICIENT_SCOPE' } });
+    expect(answer.body.message).toContain(missing.join(' '));
+    expect((await call('GET', `/${id}`, undefined, narrow)).body).toMatchObject({ status: 'ACTIVE' });
+    // The scopes that its client has now decide.
+    const em = service.databases.au1.fork();
+    await em.execute('update oauth_client set scopes = ?::text[] where id = ?', [`{read:builders}`, clientId]);
+    const now = await call('GET', `/${id}/deliveries`, undefined, await service.tokenOf('A', ['read:builders']));
+    await em.execute('update oauth_client set scopes = ?::text[] where id = ?', [`{${scopes}}`, clientId]);
+    expect(now.status).toBe(200);
+  });
+});
+
+describe('PATCH of an endpoint whose client is disabled: 409', () => {
+  it('is CLIENT_DISABLED for ACTIVE, and changes nothing (WHK-7)', async () => {
+    const { id } = (await create()).body;
+    const em = service.databases.au1.fork();
+    // Another client of the integrator manages it.
+    const [other] = await em.execute(
+      `insert into oauth_client select (jsonb_populate_record(client, '{"id":"cli_other"}')).* from oauth_client client
+        where id = ? returning id`,
+      [service.findDemoClient('A').clientId],
+    );
+    await em.execute(`update webhook_endpoint set client_id = 'cli_other', status = 'PAUSED' where id = ?`, [id]);
+    await em.execute(`update oauth_client set disabled_at = now() where id = ?`, [other!.id]);
+    expect(await call('PATCH', `/${id}`, { status: 'ACTIVE' })).toMatchObject({
+      status: 409,
+      body: { code: 'CLIENT_DISABLED' },
+    });
+    expect(await call('PATCH', `/${id}`, { types: ['photo.created'] })).toMatchObject({
+      status: 200,
+      body: { status: 'PAUSED' },
+    });
+    await em.execute('delete from webhook_endpoint');
+    await em.execute(`delete from oauth_client where id = 'cli_other'`);
+  });
+});
+
 describe('Changes of webhook endpoints: 429', () => {
   it('are limited to 120 in an hour of a client, and removals are not (LIM-28)', async () => {
     const { body } = await create();
@@ -320,7 +375,7 @@ describe('Changes of webhook endpoints: 429', () => {
     expect((await call('PATCH', `/${body.id}`, { status: 'ACTIVE' })).status).toBe(200);
     expect((await call('DELETE', `/${body.id}`)).status).toBe(200);
     service.clock.advance(3_600_000);
-    token = await service.tokenOf('A', ['read:builders']);
+    token = await service.tokenOf('A');
     expect((await create({ url: 'https://other.example.com/' })).status).toBe(201);
   });
 });

@@ -85,10 +85,9 @@ describe('the retention job', () => {
       secret: string;
     }[];
     await execute(`update webhook_endpoint set secret = 'v1.00000000.x' where id < 'whe_a0998'`);
-    await execute(
-      `update webhook_endpoint set previous_secret = 'v1.00000000.x', previous_secret_until = ? where id = 'whe_a0998'`,
-      [new Date(now + 60_000).toISOString()],
-    );
+    await execute(`update webhook_endpoint set previous_secrets = ?::jsonb where id = 'whe_a0998'`, [
+      JSON.stringify([{ secret: 'v1.00000000.x', until: new Date(now + 60_000).toISOString() }]),
+    ]);
     const secrets = new SecretBox([NEXT_KEY, TOKEN_KEY]);
     const counts = { deliveries: 0, endpoints: 0 };
     const found = await cleanUpWebhooks(service.databases.au1, secrets, now);

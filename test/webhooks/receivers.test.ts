@@ -28,6 +28,14 @@ describe('an address that a receiver may not have', () => {
     'https://0x7f000001/',
     'https://[::ffff:10.0.0.1]/',
     'https://[64:ff9b::a00:1]/',
+    'https://localhost/',
+    'https://LOCALHOST./hook',
+    'https://intranet/',
+    'https://printer.local/',
+    'https://api.internal/',
+    'https://router.home.arpa./',
+    'https://app.localhost/',
+    'https://hooks.test/',
   ])('is rejected in production, and nothing is sent: %s (WHK-8)', async (url) => {
     const strict = new ReceiverClient({ production: true });
     expect(strict.findUrlProblem(url)).not.toBeNull();
@@ -44,6 +52,18 @@ describe('an address that a receiver may not have', () => {
       expect(client.findUrlProblem('http://127.0.0.1:3000/hook')).toBeNull();
     },
   );
+
+  it.each([
+    'http://app.example.com/',
+    'https://localhost.example/',
+    'https://api.internal/',
+    'http://localhost.internal/',
+  ])('is judged outside production as in it, unless it is loopback: %s (WHK-8)', (url) => {
+    const isPublic = url === 'https://localhost.example/';
+    expect(client.findUrlProblem(url) === null).toBe(isPublic);
+    for (const loopback of ['http://localhost:3000/', 'https://[::1]:3000/'])
+      expect(client.findUrlProblem(loopback)).toBeNull();
+  });
 
   it('is rejected when a name resolves to it, also beside a public address (WHK-8)', async () => {
     const resolve = ((_host: string, _options: object, done: (error: null, list: object[]) => void) =>
@@ -64,7 +84,7 @@ describe('an address that a receiver may not have', () => {
     const network = { resolve, isAllowedAddress: () => ++checks === 1 };
     const { port } = new URL(receiver.url);
     const attempt = await new ReceiverClient({ production: false, network }).post(
-      `http://rebound.example:${port}/`,
+      `https://rebound.example:${port}/`,
       {},
       '{}',
     );

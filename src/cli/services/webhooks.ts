@@ -83,8 +83,8 @@ function parseUrl(text: string): string {
 }
 
 /** Returns which key of TOKEN_KEY the endpoint's secrets need: `UNKNOWN` if its deliveries wait for one that was removed. */
-function keyOfSecrets({ secrets }: WebhookTools, { secret, previousSecret }: WebhookEndpoint): SecretKey {
-  const keys = [secret, ...(previousSecret === null ? [] : [previousSecret])].map((stored) => secrets.keyOf(stored));
+function keyOfSecrets({ secrets }: WebhookTools, { secret, previousSecrets }: WebhookEndpoint): SecretKey {
+  const keys = [secret, ...previousSecrets.map((each) => each.secret)].map((stored) => secrets.keyOf(stored));
   return keys.find((key) => key === 'UNKNOWN') ?? keys.find((key) => key === 'OTHER') ?? 'FIRST';
 }
 

@@ -745,7 +745,7 @@ create table webhook_endpoint (
   url text not null, types text[], builder_ids text[],
   status text not null check (status in ('ACTIVE', 'PAUSED', 'DISABLED')),
   disabled_reason text check (disabled_reason in ('GONE', 'NO_SUCCESS', 'CLIENT_DISABLED')),
-  secret text not null, previous_secret text, previous_secret_until timestamptz(3),
+  secret text not null, previous_secrets jsonb not null default '[]',
   deleted_at timestamptz(3)
 );
 create index webhook_endpoint_deleted_at_index on webhook_endpoint (deleted_at) where deleted_at is not null;
@@ -767,8 +767,8 @@ create table webhook_delivery (
   event_id text not null, type text not null, builder_id text not null, number bigint not null,
   record_id text not null, project_id text, parent_id text, occurred_at timestamptz(3) not null,
   status text not null check (status in ('PENDING', 'DELIVERED', 'FAILED', 'DROPPED')),
-  attempts int not null, last_attempt_at timestamptz(3), next_attempt_at timestamptz(3),
-  response_status int, response_body text, error text,
+  attempts int not null, first_attempt_at timestamptz(3), last_attempt_at timestamptz(3),
+  next_attempt_at timestamptz(3), response_status int, response_body text, error text,
   unique (endpoint_id, event_id)
 );
 create index webhook_delivery_created_at_index on webhook_delivery (created_at);

@@ -41,7 +41,9 @@ export function decodeListCursor(scope: CursorScope, cursor: string): ListPositi
 }
 
 function computeChecksum({ list, filters }: CursorScope, position: Buffer): Buffer {
-  const appliedFilters = Object.entries(filters).filter(([, value]) => value != null);
+  const appliedFilters = Object.entries(filters)
+    .filter(([, value]) => value != null)
+    .map(([name, value]) => [name, Array.isArray(value) ? [...new Set(value)].sort() : value] as const);
   const key = JSON.stringify([list, appliedFilters.sort(([one], [other]) => (one < other ? -1 : 1))]);
   return createHash('sha256').update(key).update(position).digest().subarray(0, CHECKSUM_BYTES);
 }

@@ -5,7 +5,7 @@ import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { EventFilter } from '../events/event-filter.ts';
 import { readAudiences } from './delivery/audiences.ts';
-import { requireEndpoint } from './endpoints.ts';
+import { requireManageableEndpoint } from './endpoints.ts';
 import type { EndpointKey, WebhookContext } from './webhook-context.ts';
 
 /** Deliveries per page. */
@@ -32,7 +32,7 @@ export async function listDeliveries(
   key: EndpointKey,
   query: DeliveryQuery,
 ): Promise<DeliveryPage> {
-  const { id } = await requireEndpoint(database.fork(), key);
+  const { id } = await requireManageableEndpoint(database.fork(), key);
   return (await listDeliveriesOf(database, [id], query)).get(id)!;
 }
 

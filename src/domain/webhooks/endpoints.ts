@@ -5,7 +5,7 @@ import { OAuthClient } from '../../../entities/oauth-client.entity.ts';
 import { WebhookEndpoint } from '../../../entities/webhook-endpoint.entity.ts';
 import { WebhookProgress } from '../../../entities/webhook-progress.entity.ts';
 import { acquireRecordLock } from '../../database/write/advisory-lock.ts';
-import { conflict, notFound } from '../../shared/errors.ts';
+import { conflict, insufficientScope, notFound } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { requireUnchanged } from '../edit-conflicts.ts';
 import { readHead } from '../events/event-log.ts';
@@ -20,6 +20,9 @@ export const MAX_ENDPOINTS = 20;
 
 /** Milliseconds after a rotation in which deliveries are also signed with the previous secret (WHK-5). */
 const PREVIOUS_SECRET_MS = 24 * 3_600_000;
+
+/** Secrets that sign at most, the newest included (WHK-5). */
+const MAX_SECRETS = 3;
 
 /** Owner of a new endpoint. */
 interface EndpointOwner {
@@ -60,7 +63,7 @@ export async function createEndpoint(
     const secret = newWebhookSecret();
     const endpoint = toEndpoint({
       ...{ id, ...owner, ...fields, status: 'ACTIVE', disabledReason: null },
-      ...{ secret: webhooks.secrets.encrypt(secret, id), previousSecret: null, previousSecretUntil: null },
+      ...{ secret: webhooks.secrets.encrypt(secret, id), previousSecrets: [] },
       ...{ deletedAt: null, createdAt: now, updatedAt: now },
     });
     await em.insert(WebhookEndpoint, endpoint);
@@ -104,6 +107,7 @@ export async function updateEndpoint(
     if (changes.url !== undefined) endpoint.url = changes.url;
     if (changes.types !== undefined) endpoint.types = toFilter(changes.types);
     if (changes.builderIds !== undefined) endpoint.builderIds = toFilter(changes.builderIds);
+    if (changes.status === 'ACTIVE') await requireEnabledClient(em, endpoint);
     if (changes.status != null) Object.assign(endpoint, { status: changes.status, disabledReason: null });
     endpoint.updatedAt = new Date(clock.now()).toISOString();
     const after = toAuditedEndpoint(endpoint);
@@ -119,6 +123,13 @@ export async function updateEndpoint(
     }
     return toShownEndpoint(em, endpoint);
   });
+}
+
+/** Throws 409 while the client is disabled that created the endpoint: it receives nothing then (WHK-7). */
+async function requireEnabledClient(em: EntityManager, { clientId }: WebhookEndpoint): Promise<void> {
+  if (await em.findOne(OAuthClient, { id: clientId, disabledAt: { $ne: null } }, { fields: ['id'] })) {
+    throw conflict('CLIENT_DISABLED', 'The client that created the endpoint is disabled.');
+  }
 }
 
 /** The delivering process takes the failures from the row when the generation changes. */
@@ -156,7 +167,7 @@ export async function deleteEndpoint(context: WebhookChangeContext, key: Endpoin
   });
 }
 
-/** Gives an endpoint a new secret. Deliveries are also signed with the previous one for 24 hours, and with no older one (WHK-5). */
+/** Gives an endpoint a new secret. For 24 hours deliveries are also signed with the previous one, with the three newest at most (WHK-5). */
 export async function rotateEndpointSecret(
   context: WebhookChangeContext,
   key: EndpointKey,
@@ -166,25 +177,31 @@ export async function rotateEndpointSecret(
     const endpoint = await lockEndpoint(context, em, key);
     const secret = newWebhookSecret();
     // A secret that cannot be decrypted signs nothing, and would keep the new one from signing too.
-    const isReadable = webhooks.secrets.keyOf(endpoint.secret) !== 'UNKNOWN';
-    endpoint.previousSecret = isReadable ? endpoint.secret : null;
-    endpoint.previousSecretUntil = isReadable ? new Date(clock.now() + PREVIOUS_SECRET_MS).toISOString() : null;
+    const previous = { secret: endpoint.secret, until: new Date(clock.now() + PREVIOUS_SECRET_MS).toISOString() };
+    endpoint.previousSecrets = [previous, ...endpoint.previousSecrets]
+      .filter((each) => webhooks.secrets.keyOf(each.secret) !== 'UNKNOWN' && clock.now() < Date.parse(each.until))
+      .slice(0, MAX_SECRETS - 1);
     endpoint.secret = webhooks.secrets.encrypt(secret, endpoint.id);
     endpoint.updatedAt = new Date(clock.now()).toISOString();
-    const after = { previousSecretUntil: endpoint.previousSecretUntil };
+    const after = { previousSecretUntil: endpoint.previousSecrets[0]?.until ?? null };
     await recordEndpoint(em, context, 'webhook_endpoint.secret_rotated', endpoint, { after });
     return { endpoint: await toShownEndpoint(em, endpoint), secret };
   });
 }
 
+/** Returns the stored secrets that sign at the time, in milliseconds since the Unix epoch, the newest first. */
+export const listSigningSecrets = (
+  { secret, previousSecrets }: Pick<WebhookEndpoint, 'secret' | 'previousSecrets'>,
+  now: number,
+): string[] => [secret, ...previousSecrets.filter(({ until }) => now < Date.parse(until)).map((each) => each.secret)];
+
 /** Returns the secrets that sign a delivery now, the newest first. Throws 409 where no configured key decrypts one of them. */
 export function signingSecrets(
   { clock, webhooks }: Pick<WebhookContext, 'clock' | 'webhooks'>,
-  { id, secret, previousSecret, previousSecretUntil }: WebhookEndpoint,
+  endpoint: WebhookEndpoint,
 ): string[] {
-  const isValid = previousSecret !== null && clock.now() < Date.parse(previousSecretUntil!);
   try {
-    return [secret, ...(isValid ? [previousSecret] : [])].map((stored) => webhooks.secrets.decrypt(stored, id));
+    return listSigningSecrets(endpoint, clock.now()).map((stored) => webhooks.secrets.decrypt(stored, endpoint.id));
   } catch (error) {
     if (!(error instanceof UnknownKeyError)) throw error;
     const message = 'The service cannot read the signing secret of the endpoint any more. Rotate the secret.';
@@ -192,24 +209,42 @@ export function signingSecrets(
   }
 }
 
-/** Returns the endpoint as it is stored; throws 404. */
-export async function requireEndpoint(
+/**
+ * Returns the endpoint as it is stored, to one who may manage it; throws 404, and 403 to a caller without a scope that its client has: what
+ * the endpoint receives would reach the caller (WHK-2).
+ */
+export async function requireManageableEndpoint(
   em: EntityManager,
   key: EndpointKey,
   lockMode?: LockMode,
 ): Promise<WebhookEndpoint> {
+  const endpoint = await requireEndpoint(em, key, lockMode);
+  if (key.scopes) {
+    const { scopes } = await em.findOneOrFail(OAuthClient, { id: endpoint.clientId }, { fields: ['scopes'] });
+    const missing = scopes.filter((scope) => !key.scopes!.has(scope)).sort();
+    if (missing.length > 0) {
+      const message = `The endpoint receives what its client may read. Managing it needs its scopes, of which these are missing: ${missing.join(' ')}.`;
+      throw insufficientScope(missing.join(' '), message);
+    }
+  }
+  return endpoint;
+}
+
+/** Returns the endpoint as it is stored; throws 404. */
+async function requireEndpoint(em: EntityManager, key: EndpointKey, lockMode?: LockMode): Promise<WebhookEndpoint> {
   const where = { id: key.endpointId, integratorId: key.integratorId, deletedAt: null };
   const endpoint = await em.findOne(WebhookEndpoint, where, lockMode === undefined ? {} : { lockMode });
   if (!endpoint) throw notFound('Webhook endpoint');
   return endpoint;
 }
 
+/** Returns the endpoint, which no one else changes until the end of the transaction. */
 export async function lockEndpoint(
   context: WebhookContext,
   em: EntityManager,
   key: EndpointKey,
 ): Promise<WebhookEndpoint> {
-  const endpoint = await requireEndpoint(em, key, LockMode.PESSIMISTIC_WRITE);
+  const endpoint = await requireManageableEndpoint(em, key, LockMode.PESSIMISTIC_WRITE);
   await requireUnchanged(context, em, endpoint, endpoint.id);
   return endpoint;
 }

@@ -51,6 +51,13 @@ interface ReceiverRules {
 
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
 
+/** Names that no public name server resolves: single labels, and those reserved for local use (RFC 6761, 6762, 8375 and ICANN). */
+const LOCAL_NAME =
+  /^[^.]*$|\.(local|localhost|localdomain|internal|intranet|private|corp|home|lan|home\.arpa|test|invalid|onion)$/;
+
+const isLocalName = (hostname: string): boolean =>
+  !hostname.startsWith('[') && LOCAL_NAME.test(hostname.toLowerCase().replace(/\.$/, ''));
+
 /** Sends deliveries to receivers, under the guard that downloads of images have: no address that is not public, no redirects. */
 export class ReceiverClient {
   readonly #production: boolean;
@@ -69,13 +76,16 @@ export class ReceiverClient {
   /** Returns what is wrong with the URL of an endpoint; null when it may be used. The name is looked up when something is sent. */
   findUrlProblem(text: string): string | null {
     const url = new URL(text);
+    const isLoopback = !this.#production && /^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname);
     if (this.#production && url.protocol !== 'https:') return 'must be an https: URL';
     try {
       requireAllowedHost(url, this.#network);
     } catch {
       return 'must be on a public address';
     }
-    return null;
+    if (isLoopback) return null;
+    if (url.protocol !== 'https:') return 'must be an https: URL';
+    return isLocalName(url.hostname) ? 'must have a public name' : null;
   }
 
   /** Posts a JSON body. Never throws: a failure is part of the result. */

@@ -1,7 +1,7 @@
 import { conflict } from '../../shared/errors.ts';
 import { decodeEventCursor } from '../events/event-cursor.ts';
 import { readHead } from '../events/event-log.ts';
-import { lockEndpoint, requireEndpoint, toShownEndpoint } from './endpoints.ts';
+import { lockEndpoint, requireManageableEndpoint, toShownEndpoint } from './endpoints.ts';
 import { recordEndpoint } from './record-endpoint.ts';
 import type { EndpointKey, WebhookChangeContext } from './webhook-context.ts';
 
@@ -31,7 +31,7 @@ const FORGET_RETRIES = `delete from webhook_delivery where endpoint_id = ? and s
  */
 export async function startReplay(context: WebhookChangeContext, key: EndpointKey, after: string): Promise<Replay> {
   const { clock, database } = context;
-  await requireEndpoint(database.fork(), key);
+  await requireManageableEndpoint(database.fork(), key);
   const position = decodeEventCursor(database.region, await readHead(database), after);
   return database.transaction(async (em) => {
     const endpoint = await lockEndpoint(context, em, key);

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { PreviousSecret } from '../../../entities/webhook-endpoint.entity.ts';
 import type { Database, Databases } from '../../database/database.ts';
 import { tryTransactionLock } from '../../database/write/advisory-lock.ts';
 import type { Job } from '../../shared/jobs.ts';
@@ -27,8 +28,6 @@ const DELETED = `delete from webhook_delivery where id in (select delivery.id fr
 const EMPTY = `delete from webhook_endpoint endpoint where deleted_at is not null
   and not exists (select from webhook_delivery where endpoint_id = endpoint.id)`;
 
-const EXPIRED_SECRETS = `update webhook_endpoint set previous_secret = null, previous_secret_until = null where previous_secret_until <= ?`;
-
 /** Numbers of removed rows and of secrets that were encrypted anew; null while another instance does the work. */
 interface RetentionCounts {
   deliveries: number;
@@ -55,32 +54,29 @@ export async function cleanUpWebhooks(
     removed = found;
     counts.deliveries += removed;
   }
-  await database.transaction(async (em) => {
-    // A secret that signs no longer needs no key.
-    await em.execute(EXPIRED_SECRETS, [new Date(now).toISOString()]);
-    counts.endpoints = await run(em, EMPTY);
-  });
-  return { ...counts, ...(await encryptAnew(database, secrets)) };
+  counts.endpoints = await database.transaction((em) => run(em, EMPTY));
+  return { ...counts, ...(await encryptAnew(database, secrets, now)) };
 }
 
 interface StoredSecrets {
   id: string;
   secret: string;
-  previous_secret: string | null;
+  previous_secrets: PreviousSecret[];
 }
 
-const SECRETS = `select id, secret, previous_secret from webhook_endpoint where id > ? order by id limit ${SECRETS_BATCH} for update skip locked`;
+const SECRETS = `select id, secret, previous_secrets from webhook_endpoint where id > ? order by id limit ${SECRETS_BATCH} for update skip locked`;
 
 /** After the first key has changed, so that the other can be removed from the settings. */
 async function encryptAnew(
   database: Database,
   secrets: SecretBox,
+  now: number,
 ): Promise<Pick<RetentionCounts, 'secrets' | 'unknownKeys'>> {
   const counts = { secrets: 0, unknownKeys: 0 };
   for (let after = '', read = SECRETS_BATCH; read === SECRETS_BATCH; ) {
     const rows = await database.transaction(async (em) => {
       const found = (await em.execute(SECRETS, [after])) as unknown as StoredSecrets[];
-      for (const row of found) await encryptRow(em, secrets, row, counts);
+      for (const row of found) await renewRow(em, secrets, row, { now, counts });
       return found;
     });
     read = rows.length;
@@ -89,22 +85,30 @@ async function encryptAnew(
   return counts;
 }
 
-/** Each of the two secrets by itself: a key that was removed too early may have encrypted one of them. */
-async function encryptRow(
+/**
+ * Drops the secrets that sign no longer, which need no key, and encrypts the others anew, each by itself: a key that was removed too early
+ * may have encrypted one of them.
+ */
+async function renewRow(
   em: EntityManager,
   secrets: SecretBox,
-  { id, ...stored }: StoredSecrets,
-  counts: Pick<RetentionCounts, 'secrets' | 'unknownKeys'>,
+  { id, secret, previous_secrets: stored }: StoredSecrets,
+  { now, counts }: { now: number; counts: Pick<RetentionCounts, 'secrets' | 'unknownKeys'> },
 ): Promise<void> {
-  for (const [column, text] of Object.entries(stored) as [string, string | null][]) {
-    const key = text && secrets.keyOf(text);
+  const encrypt = (text: string): string => {
+    const key = secrets.keyOf(text);
     if (key === 'UNKNOWN') counts.unknownKeys++;
-    if (key !== 'OTHER') continue;
-    const encrypted = secrets.encrypt(secrets.decrypt(text!, id), id);
-    await em.execute(`update webhook_endpoint set ${column} = ? where id = ?`, [encrypted, id]);
+    if (key !== 'OTHER') return text;
     counts.secrets++;
-  }
+    return secrets.encrypt(secrets.decrypt(text, id), id);
+  };
+  const valid = stored.filter(({ until }) => now < Date.parse(until));
+  const renewed = [encrypt(secret), JSON.stringify(valid.map((each) => ({ ...each, secret: encrypt(each.secret) })))];
+  const isChanged = renewed[0] !== secret || renewed[1] !== JSON.stringify(stored);
+  if (isChanged) await em.execute(SET_SECRETS, [...renewed, id]);
 }
+
+const SET_SECRETS = 'update webhook_endpoint set secret = ?, previous_secrets = ?::jsonb where id = ?';
 
 async function run(em: EntityManager, sql: string, values: unknown[] = []): Promise<number> {
   const { affectedRows } = await em.execute<{ affectedRows: number }>(sql, values, 'run');

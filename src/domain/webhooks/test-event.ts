@@ -1,6 +1,6 @@
 import type { WebhookEndpoint } from '../../../entities/webhook-endpoint.entity.ts';
 import { newId } from '../../shared/ids.ts';
-import { disableGone, requireEndpoint, signingSecrets } from './endpoints.ts';
+import { disableGone, requireManageableEndpoint, signingSecrets } from './endpoints.ts';
 import type { Attempt } from './receiver-client.ts';
 import { recordEndpoint } from './record-endpoint.ts';
 import { signWebhook } from './signature.ts';
@@ -18,7 +18,7 @@ interface TestResult extends Attempt {
  * once. 410 disables the endpoint, as it does in a delivery; no other failure has consequences.
  */
 export async function sendTestEvent(context: WebhookContext, key: EndpointKey): Promise<TestResult> {
-  const endpoint = await requireEndpoint(context.database.fork(), key);
+  const endpoint = await requireManageableEndpoint(context.database.fork(), key);
   const { clock, webhooks } = context;
   const now = clock.now();
   const event = createTestEvent(endpoint, now);

@@ -41,4 +41,6 @@ export interface WebhookChangeContext extends WebhookContext {
 export interface EndpointKey {
   integratorId: string;
   endpointId: string;
+  /** Scopes of the caller; absent for an operator. */
+  scopes?: ReadonlySet<string>;
 }

@@ -3,6 +3,7 @@ import type { Attempt } from '../receiver-client.ts';
 import type { WebhookTools } from '../webhook-context.ts';
 import type { Audiences } from './audiences.ts';
 import type { IntegratorCounts } from './integrator-counts.ts';
+import type { LeasedEndpoint } from './leases.ts';
 import type { LogTail } from './log-tail.ts';
 import type { DeliveryRow } from './results.ts';
 import type { PendingDeliveries } from './unloaded-deliveries.ts';
@@ -16,6 +17,8 @@ export interface DeliveryEnvironment extends PendingDeliveries {
   readonly requests: IntegratorCounts;
   /** Unfinished deliveries when events were read last. */
   readonly unfinished: IntegratorCounts;
+  /** Returns the endpoint as it is stored now; undefined where it is not leased or delivered to any more. */
+  loadEndpoint(id: string): Promise<LeasedEndpoint | undefined>;
   /** Whether this process still holds its leases. */
   mayDeliver(): boolean;
   /** Aborts when the leases are lost. */

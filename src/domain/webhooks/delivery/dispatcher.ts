@@ -7,6 +7,7 @@ import type { Clock } from '../../../shared/clock.ts';
 import type { Attempt } from '../receiver-client.ts';
 import type { WebhookTools } from '../webhook-context.ts';
 import { Audiences } from './audiences.ts';
+import { createBatchedLoader } from './batched-loader.ts';
 import type { DeliveryEnvironment } from './delivery-environment.ts';
 import { EndpointDelivery } from './endpoint-delivery.ts';
 import { IntegratorCounts, REQUEST_LIMITS, UNFINISHED_LIMITS } from './integrator-counts.ts';
@@ -76,6 +77,10 @@ export class Dispatcher {
     this.#environment = {
       ...{ clock, webhooks, audiences, tail: this.#tail, requests: new IntegratorCounts(REQUEST_LIMITS) },
       unfinished: new IntegratorCounts(UNFINISHED_LIMITS),
+      loadEndpoint: createBatchedLoader(async (ids) => {
+        const endpoints = await this.#leases.loadSome(ids);
+        return new Map(endpoints.map((endpoint) => [endpoint.id, endpoint]));
+      }),
       readPending: async (id, after) => (await readPending(backgroundRunner, [id], after)).get(id)!,
       dropPending: (endpoint, after, visible) =>
         dropPending(backgroundRunner, this.#leases.owner, endpoint, after, visible),

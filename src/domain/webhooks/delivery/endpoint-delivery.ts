@@ -221,9 +221,11 @@ export class EndpointDelivery {
     const { row } = delivery;
     try {
       await paceAttempt(this.endpoint.integratorId);
-      const audience = await audiences.load(this.endpoint.clientId);
-      // The client is disabled: the endpoint pauses.
-      if (!audience || !this.#canDeliver()) return this.#returnToQueue(delivery);
+      const { clientId, id, generation } = this.endpoint;
+      // A change of the endpoint applies to every attempt that begins after its response (WHK-6).
+      const [audience, endpoint] = await Promise.all([audiences.load(clientId), this.#environment.loadEndpoint(id)]);
+      if (!audience || endpoint?.generation !== generation || !this.#canDeliver()) return this.#returnToQueue(delivery);
+      this.endpoint = endpoint;
       if (!this.#isVisible(audience, toLoggedEvent(row))) {
         this.queue.finish(delivery, 'DROPPED');
         return true;

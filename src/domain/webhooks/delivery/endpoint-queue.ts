@@ -7,8 +7,6 @@ import { nextAttemptAt } from './schedule.ts';
 /** A delivery of an event that is not finished. */
 export interface QueuedDelivery {
   row: DeliveryRow;
-  /** Time of the first attempt, in milliseconds since the Unix epoch; null before it. */
-  firstAttemptAt: number | null;
   /** Earliest time of the next attempt. */
   dueAt: number;
   /** Whether its row has to be stored. */
@@ -53,8 +51,7 @@ export class EndpointQueue {
   addStored(pending: readonly DeliveryRow[], readNumber: number): void {
     for (const row of pending) {
       if (row.number > readNumber) this.#storedNumbers.set(row.event_id, row.number);
-      const firstAttemptAt = row.attempts > 0 ? Date.parse(row.created_at) : null;
-      this.#append({ row, firstAttemptAt, dueAt: Date.parse(row.next_attempt_at ?? row.created_at), isChanged: false });
+      this.#append({ row, dueAt: Date.parse(row.next_attempt_at ?? row.created_at), isChanged: false });
     }
   }
 
@@ -72,9 +69,14 @@ export class EndpointQueue {
   /** Adds events that were read up to the position. */
   addRead(endpointId: string, events: readonly LoggedEvent[], position: LogPosition, now: number): void {
     const unsettled = new Set<string>();
+    // In the order of the log, so that the list of deliveries has the newest first (WHK-12).
+    const ids = events
+      .map(() => newId('webhookDelivery', now))
+      .sort()
+      .reverse();
     for (const event of events) {
       if (this.#eventIds.has(event.id) || this.#storedNumbers.has(event.id)) continue;
-      const delivery = { row: createRow(endpointId, event, now), firstAttemptAt: null, dueAt: now, isChanged: false };
+      const delivery = { row: createRow(ids.pop()!, endpointId, event, now), dueAt: now, isChanged: false };
       const before = this.#byRecord.get(event.recordId)?.[0];
       this.#append(delivery);
       // A delivery behind a retry may wait for days: it is stored, so that the position can pass it.
@@ -109,7 +111,7 @@ export class EndpointQueue {
   /** Postpones a delivery after a failed attempt; after three days it is `FAILED`. Returns whether it is. */
   retry(delivery: QueuedDelivery, now: number): boolean {
     const { row } = delivery;
-    const dueAt = nextAttemptAt({ attempts: row.attempts, firstAttemptAt: delivery.firstAttemptAt! }, now);
+    const dueAt = nextAttemptAt({ attempts: row.attempts, firstAttemptAt: Date.parse(row.first_attempt_at!) }, now);
     if (dueAt === null) {
       this.finish(delivery, 'FAILED');
       return true;
@@ -157,12 +159,9 @@ export class EndpointQueue {
   /** Records the result of an attempt in the row. */
   static recordAttempt(delivery: QueuedDelivery, attempt: Attempt, startedAt: number): void {
     const { row } = delivery;
-    if (delivery.firstAttemptAt === null) {
-      delivery.firstAttemptAt = startedAt;
-      row.created_at = toIso(startedAt);
-    }
     row.attempts++;
     row.last_attempt_at = toIso(startedAt);
+    row.first_attempt_at ??= row.last_attempt_at;
     Object.assign(row, { response_status: attempt.status, response_body: attempt.body, error: attempt.error });
   }
 
@@ -212,8 +211,8 @@ export class EndpointQueue {
 
 const toIso = (milliseconds: number) => new Date(milliseconds).toISOString();
 
-const createRow = (endpointId: string, event: LoggedEvent, now: number): DeliveryRow => ({
-  id: newId('webhookDelivery', now),
+const createRow = (id: string, endpointId: string, event: LoggedEvent, now: number): DeliveryRow => ({
+  id,
   endpoint_id: endpointId,
   event_id: event.id,
   type: event.type,
@@ -226,6 +225,7 @@ const createRow = (endpointId: string, event: LoggedEvent, now: number): Deliver
   status: 'PENDING',
   attempts: 0,
   created_at: toIso(now),
+  first_attempt_at: null,
   last_attempt_at: null,
   next_attempt_at: toIso(now),
   response_status: null,

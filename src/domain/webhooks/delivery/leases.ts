@@ -1,3 +1,4 @@
+import type { PreviousSecret } from '../../../../entities/webhook-endpoint.entity.ts';
 import type { Statement, TextRow } from '../../../database/pool/pg-pipeline.ts';
 import type { StatementRunner } from '../../../database/pool/statement-runner.ts';
 import type { LogPosition } from '../../events/event-log.ts';
@@ -20,8 +21,7 @@ export interface LeasedEndpoint {
   types: string[] | null;
   builderIds: string[] | null;
   secret: string;
-  previousSecret: string | null;
-  previousSecretUntil: string | null;
+  previousSecrets: PreviousSecret[];
   position: LogPosition;
   replayUntil: number | null;
   generation: number;
@@ -72,14 +72,16 @@ const UNREGISTER: Statement = {
   text: `delete from webhook_dispatcher where id = $1`,
 };
 
-const SELECT: Statement = {
-  name: 'webhooks.leased',
-  text: `select endpoint.id, endpoint.client_id, endpoint.integrator_id, endpoint.url, to_json(endpoint.types), to_json(endpoint.builder_ids),
-      endpoint.secret, endpoint.previous_secret,
-      to_char(endpoint.previous_secret_until, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), progress.day, progress.number, progress.replay_until,
+const SELECT = `select endpoint.id, endpoint.client_id, endpoint.integrator_id, endpoint.url, to_json(endpoint.types), to_json(endpoint.builder_ids),
+      endpoint.secret, endpoint.previous_secrets, progress.day, progress.number, progress.replay_until,
       progress.generation, progress.failures, extract(epoch from progress.failing_since) * 1000,
       extract(epoch from progress.suspended_until) * 1000
-    ${JOINS} where ${DELIVERS} and progress.lease_owner = $1`,
+    ${JOINS} where ${DELIVERS} and progress.lease_owner = $1`;
+
+const SELECT_ALL: Statement = { name: 'webhooks.leased', text: SELECT };
+const SELECT_SOME: Statement = {
+  name: 'webhooks.leased-of-ids',
+  text: `${SELECT} and progress.endpoint_id = any($2::text[])`,
 };
 
 /** The endpoints of a region that this process alone delivers to. Leases are counted by the clock of the database. */
@@ -141,7 +143,12 @@ export class Leases {
 
   /** Returns the leased endpoints that are still delivered to. */
   async load(): Promise<LeasedEndpoint[]> {
-    return (await this.#runner.run(SELECT, [this.owner])).map(toLeasedEndpoint);
+    return (await this.#runner.run(SELECT_ALL, [this.owner])).map(toLeasedEndpoint);
+  }
+
+  /** Returns those of the ids. */
+  async loadSome(ids: string[]): Promise<LeasedEndpoint[]> {
+    return (await this.#runner.run(SELECT_SOME, [this.owner, ids])).map(toLeasedEndpoint);
   }
 
   async release(endpointIds: string[]): Promise<void> {
@@ -156,15 +163,14 @@ export class Leases {
 }
 
 function toLeasedEndpoint(row: TextRow): LeasedEndpoint {
-  const [id, clientId, integratorId, url, types, builderIds, secret, previousSecret, previousSecretUntil, ...progress] =
-    row;
+  const [id, clientId, integratorId, url, types, builderIds, secret, previousSecrets, ...progress] = row;
   const [day, number, replayUntil, generation, failures, failingSince, suspendedUntil] = progress;
   const toNumber = (text: string | null | undefined) => (text == null ? null : Number(text));
   return {
     ...{ id: id!, clientId: clientId!, integratorId: integratorId!, url: url! },
     types: JSON.parse(types ?? 'null'),
     builderIds: JSON.parse(builderIds ?? 'null'),
-    ...{ secret: secret!, previousSecret: previousSecret!, previousSecretUntil: previousSecretUntil! },
+    ...{ secret: secret!, previousSecrets: JSON.parse(previousSecrets!) },
     position: { day: day!, number: Number(number) },
     ...{ replayUntil: toNumber(replayUntil), generation: Number(generation), failures: Number(failures) },
     ...{ failingSince: toNumber(failingSince), suspendedUntil: toNumber(suspendedUntil) },

@@ -20,6 +20,7 @@ export interface DeliveryRow {
   status: WebhookDeliveryStatus;
   attempts: number;
   created_at: string;
+  first_attempt_at: string | null;
   last_attempt_at: string | null;
   next_attempt_at: string | null;
   response_status: number | null;
@@ -50,14 +51,14 @@ export const toLoggedEvent = (row: DeliveryRow): LoggedEvent => ({
 
 const COLUMNS = `id text, endpoint_id text, event_id text, type text, builder_id text, number bigint, record_id text,
   project_id text, parent_id text, occurred_at timestamptz, status text, attempts int, created_at timestamptz,
-  last_attempt_at timestamptz, next_attempt_at timestamptz, response_status int, response_body text, error text`;
+  first_attempt_at timestamptz, last_attempt_at timestamptz, next_attempt_at timestamptz, response_status int, response_body text, error text`;
 
 const NAMES = COLUMNS.replace(/(\w+) \w+/g, '$1').replace(/\s+/g, ' ');
 
 const CHANGING = [
-  'created_at',
   'status',
   'attempts',
+  'first_attempt_at',
   'last_attempt_at',
   'next_attempt_at',
   'response_status',
@@ -132,7 +133,7 @@ export const PENDING_PAGE = 1_000;
 const SELECT_PENDING: Statement = {
   name: 'webhooks.pending',
   text: `select row.endpoint_id, to_json(row) from unnest($1::text[]) endpoint cross join lateral (
-      select ${NAMES.replace(/\b(occurred_at|created_at|last_attempt_at|next_attempt_at)\b/g, (name) => `to_char(${name}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${name}`)}
+      select ${NAMES.replace(/\b(occurred_at|created_at|first_attempt_at|last_attempt_at|next_attempt_at)\b/g, (name) => `to_char(${name}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${name}`)}
       from webhook_delivery where endpoint_id = endpoint and status = 'PENDING' and number > $2::bigint
       order by number limit ${PENDING_PAGE}) row`,
 };

@@ -1,3 +1,4 @@
+import { listSigningSecrets } from '../endpoints.ts';
 import type { SecretBox } from '../secret-box.ts';
 import type { LeasedEndpoint } from './leases.ts';
 
@@ -11,12 +12,11 @@ export class SigningSecrets {
   }
 
   /** Returns the secrets that sign now. They are decrypted when they change. Throws for one whose key is not configured any more. */
-  decrypt({ id, secret, previousSecret, previousSecretUntil }: LeasedEndpoint, now: number): string[] {
-    const isPreviousValid = previousSecret !== null && now < Date.parse(previousSecretUntil!);
-    const stored = isPreviousValid ? [secret, previousSecret] : [secret];
+  decrypt(endpoint: LeasedEndpoint, now: number): string[] {
+    const stored = listSigningSecrets(endpoint, now);
     const key = stored.join();
     if (this.#decrypted?.key !== key) {
-      this.#decrypted = { key, values: stored.map((text) => this.#box.decrypt(text, id)) };
+      this.#decrypted = { key, values: stored.map((text) => this.#box.decrypt(text, endpoint.id)) };
     }
     return this.#decrypted.values;
   }
