@@ -16,7 +16,7 @@ import { Publishes } from './published.ts';
 @ObjectType({ description: 'Work on a project that has to be put right.', simpleResolvers: true })
 @Scoped('read:defects')
 @Entity()
-@PersonalData<Defect>({ none: ['photoIds'], mentions: ['title', 'description', 'assignees'] })
+@PersonalData<Defect>({ none: ['photoIds'], people: ['assignees'], mentions: ['title', 'description'] })
 @Publishes('defect', 'defect', { path: '/builders/{builderId}/defects/{id}', project: true })
 @KeepsTotal('defect', 'status')
 @Unique({ properties: ['projectId', 'identifier'] })

@@ -2,6 +2,13 @@ import { Entity, Enum, Index, Property } from '@mikro-orm/decorators/legacy';
 import { Id, Instant } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 
+/** Column of a row with a text. */
+export interface ErasurePlace {
+  table: string;
+  id: string;
+  column: string;
+}
+
 export const ErasureKind = { PERSON: 'PERSON', BUILDER: 'BUILDER' } as const;
 export type ErasureKind = keyof typeof ErasureKind;
 
@@ -10,7 +17,7 @@ export type ErasureKind = keyof typeof ErasureKind;
  * object of the storage, so that it is applied again after the database was restored from an older backup.
  */
 @Entity()
-@PersonalData<Erasure>({ none: ['subjectIds', 'builderIds', 'pseudonym', 'pendingKeys'] })
+@PersonalData<Erasure>({ none: ['subjectIds', 'builderIds', 'pseudonym', 'pendingKeys', 'places'] })
 @Index({ properties: ['subjectIds'], type: 'gin' })
 export class Erasure {
   @Id()
@@ -23,7 +30,7 @@ export class Erasure {
   @Property({ type: 'text[]' })
   subjectIds!: string[];
 
-  /** Builders whose texts may have named the person, so that an import can find its rows that may; empty for a builder. */
+  /** Builders whose texts may name the person; empty for a builder. */
   @Property({ type: 'text[]', default: [] })
   builderIds!: string[];
 
@@ -48,4 +55,8 @@ export class Erasure {
   /** Storage keys of objects that are still to be deleted. */
   @Property({ type: 'text[]', default: [] })
   pendingKeys!: string[];
+
+  /** Texts that named the person when the records were erased. */
+  @Property({ type: 'jsonb', default: '[]' })
+  places!: ErasurePlace[];
 }

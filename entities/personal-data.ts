@@ -27,14 +27,19 @@ export interface PersonalDataDeclaration<Property extends string = string> {
   secret?: readonly Property[];
   /** About the person, without naming them: exported and kept. */
   kept?: readonly Property[];
-  /** Text and JSON in which people may be named: the name and e-mail address of the person are replaced. */
+  /**
+   * Who did something: a name, or JSON objects with `name` and `id`, `externalId` or `email`. Replaced by the pseudonym in
+   * `src/domain/privacy/erase-structures.ts`, if it is the person.
+   */
+  people?: readonly Property[];
+  /** Text and JSON in which people may be named: evidence, which an erasure finds and lists, and does not change. */
   mentions?: readonly Property[];
 }
 
 /** The groups of columns of a declaration. */
 export const COLUMN_GROUPS = [
   ...(['none', 'name', 'email', 'cleared', 'file'] as const),
-  ...(['secret', 'kept', 'mentions'] as const),
+  ...(['secret', 'kept', 'people', 'mentions'] as const),
 ];
 export type ColumnGroup = (typeof COLUMN_GROUPS)[number];
 

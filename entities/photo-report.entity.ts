@@ -30,7 +30,9 @@ class SourceAuthor {
 @PersonalData<PhotoReport>({
   of: { user: 'mappedAdminUserId' },
   none: ['sourceApp', 'sourceExternalId', 'sourceDeepLink', 'fingerprint'],
-  mentions: ['title', 'sourceAuthor', 'content'],
+  people: ['sourceAuthor'],
+  // Its author is erased like `sourceAuthor`.
+  mentions: ['title', 'content'],
 })
 @Publishes('photo_report', 'photo_report', { project: true, archivable: true })
 @Unique({ properties: ['builderId', 'sourceApp', 'sourceExternalId'] })

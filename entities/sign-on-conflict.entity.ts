@@ -38,7 +38,8 @@ export type ConflictResolution = keyof typeof ConflictResolution;
 @PersonalData<SignOnConflict>({
   of: { worker: 'workerId' },
   none: ['digest', 'sourceEventId', 'sourceSignOnEventId', 'deviceId'],
-  mentions: ['resolvedBy', 'resolutionReason'],
+  people: ['resolvedBy'],
+  mentions: ['resolutionReason'],
 })
 @Unique({ properties: ['integratorId', 'builderId', 'projectId', 'digest'] })
 @ListIndex('projectId')

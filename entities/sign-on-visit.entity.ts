@@ -17,7 +17,7 @@ export const OPEN = 'signed_off_at is null and closed_at is null and archived_at
 @ObjectType({ description: 'One stay of a worker on a site, as gates have observed it.', simpleResolvers: true })
 @Scoped('read:attendance')
 @Entity()
-@PersonalData<SignOnVisit>({ of: { worker: 'workerId' }, mentions: ['closedBy', 'closingReason'] })
+@PersonalData<SignOnVisit>({ of: { worker: 'workerId' }, people: ['closedBy'], mentions: ['closingReason'] })
 @Index({ properties: ['projectId', 'signedOnAt'] })
 @ListIndex('workerId')
 // Includes what figures of attendance read, for index-only scans.

@@ -15,6 +15,10 @@ const StaffRoleName = { VIEWER: 'VIEWER', OPERATOR: 'OPERATOR', ADMIN: 'ADMIN' }
   secret: ['passwordHash'],
 })
 @Unique({ properties: ['email'] })
+@Unique({
+  name: 'app_user_email_comparable',
+  expression: 'create unique index "app_user_email_comparable" on "app_user" (comparable_text("email"))',
+})
 export class User extends Timestamped {
   @Id()
   id!: string;
@@ -22,7 +26,7 @@ export class User extends Timestamped {
   @Property({ type: 'text' })
   name!: string;
 
-  /** Lower case. */
+  /** Lower case. Unique also in its comparable form: see `toComparableText`. */
   @Property({ type: 'text' })
   email!: string;
 

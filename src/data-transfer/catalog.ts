@@ -33,12 +33,16 @@ export interface Catalog {
 const toColumnNamesSql = (table: string, numbers: string) =>
   `array(select format('"%s"', attname) from pg_attribute where attrelid = ${table} and attnum = any(${numbers}) order by attnum)`;
 
+/** Columns that an index with an expression uses. */
+const EXPRESSION_COLUMNS = `array(select refobjsubid::int2 from pg_depend
+  where objid = indexrelid and refobjid = indrelid and refobjsubid > 0)`;
+
 /** Reads the catalog of a table from the database, because migrations may create indexes that entities cannot declare. */
 export async function readCatalog(client: pg.ClientBase, table: string): Promise<Catalog> {
   const indexes = await client.query<UniqueIndex & { unique: boolean }>(
     `select indisunique as "unique", indnullsnotdistinct as "nullsNotDistinct", pg_get_expr(indpred, indrelid) as predicate,
        array(select pg_get_indexdef(indexrelid, n, true) from generate_series(1, indnkeyatts) n) as keys,
-       ${toColumnNamesSql('indrelid', 'indkey[0:indnkeyatts - 1]')}::text[] as columns
+       ${toColumnNamesSql('indrelid', `case when 0 = any(indkey) then ${EXPRESSION_COLUMNS} else indkey[0:indnkeyatts - 1] end`)}::text[] as columns
      from pg_index where indrelid = $1::regclass order by indexrelid`,
     [table],
   );

@@ -61,7 +61,7 @@ async function importRows(files: Record<string, Row[]>, ...options: string[]) {
   return { code, err, entries: entries.filter(({ id }) => !before.has(id)) };
 }
 
-describe('an import of a staff user', () => {
+describe('an import of a staff user (PRV-12)', () => {
   it.each([
     ['another address', { email: 'eve@example.com' }],
     ['another name', { name: 'Eve' }],

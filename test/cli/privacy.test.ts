@@ -86,14 +86,18 @@ describe('person erase', () => {
       0,
       expect.stringMatching(/^The person is now Erased person [0-9a-f]{10}\.$/),
     ]);
-    for (const text of [PRIYA.name, PRIYA.email]) expect(await findTablesWith(au1(), text), text).toEqual([]);
+    expect(await findTablesWith(au1(), PRIYA.email)).toEqual([]);
+    expect(out).toMatch(
+      /These texts name the person\.[\s\S]*\n {2}meeting\/meet_priya\/notes: Priya Nair opens\.\\u000a/,
+    );
     const { entries } = await cli.json(['audit', 'list', '--action', 'person.erased']);
     expect(entries).toMatchObject([{ origin: { command: 'person erase' }, after: { reason: 'request 17' } }]);
   });
 
   it('is applied again after the import of an older export', async () => {
     await cli.json(['import', SAMPLES]);
-    for (const text of [PRIYA.name, PRIYA.email]) expect(await findTablesWith(au1(), text), text).toEqual([]);
+    expect(await findTablesWith(au1(), PRIYA.email)).toEqual([]);
+    expect(await findTablesWith(au1(), PRIYA.name)).toEqual(['meeting']);
     expect(await cli.json(['person', 'replay-erasures'])).toEqual({ regionId: 'au1', applied: 0, stored: 0 });
   });
 });
@@ -114,16 +118,36 @@ describe('an import of some files of an older export', () => {
   it('is imported, and its texts stay as they are (PRV-11)', async () => {
     await cli.json(['import', await meeting('partial')]);
     expect(await findTablesWith(au1(), PRIYA.name)).toEqual(['meeting']);
-    await au1().fork().execute(`delete from meeting where id = 'meet_partial'`);
   });
 
-  it('is imported with the records of the person, whose name is replaced again (PRV-6, PRV-11)', async () => {
+  it('is imported with the records of the person, who is erased again, and the texts are listed (PRV-6)', async () => {
     await cli.json(['import', await meeting('with-people', 'users.ndjson', 'memberships.ndjson')]);
-    const notes = (await au1().fork().execute(`select notes from meeting where id = 'meet_partial'`)) as {
-      notes: string;
-    }[];
-    expect(notes).toEqual([{ notes: expect.stringMatching(/^Seen by Erased person [0-9a-f]{10}\.$/) }]);
-    expect(await findTablesWith(au1(), PRIYA.name)).toEqual([]);
+    expect(await findTablesWith(au1(), PRIYA.email)).toEqual([]);
+    const { texts } = await cli.json(['person', 'texts', PRIYA.user]);
+    const place = 'meeting/meet_partial/notes';
+    expect(texts).toContainEqual({ place, builderId: BUILDER, value: `Seen by ${PRIYA.name}.` });
+  });
+});
+
+describe('person texts', () => {
+  const place = 'meeting/meet_priya/notes';
+
+  it('replaces the name in one text, which is recorded', async () => {
+    expect(await cli.errorOf(['person', 'texts', PRIYA.user, '--replace', place])).toBe(
+      '--name: is required with the other.',
+    );
+    const replace = ['person', 'texts', PRIYA.user, '--replace', place, '--name'];
+    expect(await cli.errorOf([...replace, 'Sam Hill'])).toBe(`--replace: ${place} does not contain "Sam Hill".`);
+    const { texts } = await cli.json([...replace, 'nair, PRIYA']);
+    expect(texts).toMatchObject([{ place, value: expect.stringMatching(/^Erased person [0-9a-f]{10} opens\.\n/) }]);
+    const { entries } = await cli.json(['audit', 'list', '--action', 'person.text_replaced']);
+    expect(entries).toMatchObject([{ after: { place }, builderId: BUILDER, origin: { command: 'person texts' } }]);
+  });
+
+  it('rejects a person who was not erased', async () => {
+    expect(await cli.errorOf(['person', 'texts', 'user_none'])).toBe(
+      'IDS: There is no user, worker, profile or contact user_none.',
+    );
   });
 });
 

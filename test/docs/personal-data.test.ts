@@ -15,7 +15,8 @@ const EFFECTS = [
   ['cleared', 'cleared'],
   ['file', 'file deleted'],
   ['secret', 'cleared'],
-  ['mentions', 'name replaced in the text'],
+  ['people', 'pseudonym where it is the person'],
+  ['mentions', 'listed'],
 ] as const;
 
 /** Formats what erasing a person does to each table as a Markdown table. */

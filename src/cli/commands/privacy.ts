@@ -1,5 +1,8 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import type { ErasurePlace } from '../../../entities/erasure.entity.ts';
+import { toTerminalLine } from '../../shared/terminal-text.ts';
+import { CliError } from '../cli-error.ts';
 import { type CliIo, formatFields } from '../io/cli-io.ts';
 import { confirm } from '../io/confirm.ts';
 import { createProgressReporter } from '../io/progress.ts';
@@ -9,6 +12,8 @@ import {
   exportBuilder,
   exportPersonTo,
   listErasureRecords,
+  manageErasedTexts,
+  previewPersonErasure,
   replayErasureList,
   scheduleErasure,
   searchPeople,
@@ -45,27 +50,41 @@ export function addPersonCommands(program: Command, io: CliIo): void {
 
   const erase = person
     .command('erase <ids...>')
-    .description(
-      'erase the person with these records: the name is replaced by a pseudonym everywhere; cannot be undone',
-    )
+    .description('erase the person with these records: a pseudonym replaces the name; cannot be undone')
+    .addHelpText('after', '\nTexts that people wrote are shown before and stay. See `person texts`.')
     .option('--reason <text>', 'reference of the request, for the audit log; no name')
     .option('--yes', 'skip the confirmation; required without a terminal');
   defineRegionalCommand(io, erase, async (context, options, ids) => {
     const list = toList(ids);
-    const question = `This erases the person with the records ${list.join(', ')}. It cannot be undone.`;
-    if (!options.yes && !(await confirm(io, [question])))
-      return { data: { erased: false }, text: 'Nothing was erased.' };
     const storage = await openStorage(io, context);
+    if (!options.yes) {
+      const found = await previewPersonErasure(context, storage, list);
+      const texts = found.map((each) => formatText(each, each.texts.join(' … ')));
+      const question = `This erases the person with the records ${list.join(', ')}. It cannot be undone.`;
+      const steps = texts.length > 0 ? ['These texts name the person, and stay:', ...texts, question] : [question];
+      if (!(await confirm(io, steps))) return { data: { erased: false }, text: 'Nothing was erased.' };
+    }
     const data = await erasePersonRecords(context, storage, list, options.reason);
     const rows = Object.entries(data.rows).map(([type, count]) => [type, String(count)]);
-    const ambiguous = data.ambiguousBuilderIds.map(
-      (id) => `\n${id} has another person of this name or e-mail address: its texts keep it.`,
+    const texts = data.texts.map((each) => `\n${formatText(each, each.texts.join(' … '))}`);
+    const heading = formatFields(`The person is now ${data.pseudonym}.`, Object.fromEntries(rows));
+    const advice = `\nThese texts name the person. \`person texts ${data.erasureId}\` lists them and replaces the name in one:`;
+    return { data: { erased: true, ...data }, text: `${heading}${texts.length > 0 ? advice : ''}${texts.join('')}` };
+  });
+
+  const texts = person
+    .command('texts <id>')
+    .description('list the texts that named an erased person, by the id of the erasure or of a record, as they are now')
+    .option('--replace <place>', 'replace the name in this text by the pseudonym')
+    .option('--name <name>', 'the name, in any spelling that is compared as equal');
+  defineRegionalCommand(io, texts, async (context, { replace, name }, id) => {
+    if ((replace === undefined) !== (name === undefined))
+      throw CliError.forOption(replace ? '--name' : '--replace', 'is required with the other');
+    const data = await manageErasedTexts(context, id!, replace === undefined ? null : { place: replace, name });
+    const lines = data.texts.map(({ place, value }) =>
+      formatLine(place, typeof value === 'string' ? value : JSON.stringify(value)),
     );
-    const kept = data.keptMentions.map(({ type, id, builderId, at }) => `\n  ${type} ${id} of ${builderId}: ${at}`);
-    const text = formatFields(`The person is now ${data.pseudonym}.`, Object.fromEntries(rows));
-    const advice =
-      kept.length > 0 ? '\nThese texts may name the person. Look at them, and ask the builder to change them:' : '';
-    return { data: { erased: true, ...data }, text: `${text}${ambiguous.join('')}${advice}${kept.join('')}` };
+    return { data, text: lines.join('\n') || 'No text named the person.' };
   });
 
   const replay = person
@@ -76,6 +95,15 @@ export function addPersonCommands(program: Command, io: CliIo): void {
     return { data, text: `${data.applied} applied, ${data.stored} stored again.` };
   });
 }
+
+/** Maximum characters of a text in a line; `--json` prints all. */
+const MAX_TEXT = 500;
+
+function formatLine(place: string, text: string): string {
+  return `  ${toTerminalLine(`${place}: ${text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text}`)}`;
+}
+
+const formatText = ({ table, id, column }: ErasurePlace, text: string) => formatLine(`${table}/${id}/${column}`, text);
 
 /** Adds the commands that export and erase a builder to its group. */
 export function addBuilderPrivacyCommands(builder: Command, io: CliIo): void {

@@ -9,8 +9,9 @@ import {
   listErasures,
   scheduleBuilderErasure,
 } from '../../domain/privacy/erase-builder.ts';
-import { erasePerson, type PrivacyContext } from '../../domain/privacy/erase-person.ts';
+import { erasePerson, type PrivacyContext, previewErasure } from '../../domain/privacy/erase-person.ts';
 import { exportPerson } from '../../domain/privacy/export-person.ts';
+import { listErasedTexts, replaceErasedText, TextReplacementError } from '../../domain/privacy/listed-texts.ts';
 import { findPeople, UnknownPersonError } from '../../domain/privacy/person.ts';
 import { listPersonalTables } from '../../domain/privacy/personal-tables.ts';
 import { eraseDueBuilders, replayErasures } from '../../domain/privacy/replay-erasures.ts';
@@ -41,9 +42,25 @@ export async function exportPersonTo(context: ChangeContext, storage: Storage, f
   return { folder, rows, mentionedIn: person.mentionedIn.length, files: person.files.length, missingFiles: missing };
 }
 
+/** Returns the texts that an erasure of the person would leave. */
+export const previewPersonErasure = (context: ChangeContext, storage: Storage, ids: string[]) =>
+  withOperatorErrors(() => previewErasure({ ...context, storage }, ids));
+
 /** Erases a person. */
 export const erasePersonRecords = (context: ChangeContext, storage: Storage, ids: string[], reason?: string) =>
   withOperatorErrors(() => erasePerson({ ...context, storage }, ids, reason ?? null));
+
+/** Lists the texts of an erased person, or replaces the name in one of them. */
+export const manageErasedTexts = (
+  context: ChangeContext,
+  id: string,
+  replacement: { place: string; name: string } | null,
+) =>
+  withOperatorErrors(async () => ({
+    texts: replacement
+      ? [await replaceErasedText(context, id, replacement.place, replacement.name)]
+      : await listErasedTexts(context, id),
+  }));
 
 /** Applies the list of erasures. */
 export async function replayErasureList(context: ChangeContext, storage: Storage) {
@@ -113,6 +130,7 @@ async function withOperatorErrors<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (error instanceof UnknownPersonError) throw new CliError(`IDS: ${error.message}`);
+    if (error instanceof TextReplacementError) throw CliError.forOption('--replace', error.message);
     if (error instanceof BuilderErasureError) throw CliError.forOption('BUILDER', error.message);
     throw error;
   }

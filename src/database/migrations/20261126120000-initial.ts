@@ -98,6 +98,12 @@ create table connection (
 
 -- People of builders and staff, erasures and the audit log.
 
+-- The form in which names, addresses and texts are compared and searched: \`toComparableText\` of src/shared/comparable-text.ts is the same.
+create function comparable_text(value text) returns text language sql immutable strict parallel safe
+  return btrim(regexp_replace(replace(translate(normalize(casefold(regexp_replace(normalize(value, NFKC),
+      '[\\u00ad\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u2069\\ufeff]', '', 'g') collate pg_unicode_fast), NFKC),
+      'ı’‘ʼ‐', 'i''''''-'), U&'i\\0307', 'i'),
+    '[\\u0009-\\u000d\\u0020\\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]+', ' ', 'g'));
 create table app_user (
   ${RECORD},
   name text not null,
@@ -105,6 +111,7 @@ create table app_user (
   password_hash text, picture_key text, disabled_at timestamptz(3),
   staff_role text check (staff_role in ('VIEWER', 'OPERATOR', 'ADMIN'))
 );
+create unique index app_user_email_comparable on app_user (comparable_text(email));
 create table membership (
   id serial primary key,
   ${TIMES},
@@ -138,7 +145,8 @@ create table erasure (
   subject_ids text[] not null, pseudonym text, requested_at timestamptz(3) not null,
   due_at timestamptz(3) not null, cancelled_at timestamptz(3), completed_at timestamptz(3),
   pending_keys text[] not null default '{}',
-  builder_ids text[] not null default '{}'
+  builder_ids text[] not null default '{}',
+  places jsonb not null default '[]'
 );
 create index erasure_subject_ids_index on erasure using gin (subject_ids);
 create table audit_entry (

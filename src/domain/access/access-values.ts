@@ -87,7 +87,7 @@ export function parseDeepLinkScheme(text: string): string {
 
 /** Returns the e-mail address in lower case, as it is stored. */
 export function parseEmailAddress(text: string): string {
-  const email = text.trim().toLowerCase();
+  const email = text.trim().normalize('NFC').toLowerCase();
   const holds = email.length <= 320 && /^[^\s@"(),:;<>[\\\]\p{Cc}]+@[^\s@.]+(\.[^\s@.]+)+$/u.test(email);
   if (!holds) throw new InvalidInputError('email', `"${text}" is not an e-mail address`);
   return email;

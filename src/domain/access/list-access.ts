@@ -1,4 +1,4 @@
-import type { EntityClass, EntityProperty } from '@mikro-orm/core';
+import { type EntityClass, type EntityProperty, raw } from '@mikro-orm/core';
 import { Builder } from '../../../entities/builder.entity.ts';
 import { Connection, ConnectionStatus } from '../../../entities/connection.entity.ts';
 import { ImageHost } from '../../../entities/image-host.entity.ts';
@@ -6,6 +6,7 @@ import { Integrator } from '../../../entities/integrator.entity.ts';
 import { Membership } from '../../../entities/membership.entity.ts';
 import { ClientType, OAuthClient } from '../../../entities/oauth-client.entity.ts';
 import { User } from '../../../entities/user.entity.ts';
+import { toComparableText } from '../../shared/comparable-text.ts';
 import type { ChangeContext } from '../change-context.ts';
 import { parseId } from './access-values.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
@@ -26,6 +27,7 @@ async function listRows<T extends object>(
   key: keyof T & string,
   where: Record<string, unknown>,
   { limit, cursor }: AccessPage,
+  texts: TextFilter = {},
 ): Promise<{ rows: T[]; nextCursor: string | null }> {
   const isNumber =
     (database.metadata.get(entity).properties as Record<string, EntityProperty>)[key]?.runtimeType === 'number';
@@ -33,16 +35,30 @@ async function listRows<T extends object>(
     throw new InvalidInputError('cursor', `"${cursor}" is not the cursor of a page`);
   const after = cursor === undefined ? {} : { [key]: { $gt: isNumber ? Number(cursor) : cursor } };
   const conditions = Object.fromEntries(Object.entries(where).filter(([, value]) => value !== undefined));
-  const rows = await database
-    .fork()
-    .find(entity, { $and: [conditions, after] } as never, { orderBy: { [key]: 'asc' } as never, limit: limit + 1 });
+  const rows = await database.fork().find(entity, { $and: [conditions, after, ...toTextConditions(texts)] } as never, {
+    orderBy: { [key]: 'asc' } as never,
+    limit: limit + 1,
+  });
   const page = (rows as T[]).slice(0, limit);
   return { rows: page, nextCursor: rows.length > limit ? String(page.at(-1)![key]) : null };
 }
 
-/** Matches text that contains the part, in any case. */
-const toContainsFilter = (part: string | undefined) =>
-  part === undefined ? undefined : { $ilike: `%${part.replace(/[\\%_]/g, '\\$&')}%` };
+/** Parts of texts, by column. */
+type TextFilter = Record<string, string | undefined>;
+
+/** Matches texts that contain the parts in their comparable form. */
+const toTextConditions = (texts: TextFilter) =>
+  Object.entries(texts).flatMap(([column, part]) =>
+    part === undefined
+      ? []
+      : [
+          {
+            [raw<string>((alias) => `comparable_text(${alias}.${column})`)]: {
+              $like: `%${toComparableText(part).replace(/[\\%_]/g, '\\$&')}%`,
+            },
+          },
+        ],
+  );
 
 const toPresenceFilter = (isPresent: boolean | undefined) =>
   isPresent === undefined ? undefined : isPresent ? { $ne: null } : null;
@@ -56,7 +72,7 @@ export interface BuilderFilter {
 
 /** Returns builders by name, and how many match. */
 export async function listBuilders({ database }: ReadContext, { id, name }: BuilderFilter, limit: number) {
-  const where = { ...(id !== undefined && { id }), ...(name && { name: toContainsFilter(name)! }) };
+  const where = { $and: [id === undefined ? {} : { id }, ...toTextConditions({ name: name || undefined })] };
   const [rows, totalCount] = await database
     .fork()
     .findAndCount(Builder, where, { orderBy: { name: 'asc', id: 'asc' }, limit });
@@ -69,7 +85,7 @@ interface IntegratorFilter {
 }
 
 export async function listIntegrators(context: ReadContext, { name }: IntegratorFilter, page: AccessPage) {
-  const { rows, nextCursor } = await listRows(context, Integrator, 'id', { name: toContainsFilter(name) }, page);
+  const { rows, nextCursor } = await listRows(context, Integrator, 'id', {}, page, { name });
   return { integrators: rows.map(toIntegrator), nextCursor };
 }
 
@@ -95,14 +111,14 @@ export async function listClients(context: ReadContext, filter: ClientFilter, pa
   const { name, integratorId, type, scope, disabled } = filter;
   const isInternal = type === 'internal';
   const conditions = {
-    ...{ name: toContainsFilter(name), integratorId, disabledAt: toPresenceFilter(disabled) },
+    ...{ integratorId, disabledAt: toPresenceFilter(disabled) },
     ...(type !== undefined && {
       internal: isInternal,
       type: isInternal ? undefined : parseChoice('type', type.toUpperCase(), ClientType),
     }),
     scopes: scope === undefined ? undefined : { $contains: [scope] },
   };
-  const { rows, nextCursor } = await listRows(context, OAuthClient, 'id', conditions, page);
+  const { rows, nextCursor } = await listRows(context, OAuthClient, 'id', conditions, page, { name });
   return { clients: rows.map(toClient), nextCursor };
 }
 
@@ -165,14 +181,14 @@ export async function listUsers(context: ReadContext, filter: UserFilter, page: 
   const members =
     builderId === undefined ? undefined : (await em.find(Membership, { builderId })).map(({ userId }) => userId);
   const conditions = {
-    ...{ email: toContainsFilter(email), name: toContainsFilter(name), id: members && { $in: members } },
+    id: members && { $in: members },
     ...{
       disabledAt: toPresenceFilter(disabled),
       staffRole: toPresenceFilter(staff),
       passwordHash: toPresenceFilter(password),
     },
   };
-  const { rows, nextCursor } = await listRows(context, User, 'id', conditions, page);
+  const { rows, nextCursor } = await listRows(context, User, 'id', conditions, page, { email, name });
   return { users: rows.map(toUser), nextCursor };
 }
 
@@ -207,7 +223,7 @@ export async function showMembership(context: ReadContext, { user, builderId }: 
 }
 
 export async function listImageHosts(context: ReadContext, { host }: { host?: string }, page: AccessPage) {
-  const { rows, nextCursor } = await listRows(context, ImageHost, 'host', { host: toContainsFilter(host) }, page);
+  const { rows, nextCursor } = await listRows(context, ImageHost, 'host', {}, page, { host });
   return { hosts: rows.map(toImageHost), nextCursor };
 }
 

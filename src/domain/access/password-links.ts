@@ -7,7 +7,7 @@ import { hashSecret, newSecret } from '../../shared/secrets.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { type ChangeContext, inTransaction, lockRow } from '../change-context.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
-import { deleteSessions, lockUser } from './users.ts';
+import { deleteSessions, lockUser, toEmailFilter } from './users.ts';
 
 /** Hours for which a link can be used. OAU-43. */
 export const LINK_HOURS = 24;
@@ -51,7 +51,12 @@ const ATTEMPTS_PER_HOUR = 20;
  */
 export const requestPasswordReset = (context: ChangeContext, email: string): Promise<NewPasswordLink | null> =>
   inTransaction(context, async (em, now) => {
-    const user = await lockRow(em, User, { email, disabledAt: null, staffRole: null, passwordHash: { $ne: null } });
+    const user = await lockRow(em, User, {
+      ...toEmailFilter(email),
+      disabledAt: null,
+      staffRole: null,
+      passwordHash: { $ne: null },
+    });
     if (!user) return null;
     const hourAgo = new Date(Date.parse(now) - 3_600_000).toISOString();
     const recent = await em.count(PasswordLink, { userId: user.id, purpose: 'RESET', createdAt: { $gt: hourAgo } });

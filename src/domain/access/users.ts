@@ -1,9 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { type FilterQuery, raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { ConsoleSession } from '../../../entities/console-session.entity.ts';
 import { Session } from '../../../entities/session.entity.ts';
 import { TokenFamily } from '../../../entities/token-family.entity.ts';
 import { User } from '../../../entities/user.entity.ts';
+import { toComparableText } from '../../shared/comparable-text.ts';
 import { newId } from '../../shared/ids.ts';
 import { hashPassword } from '../../shared/passwords.ts';
 import type { RegionId } from '../../shared/regions.ts';
@@ -58,7 +60,7 @@ export async function createUserInRegions(
   const missing: ChangeContext[] = [];
   let id: string | null = null;
   for (const context of [...contexts, ...others]) {
-    const user = await (context.em ?? context.database.fork()).findOne(User, { email });
+    const user = await (context.em ?? context.database.fork()).findOne(User, toEmailFilter(email));
     if (staffRole !== null && user !== null && user.staffRole !== null) id ??= user.id;
     if (!contexts.includes(context)) continue;
     if (user === null) missing.push(context);
@@ -119,7 +121,8 @@ export async function updateUser(context: ChangeContext, who: string, update: Us
     const changed = JSON.stringify(before) !== JSON.stringify(after);
     if (changed) {
       if (after.email !== before.email) {
-        if (await em.count(User, { email: after.email })) throw emailTaken(context.database.region, after.email);
+        if (await em.count(User, { ...toEmailFilter(after.email), id: { $ne: user.id } }))
+          throw emailTaken(context.database.region, after.email);
         // They were sent to the earlier address.
         await em.execute('delete from password_link where user_id = ?', [user.id]);
       }
@@ -171,9 +174,13 @@ export async function lockUser(context: ChangeContext, em: EntityManager, who: s
 }
 
 /** Returns the filter for a user given by id or e-mail address. */
-export function toUserFilter(field: string, text: string): { id: string } | { email: string } {
-  return text.includes('@') ? { email: text.trim().toLowerCase() } : { id: parseId(field, 'user', text) };
-}
+export const toUserFilter = (field: string, text: string): FilterQuery<User> =>
+  text.includes('@') ? toEmailFilter(text) : { id: parseId(field, 'user', text) };
+
+/** Returns the filter for the user whose e-mail address is compared as equal. */
+export const toEmailFilter = (email: string): Record<symbol, string> => ({
+  [raw<string>((alias) => `comparable_text(${alias}.email)`)]: toComparableText(email),
+});
 
 function parseStaffRole(text: string): StaffRole {
   const role = STAFF_ROLES.find((each) => each === text);

@@ -31,7 +31,7 @@ export const AUDITED_PROPERTIES = {
   /** A gate's event that was refused with 409. */
   conflict: ['workerId', 'projectId', 'code', 'resolution', 'resolutionReason', 'closedAt'],
   region: ['files'],
-  person: ['categories', 'rows', 'storedFiles', 'reason'],
+  person: ['categories', 'rows', 'storedFiles', 'texts', 'place', 'reason'],
   builder: ['name', 'timeZone', 'rows', 'storedFiles', 'effectiveAt', 'reason'],
 } as const satisfies Record<string, readonly string[]>;
 
@@ -87,6 +87,7 @@ export const AUDIT_ACTIONS = {
   'region.imported': 'Records were imported into a region.',
   'person.exported': 'An export of the data of a person began.',
   'person.erased': 'The data of a person was erased.',
+  'person.text_replaced': 'The name of an erased person was replaced in a text.',
   'person.read': 'Staff read personal data of a person.',
   'builder.updated': 'The time zone of a builder changed.',
   'builder.exported': 'An export of the data of a builder began.',

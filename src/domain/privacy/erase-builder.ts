@@ -52,7 +52,7 @@ export async function scheduleBuilderErasure(
     const dueAt = new Date(at + graceDays * DAY_MS).toISOString();
     const erasure = em.create(Erasure, {
       ...{ id: newId('erasure', at), kind: 'BUILDER', subjectIds: [builderId], builderIds: [], pseudonym: null },
-      ...{ requestedAt: now, dueAt, cancelledAt: null, completedAt: null, pendingKeys: [] },
+      ...{ requestedAt: now, dueAt, cancelledAt: null, completedAt: null, pendingKeys: [], places: [] },
     });
     await em.insert(erasure);
     await recordAudit(em, {

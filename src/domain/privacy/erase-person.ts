@@ -10,11 +10,10 @@ import type { Storage } from '../../storage/storage.ts';
 import { pseudonymizeAuditLog } from '../audit/maintain-audit-log.ts';
 import { type AuditSource, recordAudit } from '../audit/record-audit.ts';
 import { rejectForeignBucket } from '../uploads/bucket-owner.ts';
-import { type ErasedMentions, eraseMentions, findKeptMentions, type KeptMention } from './erase-mentions.ts';
-import { type EndedMembership, eraseRecords, recordEndedMemberships } from './erase-records.ts';
+import { type EndedMembership, eraseRecords, NO_DOMAIN, recordEndedMemberships } from './erase-records.ts';
+import { eraseStructures } from './erase-structures.ts';
 import { findPseudonym, insertErasure, type ListedErasure, storeErasure } from './erasure-list.ts';
-import type { BuilderNames } from './mention-rows.ts';
-import { NO_DOMAIN, type Replacement } from './mentions.ts';
+import { type FoundText, findTexts } from './find-texts.ts';
 import { groupPersonIds, loadPerson, toArray, UnknownPersonError } from './person.ts';
 import { listPersonalTables } from './personal-tables.ts';
 
@@ -29,52 +28,72 @@ export interface PrivacyContext {
   source: AuditSource;
 }
 
-interface ErasedPerson extends ErasedMentions {
+interface ErasedRows {
+  /** Number of changed rows by class name of the table. */
+  rows: Record<string, number>;
+  /** Texts that name the person, which the erasure leaves. */
+  texts: FoundText[];
+}
+
+interface ErasedPerson extends ErasedRows {
   erasureId: string;
-  /** Texts with a name of one word or of another person, for the operator to look at. */
-  keptMentions: KeptMention[];
   pseudonym: string;
   /** Number of deleted objects of the storage. */
   storedFiles: number;
 }
 
 /**
- * Erases the person with these records: users, workers, profiles and contacts (PRV-3, PRV-4). The erasure is stored outside of the database
- * first, then the database changes in one transaction with the audit entry, then the person's files are deleted. Interrupted anywhere,
- * `replayErasures` completes it. Throws `UnknownPersonError` if a record does not exist.
+ * Erases the person with these records: users, workers, profiles and contacts (PRV-3), and stores where texts name the person (PRV-4). The
+ * erasure is stored outside of the database first, then the database changes in one transaction with the audit entry, then the person's
+ * files are deleted. Interrupted anywhere, `replayErasures` completes it. Throws `UnknownPersonError` if a record does not exist.
  */
 export const erasePerson = (
   context: PrivacyContext,
   subjectIds: readonly string[],
   reason: string | null = null,
 ): Promise<ErasedPerson> =>
-  withAdvisoryLock(context.database.url, PEOPLE_LOCK, () => listAndErase(context, subjectIds, reason));
+  withAdvisoryLock(context.database.url, PEOPLE_LOCK, async () => {
+    const erasure = await createErasure(context, subjectIds);
+    await rejectForeignBucket(context.database, context.storage);
+    await storeErasure(context.storage, erasure);
+    return executePersonErasure(context, erasure, reason);
+  });
 
-async function listAndErase(
-  context: PrivacyContext,
+/** Ends the transaction of a preview. */
+class Rollback extends Error {}
+
+/** Returns the texts that an erasure of the person would leave: erases the person, finds the texts, and rolls everything back. */
+export async function previewErasure(context: PrivacyContext, subjectIds: readonly string[]): Promise<FoundText[]> {
+  const erasure = await createErasure(context, subjectIds);
+  let texts: FoundText[] = [];
+  await runUnboundedTransaction(context.database, async (em) => {
+    ({ texts } = await erasePersonRows(em, context, erasure, null));
+    throw new Rollback();
+  }).catch((error) => {
+    if (!(error instanceof Rollback)) throw error;
+  });
+  return texts;
+}
+
+async function createErasure(
+  { database, clock }: PrivacyContext,
   subjectIds: readonly string[],
-  reason: string | null,
-): Promise<ErasedPerson> {
-  const ids = groupPersonIds(subjectIds);
-  const tables = listPersonalTables(context.database.metadata);
-  const { person, missing } = await loadPerson(context.database.fork(), tables, ids);
+): Promise<ListedErasure> {
+  const em = database.fork();
+  const { person, missing } = await loadPerson(em, listPersonalTables(database.metadata), groupPersonIds(subjectIds));
   if (missing.length > 0) throw new UnknownPersonError(missing);
-  const at = context.clock.now();
-  const pseudonym = (await findPseudonym(context.database.fork(), subjectIds)) ?? createPseudonym();
-  const erasure: ListedErasure = {
+  const at = clock.now();
+  const now = new Date(at).toISOString();
+  return {
     id: newId('erasure', at),
     kind: 'PERSON',
     subjectIds: [...new Set(subjectIds)],
     builderIds: person.builderIds,
-    pseudonym,
-    requestedAt: new Date(at).toISOString(),
-    dueAt: new Date(at).toISOString(),
+    pseudonym: (await findPseudonym(em, subjectIds)) ?? createPseudonym(),
+    requestedAt: now,
+    dueAt: now,
     cancelledAt: null,
   };
-  await rejectForeignBucket(context.database, context.storage);
-  await storeErasure(context.storage, erasure);
-  const { names, ...erased } = await executePersonErasure(context, erasure, reason);
-  return { ...erased, keptMentions: await findKeptMentions(context.database.fork(), tables, names) };
 }
 
 /** Executes an erasure of the list, which may have been executed before. The caller holds `PEOPLE_LOCK`. */
@@ -82,7 +101,7 @@ export async function executePersonErasure(
   context: PrivacyContext,
   erasure: ListedErasure,
   reason: string | null = null,
-): Promise<Omit<ErasedPerson, 'keptMentions'> & { names: BuilderNames[] }> {
+): Promise<ErasedPerson> {
   const { database } = context;
   const erased = await runUnboundedTransaction(database, (em) => erasePersonRows(em, context, erasure, reason));
   const storedFiles = await deletePendingFiles(context, erasure.id);
@@ -94,7 +113,7 @@ async function erasePersonRows(
   { database, clock, source }: PrivacyContext,
   erasure: ListedErasure,
   reason: string | null,
-): Promise<ErasedMentions & { names: BuilderNames[] }> {
+): Promise<ErasedRows> {
   const tables = listPersonalTables(database.metadata);
   const now = new Date(clock.now()).toISOString();
   const pseudonym = erasure.pseudonym!;
@@ -105,8 +124,9 @@ async function erasePersonRows(
   // A record that was erased before names no person.
   person.names = person.names.filter((name) => name !== pseudonym);
   person.emails = person.emails.filter((email) => !email.endsWith(NO_DOMAIN));
-  const replacement = toReplacement(pseudonym);
-  const mentions = await eraseMentions(em, tables, person, replacement, now);
+  const email = `${pseudonym.slice(PSEUDONYM.length)}${NO_DOMAIN}`;
+  // Before the audit log is changed, which says who closed a visit.
+  const structures = await eraseStructures(em, person, { pseudonym, email }, now);
   const memberships = await em.execute<EndedMembership[]>(
     'select user_id as "userId", builder_id as "builderId", role from membership where user_id = any(?::text[]) order by 1, 2',
     [toArray(ids.user)],
@@ -116,17 +136,25 @@ async function erasePersonRows(
   await insertErasure(em, erasure);
   let entries = 0;
   for (const id of erasure.subjectIds) entries += await pseudonymizeAuditLog(em, id, pseudonym);
-  const rows = sumCounts(records.rows, mentions.rows, entries > 0 ? { AuditEntry: entries } : {});
-  await em.execute('update erasure set completed_at = ?, pending_keys = pending_keys || ?::text[] where id = ?', [
-    now,
-    toArray(records.storageKeys),
-    erasure.id,
-  ]);
+  const texts = await findTexts(em, tables, person);
+  const rows = sumCounts(records.rows, structures, entries > 0 ? { AuditEntry: entries } : {});
+  const places = texts.map(({ table, id, column }) => ({ table, id, column }));
+  await em.execute(
+    `update erasure set completed_at = ?, pending_keys = pending_keys || ?::text[], places = (
+      select coalesce(jsonb_agg(distinct place), '[]') from jsonb_array_elements(places || ?::jsonb) place) where id = ?`,
+    [now, toArray(records.storageKeys), JSON.stringify(places), erasure.id],
+  );
   await recordAudit(em, {
     ...{ ...source, at: now, action: 'person.erased', objectId: pseudonym, personId: pseudonym },
-    after: { categories: Object.keys(rows), rows, storedFiles: records.storageKeys.length, reason },
+    after: {
+      categories: Object.keys(rows),
+      rows,
+      storedFiles: records.storageKeys.length,
+      texts: texts.length,
+      reason,
+    },
   });
-  return { ...mentions, rows };
+  return { rows, texts };
 }
 
 /** Deletes the files that the erasure has left. Returns their number. */
@@ -142,11 +170,6 @@ export async function deletePendingFiles({ database, storage }: PrivacyContext, 
 const PSEUDONYM = 'Erased person ';
 
 const createPseudonym = (): string => `${PSEUDONYM}${randomBytes(5).toString('hex')}`;
-
-const toReplacement = (pseudonym: string): Replacement => ({
-  pseudonym,
-  email: `${pseudonym.slice(PSEUDONYM.length)}${NO_DOMAIN}`,
-});
 
 function sumCounts(...counts: Record<string, number>[]): Record<string, number> {
   const sum: Record<string, number> = {};

@@ -62,7 +62,7 @@ export async function readStoredErasure({ byteStore }: Storage, id: string): Pro
 
 /** Inserts the row of an erasure unless it exists. */
 export async function insertErasure(em: EntityManager, erasure: ListedErasure): Promise<void> {
-  const row = { ...erasure, completedAt: null, pendingKeys: [] };
+  const row = { ...erasure, completedAt: null, pendingKeys: [], places: [] };
   await em.upsert(Erasure, row, { onConflictFields: ['id'], onConflictAction: 'ignore' });
 }
 

@@ -2,17 +2,17 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { runUnboundedTransaction } from '../../database/write/unbounded-transaction.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { PrivacyContext } from './erase-person.ts';
-import { classifyNames, visitMentionRows } from './mention-rows.ts';
-import { createMentionMatcher, type Mention, NO_REPLACEMENT } from './mentions.ts';
+import { findTexts } from './find-texts.ts';
 import { groupPersonIds, loadPerson, PERSON_KINDS, type PersonIds, toArray, UnknownPersonError } from './person.ts';
 import { listPersonalTables, type PersonalTable, quote } from './personal-tables.ts';
 
-/** A record of a builder in which the person is named. */
+/** A text of a builder that names the person. */
 interface MentionedIn {
   type: string;
   id: string;
-  builderId: string;
-  mentions: Mention[];
+  builderId: string | null;
+  /** Property of the record, and its text. */
+  mentions: { at: string; text: string }[];
 }
 
 /** Everything that identifies a person (PRV-2). */
@@ -40,14 +40,10 @@ export async function exportPerson(
     const { person, missing } = await loadPerson(em, tables, ids);
     if (missing.length > 0) throw new UnknownPersonError(missing);
     const { records, files } = await selectRecords(em, tables, ids);
-    const mentionedIn: MentionedIn[] = [];
-    for (const { builderId, unique } of await classifyNames(em, person)) {
-      const matcher = createMentionMatcher({ ids: Object.values(ids).flat(), ...unique }, NO_REPLACEMENT);
-      await visitMentionRows(em, tables, builderId, matcher, false, async ({ table, id, values }) => {
-        const mentions = Object.entries(values).flatMap(([property, value]) => matcher.find(value, property));
-        if (mentions.length > 0) mentionedIn.push({ type: table.className, id, builderId, mentions });
-      });
-    }
+    const found = await findTexts(em, tables, person, Object.values(ids).flat());
+    const mentionedIn = found.map(({ type, id, builderId, property, texts }): MentionedIn => {
+      return { type, id, builderId, mentions: texts.map((text) => ({ at: property, text })) };
+    });
     const counts = Object.fromEntries(Object.entries(records).map(([type, rows]) => [type, rows.length]));
     for (const id of subjectIds) {
       await recordAudit(em, {

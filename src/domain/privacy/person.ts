@@ -1,6 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { PersonKind } from '../../../entities/personal-data.ts';
+import { toComparableText } from '../../shared/comparable-text.ts';
 import { ID_PREFIXES } from '../../shared/ids.ts';
+import { toNameForms } from './name-patterns.ts';
 import { type PersonalTable, quote } from './personal-tables.ts';
 
 export const PERSON_KINDS = ['user', 'worker', 'profile', 'contact'] as const satisfies readonly PersonKind[];
@@ -15,6 +17,8 @@ export interface Person {
   emails: string[];
   /** Builders whose records may name the person. */
   builderIds: string[];
+  /** Whether it is a staff user, whom the records of every builder may name. */
+  isStaff: boolean;
 }
 
 /** Ids that are no record of a person in the region. */
@@ -76,7 +80,12 @@ export async function loadPerson(
   );
   for (const { id } of memberships) builderIds.add(id);
   const missing = PERSON_KINDS.flatMap((kind) => ids[kind]).filter((id) => !found.has(id));
-  return { person: { ids, names: [...names], emails: [...emails], builderIds: [...builderIds] }, missing };
+  const [staff] = await em.execute<unknown[]>(
+    'select 1 from app_user where id = any(?::text[]) and staff_role is not null limit 1',
+    [toArray(ids.user)],
+  );
+  const isStaff = staff !== undefined;
+  return { person: { ids, names: [...names], emails: [...emails], builderIds: [...builderIds], isStaff }, missing };
 }
 
 /** A record of a person that a search has found. */
@@ -88,7 +97,7 @@ interface FoundPerson {
   email: string | null;
 }
 
-/** Returns the records of people with the name or e-mail address, in any case. */
+/** Returns the records of people with the name, also with the family name first, or the e-mail address. */
 export async function findPeople(
   em: EntityManager,
   tables: readonly PersonalTable[],
@@ -103,9 +112,10 @@ export async function findPeople(
       property && columnOf(property) ? quote(columnOf(property)!) : null;
     const [nameColumn, emailColumn, builderColumn] = [column(name)!, column(email), column('builderId')];
     const sql = `select id, ${builderColumn ?? 'null'} as "builderId", ${nameColumn} as name, ${emailColumn ?? 'null'} as email
-      from ${quote(table)} where lower(${nameColumn}) = lower(?) ${emailColumn ? `or lower(${emailColumn}) = lower(?)` : ''}
-      order by id`;
-    const rows = await em.execute<Omit<FoundPerson, 'kind'>[]>(sql, emailColumn ? [text, text] : [text]);
+      from ${quote(table)} where comparable_text(${nameColumn}) = any(?::text[])
+        or comparable_text(${emailColumn ?? 'null'}) = ? order by id`;
+    const values = [toArray(toNameForms(text)), toComparableText(text)];
+    const rows = await em.execute<Omit<FoundPerson, 'kind'>[]>(sql, values);
     found.push(...rows.map((row) => ({ ...row, kind })));
   }
   return found;

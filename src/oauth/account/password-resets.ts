@@ -45,7 +45,7 @@ export class PasswordResets {
       // Created once: another attempt sends the same link.
       let link: NewPasswordLink | null | undefined;
       const send = async () => {
-        if (link === undefined) link = await requestPasswordReset(context, email.trim().toLowerCase());
+        if (link === undefined) link = await requestPasswordReset(context, email);
         if (!link) return;
         await mailer.send(createPasswordLinkMessage({ ...link, link: `${baseUrl}${link.path}`, hours: LINK_HOURS }));
       };

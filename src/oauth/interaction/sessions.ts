@@ -25,10 +25,10 @@ export type AccountKind = 'user' | 'staff';
 const ACCOUNT: Statement = {
   name: 'oauth.account',
   text: `select id, password_hash from app_user
-    where email = $1 and disabled_at is null and password_hash is not null and (staff_role is not null) = $2::boolean`,
+    where comparable_text(email) = $1 and disabled_at is null and password_hash is not null and (staff_role is not null) = $2::boolean`,
 };
 
-/** Returns the enabled account of the kind with a password and this lower-case e-mail address; null without one. */
+/** Returns the enabled account of the kind with a password and this e-mail address in its comparable form; null without one. */
 export async function findAccount(database: Database, email: string, kind: AccountKind): Promise<Account | null> {
   const [row] = await database.runner.run(ACCOUNT, [email, String(kind === 'staff')]);
   return row ? { id: row[0]!, passwordHash: row[1]! } : null;

@@ -17,7 +17,7 @@ const COUNTER_TTL_SECONDS = 3600;
 /** Address and account that sign-in attempts are counted by. */
 export interface SignInAttemptKey {
   address: string;
-  /** Lower case. */
+  /** In its comparable form. */
   email: string;
   /** Failures as a user of builders do not delay a staff user's sign-in, and the reverse. */
   kind: AccountKind;

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { toComparableText } from '../../shared/comparable-text.ts';
 import type { PageRequest } from './page-request.ts';
 import { deleteSession } from './sessions.ts';
 import { verifySignIn } from './verify-sign-in.ts';
@@ -9,7 +10,7 @@ export async function signIn(page: PageRequest): Promise<FastifyReply> {
   const email = fields.get('email') ?? '';
   const { databases, request, now } = page;
   const region = databases.map((database) => database.region).join(' ');
-  const attempt = { address: request.ip, email: email.trim().toLowerCase(), kind: page.accountKind };
+  const attempt = { address: request.ip, email: toComparableText(email), kind: page.accountKind };
   const result = await verifySignIn(page.shares, databases, attempt, fields.get('password') ?? '', now);
   switch (result.kind) {
     case 'throttled': {

@@ -1,7 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/database/database.ts';
-import { erasePerson } from '../../../src/domain/privacy/erase-person.ts';
+import { erasePerson, previewErasure } from '../../../src/domain/privacy/erase-person.ts';
 import { exportPerson } from '../../../src/domain/privacy/export-person.ts';
+import { listErasedTexts, replaceErasedText } from '../../../src/domain/privacy/listed-texts.ts';
+import { findPeople } from '../../../src/domain/privacy/person.ts';
+import { listPersonalTables } from '../../../src/domain/privacy/personal-tables.ts';
+import { canonicalJson, createFingerprint } from '../../../src/shared/canonical-json.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { DataTransferFixture } from '../../data-transfer/data-transfer-fixture.ts';
 import { startStore, type TestStore } from '../../support/stores.ts';
@@ -10,88 +14,223 @@ import { BUILDER, contextOf, findTablesWith, PRIYA, PRIYA_IDS, WORKER } from './
 const fixture = new DataTransferFixture();
 let store: TestStore;
 let storage: Storage;
+let database: Database;
 
 beforeAll(async () => {
   store = await startStore();
   storage = store.storages.au1;
+});
+beforeEach(async () => {
+  database = await fixture.createSampleDatabase();
 });
 afterAll(async () => {
   await store.stop();
   await fixture.dispose();
 });
 
-const addMeeting = (database: Database, id: string, notes: string) =>
-  database.fork().execute(
+const run = async (sql: string, ...values: unknown[]): Promise<Record<string, unknown>[]> =>
+  database.fork().execute(sql, values);
+const addMeeting = (id: string, notes: string) =>
+  run(
     `insert into meeting (id, created_at, updated_at, builder_id, title, date, status, notes)
       values (?, now(), now(), ?, 'Meeting', now(), 'COMPLETED', ?)`,
-    [id, BUILDER, notes],
+    ...[id, BUILDER, notes],
+  );
+const renameWorker = (name: string) => run('update worker set full_name = ? where id = ?', name, WORKER.id);
+const listed = async (id: string) =>
+  (await listErasedTexts(contextOf(database, storage), id)).map(({ place }) => place);
+
+describe('a text that names an erased person', () => {
+  const SPELLINGS: [string, string][] = [
+    ['Tama Webb', 'Opened by Tama Webb.'],
+    ['Tama Webb', 'TAMA  WEBB\u00a0left'],
+    ['Tama Webb', 'seen: tama\nwebb'],
+    ['Tama Webb', 'Webb, Tama'],
+    ['Tama Webb', 'webb,tama'],
+    ['Tama Rangi Webb', 'Webb, Tama Rangi'],
+    ['Tama Rangi Webb', 'Rangi Webb, Tama'],
+    ['Zoë Müller', 'Zoe\u0308 Mu\u0308ller'],
+    ['Jörg Weiß', 'JÖRG WEISS'],
+    ['İlker Işık', 'ilker ışık'],
+    ['İlker Işık', 'ILKER IŞIK'],
+    ['Οδυσσέας Παππάς', 'ΟΔΥΣΣΈΑΣ ΠΑΠΠΆΣ'],
+    ['Maeve O\u2019Sullivan', "Maeve O'Sullivan"],
+    ['Cher', 'Opened by cher.'],
+  ];
+
+  it.each(SPELLINGS)(
+    '%s is found as %j, listed, not changed, and replaced when it is asked for (PRV-4)',
+    async (name, text) => {
+      await renameWorker(name);
+      await addMeeting('meet_text', text);
+      await addMeeting('meet_other', `x${name}x`);
+      const context = contextOf(database, storage);
+      const place = 'meeting/meet_text/notes';
+      const preview = await previewErasure(context, [WORKER.id]);
+      expect(preview.map(({ table, id, column }) => `${table}/${id}/${column}`)).toEqual([place]);
+      expect(await run('select full_name from worker where id = ?', WORKER.id)).toEqual([{ full_name: name }]);
+      const { erasureId, pseudonym, texts } = await erasePerson(context, [WORKER.id]);
+      expect(texts).toMatchObject([
+        { type: 'Meeting', id: 'meet_text', property: 'plainNotes', builderId: BUILDER, texts: [text] },
+      ]);
+      expect(await listErasedTexts(context, erasureId)).toEqual([{ place, builderId: BUILDER, value: text }]);
+      expect(JSON.stringify(await run('select * from erasure'))).not.toContain(text);
+      const replaced = await replaceErasedText(context, WORKER.id, place, name);
+      expect(replaced.value).toContain(pseudonym);
+      expect(await run(`select notes from meeting where id = 'meet_text'`)).toEqual([{ notes: replaced.value }]);
+      expect(
+        await run(`select object_id, values_after from audit_entry where action = 'person.text_replaced'`),
+      ).toEqual([{ object_id: pseudonym, values_after: { place } }]);
+      await expect(replaceErasedText(context, WORKER.id, place, name)).rejects.toThrow('does not contain');
+    },
   );
 
-const notesOf = async (database: Database, id: string) =>
-  ((await database.fork().execute('select notes from meeting where id = ?', [id])) as { notes: string }[])[0]!.notes;
-
-describe('a text with an e-mail address that another person of the builder has', () => {
-  it('is kept and reported (PRV-4)', async () => {
-    const database = await fixture.createSampleDatabase();
-    await addMeeting(database, 'meet_mail', `Write to ${PRIYA.email.toUpperCase()}.`);
-    await database.fork().execute('update contact set email = ? where builder_id = ?', [PRIYA.email, BUILDER]);
-    const { ambiguousBuilderIds, keptMentions } = await erasePerson(contextOf(database, storage), PRIYA_IDS);
-    expect(ambiguousBuilderIds).toEqual([BUILDER]);
-    expect(await notesOf(database, 'meet_mail')).toBe(`Write to ${PRIYA.email.toUpperCase()}.`);
-    const place = { type: 'Meeting', id: 'meet_mail', builderId: BUILDER, at: 'plainNotes' };
-    expect(keptMentions).toContainEqual(place);
+  it('is no other word or name', async () => {
+    await renameWorker('Cher Lee');
+    await addMeeting('meet_other', 'Cherry Lee; Cher Leeson. xCher Lee, Lee');
+    expect(await previewErasure(contextOf(database, storage), [WORKER.id])).toEqual([]);
   });
 
-  it('is changed where the other person belongs to another builder', async () => {
-    const database = await fixture.createSampleDatabase();
-    await addMeeting(database, 'meet_mail', `Write to ${PRIYA.email}.`);
-    await database.fork().execute(`update contact set email = ? where builder_id <> ?`, [PRIYA.email, BUILDER]);
-    const { keptMentions } = await erasePerson(contextOf(database, storage), PRIYA_IDS);
-    expect(await notesOf(database, 'meet_mail')).toMatch(/^Write to [0-9a-f]{10}@erased\.invalid\.$/);
-    expect(keptMentions.filter(({ builderId }) => builderId === BUILDER)).toEqual([]);
+  it('is listed with another record of the same name or address, which keeps it', async () => {
+    await run('update contact set email = ? where builder_id = ?', PRIYA.email, BUILDER);
+    await addMeeting('meet_mail', `Write to ${PRIYA.email.toUpperCase()}.`);
+    const { erasureId } = await erasePerson(contextOf(database, storage), PRIYA_IDS);
+    expect(await listed(erasureId)).toContain('meeting/meet_mail/notes');
+    expect(await findTablesWith(database, PRIYA.email)).toEqual(['contact', 'meeting']);
   });
-});
 
-describe('a text with a name of one word', () => {
-  it('is kept and reported, as a word of its own (PRV-4)', async () => {
-    const database = await fixture.createSampleDatabase();
-    await database.fork().execute(`update worker set full_name = 'Cher' where id = ?`, [WORKER.id]);
-    await addMeeting(database, 'meet_cher', 'Opened by cher.');
-    await addMeeting(database, 'meet_cherry', 'A cherry tree.');
-    const { ambiguousBuilderIds, keptMentions } = await erasePerson(contextOf(database, storage), [WORKER.id]);
-    expect(ambiguousBuilderIds).toEqual([]);
-    expect(keptMentions).toEqual([{ type: 'Meeting', id: 'meet_cher', builderId: BUILDER, at: 'plainNotes' }]);
-    expect(await notesOf(database, 'meet_cher')).toBe('Opened by cher.');
+  it('is only one of the builders of the person', async () => {
+    await run(
+      `insert into meeting (id, created_at, updated_at, builder_id, title, date, status, notes)
+        select 'meet_b', now(), now(), id, 'Meeting', now(), 'COMPLETED', ? from builder where id <> ? limit 1`,
+      ...[WORKER.name, BUILDER],
+    );
+    expect(await previewErasure(contextOf(database, storage), [WORKER.id])).toEqual([]);
   });
 });
 
-describe('names in file names, titles and metadata', () => {
+describe('names in file names, titles, metadata and reasons', () => {
   const TEXT = `House of ${PRIYA.name}`;
+  const TABLES = ['insurance', 'meeting_template', 'photo', 'project', 'project_location', 'swms_document', 'upload'];
 
-  it('are exported and replaced (PRV-1, PRV-2, PRV-4)', async () => {
-    const database = await fixture.createSampleDatabase();
-    const run = (sql: string, ...values: unknown[]) => database.fork().execute(sql, values);
+  it('are exported and listed, and stay (PRV-1, PRV-2, PRV-4)', async () => {
     await run(
       `insert into upload (key, builder_id, file_name, content_type, size, created_at) values ('uploads/x', ?, ?, 'image/png', 1, now())`,
       ...[BUILDER, `${TEXT}.png`],
     );
     await run(
       'update photo set metadata = jsonb_build_object(?::text, ?::text) where builder_id = ?',
-      'title',
       TEXT,
+      'x',
       BUILDER,
     );
-    for (const table of ['project', 'insurance', 'swms_document', 'project_location', 'meeting_template']) {
+    for (const table of TABLES.slice(0, -1).filter((name) => name !== 'photo')) {
       await run(`update ${table} set name = ? || id where builder_id = ?`, `${TEXT} `, BUILDER);
     }
-    const tables = ['insurance', 'meeting_template', 'photo', 'project', 'project_location', 'swms_document', 'upload'];
-    expect(await findTablesWith(database, TEXT)).toEqual(tables);
+    await run('update sign_on_visit set closing_reason = ? where builder_id = ?', TEXT, BUILDER);
+    await run(
+      `insert into audit_entry (id, at, actor_type, action, object_type, object_id, builder_id, origin, values_after)
+        values ('aud_reason', now(), 'JOB', 'visit.closed', 'visit', 'signon_1', ?, '{}', jsonb_build_object('closingReason', ?::text))`,
+      ...[BUILDER, TEXT],
+    );
     const { mentionedIn } = await exportPerson(contextOf(database, storage), PRIYA_IDS);
     const named = mentionedIn.flatMap(({ type, mentions }) => mentions.map(({ at }) => `${type} ${at}`));
-    expect(named).toEqual(expect.arrayContaining(['Upload fileName', 'Photo metadata.title', 'Project name']));
-    const { pseudonym, rows } = await erasePerson(contextOf(database, storage), PRIYA_IDS);
-    expect(await findTablesWith(database, TEXT)).toEqual([]);
-    expect(await findTablesWith(database, `House of ${pseudonym}`)).toEqual(tables);
-    expect(rows).toMatchObject({ Upload: 1, Insurance: expect.any(Number), SwmsDocument: expect.any(Number) });
+    expect(named).toEqual(expect.arrayContaining(['Upload fileName', 'Photo metadata', 'Project name']));
+    const { texts, erasureId } = await erasePerson(contextOf(database, storage), PRIYA_IDS);
+    expect(await findTablesWith(database, TEXT)).toEqual(['audit_entry', ...TABLES, 'sign_on_visit'].sort());
+    const tables = new Set(texts.map(({ table }) => table));
+    for (const table of [...TABLES, 'sign_on_visit', 'audit_entry']) expect(tables).toContain(table);
+    const place = 'audit_entry/aud_reason/values_after';
+    expect(await listed(erasureId)).toContain(place);
+    await expect(replaceErasedText(contextOf(database, storage), erasureId, place, PRIYA.name)).rejects.toThrow(
+      'entries of the audit log cannot change',
+    );
+    await expect(
+      replaceErasedText(contextOf(database, storage), erasureId, 'meeting/none/notes', PRIYA.name),
+    ).rejects.toThrow('is not on the list');
+  });
+});
+
+describe('the replacement of a name', () => {
+  it('leaves blocks of synced notes in their place, and a report that is still one of its content', async () => {
+    const notes = `${PRIYA.name} opens.\n\nSynced by Nair,  Priya.\n\nEnd.`;
+    await addMeeting('meet_blocks', notes);
+    const block = { noteId: 'mnote_1', start: notes.indexOf('Synced'), text: 'Synced by Nair,  Priya.' };
+    await run(`update meeting set note_blocks = ?::jsonb where id = 'meet_blocks'`, JSON.stringify([block]));
+    const [report] = await run('select id, content from photo_report limit 1');
+    const content = {
+      ...(report!.content as object),
+      page: { ...(report!.content as { page: object }).page, title: `Walk of ${PRIYA.name}` },
+    };
+    await run(
+      'update photo_report set content = ?::jsonb, title = ? where id = ?',
+      JSON.stringify(content),
+      content.page.title,
+      report!.id,
+    );
+    const context = contextOf(database, storage);
+    const { erasureId, pseudonym } = await erasePerson(context, PRIYA_IDS);
+    await replaceErasedText(context, erasureId, 'meeting/meet_blocks/notes', 'priya nair');
+    const [meeting] = await run(`select notes, note_blocks from meeting where id = 'meet_blocks'`);
+    expect(meeting).toEqual({
+      notes: `${pseudonym} opens.\n\nSynced by ${pseudonym}.\n\nEnd.`,
+      note_blocks: [{ ...block, start: `${pseudonym} opens.\n\n`.length, text: `Synced by ${pseudonym}.` }],
+    });
+    await replaceErasedText(context, erasureId, `photo_report/${report!.id}/title`, PRIYA.name);
+    const [replaced] = await run('select title, content, fingerprint from photo_report where id = ?', report!.id);
+    expect(replaced!.title).toBe(`Walk of ${pseudonym}`);
+    expect(replaced!.content).toMatchObject({ page: { title: replaced!.title } });
+    expect(replaced!.fingerprint).toBe(createFingerprint(canonicalJson(replaced!.content)));
+  });
+});
+
+describe('an erased member of staff', () => {
+  it('appears everywhere as the pseudonym, in visits, conflicts and the audit log', async () => {
+    await run(`insert into app_user (id, name, email, staff_role, created_at, updated_at)
+      values ('user_kim', 'Kim New', 'kim@operator.example', 'OPERATOR', now(), now())`);
+    const [visit] = await run('select id from sign_on_visit where builder_id = ? limit 1', BUILDER);
+    await run(`update sign_on_visit set closed_by = 'Kim Former', closed_at = now() where id = ?`, visit!.id);
+    await run(`update sign_on_conflict set resolved_by = 'KIM  new', resolved_at = now()`);
+    const entry = (id: string, action: string, object: unknown, values: object | null = null) =>
+      run(
+        `insert into audit_entry (id, at, actor_type, actor_id, action, object_type, object_id, person_id, origin, values_after)
+          values (?, now(), 'STAFF', 'user_kim', ?, 'visit', ?, ?, '{"address":"192.0.2.7"}', ?::jsonb)`,
+        ...[id, action, object, object === 'user_kim' ? object : null, values && JSON.stringify(values)],
+      );
+    await entry('aud_1', 'visit.closed', visit!.id);
+    await entry('aud_2', 'staff.updated', 'user_kim', { name: 'Kim New', email: 'kim@operator.example' });
+    const { pseudonym, texts } = await erasePerson(contextOf(database, storage), ['user_kim']);
+    expect(texts).toEqual([]);
+    expect(await run('select closed_by from sign_on_visit where id = ?', visit!.id)).toEqual([
+      { closed_by: pseudonym },
+    ]);
+    expect(await run('select distinct resolved_by from sign_on_conflict')).toEqual([{ resolved_by: pseudonym }]);
+    for (const text of ['Kim New', 'Kim Former', 'kim@operator.example', '192.0.2.7'])
+      expect(await findTablesWith(database, text), text).toEqual([]);
+    const entries = JSON.stringify(await run('select * from audit_entry'));
+    expect(entries).toContain(pseudonym);
+    expect(entries).not.toMatch(/kim/i);
+  });
+
+  it('is not a namesake, whose name stays and is listed', async () => {
+    await run(
+      `insert into app_user (id, name, email, staff_role, created_at, updated_at)
+      values ('user_dan', ?, 'dan@operator.example', 'OPERATOR', now(), now())`,
+      WORKER.name,
+    );
+    const [visit] = await run('select id from sign_on_visit where builder_id = ? limit 1', BUILDER);
+    await run('update sign_on_visit set closed_by = ?, closed_at = now() where id = ?', WORKER.name, visit!.id);
+    const { texts } = await erasePerson(contextOf(database, storage), [WORKER.id]);
+    expect(texts).toMatchObject([{ table: 'sign_on_visit', id: visit!.id, column: 'closed_by' }]);
+    expect(await run('select closed_by from sign_on_visit where id = ?', visit!.id)).toEqual([
+      { closed_by: WORKER.name },
+    ]);
+  });
+});
+
+describe('person find', () => {
+  it.each(['daniel REYES', 'Reyes, Daniel', 'daniel\u00a0 reyes'])('finds a worker as %j', async (text) => {
+    const found = await findPeople(database.fork(), listPersonalTables(database.metadata), text);
+    expect(found).toContainEqual(expect.objectContaining({ id: WORKER.id, name: WORKER.name }));
   });
 });

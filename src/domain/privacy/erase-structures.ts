@@ -1,0 +1,124 @@
+import type { QueryResult } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { canonicalJson, createFingerprint } from '../../shared/canonical-json.ts';
+import { toComparableText } from '../../shared/comparable-text.ts';
+import { type Person, toArray } from './person.ts';
+
+/** What replaces the person. */
+export interface Replacement {
+  pseudonym: string;
+  email: string;
+}
+
+/** The person as statements compare it. */
+interface Matches {
+  users: string;
+  ids: string;
+  emails: string;
+  /** Builders and names, in their comparable form, that are of nobody else in the builder. */
+  builders: string;
+  names: string;
+}
+
+type Author = Record<string, unknown>;
+
+/** SQL condition that a name of a row's builder is the person's, and of nobody else there. */
+const isNamed = (builder: string, name: string) =>
+  `(${builder}, comparable_text(${name})) in (select * from unnest(:builders::text[], :names::text[]))`;
+
+/**
+ * Replaces the person where fields and JSON objects hold who did something: by id, by equal address, and by equal name where nobody else of
+ * the builder has it (PRV-3). Returns the number of changed rows by class name.
+ */
+export async function eraseStructures(
+  em: EntityManager,
+  person: Person,
+  replacement: Replacement,
+  now: string,
+): Promise<Record<string, number>> {
+  const owned = await findOwnNames(em, person);
+  const matches: Matches = {
+    users: toArray(person.ids.user),
+    ids: toArray(Object.values(person.ids).flat()),
+    emails: toArray(person.emails.map(toComparableText)),
+    builders: toArray(owned.map(({ builderId }) => builderId)),
+    names: toArray(owned.map(({ name }) => name)),
+  };
+  const update = async (sql: string) => {
+    const values: Record<string, string> = { ...matches, pseudonym: replacement.pseudonym, now };
+    const used = [...sql.matchAll(/(?<!:):(\w+)/g)].map(([, name]) => values[name!]!);
+    const result = await em.execute<QueryResult>(sql.replace(/(?<!:):(\w+)/g, '?'), used, 'run');
+    return result.affectedRows;
+  };
+  const counts = {
+    SignOnVisit: await update(eraseActorSql('sign_on_visit', 'closed_by', 'visit.closed')),
+    SignOnConflict: await update(eraseActorSql('sign_on_conflict', 'resolved_by', 'conflict.resolved')),
+    Defect: await update(ERASE_ASSIGNEES),
+    PhotoReport: await eraseAuthors(em, matches, replacement, now),
+  };
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
+}
+
+/** The audit log says which staff user acted last; the name may have changed since. */
+const eraseActorSql = (table: string, column: string, action: string) => `update ${table} t
+  set ${column} = :pseudonym, updated_at = :now
+  where ${column} is not null and ${column} <> :pseudonym and (${isNamed('t.builder_id', `t.${column}`)}
+    or t.id::text in (select object_id from audit_entry where actor_id = any(:users::text[]) and action = '${action}')
+      and (select actor_id from audit_entry where object_id = t.id::text and action = '${action}' order by at desc, id desc limit 1)
+        = any(:users::text[]))`;
+
+const isAssignee = `assignee ->> 'id' = any(:ids::text[])
+  or (assignee ->> 'type' = 'USER' and ${isNamed('t.builder_id', "assignee ->> 'name'")})`;
+
+/** Ids of the person remain, because other records refer to them. */
+const ERASE_ASSIGNEES = `update defect t set updated_at = :now, assignees = (
+    select jsonb_agg(case when ${isAssignee} then assignee || jsonb_build_object('name', :pseudonym::text, 'id',
+        case when assignee ->> 'id' = any(:ids::text[]) then assignee ->> 'id' else :pseudonym::text end) else assignee end order by n)
+    from jsonb_array_elements(assignees) with ordinality each (assignee, n))
+  where exists (select from jsonb_array_elements(assignees) assignee
+    where assignee ->> 'name' is distinct from :pseudonym::text and (${isAssignee}))`;
+
+/** Replaces the authors of reports, in their stored content too, whose fingerprint is computed again. One at a time: each may have 32 MiB. */
+async function eraseAuthors(
+  em: EntityManager,
+  { users, ids, emails, builders, names }: Matches,
+  { pseudonym, email }: Replacement,
+  now: string,
+): Promise<number> {
+  const found = await em.execute<{ id: string }[]>(
+    `select id from photo_report t where source_author ->> 'name' <> ? and (mapped_admin_user_id = any(?::text[])
+      or source_author ->> 'externalId' = any(?::text[]) or comparable_text(source_author ->> 'email') = any(?::text[])
+      or (builder_id, comparable_text(source_author ->> 'name')) in (select * from unnest(?::text[], ?::text[]))) order by id`,
+    [pseudonym, users, ids, emails, builders, names],
+  );
+  for (const { id } of found) {
+    const [row] = await em.execute<{ author: Author; content: Author }[]>(
+      'select source_author as author, content from photo_report where id = ? for update',
+      [id],
+    );
+    const author = { ...row!.author, name: pseudonym, externalId: pseudonym, ...(row!.author.email ? { email } : {}) };
+    const content = { ...row!.content, sourceAuthor: author };
+    await em.execute(
+      `update photo_report set source_author = ?::jsonb, content = ?::jsonb, fingerprint = ?, updated_at = ? where id = ?`,
+      [JSON.stringify(author), JSON.stringify(content), createFingerprint(canonicalJson(content)), now, id],
+    );
+  }
+  return found.length;
+}
+
+/** Returns the person's names for each builder in which nobody else has them. Staff users act for all builders. */
+async function findOwnNames(em: EntityManager, { names, ids, builderIds, isStaff }: Person) {
+  const comparable = [...new Set(names.map(toComparableText))].filter((name) => name !== '');
+  return em.execute<{ builderId: string; name: string }[]>(
+    `select b.id as "builderId", n.name from builder b, unnest(?::text[]) n (name)
+      where (? or b.id = any(?::text[])) and not exists (
+        select from (
+          select builder_id, id, full_name as name from worker
+          union all select builder_id, id, full_name from person_profile
+          union all select builder_id, id, name from contact
+          union all select builder_id, app_user.id, name from app_user join membership on user_id = app_user.id
+          union all select b.id, id, name from app_user where staff_role is not null
+        ) other where other.builder_id = b.id and comparable_text(other.name) = n.name and other.id <> all(?::text[]))`,
+    [toArray(comparable), isStaff, toArray(builderIds), toArray(Object.values(ids).flat())],
+  );
+}

@@ -1,0 +1,80 @@
+import type { EntityProperty } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { ErasurePlace } from '../../../entities/erasure.entity.ts';
+import { toComparableText } from '../../shared/comparable-text.ts';
+import { createPattern, toNameForms } from './name-patterns.ts';
+import { type Person, toArray } from './person.ts';
+import { isJson, type PersonalTable, quote } from './personal-tables.ts';
+
+/** A text that contains a name, an e-mail address or an id of a person. */
+export interface FoundText extends ErasurePlace {
+  type: string;
+  property: string;
+  builderId: string | null;
+  /** The text; of JSON, the strings that contain it. */
+  texts: string[];
+}
+
+/** Reasons that people gave, in entries of the audit log. Its other values are not written by people, or about one person. */
+const AUDITED_REASONS = ['closingReason', 'resolutionReason', 'reason'];
+
+/** Properties with texts that people wrote, and with people in structures that an erasure may have left. */
+export function textColumns({ declaration, columns }: PersonalTable): EntityProperty[] {
+  const { people = [], mentions = [] } = declaration;
+  const audited = declaration.erase === 'audit' ? ['valuesBefore', 'valuesAfter'] : [];
+  return [...people, ...mentions, ...audited].map((property) => columns.get(property)!);
+}
+
+/** Returns SQL of the strings of a column, one a row. */
+function toStringsSql({ declaration }: PersonalTable, column: EntityProperty): string {
+  const name = `t.${quote(column.fieldNames[0]!)}`;
+  if (!isJson(column)) return `select ${name} as string`;
+  if (declaration.erase === 'audit') {
+    return `select ${name} ->> key as string from unnest(array['${AUDITED_REASONS.join("','")}']) key`;
+  }
+  const values = `jsonb_path_query(${name}, 'strict $.**') value`;
+  return `select value #>> '{}' as string from ${values} where jsonb_typeof(value) = 'string'
+    union all select key from ${values}, jsonb_object_keys(case jsonb_typeof(value) when 'object' then value else '{}' end) key`;
+}
+
+/**
+ * Finds the texts of the person's builders, and of all builders for a staff user, that contain a name or e-mail address of the person. Texts
+ * are compared in their comparable form, also with the family name first. Strings of one JSON value are one text, because a name can
+ * be in two runs of a paragraph.
+ *
+ * @param ids further texts to find: ids of the person
+ */
+export async function findTexts(
+  em: EntityManager,
+  tables: readonly PersonalTable[],
+  { names, emails, builderIds, isStaff }: Person,
+  ids: readonly string[] = [],
+): Promise<FoundText[]> {
+  const forms = [...names.flatMap(toNameForms), ...[...emails, ...ids].map(toComparableText)].filter(Boolean);
+  if (forms.length === 0) return [];
+  const pattern = createPattern(forms);
+  const found: FoundText[] = [];
+  for (const table of tables) {
+    for (const column of textColumns(table)) {
+      const builder = table.columnOf('builderId') ? 't.builder_id' : 'null';
+      const isOfBuilder =
+        isStaff || builder === 'null' ? 'true' : `(${builder} is null or ${builder} = any(?::text[]))`;
+      const comparable = (sql: string) => `comparable_text(${sql}) collate pg_unicode_fast ~ ?`;
+      const rows = await em.execute<{ id: string; builderId: string | null; texts: string[]; whole: string }[]>(
+        `select t.${quote(table.primaryKey)}::text as id, ${builder} as "builderId", found.whole,
+            array(select string from (${toStringsSql(table, column)}) each where ${comparable('string')}) as texts
+          from ${quote(table.table)} t, lateral (
+            select string_agg(string, ' ') as whole from (${toStringsSql(table, column)}) each) found
+          where ${isOfBuilder} and ${comparable('found.whole')} order by 1`,
+        [pattern, ...(isOfBuilder === 'true' ? [] : [toArray(builderIds)]), pattern],
+      );
+      const { className: type } = table;
+      const [property, name] = [column.name as string, column.fieldNames[0]!];
+      for (const { id, builderId, texts, whole } of rows) {
+        const place = { type, property, table: table.table, id, column: name, builderId };
+        found.push({ ...place, texts: texts.length > 0 ? texts : [whole] });
+      }
+    }
+  }
+  return found;
+}

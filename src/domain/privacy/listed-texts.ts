@@ -1,0 +1,157 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { Erasure, type ErasurePlace } from '../../../entities/erasure.entity.ts';
+import type { NoteBlock } from '../../../entities/meeting.entity.ts';
+import { canonicalJson, createFingerprint } from '../../shared/canonical-json.ts';
+import { isObject } from '../../shared/is-object.ts';
+import { type ChangeContext, inTransaction } from '../change-context.ts';
+import { replaceName } from './name-patterns.ts';
+import { toArray, UnknownPersonError } from './person.ts';
+import { isJson, listPersonalTables, type PersonalTable, quote } from './personal-tables.ts';
+
+/** A text of the list with the value that it has now: text or JSON. */
+interface ListedText {
+  /** `meeting/meet_a1/notes` */
+  place: string;
+  builderId: string | null;
+  value: unknown;
+}
+
+/** A text that is not on the list, that does not contain the name, or that cannot change. */
+export class TextReplacementError extends Error {
+  override name = 'TextReplacementError';
+}
+
+const toPlace = ({ table, id, column }: ErasurePlace) => `${table}/${id}/${column}`;
+
+/**
+ * Lists the texts that named a person when the records were erased, with their present values (PRV-4). Rows that no longer exist are left out.
+ *
+ * @param id of an erasure, or of a record of the person. Throws `UnknownPersonError` if it was not erased
+ */
+export async function listErasedTexts({ database }: ChangeContext, id: string): Promise<ListedText[]> {
+  const em = database.fork();
+  const tables = listPersonalTables(database.metadata);
+  const { places } = await findErasure(em, id);
+  const texts: ListedText[] = [];
+  for (const each of places) {
+    const found = tables.find(({ table }) => table === each.table);
+    const row = found && (await selectRow(em, found, each.id));
+    if (row) texts.push({ place: toPlace(each), builderId: row.builderId, value: row.values[each.column] });
+  }
+  return texts;
+}
+
+/** Replaces a name by the pseudonym in one of the listed texts, in all spellings that are compared as equal (PRV-4). */
+export function replaceErasedText(
+  context: ChangeContext,
+  id: string,
+  place: string,
+  name: string,
+): Promise<ListedText> {
+  return inTransaction(context, async (em, now, record) => {
+    const { places, pseudonym } = await findErasure(em, id);
+    const listed = places.find((each) => toPlace(each) === place);
+    if (!listed) throw new TextReplacementError(`${place} is not on the list of ${id}`);
+    if (listed.table === 'audit_entry') throw new TextReplacementError('entries of the audit log cannot change');
+    const table = listPersonalTables(context.database.metadata).find((each) => each.table === listed.table)!;
+    const row = await selectRow(em, table, listed.id, 'for update');
+    if (!row) throw new TextReplacementError(`${place} no longer exists`);
+    const replace = (value: unknown) => replaceIn(value, (text) => replaceName(text, name, pseudonym));
+    const changes = replaceWithDependents(table, row.values, listed.column, replace);
+    if (Object.keys(changes).length === 0) throw new TextReplacementError(`${place} does not contain "${name}"`);
+    if (table.columns.has('updatedAt')) changes.updated_at = now;
+    await updateRow(em, table, listed.id, changes);
+    const { builderId } = row;
+    await record({
+      action: 'person.text_replaced',
+      objectId: pseudonym,
+      personId: pseudonym,
+      builderId,
+      after: { place },
+    });
+    return { place, builderId, value: changes[listed.column] ?? row.values[listed.column] };
+  });
+}
+
+/** Returns the pseudonym and the places of all erasures of the person. */
+async function findErasure(em: EntityManager, id: string): Promise<{ pseudonym: string; places: ErasurePlace[] }> {
+  const [found] = await em.execute<{ subjectIds: string[] }[]>(
+    `select subject_ids as "subjectIds" from erasure where kind = 'PERSON' and (id = ? or subject_ids @> array[?]) limit 1`,
+    [id, id],
+  );
+  const all = await em.execute<Pick<Erasure, 'pseudonym' | 'places'>[]>(
+    `select pseudonym, places from erasure where kind = 'PERSON' and subject_ids && ?::text[] order by requested_at, id`,
+    [toArray(found?.subjectIds ?? [])],
+  );
+  if (all.length === 0) throw new UnknownPersonError([id]);
+  const places = new Map(all.flatMap((each) => each.places).map((place) => [toPlace(place), place]));
+  return { pseudonym: all[0]!.pseudonym!, places: [...places.values()] };
+}
+
+/** Returns the texts of a row by column, and its builder. */
+async function selectRow(em: EntityManager, table: PersonalTable, id: string, lock = '') {
+  const builder = table.columnOf('builderId') ? 'builder_id' : 'null';
+  const [row] = await em.execute<{ builderId: string | null; values: Record<string, unknown> }[]>(
+    `select ${builder} as "builderId", to_jsonb(t) as values from ${quote(table.table)} t
+      where ${quote(table.primaryKey)}::text = ? ${lock}`,
+    [id],
+  );
+  return row;
+}
+
+/** Returns the value with its strings and names of fields replaced. */
+function replaceIn(value: unknown, replace: (text: string) => string): unknown {
+  if (typeof value === 'string') return replace(value);
+  if (Array.isArray(value)) return value.map((each) => replaceIn(each, replace));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [replace(name), replaceIn(each, replace)]));
+}
+
+/** Returns the changed columns: the one with the text, and those that must agree with it. */
+function replaceWithDependents(
+  { table }: PersonalTable,
+  values: Record<string, unknown>,
+  column: string,
+  replace: (value: unknown) => unknown,
+): Record<string, unknown> {
+  const columns = { photo_report: ['title', 'source_author', 'content'], meeting: [column, 'note_blocks'] }[table] ?? [
+    column,
+  ];
+  const changes: Record<string, unknown> = {};
+  for (const each of columns) {
+    const replaced = replace(values[each]);
+    if (canonicalJson(replaced) !== canonicalJson(values[each])) changes[each] = replaced;
+  }
+  if (changes.content) changes.fingerprint = createFingerprint(canonicalJson(changes.content));
+  if (table === 'meeting' && changes.notes !== undefined) changes.note_blocks = moveBlocks(values, changes, replace);
+  return changes;
+}
+
+/** Returns the blocks of synced notes where they are in the replaced notes. A block that is no longer there becomes a person's text. */
+function moveBlocks(
+  values: Record<string, unknown>,
+  changes: Record<string, unknown>,
+  replace: (value: unknown) => unknown,
+): NoteBlock[] {
+  return (values.note_blocks as NoteBlock[]).flatMap((block) => {
+    const start = (replace((values.notes as string).slice(0, block.start)) as string).length;
+    const text = replace(block.text) as string;
+    return (changes.notes as string).startsWith(text, start) ? [{ ...block, start, text }] : [];
+  });
+}
+
+async function updateRow(
+  em: EntityManager,
+  { table, columns, primaryKey }: PersonalTable,
+  id: string,
+  changes: object,
+) {
+  const json = [...columns.values()].filter(isJson).map(({ fieldNames }) => fieldNames[0]);
+  const names = Object.keys(changes);
+  const sets = names.map((name) => `${quote(name)} = ?${json.includes(name) ? '::jsonb' : ''}`);
+  const values = Object.entries(changes).map(([name, value]) => (json.includes(name) ? JSON.stringify(value) : value));
+  await em.execute(`update ${quote(table)} set ${sets.join(', ')} where ${quote(primaryKey)}::text = ?`, [
+    ...values,
+    id,
+  ]);
+}

@@ -1,0 +1,49 @@
+import { toComparableText } from '../../shared/comparable-text.ts';
+
+/** Returns the comparable forms of a name in which people write it: as it is, and with the family name first. */
+export function toNameForms(name: string): string[] {
+  const comparable = toComparableText(name);
+  const [family, given, ...others] = comparable.split(/ ?, ?/);
+  const forms = [comparable];
+  if (given && others.length === 0) forms.push(`${given} ${family}`);
+  const words = comparable.replaceAll(',', '').split(' ');
+  for (let at = 1; at < words.length; at++) {
+    forms.push(`${words.slice(at).join(' ')}, ${words.slice(0, at).join(' ')}`);
+    forms.push(`${words.slice(at).join(' ')} ${words.slice(0, at).join(' ')}`);
+  }
+  return [...new Set(forms)].filter((form) => form !== '');
+}
+
+/**
+ * Returns a regular expression for comparable text that contains one of the forms, where no letter or digit precedes or follows it. It is
+ * one of PostgreSQL too.
+ */
+export function createPattern(forms: readonly string[], letterOrDigit = '[[:alnum:]]'): string {
+  const escaped = forms.map((form) => form.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll(', ', ' ?, ?'));
+  return `(?<!${letterOrDigit})(?:${escaped.join('|')})(?!${letterOrDigit})`;
+}
+
+/**
+ * Replaces the name in the text, however it is written. Returns the same text if it does not contain the name.
+ */
+export function replaceName(text: string, name: string, replacement: string): string {
+  // The comparable text, and for each of its characters where its letter begins in the text.
+  let comparable = '';
+  const starts: number[] = [];
+  for (const { segment, index } of new Intl.Segmenter('und', { granularity: 'grapheme' }).segment(text)) {
+    // Letters around it, because white space at an end would be removed.
+    const form = toComparableText(`x${segment}x`).slice(1, -1);
+    if (form === ' ' && comparable.endsWith(' ')) continue;
+    comparable += form;
+    for (let at = 0; at < form.length; at++) starts.push(index);
+  }
+  starts.push(text.length);
+  const pattern = new RegExp(createPattern(toNameForms(name), '[\\p{L}\\p{N}]'), 'gu');
+  let replaced = '';
+  let end = 0;
+  for (const match of comparable.matchAll(pattern)) {
+    replaced += text.slice(end, starts[match.index]!) + replacement;
+    end = starts[match.index + match[0].length]!;
+  }
+  return replaced + text.slice(end);
+}

@@ -1,0 +1,23 @@
+/** Characters that are not shown. */
+const INVISIBLE = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/gu;
+
+/** Letters and punctuation that people write for one another. */
+const SAME: Record<string, string> = { ß: 'ss', ς: 'σ', ı: 'i', '’': "'", '‘': "'", ʼ: "'", '‐': '-' };
+
+/**
+ * Returns the form in which names, e-mail addresses and texts are compared and searched: Unicode compatibility forms are one (NFKC), as are
+ * cases of letters (ẞ, ß and ss; Σ, σ and ς; İ, I, i and ı), and a run of white space is a space. The database's function `comparable_text` is the
+ * same: `test/domain/comparable-text.test.ts` compares them.
+ */
+export const toComparableText = (text: string): string =>
+  text
+    .normalize('NFKC')
+    .replace(INVISIBLE, '')
+    .toUpperCase()
+    .toLowerCase()
+    .replace(/\p{Script=Cherokee}/gu, (letter) => letter.toUpperCase())
+    .normalize('NFKC')
+    .replaceAll('i\u0307', 'i')
+    .replace(/[ßςı’‘ʼ‐]/gu, (character) => SAME[character]!)
+    .replace(/[\s\u0085]+/gu, ' ')
+    .trim();
