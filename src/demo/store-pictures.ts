@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
-import { drawLogo } from '../images/logo-picture.ts';
-import { drawSitePicture, SITE_PICTURE } from '../images/site-picture.ts';
+import { drawLogo, drawSitePicture, SITE_PICTURE } from '../images/drawings.ts';
 import { REGIONS, type RegionId } from '../shared/regions.ts';
 import { MAX_ATTACHMENT_BYTES, type Storage, type Storages } from '../storage/storage.ts';
 import { BUILDERS } from './accounts.ts';
