@@ -223,7 +223,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   await app.register(
     createOAuthPlugin({
       ...{ databases, accessTokens, tokenVerifier: tokens, clock, shares, baseUrl },
-      logoUrl: (region, key) => storages[region].createDownloadUrl(key),
+      createLogoUrl: (region, key) => storages[region].createDownloadUrl(key),
       ...oauthRateLimits,
       passwordResets,
     }),

@@ -16,7 +16,7 @@ export interface OAuthDependencies {
   /** Limits of password hashes. */
   shares: HashLimits;
   /** Returns the signed URL of a builder's logo. */
-  logoUrl: (region: RegionId, key: string) => string;
+  createLogoUrl: (region: RegionId, key: string) => string;
   /** Issuer and audience of the tokens. */
   baseUrl: string;
   /**

@@ -62,7 +62,7 @@ export async function startOAuth(): Promise<OAuthService> {
 }
 
 /** Returns the function that signs logo URLs as the service does. */
-function createLogoSigner(clock: SettableClock, baseUrl: string): OAuthDependencies['logoUrl'] {
+function createLogoSigner(clock: SettableClock, baseUrl: string): OAuthDependencies['createLogoUrl'] {
   const config = loadConfig({ BASE_URL: baseUrl });
   const storages = openStorages(config, { secrets: [newSecret()], clock });
   return (region, key) => storages[region].createDownloadUrl(key);
@@ -90,7 +90,7 @@ export async function buildOAuthApp(
     const error = toApiError(thrown);
     return reply.code(error.status).headers(error.headers).send(error.body());
   });
-  const logoUrl = createLogoSigner(clock, baseUrl);
+  const createLogoUrl = createLogoSigner(clock, baseUrl);
   await app.register(
     createOAuthPlugin({
       databases,
@@ -100,7 +100,7 @@ export async function buildOAuthApp(
       tokenVerifier,
       baseUrl,
       limitClient,
-      logoUrl,
+      createLogoUrl,
     }),
   );
   return app;

@@ -25,8 +25,9 @@ export function updatePhoto(
     const folder = folderId == null ? null : await lockTargetFolder(em, target, folderId);
     const photo = await lockActivePhoto(em, target);
     if (folder) {
-      const isElsewhere = folder.projectId !== null && photo.projectId !== null && folder.projectId !== photo.projectId;
-      if (isElsewhere) throw new ConcurrentUpdateError('The photo was put into a project in between.');
+      const isInOtherProject =
+        folder.projectId !== null && photo.projectId !== null && folder.projectId !== photo.projectId;
+      if (isInOtherProject) throw new ConcurrentUpdateError('The photo was put into a project in between.');
       photo.folderId = folder.id;
       photo.projectId ??= folder.projectId;
     } else if (folderId === null) {

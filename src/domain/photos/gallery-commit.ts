@@ -53,11 +53,11 @@ export async function commitPage(
   const { projectId } = input;
   await lockPage(em, page);
   const copies = await findActivePhotos(em, page);
-  const here = new Map(
-    copies.filter((copy) => copy.projectId === projectId).map((copy) => [copy.externalSourceId, copy]),
-  );
+  const requestedIds = new Set(input.photos.map(({ externalSourceId }) => externalSourceId));
   const existing = new Map(
-    input.photos.flatMap(({ externalSourceId: id }) => (here.has(id) ? [[id, here.get(id)!] as const] : [])),
+    copies
+      .filter((copy) => copy.projectId === projectId && requestedIds.has(copy.externalSourceId))
+      .map((copy) => [copy.externalSourceId, copy]),
   );
   const candidates = input.photos.flatMap((photo): Candidate[] => {
     const image = outcomes.get(photo.externalSourceId);
@@ -72,15 +72,16 @@ export async function commitPage(
       .filter((candidate) => !accepted.includes(candidate))
       .map(({ photo }) => [photo.externalSourceId, alreadyUsedProblem()] as const),
   );
-  const found = await findPageFolder(em, page, projectId, input.usableFolderId);
-  if (accepted.length === 0) return { folderId: found, created: new Map(), existing, rejected };
-  const elsewhere = copies.filter((copy) => copy.projectId !== projectId).map(({ id }) => id);
-  const previousFolders = elsewhere.length > 0 ? await findSyncedFolders(em, page, projectId) : [];
-  const folders = found === null ? previousFolders : [found, ...previousFolders];
+  const existingFolder = await findPageFolder(em, page, projectId, input.usableFolderId);
+  if (accepted.length === 0) return { folderId: existingFolder, created: new Map(), existing, rejected };
+  const copiesToArchive = copies.filter((copy) => copy.projectId !== projectId).map(({ id }) => id);
+  const previousFolders = copiesToArchive.length > 0 ? await findSyncedFolders(em, page, projectId) : [];
+  const folders = existingFolder === null ? previousFolders : [existingFolder, ...previousFolders];
   const locked = await lockFolders(em, folders, previousFolders.length > 0 ? 'exclusive' : 'shared');
-  if (found !== null && !locked.has(found)) throw new ConcurrentUpdateError('The folder was deleted in between.');
-  const folderId = found ?? (await insertFolder(em, page, input, { id: newId('folder', clock.now()), now }));
-  await archivePhotos(em, elsewhere, now, projectId);
+  if (existingFolder !== null && !locked.has(existingFolder))
+    throw new ConcurrentUpdateError('The folder was deleted in between.');
+  const folderId = existingFolder ?? (await insertFolder(em, page, input, { id: newId('folder', clock.now()), now }));
+  await archivePhotos(em, copiesToArchive, now, projectId);
   const rows = accepted.map((candidate) => toPhotoRow(candidate, page, { projectId, folderId, now }));
   await em.insertMany(Photo, rows);
   await archiveEmptyFolders(em, previousFolders, now);

@@ -78,7 +78,7 @@ async function findChoices(interaction: AuthorizationInteraction, user: SignedIn
   const memberships = await findBuilderMemberships(authorization.client, user.id);
   return memberships.map((membership) => ({
     ...membership,
-    logoUrl: membership.logoKey === null ? null : dependencies.logoUrl(database.region, membership.logoKey),
+    logoUrl: membership.logoKey === null ? null : dependencies.createLogoUrl(database.region, membership.logoKey),
   }));
 }
 
