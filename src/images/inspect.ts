@@ -53,7 +53,7 @@ export async function inspectImage(path: string, size: number, options: InspectO
     return { contentType, size, width, height, takenAt: await readCaptureDate(exif, timeZone) };
   }
   const header = await readImageHeader(path, contentType);
-  const release = countCheck(await slotFor(header, options));
+  const release = await slotFor(header, options);
   const decoded = decodeImage(path, header);
   const { width, height, orientation = 1, pageHeight = height, exif } = await decodeInTime(decoded, release);
   const isTurned = orientation >= 5;
@@ -71,19 +71,6 @@ const HEIC_COST: ImageHeader = { width: 1, height: 1, frames: 1, needsFullImage:
 
 const slotFor = async (header: ImageHeader, { share, signal }: InspectOptions): Promise<Release> =>
   share ? acquireDecodeSlot(share, header, { signal }) : () => undefined;
-
-let checks = 0;
-
-/** Whether this process decodes an image to check it. */
-export const isChecking = (): boolean => checks > 0;
-
-function countCheck(release: Release): Release {
-  checks++;
-  return () => {
-    checks--;
-    release();
-  };
-}
 
 /**
  * Rejects when the time limit of a decode expires, even if the decoder has not stopped yet. The slot stays taken until the decode ends.

@@ -4,7 +4,6 @@ import { DECODE_OPTIONS, loadDecoder, toBadImage } from './decode.ts';
 import { decodeHeic, type HeicLimits, type HeicPixels } from './heic.ts';
 import { embedProfile, readDisplayP3 } from './icc-profile.ts';
 import { renderSizes, type SizedFiles } from './render-sizes.ts';
-import { repeatQuickFailure } from './repeat-failure.ts';
 import { BadImage, InterruptedDecode } from './types.ts';
 
 /* The process that renders images. */
@@ -24,11 +23,9 @@ const UPRIGHT = 1;
 /** The upright image in every size, or why it cannot be rendered and whether another attempt may succeed. */
 export type RenderResult = { image: SizedFiles } | { problem: string; wasInterrupted: boolean };
 
-handleTasks<RenderTask, RenderResult>((task) => {
-  const attempt = () => (task.isHeic ? renderHeic(task) : renderFile(task)).then((image) => ({ image }), toProblem);
-  // An image is bad when its decoder fails twice: most images were decoded before, when they were accepted.
-  return repeatQuickFailure<RenderResult>(attempt, (result) => 'problem' in result && !result.wasInterrupted);
-});
+handleTasks<RenderTask, RenderResult>((task) =>
+  (task.isHeic ? renderHeic(task) : renderFile(task)).then((image) => ({ image }), toProblem),
+);
 
 function toProblem(error: unknown) {
   const bad = toBadImage(error);
@@ -43,9 +40,14 @@ async function renderFile({ path, maxPixels, sides }: RenderTask): Promise<Sized
   return renderSizes(image, { width, height }, orientation, sides);
 }
 
+/** The last decode of a HEIC file: they run one after the other, because each may take 320 MiB. */
+let lastDecode: Promise<unknown> = Promise.resolve();
+
 async function renderHeic({ path, sides }: RenderTask): Promise<SizedFiles> {
   const longestSide = Math.max(...Object.values(sides));
-  const { pixels, ...dimensions } = await decodeHeic(path, longestSide, workerData<HeicLimits>());
+  const decode = lastDecode.then(() => decodeHeic(path, longestSide, workerData<HeicLimits>()));
+  lastDecode = decode.catch(() => undefined);
+  const { pixels, ...dimensions } = await decode;
   return renderSizes(await toSharp(pixels), dimensions, UPRIGHT, sides);
 }
 

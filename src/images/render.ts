@@ -4,7 +4,7 @@ import { DurationCounts } from '../shared/duration-counts.ts';
 import { loadOnce } from '../shared/load-once.ts';
 import { WorkerProcess, type WorkerProcessError } from '../shared/worker-process.ts';
 import { DECODE_SECONDS, loadDecoder, TOO_SLOW } from './decode.ts';
-import { countPixels, type ImageHeader } from './header.ts';
+import { countPixels, MAX_PIXELS_IN_MEMORY } from './header.ts';
 import { HEIC_MEMORY, HEIC_MS, type HeicLimits } from './heic.ts';
 import { decodeInTime, detectImageType, readImageHeader } from './inspect.ts';
 import type { RenderResult, RenderTask } from './render-program.ts';
@@ -64,22 +64,15 @@ export async function renderImage(
 ): Promise<RenderedImage> {
   const type = await detectImageType(path);
   if (!type) throw new BadImage(NOT_ACCEPTED);
-  const header = isHeic(type) ? HEIC_HEADER : withResizeMemory(await readImageHeader(path, type));
+  const maxPixels = isHeic(type) ? MAX_PIXELS_IN_MEMORY : countPixels(await readImageHeader(path, type));
   const startedAt = performance.now();
   const end = () => onEnd?.((performance.now() - startedAt) / 1000);
-  const task = { path, isHeic: isHeic(type), maxPixels: countPixels(header), sides: RENDITION_SIDES };
+  const task = { path, isHeic: isHeic(type), maxPixels, sides: RENDITION_SIDES };
   return decodeInTime(
     renderCounts.measure(type.slice('image/'.length), () => render(renderProcess, task)),
     end,
   );
 }
-
-/** The dimensions are known once the file is decoded. */
-const HEIC_HEADER: ImageHeader = { width: 1, height: 1, frames: 1, needsFullImage: true, memory: HEIC_MEMORY };
-
-/** Reducing an image holds three times as many of its lines as decoding it, as measured. */
-const withResizeMemory = (header: ImageHeader): ImageHeader =>
-  header.needsFullImage ? header : { ...header, memory: header.memory * 3 };
 
 async function render(renderProcess: RenderProcess, task: RenderTask): Promise<RenderedImage> {
   const result = await renderProcess.run(task).catch((error: WorkerProcessError) => {

@@ -92,7 +92,8 @@ describe('a photo that a failure of the machine or the store prevents from being
     await renderAll({ storage: createFailingStorage() });
     expect(await stateOf(id)).toMatchObject({ status: 'FAILED', problem: 'The store does not answer.' });
     expect(countGivenUp()).toBe(before + 1);
-    await backfillRenditions({ database: service.databases.au1, storage }, { share: 100, retry: true });
+    await backfillRenditions(service.databases.au1, true);
+    await renderAll();
     expect(await stateOf(id)).toMatchObject({ status: 'READY' });
   });
 

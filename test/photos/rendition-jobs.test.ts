@@ -1,20 +1,16 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { backfillRenditions } from '../../src/domain/photos/backfill-renditions.ts';
 import { renderNext } from '../../src/domain/photos/render-photo.ts';
-import { createPause, startRendering } from '../../src/domain/photos/rendition.job.ts';
+import { startRendering } from '../../src/domain/photos/rendition.job.ts';
 import { toRenditionKey } from '../../src/domain/photos/renditions.ts';
 import { ShareCursor } from '../../src/domain/photos/share-cursor.ts';
 import { sweep } from '../../src/domain/uploads/sweep.ts';
-import { inspectImage, isChecking } from '../../src/images/inspect.ts';
 import type { RenderProcess } from '../../src/images/render.ts';
 import { createFairShares } from '../../src/shared/fair-shares.ts';
 import { WorkerProcessError } from '../../src/shared/worker-process.ts';
-import { openStorages, type Storage, type Storages } from '../../src/storage/storage.ts';
-import { createLargePng } from '../proof/noisy-neighbour/hostile-images.ts';
+import { openStorages, type Storages } from '../../src/storage/storage.ts';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { BASE_URL, type Service, startService, TOKEN_KEY } from '../support/harness.ts';
 import { createHeic, createPicture } from '../support/images.ts';
@@ -112,40 +108,6 @@ describe('the jobs that render photos', () => {
     await stop();
   });
 
-  it('leave the memory to the check of an image (PHO-41)', async () => {
-    const { id } = await createPhoto(a);
-    const path = join(service.dataDir, 'checked.png');
-    const bytes = createLargePng(10_000, 8_000, 0);
-    await writeFile(path, bytes);
-    const check = inspectImage(path, bytes.length);
-    await expect.poll(isChecking, { interval: 1 }).toBe(true);
-    const stop = startRendering(service.databases, { storages, shares: createFairShares() }, { error() {}, info() {} });
-    let looks = 0;
-    for (; isChecking(); looks++) {
-      const { attempts } = await stateOf(id);
-      if (isChecking()) expect(attempts).toBe(0);
-    }
-    expect(looks).toBeGreaterThan(10);
-    await check;
-    await expect.poll(async () => (await stateOf(id)).status, { timeout: 60_000 }).toBe('READY');
-    await stop();
-  });
-
-  it('render one photo a minute beside checks that never end', () => {
-    let [now, isBusy] = [0, true];
-    const isPaused = createPause(
-      () => isBusy,
-      () => now,
-    );
-    const looks = [0, 59_999, 60_000, 60_001, 120_000, 120_001].map((at) => {
-      now = at;
-      return isPaused();
-    });
-    expect(looks).toEqual([true, true, false, true, true, false]);
-    isBusy = false;
-    expect(isPaused()).toBe(false);
-  });
-
   it('take over the photo of a process that was killed, once its claim has ended', async () => {
     const { id } = await createPhoto(a);
     const claim = `update photo_rendition set attempts = 1, claimed_until = clock_timestamp() + ?::interval where photo_id = ?`;
@@ -229,42 +191,29 @@ describe('the sweep', () => {
 });
 
 describe('renditions backfill', () => {
-  it('renders photos without renditions, with progress, and does nothing when it is repeated', async () => {
+  const backfill = (retry = false) => backfillRenditions(service.databases.au1, retry);
+
+  it('has the jobs render photos without renditions, once', async () => {
     await execute('delete from photo_rendition');
     await execute(`delete from photo where key not like 'photos/%' or created_at < '2026-09-01'`);
     const [{ count }] = await execute('select count(*)::int as count from photo');
-    const progress: string[] = [];
-    const options = { share: 100, onProgress: (done: number, total: number) => progress.push(`${done}/${total}`) };
-    const result = await backfillRenditions(context(), options);
-    expect(result.rendered + result.failed).toBe(count);
-    expect(result.skipped).toBe(0);
-    expect(progress.at(-1)).toBe(`${count}/${count}`);
-    expect(await backfillRenditions(context(), { share: 100 })).toEqual({
-      ...{ rendered: 0, failed: 0, skipped: 0, postponed: 0 },
-    });
+    expect(await backfill()).toBe(count);
+    expect(await backfill()).toBe(0);
+    await renderAll();
+    expect(await execute(`select from photo_rendition where status <> 'PENDING'`)).toHaveLength(count);
   });
 
-  it('tries failed photos again with --retry', async () => {
-    const photo = await createPhoto(a);
-    await execute(`update photo_rendition set status = 'FAILED' where photo_id = ?`, [photo.id]);
-    expect((await backfillRenditions(context(), { share: 100 })).rendered).toBe(0);
-    expect((await backfillRenditions(context(), { share: 100, retry: true })).rendered).toBe(1);
-  });
-
-  it('leaves failed photos to no job while it renders others', async () => {
-    const photos = [await createPhoto(a), await createPhoto(a), await createPhoto(a)];
-    await execute(`update photo_rendition set status = 'FAILED', problem = 'x' where photo_id in (?, ?, ?)`, [
-      ...photos.map(({ id }) => id),
-    ]);
-    const waiting: number[] = [];
-    const store = async (...args: Parameters<Storage['store']>) => {
-      const [{ count }] = await execute(`select count(*)::int as count from photo_rendition where status = 'PENDING'`);
-      waiting.push(count);
-      return storages.au1.store(...args);
-    };
-    const storage: Storage = Object.create(storages.au1, { store: { value: store } });
-    const result = await backfillRenditions({ ...context(), storage }, { share: 100, retry: true });
-    expect(result.rendered).toBe(3);
-    expect(new Set(waiting)).toEqual(new Set([1]));
+  it('has failed photos rendered again with --retry, and those that wait for their next attempt', async () => {
+    await execute(`delete from photo where id in (select photo_id from photo_rendition where status = 'FAILED')`);
+    const photos = [await createPhoto(a), await createPhoto(a)];
+    const [failed, postponed] = photos.map(({ id }) => id);
+    const change = (values: string, id?: string) =>
+      execute(`update photo_rendition set problem = 'x', attempts = 3, ${values} where photo_id = ?`, [id]);
+    await change(`status = 'FAILED'`, failed);
+    await change(`claimed_until = now() + interval '1 hour'`, postponed);
+    expect(await backfill()).toBe(0);
+    expect(await backfill(true)).toBe(2);
+    await renderAll();
+    for (const { id } of photos) expect(await stateOf(id)).toMatchObject({ status: 'READY', attempts: 1 });
   });
 });

@@ -127,53 +127,15 @@ describe('an instance that is killed while it renders', () => {
 });
 
 describe('renditions backfill', () => {
-  it('continues after a kill, one photo at a time', async () => {
+  it('has the instances render photos without renditions', async () => {
     const site = await createDemoInstallation();
-    const { database, env } = site;
-    // As before the release that has renditions.
-    await rowsOf(database, 'delete from photo_rendition');
-    const [photos] = await rowsOf(database, 'select count(*) from photo');
-    const child = await startCommand(['renditions', 'backfill', '--share', '100'], env);
-    const ended = once(child, 'exit');
-    await expect
-      .poll(() => countOf(database, `status = 'READY'`), { timeout: 60_000, interval: 10 })
-      .toBeGreaterThan(20);
-    child.kill('SIGKILL');
-    await ended;
-    await endClaims(database);
-    const before = await countOf(database, `status = 'READY'`);
-    expect(before).toBeLessThan(Number(photos!.count));
-    let claimed = 0;
-    const again = runCommand(['renditions', 'backfill', '--share', '50'], env);
-    for (let isRunning = true; isRunning; ) {
-      claimed = Math.max(claimed, await countOf(database, IS_CLAIMED));
-      isRunning = await Promise.race([again.then(() => false), sleep(5, true)]);
-    }
-    expect(await again).toMatchObject({
-      rendered: Number(photos!.count) - before,
-      failed: 0,
-      skipped: 0,
-      postponed: 0,
-    });
-    expect(claimed).toBe(1);
+    await rowsOf(site.database, 'delete from photo_rendition');
+    const [photos] = await rowsOf(site.database, 'select count(*) from photo');
+    expect(await runCommand(['renditions', 'backfill'], site.env)).toMatchObject({ queued: Number(photos!.count) });
+    const instance = await Instance.start(site.env);
+    await expect.poll(() => countOf(site.database, `status = 'PENDING'`), { timeout: 120_000 }).toBe(0);
+    await instance.kill();
     await expectEachOnce(site);
-  });
-
-  it('shows on a terminal how many photos are rendered', async () => {
-    const { database, env } = await createDemoInstallation();
-    const [photos] = await rowsOf(database, 'select count(*) from photo');
-    const command = `${process.execPath} ${join(await findSourceRoot(), 'dist/src/cli.js')} renditions backfill --share 100`;
-    const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], { env, stdio: 'pipe' });
-    let output = '';
-    child.stdout.on('data', (chunk) => (output += chunk));
-    const [code] = await once(child, 'close');
-    expect(code, output).toBe(0);
-    const shown = [...output.matchAll(/(\d+) of (\d+) photos/g)].map(([, done, total]) => [
-      Number(done),
-      Number(total),
-    ]);
-    expect(new Set(shown.map(([done]) => done)).size).toBeGreaterThan(1);
-    expect(shown.at(-1)).toEqual([Number(photos!.count), Number(photos!.count)]);
   });
 });
 

@@ -51,22 +51,12 @@ const MAX_MISSES = 3;
 /** The widest WebP files of 1600 pixels have about 2 MB. */
 const MAX_RENDITION_BYTES = 16 * 1024 * 1024;
 
-/** Rendering of a photo for which requests of one share wait in this process. */
-interface Rendering {
-  state: Promise<RenditionState>;
-  requests: number;
-  /** Aborted when no request waits any longer. A decode that has begun is completed. */
-  abandoned: AbortController;
-}
-
-const renderings = new Map<string, Rendering>();
-
 /**
- * Renders the photo unless it was rendered before. Of concurrent calls, on any instance, one renders; of those of one process and share, one
- * waits for it. Rejects with 404 for a photo that no longer exists with these bytes, with 429 or 503 when there is no capacity, and with 503
- * after 10 seconds, and for a photo that is tried again later.
+ * Renders the photo unless it was rendered before. Of concurrent calls, on any instance, one renders. Rejects with 404 for a photo that no
+ * longer exists with these bytes, with 429 or 503 when there is no capacity, and with 503 after 10 seconds, and for a photo that is tried
+ * again later. A decode that has begun is completed.
  *
- * @param signal ends the wait, and with the last one the work; rejects with its reason.
+ * @param signal ends the wait; rejects with its reason.
  */
 export async function ensureRenditions(
   context: RenditionContext,
@@ -74,30 +64,14 @@ export async function ensureRenditions(
   signal?: AbortSignal,
 ): Promise<RenditionState> {
   signal?.throwIfAborted();
-  // The work waits in the queue of its share, which may be long; requests of other shares must not wait there.
-  const name = `${context.shareKey ?? ''} ${context.database.url} ${toRenditionKey(photo, 'SMALL')}`;
-  const rendering = renderings.get(name) ?? beginRendering(name, context, photo);
-  rendering.requests++;
   const deadline = AbortSignal.timeout(MAX_WAIT_MS);
+  const ended = signal ? AbortSignal.any([signal, deadline]) : deadline;
   try {
-    return await waitFor(rendering.state, signal ? AbortSignal.any([signal, deadline]) : deadline);
+    return await waitFor(renderOrWait(context, photo, ended), ended);
   } catch (error) {
     if (deadline.aborted) throw unavailable(new Error(`The renditions of ${photo.id} are not ready.`));
     throw error;
-  } finally {
-    if (--rendering.requests === 0) {
-      rendering.abandoned.abort();
-      if (renderings.get(name) === rendering) renderings.delete(name);
-    }
   }
-}
-
-function beginRendering(name: string, context: RenditionContext, photo: RenderedPhoto): Rendering {
-  const abandoned = new AbortController();
-  const rendering = { state: renderOrWait(context, photo, abandoned.signal), requests: 0, abandoned };
-  rendering.state.catch(() => undefined);
-  renderings.set(name, rendering);
-  return rendering;
 }
 
 async function waitFor<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -1,6 +1,5 @@
 import type { Databases } from '../../database/database.ts';
 import { NoCapacityError } from '../../images/capacity.ts';
-import { isChecking } from '../../images/inspect.ts';
 import type { FairShares } from '../../shared/fair-shares.ts';
 import { REGIONS } from '../../shared/regions.ts';
 import { repeatTask, type TaskLog } from '../../shared/repeated-task.ts';
@@ -12,12 +11,10 @@ import { ShareCursor } from './share-cursor.ts';
 const POLL_MS = 1_000;
 /** Milliseconds after which the next share has its turn, when requests of a share use all that it may render. */
 const MAX_WAIT_MS = 500;
-/** Milliseconds that a job leaves the memory to checks of images before it renders one photo beside them. */
-const MAX_PAUSE_MS = 60_000;
 
 /**
- * Renders waiting photos until it is stopped, one of each region at a time: the shares take turns, requests keep the other slots, and checks
- * of images keep the memory. Every process that serves takes part. Stopping waits for the photo that is being rendered.
+ * Renders waiting photos until it is stopped, one of each region at a time: the shares take turns, and requests keep the other slots. Every
+ * process that serves takes part. Stopping waits for the photo that is being rendered.
  */
 export function startRendering(
   databases: Databases,
@@ -29,9 +26,7 @@ export function startRendering(
   const tasks = REGIONS.map((region) => {
     const context = { database: databases[region], storage: storages[region], shares, maxWaitMs: MAX_WAIT_MS };
     const cursor = new ShareCursor();
-    const isPaused = createPause(isChecking);
     const run = async () => {
-      if (isPaused()) return MAX_WAIT_MS;
       try {
         return (await renderNext(context, cursor, signal)) ? 0 : POLL_MS;
       } catch (error) {
@@ -44,22 +39,5 @@ export function startRendering(
   return async () => {
     stopping.abort();
     await Promise.all(tasks);
-  };
-}
-
-/**
- * Returns a predicate: whether a job waits, because the service is busy, for at most a minute at a time.
- *
- * @param now milliseconds of a clock that only advances.
- */
-export function createPause(isBusy: () => boolean, now = () => performance.now()): () => boolean {
-  let beganAt: number | null = null;
-  return () => {
-    if (isBusy()) {
-      beganAt ??= now();
-      if (now() - beganAt < MAX_PAUSE_MS) return true;
-    }
-    beganAt = null;
-    return false;
   };
 }
