@@ -86,9 +86,9 @@ function checkItems(context: number): void {
     const type = heif._heif_item_get_item_type!(context, id);
     if (type === AV1) throw new BadImage(NOT_ACCEPTED);
     if ((type === GRID || type === OVERLAY) && refersToDerived(context, id)) throw new BadImage(INVALID);
-    heif._heif_item_get_item_data!(error, context, id, out, out + 4, out + 8);
-    if (readNumber(error) === 0) heif._heif_release_item_data!(context, out + 4);
-    else if (readNumber(error + 4) === END_OF_DATA) throw new BadImage(TRUNCATED);
+    // Reads the bytes and returns their number alone.
+    heif._heif_item_get_item_data!(error, context, id, out, 0, out + 8);
+    if (readNumber(error) !== 0 && readNumber(error + 4) === END_OF_DATA) throw new BadImage(TRUNCATED);
   }
 }
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MAX_ATTACHMENT_BYTES } from '../../schema/scalars.ts';
 import { inspectImage } from '../../src/images/inspect.ts';
 import { BadImage } from '../../src/images/types.ts';
 import { createHeicGrid } from '../support/heic-grid.ts';
@@ -178,6 +179,12 @@ describe('HEIC', () => {
     const bytes = createHeic();
     expect(await inspect(bytes)).toMatchObject({ contentType: 'image/heic', width: 640, height: 480 });
     expect(await inspect(Buffer.concat([bytes, Buffer.from('film')]))).toMatchObject({ width: 640 });
+  });
+
+  it('is opened within the bound of memory when it is as large as an upload may be (UPL-14)', async () => {
+    const bytes = createHeic({ bytes: MAX_ATTACHMENT_BYTES - 1000 });
+    expect(await inspect(bytes)).toMatchObject({ width: 640, height: 480 });
+    await expect(inspect(truncate(bytes, 1))).rejects.toThrow('truncated');
   });
 
   it('is taken from a real encoder, with its capture date', async () => {
