@@ -46,6 +46,8 @@ export interface Config {
   databaseUrls: Record<RegionId, string> | null;
   /** URLs of the same databases without a connection pooler; null for the embedded databases. */
   directUrls: Record<RegionId, string> | null;
+  /** URLs of the same databases as the owner of the tables, where that is another user than the service's; null otherwise. */
+  ownerUrls: Record<RegionId, string> | null;
   /** URL of each standby that reads may use. */
   replicaUrls: Record<RegionId, readonly string[]>;
   /** Maximum connections of a worker to both databases. */
@@ -123,11 +125,13 @@ function findConflicts(values: Partial<SettingValues>, isSet: (name: SettingName
   if (!isSet('DATABASE_URL_AU1') && !isSet('DATABASE_URL_US1')) {
     for (const name of [
       ...(['DATABASE_URL_AU1_DIRECT', 'DATABASE_URL_US1_DIRECT'] as const),
+      ...(['DATABASE_URL_AU1_OWNER', 'DATABASE_URL_US1_OWNER'] as const),
       ...(['DATABASE_URL_AU1_REPLICAS', 'DATABASE_URL_US1_REPLICAS'] as const),
     ]) {
       if (isSet(name)) report(name, 'requires DATABASE_URL_AU1 and DATABASE_URL_US1');
     }
   }
+  requireTogether('DATABASE_URL_AU1_OWNER', 'DATABASE_URL_US1_OWNER');
   requireTogether('TLS_CERT', 'TLS_KEY');
   requireTogether('SMTP_URL', 'MAIL_FROM');
   if (values.STORAGE === 's3') {
@@ -154,6 +158,7 @@ function toConfig(values: SettingValues, isNpmStart: boolean): Config {
     databaseUrls: au1 && us1 ? { au1, us1 } : null,
     directUrls:
       au1 && us1 ? { au1: values.DATABASE_URL_AU1_DIRECT ?? au1, us1: values.DATABASE_URL_US1_DIRECT ?? us1 } : null,
+    ownerUrls: toOwnerUrls(values),
     replicaUrls: { au1: values.DATABASE_URL_AU1_REPLICAS ?? [], us1: values.DATABASE_URL_US1_REPLICAS ?? [] },
     databaseConnections: values.DATABASE_CONNECTIONS,
     migrate: values.MIGRATE ?? (production ? 'check' : 'auto'),
@@ -176,6 +181,10 @@ function toConfig(values: SettingValues, isNpmStart: boolean): Config {
     mail: values.SMTP_URL && values.MAIL_FROM ? { url: values.SMTP_URL, from: values.MAIL_FROM } : null,
     logLevel: values.LOG_LEVEL,
   };
+}
+
+function toOwnerUrls({ DATABASE_URL_AU1_OWNER: au1, DATABASE_URL_US1_OWNER: us1 }: SettingValues) {
+  return au1 && us1 ? { au1, us1 } : null;
 }
 
 function toS3Settings(values: SettingValues): S3Settings {

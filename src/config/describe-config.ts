@@ -3,11 +3,24 @@ import { describeServers } from '../shared/postgres-url.ts';
 
 /** Returns the configuration for the log: passwords, keys and tokens are left out, or replaced by whether they are set. */
 export function describeConfig(config: Config): Record<string, unknown> {
-  const { databaseUrls, directUrls, replicaUrls, tokenKeys, metricsToken, mail, s3, tls, tracing, ...others } = config;
+  const {
+    databaseUrls,
+    directUrls,
+    ownerUrls,
+    replicaUrls,
+    tokenKeys,
+    metricsToken,
+    mail,
+    s3,
+    tls,
+    tracing,
+    ...others
+  } = config;
   return {
     ...others,
     databases: databaseUrls ? mapValues(databaseUrls, describeServers) : 'embedded',
     directDatabases: directUrls ? mapValues(directUrls, describeServers) : 'embedded',
+    owners: ownerUrls && mapValues(ownerUrls, describeServers),
     replicas: mapValues(replicaUrls, (urls) => urls.map(describeServers)),
     tokenKeys: tokenKeys?.length ?? 'in DATA_DIR',
     metricsToken: metricsToken === null ? null : 'set',

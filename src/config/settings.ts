@@ -101,6 +101,12 @@ const SETTINGS = {
     parsePostgresUrl,
   ),
   DATABASE_URL_US1_DIRECT: secret('DATABASE_URL_US1', 'The same for region `us1`.', parsePostgresUrl),
+  DATABASE_URL_AU1_OWNER: secret(
+    'DATABASE_URL_AU1',
+    'The same database as the owner of its tables, for `migrate`, which then gives the user of DATABASE_URL_AU1 the rights that the service needs.',
+    parsePostgresUrl,
+  ),
+  DATABASE_URL_US1_OWNER: secret('DATABASE_URL_US1', 'The same for region `us1`.', parsePostgresUrl),
   DATABASE_URL_AU1_REPLICAS: secret(
     'none',
     'Standbys of region `au1`, with commas between their addresses. Internal queries, exports and old events are read from them.',

@@ -53,7 +53,8 @@ export async function openDatabases(
     const opened = new Map<string, Database>();
     for (const region of REGIONS) {
       const name = `DATABASE_URL_${region.toUpperCase()}`;
-      opened.set(direct[region].url === urls[region] ? name : `${name}_DIRECT`, direct[region]);
+      const suffix = directUrls !== null && directUrls === config.ownerUrls ? '_OWNER' : '_DIRECT';
+      opened.set(direct[region].url === urls[region] ? name : `${name}${suffix}`, direct[region]);
       if (databases[region] !== direct[region]) opened.set(name, databases[region]);
     }
     const close = async () => {

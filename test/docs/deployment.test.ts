@@ -10,7 +10,7 @@ const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 const settings = listSettings().map(({ name }) => name as string);
 const { bin, files } = JSON.parse(read('package.json'));
-const compose = parse(read('deploy/compose.yaml'));
+const compose = parse(read('deploy/compose.yaml'), { merge: true });
 const containerfile = read('deploy/Containerfile');
 const unit = read('deploy/builder-api.service');
 
@@ -34,6 +34,17 @@ describe('deploy/compose.yaml', () => {
       ...{ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] },
       depends_on: { migrate: { condition: 'service_completed_successfully' } },
     });
+  });
+
+  it('runs the instances as a role that owns no table, and migrations as the owner (ACC-20)', () => {
+    for (const name of instances) {
+      const { environment } = compose.services[name];
+      expect(environment.DATABASE_URL_AU1).toMatch(/\/\/builder_api:\$\{SERVICE_PASSWORD:\?\}@/);
+      expect(JSON.stringify(environment)).not.toMatch(/OWNER|POSTGRES_PASSWORD/);
+    }
+    const { migrate, postgres } = compose.services;
+    expect(migrate.environment.DATABASE_URL_AU1_OWNER).toContain(`//${postgres.environment.POSTGRES_USER}:`);
+    expect(compose.configs['service-role'].content).toMatch(/^create role builder_api login password/);
   });
 
   it('starts services that exist, behind the proxy', () => {

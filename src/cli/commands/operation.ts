@@ -1,10 +1,13 @@
 import type { Command } from 'commander';
 import { formatSettingsTable, listSettings } from '../../config/settings.ts';
+import type { Config } from '../../config.ts';
 import type { Database, Databases } from '../../database/database.ts';
+import { grantServiceRights } from '../../database/grant-rights.ts';
 import type { PendingLock } from '../../database/migration-locks.ts';
 import { runPendingMigrations } from '../../database/run-migrations.ts';
 import { rebuildTotals } from '../../database/write/list-counters.ts';
 import { renewEpoch } from '../../domain/events/epoch.ts';
+import { splitAddresses } from '../../shared/postgres-url.ts';
 import { REGIONS, type RegionId } from '../../shared/regions.ts';
 import type { CliIo, CommandResult } from '../io/cli-io.ts';
 import { confirm } from '../io/confirm.ts';
@@ -27,8 +30,9 @@ export function addOperationCommands(program: Command, io: CliIo): void {
 
 function addMigrateCommands(parent: Command, io: CliIo): void {
   definePerRegionCommand(io, parent.command('up').description('apply the pending migrations'), 'applied', {
-    work: (database) => runPendingMigrations(database, 'auto'),
+    work: applyMigrations,
     describe: (names) => `applied ${names.join(', ') || 'nothing'}`,
+    role: 'migration',
   });
 
   const down = parent
@@ -36,7 +40,7 @@ function addMigrateCommands(parent: Command, io: CliIo): void {
     .description('roll back the newest migration')
     .option('--yes', 'skip the confirmation; required without a terminal')
     .option('--destroy-data', 'roll back even if rows or values are lost');
-  defineAllRegionsCommand(io, down, async (databases, regions, options) => {
+  const rollBack: RegionsWork = async (databases, regions, options) => {
     const isConfirmed = async (steps: string[]) => options.yes === true || confirm(io, steps);
     const destroyData = options.destroyData === true;
     const rolledBack = await migrateDown(databases, regions, { destroyData, confirm: isConfirmed });
@@ -44,7 +48,8 @@ function addMigrateCommands(parent: Command, io: CliIo): void {
       data: { rolledBack },
       text: formatPerRegion(rolledBack, (names) => `rolled back ${names.join(', ') || 'nothing'}`),
     };
-  });
+  };
+  defineAllRegionsCommand(io, down, rollBack, 'migration');
 
   const status = parent
     .command('status')
@@ -59,6 +64,16 @@ function addMigrateCommands(parent: Command, io: CliIo): void {
     if (!migration) return { data: { file: null }, text: 'The entities match the last migration.' };
     return { data: migration, text: `Wrote ${migration.file}, and schema.json and index.ts beside it.` };
   });
+}
+
+/** Applies pending migrations, and gives the service's user its rights where the tables belong to another. */
+async function applyMigrations(database: Database, { ownerUrls, databaseUrls }: Config): Promise<string[]> {
+  const names = await runPendingMigrations(database, 'auto');
+  if (ownerUrls && databaseUrls) {
+    const { username } = new URL(splitAddresses(databaseUrls[database.region])[0]!);
+    await grantServiceRights(database, decodeURIComponent(username));
+  }
+  return names;
 }
 
 /** Returns the text of `migrate status` for a region. */
@@ -101,15 +116,25 @@ function addSchemaCommands(parent: Command, io: CliIo): void {
   });
 }
 
+type RegionsWork = (
+  databases: Databases,
+  regions: readonly RegionId[],
+  options: CommandOptions,
+  config: Config,
+) => Promise<CommandResult>;
+
+/** @param role whose databases the command opens: `migration` for those of the owner of the tables. */
 function defineAllRegionsCommand(
   io: CliIo,
   command: Command,
-  work: (databases: Databases, regions: readonly RegionId[], options: CommandOptions) => Promise<CommandResult>,
+  work: RegionsWork,
+  role: 'command' | 'migration' = 'command',
 ): void {
   command.addOption(createRegionOption().default(undefined, 'both'));
-  defineCommand(io, command, (options) =>
-    withDatabases(io, (databases) => work(databases, options.region ? [options.region] : REGIONS, options)),
-  );
+  defineCommand(io, command, (options) => {
+    const regions: readonly RegionId[] = options.region ? [options.region] : REGIONS;
+    return withDatabases(io, (databases, config) => work(databases, regions, options, config), role);
+  });
 }
 
 /** Sets the action of a command that does the same in each region. With `--json` it prints the results by region under the name. */
@@ -117,12 +142,21 @@ function definePerRegionCommand<T>(
   io: CliIo,
   command: Command,
   name: string,
-  { work, describe }: { work: (database: Database) => Promise<T>; describe: (result: T) => string },
+  {
+    work,
+    describe,
+    role,
+  }: {
+    work: (database: Database, config: Config) => Promise<T>;
+    describe: (result: T) => string;
+    role?: 'command' | 'migration';
+  },
 ): void {
-  defineAllRegionsCommand(io, command, async (databases, regions) => {
-    const results = await forEachRegion(regions, (region) => work(databases[region]));
+  const runInEach: RegionsWork = async (databases, regions, _options, config) => {
+    const results = await forEachRegion(regions, (region) => work(databases[region], config));
     return { data: { [name]: results }, text: formatPerRegion(results, describe) };
-  });
+  };
+  defineAllRegionsCommand(io, command, runInEach, role);
 }
 
 const formatPerRegion = <T>(results: PerRegion<T>, describe: (result: T) => string) =>

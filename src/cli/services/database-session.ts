@@ -8,13 +8,17 @@ import { CliError } from '../cli-error.ts';
 import type { CliIo } from '../io/cli-io.ts';
 import { createOperatorSource } from './operator-source.ts';
 
-/** Opens both databases, runs the work and closes them, also after an error or an interrupt. */
+/** Opens both databases, as the owner of their tables for a migration, runs the work and closes them, also after an error or an interrupt. */
 export async function withDatabases<T>(
   io: CliIo,
   work: (databases: Databases, config: Config) => Promise<T>,
+  role: 'command' | 'migration' = 'command',
 ): Promise<T> {
   const config = loadConfig(io.env);
-  const { databases, close } = await openDatabases(config, 'command');
+  const { databases, close } = await openDatabases(
+    role === 'migration' && config.ownerUrls ? { ...config, directUrls: config.ownerUrls } : config,
+    'command',
+  );
   let closing: Promise<void> | undefined;
   const closeOnce = () => {
     closing ??= close();

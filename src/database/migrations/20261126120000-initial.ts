@@ -200,14 +200,10 @@ select pg_catalog.jsonb_object_agg(key, case
   else pg_catalog.replace(value::text, pg_catalog.to_json(person)::text, pg_catalog.to_json(pseudonym)::text)::jsonb end)
 from pg_catalog.jsonb_each(recorded) $$;
 
--- Replaces an erased person by the pseudonym of the erasure.
-create function audit_pseudonymize(person text, pseudonym text) returns bigint language plpgsql security definer set search_path = '' as $$
+-- Replaces a person by a pseudonym. Only record_erasure calls it.
+create function audit_pseudonymize(person text, pseudonym text) returns bigint language plpgsql set search_path = '' as $$
 declare changed bigint;
 begin
-  if not exists (select from public.erasure where kind = 'PERSON'
-    and subject_ids @> array[person] and erasure.pseudonym = audit_pseudonymize.pseudonym) then
-    raise exception 'There is no erasure of % with this pseudonym.', person using errcode = '42501';
-  end if;
   perform pg_catalog.set_config('audit_log.maintenance', 'on', true);
   update public.audit_entry entry set
     actor_id = case when actor_id = person then pseudonym else actor_id end,
@@ -225,7 +221,49 @@ begin
   perform pg_catalog.set_config('audit_log.maintenance', 'off', true);
   return changed;
 end $$;
-revoke all on function audit_purge, audit_pseudonymize from public;
+
+-- Inserts an erasure unless it exists, and replaces its person in the audit log. Returns the number of changed entries. A role that does not
+-- own the tables can do neither by itself. Records that still have a name, and what is no record of a person, are not replaced, and the
+-- pseudonym names nobody else: entries cannot be attributed to another person.
+create function record_erasure(recorded jsonb) returns bigint language plpgsql security definer set search_path = '' as $$
+declare
+  added public.erasure := pg_catalog.jsonb_populate_record(null::public.erasure, recorded);
+  form text := '^Erased person [0-9a-f]{10}$';
+  subject text;
+  changed bigint := 0;
+begin
+  if added.kind = 'PERSON' then
+    if added.pseudonym is null or added.pseudonym !~ form then
+      raise exception 'not a pseudonym: %', added.pseudonym using errcode = '42501';
+    end if;
+    foreach subject in array added.subject_ids loop
+      if subject !~ '^(user|wkr|pers|con)_[a-z0-9]+$'
+        or exists (select from public.app_user where id = subject and name !~ form)
+        or exists (select from public.worker where id = subject and full_name !~ form)
+        or exists (select from public.person_profile where id = subject and full_name !~ form)
+        or exists (select from public.contact where id = subject) then
+        raise exception '% is not erased', subject using errcode = '42501';
+      end if;
+    end loop;
+    if exists (select from public.erasure where id = added.id
+      and (subject_ids, pseudonym) is distinct from (added.subject_ids, added.pseudonym)) then
+      raise exception 'The erasure % is another one.', added.id using errcode = '42501';
+    end if;
+  elsif added.pseudonym is not null then
+    raise exception 'A builder has no pseudonym.' using errcode = '42501';
+  end if;
+  insert into public.erasure (id, kind, subject_ids, builder_ids, pseudonym, requested_at, due_at, cancelled_at)
+    values (added.id, added.kind, added.subject_ids, coalesce(added.builder_ids, '{}'), added.pseudonym, added.requested_at, added.due_at,
+      added.cancelled_at)
+    on conflict (id) do nothing;
+  if added.kind = 'PERSON' then
+    foreach subject in array added.subject_ids loop
+      changed := changed + public.audit_pseudonymize(subject, added.pseudonym);
+    end loop;
+  end if;
+  return changed;
+end $$;
+revoke all on function audit_purge, audit_pseudonymize, record_erasure from public;
 
 -- Tokens, sessions, and budgets of requests.
 
@@ -849,6 +887,18 @@ begin
     execute format('alter table public.event attach partition public.%I for values from (%L) to (%L)', name, at, at + 1);
   end if;
 end $$;
+
+-- Drops the partition of a day that is no longer kept, and records its highest number, by which old cursors are recognised.
+create function drop_event_partition(at date) returns void language plpgsql security definer set search_path = '' as $$
+declare
+  name text := 'event_' || to_char(at, 'YYYYMMDD');
+  last bigint;
+begin
+  execute format('select max(number) from public.%I', name) into last;
+  update public.event_log set dropped_number = greatest(dropped_number, last);
+  execute format('drop table public.%I', name);
+end $$;
+revoke all on function create_event_partition, drop_event_partition from public;
 
 -- Gives the log a new epoch and secret, and creates it where there is none.
 create function renew_event_epoch() returns text language plpgsql set search_path = '' as $$

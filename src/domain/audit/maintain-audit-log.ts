@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Erasure } from '../../../entities/erasure.entity.ts';
 
 /** Days for which entries are kept at least. The database function enforces it by its own clock. */
 export const MIN_AUDIT_DAYS = 365;
@@ -12,14 +13,31 @@ export async function purgeAuditLog(em: EntityManager, before: string, maxRows =
   return Number(row!.purged);
 }
 
+/** What the database function inserts of an erasure. */
+type RecordedErasure = Pick<
+  Erasure,
+  'id' | 'kind' | 'subjectIds' | 'builderIds' | 'pseudonym' | 'requestedAt' | 'dueAt' | 'cancelledAt'
+>;
+
 /**
- * Replaces a user or worker by a pseudonym in every entry: as the actor, the object and in the recorded values, where it also replaces
- * name, e-mail address and phone number. The addresses from which the person acted are removed. Returns the number of changed entries.
+ * Inserts the row of an erasure unless it exists, and replaces the person of it in every entry: as the actor, the object and in the recorded
+ * values, where it also replaces name, e-mail address and phone number. The addresses from which the person acted are removed. Returns the
+ * number of changed entries. Throws while a record of the person has a name.
  */
-export async function pseudonymizeAuditLog(em: EntityManager, personId: string, pseudonym: string): Promise<number> {
-  const [row] = await em.execute<{ changed: string }[]>('select audit_pseudonymize(?, ?) as changed', [
-    personId,
+export async function recordErasure(em: EntityManager, erasure: RecordedErasure): Promise<number> {
+  const { id, kind, pseudonym } = erasure;
+  const recorded = {
+    id,
+    kind,
     pseudonym,
+    subject_ids: erasure.subjectIds,
+    builder_ids: erasure.builderIds,
+    requested_at: erasure.requestedAt,
+    due_at: erasure.dueAt,
+    cancelled_at: erasure.cancelledAt,
+  };
+  const [row] = await em.execute<{ changed: string }[]>('select record_erasure(?::jsonb) as changed', [
+    JSON.stringify(recorded),
   ]);
   return Number(row!.changed);
 }

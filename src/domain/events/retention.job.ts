@@ -33,15 +33,12 @@ export async function maintainPartitions(database: Database, now: number): Promi
   return { created, dropped: expired.length };
 }
 
-/** Drops a day, in one transaction with the record of its highest number, by which old cursors are recognised. */
-async function dropPartition(database: Database, { name }: { name: string }): Promise<void> {
+/** Drops a day as the owner of the log, which the role of the service need not be. */
+async function dropPartition(database: Database, { day }: { day: string }): Promise<void> {
   await database.transaction(async (em) => {
     // Readers of the log queue behind a waiting drop. The next run tries again.
     await em.execute(`set local lock_timeout = '500ms'`);
-    await em.execute(
-      `update event_log set dropped_number = greatest(dropped_number, (select max(number) from public.${name}))`,
-    );
-    await em.execute(`drop table public.${name}`);
+    await em.execute('select public.drop_event_partition(?::date)', [day]);
   });
 }
 

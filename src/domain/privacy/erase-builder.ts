@@ -7,6 +7,7 @@ import { getErrorCode } from '../../database/errors.ts';
 import { connectWithSettings, DIRECT_SETTINGS } from '../../database/pool/session-settings.ts';
 import { newId } from '../../shared/ids.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { recordErasure } from '../audit/maintain-audit-log.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { lockRow } from '../change-context.ts';
 import { rejectForeignBucket } from '../uploads/bucket-owner.ts';
@@ -50,11 +51,20 @@ export async function scheduleBuilderErasure(
     if (existing) return { erasure: existing, changed: false };
     const now = new Date(at).toISOString();
     const dueAt = new Date(at + graceDays * DAY_MS).toISOString();
-    const erasure = em.create(Erasure, {
-      ...{ id: newId('erasure', at), kind: 'BUILDER', subjectIds: [builderId], builderIds: [], pseudonym: null },
-      ...{ requestedAt: now, dueAt, cancelledAt: null, completedAt: null, pendingKeys: [], places: [] },
-    });
-    await em.insert(erasure);
+    const erasure: Erasure = {
+      id: newId('erasure', at),
+      kind: 'BUILDER',
+      subjectIds: [builderId],
+      builderIds: [],
+      pseudonym: null,
+      requestedAt: now,
+      dueAt,
+      cancelledAt: null,
+      completedAt: null,
+      pendingKeys: [],
+      places: [],
+    };
+    await recordErasure(em, erasure);
     await recordAudit(em, {
       ...{ ...source, at: now, action: 'builder.erasure_scheduled', objectId: builderId, builderId },
       after: { name: builder.name, effectiveAt: dueAt, reason },

@@ -7,12 +7,12 @@ import { runUnboundedTransaction } from '../../database/write/unbounded-transact
 import type { Clock } from '../../shared/clock.ts';
 import { newId } from '../../shared/ids.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { pseudonymizeAuditLog } from '../audit/maintain-audit-log.ts';
+import { recordErasure } from '../audit/maintain-audit-log.ts';
 import { type AuditSource, recordAudit } from '../audit/record-audit.ts';
 import { rejectForeignBucket } from '../uploads/bucket-owner.ts';
 import { type EndedMembership, eraseRecords, NO_DOMAIN, recordEndedMemberships } from './erase-records.ts';
 import { eraseStructures } from './erase-structures.ts';
-import { findPseudonym, insertErasure, type ListedErasure, storeErasure } from './erasure-list.ts';
+import { findPseudonym, type ListedErasure, storeErasure } from './erasure-list.ts';
 import { type FoundText, findTexts } from './find-texts.ts';
 import { groupPersonIds, loadPerson, toArray, UnknownPersonError } from './person.ts';
 import { listPersonalTables } from './personal-tables.ts';
@@ -133,9 +133,7 @@ async function erasePersonRows(
   );
   await recordEndedMemberships(em, source, now, memberships);
   const records = await eraseRecords(em, tables, ids, pseudonym, now);
-  await insertErasure(em, erasure);
-  let entries = 0;
-  for (const id of erasure.subjectIds) entries += await pseudonymizeAuditLog(em, id, pseudonym);
+  const entries = await recordErasure(em, erasure);
   const texts = await findTexts(em, tables, person);
   const rows = sumCounts(records.rows, structures, entries > 0 ? { AuditEntry: entries } : {});
   const places = texts.map(({ table, id, column }) => ({ table, id, column }));

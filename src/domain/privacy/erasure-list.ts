@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { Erasure } from '../../../entities/erasure.entity.ts';
+import type { Erasure } from '../../../entities/erasure.entity.ts';
 import { type IdKind, isId } from '../../shared/ids.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { toArray } from './person.ts';
@@ -58,12 +58,6 @@ export async function readStoredErasure({ byteStore }: Storage, id: string): Pro
     [erasure.requestedAt, erasure.dueAt, erasure.cancelledAt ?? erasure.dueAt].every((time) => isInstant(time));
   if (!isValid) throw new Error(`${toKey(id)} in the store is no erasure that this service has written.`);
   return erasure;
-}
-
-/** Inserts the row of an erasure unless it exists. */
-export async function insertErasure(em: EntityManager, erasure: ListedErasure): Promise<void> {
-  const row = { ...erasure, completedAt: null, pendingKeys: [], places: [] };
-  await em.upsert(Erasure, row, { onConflictFields: ['id'], onConflictAction: 'ignore' });
 }
 
 /** Returns the pseudonym that an earlier erasure gave one of the records; null if there is none. */

@@ -4,11 +4,12 @@ import { tryWithAdvisoryLock, withAdvisoryLock } from '../../database/write/advi
 import type { Clock } from '../../shared/clock.ts';
 import type { Job } from '../../shared/jobs.ts';
 import type { Storages } from '../../storage/storage.ts';
+import { recordErasure } from '../audit/maintain-audit-log.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { rejectForeignBucket } from '../uploads/bucket-owner.ts';
 import { executeBuilderErasure } from './erase-builder.ts';
 import { deletePendingFiles, executePersonErasure, PEOPLE_LOCK, type PrivacyContext } from './erase-person.ts';
-import { insertErasure, listStoredErasures, readStoredErasure, storeErasure } from './erasure-list.ts';
+import { listStoredErasures, readStoredErasure, storeErasure } from './erasure-list.ts';
 
 const INTERVAL_MS = 3_600_000;
 /** Of its own, because deleting a builder may take minutes, and a start waits for the lock of people. */
@@ -44,7 +45,10 @@ async function applyErasures(context: PrivacyContext): Promise<ReplayResult> {
   await runAll([
     ...unrecordedIds.map((id) => async () => {
       const erasure = await readStoredErasure(storage, id);
-      if (erasure) await insertErasure(database.fork(), erasure);
+      if (erasure?.kind === 'BUILDER') await recordErasure(database.fork(), erasure);
+      if (erasure?.kind !== 'PERSON') return;
+      await executePersonErasure(context, erasure);
+      result.applied++;
     }),
     ...rows.filter(({ id }) => stored.has(id)).map((row) => () => mergeCancellation(context, row)),
     async () => {

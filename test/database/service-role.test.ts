@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { buildServiceSchema } from '../../resolvers/service-schema.ts';
+import { createRouteTable } from '../../schema/route-table.ts';
+import { buildApp } from '../../src/app.ts';
+import { Database, type Databases } from '../../src/database/database.ts';
+import { grantServiceRights } from '../../src/database/grant-rights.ts';
+import { createCompactionJob, rebuildTotals } from '../../src/database/write/list-counters.ts';
+import { numberEvents } from '../../src/domain/events/event-log.ts';
+import { maintainPartitions } from '../../src/domain/events/retention.job.ts';
+import { erasePerson } from '../../src/domain/privacy/erase-person.ts';
+import { createErasureJob } from '../../src/domain/privacy/replay-erasures.ts';
+import { createPurgeJob } from '../../src/domain/retention/purge.job.ts';
+import { mapRegions, REGIONS } from '../../src/shared/regions.ts';
+import { openStorages } from '../../src/storage/storage.ts';
+import { OPERATOR } from '../support/audit.ts';
+import { type Service, sharedDefinition, startService, TOKEN_KEY, testConfig } from '../support/harness.ts';
+import { OperationCalls } from '../support/operation-calls.ts';
+import { createSamples } from '../support/samples.ts';
+
+const ROLE = `service_test_${randomBytes(6).toString('hex')}`;
+
+let owner: Service;
+let databases: Databases;
+let app: FastifyInstance;
+let dataDir: string;
+
+beforeAll(async () => {
+  owner = await startService();
+  await owner.databases.au1.fork().execute(`create role ${ROLE} login password 'only-a-test'`);
+  for (const region of REGIONS) await grantServiceRights(owner.databases[region], ROLE);
+  databases = mapRegions((region) => {
+    const url = Object.assign(new URL(owner.databases[region].url), { username: ROLE, password: 'only-a-test' });
+    return new Database(region, url.href);
+  });
+  dataDir = await mkdtemp(join(tmpdir(), 'builder-api-role-'));
+  const definition = await sharedDefinition();
+  const dependencies = { databases, clock: owner.clock, tokenKeys: [TOKEN_KEY], definition };
+  app = await buildApp(testConfig({ DATA_DIR: dataDir }), dependencies);
+});
+afterAll(async () => {
+  await app?.close();
+  for (const region of REGIONS) {
+    await databases[region].close();
+    await owner.databases[region].fork().execute(`drop owned by ${ROLE}`);
+  }
+  await owner.databases.au1.fork().execute(`drop role ${ROLE}`);
+  await owner.stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+it('a role with the rights that migrations grant runs every operation and job (ACC-20)', async () => {
+  const token = await owner.tokenOf('A');
+  const samples = await createSamples(owner.databases.au1, owner.findDemoClient('A').builderIds[0]!);
+  const calls = new OperationCalls(Object.assign(Object.create(owner), { request: app.inject.bind(app) }), samples);
+  const failed: string[] = [];
+  for (const operation of createRouteTable(buildServiceSchema())) {
+    const { status } = await calls.rest(operation, token);
+    if (status >= 500) failed.push(operation.field);
+  }
+  expect(failed).toEqual([]);
+  const [{ owned }] = (await databases.au1
+    .fork()
+    .execute(`select count(*)::int as owned from pg_class where relowner = '${ROLE}'::regrole`)) as [{ owned: number }];
+  expect(owned).toBe(0);
+  const storages = openStorages(testConfig({ DATA_DIR: dataDir }), { secrets: [TOKEN_KEY], clock: owner.clock });
+  expect(await numberEvents(databases.au1)).toBeGreaterThan(0);
+  expect((await maintainPartitions(databases.au1, Date.now() + 40 * 86_400_000)).dropped).toBeGreaterThan(0);
+  await createCompactionJob(databases).run('au1');
+  await createPurgeJob(databases).run('au1');
+  await rebuildTotals(databases.au1);
+  const context = { database: databases.au1, storage: storages.au1, clock: owner.clock, source: OPERATOR };
+  const user = owner.findDemoUser(({ regionId }) => regionId === 'au1').id;
+  expect(await erasePerson(context, [user])).toMatchObject({ pseudonym: expect.stringMatching(/^Erased person /) });
+  await createErasureJob(databases, storages, owner.clock).run('au1');
+});
