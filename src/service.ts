@@ -85,8 +85,7 @@ async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise
   const load = config.workers > 1 ? undefined : loadOnce(() => loadApp(stopwatch));
   const opened = await openDatabases(config, 'service', {
     onStarting: load,
-    onRestart: report,
-    onGivenUp: exitWithError,
+    onEnded: exitWithError,
   });
   const app = await load?.();
   stopwatch.lap('PostgreSQL');

@@ -21,7 +21,7 @@ import {
   toDataPath,
   toPasswordPath,
 } from './postmaster.ts';
-import { superviseServer } from './postmaster-supervisor.ts';
+import { watchServer } from './postmaster-watch.ts';
 
 export { ClusterError };
 
@@ -43,10 +43,8 @@ export interface ClusterOptions {
   onLog?: (line: string) => void;
   /** Called while PostgreSQL starts, before anything connects to it: the time for work that blocks the event loop. */
   onStarting?: () => void;
-  /** Receives one line for each restart of a server that ended. */
-  onRestart?: (line: string) => void;
-  /** Called once, when the server has ended too often to be restarted. */
-  onGivenUp?: (error: ClusterError) => void;
+  /** Called when the server ends before the cluster is stopped. */
+  onEnded?: (error: ClusterError) => void;
 }
 
 const DEFAULT_SETTINGS: Record<string, string> = {
@@ -72,7 +70,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   if ('holder' in attempt) {
     throw new ClusterError(`The data folder ${folder} is in use by process ${attempt.holder.pid}.`);
   }
-  return startOwnedCluster(folder, attempt.lock, options, superviseServer);
+  return startOwnedCluster(folder, attempt.lock, options);
 }
 
 /**
@@ -106,12 +104,7 @@ const exists = (path: string) =>
     () => false,
   );
 
-async function startOwnedCluster(
-  folder: string,
-  lock: FileLock,
-  options: ClusterOptions,
-  supervise?: typeof superviseServer,
-): Promise<Cluster> {
+async function startOwnedCluster(folder: string, lock: FileLock, options: ClusterOptions): Promise<Cluster> {
   let endWatch: (() => Promise<void>) | undefined;
   try {
     const programs = await loadPrograms();
@@ -121,13 +114,9 @@ async function startOwnedCluster(
     await initializeCluster(context, options);
     endWatch = await startParentWatcher(context);
     const port = await adoptOrStartServer(context, options);
-    const endSupervision = supervise?.({
-      ...{ context, port, settings: { ...DEFAULT_SETTINGS, ...options.settings } },
-      report: (line) => options.onRestart?.(line),
-      onGivenUp: (error) => options.onGivenUp?.(error),
-    });
+    const endServerWatch = options.onEnded && (await watchServer(context, options.onEnded));
     const stop = async () => {
-      await endSupervision?.();
+      endServerWatch?.();
       await stopServer(context);
       await endWatch?.();
     };

@@ -9,7 +9,7 @@ import { type Cluster, ClusterError, type ClusterOptions, openCluster, openClust
 const RESERVED_CONNECTIONS = 140;
 
 /** Callbacks about the embedded PostgreSQL. */
-type ClusterCallbacks = Pick<ClusterOptions, 'onStarting' | 'onRestart' | 'onGivenUp'>;
+type ClusterCallbacks = Pick<ClusterOptions, 'onStarting' | 'onEnded'>;
 
 interface OpenDatabases {
   databases: Databases;

@@ -57,16 +57,13 @@ export function toConnectionUrl(port: number, password: string, database: string
   return `postgresql://postgres:${password}@127.0.0.1:${port}/${encodeURIComponent(database)}`;
 }
 
-/** Whether a file could not be opened, or a process not started, because this process or the system has no file descriptors left. */
-export const lacksDescriptors = (error: unknown): boolean => ['EMFILE', 'ENFILE'].includes(getErrorCode(error) ?? '');
-
 /**
  * Returns the server process of the folder, whether or not it accepts connections. Rejects while this process or the system has no file
  * descriptors left, when nothing is known of the server.
  */
 export async function findRunningServer(folder: string): Promise<{ pid: number; port: number } | undefined> {
   const file = await readFile(join(toDataPath(folder), 'postmaster.pid'), 'utf8').catch((error) => {
-    if (lacksDescriptors(error)) throw error;
+    if (['EMFILE', 'ENFILE'].includes(getErrorCode(error) ?? '')) throw error;
     return '';
   });
   const lines = file.split('\n');

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -207,46 +208,25 @@ describe('the server of a killed service', () => {
 });
 
 describe('a server that ends while its service runs', () => {
-  it('is restarted on its port, with one line that states the reason', async () => {
-    const lines: string[] = [];
-    const cluster = track(await openCluster({ dataDir, settings, onRestart: (line) => lines.push(line) }));
-    const url = cluster.url('postgres');
-    await query(url, 'create table kept as select 42 as answer');
-    const { pid } = (await findRunningServer(dataDir))!;
-    const expectData = () =>
-      vi.waitFor(async () => expect(await query(url, 'select answer from kept')).toBe('42'), {
-        timeout: 15_000,
-        interval: 50,
-      });
-    process.kill(pid, 'SIGKILL');
-    await vi.waitFor(() => expect(lines).toHaveLength(1), { timeout: 15_000 });
-    await expectData();
-    process.kill((await findRunningServer(dataDir))!.pid, 'SIGINT');
-    await vi.waitFor(() => expect(lines).toHaveLength(2), { timeout: 15_000 });
-    await expectData();
-    expect(lines).toEqual([
-      `PostgreSQL (process ${pid}) has ended: it left no reason in its log, as when it is killed. Restarting it.`,
-      expect.stringMatching(/^PostgreSQL \(process \d+\) has ended: received fast shutdown request\. Restarting it\.$/),
-    ]);
+  it.each([
+    ['SIGKILL', 'it left no reason in its log, as when it is killed'],
+    ['SIGINT', 'received fast shutdown request'],
+  ] as const)('is reported once, after %s, with the reason', async (signal, reason) => {
+    const errors: ClusterError[] = [];
+    const cluster = track(await openCluster({ dataDir, settings, onEnded: (error) => errors.push(error) }));
+    process.kill((await findRunningServer(dataDir))!.pid, signal);
+    await vi.waitFor(() => expect(errors).toHaveLength(1), { timeout: 15_000 });
+    expect(errors[0]!.message).toBe(`PostgreSQL has ended: ${reason}.`);
     await cluster.stop();
-    expect(await findRunningServer(dataDir)).toBeUndefined();
+    expect(errors).toHaveLength(1);
   });
 
-  it('is not restarted more than five times in a minute', async () => {
-    const lines: string[] = [];
-    let givenUp: ClusterError | undefined;
-    const onGivenUp = (error: ClusterError) => {
-      givenUp = error;
-    };
-    const cluster = track(await openCluster({ dataDir, settings, onRestart: (line) => lines.push(line), onGivenUp }));
-    for (let ends = 1; ends <= 6; ends++) {
-      const expectConnection = () => expect(query(cluster.url('postgres'), 'select 1')).resolves.toBe('1');
-      await vi.waitFor(expectConnection, { timeout: 10_000 });
-      process.kill((await findRunningServer(dataDir))!.pid, 'SIGKILL');
-      await vi.waitFor(() => expect(lines.length + (givenUp ? 1 : 0)).toBe(ends), { timeout: 5_000 });
-    }
-    expect(givenUp!.message).toMatch(/^PostgreSQL has ended 6 times in a minute, the last time: [^\n]*\.$/);
-    expect(lines).toHaveLength(5);
+  it('is not reported when the cluster is stopped', async () => {
+    const errors: ClusterError[] = [];
+    const cluster = track(await openCluster({ dataDir, settings, onEnded: (error) => errors.push(error) }));
+    await cluster.stop();
+    await sleep(1_000);
+    expect(errors).toEqual([]);
   });
 });
 
