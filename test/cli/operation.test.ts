@@ -4,7 +4,6 @@ import { join, resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CliError } from '../../src/cli/cli-error.ts';
-import { describeStatus } from '../../src/cli/commands/operation.ts';
 import { runCli } from '../../src/cli/run.ts';
 import { renderMigrationIndex } from '../../src/cli/services/migration-files.ts';
 import { createMigration } from '../../src/cli/services/migrations.ts';
@@ -53,14 +52,6 @@ describe('migrate up, down and status', { timeout }, () => {
     expect((await cli.run(['migrate', 'status', ...us1])).out).toBe(`us1: \n  pending  ${migrationNames.at(-1)}\n`);
     expect((await cli.run(['migrate', 'up'])).out).toBe(
       `au1: applied nothing\nus1: applied ${migrationNames.at(-1)}\n`,
-    );
-  });
-
-  it('name the locks that a pending migration takes on existing tables', () => {
-    const lock = { table: 'photo', mode: 'SHARE', work: 'scan', blocks: 'blocks writes', rows: 9, seconds: 0 } as const;
-    const locks = [{ migration: 'MigrationNext', transactional: true, locks: [lock] }];
-    expect(describeStatus({ applied: ['MigrationFirst'], pending: ['MigrationNext'], locks })).toBe(
-      '\n  applied  MigrationFirst\n  pending  MigrationNext\n           SHARE on photo (blocks writes) for at most 1 s: scan of about 9 rows',
     );
   });
 

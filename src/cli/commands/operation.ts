@@ -3,7 +3,6 @@ import { formatSettingsTable, listSettings } from '../../config/settings.ts';
 import type { Config } from '../../config.ts';
 import type { Database, Databases } from '../../database/database.ts';
 import { grantServiceRights } from '../../database/grant-rights.ts';
-import type { PendingLock } from '../../database/migration-locks.ts';
 import { runPendingMigrations } from '../../database/run-migrations.ts';
 import { rebuildTotals } from '../../database/write/list-counters.ts';
 import { renewEpoch } from '../../domain/events/epoch.ts';
@@ -76,14 +75,8 @@ async function applyMigrations(database: Database, { ownerUrls, databaseUrls }: 
   return names;
 }
 
-/** Returns the text of `migrate status` for a region. */
-export function describeStatus({ applied, locks }: RegionStatus): string {
-  const pending = locks.map(({ migration, locks }) => `\n  pending  ${migration}${locks.map(describeLock).join('')}`);
-  return [...applied.map((name) => `\n  applied  ${name}`), ...pending].join('');
-}
-
-const describeLock = ({ table, mode, work, blocks, rows, seconds }: PendingLock) =>
-  `\n           ${mode} on ${table} (${blocks}) for at most ${Math.max(1, seconds)} s: ${work} of about ${rows} rows`;
+const describeStatus = ({ applied, pending }: RegionStatus): string =>
+  [...applied.map((name) => `\n  applied  ${name}`), ...pending.map((name) => `\n  pending  ${name}`)].join('');
 
 function addTotalsCommands(parent: Command, io: CliIo): void {
   const rebuild = parent

@@ -1,7 +1,6 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Database, Databases } from '../../database/database.ts';
-import { findMigrationLocks, type MigrationLocks } from '../../database/migration-locks.ts';
 import { migrations } from '../../database/migrations/index.ts';
 import { createOrm } from '../../database/orm.ts';
 import { findAppliedMigrations, planRollback, type RollbackPlan } from '../../database/rollback-migration.ts';
@@ -16,8 +15,6 @@ import { requireListedSources } from './unlisted-sources.ts';
 export interface RegionStatus {
   applied: string[];
   pending: string[];
-  /** Locks that each pending migration will take on existing tables. */
-  locks: MigrationLocks[];
 }
 
 /**
@@ -54,8 +51,7 @@ export async function migrateDown(
 
 export async function readMigrationStatus(database: Database): Promise<RegionStatus> {
   const applied = await findAppliedMigrations(database);
-  const pending = migrations.map(({ name }) => name).filter((name) => !applied.includes(name));
-  return { applied, pending, locks: await findMigrationLocks(database, pending) };
+  return { applied, pending: migrations.map(({ name }) => name).filter((name) => !applied.includes(name)) };
 }
 
 /**
