@@ -8,7 +8,7 @@ import { Database } from '../../src/database/database.ts';
 import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import { type Cluster, openCluster } from '../../src/dev-postgres/cluster.ts';
 import { systemClock } from '../../src/shared/clock.ts';
-import type { RegionId } from '../../src/shared/regions.ts';
+import { mapRegions, type RegionId } from '../../src/shared/regions.ts';
 import { type BenchData, loadBenchData } from './bench-data.ts';
 import { LoadGenerator, ServiceProcess } from './processes.ts';
 
@@ -71,10 +71,11 @@ export class BenchEnvironment {
     return this.#cluster.url(name);
   }
 
-  /** Returns an access token of the client with the scopes. */
-  async signToken(clientId: string, scopes: readonly string[]): Promise<string> {
+  /** Returns an access token of the client with the scopes, for each region. */
+  signRegionalTokens(clientId: string, scopes: readonly string[]): Record<RegionId, string> {
     const tokens = new AccessTokens({ keys: [this.#tokenKey], issuer: BASE_URL, clock: systemClock });
-    return tokens.sign('au1', { sub: clientId, client_id: clientId, scope: scopes.join(' ') }).token;
+    const claims = { sub: clientId, client_id: clientId, scope: scopes.join(' ') };
+    return mapRegions((region) => tokens.sign(region, claims).token);
   }
 
   /**

@@ -47,7 +47,7 @@ export async function measureEventPages(
     paths[region] = await preparePaths(url, region, builderId, rows);
   }
   const service = await environment.startService();
-  const token = await environment.signToken('cli_bench', SCOPES);
+  const tokens = environment.signRegionalTokens('cli_bench', SCOPES);
   const headers = { 'x-service-builder-id': builderId };
   const comparisons: SizeComparison[] = [];
   for (const name of Object.keys(paths.au1)) {
@@ -55,7 +55,7 @@ export async function measureEventPages(
       ...{ name, goal: GOAL },
       request: (_n, _total, region) => ({ path: paths[region][name]!, headers }),
     };
-    comparisons.push(await compareSizes(service.origin, token, growthCase, options.requests ?? DEFAULT_REQUESTS));
+    comparisons.push(await compareSizes(service.origin, tokens, growthCase, options.requests ?? DEFAULT_REQUESTS));
     const { large, ratio } = comparisons.at(-1)!;
     logProgress(`${name}: ${large.toFixed(2)} ms, ${ratio.toFixed(2)} of the small`);
   }

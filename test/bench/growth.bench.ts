@@ -66,8 +66,8 @@ export async function measureGrowth(environment: BenchEnvironment, options: Benc
   }
   const { origin } = await environment.startService();
   const tokens = {
-    integrator: await environment.signToken('cli_bench', SCOPES),
-    internal: await environment.signToken(INTERNAL_CLIENT, [...SCOPES, ...INTERNAL_SCOPES]),
+    integrator: environment.signRegionalTokens('cli_bench', SCOPES),
+    internal: environment.signRegionalTokens(INTERNAL_CLIENT, [...SCOPES, ...INTERNAL_SCOPES]),
   };
   const comparisons: SizeComparison[] = [];
   const requests = options.requests ?? DEFAULT_REQUESTS;
@@ -94,7 +94,7 @@ export async function measureGrowth(environment: BenchEnvironment, options: Benc
 /** Sends the requests of a case to both sizes and returns the medians. */
 export async function compareSizes(
   origin: string,
-  token: string,
+  tokens: Record<RegionId, string>,
   growthCase: GrowthCase,
   requests: number,
 ): Promise<SizeComparison> {
@@ -104,7 +104,7 @@ export async function compareSizes(
     const response = await fetch(origin + path, {
       method,
       headers: {
-        authorization: `Bearer ${token}`,
+        authorization: `Bearer ${tokens[region]}`,
         'x-service-region-id': region,
         ...headers,
         ...(body && { 'content-type': 'application/json' }),
