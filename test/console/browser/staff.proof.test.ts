@@ -119,8 +119,9 @@ describe.skipIf(!executablePath)('the numbers of today', () => {
       `insert into sign_on_visit (id, created_at, updated_at, builder_id, project_id, worker_id, signed_on_at)
         select 'signon_forgotten', $1, $1, builder_id, project_id, worker_id, $1 from sign_on_visit
         where signed_off_at is null and closed_at is null and archived_at is null and anomaly is null
+          and builder_id = $2
         order by signed_on_at desc, id limit 1 returning (select name from project where project.id = project_id)`,
-      [new Date(staffConsole.clock.now() - 3 * 86_400_000).toISOString()],
+      [new Date(staffConsole.clock.now() - 3 * 86_400_000).toISOString(), staffConsole.demo.attendance!.builderId],
     )) as [[string]];
     const page = await staffConsole.signIn('OPERATOR');
     const site = page.getByRole('listitem').filter({ hasText: project });
