@@ -168,9 +168,6 @@ export function createAccountRows(
       name,
       email: createEmailAddress(user),
       passwordHash,
-      pictureKey: null,
-      staffRole: null,
-      disabledAt: null,
     });
     for (const builderId of toBuilderIds(user)) rows.add(Membership, { ...DATES, userId: id, builderId, role });
   }
@@ -178,7 +175,7 @@ export function createAccountRows(
     const id = createUserId(staff);
     const { name, staffRole } = staff;
     const account = { name, email: createStaffEmail(staff), passwordHash: passwordHashes.get(id) ?? null, staffRole };
-    rows.add(User, { id, ...DATES, ...account, pictureKey: null, disabledAt: null });
+    rows.add(User, { id, ...DATES, ...account });
   }
   return rows;
 }
@@ -198,7 +195,6 @@ function addClient(rows: Rows, client: Account, secret: string | undefined): voi
     redirectUris: client.redirectUris,
     origins: isPublic ? client.redirectUris.map((uri) => new URL(uri).origin) : [],
     pilotAgreement: client.scopes.includes('write:sign_on_events') ? AGREEMENT : null,
-    disabledAt: null,
   });
   if (secret !== undefined) rows.add(ClientSecret, { clientId: id, digest: hashSecret(secret), createdAt: AT });
 }

@@ -178,8 +178,6 @@ class AttendanceGenerator {
       signedOffAt: off?.occurredAt ?? null,
       closedAt,
       closedBy: closedAt && 'Site office',
-      archivedAt: null,
-      anomaly: null,
     });
     this.#addEvent(gate, on, 'APPLIED', id);
     if (off) this.#addEvent(gate, off, 'APPLIED', id);

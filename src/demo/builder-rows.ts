@@ -11,9 +11,9 @@ import { addDefects } from './defects.ts';
 import { addDocuments } from './documents.ts';
 import { createGeneratorContext, generateBuilder, hasLogo, toLogoKey } from './generator-context.ts';
 import { addMeetings } from './meetings.ts';
-import { addPhotos, type DemoPicture } from './photos.ts';
+import { addPhotos, addRecentPhotos, type DemoPicture } from './photos.ts';
 import { addLocations, addProjects, addTimesheetCodes } from './projects.ts';
-import { addExpiringInsurances, addRecentPhotos, addRecentTimesheets } from './recent-records.ts';
+import { addRecentTimesheets } from './recent-timesheets.ts';
 import { addReports } from './reports.ts';
 import type { Rows } from './rows.ts';
 import { addProfiles, addStaff } from './staff.ts';
@@ -55,7 +55,6 @@ function generateRows(region: RegionId, builderIndex: number, { asOf, pictures =
   addAttendance(context, projects, integratorId);
   if (now !== undefined) {
     addRecentTimesheets(context, projects);
-    addExpiringInsurances(context);
     addRecentPhotos(context, projects, pictures);
   }
   return { rows: context.rows, projects };
@@ -73,31 +72,22 @@ const MAX_WORKERS = 20;
 export function createDemoAttendance(): DemoAttendance {
   const { rows, projects } = generateRows('au1', 0, { asOf: BASE });
   const { id: projectId, builderId } = projects[0]!;
-  const archived = new Set(
-    rows
-      .of(Subcontractor)
-      .filter(({ archivedAt }) => archivedAt)
-      .map(({ id }) => id),
-  );
-  const accesses = new Map(
+  const archived = new Set(rows.of(Subcontractor).flatMap(({ id, archivedAt }) => (archivedAt ? [id] : [])));
+  const revoked = new Map(
     rows
       .of(SiteAccess)
-      .filter((access) => access.projectId === projectId)
-      .map(({ workerId, revokedAt }) => [workerId, revokedAt]),
+      .flatMap((access) => (access.projectId === projectId ? [[access.workerId, access.revokedAt] as const] : [])),
   );
   const workers = rows.of(Worker).filter(({ subcontractorId }) => !archived.has(subcontractorId));
-  const selectIds = (holds: (revokedAt: string | null | undefined) => boolean) =>
-    workers
-      .filter(({ id }) => holds(accesses.get(id)))
-      .map(({ id }) => id)
-      .slice(0, MAX_WORKERS);
+  const list = (has: (revokedAt: string | null | undefined) => boolean) =>
+    workers.flatMap(({ id }) => (has(revoked.get(id)) ? [id] : [])).slice(0, MAX_WORKERS);
   return {
     builderId,
     projectId,
     workers: {
-      active: selectIds((revokedAt) => revokedAt === null),
-      revoked: selectIds((revokedAt) => typeof revokedAt === 'string'),
-      none: selectIds((revokedAt) => revokedAt === undefined),
+      active: list((revokedAt) => revokedAt === null),
+      revoked: list((revokedAt) => typeof revokedAt === 'string'),
+      none: list((revokedAt) => revokedAt === undefined),
     },
   };
 }

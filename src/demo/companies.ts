@@ -81,7 +81,8 @@ function addSubcontractor(context: GeneratorContext, random: Random, { index, pr
     row,
     projects: random.sample(projects, random.between(1, 5)),
     swms: trade.swms,
-    coverDays: random.between(-60, 364),
+    // Some end within a week, as the console shows.
+    coverDays: index % 12 === 0 ? random.between(2, 6) : random.between(-60, 364),
   };
   for (const project of company.projects) addProjectStatuses(context, company, project, pickStatuses(random, company));
   return company;

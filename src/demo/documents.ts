@@ -34,7 +34,6 @@ function addSwms({ rows, builderId }: GeneratorContext, random: Random, company:
       name,
       status: random.pick(['WAITING_REVIEW', 'REVIEWED', 'REVIEWED', 'REVIEWED', 'CHANGES_REQUESTED']),
       url: pickDocumentUrl(random, 'swms'),
-      documentKey: null,
     });
   }
 }
@@ -80,7 +79,6 @@ function addInsurances({ rows, builderId, locale, asOf }: GeneratorContext, rand
       status: days !== null && days < 0 ? 'EXPIRED' : reviewed,
       expiry: days === null ? null : iso(asOf + days * DAY),
       url: pickDocumentUrl(random, 'insurances'),
-      documentKey: null,
     });
   }
 }

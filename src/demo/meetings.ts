@@ -99,7 +99,6 @@ function addNotes(context: GeneratorContext, random: Random, meeting: Meeting, i
       integratorId,
       sourceApp: SOURCE_APP,
       externalSourceId: external,
-      sourceDeepLink: null,
       sourceWebLink: `https://fieldnotes.example.com/n/${external}`,
       title,
       summaryMarkdown: `**Summary.** ${text}`,
@@ -107,7 +106,6 @@ function addNotes(context: GeneratorContext, random: Random, meeting: Meeting, i
       actionItems: random.sample(ACTIONS, random.between(0, 3)).map((action) => ({ text: action })),
       capturedStartedAt: meeting.date,
       capturedEndedAt: iso(begun + random.between(15, 60) * MINUTE),
-      archivedAt: null,
     });
     meeting.templateResponse!.syncedNotes.push({ noteId: id, text: `${title}\n${text}` });
   }

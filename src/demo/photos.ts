@@ -3,7 +3,7 @@ import { Photo } from '../../entities/photo.entity.ts';
 import { PhotoFolder } from '../../entities/photo-folder.entity.ts';
 import type { Project } from '../../entities/project.entity.ts';
 import { PhotoSource } from '../../schema/enums.ts';
-import { pickLater, pickTimestamps } from './dates.ts';
+import { iso, pickLater, pickTimestamps } from './dates.ts';
 import type { GeneratorContext } from './generator-context.ts';
 import { findFirstDay, hasStarted } from './projects.ts';
 import type { Random } from './random.ts';
@@ -18,6 +18,9 @@ export interface DemoPicture {
 }
 
 const PHOTOS = 36;
+/** Days of which there are photos of running projects, up to so many a day. */
+const RECENT_DAYS = 30;
+const MAX_RECENT = 4;
 
 /** Returns the storage key of a builder's copy of a picture. */
 export const toPictureKey = (builderId: string, index: number) => `photos/${builderId}/demo-${index}.jpg`;
@@ -40,6 +43,26 @@ export function addPhotos(context: GeneratorContext, projects: Project[], pictur
   }
 }
 
+/** Adds photos of each of the last days. */
+export function addRecentPhotos(
+  context: GeneratorContext,
+  projects: Project[],
+  pictures: readonly DemoPicture[],
+): void {
+  if (pictures.length === 0) return;
+  const { calendar, now } = context;
+  const random = context.random('recent photos');
+  const running = projects.filter(({ status }) => status === 'IN_PROGRESS');
+  for (let day = -RECENT_DAYS; day <= 0; day++) {
+    for (let count = random.between(0, MAX_RECENT); count > 0; count--) {
+      const at = calendar.instantOf(day, random.between(7 * 60, 16 * 60));
+      const source = random.pick(['GALLERY', 'GALLERY', 'SITE_DIARY', 'DEFECT'] as const);
+      const photo = { project: random.pick(running), source, folderId: null, pictures, createdAt: iso(at) };
+      if (at < now) addPhoto(context, random, photo);
+    }
+  }
+}
+
 function addFolders({ rows, builderId }: GeneratorContext, random: Random, project: Project): PhotoFolder[] {
   return random.sample(PHOTO_FOLDERS, 2).map((name) => {
     const dates = pickTimestamps(random, findFirstDay(project) + 1, -1);
@@ -48,12 +71,7 @@ function addFolders({ rows, builderId }: GeneratorContext, random: Random, proje
       ...dates,
       builderId,
       projectId: project.id,
-      parentId: null,
       name,
-      integratorId: null,
-      sourceApp: null,
-      pageExternalSourceId: null,
-      archivedAt: null,
     });
   });
 }
@@ -67,7 +85,7 @@ interface PhotoOptions {
   createdAt?: string;
 }
 
-export function addPhoto(
+function addPhoto(
   { rows, builderId }: GeneratorContext,
   random: Random,
   { project, source, folderId, pictures, ...options }: PhotoOptions,
@@ -91,10 +109,5 @@ export function addPhoto(
     photoTakenDate: createdAt,
     sortDate: createdAt,
     metadata: { width: pictures[pictureIndex]!.width, height: pictures[pictureIndex]!.height },
-    archivedAt: null,
-    integratorId: null,
-    sourceApp: null,
-    pageExternalSourceId: null,
-    externalSourceId: null,
   });
 }

@@ -58,11 +58,9 @@ function addReport(
     sourceCreatedAt: createdAt,
     walkthroughDate: createdAt,
     sourceAuthor: author,
-    mappedAdminUserId: null,
     sourceDeepLink: content.sourceDeepLink,
     fingerprint: createFingerprint(canonicalJson(content)),
     content,
-    archivedAt: null,
   });
   const root = addPage(rows, random, createdAt, { reportId: id, parentId: null, path: [] });
   addPage(rows, random, createdAt, { reportId: id, parentId: root.id, path: [AREA] });

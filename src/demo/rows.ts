@@ -8,7 +8,7 @@ import { connectWithSettings, DIRECT_SETTINGS } from '../database/pool/session-s
 export class Rows {
   readonly #byEntity = new Map<EntityClass<object>, object[]>();
 
-  /** Adds a row and returns it. All rows of an entity must have the same properties. */
+  /** Adds a row and returns it. Properties that are absent are null, or have their default where no row of the entity has them. */
   add<T extends object>(entity: EntityClass<T>, row: Partial<T>): T {
     const rows = this.of(entity);
     rows.push(row as T);
@@ -41,7 +41,7 @@ export async function insertRows(client: pg.ClientBase, metadata: MetadataStorag
 async function insert(client: pg.ClientBase, metadata: MetadataStorage, entity: EntityClass<object>, rows: object[]) {
   const { tableName, properties } = metadata.get(entity);
   const columnOf = new Map(
-    Object.keys(rows[0]!).map((name) => {
+    [...new Set(rows.flatMap(Object.keys))].map((name) => {
       const column = (properties as Record<string, { fieldNames?: string[] }>)[name]?.fieldNames?.[0];
       if (!column) throw new Error(`${entity.name} has no column for ${name}.`);
       return [name, column];

@@ -29,8 +29,7 @@ export function addStaff(context: GeneratorContext): User[] {
     const name = `${random.pick(FIRST_NAMES.filter((first) => first.charCodeAt(0) % STAFF === index))} ${random.pick(LAST_NAMES)}`;
     const id = random.id('user', at);
     const email = toEmail(name, domain);
-    const account = { name, email, passwordHash: null, pictureKey: null, staffRole: null, disabledAt: null };
-    const user = rows.add(User, { id, ...dates, ...account });
+    const user = rows.add(User, { id, ...dates, name, email });
     rows.add(Membership, { ...dates, userId: id, builderId, role });
     return user;
   });

@@ -119,6 +119,7 @@ describe('the format', () => {
     const path = join(import.meta.dirname, '../../docs/data-transfer-format.md');
     const [prose] = (await readFile(path, 'utf8')).split('## The files');
     const { metadata } = await fixture.createEmptyDatabase();
-    await expect(`${prose}## The files\n\n${createFormatReference(metadata)}`).toMatchFileSnapshot(path);
+    const reference = `<!-- files:begin -->\n${createFormatReference(metadata)}<!-- files:end -->\n`;
+    await expect(`${prose}## The files\n\n${reference}`).toMatchFileSnapshot(path);
   });
 });

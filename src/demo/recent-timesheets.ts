@@ -1,21 +1,16 @@
 import { CostCode } from '../../entities/cost-code.entity.ts';
-import { Insurance } from '../../entities/insurance.entity.ts';
 import { Profile } from '../../entities/profile.entity.ts';
 import type { Project } from '../../entities/project.entity.ts';
-import { Subcontractor } from '../../entities/subcontractor.entity.ts';
 import { TimeType } from '../../entities/time-type.entity.ts';
 import { Timesheet } from '../../entities/timesheet.entity.ts';
 import type { TimesheetStatus } from '../../schema/enums.ts';
 import { DAY, iso } from './dates.ts';
 import type { GeneratorContext } from './generator-context.ts';
-import { addPhoto, type DemoPicture } from './photos.ts';
 import type { Random } from './random.ts';
 import { TIME_TYPES, TIMESHEET_NOTES } from './words.ts';
 
-/** Days of timesheets and photos. */
+/** Days of timesheets. */
 const DAYS = 30;
-const MAX_PHOTOS = 4;
-const EXPIRING = 5;
 
 /** Adds the timesheets of the last month, of which the newest wait for review. */
 export function addRecentTimesheets(context: GeneratorContext, projects: Project[]): void {
@@ -42,7 +37,6 @@ export function addRecentTimesheets(context: GeneratorContext, projects: Project
         timeTypeId: (isLong ? overtime : ordinary).id,
         ...{ status, date: iso(calendar.dateOf(day)), hours: isLong ? 10 : random.pick([7.6, 8, 8, 8, 7.5, 6]) },
         notes: random.chance(0.2) ? random.pick(TIMESHEET_NOTES) : null,
-        timesheetGroupId: null,
       });
     }
   }
@@ -53,41 +47,4 @@ function pickStatus(random: Random, age: number): TimesheetStatus {
   if (age <= 3) return random.chance(0.9) ? 'WAITING_REVIEW' : 'APPROVED_1';
   if (age <= 10) return random.chance(0.3) ? 'WAITING_REVIEW' : random.chance(0.8) ? 'APPROVED_1' : 'APPROVED_2';
   return random.chance(0.93) ? 'APPROVED_2' : 'APPROVED_1';
-}
-
-/** Adds insurances of active subcontractors that end within the next week. */
-export function addExpiringInsurances(context: GeneratorContext): void {
-  const { rows, builderId, asOf, now } = context;
-  const random = context.random('expiring insurances');
-  const active = rows.of(Subcontractor).filter(({ isBuilder, archivedAt }) => !isBuilder && archivedAt === null);
-  for (const [index, { id: subcontractorId }] of random.sample(active, EXPIRING).entries()) {
-    const at = iso(now - (365 - index) * DAY);
-    rows.add(Insurance, {
-      ...{ id: random.id('insurance', at), createdAt: at, updatedAt: at, builderId, subcontractorId },
-      ...{ name: 'Public liability certificate of currency', type: 'PUBLIC_LIABILITY', customType: null },
-      ...{ status: 'REVIEWED', expiry: iso(asOf + (2 + index) * DAY) },
-      ...{ url: `https://files.example.com/insurances/${random.digits(10)}.pdf`, documentKey: null },
-    });
-  }
-}
-
-/** Adds photos of each of the last days. */
-export function addRecentPhotos(
-  context: GeneratorContext,
-  projects: Project[],
-  pictures: readonly DemoPicture[],
-): void {
-  if (pictures.length === 0) return;
-  const { calendar, now } = context;
-  const random = context.random('recent photos');
-  const running = projects.filter(({ status }) => status === 'IN_PROGRESS');
-  for (let day = -DAYS; day <= 0; day++) {
-    for (let count = random.between(0, MAX_PHOTOS); count > 0; count--) {
-      const at = calendar.instantOf(day, random.between(7 * 60, 16 * 60));
-      if (at >= now) continue;
-      const source = random.pick(['GALLERY', 'GALLERY', 'SITE_DIARY', 'DEFECT'] as const);
-      const photo = { project: random.pick(running), source, folderId: null, pictures, createdAt: iso(at) };
-      addPhoto(context, random, photo);
-    }
-  }
 }
