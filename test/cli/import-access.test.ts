@@ -91,7 +91,7 @@ describe('an import of a staff user (PRV-12)', () => {
   });
 });
 
-describe('an import of an existing user', () => {
+describe('an import of an existing user (PRV-12)', () => {
   it('with another address is rejected without --allow-user-changes', async () => {
     const { code, err } = await importRows({ users: [{ ...SAM, email: 'eve@example.com' }] });
     expect(code).toBe(1);

@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -12,12 +12,13 @@ const LIMITS: [pages: string[], words: number][] = [
   [['docs/testing.md', 'docs/proofs.md'], 2_200],
   [['docs/operations.md'], 2_500],
   [['docs/start-here.md'], 800],
+  [globSync('docs/**/*.md', { cwd: ROOT }).filter((page) => !page.startsWith('docs/reports/')), 46_500],
 ];
 
 function countWords(pages: readonly string[]): number {
   const text = pages.map((page) => readFileSync(join(ROOT, page), 'utf8')).join('\n');
   const written = text.replace(/<!-- ([\w-]+):(?:begin|start) -->[\s\S]*?<!-- \1:end -->/g, '');
-  return written.split(/\s+/).filter(Boolean).length;
+  return written.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 }
 
 describe('the documentation', () => {
@@ -25,6 +26,20 @@ describe('the documentation', () => {
     expect(countWords(pages), 'Delete repetition and history; figures belong into docs/reports.').toBeLessThanOrEqual(
       words,
     );
+  });
+
+  it('has each record in the list of records (update it with `npx vitest run test/docs/word-limits.test.ts -u`)', async () => {
+    const path = join(ROOT, 'docs/decisions/README.md');
+    const [prose] = readFileSync(path, 'utf8').split('<!-- records:begin -->');
+    const rows = globSync('docs/decisions/[0-9]*.md', { cwd: ROOT })
+      .toSorted()
+      .map((page) => {
+        const [title] = readFileSync(join(ROOT, page), 'utf8').split('\n', 1);
+        const name = basename(page);
+        return `| [${name.slice(0, 4)}](${name}) | ${title!.replace('# ', '')} |\n`;
+      });
+    const table = `| Record | Subject |\n|---|---|\n${rows.join('')}`;
+    await expect(`${prose}<!-- records:begin -->\n${table}<!-- records:end -->\n`).toMatchFileSnapshot(path);
   });
 
   it('has at most 30 decision records of at most 400 words', () => {
