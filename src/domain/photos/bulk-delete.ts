@@ -6,7 +6,7 @@ import {
   findPageFolder,
   findSyncedFolders,
   lockPage,
-  type SyncedPage,
+  toSyncedPage,
 } from './gallery-page.ts';
 import type { BulkDeleteInput, BulkDeleteResult } from './photo-inputs.ts';
 import { lockFolders } from './photo-location.ts';
@@ -16,16 +16,13 @@ import { lockFolders } from './photo-location.ts';
  * page (PHO-35 to PHO-37).
  */
 export function bulkDelete(
-  { caller, clock, database }: OperationContext,
+  context: OperationContext,
   builderId: string,
-  { externalSourceId, sourceApp, projectId, folderId }: BulkDeleteInput,
+  input: BulkDeleteInput,
 ): Promise<BulkDeleteResult> {
-  const page: SyncedPage = {
-    builderId,
-    integratorId: caller.integratorId,
-    sourceApp,
-    pageExternalSourceId: externalSourceId,
-  };
+  const { clock, database } = context;
+  const { projectId, folderId } = input;
+  const page = toSyncedPage(context, builderId, input);
   return database.transaction(async (em) => {
     await lockPage(em, page);
     const now = new Date(clock.now()).toISOString();

@@ -4,7 +4,7 @@ import type { OperationContext } from '../operation-context.ts';
 import { ImageProblem } from '../uploads/prepare-image.ts';
 import { type CommitResult, commitPage, folderNameRequired } from './gallery-commit.ts';
 import { discardImages, type GalleryOutcome, prepareImages } from './gallery-images.ts';
-import { findActivePhotos, findPageFolder, type SyncedPage } from './gallery-page.ts';
+import { findActivePhotos, findPageFolder, type SyncedPage, toSyncedPage } from './gallery-page.ts';
 import type { BulkUpsertInput, BulkUpsertResult } from './photo-inputs.ts';
 import { requireProject } from './photo-location.ts';
 
@@ -18,12 +18,7 @@ export async function bulkUpsert(
   input: BulkUpsertInput,
 ): Promise<BulkUpsertResult> {
   await requireProject(context, builderId, input.projectId);
-  const page: SyncedPage = {
-    builderId,
-    integratorId: context.caller.integratorId,
-    sourceApp: input.sourceApp,
-    pageExternalSourceId: input.externalSourceId,
-  };
+  const page = toSyncedPage(context, builderId, input);
   const { usableFolderId, outcomes } = await prepare(context, page, input);
   let committed: CommitResult;
   try {

@@ -30,7 +30,7 @@ export async function createFolder(
       parentId === null ? null : await lockFolderForProject(em, location, { field: 'parentId', id: parentId });
     requireProjectOfParent(parent, projectId ?? parent?.projectId ?? null);
     const now = new Date(clock.now()).toISOString();
-    const folder = Object.assign(Object.create(PhotoFolder.prototype) as PhotoFolder, {
+    const folder = em.create(PhotoFolder, {
       id: newId('folder', clock.now()),
       builderId,
       projectId: projectId ?? parent?.projectId ?? null,
@@ -43,7 +43,7 @@ export async function createFolder(
       updatedAt: now,
       archivedAt: null,
     });
-    await em.insert(PhotoFolder, folder);
+    em.persist(folder);
     return folder;
   });
 }

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { acquireRecordLock } from '../../database/write/advisory-lock.ts';
+import type { OperationContext } from '../operation-context.ts';
 
 /** A page of another application, whose photos are synced (PHO-23). */
 export interface SyncedPage {
@@ -41,6 +42,13 @@ export async function lockPage(em: EntityManager, page: SyncedPage): Promise<voi
   await acquireRecordLock(em, name);
 }
 
+/** Returns the page that a bulk call names. */
+export const toSyncedPage = (
+  { caller }: OperationContext,
+  builderId: string,
+  { sourceApp, externalSourceId }: { sourceApp: string; externalSourceId: string },
+): SyncedPage => ({ builderId, integratorId: caller.integratorId, sourceApp, pageExternalSourceId: externalSourceId });
+
 /** Returns the active photos of the page in all projects. */
 export async function findActivePhotos(em: EntityManager, page: SyncedPage): Promise<PagePhoto[]> {
   return em.execute(
@@ -62,19 +70,15 @@ export async function archivePhotos(
   movedTo: string | null,
 ): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
-  const locked = (await em.execute(
-    `select id from photo where id in (select json_array_elements_text(?::json)) and archived_at is null
-     order by id for update`,
-    [JSON.stringify(ids)],
-  )) as { id: string }[];
-  const active = locked.map(({ id }) => id);
   const addedMetadata = movedTo === null ? {} : { [MOVED_TO]: movedTo };
-  await em.execute(
-    `update photo set archived_at = ?, updated_at = ?, metadata = metadata || ?::jsonb
-     where id in (select json_array_elements_text(?::json))`,
-    [now, now, JSON.stringify(addedMetadata), JSON.stringify(active)],
-  );
-  return new Set(active);
+  const archived = (await em.execute(
+    `with active as materialized (
+       select id from photo where id in (select json_array_elements_text(?::json)) and archived_at is null order by id for update)
+     update photo set archived_at = ?, updated_at = ?, metadata = metadata || ?::jsonb
+     where id in (select id from active) returning id`,
+    [JSON.stringify(ids), now, now, JSON.stringify(addedMetadata)],
+  )) as { id: string }[];
+  return new Set(archived.map(({ id }) => id));
 }
 
 /**

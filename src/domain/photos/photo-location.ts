@@ -44,11 +44,8 @@ export async function lockFolders(
   ids: readonly string[],
   mode: 'shared' | 'exclusive',
 ): Promise<Set<string>> {
-  if (ids.length === 0) return new Set();
-  const rows = (await em.execute(
-    `select id from photo_folder where id in (select json_array_elements_text(?::json)) and archived_at is null
-     order by id for ${mode === 'shared' ? 'share' : 'update'}`,
-    [JSON.stringify(ids)],
-  )) as { id: string }[];
-  return new Set(rows.map(({ id }) => id));
+  const where = { id: { $in: [...ids] }, archivedAt: null };
+  const lockMode = mode === 'shared' ? LockMode.PESSIMISTIC_READ : LockMode.PESSIMISTIC_WRITE;
+  const folders = ids.length === 0 ? [] : await em.find(PhotoFolder, where, { orderBy: { id: 'asc' }, lockMode });
+  return new Set(folders.map(({ id }) => id));
 }
