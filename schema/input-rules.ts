@@ -28,6 +28,9 @@ export const Rule = <Values>(rule: ArgumentRule<Values>) => Extensions({ rule })
 export const isSent = (values: object, name: string): boolean =>
   name in values && (values as Record<string, unknown>)[name] !== null;
 
+/** Declares the value that an absent argument means, for the OpenAPI document. */
+export const Default = (value: unknown) => Extensions({ default: value });
+
 type Rules = Pick<GraphQLArgument, 'extensions'>;
 
 export const isNotNull = ({ extensions }: Rules) => Boolean(extensions?.notNull);

@@ -40,6 +40,8 @@ export interface RestRoute {
   budget?: Budget;
   /** Codes of the 409 responses. */
   conflicts: string[];
+  /** Whether it is for tokens of the client-credentials grant alone. The resolver checks it. */
+  clientCredentials?: boolean;
   /** Tag of the operation in the OpenAPI document. */
   tag: string;
   /** Whether it is an addition to v1. */
@@ -54,7 +56,7 @@ export interface RestRoute {
 
 type RestOptions = Pick<RestRoute, 'scope' | 'tag'> &
   Partial<Pick<RestRoute, 'params' | 'status' | 'outcomes' | 'conflicts' | 'bodyLimit' | 'budget'>> &
-  Pick<RestRoute, 'extension' | 'builderInQuery' | 'cursorExpires' | 'deprecated'>;
+  Pick<RestRoute, 'clientCredentials' | 'extension' | 'builderInQuery' | 'cursorExpires' | 'deprecated'>;
 
 /**
  * Publishes a query or mutation as a REST operation: `@Rest('GET /builders/{id}', { scope: 'read:builders', tag: 'Builders' })`.

@@ -19,9 +19,7 @@ export const MeetingTitle = scalar<string>({
   description: `Title of a meeting: 1 to ${MAX_TITLE_LENGTH} characters, without white space around it.`,
   jsonSchema: {
     type: 'string',
-    minLength: 1,
-    maxLength: MAX_TITLE_LENGTH,
-    pattern: '\\S',
+    pattern: `^\\s*\\S([\\s\\S]{0,${MAX_TITLE_LENGTH - 2}}\\S)?\\s*$`,
     examples: ['Weekly site meeting'],
   },
   parse: (value) => {

@@ -1,6 +1,6 @@
 import { ArgsType, Field } from 'type-graphql';
 import { PhotoSource } from '../../schema/enums.ts';
-import { NotNull, Rule } from '../../schema/input-rules.ts';
+import { Default, NotNull, Rule } from '../../schema/input-rules.ts';
 import { ImageUrl, PhotoDescription } from '../../schema/photo.scalars.ts';
 import { ExternalSourceId, FileName, FolderId, ProjectId, Timestamp } from '../../schema/scalars.ts';
 import { findImageErrors } from '../../src/domain/photos/photo-inputs.ts';
@@ -10,6 +10,7 @@ import { AttachmentReference } from '../attachment/attachment.type.ts';
 @ArgsType()
 export class PhotoSourceArgs {
   @Field(() => [PhotoSource], { nullable: true, description: 'Any of these areas. Default `GALLERY`.' })
+  @Default([PhotoSource.GALLERY])
   source?: PhotoSource[] | null;
 }
 

@@ -23,8 +23,8 @@ import { EventCursor } from '../event/event.scalars.ts';
 import { CreateWebhookEndpointArgs, DeliveryArgs, UpdateWebhookEndpointArgs } from './webhook.input.ts';
 import { WebhookDeliveryPage, WebhookEndpointWithSecret, WebhookReplay, WebhookTestResult } from './webhook.type.ts';
 
-const WebhookEndpointList = createListType(WebhookEndpoint);
-const shared = { scope: null, tag: 'Webhooks', extension: true } as const;
+const WebhookEndpointList = createListType(WebhookEndpoint, 'integrator');
+const shared = { scope: null, clientCredentials: true, tag: 'Webhooks', extension: true } as const;
 const ofEndpoint = { ...shared, params: { id: 'endpointId' } };
 
 const toEndpointKey = (context: RequestContext, endpointId: string): EndpointKey => ({

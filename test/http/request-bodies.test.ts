@@ -172,13 +172,13 @@ describe('a body with a number that changes when it is read (ERR-27)', () => {
 
   it.each(inexact)('is 400 in variables and literals of GraphQL: %s', async (number) => {
     const sendGraphql = async (blocks: string, variables: string) => {
-      const query = `mutation ($d: [JsonObject!]) { upsertMeetingNote(builderId: "${url.split('/')[2]}", meetingId: "meet_none",
+      const query = `mutation ${blocks === '$d' ? '($d: [JsonObject!])' : ''} { upsertMeetingNote(builderId: "${url.split('/')[2]}", meetingId: "meet_none",
         externalSourceId: "n", detailBlocks: ${blocks}) { id } }`;
       const body = `{"query":${JSON.stringify(query)},"variables":${variables}}`;
       const { errors, http } = (await post(body, 'application/json', '/graphql')).json().errors[0].extensions;
       return [http.status, errors && namesOf(errors)];
     };
-    expect(await sendGraphql('$d', `{"d":[{"a":${number}}]}`)).toEqual([400, ['d[0].a']]);
+    expect(await sendGraphql('$d', `{"d":[{"a":${number}}]}`)).toEqual([400, ['detailBlocks[0].a']]);
     expect(await sendGraphql(`[{ a: ${number} }]`, '{}')).toEqual([400, ['detailBlocks[0].a']]);
   });
 
@@ -260,11 +260,12 @@ describe('a GraphQL body with text that cannot be stored', () => {
   };
 
   it.each([
-    ['a variable', '{"t":"a\\ud800","p":"q"}', ['b', 't', 'p']],
-    ['a variable that the operation does not define', '{"b":"buil_a1","t":"a","x":{"y":"\\u0000"}}', ['x.y']],
+    ['a variable', '{"b":"BUILDER","t":"a\\ud800","p":"q"}', ['title', 'projectId']],
+    ['a variable that the operation does not define', '{"b":"BUILDER","t":"a","x":{"y":"\\u0000"}}', ['x.y']],
     ['the name of a variable', '{"t":5,"\\u0000":1}', ['variables']],
   ])('in %s is 400 with the variables that are wrong (ERR-9, ERR-24)', async (_, variables, fields) => {
-    expect(await errorsOfGraphql(`{"query":${JSON.stringify(query)},"variables":${variables}}`)).toEqual(fields);
+    const own = variables.replace('BUILDER', url.split('/')[2]!);
+    expect(await errorsOfGraphql(`{"query":${JSON.stringify(query)},"variables":${own}}`)).toEqual(fields);
   });
 
   it.each([
@@ -276,7 +277,7 @@ describe('a GraphQL body with text that cannot be stored', () => {
   });
 
   it('in a free-form object of the document is 400 with the paths inside it (ERR-2)', async () => {
-    const note = `mutation { upsertMeetingNote(builderId: "buil_a1", meetingId: "meet_none", externalSourceId: "n",
+    const note = `mutation { upsertMeetingNote(builderId: "${url.split('/')[2]}", meetingId: "meet_none", externalSourceId: "n",
       detailBlocks: [{ a: ["\\u0000", { b: "\\u0000" }] }]) { id } }`;
     expect(await errorsOfGraphql(JSON.stringify({ query: note }))).toEqual([
       'detailBlocks[0].a[0]',

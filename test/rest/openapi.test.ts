@@ -40,7 +40,8 @@ describe('the OpenAPI document', () => {
       const described = operationAt(operation);
       expect(described, `${operation.method} ${operation.path}`).toBeDefined();
       expect(described.operationId).toBe(operation.operationId);
-      expect(described.security).toEqual([{ oauth2: operation.scope === null ? [] : [operation.scope] }]);
+      const scheme = operation.clientCredentials ? 'oauth2ClientCredentials' : 'oauth2';
+      expect(described.security).toEqual([{ [scheme]: operation.scope === null ? [] : [operation.scope] }]);
     }
   });
 

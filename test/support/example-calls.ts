@@ -75,7 +75,10 @@ export class ExampleCalls {
     if (operationId === 'listEvents' && values.query.after !== undefined)
       values.query.after = JSON.parse((await this.send(operationId)).body).meta.nextCursor;
     const headers: Record<string, string> = { ...values.header, ...changes.headers };
-    const token = changes.token === undefined && security[0]?.oauth2 ? await this.token() : changes.token;
+    const token =
+      changes.token === undefined && Object.keys(security[0] ?? {})[0]?.startsWith('oauth2')
+        ? await this.token()
+        : changes.token;
     if (token) headers.authorization = `Bearer ${token}`;
     const inPath = { ...values.path, ...changes.path };
     const url = path.replace(/\{(\w+)\}/g, (_: string, name: string) => encodeURIComponent(inPath[name]));

@@ -72,17 +72,24 @@ const item = (description: string, more: Record<string, JsonSchema> = {}) =>
     ...more,
   });
 
-const image = (status: ImageStatus, description: string, fields: Record<string, JsonSchema>) =>
-  block('IMAGE', description, anything, {
+const PHOTO_ID: JsonSchema = {
+  type: 'string',
+  description: 'Id of the photo, from the bulk upsert.',
+  pattern: PATTERNS.attachment.source,
+  examples: [EXAMPLE_ID],
+};
+const FAILURE: JsonSchema = { description: 'Why the image is missing.', ...ref('ImageFailure') };
+const NOTHING: JsonSchema = { type: 'null', description: 'Null or left out.' };
+
+/** What an image of that status has, in addition to what all have. */
+const imageOf = (status: ImageStatus, attachmentId: JsonSchema, imageFailure: JsonSchema): JsonSchema => ({
+  properties: {
     imageStatus: { type: 'string', const: status, description: 'Whether the image is a photo of the builder.' },
-    'captureSequenceId?': {
-      type: ['number', 'null'],
-      description: 'Its place in the walk.',
-      minimum: Number.MIN_SAFE_INTEGER,
-      maximum: Number.MAX_SAFE_INTEGER,
-    },
-    ...fields,
-  });
+    attachmentId,
+    imageFailure,
+  },
+  required: ['imageStatus', status === ImageStatus.SYNCED ? 'attachmentId' : 'imageFailure'],
+});
 
 const union = (description: string, propertyName: string, members: Record<string, string>): JsonSchema => ({
   description,
@@ -125,23 +132,27 @@ export const pageSchemas: Record<string, JsonSchema> = {
   BulletedListBlock: block('BULLETED_LIST', 'A list with bullets.', createListSchema('ListItem')),
   OrderedListBlock: block('ORDERED_LIST', 'A list with numbers.', createListSchema('ListItem')),
   ChecklistBlock: block('CHECKLIST', 'A list of things to check.', createListSchema('ChecklistItem')),
-  ImageBlock: union('An image, by its `imageStatus`.', 'imageStatus', {
-    SYNCED: 'SyncedImageBlock',
-    FAILED: 'FailedImageBlock',
-  }),
-  SyncedImageBlock: image(ImageStatus.SYNCED, 'An image that is a photo of the builder.', {
-    attachmentId: {
-      type: 'string',
-      description: 'Id of the photo, from the bulk upsert.',
-      pattern: PATTERNS.attachment.source,
-      examples: [EXAMPLE_ID],
-    },
-    'imageFailure?': { type: 'null', description: 'Null or left out: the image has arrived.' },
-  }),
-  FailedImageBlock: image(ImageStatus.FAILED, 'An image that did not arrive. It makes the report `partial`.', {
-    'attachmentId?': { type: 'null', description: 'Null or left out: there is no photo.' },
-    imageFailure: { description: 'Why the image is missing.', ...ref('ImageFailure') },
-  }),
+  ImageBlock: {
+    ...block('IMAGE', 'An image, by its `imageStatus`.', anything, {
+      imageStatus: {
+        type: 'string',
+        enum: Object.keys(ImageStatus),
+        description: 'Whether the image is a photo of the builder. `FAILED` makes the report `partial`.',
+      },
+      'captureSequenceId?': {
+        type: ['number', 'null'],
+        description: 'Its place in the walk.',
+        minimum: Number.MIN_SAFE_INTEGER,
+        maximum: Number.MAX_SAFE_INTEGER,
+      },
+      'attachmentId?': { ...nullable(PHOTO_ID), description: 'Id of the photo; null or left out when it `FAILED`.' },
+      'imageFailure?': {
+        description: 'Why the image is missing; null or left out when it is `SYNCED`.',
+        anyOf: [ref('ImageFailure'), { type: 'null' }],
+      },
+    }),
+    oneOf: [imageOf(ImageStatus.SYNCED, PHOTO_ID, NOTHING), imageOf(ImageStatus.FAILED, NOTHING, FAILURE)],
+  },
   PageBlock: block('PAGE', 'A page within the page.', anything, {
     childPage: { description: 'The page within the page.', ...ref('PageDocument') },
   }),

@@ -29,7 +29,7 @@ export function describeOperation(operation: Operation, schema: GraphQLSchema, s
     summary: createSummary(operation, field),
     description: createDescription(operation, field, mayUseQuery),
     ...(field.deprecationReason && { deprecated: true }),
-    security: describeSecurity(operation.scope),
+    security: describeSecurity(operation.scope, operation.clientCredentials),
     parameters: describeParameters(operation, locations, schemas),
     ...(inBody.length > 0 && { requestBody: requestBody(operation, inBody, schemas, mayUseQuery) }),
     responses: <Record<string, object>>{
@@ -86,12 +86,14 @@ const BODY_OR_QUERY =
   'The fields may stand in a JSON body or in the query; all required ones have to be in one of the two.';
 
 function createDescription(
-  { scope, deprecated }: Operation,
+  { scope, clientCredentials, deprecated }: Operation,
   field: GraphQLField<unknown, unknown>,
   mayUseQuery: boolean,
 ): string {
-  const access =
-    scope === null ? 'Any valid access token will do; no scope is needed.' : `Needs the scope \`${scope}\`.`;
+  const anyToken = clientCredentials
+    ? 'Needs an access token of the client-credentials grant; no scope is needed.'
+    : 'Any valid access token will do; no scope is needed.';
+  const access = scope === null ? anyToken : `Needs the scope \`${scope}\`.`;
   const removal = deprecated?.sunset ? `, and removed on ${deprecated.sunset}` : '';
   const deprecation = deprecated && `Deprecated since ${deprecated.since}${removal}. ${field.deprecationReason}`;
   return [field.description, mayUseQuery && BODY_OR_QUERY, access, deprecation].filter(Boolean).join('\n\n');

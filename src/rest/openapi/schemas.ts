@@ -35,6 +35,7 @@ interface DescribedElement {
   description?: string | null;
   deprecationReason?: string | null;
   defaultValue?: unknown;
+  extensions?: { default?: unknown };
 }
 
 type ComponentType = GraphQLEnumType | GraphQLInputObjectType | GraphQLObjectType | GraphQLUnionType;
@@ -89,12 +90,13 @@ export class Schemas {
 
   /** Returns the schema with the description, default and deprecation of its field or argument. */
   describe(field: DescribedElement, schema: JsonSchema): JsonSchema {
+    const defaultValue = field.defaultValue ?? field.extensions?.default;
     const named = getNamedType(field.type);
     const description = field.description ?? (isListType(field.type) ? undefined : typeDescription(named));
     return {
       ...(description && { description }),
       ...schema,
-      ...(field.defaultValue !== undefined && { default: field.defaultValue }),
+      ...(defaultValue !== undefined && { default: defaultValue }),
       ...(field.deprecationReason && { deprecated: true }),
     };
   }

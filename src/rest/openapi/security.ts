@@ -1,7 +1,9 @@
 import { SCOPE_DECLARATIONS, type Scope } from '../../../schema/scopes.ts';
 
-/** Returns the security requirement of an operation; without a scope, any valid token suffices. */
-export const describeSecurity = (scope: Scope | null) => [{ oauth2: scope === null ? [] : [scope] }];
+/** Returns the security requirement of an operation; without a scope, any valid token suffices, or any of client credentials. */
+export const describeSecurity = (scope: Scope | null, clientCredentials = false) => [
+  { [clientCredentials ? 'oauth2ClientCredentials' : 'oauth2']: scope === null ? [] : [scope] },
+];
 
 /** Returns the schemes for obtaining an access token and for authenticating a client at the token endpoint. OAU-1. */
 export function createSecuritySchemes(baseUrl: string): object {
@@ -25,6 +27,11 @@ export function createSecuritySchemes(baseUrl: string): object {
           scopes,
         },
       },
+    },
+    oauth2ClientCredentials: {
+      type: 'oauth2',
+      description: 'A bearer token of the client-credentials flow; those of users are 403.',
+      flows: { clientCredentials: { tokenUrl, scopes, ...scalar } },
     },
     clientCredentials: {
       type: 'http',
