@@ -200,7 +200,7 @@ export class Contract {
         component: parameter.$ref,
       })),
       bodies: Object.fromEntries(bodies),
-      needsToken: security.some((scheme: object) => Object.keys(scheme)[0]!.startsWith('oauth2')),
+      needsToken: security.some((scheme: object) => Object.keys(scheme).some((name) => name.startsWith('oauth2'))),
     };
   }
 }
