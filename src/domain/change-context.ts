@@ -54,7 +54,7 @@ export function lockRow<T extends object>(em: EntityManager, entity: EntityClass
 
 /** Returns the row with the id. Throws `InvalidInputError` for the field if the region has none. */
 export async function requireRow<T extends { id: string }>(
-  { database }: ChangeContext,
+  { database }: Pick<ChangeContext, 'database'>,
   em: EntityManager,
   entity: EntityClass<T>,
   named: { field: string; what: string; id: string },

@@ -68,7 +68,7 @@ describe('person export', () => {
   });
 
   it('names the ids that do not exist, and those of the other region', async () => {
-    const error = 'IDS: There is no user, worker, profile or contact user_none.';
+    const error = 'IDS: there is no user, worker, profile or contact user_none.';
     expect(await cli.errorOf(['person', 'export', folder, PRIYA.user, 'user_none'])).toBe(error);
     expect(await cli.errorOf(['person', 'export', folder, PRIYA.user, '--region', 'us1'])).toContain(PRIYA.user);
   });
@@ -146,7 +146,7 @@ describe('person texts', () => {
 
   it('rejects a person who was not erased', async () => {
     expect(await cli.errorOf(['person', 'texts', 'user_none'])).toBe(
-      'IDS: There is no user, worker, profile or contact user_none.',
+      'ID: there is no user, worker, profile or contact user_none.',
     );
   });
 });

@@ -69,7 +69,7 @@ describe('photos', () => {
     const exportAndRead = await exportData(
       { database: au1, clock: systemClock, source: OPERATOR },
       storages.au1,
-      folder,
+      { folder: folder },
       silentProgress,
     );
     expect(exportAndRead.storedFiles).toBeGreaterThan(10);
@@ -98,7 +98,7 @@ describe('photos', () => {
     const photos = await rowsOf(database, 'select key, description from photo');
     expect(photos.map((photo) => photo.description)).toEqual([description, description]);
     const out = await fixture.createTemporaryFolder();
-    await exportData({ database, clock: systemClock, source: OPERATOR }, storages.au1, out, silentProgress);
+    await exportData({ database, clock: systemClock, source: OPERATOR }, storages.au1, { folder: out }, silentProgress);
     for (const { key } of photos) expect(await readFile(join(out, 'files', key!))).not.toHaveLength(0);
     const [copy, elsewhere] = [await fixture.createEmptyDatabase(), await createStorages()];
     await importSampleFiles(copy, elsewhere, out);
@@ -120,7 +120,7 @@ describe('photos', () => {
         })(),
       ),
     }));
-    await exportData({ database, clock: systemClock, source: OPERATOR }, storages.au1, out, silentProgress);
+    await exportData({ database, clock: systemClock, source: OPERATOR }, storages.au1, { folder: out }, silentProgress);
     const [photo] = await rowsOf(database, 'select key from photo order by key');
     expect(namesWhileCopying.filter((name) => name.endsWith('.ndjson'))).toEqual([]);
     expect(namesWhileCopying.filter((name) => /^files\/photos\/.*\.part$/.test(name))).not.toHaveLength(0);
@@ -168,7 +168,7 @@ describe('logos, pictures and documents', () => {
     expect(later.files.find(({ file }) => file === 'builders.ndjson')).toMatchObject({ unchanged: 2 });
     expect(await rowsOf(database, 'select distinct logo_key from builder')).toEqual([{ logo_key: key }]);
     const out = await fixture.createTemporaryFolder();
-    await exportData({ database, clock: systemClock, source: OPERATOR }, storages.au1, out, silentProgress);
+    await exportData({ database, clock: systemClock, source: OPERATOR }, storages.au1, { folder: out }, silentProgress);
     expect(await readFile(join(out, 'files', key), 'utf8')).toBe('a logo');
   });
 });
@@ -217,7 +217,12 @@ describe('a folder with links', () => {
     await importSampleFiles(database, storages, SAMPLES);
     const [out, outside] = [await fixture.createTemporaryFolder(), await fixture.createTemporaryFolder()];
     await symlink(outside, join(out, 'files'));
-    const exporting = exportData({ database, clock: systemClock, source: OPERATOR }, storages.au1, out, silentProgress);
+    const exporting = exportData(
+      { database, clock: systemClock, source: OPERATOR },
+      storages.au1,
+      { folder: out },
+      silentProgress,
+    );
     await expect(exporting).rejects.toThrow(/link, which is not followed/);
     expect([await readdir(outside), await readdir(out)]).toEqual([[], ['files']]);
   });

@@ -15,6 +15,7 @@ import { type CliIo, formatFields, formatObject } from '../io/cli-io.ts';
 import {
   addCommandGroup,
   createRepeatableOption,
+  defineChangeCommand,
   defineListCommand,
   defineRegionalCommand,
   parseYesOrNo,
@@ -130,16 +131,20 @@ function addClientCommands(parent: Command, io: CliIo): void {
   });
 
   const disable = parent.command('disable <client>').description('disable a client; its tokens stop working');
-  defineRegionalCommand(io, disable, async (context, _options, client) => {
-    const data = await disableClient(context, client!);
-    return { data, text: `${client} (${data.name}) ${data.changed ? 'is' : 'was already'} disabled.` };
-  });
+  defineChangeCommand(
+    io,
+    disable,
+    disableClient,
+    ({ name, changed }, id) => `${id} (${name}) ${changed ? 'is' : 'was already'} disabled.`,
+  );
 
   const enable = parent.command('enable <client>').description('enable a disabled client again');
-  defineRegionalCommand(io, enable, async (context, _options, client) => {
-    const data = await enableClient(context, client!);
-    return { data, text: `${client} (${data.name}) ${data.changed ? 'is' : 'was already'} enabled.` };
-  });
+  defineChangeCommand(
+    io,
+    enable,
+    enableClient,
+    ({ name, changed }, id) => `${id} (${name}) ${changed ? 'is' : 'was already'} enabled.`,
+  );
 }
 
 function addClientReads(parent: Command, io: CliIo): void {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { archiveVisit, closeVisit } from '../../domain/attendance/manual-changes.ts';
 import { toTerminalLine } from '../../shared/terminal-text.ts';
 import type { CliIo } from '../io/cli-io.ts';
-import { addCommandGroup, defineRegionalCommand } from './define-command.ts';
+import { addCommandGroup, defineChangeCommand, defineRegionalCommand } from './define-command.ts';
 
 /** Adds the commands that close or archive a visit manually. */
 export function addAttendanceCommands(program: Command, io: CliIo): void {
@@ -25,8 +25,10 @@ export function addAttendanceCommands(program: Command, io: CliIo): void {
   const archive = parent
     .command('archive <visit>')
     .description('archive a visit, so that attendance no longer counts it');
-  defineRegionalCommand(io, archive, async (context, _options, visit) => {
-    const data = await archiveVisit(context, visit!);
-    return { data, text: `${visit} of ${data.workerId} ${data.changed ? 'is' : 'was already'} archived.` };
-  });
+  defineChangeCommand(
+    io,
+    archive,
+    archiveVisit,
+    ({ workerId, changed }, visit) => `${visit} of ${workerId} ${changed ? 'is' : 'was already'} archived.`,
+  );
 }

@@ -33,14 +33,7 @@ export function addDataCommands(program: Command, io: CliIo): void {
   const exportCommand = program
     .command('export <dir>')
     .description('export the data of a region to a folder of newline-delimited JSON');
-  defineRegionalCommand(io, exportCommand, async (context, _options, dir) => {
-    const folder = resolve(dir!);
-    const storage = await openStorage(io, context);
-    const data = await exportData(context, storage, folder, createProgressReporter(io));
-    const lines = data.files.map(({ file, rows }) => [file, `${rows} rows`]);
-    lines.push(['files/', `${data.storedFiles} files`]);
-    return { data: { folder, ...data }, text: formatFields(`Exported to ${folder}.`, Object.fromEntries(lines)) };
-  });
+  defineExportCommand(io, exportCommand, (dir) => ({ dir: dir! }));
 
   const demo = program
     .command('demo')
@@ -56,4 +49,20 @@ export function addDataCommands(program: Command, io: CliIo): void {
       return { data, text: formatFields(heading, { credentials: data.credentials }) };
     }),
   );
+}
+
+/** Sets the action of a command that exports a region or a builder: its arguments are the folder, and the builder before it. */
+export function defineExportCommand(
+  io: CliIo,
+  command: Command,
+  toRequest: (...args: string[]) => { dir: string; builder?: string },
+): void {
+  defineRegionalCommand(io, command, async (context, _options, ...args) => {
+    const { dir, builder } = toRequest(...args);
+    const storage = await openStorage(io, context);
+    const data = await exportData(context, storage, { folder: resolve(dir), builder }, createProgressReporter(io));
+    const lines = data.files.map(({ file, rows }) => [file, `${rows} rows`]);
+    lines.push(['files/', `${data.storedFiles} files`]);
+    return { data, text: formatFields(`Exported to ${data.folder}.`, Object.fromEntries(lines)) };
+  });
 }

@@ -62,7 +62,10 @@ function nameOfField(command: Command, field: string): string {
     .replace(/Id$|s$/, '')
     .replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
     .replace(/^closed-by$/, 'by');
-  if (command.registeredArguments.some((argument) => argument.name() === name)) return name.toUpperCase();
+  const argument = command.registeredArguments
+    .map((each) => each.name())
+    .find((each) => each === name || each === field);
+  if (argument) return argument.toUpperCase();
   return command.options.some(({ long }) => long === `--${name}`) ? `--${name}` : field;
 }
 
@@ -79,6 +82,19 @@ export function defineRegionalCommand(
       return { data: { regionId: options.region, ...data }, ...result };
     }),
   );
+}
+
+/** Sets the action of a command whose only argument is the object that it changes, unless it was changed before. */
+export function defineChangeCommand<T extends { changed: boolean }>(
+  io: CliIo,
+  command: Command,
+  change: (context: ChangeContext, id: string) => Promise<T>,
+  describe: (data: T, id: string) => string,
+): Command {
+  return defineRegionalCommand(io, command, async (context, _options, id) => {
+    const data = await change(context, id!);
+    return { data, text: describe(data, id!) };
+  });
 }
 
 /** Returns the name of a command with its group: `client create`. */

@@ -5,7 +5,13 @@ import { grantSiteAccess, revokeSiteAccess } from '../../domain/access/site-acce
 import { disableUser, enableUser, updateUser } from '../../domain/access/users.ts';
 import { toTerminalLine } from '../../shared/terminal-text.ts';
 import { type CliIo, formatObject } from '../io/cli-io.ts';
-import { addCommandGroup, defineListCommand, defineRegionalCommand, parseYesOrNo } from './define-command.ts';
+import {
+  addCommandGroup,
+  defineChangeCommand,
+  defineListCommand,
+  defineRegionalCommand,
+  parseYesOrNo,
+} from './define-command.ts';
 import { addPictureCommand } from './storage.ts';
 import { addPasswordLinkCommands, addUserCreateCommand } from './user-accounts.ts';
 
@@ -22,16 +28,20 @@ function addUserCommands(parent: Command, io: CliIo): void {
   addUserReads(parent, io);
 
   const disable = parent.command('disable <user>').description('disable a user, by id or e-mail address');
-  defineRegionalCommand(io, disable, async (context, _options, user) => {
-    const data = await disableUser(context, user!);
-    return { data, text: `${data.email} (${data.userId}) ${data.changed ? 'is' : 'was already'} disabled.` };
-  });
+  defineChangeCommand(
+    io,
+    disable,
+    disableUser,
+    (data) => `${data.email} (${data.userId}) ${data.changed ? 'is' : 'was already'} disabled.`,
+  );
 
   const enable = parent.command('enable <user>').description('enable a disabled user again');
-  defineRegionalCommand(io, enable, async (context, _options, user) => {
-    const data = await enableUser(context, user!);
-    return { data, text: `${data.email} (${data.userId}) ${data.changed ? 'is' : 'was already'} enabled.` };
-  });
+  defineChangeCommand(
+    io,
+    enable,
+    enableUser,
+    (data) => `${data.email} (${data.userId}) ${data.changed ? 'is' : 'was already'} enabled.`,
+  );
 
   addPictureCommand(parent, io);
 }

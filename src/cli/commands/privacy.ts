@@ -1,24 +1,20 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { ErasurePlace } from '../../../entities/erasure.entity.ts';
+import type { Erasure, ErasurePlace } from '../../../entities/erasure.entity.ts';
+import { loadConfig } from '../../config.ts';
+import { parseId } from '../../domain/access/access-values.ts';
+import { cancelBuilderErasure, listErasures, scheduleBuilderErasure } from '../../domain/privacy/erase-builder.ts';
+import { erasePerson, previewErasure } from '../../domain/privacy/erase-person.ts';
+import { listErasedTexts, replaceErasedText } from '../../domain/privacy/listed-texts.ts';
+import { findPeople } from '../../domain/privacy/person.ts';
+import { listPersonalTables } from '../../domain/privacy/personal-tables.ts';
 import { toTerminalLine } from '../../shared/terminal-text.ts';
 import { CliError } from '../cli-error.ts';
 import { type CliIo, formatFields } from '../io/cli-io.ts';
 import { confirm } from '../io/confirm.ts';
-import { createProgressReporter } from '../io/progress.ts';
-import {
-  cancelErasure,
-  erasePersonRecords,
-  exportBuilder,
-  exportPersonTo,
-  listErasureRecords,
-  manageErasedTexts,
-  previewPersonErasure,
-  replayErasureList,
-  scheduleErasure,
-  searchPeople,
-} from '../services/privacy.ts';
+import { exportPersonTo, replayErasureList } from '../services/privacy.ts';
 import { openStorage } from '../services/storage.ts';
+import { defineExportCommand } from './data.ts';
 import { addCommandGroup, defineRegionalCommand } from './define-command.ts';
 
 /** Adds the commands that export and erase people. */
@@ -29,7 +25,8 @@ export function addPersonCommands(program: Command, io: CliIo): void {
     .command('find <text>')
     .description('find users, workers, profiles and contacts by full name or e-mail address');
   defineRegionalCommand(io, find, async (context, _options, text) => {
-    const data = await searchPeople(context, text!);
+    const { database } = context;
+    const data = { people: await findPeople(database.fork(), listPersonalTables(database.metadata), text!) };
     const lines = data.people.map(({ id, name, email, builderId }) => [
       id,
       [name, email, builderId].filter(Boolean).join(', '),
@@ -56,15 +53,15 @@ export function addPersonCommands(program: Command, io: CliIo): void {
     .option('--yes', 'skip the confirmation; required without a terminal');
   defineRegionalCommand(io, erase, async (context, options, ids) => {
     const list = toList(ids);
-    const storage = await openStorage(io, context);
+    const privacyContext = { ...context, storage: await openStorage(io, context) };
     if (!options.yes) {
-      const found = await previewPersonErasure(context, storage, list);
+      const found = await previewErasure(privacyContext, list);
       const texts = found.map((each) => formatText(each, each.texts.join(' … ')));
       const question = `This erases the person with the records ${list.join(', ')}. It cannot be undone.`;
       const steps = texts.length > 0 ? ['These texts name the person, and stay:', ...texts, question] : [question];
       if (!(await confirm(io, steps))) return { data: { erased: false }, text: 'Nothing was erased.' };
     }
-    const data = await erasePersonRecords(context, storage, list, options.reason);
+    const data = await erasePerson(privacyContext, list, options.reason);
     const rows = Object.entries(data.rows).map(([type, count]) => [type, String(count)]);
     const texts = data.texts.map((each) => `\n${formatText(each, each.texts.join(' … '))}`);
     const heading = formatFields(`The person is now ${data.pseudonym}.`, Object.fromEntries(rows));
@@ -80,8 +77,11 @@ export function addPersonCommands(program: Command, io: CliIo): void {
   defineRegionalCommand(io, texts, async (context, { replace, name }, id) => {
     if ((replace === undefined) !== (name === undefined))
       throw CliError.forOption(replace ? '--name' : '--replace', 'is required with the other');
-    const data = await manageErasedTexts(context, id!, replace === undefined ? null : { place: replace, name });
-    const lines = data.texts.map(({ place, value }) =>
+    const texts = replace
+      ? [await replaceErasedText(context, id!, replace, name)]
+      : await listErasedTexts(context, id!);
+    const data = { texts };
+    const lines = texts.map(({ place, value }) =>
       formatLine(place, typeof value === 'string' ? value : JSON.stringify(value)),
     );
     return { data, text: lines.join('\n') || 'No text named the person.' };
@@ -110,14 +110,7 @@ export function addBuilderPrivacyCommands(builder: Command, io: CliIo): void {
   const exportCommand = builder
     .command('export <builder> <dir>')
     .description('export the records of a builder with their files, in the format of import');
-  defineRegionalCommand(io, exportCommand, async (context, _options, id, dir) => {
-    const request = { builder: id!, folder: resolve(dir!) };
-    const storage = await openStorage(io, context);
-    const data = await exportBuilder(context, storage, request, createProgressReporter(io));
-    const lines = data.files.map(({ file, rows }) => [file, `${rows} rows`]);
-    lines.push(['files/', `${data.storedFiles} files`]);
-    return { data, text: formatFields(`Exported to ${data.folder}.`, Object.fromEntries(lines)) };
-  });
+  defineExportCommand(io, exportCommand, (id, dir) => ({ dir: dir!, builder: id! }));
 
   const erase = builder
     .command('erase <builder>')
@@ -125,19 +118,22 @@ export function addBuilderPrivacyCommands(builder: Command, io: CliIo): void {
     .option('--undo', 'cancel the scheduled erasure')
     .option('--reason <text>', 'reason for the audit log');
   defineRegionalCommand(io, erase, async (context, { undo, reason }, id) => {
+    const builderId = parseId('builderId', 'builder', id!);
     const privacyContext = { ...context, storage: await openStorage(io, context) };
     if (undo) {
-      const data = await cancelErasure(privacyContext, id!);
+      const data = { ...toListedErasure(await cancelBuilderErasure(privacyContext, builderId)), builderId };
       return { data, text: `${data.builderId} is no longer to be erased.` };
     }
-    const data = await scheduleErasure(io, privacyContext, id!, reason);
-    const when = data.changed ? 'will be' : 'was already to be';
+    const { erasureGraceDays } = loadConfig(io.env);
+    const { erasure, changed } = await scheduleBuilderErasure(privacyContext, builderId, erasureGraceDays, reason);
+    const data = { ...toListedErasure(erasure), builderId, changed };
+    const when = changed ? 'will be' : 'was already to be';
     return { data, text: `${data.builderId} ${when} erased after ${data.dueAt}. --undo cancels it until then.` };
   });
 
   const list = builder.command('erasures').description('list the erasures of builders and people, newest first');
   defineRegionalCommand(io, list, async (context) => {
-    const data = await listErasureRecords(context);
+    const data = { erasures: (await listErasures(context.database)).map(toListedErasure) };
     const lines = data.erasures.map(({ id, kind, subjectIds, dueAt, cancelledAt, completedAt }) => {
       const state = cancelledAt ? `cancelled ${cancelledAt}` : completedAt ? `done ${completedAt}` : `due ${dueAt}`;
       return [id, `${kind} ${subjectIds.join(' ')} ${state}`];
@@ -145,6 +141,8 @@ export function addBuilderPrivacyCommands(builder: Command, io: CliIo): void {
     return { data, text: formatFields(lines.length > 0 ? 'Erasures:' : 'No erasures.', Object.fromEntries(lines)) };
   });
 }
+
+const toListedErasure = ({ builderIds: _, pendingKeys: __, places: ___, ...erasure }: Erasure) => erasure;
 
 /** Commander passes the values of a variadic argument as a list. */
 const toList = (values: unknown): string[] => values as string[];

@@ -6,27 +6,25 @@ import { listImageHosts, showImageHost } from '../../domain/access/list-access.t
 import type { CliIo } from '../io/cli-io.ts';
 import { setBuilderLogo, setUserPicture } from '../services/images.ts';
 import { openStorage } from '../services/storage.ts';
-import { addCommandGroup, defineListCommand, defineRegionalCommand } from './define-command.ts';
+import { addCommandGroup, defineChangeCommand, defineListCommand, defineRegionalCommand } from './define-command.ts';
 import { addBuilderPrivacyCommands } from './privacy.ts';
 
 /** Adds the commands for approved image hosts and for builders' logos. */
 export function addStorageCommands(program: Command, io: CliIo): void {
   const hosts = addCommandGroup(program, 'image-host', 'hosts that imageUrl may refer to');
-  defineRegionalCommand(
+  const approve = hosts.command('approve <host>').description('approve a reviewed host');
+  defineChangeCommand(
     io,
-    hosts.command('approve <host>').description('approve a reviewed host'),
-    async (context, _options, host) => {
-      const data = await approveImageHost(context, host!);
-      return { data, text: `${data.host} ${data.changed ? 'is' : 'was already'} approved.` };
-    },
+    approve,
+    approveImageHost,
+    ({ host, changed }) => `${host} ${changed ? 'is' : 'was already'} approved.`,
   );
-  defineRegionalCommand(
+  const revoke = hosts.command('revoke <host>').description('revoke an approval');
+  defineChangeCommand(
     io,
-    hosts.command('revoke <host>').description('revoke an approval'),
-    async (context, _options, host) => {
-      const data = await revokeImageHost(context, host!);
-      return { data, text: `${data.host} ${data.changed ? 'is no longer' : 'was not'} approved.` };
-    },
+    revoke,
+    revokeImageHost,
+    ({ host, changed }) => `${host} ${changed ? 'is no longer' : 'was not'} approved.`,
   );
   const list = hosts.command('list').description('list the approved hosts').option('--host <text>', 'part of the name');
   defineListCommand(io, list, { name: 'hosts', columns: ['host', 'createdAt'] }, listImageHosts);

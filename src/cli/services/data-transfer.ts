@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { Builder } from '../../../entities/builder.entity.ts';
 import type { AccessChange } from '../../data-transfer/access-changes.ts';
 import { type CrossRecordRule, type FileDefinition, requireStoredFiles } from '../../data-transfer/file-definitions.ts';
 import { importFolder } from '../../data-transfer/import.ts';
@@ -6,7 +7,7 @@ import type { ImportOptions } from '../../data-transfer/import-file.ts';
 import type { RowProblem } from '../../data-transfer/row-reader.ts';
 import { parseId } from '../../domain/access/access-values.ts';
 import { recordAuditOnConnection } from '../../domain/audit/record-audit.ts';
-import { type ChangeContext, inTransaction } from '../../domain/change-context.ts';
+import { type ChangeContext, inTransaction, requireRow } from '../../domain/change-context.ts';
 import {
   normalizeReportRow,
   REPORTS_WITH_PAGES,
@@ -129,15 +130,28 @@ async function endAccess(client: pg.ClientBase, { userId, before, after }: Acces
   ]);
 }
 
-/** Exports the data of the region to a folder, and records it before the files are complete, so that no export is unrecorded. */
-export async function exportData(context: ChangeContext, storage: Storage, folder: string, progress: ProgressReporter) {
+/**
+ * Exports the records of a region, or of one of its builders, to a folder. The export is recorded before anything leaves the database, so that
+ * none is unrecorded.
+ */
+export async function exportData(
+  context: ChangeContext,
+  storage: Storage,
+  { folder, builder }: { folder: string; builder?: string },
+  progress: ProgressReporter,
+) {
   const { database } = context;
+  const builderId = builder === undefined ? undefined : parseId('builderId', 'builder', builder);
   const onProgress = (file: string, rows: number) => progress.update(file, rows, null, `${rows} rows`);
   try {
-    await inTransaction(context, (_em, _now, record) =>
-      record({ action: 'region.exported', objectId: database.region, after: {} }),
-    );
-    return await exportWithStoredFiles(database, storage, folder, { onProgress });
+    await inTransaction(context, async (em, _now, record) => {
+      if (builderId === undefined) return record({ action: 'region.exported', objectId: database.region, after: {} });
+      const named = { field: 'builder', what: 'builder', id: builderId };
+      const { name } = await requireRow(context, em, Builder, named);
+      await record({ action: 'builder.exported', objectId: builderId, builderId, after: { name } });
+    });
+    const exported = await exportWithStoredFiles(database, storage, folder, { onProgress, builderId });
+    return { ...(builderId !== undefined && { builderId }), folder, ...exported };
   } finally {
     progress.stop();
   }

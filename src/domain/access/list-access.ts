@@ -7,7 +7,7 @@ import { Membership } from '../../../entities/membership.entity.ts';
 import { ClientType, OAuthClient } from '../../../entities/oauth-client.entity.ts';
 import { User } from '../../../entities/user.entity.ts';
 import { toComparableText } from '../../shared/comparable-text.ts';
-import type { ChangeContext } from '../change-context.ts';
+import { type ChangeContext, requireRow } from '../change-context.ts';
 import { parseId } from './access-values.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
 import { toUserFilter } from './users.ts';
@@ -92,8 +92,8 @@ export async function listIntegrators(context: ReadContext, { name }: Integrator
 /** Returns an integrator with the ids of its clients and its connections. */
 export async function showIntegrator(context: ReadContext, id: string) {
   const em = context.database.fork();
-  const integrator = await em.findOne(Integrator, { id: parseId('integratorId', 'integrator', id) });
-  if (!integrator) throw new InvalidInputError('integratorId', toNotFoundMessage(context, `integrator ${id}`));
+  parseId('integratorId', 'integrator', id);
+  const integrator = await requireRow(context, em, Integrator, { field: 'integratorId', what: 'integrator', id });
   const clients = await em.find(OAuthClient, { integratorId: id }, { orderBy: { id: 'asc' } });
   const connections = await em.find(Connection, { integratorId: id }, { orderBy: { id: 'asc' } });
   return { ...toIntegrator(integrator), clients: clients.map(toClient), connections: connections.map(toConnection) };
@@ -125,8 +125,8 @@ export async function listClients(context: ReadContext, filter: ClientFilter, pa
 /** Returns a client with its integrator's name and the times of its valid secrets. */
 export async function showClient(context: ReadContext, id: string) {
   const em = context.database.fork();
-  const client = await em.findOne(OAuthClient, { id: parseId('clientId', 'client', id) });
-  if (!client) throw new InvalidInputError('clientId', toNotFoundMessage(context, `client ${id}`));
+  parseId('clientId', 'client', id);
+  const client = await requireRow(context, em, OAuthClient, { field: 'clientId', what: 'client', id });
   const integrator = client.integratorId === null ? null : await em.findOne(Integrator, { id: client.integratorId });
   const secrets = await em.execute<{ id: number; created_at: string }[]>(
     'select id, created_at::text from oauth_client_secret where client_id = ? order by created_at desc, id desc',
@@ -196,7 +196,7 @@ export async function listUsers(context: ReadContext, filter: UserFilter, page: 
 export async function showUser(context: ReadContext, who: string) {
   const em = context.database.fork();
   const user = await em.findOne(User, toUserFilter('user', who));
-  if (!user) throw new InvalidInputError('user', toNotFoundMessage(context, `user ${who}`));
+  if (!user) throw new InvalidInputError('user', `there is no user ${who} in ${context.database.region}`);
   const memberships = await em.find(Membership, { userId: user.id }, { orderBy: { builderId: 'asc' } });
   return { ...toUser(user), memberships: memberships.map(({ builderId, role }) => ({ builderId, role })) };
 }
@@ -232,8 +232,6 @@ export async function showImageHost(context: ReadContext, name: string) {
   if (!host) throw new InvalidInputError('host', `${name} is not approved in ${context.database.region}`);
   return toImageHost(host);
 }
-
-const toNotFoundMessage = ({ database }: ReadContext, what: string) => `there is no ${what} in ${database.region}`;
 
 function parseChoice<T extends Record<string, string>>(field: string, text: string, choices: T): string {
   if (text in choices) return text;

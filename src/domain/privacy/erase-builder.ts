@@ -7,6 +7,7 @@ import { getErrorCode } from '../../database/errors.ts';
 import { connectWithSettings, DIRECT_SETTINGS } from '../../database/pool/session-settings.ts';
 import { newId } from '../../shared/ids.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { InvalidInputError } from '../access/invalid-input-error.ts';
 import { recordErasure } from '../audit/maintain-audit-log.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { lockRow } from '../change-context.ts';
@@ -23,11 +24,6 @@ const ATTEMPTS = 5;
 const FOREIGN_KEY_VIOLATION = '23503';
 /** Folders of the storage whose objects are below the id of their builder. */
 const FOLDERS = ['uploads', 'photos', 'renditions', 'logos', 'documents'];
-
-/** A builder id that the region does not have, or that has no scheduled erasure. */
-export class BuilderErasureError extends Error {
-  override name = 'BuilderErasureError';
-}
 
 /**
  * Schedules the erasure of a builder by the database's clock (PRV-8). Returns the erasure that is scheduled already, if there is one. It is
@@ -46,7 +42,7 @@ export async function scheduleBuilderErasure(
     const [builder] = await em.execute<{ name: string }[]>('select name from builder where id = ? for update', [
       builderId,
     ]);
-    if (!builder) throw new BuilderErasureError(`there is no builder ${builderId} in ${database.region}`);
+    if (!builder) throw new InvalidInputError('builder', `there is no builder ${builderId} in ${database.region}`);
     const existing = await em.findOne(Erasure, createOpenErasureFilter(builderId));
     if (existing) return { erasure: existing, changed: false };
     const now = new Date(at).toISOString();
@@ -76,7 +72,7 @@ export async function scheduleBuilderErasure(
 }
 
 /**
- * Cancels the scheduled erasure of a builder, until it is due by the database's clock (PRV-8). Throws `BuilderErasureError` if none is
+ * Cancels the scheduled erasure of a builder, until it is due by the database's clock (PRV-8). Throws `InvalidInputError` if none is
  * scheduled. The cancellation is stored outside of the database before the commit: whatever is restored later, the builder is not erased.
  */
 export async function cancelBuilderErasure(context: PrivacyContext, builderId: string): Promise<Erasure> {
@@ -84,10 +80,13 @@ export async function cancelBuilderErasure(context: PrivacyContext, builderId: s
   await rejectForeignBucket(database, storage);
   return database.transaction(async (em) => {
     const scheduled = await lockRow(em, Erasure, createOpenErasureFilter(builderId));
-    if (!scheduled) throw new BuilderErasureError(`no erasure of ${builderId} is scheduled`);
+    if (!scheduled) throw new InvalidInputError('builder', `no erasure of ${builderId} is scheduled`);
     const at = await database.now();
     if (Date.parse(scheduled.dueAt) <= at) {
-      throw new BuilderErasureError(`the erasure of ${builderId} was due at ${scheduled.dueAt} and cannot be undone`);
+      throw new InvalidInputError(
+        'builder',
+        `the erasure of ${builderId} was due at ${scheduled.dueAt} and cannot be undone`,
+      );
     }
     const now = new Date(at).toISOString();
     scheduled.cancelledAt = now;

@@ -3,6 +3,7 @@ import { Erasure, type ErasurePlace } from '../../../entities/erasure.entity.ts'
 import type { NoteBlock } from '../../../entities/meeting.entity.ts';
 import { canonicalJson, createFingerprint } from '../../shared/canonical-json.ts';
 import { isObject } from '../../shared/is-object.ts';
+import { InvalidInputError } from '../access/invalid-input-error.ts';
 import { type ChangeContext, inTransaction } from '../change-context.ts';
 import { replaceName } from './name-patterns.ts';
 import { toArray, UnknownPersonError } from './person.ts';
@@ -14,11 +15,6 @@ interface ListedText {
   place: string;
   builderId: string | null;
   value: unknown;
-}
-
-/** A text that is not on the list, that does not contain the name, or that cannot change. */
-export class TextReplacementError extends Error {
-  override name = 'TextReplacementError';
 }
 
 const toPlace = ({ table, id, column }: ErasurePlace) => `${table}/${id}/${column}`;
@@ -41,7 +37,10 @@ export async function listErasedTexts({ database }: ChangeContext, id: string): 
   return texts;
 }
 
-/** Replaces a name by the pseudonym in one of the listed texts, in all spellings that are compared as equal (PRV-4). */
+/**
+ * Replaces a name by the pseudonym in one of the listed texts, in all spellings that are compared as equal (PRV-4). Throws `InvalidInputError` for
+ * a text that is not listed, has no such name or cannot change.
+ */
 export function replaceErasedText(
   context: ChangeContext,
   id: string,
@@ -51,14 +50,16 @@ export function replaceErasedText(
   return inTransaction(context, async (em, now, record) => {
     const { places, pseudonym } = await findErasure(em, id);
     const listed = places.find((each) => toPlace(each) === place);
-    if (!listed) throw new TextReplacementError(`${place} is not on the list of ${id}`);
-    if (listed.table === 'audit_entry') throw new TextReplacementError('entries of the audit log cannot change');
+    if (!listed) throw new InvalidInputError('replace', `${place} is not on the list of ${id}`);
+    if (listed.table === 'audit_entry')
+      throw new InvalidInputError('replace', 'entries of the audit log cannot change');
     const table = listPersonalTables(context.database.metadata).find((each) => each.table === listed.table)!;
     const row = await selectRow(em, table, listed.id, 'for update');
-    if (!row) throw new TextReplacementError(`${place} no longer exists`);
+    if (!row) throw new InvalidInputError('replace', `${place} no longer exists`);
     const replace = (value: unknown) => replaceIn(value, (text) => replaceName(text, name, pseudonym));
     const changes = replaceWithDependents(table, row.values, listed.column, replace);
-    if (Object.keys(changes).length === 0) throw new TextReplacementError(`${place} does not contain "${name}"`);
+    if (Object.keys(changes).length === 0)
+      throw new InvalidInputError('replace', `${place} does not contain "${name}"`);
     if (table.columns.has('updatedAt')) changes.updated_at = now;
     await updateRow(em, table, listed.id, changes);
     const { builderId } = row;

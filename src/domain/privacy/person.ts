@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { PersonKind } from '../../../entities/personal-data.ts';
 import { toComparableText } from '../../shared/comparable-text.ts';
 import { ID_PREFIXES } from '../../shared/ids.ts';
+import { InvalidInputError } from '../access/invalid-input-error.ts';
 import { toNameForms } from './name-patterns.ts';
 import { type PersonalTable, quote } from './personal-tables.ts';
 
@@ -22,11 +23,9 @@ export interface Person {
 }
 
 /** Ids that are no record of a person in the region. */
-export class UnknownPersonError extends Error {
-  override name = 'UnknownPersonError';
-
-  constructor(readonly ids: readonly string[]) {
-    super(`There is no user, worker, profile or contact ${ids.join(', ')}.`);
+export class UnknownPersonError extends InvalidInputError {
+  constructor(ids: readonly string[]) {
+    super('ids', `there is no user, worker, profile or contact ${ids.join(', ')}`);
   }
 }
 

@@ -93,7 +93,7 @@ describe.each(['local', 's3'])('with the %s store', (kind) => {
       const context = contextOf(database, storage);
       await expect(exportPerson(context, [BUILDER])).rejects.toThrow(UnknownPersonError);
       await expect(exportPerson(context, [PRIYA.user, 'wkr_none'])).rejects.toThrow(
-        'There is no user, worker, profile or contact wkr_none.',
+        'ids: there is no user, worker, profile or contact wkr_none.',
       );
     });
   });
