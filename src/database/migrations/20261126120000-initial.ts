@@ -66,11 +66,8 @@ create table oauth_client (
   integrator_id text references integrator,
   name text not null,
   type text not null check (type in ('CONFIDENTIAL', 'PUBLIC')),
-  internal boolean not null default false,
-  grants text[] not null, scopes text[] not null,
-  redirect_uris text[] not null default '{}',
-  origins text[] not null default '{}',
-  pilot_agreement text,
+  internal boolean not null default false, grants text[] not null, scopes text[] not null,
+  redirect_uris text[] not null default '{}', origins text[] not null default '{}', pilot_agreement text,
   disabled_at timestamptz(3)
 );
 create index oauth_client_integrator_id_index on oauth_client (integrator_id);
@@ -97,7 +94,6 @@ create table connection (
 );
 
 -- People of builders and staff, erasures and the audit log.
-
 -- The form in which names, addresses and texts are compared and searched: \`toComparableText\` of src/shared/comparable-text.ts is the same.
 create function comparable_text(value text) returns text language sql immutable strict parallel safe
   return btrim(regexp_replace(replace(translate(normalize(casefold(regexp_replace(normalize(value, NFKC),
@@ -144,8 +140,7 @@ create table erasure (
   kind text not null check (kind in ('PERSON', 'BUILDER')),
   subject_ids text[] not null, pseudonym text, requested_at timestamptz(3) not null,
   due_at timestamptz(3) not null, cancelled_at timestamptz(3), completed_at timestamptz(3),
-  pending_keys text[] not null default '{}',
-  builder_ids text[] not null default '{}',
+  pending_keys text[] not null default '{}', builder_ids text[] not null default '{}',
   places jsonb not null default '[]'
 );
 create index erasure_subject_ids_index on erasure using gin (subject_ids);
@@ -164,7 +159,6 @@ create index audit_entry_object_id_at_index on audit_entry (object_id, at);
 create index audit_entry_person_id_index on audit_entry (person_id);
 
 -- The audit log is append-only, except for two functions that run as the owner of its table.
-
 -- The setting alone is not enough: any role can set it, but only the functions below run as the owner for a role that is not.
 create function audit_entry_reject_change() returns trigger language plpgsql set search_path = '' as $$
 begin
@@ -266,7 +260,6 @@ end $$;
 revoke all on function audit_purge, audit_pseudonymize, record_erasure from public;
 
 -- Tokens, sessions, and budgets of requests.
-
 create table oauth_token_family (
   id text primary key,
   created_at timestamptz(3) not null,
@@ -320,7 +313,6 @@ create unlogged table rate_budget (
 );
 
 -- Requests of integrators, and those that were rejected.
-
 create table usage_day (
   integrator_id text not null references integrator,
   date date not null, requests int not null, errors int not null, rejections int not null,
@@ -338,7 +330,6 @@ create table rejection (
 create index rejection_integrator_id_id_index on rejection (integrator_id, id);
 
 -- Projects, people who work on them, and timesheets.
-
 create table project (
   ${TRACKED},
   builder_id text not null references builder,
@@ -388,15 +379,11 @@ create index timesheet_cost_code_id_created_at_id_index on timesheet (cost_code_
 create index timesheet_project_id_created_at_id_index on timesheet (project_id, created_at, id) include (builder_id, status, date);
 
 -- Subcontractors, their documents and workers.
-
 create table subcontractor (
   ${TRACKED},
   builder_id text not null references builder,
-  name text not null, abn text,
-  is_builder boolean not null default false,
-  address jsonb not null default '{}',
-  tags text[] not null default '{}',
-  integrations jsonb not null default '[]',
+  name text not null, abn text, is_builder boolean not null default false, address jsonb not null default '{}',
+  tags text[] not null default '{}', integrations jsonb not null default '[]',
   archived_at timestamptz(3)
 );
 create index subcontractor_builder_id_changed_at_index on subcontractor (builder_id, changed_at) where archived_at is null;
@@ -452,8 +439,7 @@ create table contact (
   ${TRACKED},
   builder_id text not null references builder,
   subcontractor_id text not null references subcontractor,
-  name text not null, email text, phone text,
-  is_primary boolean not null default false,
+  name text not null, email text, phone text, is_primary boolean not null default false,
   type text not null check (type in ('SUBCONTRACTOR', 'BUILDER')),
   project_ids text[] not null default '{}'
 );
@@ -496,7 +482,6 @@ create index induction_subcontractor_id_created_at_id_index on induction (subcon
 create index induction_worker_id_created_at_id_index on induction (worker_id, created_at, id);
 
 -- Visits of workers, and the events and conflicts that they come from.
-
 create table sign_on_visit (
   ${RECORD},
   builder_id text not null references builder,
@@ -544,8 +529,7 @@ create table sign_on_conflict (
   worker_id text not null references worker,
   digest text not null,
   code text not null check (code in ('EVENT_MISMATCH', 'WORKER_MISMATCH', 'SIGN_ON_REQUIRED', 'ALREADY_SIGNED_OFF', 'ATTENDANCE_CLOSED')),
-  answers int not null default 1,
-  source_event_id text not null, source_sign_on_event_id text,
+  answers int not null default 1, source_event_id text not null, source_sign_on_event_id text,
   type text not null check (type in ('SIGN_ON', 'SIGN_OFF')),
   occurred_at timestamptz(3) not null, device_id text,
   resolution text check (resolution in ('KEEP_RECORD', 'USE_EVENT_TIME')),
@@ -557,7 +541,6 @@ create index sign_on_conflict_open on sign_on_conflict (builder_id, id) where re
 create index sign_on_conflict_project_id_created_at_id_index on sign_on_conflict (project_id, created_at, id);
 
 -- Defects and their locations.
-
 create table project_location (
   id text primary key,
   builder_id text not null references builder,
@@ -575,9 +558,7 @@ create table defect (
   priority text not null check (priority in ('LOW', 'MEDIUM', 'HIGH')),
   due_date timestamptz(3),
   location_id text references project_location,
-  assignees jsonb not null default '[]',
-  photo_ids text[] not null default '{}',
-  closed_at timestamptz(3),
+  assignees jsonb not null default '[]', photo_ids text[] not null default '{}', closed_at timestamptz(3),
   constraint defect_project_id_identifier_key unique (project_id, identifier)
 );
 create index defect_builder_id_changed_at_index on defect (builder_id, changed_at);
@@ -586,7 +567,6 @@ create index defect_builder_id_status_created_at_id_index on defect (builder_id,
 create index defect_project_id_created_at_id_index on defect (project_id, created_at, id) include (builder_id, status);
 
 -- Meetings and their notes.
-
 create table meeting_template (
   id text primary key,
   builder_id text not null references builder,
@@ -600,8 +580,7 @@ create table meeting (
   project_id text references project,
   title text not null, date timestamptz(3) not null,
   status text not null check (status in ('DRAFT', 'DISTRIBUTED', 'RUNNING', 'COMPLETED')),
-  agenda text, notes text,
-  note_blocks jsonb not null default '[]',
+  agenda text, notes text, note_blocks jsonb not null default '[]',
   template_id text references meeting_template,
   template_response jsonb,
   integrator_id text references integrator,
@@ -619,9 +598,7 @@ create table meeting_note (
   meeting_id text not null references meeting,
   integrator_id text references integrator,
   source_app text, external_source_id text not null, source_deep_link text, source_web_link text,
-  title text, summary_markdown text,
-  detail_blocks jsonb not null default '[]',
-  action_items jsonb not null default '[]',
+  title text, summary_markdown text, detail_blocks jsonb not null default '[]', action_items jsonb not null default '[]',
   captured_started_at timestamptz(3), captured_ended_at timestamptz(3),
   archived_at timestamptz(3)
 );
@@ -631,7 +608,6 @@ create index meeting_note_meeting_id_changed_at_index on meeting_note (meeting_i
 create index meeting_note_meeting_id_created_at_id_index on meeting_note (meeting_id, created_at, id);
 
 -- Photos with their renditions, uploads and photo reports.
-
 create table photo_folder (
   ${TRACKED},
   builder_id text not null references builder,
@@ -656,8 +632,7 @@ create table photo (
   folder_id text references photo_folder,
   file_name text not null, content_type text not null, key text not null, file_size int not null,
   description text, photo_taken_date timestamptz(3), sort_date timestamptz(3) not null,
-  metadata jsonb not null default '{}',
-  archived_at timestamptz(3),
+  metadata jsonb not null default '{}', archived_at timestamptz(3),
   integrator_id text references integrator,
   source_app text, page_external_source_id text,
   external_source_id text
@@ -681,9 +656,7 @@ create table photo_rendition (
   created_at timestamptz(3) not null default clock_timestamp(),
   share_key text not null,
   status text not null default 'PENDING' check (status in ('PENDING', 'READY', 'FAILED')),
-  width int, height int, problem text,
-  attempts int not null default 0,
-  claimed_until timestamptz(3),
+  width int, height int, problem text, attempts int not null default 0, claimed_until timestamptz(3),
   failures int not null default 0
 );
 create index photo_rendition_due on photo_rendition (share_key, coalesce(claimed_until, created_at), photo_id) where status = 'PENDING';
@@ -769,12 +742,10 @@ create trigger upload_usage_update after update on upload for each row
   execute function upload_usage_change();
 
 -- Totals of large lists, which the triggers of toTotalSql write.
-
 -- Compacted rows are vacuumed by their number: each page of a list reads those of its builder, dead rows included.
 create table list_total (
   id bigserial primary key,
-  list text not null, builder_id text not null, project_id text, kind text not null,
-  added int not null,
+  list text not null, builder_id text not null, project_id text, kind text not null, added int not null,
   parent_id text
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
 create index list_total_builder_id_list_project_id_kind_index on list_total (builder_id, list, project_id, kind)
@@ -783,7 +754,6 @@ create index list_total_parent_id_list_kind_index on list_total (parent_id, list
 create index list_total_project_id_list_kind_index on list_total (project_id, list, kind) include (added);
 
 -- Endpoints of webhooks, and their deliveries.
-
 create table webhook_endpoint (
   ${RECORD},
   integrator_id text not null references integrator,
@@ -798,11 +768,8 @@ create index webhook_endpoint_deleted_at_index on webhook_endpoint (deleted_at) 
 create index webhook_endpoint_integrator_id_created_at_id_index on webhook_endpoint (integrator_id, created_at, id);
 create table webhook_progress (
   endpoint_id text primary key references webhook_endpoint on delete cascade,
-  day text not null, number bigint not null, replay_until bigint,
-  generation int not null default 0,
-  lease_owner text, lease_until timestamptz(3),
-  failures int not null default 0,
-  failing_since timestamptz(3),
+  day text not null, number bigint not null, replay_until bigint, generation int not null default 0,
+  lease_owner text, lease_until timestamptz(3), failures int not null default 0, failing_since timestamptz(3),
   suspended_until timestamptz(3)
 );
 create index webhook_progress_lease_owner_index on webhook_progress (lease_owner);
@@ -824,14 +791,12 @@ create index webhook_delivery_endpoint_id_status_id_index on webhook_delivery (e
 create table webhook_dispatcher (id text primary key, seen_at timestamptz(3) not null);
 
 -- Tables of the event log, which the triggers of toEventSql write.
-
 -- One row, which the first numbering creates, so that a restore of data alone finds none.
 create table event_log (
   id boolean primary key default true check (id),
   epoch text not null,
   secret uuid not null,
-  origin text not null, last_number bigint not null, last_day date not null,
-  dropped_number bigint not null default 0,
+  origin text not null, last_number bigint not null, last_day date not null, dropped_number bigint not null default 0,
   -- Transactions that are visible in it are numbered, except those of the backlog. Null: not known, such as after a restore.
   seen pg_snapshot,
   -- Whether commits waited for a standby when the log was last numbered. It reaches the standby with the log.
@@ -839,8 +804,7 @@ create table event_log (
 );
 create table event (
   day date not null, number bigint not null, id text not null, type text not null,
-  record_id text not null, builder_id text not null, project_id text, parent_id text,
-  occurred_at timestamptz(3) not null,
+  record_id text not null, builder_id text not null, project_id text, parent_id text, occurred_at timestamptz(3) not null,
   primary key (day, number)
 ) partition by RANGE (day);
 -- Events that are not numbered yet. Rows live for a moment, so that vacuuming by share of the table would be too late.
@@ -848,8 +812,7 @@ create table event_pending (
   transaction_id xid8 not null default pg_current_xact_id(),
   record_id text not null,
   seq bigint generated by default as identity,
-  resource text not null, change text not null, builder_id text not null, project_id text,
-  parent_id text,
+  resource text not null, change text not null, builder_id text not null, project_id text, parent_id text,
   occurred_at timestamptz(3) not null default clock_timestamp(),
   primary key (record_id, transaction_id)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000,
@@ -859,7 +822,6 @@ create index event_pending_transaction_id_seq_index on event_pending (transactio
 create table event_backlog (transaction_id xid8 primary key, after_seq bigint not null);
 
 -- Numbering of the event log.
-
 -- The cluster, its timeline, the database and the table: a restore or a promotion changes one of them.
 create function event_log_origin() returns text language sql stable set search_path = '' as $$
 select concat_ws('/', (select system_identifier from pg_control_system()),
