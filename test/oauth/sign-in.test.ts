@@ -29,7 +29,8 @@ let service: OAuthService;
 beforeAll(async () => {
   service = await startOAuth();
   await addBuilder(service, 'buil_a');
-  for (const id of ['user_a', 'user_b', 'user_c', 'user_busy']) await addUser(service, id, ['buil_a']);
+  for (const id of ['user_a', 'user_b', 'user_c', 'user_busy', 'user_shared', 'user_other', 'user_reset'])
+    await addUser(service, id, ['buil_a']);
   await addUser(service, 'user_off', ['buil_a'], { disabledAt: new Date(OAUTH_START).toISOString() });
   await addUser(service, 'user_new', ['buil_a'], { passwordHash: null });
   await addApplication(service, 'cli_app');
@@ -269,8 +270,12 @@ describe('repeated failures', () => {
       expect((await guess(attacker, 'user_busy@example.com')).status).toBe(400);
     }
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]);
-    // The owner can still sign in from another address.
-    expect((await signIn('user_busy@example.com')).view.heading).toMatch(/^Allow/);
+    // The owner can still sign in from another address, after at most 30 seconds.
+    const owner = newBrowser();
+    const delayed = await submitPassword(owner, 'user_busy@example.com', PASSWORD);
+    expect([delayed.status, delayed.headers['retry-after']]).toEqual([429, '30']);
+    service.clock.at += 30_000;
+    expect((await signIn('user_busy@example.com', owner)).view.heading).toMatch(/^Allow/);
     // And from this address after the delay.
     service.clock.at += 900_000;
     expect((await signIn('user_busy@example.com', attacker)).view.heading).toMatch(/^Allow/);
@@ -288,17 +293,43 @@ describe('repeated failures', () => {
 
   test('from one IPv6 /64 network are counted together', async () => {
     const from = (host: string) => newBrowser(`2001:db8:0:7::${host}`);
-    for (let count = 0; count < 10; count++) await guess(from((count + 1).toString(16)), 'user_c@example.com');
-    expect((await guess(from('ffff:1'), 'user_c@example.com')).status).toBe(429);
-    expect((await guess(newBrowser('2001:db8:0:8::1'), 'user_c@example.com')).status).toBe(400);
-    expect((await guess(newBrowser('::ffff:198.51.100.250'), 'user_c@example.com')).status).toBe(400);
+    for (let count = 0; count < 10; count++) await guess(from((count + 1).toString(16)), 'user_d@example.com');
+    expect((await guess(from('ffff:1'), 'user_d@example.com')).status).toBe(429);
+    expect((await guess(newBrowser('2001:db8:0:8::1'), 'user_e@example.com')).status).toBe(400);
+    expect((await guess(newBrowser('::ffff:198.51.100.250'), 'user_e@example.com')).status).toBe(400);
+  });
+
+  test('for one account from many addresses delay all but a browser that has signed in before (OAU-27)', async () => {
+    const { browser: known } = await signIn('user_shared@example.com');
+    const forgetSession = () => known.cookies.delete('session-au1') && known.cookies.delete('session-us1');
+    forgetSession();
+    const browsers = Array.from({ length: 40 }, () => newBrowser());
+    const statuses = await Promise.all(
+      browsers.map(async (browser) => (await guess(browser, 'user_shared@example.com')).status),
+    );
+    expect(statuses.filter((status) => status === 400)).toHaveLength(10);
+    const owner = newBrowser();
+    const delayed = await submitPassword(owner, 'user_shared@example.com', PASSWORD);
+    expect([delayed.status, delayed.headers['retry-after']]).toEqual([429, '30']);
+    // The others try again, and do not make the owner wait longer.
+    service.clock.at += 29_000;
+    await Promise.all(browsers.map((browser) => guess(browser, 'user_shared@example.com')));
+    expect((await submitPassword(owner, 'user_shared@example.com', PASSWORD)).headers['retry-after']).toBe('1');
+    expect((await signIn('user_shared@example.com', known)).view.heading).toMatch(/^Allow/);
+    service.clock.at += 1_000;
+    expect((await signIn('user_shared@example.com', owner)).view.heading).toMatch(/^Allow/);
+    // The cookie of one account is of no use for another.
+    forgetSession();
+    for (let count = 0; count < 11; count++) await guess(newBrowser(), 'user_other@example.com');
+    expect((await guess(known, 'user_other@example.com')).status).toBe(429);
+    service.clock.at = OAUTH_START;
   });
 
   test('at the same time are limited to ten password checks', async () => {
     const attacker = newBrowser();
     const page = await attacker.open(REQUEST);
     const attempts = Array.from({ length: 25 }, () =>
-      attacker.submitWithoutFollowing(page, 'Sign in', { email: 'user_c@example.com', password: 'wrong' }),
+      attacker.submitWithoutFollowing(page, 'Sign in', { email: 'parallel@example.com', password: 'wrong' }),
     );
     const statuses = (await Promise.all(attempts)).map(({ status }) => status);
     expect(statuses.filter((status) => status === 400)).toHaveLength(10);
@@ -313,7 +344,7 @@ describe('repeated failures', () => {
     const page = await attacker.open(REQUEST);
     await admin.query('begin; lock table oauth_sign_in_attempt in exclusive mode');
     const attempts = Array.from({ length: 40 }, () =>
-      attacker.submitWithoutFollowing(page, 'Sign in', { email: 'user_c@example.com', password: 'wrong' }),
+      attacker.submitWithoutFollowing(page, 'Sign in', { email: 'waiting@example.com', password: 'wrong' }),
     );
     const countWaiting = async () => {
       const { rows } = await admin.query(
@@ -334,12 +365,12 @@ describe('repeated failures', () => {
 
   test('are reset by a successful sign-in, and after an hour (OAU-27)', async () => {
     const browser = newBrowser();
-    for (let count = 0; count < 9; count++) await guess(browser, 'user_c@example.com');
-    const { browser: same } = await signIn('user_c@example.com', browser);
+    for (let count = 0; count < 9; count++) await guess(browser, 'user_reset@example.com');
+    const { browser: same } = await signIn('user_reset@example.com', browser);
     same.cookies.clear();
-    for (let count = 0; count < 1; count++) expect((await guess(same, 'user_c@example.com')).status).toBe(400);
+    for (let count = 0; count < 1; count++) expect((await guess(same, 'user_reset@example.com')).status).toBe(400);
     service.clock.at += 3_600_000;
-    for (let count = 0; count < 10; count++) expect((await guess(same, 'user_c@example.com')).status).toBe(400);
+    for (let count = 0; count < 10; count++) expect((await guess(same, 'user_reset@example.com')).status).toBe(400);
     service.clock.at = OAUTH_START;
   });
 

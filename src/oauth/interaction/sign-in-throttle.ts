@@ -11,6 +11,9 @@ const MAX_UNDELAYED_FAILURES = 10;
 /** Maximum delay in seconds: of one address for one account, and of one address for all accounts. */
 const MAX_DELAY_SECONDS = { account: 900, address: 60 };
 
+/** Maximum seconds that failures of one account from all addresses delay an attempt. OAU-27. */
+const MAX_SHARED_DELAY_SECONDS = 30;
+
 /** Seconds after the last failure at which the counter expires. */
 const COUNTER_TTL_SECONDS = 3600;
 
@@ -21,6 +24,8 @@ export interface SignInAttemptKey {
   email: string;
   /** Failures as a user of builders do not delay a staff user's sign-in, and the reverse. */
   kind: AccountKind;
+  /** Identifies the browser. */
+  browserId: string;
 }
 
 /** Rolls the transaction back, so that an attempt before `retryAt` is not counted. */
@@ -52,10 +57,46 @@ export async function countAttempt(database: Database, attempt: SignInAttemptKey
   }
 }
 
+/**
+ * Counts the attempt for the account, from whichever address. Returns the seconds that this browser has to wait, or 0 when its attempt may
+ * proceed: a browser that has waited is checked, however many others try, so that nobody locks the account's owner out. An address with as
+ * many failures of its own waits longer anyway.
+ */
+export async function delayAttempt(database: Database, attempt: SignInAttemptKey, now: number): Promise<number> {
+  const { account, shared, browser } = toKeys(attempt);
+  const em = database.fork();
+  const at = new Date(now).toISOString();
+  const [counted] = await em.execute<{ failures: number }[]>(
+    `insert into oauth_sign_in_attempt as attempt (key, failures, retry_at, expires_at)
+      values (?, 1, ?, ?::timestamptz + make_interval(secs => ?))
+      on conflict (key) do update set expires_at = excluded.expires_at,
+        failures = case when attempt.expires_at <= ? then 1 else attempt.failures + 1 end
+      returning failures`,
+    [shared, at, at, COUNTER_TTL_SECONDS, at],
+  );
+  const excess = counted!.failures - MAX_UNDELAYED_FAILURES;
+  if (excess <= 0) return 0;
+  const isDelayedItself = { key: account, failures: { $gte: MAX_UNDELAYED_FAILURES }, expiresAt: { $gt: at } };
+  if (await em.count(SignInAttempt, isDelayedItself)) return 0;
+  const delay = Math.min(2 ** Math.min(excess, 10), MAX_SHARED_DELAY_SECONDS);
+  const [waiting] = await em.execute<{ seconds: string }[]>(
+    `insert into oauth_sign_in_attempt as attempt (key, failures, retry_at, expires_at)
+      values (?, 0, ?::timestamptz + make_interval(secs => ?), ?::timestamptz + make_interval(secs => ?))
+      on conflict (key) do update set failures = 0
+      returning extract(epoch from retry_at - ?::timestamptz) as seconds`,
+    [browser, at, delay, at, COUNTER_TTL_SECONDS, at],
+  );
+  const seconds = Math.ceil(Number(waiting!.seconds));
+  if (seconds > 0) return seconds;
+  await em.nativeDelete(SignInAttempt, { key: browser });
+  return 0;
+}
+
 /** After a correct password: deletes the account's counter for this address and uncounts this attempt of the address. */
 export async function clearAttempt(database: Database, attempt: SignInAttemptKey, now: number): Promise<void> {
-  const { address, account } = toKeys(attempt);
+  const { address, account, shared } = toKeys(attempt);
   await database.transaction(async (em) => {
+    await em.execute('update oauth_sign_in_attempt set failures = greatest(failures - 1, 0) where key = ?', [shared]);
     const retryAt = new Date(now).toISOString();
     await em.execute('update oauth_sign_in_attempt set failures = failures - 1, retry_at = ? where key = ?', [
       retryAt,
@@ -105,7 +146,12 @@ async function incrementFailures(
   return Date.parse(retryAt);
 }
 
-function toKeys({ address, email, kind }: SignInAttemptKey): { address: string; account: string } {
+function toKeys({ address, email, kind, browserId }: SignInAttemptKey) {
   const network = kind === 'user' ? toNetwork(address) : `${kind} ${toNetwork(address)}`;
-  return { address: hashSecret(network), account: hashSecret(`${network} ${email}`) };
+  return {
+    address: hashSecret(network),
+    account: hashSecret(`${network} ${email}`),
+    shared: hashSecret(`${kind} account ${email}`),
+    browser: hashSecret(`${kind} browser ${browserId} ${email}`),
+  };
 }

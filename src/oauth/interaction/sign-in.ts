@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { toComparableText } from '../../shared/comparable-text.ts';
+import { isKnownBrowser, rememberBrowser } from './known-browser.ts';
 import type { PageRequest } from './page-request.ts';
 import { deleteSession } from './sessions.ts';
 import { verifySignIn } from './verify-sign-in.ts';
@@ -10,8 +11,20 @@ export async function signIn(page: PageRequest): Promise<FastifyReply> {
   const email = fields.get('email') ?? '';
   const { databases, request, now } = page;
   const region = databases.map((database) => database.region).join(' ');
-  const attempt = { address: request.ip, email: toComparableText(email), kind: page.accountKind };
-  const result = await verifySignIn(page.shares, databases, attempt, fields.get('password') ?? '', now);
+  const attempt = {
+    address: request.ip,
+    email: toComparableText(email),
+    kind: page.accountKind,
+    browserId: page.ensureBrowserId(),
+  };
+  const result = await verifySignIn(
+    page.shares,
+    databases,
+    attempt,
+    fields.get('password') ?? '',
+    now,
+    (database, account) => isKnownBrowser(request, page.accountKind, database.region, page.isSecure, account),
+  );
   switch (result.kind) {
     case 'throttled': {
       const { seconds } = result;
@@ -24,6 +37,7 @@ export async function signIn(page: PageRequest): Promise<FastifyReply> {
       return page.showSignIn({ email, problem: result }, 400);
     case 'verified':
       for (const { database, account } of result.accounts) {
+        rememberBrowser(page.reply, page.accountKind, database.region, page.isSecure, account);
         await page.startSession(database, account);
         request.log.info({ region: database.region, userId: account.id }, 'signed in');
       }

@@ -3,7 +3,7 @@ import type { FairShares } from '../../shared/fair-shares.ts';
 import { toNetwork } from '../../shared/network.ts';
 import { verifyPassword } from '../../shared/passwords.ts';
 import { type Account, findAccount } from './sessions.ts';
-import { clearAttempt, countAttempt, type SignInAttemptKey } from './sign-in-throttle.ts';
+import { clearAttempt, countAttempt, delayAttempt, type SignInAttemptKey } from './sign-in-throttle.ts';
 
 /** Longer than any password that can be set. Bounds the hashing time, which grows with the length. */
 const MAX_PASSWORD_LENGTH = 1000;
@@ -41,7 +41,16 @@ async function verifyAttempt(
   attempt: SignInAttemptKey,
   password: string,
   now: number,
+  isKnownBrowser: (database: Database, account: Account | null) => boolean,
 ): Promise<SignInResult> {
+  const found = new Map<Database, Account | null>();
+  let delay = 0;
+  for (const database of databases) {
+    const account = await findAccount(database, attempt.email, attempt.kind);
+    found.set(database, account);
+    if (!isKnownBrowser(database, account)) delay = Math.max(delay, await delayAttempt(database, attempt, now));
+  }
+  if (delay > 0) return { kind: 'throttled', seconds: delay };
   for (const database of databases) {
     const seconds = await countAttempt(database, attempt, now);
     if (seconds > 0) return { kind: 'throttled', seconds };
@@ -50,8 +59,7 @@ async function verifyAttempt(
   const accounts: RegionalAccount[] = [];
   // The attempt guessed no password in a region without an account.
   const databasesWithoutAccount: Database[] = [];
-  for (const database of databases) {
-    const account = await findAccount(database, attempt.email, attempt.kind);
+  for (const [database, account] of found) {
     const isPasswordCorrect = await verifyPassword(isLengthValid ? password : '', account?.passwordHash ?? null);
     if (!account) databasesWithoutAccount.push(database);
     else if (isPasswordCorrect && isLengthValid) accounts.push({ database, account });
