@@ -1,6 +1,6 @@
 import { type GraphQLFieldConfig, type GraphQLObjectType, getNamedType, isLeafType } from 'graphql';
 import { Builder } from '../entities/builder.entity.ts';
-import { findRuleErrors, listArgumentsWithRules } from '../schema/input-rules.ts';
+import { createRuleCheck } from '../schema/input-rules.ts';
 import type { Scope } from '../schema/scopes.ts';
 import { recordType } from '../schema/selection.ts';
 import type { Caller } from '../src/auth/caller.ts';
@@ -14,11 +14,12 @@ export function validateArguments(
   { args }: Field,
   createResolver: ResolverFactory<RequestContext> | null,
 ): ResolverFactory<RequestContext> | null {
-  const withRules = listArgumentsWithRules(args);
-  if (!createResolver || withRules.length === 0) return createResolver;
+  const checks = Object.entries(args ?? {}).flatMap(
+    ([name, argument]) => createRuleCheck(name, argument as never) ?? [],
+  );
+  if (!createResolver || checks.length === 0) return createResolver;
   return (values, context, info) => {
-    const now = context.clock.now();
-    const errors = withRules.flatMap(([name, argument]) => findRuleErrors(name, argument, values, now));
+    const errors = checks.flatMap((check) => check(values, context.clock.now()));
     if (errors.length > 0) throw new ValidationError(errors);
     return createResolver(values, context, info);
   };

@@ -1,4 +1,4 @@
-import type { GraphQLArgument, GraphQLFieldConfigArgumentMap } from 'graphql';
+import type { GraphQLArgument } from 'graphql';
 import { Extensions } from 'type-graphql';
 import type { FieldError } from '../src/shared/errors.ts';
 
@@ -40,27 +40,23 @@ export const getListBounds = ({ extensions }: Rules) => extensions?.bounds as Li
 
 const getRule = ({ extensions }: Rules) => extensions?.rule as ArgumentRule<Record<string, unknown>> | undefined;
 
-/** Returns the arguments that have rules which their types cannot express. */
-export const listArgumentsWithRules = (args: GraphQLFieldConfigArgumentMap = {}): [name: string, argument: Rules][] =>
-  (Object.entries(args) as [string, Rules][]).filter(
-    ([, argument]) => isNotNull(argument) || getListBounds(argument) || getRule(argument),
-  );
+/** Returns the errors of an argument for all values of its operation and the time in milliseconds since the epoch. */
+export type RuleCheck = (values: Record<string, unknown>, now: number) => FieldError[];
 
-/** Returns the errors of an argument under the rules that GraphQL types cannot express. */
-export function findRuleErrors(
-  name: string,
-  argument: Rules,
-  values: Record<string, unknown>,
-  now: number,
-): FieldError[] {
-  const value = values[name];
-  if (value === null && isNotNull(argument)) return [{ fieldName: name, message: 'must not be null' }];
+/** Returns the check of an argument under the rules that GraphQL types cannot express; null where it has none. */
+export function createRuleCheck(name: string, argument: Rules): RuleCheck | null {
   const bounds = getListBounds(argument);
-  if (bounds && Array.isArray(value)) {
-    const { minItems = 0, maxItems } = bounds;
-    const range = minItems > 0 ? `${minItems} to ${maxItems}` : `at most ${maxItems}`;
-    if (value.length < minItems || value.length > maxItems)
-      return [{ fieldName: name, message: `must have ${range} items` }];
-  }
-  return getRule(argument)?.(values, now) ?? [];
+  const rule = getRule(argument);
+  if (!isNotNull(argument) && !bounds) return rule ?? null;
+  return (values, now) => {
+    const value = values[name];
+    if (value === null && isNotNull(argument)) return [{ fieldName: name, message: 'must not be null' }];
+    if (bounds && Array.isArray(value)) {
+      const { minItems = 0, maxItems } = bounds;
+      const range = minItems > 0 ? `${minItems} to ${maxItems}` : `at most ${maxItems}`;
+      if (value.length < minItems || value.length > maxItems)
+        return [{ fieldName: name, message: `must have ${range} items` }];
+    }
+    return rule?.(values, now) ?? [];
+  };
 }

@@ -10,7 +10,7 @@ import type { FairShares } from '../shared/fair-shares.ts';
 import { idPattern } from '../shared/ids.ts';
 import { toNetwork } from '../shared/network.ts';
 import { REGIONS, type RegionId } from '../shared/regions.ts';
-import type { Storages } from '../storage/storage.ts';
+import type { Storage, Storages } from '../storage/storage.ts';
 import type { AccessTokenVerifier } from './access-token-verifier.ts';
 import { authorizeOperation } from './authorization.ts';
 import type { Caller } from './caller.ts';
@@ -113,9 +113,20 @@ export class RequestAuthenticator {
     const database = databases[region].withLimits(usage);
     const shareKey = getShareKey(caller);
     const refreshCaller = () => tokens.authenticate(request.headers.authorization, region, { bypassCache: true });
-    const access = { caller, builderHeader, loaders: new Loaders(database) };
-    return {
-      ...access,
+    let loaders: Loaders | undefined;
+    let storage: Storage | undefined;
+    const context: RequestContext = {
+      caller,
+      builderHeader,
+      // Many requests use neither.
+      get loaders() {
+        loaders ??= new Loaders(database);
+        return loaders;
+      },
+      get storage() {
+        storage ??= storages[region].withShareKey(shareKey);
+        return storage;
+      },
       requestId: request.id,
       createAuditSource: () => ({
         actor: { type: 'CLIENT', id: caller.clientId },
@@ -123,7 +134,6 @@ export class RequestAuthenticator {
       }),
       region,
       database,
-      storage: storages[region].withShareKey(shareKey),
       clock,
       webhooks,
       shares,
@@ -133,10 +143,11 @@ export class RequestAuthenticator {
       uploadQuota,
       refreshCaller,
       waitForEvents: (...wait) => waitForEvents({ tail: eventTail, usage, region, refreshCaller }, ...wait),
-      authorize: (operation, builderId) => authorizeOperation(access, operation, builderId),
+      authorize: (operation, builderId) => authorizeOperation(context, operation, builderId),
       charge,
       operation: { name: null, hasErrors: false, cost: 0 },
     };
+    return context;
   }
 }
 

@@ -40,6 +40,8 @@ export interface RequestContext extends OperationContext, AuthorizationContext {
   };
   /** Throws or rejects unless the caller may call the operation for the builder; undefined where there is nothing to wait for. */
   authorize(operation: OperationRequirements, builderId?: string): Promise<void> | undefined;
+  /** Builder that a REST operation is called for, which is authorized before its body is read. */
+  builderId?: string;
   /** Charges one request to the budget; rejects with 429. */
   charge(budget: Budget): Promise<void>;
   /** Authenticates the request's token again, with what is stored after the call. Throws 401. */

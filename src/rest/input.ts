@@ -1,5 +1,4 @@
 import {
-  type GraphQLArgument,
   type GraphQLField,
   type GraphQLInputType,
   type GraphQLSchema,
@@ -9,10 +8,10 @@ import {
   isListType,
   isScalarType,
 } from 'graphql';
-import { formatFieldPath, getValidator, toFieldErrors } from '../../schema/input.ts';
+import { formatFieldPath, toFieldErrors } from '../../schema/input.ts';
 import type { Operation } from '../../schema/route-table.ts';
 import { integerFromText, parseBoolean } from '../../schema/scalar.ts';
-import { parseArguments } from '../graphql/engine/arguments.ts';
+import { type NamedArgument, parseArguments, toNamedArgument } from '../graphql/engine/arguments.ts';
 import { type FieldError, type FieldErrors, invalidField, notFound } from '../shared/errors.ts';
 import { isObject } from '../shared/is-object.ts';
 
@@ -33,10 +32,10 @@ export interface RawInput {
 type Location = 'path' | 'header' | 'query' | 'body' | 'bodyOrQuery';
 
 /** Where a request holds an argument of an operation, and under which name. See `@Rest`. */
-export interface ArgumentLocation {
-  argument: GraphQLArgument;
+export interface ArgumentLocation extends NamedArgument {
   location: Location;
-  name: string;
+  /** Returns the value of a text for its type; invalid text is returned unchanged, and the type rejects it. */
+  parseText: (text: string) => unknown;
 }
 
 /** Returns the location of each argument of an operation. */
@@ -45,11 +44,13 @@ export function locateArguments(operation: Operation, schema: GraphQLSchema): Ar
     [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => [operation.params[name!] ?? name!, name!]),
   );
   return getRootField(operation, schema).args.map((argument) => {
+    const locate = (location: Location, name = argument.name): ArgumentLocation => {
+      return { ...toNamedArgument(argument, name), location, parseText: findTextParser(argument.type) };
+    };
     const pathName = inPath.get(argument.name);
-    if (pathName) return { argument, location: 'path', name: pathName };
-    if (argument.name === 'builderId' && !operation.builderInQuery)
-      return { argument, location: 'header', name: 'X-Service-Builder-Id' };
-    return { argument, location: LOCATIONS[operation.method] ?? 'body', name: argument.name };
+    if (pathName) return locate('path', pathName);
+    if (argument.name === 'builderId' && !operation.builderInQuery) return locate('header', 'X-Service-Builder-Id');
+    return locate(LOCATIONS[operation.method] ?? 'body');
   });
 }
 
@@ -69,7 +70,7 @@ export function parseInput(locations: ArgumentLocation[], input: RawInput): Reco
   if (input.body !== undefined && !isObject(input.body) && locations.some(({ location }) => /^body/.test(location)))
     throw invalidField('body', 'must be an object');
   return parseArguments(locations, {
-    readValue: ({ location, name, argument }, errors) => getRawValue(location, name, argument, input, errors),
+    readValue: (located, errors) => getRawValue(located, input, errors),
     toFieldErrors({ location, name }, path, error) {
       if (location === 'path') throw notFound('Resource');
       const isQuery = location === 'query';
@@ -85,47 +86,45 @@ const LIST_PARAMETERS = ['cursor', 'offset', 'updatedSince'];
 
 /** Returns an error for each parameter of lists that was sent to an operation whose pages follow `after` (EVT-8). */
 function findListParameters(locations: ArgumentLocation[], query: RawInput['query']): FieldError[] {
+  if (!locations.some(({ location, name }) => location === 'query' && name === 'after')) return [];
   const sent = LIST_PARAMETERS.filter((name) => query[name] !== undefined);
-  if (sent.length === 0 || !locations.some(({ location, name }) => location === 'query' && name === 'after')) return [];
   return sent.map((fieldName) => ({ fieldName, message: 'is not accepted here: the next page begins at `after`' }));
 }
 
-function getRawValue(
-  location: Location,
-  name: string,
-  argument: GraphQLArgument,
-  input: RawInput,
-  errors: FieldErrors,
-): unknown {
-  switch (location) {
+function getRawValue(located: ArgumentLocation, input: RawInput, errors: FieldErrors): unknown {
+  switch (located.location) {
     case 'path':
-      return parseScalarText(input.params[name]!, argument.type);
+      return located.parseText(input.params[located.name]!);
     case 'header':
       return input.builderId ?? undefined;
     case 'query':
-      return parseQueryValue(name, argument, input, errors);
+      return parseQueryValue(located, input, errors);
     case 'bodyOrQuery': {
-      const inBody = getBodyValue(name, argument, input, errors);
-      const inQuery = parseQueryValue(name, argument, input, errors);
+      const inBody = getBodyValue(located, input, errors);
+      const inQuery = parseQueryValue(located, input, errors);
       if (inBody !== undefined && inQuery !== undefined && inBody !== inQuery)
-        errors.add({ fieldName: name, message: 'has different values in the query and the body' });
+        errors.add({ fieldName: located.name, message: 'has different values in the query and the body' });
       return inBody ?? inQuery;
     }
     default:
-      return getBodyValue(name, argument, input, errors);
+      return getBodyValue(located, input, errors);
   }
 }
 
-function parseQueryValue(name: string, { type }: GraphQLArgument, { query }: RawInput, errors: FieldErrors): unknown {
+function parseQueryValue(
+  { name, argument, parseText }: ArgumentLocation,
+  { query }: RawInput,
+  errors: FieldErrors,
+): unknown {
   const sent = listParameters(name, query);
   if (sent.length === 0) return undefined;
-  if (isListType(getNullableType(type))) {
+  if (isListType(getNullableType(argument.type))) {
     const unreadable = sent.find(([parameter]) => !REPEATABLE.test(parameter.slice(name.length)));
-    if (!unreadable) return sent.map(([, text]) => parseScalarText(text, type));
+    if (!unreadable) return sent.map(([, text]) => parseText(text));
     errors.add({ fieldName: unreadable[0], message: `must be named ${name}, ${name}[] or ${name}[0]` });
   } else if (sent.length > 1) errors.add({ fieldName: name, message: 'must be given once' });
   else if (sent[0]![0] !== name) errors.add({ fieldName: name, message: 'must be named without brackets' });
-  else return parseScalarText(sent[0]![1], type);
+  else return parseText(sent[0]![1]);
   return undefined;
 }
 
@@ -146,20 +145,22 @@ function listParameters(name: string, query: RawInput['query']): [parameter: str
 const toParameterName = (name: string, index: string | number | undefined, { query }: RawInput): string =>
   typeof index === 'number' ? listParameters(name, query)[index]![0] : name;
 
-function getBodyValue(name: string, { type }: GraphQLArgument, { body }: RawInput, errors: FieldErrors): unknown {
+function getBodyValue(
+  { name, argument, validate }: ArgumentLocation,
+  { body }: RawInput,
+  errors: FieldErrors,
+): unknown {
   if (!isObject(body)) return undefined;
-  if (getValidator(type)) return body[name];
-  return withoutUnknownFields(body[name], type, [], (path) =>
+  if (validate) return body[name];
+  return withoutUnknownFields(body[name], argument.type, [], (path) =>
     errors.add({ fieldName: formatFieldPath(name, path), message: 'must be an array' }),
   );
 }
 
-/** Returns the value of a text for its type; invalid text is returned unchanged, and the type rejects it. */
-function parseScalarText(text: string, type: GraphQLInputType): unknown {
+function findTextParser(type: GraphQLInputType): (text: string) => unknown {
   const named = getNamedType(type);
-  if (!isScalarType(named)) return text;
-  const fromText = (named.extensions.fromText ?? FROM_TEXT[named.name]) as ((text: string) => unknown) | undefined;
-  return fromText ? fromText(text) : text;
+  const parser = isScalarType(named) ? (named.extensions.fromText ?? FROM_TEXT[named.name]) : undefined;
+  return (parser as ((text: string) => unknown) | undefined) ?? String;
 }
 
 const FROM_TEXT: Record<string, (text: string) => unknown> = { Int: integerFromText, Boolean: parseBoolean };

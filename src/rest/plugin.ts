@@ -8,7 +8,6 @@ import {
   getNamedType,
   isObjectType,
 } from 'graphql';
-import { getValidator } from '../../schema/input.ts';
 import type { PageMeta } from '../../schema/page.ts';
 import type { Operation } from '../../schema/route-table.ts';
 import type { AuthenticatedRequest, RequestAuthenticator } from '../auth/request-authenticator.ts';
@@ -106,8 +105,9 @@ function createExecutor(schema: GraphQLSchema, document: DocumentNode): Execute 
 /** Hook and handler of the Fastify route of one REST operation. The rules of the operation are those of the schema. */
 class RestRouteHandler {
   readonly #operation: Operation;
-  readonly #locations: ArgumentLocation[];
+  /** Of the builder, which is parsed before the body, and of the other arguments. */
   readonly #builderLocation: ArgumentLocation[];
+  readonly #locations: ArgumentLocation[];
   readonly #authenticator: RequestAuthenticator;
   readonly #execute: Execute;
   readonly #omitNulls: NullOmitter | null;
@@ -117,8 +117,9 @@ class RestRouteHandler {
 
   constructor(schema: GraphQLSchema, operation: Operation, authenticator: RequestAuthenticator, execute: Execute) {
     this.#operation = operation;
-    this.#locations = locateArguments(operation, schema);
-    this.#builderLocation = this.#locations.filter(({ argument }) => argument.name === 'builderId');
+    const locations = locateArguments(operation, schema);
+    this.#builderLocation = locations.filter(({ argument }) => argument.name === 'builderId');
+    this.#locations = locations.filter(({ argument }) => argument.name !== 'builderId');
     this.#authenticator = authenticator;
     this.#execute = execute;
     this.#spanName = `operation ${operation.field}`;
@@ -129,7 +130,7 @@ class RestRouteHandler {
   /** The fields that the operation reads of a large body. */
   get largeBodyForm(): LargeBodyForm {
     const inBody = this.#locations.filter(({ location }) => location === 'body');
-    const documents = inBody.filter(({ argument }) => getValidator(argument.type));
+    const documents = inBody.filter(({ validate }) => validate);
     return { kind: 'fields', fields: inBody.map(({ name }) => name), documents: documents.map(({ name }) => name) };
   }
 
@@ -147,9 +148,12 @@ class RestRouteHandler {
   #authorize(request: FastifyRequest, authenticated: AuthenticatedRequest): Promise<void> | undefined {
     const context = setRestContext(this.#authenticator, this.#operation.scope, request, authenticated);
     context.operation.name = this.#operation.field;
-    const { builderId } = parseInput(this.#builderLocation, this.#input(request, context));
+    if (this.#builderLocation.length > 0) {
+      const { builderId } = parseInput(this.#builderLocation, this.#input(request, context));
+      context.builderId = builderId as string | undefined;
+    }
     const { budget } = this.#operation;
-    const pending = context.authorize(this.#operation, builderId as string | undefined);
+    const pending = context.authorize(this.#operation, context.builderId);
     if (!budget) return pending;
     return pending ? pending.then(() => context.charge(budget)) : context.charge(budget);
   }
@@ -157,6 +161,7 @@ class RestRouteHandler {
   handle = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const context = request.context!;
     const variables = parseInput(this.#locations, this.#input(request, context));
+    if (context.builderId !== undefined) variables.builderId = context.builderId;
     const { data, errors } = await traced(this.#spanName, {}, () => this.#execute(context, variables));
     if (errors?.length) throw errors[0]!.originalError ?? errors[0];
     const body = data![this.#operation.field];

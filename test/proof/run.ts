@@ -24,6 +24,7 @@ import { findPgbouncerProblem, pgbouncer } from './pgbouncer.ts';
 import { photoFaults } from './photo-faults.ts';
 import { closeAllEnvironments } from './proof-environment.ts';
 import { reportFaults } from './report-faults.ts';
+import { requestPath } from './request-path.ts';
 import { psqlUnavailableReason, restore } from './restore.ts';
 import { soak } from './soak.ts';
 import { findPreviousRelease, upgrade } from './upgrade.ts';
@@ -145,6 +146,10 @@ const PROOFS: Record<string, Proof> = {
     about:
       "an integrator's ordinary requests while another one attacks the service; --only NAMES, --short, --seconds N, --write FILE",
     run: ({ short, only, seconds, write }) => noisyNeighbour({ short, only, seconds, write, log }),
+  },
+  'request-path': {
+    about: 'our files and functions that run for a warm list, write and dashboard, against their limits; --write FILE',
+    run: () => requestPath(log),
   },
   restore: {
     about:

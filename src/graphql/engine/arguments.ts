@@ -1,15 +1,25 @@
 import { coerceInputValue, type GraphQLArgument, type GraphQLError, isRequiredArgument } from 'graphql';
 import { getValidator } from '../../../schema/input.ts';
-import { findRuleErrors } from '../../../schema/input-rules.ts';
+import { createRuleCheck, type RuleCheck } from '../../../schema/input-rules.ts';
 import { type FieldError, FieldErrors } from '../../shared/errors.ts';
 
 type Path = readonly (string | number)[];
 
-/** An argument of an operation, and the name that its errors begin with. */
+/** An argument of an operation, the name that its errors begin with, and its checks beyond its type. */
 export interface NamedArgument {
   argument: GraphQLArgument;
   name: string;
+  validate: ReturnType<typeof getValidator>;
+  checkRules: RuleCheck | null;
 }
+
+/** Returns an argument with its checks, which are looked up once, when an operation is prepared. */
+export const toNamedArgument = (argument: GraphQLArgument, name = argument.name): NamedArgument => ({
+  argument,
+  name,
+  validate: getValidator(argument.type),
+  checkRules: createRuleCheck(argument.name, argument),
+});
 
 interface ArgumentParser<Argument> {
   /** Returns the JSON value that a request has for the argument; undefined where it has none. Adds what is wrong with its notation. */
@@ -33,7 +43,7 @@ export function parseArguments<Argument extends NamedArgument>(
   const values: Record<string, unknown> = {};
   const errors = new FieldErrors();
   for (const named of namedArguments) {
-    const { argument, name } = named;
+    const { argument, name, validate } = named;
     const before = errors.count;
     const raw = readValue(named, errors);
     if (raw === undefined) {
@@ -41,7 +51,6 @@ export function parseArguments<Argument extends NamedArgument>(
         errors.add({ fieldName: name, message: 'is required' });
       continue;
     }
-    const validate = getValidator(argument.type);
     if (validate && raw !== null) {
       errors.add(...validate(raw, name));
       // The validator rejects whatever the type would.
@@ -52,8 +61,12 @@ export function parseArguments<Argument extends NamedArgument>(
       errors.add(...toFieldErrors(named, path, error));
     });
   }
-  for (const { argument } of namedArguments) errors.addNew(...findRuleErrors(argument.name, argument, values, now));
-  if (errors.count > 0) errors.sort(namedArguments.map(({ name }) => name));
+  for (const { checkRules } of namedArguments) {
+    const broken = checkRules?.(values, now) ?? [];
+    if (broken.length > 0) errors.addNew(...broken);
+  }
+  if (errors.count === 0 && otherErrors.length === 0) return values;
+  errors.sort(namedArguments.map(({ name }) => name));
   errors.addNew(...otherErrors);
   errors.throwIfAny();
   return values;

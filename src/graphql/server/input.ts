@@ -13,15 +13,15 @@ import {
   ValuesOfCorrectTypeRule,
   validate,
 } from 'graphql';
-import { formatFieldPath, getValidator, toFieldErrors } from '../../../schema/input.ts';
-import { findRuleErrors, listArgumentsWithRules } from '../../../schema/input-rules.ts';
+import { formatFieldPath, toFieldErrors } from '../../../schema/input.ts';
 import type { RequestContext } from '../../auth/request-context.ts';
 import { type FieldError, FieldErrors, ValidationError } from '../../shared/errors.ts';
-import { parseArguments } from '../engine/arguments.ts';
+import { type NamedArgument, parseArguments, toNamedArgument } from '../engine/arguments.ts';
 import { type RootField, toRawValue, withDefaults } from '../engine/root-fields.ts';
 import { findArgumentPaths } from './argument-names.ts';
 
 type Values = Readonly<Record<string, unknown>>;
+type Field = RootField['field'];
 
 /** An operation that is about to execute. */
 export interface PendingOperation {
@@ -77,14 +77,25 @@ export function validateInput(pending: PendingOperation, { clock, textErrors = [
 
 /** Whether an argument of a root field breaks a rule that its type cannot express. */
 function breaksRule({ field, node }: RootField, variables: Values, now: number): boolean {
-  const validated = field.args.filter(({ type }) => getValidator(type));
-  const withRules = listArgumentsWithRules(Object.fromEntries(field.args.map((argument) => [argument.name, argument])));
-  if (validated.length === 0 && withRules.length === 0) return false;
+  const checked = getArguments(field).filter(({ validate, checkRules }) => validate || checkRules);
+  if (checked.length === 0) return false;
   const values = getArgumentValues(field, node, variables);
-  return (
-    validated.some(({ type, name }) => values[name] != null && getValidator(type)!(values[name], name).length > 0) ||
-    withRules.some(([name, argument]) => findRuleErrors(name, argument, values, now).length > 0)
-  );
+  return checked.some(({ name, validate, checkRules }) => {
+    const isInvalid = validate && values[name] != null && validate(values[name], name).length > 0;
+    return isInvalid || (checkRules?.(values, now).length ?? 0) > 0;
+  });
+}
+
+const namedArguments = new WeakMap<Field, NamedArgument[]>();
+
+/** Returns the arguments of a field with their checks. */
+function getArguments(field: Field): NamedArgument[] {
+  let named = namedArguments.get(field);
+  if (!named) {
+    named = field.args.map((argument) => toNamedArgument(argument));
+    namedArguments.set(field, named);
+  }
+  return named;
 }
 
 /** Throws the errors of each root field, which are those of REST, and then those that only GraphQL knows. */
@@ -124,9 +135,8 @@ function throwErrors(
 /** Returns the errors of a root field's arguments, which are parsed as those of REST are. */
 function findRootErrors({ field, node }: RootField, variables: Values, now: number): readonly FieldError[] {
   const sent = new Map(node.arguments?.map(({ name, value }) => [name.value, toRawValue(value, variables)]));
-  const named = field.args.map((argument) => ({ argument, name: argument.name }));
   try {
-    parseArguments(named, {
+    parseArguments(getArguments(field), {
       readValue: ({ name }) => sent.get(name),
       toFieldErrors: ({ name }, path, error) => toFieldErrors(name, path, error),
       otherErrors: [],
