@@ -21,9 +21,9 @@ import { startDispatchers } from './domain/webhooks/delivery/start-dispatchers.t
 import { createWebhookRetentionJob } from './domain/webhooks/retention.job.ts';
 import { SecretBox } from './domain/webhooks/secret-box.ts';
 import { createWebhookTools, type WebhookTools } from './domain/webhooks/webhook-context.ts';
-import { logUnhandledRejections } from './http/failure-log.ts';
-import { loggerOptions } from './http/logger-options.ts';
-import { registerWebhookMetrics } from './http/webhook-metrics.ts';
+import { logUnhandledRejections } from './http/metrics/failure-log.ts';
+import { loggerOptions } from './http/metrics/logger-options.ts';
+import { registerWebhookMetrics } from './http/metrics/webhooks.ts';
 import { findMissingInternals } from './node-internals/self-tests.ts';
 import { systemClock } from './shared/clock.ts';
 import { startJobs } from './shared/jobs.ts';

@@ -4,10 +4,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { DatabaseLimits } from '../database/database.ts';
 import type { Release } from '../shared/fair-semaphore.ts';
 import { type FairShares, KIB } from '../shared/fair-shares.ts';
-import { splitJson } from '../shared/json-chunks.ts';
 import { ResponseMeter, SLOW_READ_COST } from '../shared/response-meter.ts';
 import { inSlices } from '../shared/time-slice.ts';
 import type { Caller } from './caller.ts';
+import { splitJson } from './json-chunks.ts';
 
 /** Bytes from which a response is charged until the client has received it. Smaller ones fit the buffers of a connection. */
 const CHARGED_BYTES = 16 * 1024;

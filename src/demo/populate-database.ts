@@ -1,5 +1,5 @@
 import type { Database } from '../database/database.ts';
-import { hashPassword } from '../shared/passwords.ts';
+import { hashPassword } from '../domain/access/passwords.ts';
 import type { RegionId } from '../shared/regions.ts';
 import { BUILDERS, type Credentials, createAccountRows } from './accounts.ts';
 import { type BuilderRowsOptions, createBuilderRows } from './builder-rows.ts';

@@ -1,7 +1,7 @@
 import { PhotoReport } from '../../entities/photo-report.entity.ts';
 import { PhotoReportPage } from '../../entities/photo-report-page.entity.ts';
 import type { Project } from '../../entities/project.entity.ts';
-import { canonicalJson, createFingerprint } from '../shared/canonical-json.ts';
+import { canonicalJson, createFingerprint } from '../domain/canonical-json.ts';
 import { pickLater, pickTimestamps } from './dates.ts';
 import type { GeneratorContext } from './generator-context.ts';
 import { findFirstDay, hasStarted } from './projects.ts';

@@ -4,7 +4,7 @@ import { API_VERSION } from '../../schema/rest.ts';
 import type { Config } from '../config.ts';
 import { type ApiError, invalidField } from '../shared/errors.ts';
 import { headersTooLarge } from './client-errors.ts';
-import { hasManyHeaders, MAX_HEADERS } from './parsing-limits.ts';
+import { hasManyHeaders, MAX_HEADERS } from './limits/parsing-limits.ts';
 
 /** Policy of data, which browsers must not execute. Pages of this service set their own. */
 const NO_CONTENT_POLICY = "default-src 'none'; frame-ancestors 'none'";

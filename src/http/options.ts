@@ -3,9 +3,9 @@ import { type FastifyServerOptions, LogController } from 'fastify';
 import type { Config } from '../config.ts';
 import { notFound } from '../shared/errors.ts';
 import { sendClientError } from './client-errors.ts';
-import { createServerFactory } from './create-server.ts';
 import { sendError } from './errors.ts';
-import { loggerOptions } from './logger-options.ts';
+import { createServerFactory } from './limits/create-server.ts';
+import { loggerOptions } from './metrics/logger-options.ts';
 
 /** Default limit; operations may declare a larger one. LIM-10. */
 export const BODY_LIMIT = 1024 * 1024;

@@ -1,10 +1,10 @@
 import type { Sharp } from 'sharp';
-import { handleTasks, workerData } from '../shared/worker-process.ts';
 import { DECODE_OPTIONS, loadDecoder, toBadImage } from './decode.ts';
 import { decodeHeic, type HeicLimits, type HeicPixels } from './heic.ts';
 import { embedProfile, readDisplayP3 } from './icc-profile.ts';
 import { renderSizes, type SizedFiles } from './render-sizes.ts';
 import { BadImage, InterruptedDecode } from './types.ts';
+import { handleTasks, workerData } from './worker-process.ts';
 
 /* The process that renders images. */
 

@@ -2,7 +2,6 @@ import { extname } from 'node:path';
 import { RenditionSize } from '../../schema/enums.ts';
 import { DurationCounts } from '../shared/duration-counts.ts';
 import { loadOnce } from '../shared/load-once.ts';
-import { WorkerProcess, type WorkerProcessError } from '../shared/worker-process.ts';
 import { DECODE_SECONDS, loadDecoder, TOO_SLOW } from './decode.ts';
 import { countPixels, MAX_PIXELS_IN_MEMORY } from './header.ts';
 import { HEIC_MEMORY, HEIC_MS, type HeicLimits } from './heic.ts';
@@ -10,6 +9,7 @@ import { decodeInTime, detectImageType, readImageHeader } from './inspect.ts';
 import type { RenderResult, RenderTask } from './render-program.ts';
 import { type Dimensions, fitInto, renderSizes } from './render-sizes.ts';
 import { BadImage, InterruptedDecode, isHeic, NOT_ACCEPTED } from './types.ts';
+import { WorkerProcess, type WorkerProcessError } from './worker-process.ts';
 
 /** Pixels of the longer side by size. Smaller images keep their own. */
 const RENDITION_SIDES: Record<RenditionSize, number> = { SMALL: 160, MEDIUM: 640, LARGE: 1600 };

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { inChunks } from '../auth/json-chunks.ts';
 import { RequestUsage } from '../auth/request-usage.ts';
 import { rejectOtherMethods } from '../http/method-not-allowed.ts';
 import { configurePages } from '../oauth/interaction/configure-pages.ts';
@@ -12,7 +13,6 @@ import { createSignedOutPage } from '../oauth/interaction/pages/signed-out.page.
 import { sendPage } from '../oauth/interaction/send-page.ts';
 import { signIn, signOut } from '../oauth/interaction/sign-in.ts';
 import type { FairShares } from '../shared/fair-shares.ts';
-import { inChunks } from '../shared/json-chunks.ts';
 import { inSlices } from '../shared/time-slice.ts';
 import type { Storages } from '../storage/storage.ts';
 import { loadReportView } from './load-report-view.ts';

@@ -7,10 +7,10 @@ import { discard } from '../domain/uploads/prepare-image.ts';
 import { requireQuota } from '../domain/uploads/quota.ts';
 import { findTypeErrors, recordUploads, toStoredType } from '../domain/uploads/uploads.ts';
 import { rejectOtherMethods } from '../http/method-not-allowed.ts';
+import { UploadRoom } from '../http/storage/upload-room.ts';
 import { detectImageType } from '../images/inspect.ts';
 import { ApiError, type FieldErrors, notFound, payloadTooLarge } from '../shared/errors.ts';
 import { idPattern } from '../shared/ids.ts';
-import { UploadRoom } from '../shared/upload-room.ts';
 import { createUploadKey } from '../storage/keys.ts';
 import {
   type Form,

@@ -34,7 +34,13 @@ const SERVICE_LIMITS = {
   /** Work that occupies the event loop for milliseconds: new GraphQL documents, and JSON bodies of many values. */
   parsing: { name: 'parsing', capacity: 2, perShare: 1, ...LONG_QUEUE },
   /** KiB of large bodies until they are parsed, of large values until their response is received, and of responses that are not yet received. */
-  memory: { name: 'memory', capacity: 256 * KIB, perShare: 64 * KIB },
+  memory: {
+    name: 'memory',
+    capacity: 256 * KIB,
+    perShare: 64 * KIB,
+    // Requests that wait before their body is received hold a permit to execute.
+    maxQueuedPerShare: 24,
+  },
   /** Checks of images up to 16 megapixels, and hashes of passwords. Each keeps one of the four threads of libuv's pool busy. */
   threads: { name: 'threads', capacity: 4, perShare: 1, chargesTime: true },
   /** Checks of larger images, and renditions. Each takes up to 240 MiB. */

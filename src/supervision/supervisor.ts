@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
-import { shareMetrics } from '../http/metrics.ts';
+import { shareMetrics } from '../http/metrics/metrics.ts';
 import { HEARTBEAT_MS, type SupervisorMessage, type WorkerMessage } from './messages.ts';
 import { describeExit, OUT_OF_MEMORY } from './worker-exit.ts';
 

@@ -1,4 +1,4 @@
-import { shareMetrics } from '../http/metrics.ts';
+import { shareMetrics } from '../http/metrics/metrics.ts';
 import { HEARTBEAT_MS, type SupervisorMessage, type WorkerMessage } from './messages.ts';
 
 interface SupervisorHandlers {

@@ -5,7 +5,7 @@ import { SiteAccess } from '../../entities/site-access.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { Worker } from '../../entities/worker.entity.ts';
 import { runCli } from '../../src/cli/run.ts';
-import { verifyPassword } from '../../src/shared/passwords.ts';
+import { verifyPassword } from '../../src/domain/access/passwords.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { CLI_START, type CliHarness, seedBuilders, startCli, TextCollector, toTimestamp } from './cli-harness.ts';

@@ -11,7 +11,7 @@ import { BASE } from '../../src/demo/dates.ts';
 import { type DemoFile, readSecrets } from '../../src/demo/demo-file.ts';
 import { loadDemo, loadDemoInto } from '../../src/demo/load.ts';
 import { loadTimesheets } from '../../src/demo/timesheets.ts';
-import { verifyPassword } from '../../src/shared/passwords.ts';
+import { verifyPassword } from '../../src/domain/access/passwords.ts';
 import { mapRegions, REGIONS, type RegionId } from '../../src/shared/regions.ts';
 import { hashSecret } from '../../src/shared/secrets.ts';
 import { createDatabase } from '../setup/database.ts';

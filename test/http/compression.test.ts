@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Encoding, selectEncoding } from '../../src/http/compression.ts';
+import { type Encoding, selectEncoding } from '../../src/http/documents/compression.ts';
 import { createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { addTimesheets } from '../support/rows.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { countTokens, MAX_TOKENS, parseJson } from '../../src/http/json.ts';
+import { countTokens, MAX_TOKENS, parseJson } from '../../src/http/bodies/json.ts';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { BUCKET_BOUNDS, DurationHistogram } from '../../src/shared/duration-histogram.ts';
+import { BUCKET_BOUNDS, DurationHistogram } from '../../src/http/metrics/duration-histogram.ts';
 import { createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
 

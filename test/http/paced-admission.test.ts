@@ -2,7 +2,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { paceUncharged } from '../../src/http/paced-admission.ts';
+import { paceUncharged } from '../../src/http/limits/paced-admission.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { untilClosed } from '../support/until-closed.ts';
 

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { paceDownload } from '../../src/http/paced-download.ts';
+import { paceDownload } from '../../src/http/storage/paced-download.ts';
 import { createUploadKey } from '../../src/storage/keys.ts';
 import { startStore, type TestStore } from '../support/stores.ts';
 

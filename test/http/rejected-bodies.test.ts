@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { discardBodies } from '../../src/http/rejected-bodies.ts';
+import { discardBodies } from '../../src/http/bodies/rejected-bodies.ts';
 import { untilClosed } from '../support/until-closed.ts';
 
 const MIB = 1_048_576;

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { INEXACT_NUMBER } from '../../schema/json-problems.ts';
-import { installJsonParser } from '../../src/http/json.ts';
+import { installJsonParser } from '../../src/http/bodies/json.ts';
 import { type Service, startService } from '../support/harness.ts';
 
 let service: Service;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { createRouteTable } from '../../schema/route-table.ts';
+import { hashPassword } from '../../src/domain/access/passwords.ts';
 import { deriveCsrfToken } from '../../src/oauth/interaction/browser-id.ts';
 import { createSession } from '../../src/oauth/interaction/sessions.ts';
 import { issueAuthorizationCode } from '../../src/oauth/tokens/authorization-codes.ts';
 import { createStaticOperations } from '../../src/rest/static-operations.ts';
-import { hashPassword } from '../../src/shared/passwords.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
 import { s256ChallengeOf } from '../oauth/fixtures.ts';
 import { type Service, startService } from '../support/harness.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hashPassword, verifyPassword } from '../../src/shared/passwords.ts';
+import { hashPassword, verifyPassword } from '../../src/domain/access/passwords.ts';
 
 describe('a password', () => {
   it('is stored as argon2id in PHC format with a random salt (OAU-41)', async () => {

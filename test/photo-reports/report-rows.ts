@@ -1,5 +1,5 @@
 import type { Database } from '../../src/database/database.ts';
-import { canonicalJson, createFingerprint } from '../../src/shared/canonical-json.ts';
+import { canonicalJson, createFingerprint } from '../../src/domain/canonical-json.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { page, request } from './documents.ts';
 

@@ -5,8 +5,8 @@ import { type RenditionContext, renderNext } from '../../src/domain/photos/rende
 import { toRenditionKey } from '../../src/domain/photos/renditions.ts';
 import { ShareCursor } from '../../src/domain/photos/share-cursor.ts';
 import { createRenderProcess, type RenderProcess, renderCounts } from '../../src/images/render.ts';
+import { WorkerProcess } from '../../src/images/worker-process.ts';
 import { createFairShares } from '../../src/shared/fair-shares.ts';
-import { WorkerProcess } from '../../src/shared/worker-process.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';

@@ -7,7 +7,7 @@ import { AccessTokens } from '../../src/auth/access-tokens.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
 import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import { loadDemoInto } from '../../src/demo/load.ts';
-import { canonicalJson, createFingerprint } from '../../src/shared/canonical-json.ts';
+import { canonicalJson, createFingerprint } from '../../src/domain/canonical-json.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
 import { blocks, type Json, page, request } from '../photo-reports/documents.ts';
 import { createRandom } from '../support/random.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '../../src/database/database.ts';
-import { canonicalJson, createFingerprint } from '../../src/shared/canonical-json.ts';
+import { canonicalJson, createFingerprint } from '../../src/domain/canonical-json.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { Json } from '../photo-reports/documents.ts';
 import type { IntegratorApplication } from './integrator-application.ts';

@@ -14,7 +14,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { createRouteTable, type Operation } from '../../schema/route-table.ts';
 import { BuilderId, text } from '../../schema/scalars.ts';
-import { registerDocs } from '../../src/http/docs.ts';
+import { registerDocs } from '../../src/http/documents/docs.ts';
 import { createOpenApiDocument } from '../../src/rest/openapi.ts';
 import { createStaticOperations } from '../../src/rest/static-operations.ts';
 

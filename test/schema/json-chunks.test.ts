@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { splitJson } from '../../src/shared/json-chunks.ts';
+import { splitJson } from '../../src/auth/json-chunks.ts';
 
 const textOf = (value: unknown) => [...splitJson(value)].join('');
 

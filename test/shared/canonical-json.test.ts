@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalJson, createFingerprint } from '../../src/shared/canonical-json.ts';
+import { canonicalJson, createFingerprint } from '../../src/domain/canonical-json.ts';
 
 /** RFC 8785, appendix B: the bits of a double and its JSON text. */
 const NUMBERS = [

@@ -9,7 +9,7 @@ import type { RequestContext } from '../../src/auth/request-context.ts';
 import { CHUNKED_BYTES, installRequestUsage, RequestUsage, sendJson } from '../../src/auth/request-usage.ts';
 import { DocumentStore } from '../../src/graphql/server/document-store.ts';
 import { NewDocumentLimiter } from '../../src/graphql/server/new-documents.ts';
-import { limitPipelining } from '../../src/http/slow-clients.ts';
+import { limitPipelining } from '../../src/http/limits/slow-clients.ts';
 import { createFairShares } from '../../src/shared/fair-shares.ts';
 import { untilClosed } from '../support/until-closed.ts';
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { WorkerProcess, type WorkerProcessOptions } from '../../src/shared/worker-process.ts';
+import { WorkerProcess, type WorkerProcessOptions } from '../../src/images/worker-process.ts';
 import { canTakeDescriptors, takeDescriptors } from '../support/descriptors.ts';
 
 const processes: WorkerProcess<string, unknown>[] = [];

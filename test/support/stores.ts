@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Fastify from 'fastify';
 import { loadConfig } from '../../src/config.ts';
 import { installErrorHandler } from '../../src/http/errors.ts';
-import { registerStorage, type SignedUrlLimits } from '../../src/http/storage.ts';
+import { registerStorage, type SignedUrlLimits } from '../../src/http/storage/signed-urls.ts';
 import { createFairShares } from '../../src/shared/fair-shares.ts';
 import { openStorages, type Storages } from '../../src/storage/storage.ts';
 import { BASE_URL, type Service, TOKEN_KEY } from './harness.ts';

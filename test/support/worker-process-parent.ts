@@ -1,4 +1,4 @@
-import { WorkerProcess } from '../../src/shared/worker-process.ts';
+import { WorkerProcess } from '../../src/images/worker-process.ts';
 
 /* A parent of a worker process, which worker-process.test.ts kills. */
 

@@ -1,6 +1,6 @@
 import { pbkdf2 } from 'node:crypto';
 import { getPriority } from 'node:os';
-import { handleTasks } from '../../src/shared/worker-process.ts';
+import { handleTasks } from '../../src/images/worker-process.ts';
 
 /* Program of the worker processes of worker-process.test.ts. The task is the name of an action. */
 

@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, extname, join, relative, sep } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { StaticDocument } from '../../http/documents/static-document.ts';
 import { rejectOtherMethods } from '../../http/method-not-allowed.ts';
-import { StaticDocument } from '../../http/static-document.ts';
 import { notFound } from '../../shared/errors.ts';
 
 const TYPES: Record<string, string> = {

@@ -3,8 +3,8 @@ import type pg from 'pg';
 // Loads all entities, whose decorators fill `countedLists`.
 import '../../../entities/index.ts';
 import { type CountedList, countedLists, toTotalsSql } from '../../../entities/list-total.entity.ts';
-import type { Backlog } from '../../shared/backlog.ts';
 import type { Job } from '../../shared/jobs.ts';
+import type { Backlog } from '../backlog.ts';
 import type { Database, Databases } from '../database.ts';
 import { connectWithSettings, DIRECT_SETTINGS } from '../pool/session-settings.ts';
 import { tryTransactionLock, waitForAdvisoryLock } from './advisory-lock.ts';

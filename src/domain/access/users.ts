@@ -7,13 +7,13 @@ import { TokenFamily } from '../../../entities/token-family.entity.ts';
 import { User } from '../../../entities/user.entity.ts';
 import { toComparableText } from '../../shared/comparable-text.ts';
 import { newId } from '../../shared/ids.ts';
-import { hashPassword } from '../../shared/passwords.ts';
 import type { RegionId } from '../../shared/regions.ts';
 import { type ChangeContext, insertUnique, inTransaction, lockRow } from '../change-context.ts';
 import { requireUnchanged } from '../edit-conflicts.ts';
 import { parseEmailAddress, parseId, requireSingleLine } from './access-values.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
 import { checkPassword } from './password-rules.ts';
+import { hashPassword } from './passwords.ts';
 import { STAFF_ROLES, type StaffRole } from './staff-roles.ts';
 
 export interface NewUser {

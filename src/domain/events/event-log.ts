@@ -1,8 +1,8 @@
+import type { Backlog } from '../../database/backlog.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import type { StatementRunner } from '../../database/pool/statement-runner.ts';
 import type { ReadDatabase } from '../../database/read/read-database.ts';
 import { runSlowStatement } from '../../database/read/slow-read.ts';
-import type { Backlog } from '../../shared/backlog.ts';
 
 /** The connections of a regional database that the log is read and numbered on. */
 export interface LogDatabase {

@@ -1,5 +1,5 @@
 import { REGIONS, type RegionId } from '../../shared/regions.ts';
-import { repeatTask, type TaskLog } from '../../shared/repeated-task.ts';
+import { repeatTask, type TaskLog } from '../repeated-task.ts';
 import { isFullBatch, type LogDatabase, numberNextEvents } from './event-log.ts';
 
 /** Milliseconds between two attempts to number events. */

@@ -1,5 +1,5 @@
 import type { PhotoReportStatus } from '../../../schema/enums.ts';
-import { createFingerprint } from '../../shared/canonical-json.ts';
+import { createFingerprint } from '../canonical-json.ts';
 import type { Block, PageDocument } from './report-inputs.ts';
 
 /** A page of a tree with its path: the `sourceBlockId`s of the blocks from the root to it. */

@@ -1,4 +1,4 @@
-import { canonicalJsonBytes } from '../../shared/canonical-json.ts';
+import { canonicalJsonBytes } from '../canonical-json.ts';
 import { removeNullFields } from './null-fields.ts';
 import { validatePageDocument } from './page-document.ts';
 import { toPageTree } from './page-tree.ts';

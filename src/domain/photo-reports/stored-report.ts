@@ -1,6 +1,6 @@
 import { toInstant } from '../../../schema/scalars.ts';
-import { canonicalJson, createFingerprint } from '../../shared/canonical-json.ts';
 import type { FieldError } from '../../shared/errors.ts';
+import { canonicalJson, createFingerprint } from '../canonical-json.ts';
 import { removeNullFields } from './null-fields.ts';
 import { validatePageDocument } from './page-document.ts';
 import { toPageTree, toPathDigest, toReportStatus } from './page-tree.ts';

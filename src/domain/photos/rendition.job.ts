@@ -2,8 +2,8 @@ import type { Databases } from '../../database/database.ts';
 import { NoCapacityError } from '../../images/capacity.ts';
 import type { FairShares } from '../../shared/fair-shares.ts';
 import { REGIONS } from '../../shared/regions.ts';
-import { repeatTask, type TaskLog } from '../../shared/repeated-task.ts';
 import type { Storages } from '../../storage/storage.ts';
+import { repeatTask, type TaskLog } from '../repeated-task.ts';
 import { renderNext } from './render-photo.ts';
 import { ShareCursor } from './share-cursor.ts';
 

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { RenditionStatus } from '../../../entities/photo-rendition.entity.ts';
 import type { RenditionSize } from '../../../schema/enums.ts';
+import type { Backlog } from '../../database/backlog.ts';
 import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { PLACEHOLDER, RENDITION_TYPE, toRenditionDimensions } from '../../images/render.ts';
-import type { Backlog } from '../../shared/backlog.ts';
 import type { Storage } from '../../storage/storage.ts';
 
 /** The columns of a photo that its renditions depend on. */

@@ -1,7 +1,7 @@
 import type { QueryResult } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { canonicalJson, createFingerprint } from '../../shared/canonical-json.ts';
 import { toComparableText } from '../../shared/comparable-text.ts';
+import { canonicalJson, createFingerprint } from '../canonical-json.ts';
 import { type Person, toArray } from './person.ts';
 
 /** What replaces the person. */

@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Erasure, type ErasurePlace } from '../../../entities/erasure.entity.ts';
 import type { NoteBlock } from '../../../entities/meeting.entity.ts';
-import { canonicalJson, createFingerprint } from '../../shared/canonical-json.ts';
 import { isObject } from '../../shared/is-object.ts';
 import { InvalidInputError } from '../access/invalid-input-error.ts';
+import { canonicalJson, createFingerprint } from '../canonical-json.ts';
 import { type ChangeContext, inTransaction } from '../change-context.ts';
 import { replaceName } from './name-patterns.ts';
 import { toArray, UnknownPersonError } from './person.ts';

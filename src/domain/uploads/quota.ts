@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Backlog } from '../../database/backlog.ts';
 import type { Database } from '../../database/database.ts';
 import { acquireRecordLock } from '../../database/write/advisory-lock.ts';
-import type { Backlog } from '../../shared/backlog.ts';
 import { ApiError, uploadQuotaExceeded } from '../../shared/errors.ts';
 import { SIGNED_URL_SECONDS, type Storage } from '../../storage/storage.ts';
 import type { OperationContext } from '../operation-context.ts';

@@ -1,7 +1,7 @@
 import type { ApolloServerPlugin } from '@apollo/server';
 import type { FastifyBaseLogger } from 'fastify';
 import type { RequestContext } from '../../auth/request-context.ts';
-import { describeRejection } from '../../http/request-log.ts';
+import { describeRejection } from '../../http/metrics/request-log.ts';
 import { formatError } from './errors.ts';
 
 /** Characters of an operation's name in the log. */

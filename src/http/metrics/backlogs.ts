@@ -1,5 +1,5 @@
+import type { Backlog } from '../../database/backlog.ts';
 import type { Databases } from '../../database/database.ts';
-import type { Backlog } from '../../shared/backlog.ts';
 import { REGIONS, type RegionId } from '../../shared/regions.ts';
 import { collectGauge, type Sample } from './collected.ts';
 

@@ -1,6 +1,6 @@
 import promClient, { type Metric, type Registry } from 'prom-client';
 import type { DurationCounts } from '../../shared/duration-counts.ts';
-import { BUCKET_BOUNDS, type DurationHistogram } from '../../shared/duration-histogram.ts';
+import { BUCKET_BOUNDS, type DurationHistogram } from './duration-histogram.ts';
 
 /** Labels and value of one series. */
 export type Sample = readonly [labels: Record<string, string>, value: number];

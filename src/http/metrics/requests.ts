@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import type { RequestLog } from '../../domain/usage/request-log.ts';
 import { DurationCounts } from '../../shared/duration-counts.ts';
-import { DurationHistogram } from '../../shared/duration-histogram.ts';
 import { collectCounter, collectDurations, collectHistogram, type LabelledHistogram } from './collected.ts';
+import { DurationHistogram } from './duration-histogram.ts';
 
 /** Clients choose the names of GraphQL operations, so their number is bounded. */
 const MAX_OPERATIONS = 100;

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { InvalidInputError } from '../../domain/access/invalid-input-error.ts';
 import { findLinkedUser, usePasswordLink } from '../../domain/access/password-links.ts';
 import { checkPassword } from '../../domain/access/password-rules.ts';
-import { hashPassword } from '../../shared/passwords.ts';
+import { hashPassword } from '../../domain/access/passwords.ts';
 import { REGIONS } from '../../shared/regions.ts';
 import { toAuditOrigin } from '../audit-origin.ts';
 import { PageError } from '../interaction/page-error.ts';

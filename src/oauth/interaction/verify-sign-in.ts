@@ -1,7 +1,7 @@
 import type { Database } from '../../database/database.ts';
+import { verifyPassword } from '../../domain/access/passwords.ts';
 import type { FairShares } from '../../shared/fair-shares.ts';
 import { toNetwork } from '../../shared/network.ts';
-import { verifyPassword } from '../../shared/passwords.ts';
 import { type Account, findAccount } from './sessions.ts';
 import { clearAttempt, countAttempt, delayAttempt, type SignInAttemptKey } from './sign-in-throttle.ts';
 

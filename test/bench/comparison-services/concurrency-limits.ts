@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { parseJsonText } from '../../../src/http/json.ts';
+import { parseJsonText } from '../../../src/http/bodies/json.ts';
 import { ApiError } from '../../../src/shared/errors.ts';
 import type { Release } from '../../../src/shared/fair-semaphore.ts';
 import { HttpError } from './http-error.ts';

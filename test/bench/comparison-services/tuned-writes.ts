@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { PageDocumentInput } from '../../../resolvers/photo-report/photo-report.input.ts';
 import type { Transaction, TransactionRunner } from '../../../src/database/write/transaction-runner.ts';
 import { FAST_SIGN_ONS, LOCK_EVENTS, READ_FACTS } from '../../../src/domain/attendance/record-statements.ts';
+import { canonicalJson, createFingerprint } from '../../../src/domain/canonical-json.ts';
 import { validatePageDocument } from '../../../src/domain/photo-reports/page-document.ts';
 import { type PageTree, toPageTree } from '../../../src/domain/photo-reports/page-tree.ts';
 import { decideSync, type StoredReport } from '../../../src/domain/photo-reports/revisions.ts';
@@ -14,7 +15,6 @@ import {
   REMOVE_PAGES,
   REPLACE,
 } from '../../../src/domain/photo-reports/sync-statements.ts';
-import { canonicalJson, createFingerprint } from '../../../src/shared/canonical-json.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import type { ConcurrencyLimits } from './concurrency-limits.ts';
 import { conflict, forbidden, HttpError, invalid, notFound } from './http-error.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Database } from '../../../src/database/database.ts';
+import { canonicalJson, createFingerprint } from '../../../src/domain/canonical-json.ts';
 import type { PrivacyContext } from '../../../src/domain/privacy/erase-person.ts';
-import { canonicalJson, createFingerprint } from '../../../src/shared/canonical-json.ts';
 import { systemClock } from '../../../src/shared/clock.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { OPERATOR } from '../../support/audit.ts';

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/database/database.ts';
+import { canonicalJson, createFingerprint } from '../../../src/domain/canonical-json.ts';
 import { erasePerson, previewErasure } from '../../../src/domain/privacy/erase-person.ts';
 import { exportPerson } from '../../../src/domain/privacy/export-person.ts';
 import { listErasedTexts, replaceErasedText } from '../../../src/domain/privacy/listed-texts.ts';
 import { findPeople } from '../../../src/domain/privacy/person.ts';
 import { listPersonalTables } from '../../../src/domain/privacy/personal-tables.ts';
-import { canonicalJson, createFingerprint } from '../../../src/shared/canonical-json.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { DataTransferFixture } from '../../data-transfer/data-transfer-fixture.ts';
 import { startStore, type TestStore } from '../../support/stores.ts';

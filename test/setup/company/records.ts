@@ -6,7 +6,7 @@ import { MeetingTemplate } from '../../../entities/meeting-template.entity.ts';
 import { PhotoReport } from '../../../entities/photo-report.entity.ts';
 import { PhotoReportPage } from '../../../entities/photo-report-page.entity.ts';
 import { Subcontractor } from '../../../entities/subcontractor.entity.ts';
-import { canonicalJson, createFingerprint } from '../../../src/shared/canonical-json.ts';
+import { canonicalJson, createFingerprint } from '../../../src/domain/canonical-json.ts';
 import { type CompanyContext, created, cycle, instant } from './company-context.ts';
 import { hasStarted } from './projects.ts';
 

@@ -1,6 +1,6 @@
 import type { Database } from '../../../database/database.ts';
 import { mapRegions, type RegionId } from '../../../shared/regions.ts';
-import { repeatTask, type TaskLog } from '../../../shared/repeated-task.ts';
+import { repeatTask, type TaskLog } from '../../repeated-task.ts';
 import { Dispatcher, type DispatcherOptions } from './dispatcher.ts';
 
 /** Intervals of the dispatcher's tasks. Without endpoints, which `refresh` finds, it does nothing more often than that. */

@@ -1,20 +1,20 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { RateLimiter } from '../auth/rate-limiter.ts';
-import type { Databases } from '../database/database.ts';
-import { storeRendition } from '../domain/photos/render-photo.ts';
-import { renderPlaceholder } from '../images/render.ts';
-import { ApiError, conflict, forbidden, invalidField, notFound, unavailable } from '../shared/errors.ts';
-import type { FairShares } from '../shared/fair-shares.ts';
-import { holdUntilClosed } from '../shared/hold-until-closed.ts';
-import { toNetwork } from '../shared/network.ts';
-import { REGIONS, type RegionId } from '../shared/regions.ts';
-import { MIN_COST, UploadRoom } from '../shared/upload-room.ts';
-import type { ByteRange } from '../storage/byte-store.ts';
-import { isRenditionKey } from '../storage/keys.ts';
-import { MAX_ATTACHMENT_BYTES, type Storage, type Storages } from '../storage/storage.ts';
-import { type SignedUrlClaims, STORAGE_PATH } from '../storage/url-signer.ts';
+import type { RateLimiter } from '../../auth/rate-limiter.ts';
+import type { Databases } from '../../database/database.ts';
+import { storeRendition } from '../../domain/photos/render-photo.ts';
+import { renderPlaceholder } from '../../images/render.ts';
+import { ApiError, conflict, forbidden, invalidField, notFound, unavailable } from '../../shared/errors.ts';
+import type { FairShares } from '../../shared/fair-shares.ts';
+import { toNetwork } from '../../shared/network.ts';
+import { REGIONS, type RegionId } from '../../shared/regions.ts';
+import type { ByteRange } from '../../storage/byte-store.ts';
+import { isRenditionKey } from '../../storage/keys.ts';
+import { MAX_ATTACHMENT_BYTES, type Storage, type Storages } from '../../storage/storage.ts';
+import { type SignedUrlClaims, STORAGE_PATH } from '../../storage/url-signer.ts';
+import { hashBody, matchesTag } from '../documents/static-document.ts';
+import { holdUntilClosed } from './hold-until-closed.ts';
 import { paceDownload } from './paced-download.ts';
-import { hashBody, matchesTag } from './static-document.ts';
+import { MIN_COST, UploadRoom } from './upload-room.ts';
 
 /** Media types that browsers may display; they save all others. */
 const INLINE_TYPES = /^(image\/(jpeg|png|webp|gif|heic|heif)|application\/pdf)$/;

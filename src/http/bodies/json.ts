@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { formatFieldPath } from '../../schema/input.ts';
-import { findJsonProblems } from '../../schema/json-problems.ts';
-import type { RequestUsage } from '../auth/request-usage.ts';
-import { type FieldError, invalidField, unsupportedMediaType, ValidationError } from '../shared/errors.ts';
-import { findEndOfString } from '../shared/parse-json.ts';
+import { formatFieldPath } from '../../../schema/input.ts';
+import { findJsonProblems } from '../../../schema/json-problems.ts';
+import type { RequestUsage } from '../../auth/request-usage.ts';
+import { type FieldError, invalidField, unsupportedMediaType, ValidationError } from '../../shared/errors.ts';
+import { findEndOfString } from '../../shared/parse-json.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

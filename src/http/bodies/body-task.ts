@@ -1,11 +1,11 @@
 import { type DocumentNode, Kind, type OperationDefinitionNode, parse, type TypeNode } from 'graphql';
-import { MAX_BODY_BYTES } from '../domain/photo-reports/limits.ts';
-import { preparePage } from '../domain/photo-reports/prepare-page.ts';
-import type { CheckedPage } from '../domain/photo-reports/prepared-page.ts';
-import { type FieldError, invalidField, MAX_FIELD_ERRORS, ValidationError } from '../shared/errors.ts';
-import { isObject } from '../shared/is-object.ts';
-import type { LargeBodyForm } from '../shared/large-body.ts';
+import { MAX_BODY_BYTES } from '../../domain/photo-reports/limits.ts';
+import { preparePage } from '../../domain/photo-reports/prepare-page.ts';
+import type { CheckedPage } from '../../domain/photo-reports/prepared-page.ts';
+import { type FieldError, invalidField, MAX_FIELD_ERRORS, ValidationError } from '../../shared/errors.ts';
+import { isObject } from '../../shared/is-object.ts';
 import { decodeJson, parseJson } from './json.ts';
+import type { LargeBodyForm } from './large-body-form.ts';
 
 /**
  * Maximum values and field names of a large body. The densest content of a photo report is a run without text and marks, which has 6 in

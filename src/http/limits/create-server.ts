@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import { type Config, ConfigError } from '../config.ts';
+import { type Config, ConfigError } from '../../config.ts';
 import { limitParsing } from './parsing-limits.ts';
 import { closeSlowConnections } from './slow-clients.ts';
 

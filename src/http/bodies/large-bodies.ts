@@ -2,11 +2,10 @@ import type { ServerResponse } from 'node:http';
 import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest, RequestPayload } from 'fastify';
-import type { RequestContext } from '../auth/request-context.ts';
-import { PreparedPage, toCarrierDocument } from '../domain/photo-reports/prepared-page.ts';
-import { FieldErrors, invalidField, payloadTooLarge, unavailable } from '../shared/errors.ts';
-import type { LargeBodyForm } from '../shared/large-body.ts';
-import { WorkerThread, WorkerThreadError } from '../shared/worker-thread.ts';
+import type { RequestContext } from '../../auth/request-context.ts';
+import { PreparedPage, toCarrierDocument } from '../../domain/photo-reports/prepared-page.ts';
+import { FieldErrors, invalidField, payloadTooLarge, unavailable } from '../../shared/errors.ts';
+import { WorkerThread, WorkerThreadError } from '../../shared/worker-thread.ts';
 import { type BodyResult, type BodyTask, DOCUMENT_TYPE } from './body-task.ts';
 import {
   countTokens,
@@ -19,6 +18,7 @@ import {
   parseRequestText,
   requireJsonType,
 } from './json.ts';
+import type { LargeBodyForm } from './large-body-form.ts';
 import { receiveChunkedBody, receiveLargeBody, receiveSmallBody } from './receive-body.ts';
 
 declare module 'fastify' {

@@ -1,23 +1,23 @@
 import cluster from 'node:cluster';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import promClient, { AggregatorRegistry } from 'prom-client';
-import type { RateLimiter } from '../auth/rate-limiter.ts';
-import type { Config } from '../config.ts';
-import { isLoopback } from '../config.ts';
-import type { Databases } from '../database/database.ts';
-import type { RequestLog } from '../domain/usage/request-log.ts';
-import type { Backlog } from '../shared/backlog.ts';
-import { forbidden, unavailable } from '../shared/errors.ts';
-import type { FairShares } from '../shared/fair-shares.ts';
-import { hashSecret, isSecretOf } from '../shared/secrets.ts';
-import type { Storages } from '../storage/storage.ts';
-import type { LargeBodyParser } from './large-bodies.ts';
-import { rejectOtherMethods } from './method-not-allowed.ts';
-import { observeBacklogs } from './metrics/backlogs.ts';
-import { observeDatabases } from './metrics/database.ts';
-import { primaryRegistry } from './metrics/jobs.ts';
-import { observeLimits, observeWork } from './metrics/limits.ts';
-import { observeRequests, observeUsage } from './metrics/requests.ts';
+import type { RateLimiter } from '../../auth/rate-limiter.ts';
+import type { Config } from '../../config.ts';
+import { isLoopback } from '../../config.ts';
+import type { Backlog } from '../../database/backlog.ts';
+import type { Databases } from '../../database/database.ts';
+import type { RequestLog } from '../../domain/usage/request-log.ts';
+import { forbidden, unavailable } from '../../shared/errors.ts';
+import type { FairShares } from '../../shared/fair-shares.ts';
+import { hashSecret, isSecretOf } from '../../shared/secrets.ts';
+import type { Storages } from '../../storage/storage.ts';
+import type { LargeBodyParser } from '../bodies/large-bodies.ts';
+import { rejectOtherMethods } from '../method-not-allowed.ts';
+import { observeBacklogs } from './backlogs.ts';
+import { observeDatabases } from './database.ts';
+import { primaryRegistry } from './jobs.ts';
+import { observeLimits, observeWork } from './limits.ts';
+import { observeRequests, observeUsage } from './requests.ts';
 
 /**
  * Registers `/metrics` in the text format of Prometheus, with sums over all workers and the metrics of the process that runs the jobs. It

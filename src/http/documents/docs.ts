@@ -1,9 +1,9 @@
 import { extname } from 'node:path';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { notFound } from '../shared/errors.ts';
-import { WorkerThread } from '../shared/worker-thread.ts';
+import { notFound } from '../../shared/errors.ts';
+import { WorkerThread } from '../../shared/worker-thread.ts';
+import { rejectOtherMethods } from '../method-not-allowed.ts';
 import type { ReferenceFile, ReferenceTask } from './docs-thread.ts';
-import { rejectOtherMethods } from './method-not-allowed.ts';
 import { REFERENCE_STYLES, type ReferenceDocument, renderReferencePage } from './reference-page.ts';
 import { hashBody, StaticDocument } from './static-document.ts';
 

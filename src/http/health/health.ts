@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
-import type { Config } from '../config.ts';
-import type { Databases } from '../database/database.ts';
-import { REGIONS, type RegionId } from '../shared/regions.ts';
-import type { Storages } from '../storage/storage.ts';
-import { rejectOtherMethods } from './method-not-allowed.ts';
-import { hasMetricsToken } from './metrics.ts';
+import type { Config } from '../../config.ts';
+import type { Databases } from '../../database/database.ts';
+import { REGIONS, type RegionId } from '../../shared/regions.ts';
+import type { Storages } from '../../storage/storage.ts';
+import { rejectOtherMethods } from '../method-not-allowed.ts';
+import { hasMetricsToken } from '../metrics/metrics.ts';
 
 const PING = { name: 'health.ping', text: `select current_setting('transaction_read_only')` };
 const DEADLINE_MS = 2_000;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { limitChunks, stopConnection } from '../node-internals/http-parser.ts';
-import { sendClientError } from './client-errors.ts';
+import { limitChunks, stopConnection } from '../../node-internals/http-parser.ts';
+import { sendClientError } from '../client-errors.ts';
 
 /** Bytes of sizes and extensions of chunks, beyond three for each byte of the body. */
 const MAX_FRAMING_BYTES = 131_072;

@@ -19,9 +19,9 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { TracingSettings } from '../config.ts';
-import { type SpanAttributes, setTracing, type TraceContext, type Tracing } from '../shared/tracing.ts';
-import { VERSION } from '../shared/version.ts';
+import type { TracingSettings } from '../../config.ts';
+import { type SpanAttributes, setTracing, type TraceContext, type Tracing } from '../../shared/tracing.ts';
+import { VERSION } from '../../shared/version.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

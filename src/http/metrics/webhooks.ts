@@ -1,8 +1,8 @@
 import promClient from 'prom-client';
-import type { Dispatcher } from '../domain/webhooks/delivery/dispatcher.ts';
-import type { DeliveryRow } from '../domain/webhooks/delivery/results.ts';
-import type { Attempt } from '../domain/webhooks/receiver-client.ts';
-import { isSuccess } from '../domain/webhooks/test-event.ts';
+import type { Dispatcher } from '../../domain/webhooks/delivery/dispatcher.ts';
+import type { DeliveryRow } from '../../domain/webhooks/delivery/results.ts';
+import type { Attempt } from '../../domain/webhooks/receiver-client.ts';
+import { isSuccess } from '../../domain/webhooks/test-event.ts';
 
 /** Seconds from a change to the end of its first attempt. */
 const BUCKETS = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 15, 60, 300];

@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import type { Config } from '../../config.ts';
 
 /** JSON lines without secrets, at any level and whoever writes them. OAU-42. */
 export const loggerOptions = ({ logLevel }: Config) => ({

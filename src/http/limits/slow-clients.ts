@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { stopConnection } from '../node-internals/http-parser.ts';
+import { stopConnection } from '../../node-internals/http-parser.ts';
 
 /** Closes connections where a request takes longer than the limit, from its headers to the end of its response. */
 export function closeSlowConnections(server: Pick<Server, 'on'>, milliseconds: number): void {

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { toNetwork } from '../shared/network.ts';
-import { PacedQueue } from '../shared/paced-queue.ts';
+import { toNetwork } from '../../shared/network.ts';
+import { PacedQueue } from '../../shared/paced-queue.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

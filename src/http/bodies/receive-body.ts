@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import { invalidField, payloadTooLarge, unsupportedEncoding } from '../shared/errors.ts';
+import { invalidField, payloadTooLarge, unsupportedEncoding } from '../../shared/errors.ts';
 
 /** The error of a body whose client went away before all of it was received. No client reads it. */
 export const bodyEndedEarly = () => invalidField('body', 'ended early');

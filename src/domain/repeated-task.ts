@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RegionId } from './regions.ts';
+import type { RegionId } from '../shared/regions.ts';
 
 /** Pause after a failure, for instance while PostgreSQL restarts. */
 const FAILURE_PAUSE_MS = 500;

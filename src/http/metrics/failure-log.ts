@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { Config } from '../config.ts';
+import type { Config } from '../../config.ts';
 
 /** Logs an error line for every response of status 500 and above. Causes are logged separately. */
 export function logFailures(app: FastifyInstance, { logLevel }: Config): void {
