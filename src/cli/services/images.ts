@@ -1,12 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import type { EntityClass } from '@mikro-orm/core';
 import { Builder } from '../../../entities/builder.entity.ts';
 import { User } from '../../../entities/user.entity.ts';
 import { parseId } from '../../domain/access/access-values.ts';
 import { InvalidInputError } from '../../domain/access/invalid-input-error.ts';
 import { toUserFilter } from '../../domain/access/users.ts';
-import { type ChangeContext, inTransaction, lockRow } from '../../domain/change-context.ts';
+import { type ChangeContext, inTransaction, requireRow } from '../../domain/change-context.ts';
 import { inspectImage } from '../../images/inspect.ts';
 import { BadImage } from '../../images/types.ts';
 import { createObjectKey, type ObjectFolder } from '../../storage/keys.ts';
@@ -24,13 +23,9 @@ export async function setBuilderLogo(
 ) {
   const id = parseId('builder', 'builder', request.builder);
   const { database } = context;
-  if (!(await database.fork().count(Builder, { id })))
-    throw new InvalidInputError('builder', `there is no builder ${id} in ${database.region}`);
+  await requireRow(context, database.fork(), Builder, { field: 'builder', what: 'builder', id });
   const { key, contentType } = await storeImage(storage, 'logos', id, request.file);
-  await inTransaction(context, async (em, now) => {
-    const builder = await lockRow(em, Builder as EntityClass<Builder>, { id });
-    Object.assign(builder!, { logoKey: key, updatedAt: now });
-  });
+  await inTransaction(context, (em, now) => em.nativeUpdate(Builder, { id }, { logoKey: key, updatedAt: now }));
   return { builderId: id, contentType, logoKey: key };
 }
 
@@ -45,10 +40,9 @@ export async function setUserPicture(
   const found = await database.fork().findOne(User, where);
   if (!found) throw new InvalidInputError('user', `there is no user ${request.user} in ${database.region}`);
   const { key, contentType } = await storeImage(storage, 'pictures', found.id, request.file);
-  await inTransaction(context, async (em, now) => {
-    const user = await lockRow(em, User as EntityClass<User>, { id: found.id });
-    Object.assign(user!, { pictureKey: key, updatedAt: now });
-  });
+  await inTransaction(context, (em, now) =>
+    em.nativeUpdate(User, { id: found.id }, { pictureKey: key, updatedAt: now }),
+  );
   return { userId: found.id, email: found.email, contentType, pictureKey: key };
 }
 
