@@ -1,6 +1,5 @@
 import { Arg, Args, Ctx, Mutation, Resolver } from 'type-graphql';
 import { SignOnConflictCode } from '../../schema/enums.ts';
-import type { Outcome } from '../../schema/rest.ts';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId, ProjectId } from '../../schema/scalars.ts';
 import { requireIntegrator } from '../../src/auth/authorization.ts';
@@ -8,8 +7,6 @@ import type { RequestContext } from '../../src/auth/request-context.ts';
 import { recordEvent } from '../../src/domain/attendance/record-event.ts';
 import { SignOnEventArgs, toEventPayload } from './attendance.input.ts';
 import { SignOnEventAnswer } from './attendance.type.ts';
-
-const OUTCOMES: Record<200 | 201 | 202, Outcome> = { 200: 'REPLAYED', 201: 'CREATED', 202: 'ACCEPTED' };
 
 @Resolver()
 export class SignOnEventResolver {
@@ -34,8 +31,8 @@ export class SignOnEventResolver {
     const integratorId = requireIntegrator(context);
     const now = clock.now();
     const event = toEventPayload(args);
-    const { status, ...recorded } = await recordEvent(database, { integratorId, builderId, projectId }, event, now);
-    context.outcome = OUTCOMES[status];
+    const { outcome, ...recorded } = await recordEvent(database, { integratorId, builderId, projectId }, event, now);
+    context.outcome = outcome;
     const { id, visitId, duplicate } = recorded;
     const { sourceEventId } = event;
     return { data: { id, sourceEventId, status: recorded.event, signOnId: visitId, duplicate } };

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { ApiError } from '../shared/errors.ts';
+import { conflict } from '../shared/errors.ts';
 import { AUDIT_ACTIONS, type AuditAction } from './audit/audited-objects.ts';
 import type { ChangeContext } from './change-context.ts';
 
@@ -33,4 +33,4 @@ export async function requireUnchanged(
   );
 }
 
-export const editConflict = (message: string) => new ApiError(409, 'EDIT_CONFLICT', message);
+export const editConflict = (message: string) => conflict('EDIT_CONFLICT', message);

@@ -179,7 +179,7 @@ it('the fast path records what the slow path records, or nothing (ATT-22)', asyn
         : recordSignOff(transaction, received),
     );
     const rows = await fast.combination.rows();
-    if (facts.access !== 'granted' || facts.hasWaiting || fast.decision.status !== 201) {
+    if (facts.access !== 'granted' || facts.hasWaiting || fast.decision.outcome !== 'CREATED') {
       expect({ facts, recorded, rows }).toEqual({ facts, recorded: null, rows: before });
       continue;
     }
@@ -202,16 +202,16 @@ it('the slow path gives the result of the decision table, all of whose results o
   for (const [index, facts] of [...combinations()].entries()) {
     if (facts.access !== 'granted') continue;
     const { received, decision } = await StoredCombination.create(facts, `table-${index}`);
-    const expected = decision.status === 409 ? decision.code : `${decision.status} ${decision.event}`;
+    const expected = decision.outcome === 'CONFLICT' ? decision.code : `${decision.outcome} ${decision.event}`;
     outcomes.add(expected);
     const actual = await service.databases.au1
       .write((transaction) => recordSlowPath(transaction, received))
-      .then(({ status, event }) => `${status} ${event}`)
+      .then(({ outcome, event }) => `${outcome} ${event}`)
       .catch((error) => (error instanceof ApiError ? error.code : Promise.reject(error)));
     expect({ facts, result: actual }).toEqual({ facts, result: expected });
   }
   expect([...outcomes].sort()).toEqual([
-    ...['200 APPLIED', '200 PENDING_SIGN_ON', '201 APPLIED', '202 PENDING_SIGN_ON', 'ALREADY_SIGNED_OFF'],
-    ...['ATTENDANCE_CLOSED', 'EVENT_MISMATCH', 'SIGN_ON_REQUIRED', 'WORKER_MISMATCH'],
+    ...['ACCEPTED PENDING_SIGN_ON', 'ALREADY_SIGNED_OFF', 'ATTENDANCE_CLOSED', 'CREATED APPLIED', 'EVENT_MISMATCH'],
+    ...['REPLAYED APPLIED', 'REPLAYED PENDING_SIGN_ON', 'SIGN_ON_REQUIRED', 'WORKER_MISMATCH'],
   ]);
 });

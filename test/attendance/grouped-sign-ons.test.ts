@@ -31,7 +31,7 @@ async function recordAll(events: ReturnType<typeof aSignOn>[]) {
   const now = service.clock.now();
   const payloads = events.map((event) => ({ ...event, sourceSignOnEventId: null }) as EventPayload);
   const results = await Promise.allSettled(payloads.map((event) => recordEvent(database, owner, event, now)));
-  return results.map((result) => (result.status === 'fulfilled' ? result.value.status : result.reason.code));
+  return results.map((result) => (result.status === 'fulfilled' ? result.value.outcome : result.reason.code));
 }
 
 describe('concurrent sign-ons, which share transactions', () => {
@@ -66,13 +66,13 @@ describe('concurrent sign-ons, which share transactions', () => {
   it('are 201 for the first with an id, and 409 for a later one with other data (ATT-13)', async () => {
     const sent = aSignOn(worker);
     const events = [aSignOn(worker), aSignOn(worker), sent, { ...sent, deviceId: 'another gate' }];
-    expect(await recordAll(events)).toEqual([201, 201, 201, 'EVENT_MISMATCH']);
+    expect(await recordAll(events)).toEqual(['CREATED', 'CREATED', 'CREATED', 'EVENT_MISMATCH']);
   });
 
   it('are recorded although PostgreSQL rejects a value of another one', async () => {
     const events = Array.from({ length: 10 }, (_, index) => {
       return aSignOn(worker, { deviceId: index === 7 ? 'gate \0' : 'gate' });
     });
-    expect(await recordAll(events)).toEqual(events.map((_, index) => (index === 7 ? '22021' : 201)));
+    expect(await recordAll(events)).toEqual(events.map((_, index) => (index === 7 ? '22021' : 'CREATED')));
   });
 });

@@ -36,22 +36,22 @@ interface Facts {
   visit: VisitState | null;
 }
 
-/** HTTP status of the response, with the fields of `data` or the code of the conflict. */
+/** Outcome of an event, with the fields of `data` or the code of the conflict. */
 export type Decision =
-  | { status: 201; event: 'APPLIED'; duplicate: false }
-  | { status: 200; event: SignOnStatus; duplicate: true }
-  | { status: 202; event: 'PENDING_SIGN_ON'; duplicate: false }
-  | { status: 409; code: SignOnConflictCode };
+  | { outcome: 'CREATED'; event: 'APPLIED'; duplicate: false }
+  | { outcome: 'REPLAYED'; event: SignOnStatus; duplicate: true }
+  | { outcome: 'ACCEPTED'; event: 'PENDING_SIGN_ON'; duplicate: false }
+  | { outcome: 'CONFLICT'; code: SignOnConflictCode };
 
-const applied: Decision = { status: 201, event: 'APPLIED', duplicate: false };
-const pending: Decision = { status: 202, event: 'PENDING_SIGN_ON', duplicate: false };
+const applied: Decision = { outcome: 'CREATED', event: 'APPLIED', duplicate: false };
+const pending: Decision = { outcome: 'ACCEPTED', event: 'PENDING_SIGN_ON', duplicate: false };
 const replayed = ({ stored }: Facts): Decision => ({
-  status: 200,
+  outcome: 'REPLAYED',
   event: stored!.status as SignOnStatus,
   duplicate: true,
 });
-const rejected = ({ stored }: Facts): Decision => ({ status: 409, code: stored!.rejection! });
-const toConflict = (code: SignOnConflictCode): Decision => ({ status: 409, code });
+const rejected = ({ stored }: Facts): Decision => ({ outcome: 'CONFLICT', code: stored!.rejection! });
+const toConflict = (code: SignOnConflictCode): Decision => ({ outcome: 'CONFLICT', code });
 
 /**
  * Decision table of an event: replays (ATT-11, ATT-13, ATT-19), visits (ATT-15, ATT-16, ATT-18) and conflicts (ATT-23 to ATT-26).

@@ -37,8 +37,7 @@ interface EventOwner {
 
 /** Result for an event that is accepted or was accepted before. */
 interface RecordedEvent {
-  /** HTTP status. */
-  status: 200 | 201 | 202;
+  outcome: 'CREATED' | 'REPLAYED' | 'ACCEPTED';
   id: string;
   event: SignOnStatus;
   visitId: string | null;
@@ -119,7 +118,7 @@ const OPEN: VisitState = { signedOffAt: null, closedAt: null, archivedAt: null }
 export async function recordSignOff(transaction: Transaction, received: ReceivedEvent): Promise<RecordedEvent | null> {
   const { event, now } = received;
   const decision = decide({ event, stored: null, signOn: { ...event, type: 'SIGN_ON' }, visit: OPEN });
-  if (decision.status !== 201) return null;
+  if (decision.outcome !== 'CREATED') return null;
   const id = newId('signOnEvent', now);
   const locked = transaction.query([LOCK_EVENTS, [toLockKeys(received)]]);
   const [[rows]] = await Promise.all([transaction.commit([FAST_SIGN_OFF, toEventValues(received, id)]), locked]);
@@ -134,7 +133,7 @@ export async function recordSignOns(
 ): Promise<Map<ReceivedEvent, RecordedEvent>> {
   const recorded = signOns.map((received): [ReceivedEvent, RecordedEvent] => {
     const { event, now } = received;
-    const decision = decide({ event, stored: null, signOn: null, visit: null }) as Decision & { status: 201 };
+    const decision = decide({ event, stored: null, signOn: null, visit: null }) as Decision & { outcome: 'CREATED' };
     return [received, { ...decision, id: newId('signOnEvent', now), visitId: newId('signOnVisit', now) }];
   });
   const column = (value: (received: ReceivedEvent, recorded: RecordedEvent) => string | null) =>
@@ -161,11 +160,11 @@ export async function recordSlowPath(transaction: Transaction, received: Receive
   if (!facts.siteAccess) throw forbidden('The worker has no site access, present or past, to this project.');
   const { stored, signOn } = facts;
   const decision = decide({ event, stored, signOn, visit: signOn?.visit ?? null });
-  switch (decision.status) {
-    case 409:
+  switch (decision.outcome) {
+    case 'CONFLICT':
       await transaction.commit(toConflictStatement(received, decision.code));
       throw conflict(decision.code, CONFLICTS[decision.code]);
-    case 200:
+    case 'REPLAYED':
       return { ...decision, id: stored!.id, visitId: stored!.visitId };
     default:
       return insertEvent(transaction, received, facts, decision);
@@ -202,12 +201,12 @@ async function insertEvent(
   transaction: Transaction,
   received: ReceivedEvent,
   { signOn, waiting }: StoredFacts,
-  decision: Decision & { status: 201 | 202 },
+  decision: Decision & { outcome: 'CREATED' | 'ACCEPTED' },
 ): Promise<RecordedEvent> {
   const { event, now } = received;
   const id = newId('signOnEvent', now);
   const isSignOn = event.type === 'SIGN_ON';
-  const visitId = isSignOn ? newId('signOnVisit', now) : decision.status === 201 ? signOn!.visitId : null;
+  const visitId = isSignOn ? newId('signOnVisit', now) : decision.outcome === 'CREATED' ? signOn!.visitId : null;
   const { signedOffAt, outcomes } = decideWaitingSignOffs(event, waiting ?? [], visitId);
   const values = toEventValues(received, id);
   const insert: BoundStatement =
@@ -248,7 +247,7 @@ function decideWaitingSignOffs(
   const visit = { ...OPEN };
   const outcomes = waiting.map(({ id, ...signOff }): Outcome => {
     const decision = decide({ event: signOff, stored: null, signOn: event, visit });
-    if (decision.status === 409) return { id, status: 'REJECTED', rejection: decision.code, visitId: null };
+    if (decision.outcome === 'CONFLICT') return { id, status: 'REJECTED', rejection: decision.code, visitId: null };
     visit.signedOffAt = signOff.occurredAt;
     return { id, status: 'APPLIED', rejection: null, visitId };
   });
