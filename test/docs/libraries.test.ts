@@ -37,6 +37,15 @@ describe('docs/libraries.md', () => {
   });
 });
 
+describe('MikroORM', () => {
+  it('has the version of `mikro-orm` in each of its packages, whose peers are exact', () => {
+    const { dependencies } = readJson('package.json') as { dependencies: Record<string, string> };
+    const versions = Object.entries(dependencies).filter(([name]) => name.startsWith('@mikro-orm/'));
+    expect(versions).toHaveLength(4);
+    expect(versions.filter(([, version]) => version !== dependencies['mikro-orm'])).toEqual([]);
+  });
+});
+
 describe('npm ci', () => {
   it(`installs at most ${MAX_PACKAGES} packages on a platform`, () => {
     const { packages } = readJson('package-lock.json') as {
