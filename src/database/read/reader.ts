@@ -1,5 +1,5 @@
 import { Tracked } from '../../../entities/columns.ts';
-import { createPage, type Page, type PageWindow } from '../../../schema/page.ts';
+import { createPage, type Page, type PageMeta, type PageWindow } from '../../../schema/page.ts';
 import type { Selection } from '../../../schema/selection.ts';
 import { getErrorCode } from '../errors.ts';
 import type { TextRow } from '../pool/pg-pipeline.ts';
@@ -13,7 +13,6 @@ import {
   invalidCursor,
   type ListPosition,
 } from './list-cursor.ts';
-import { PageWithoutTotal } from './page-without-total.ts';
 import type { ReadDatabase } from './read-database.ts';
 import { type PreparedRead, prepareRead, type ReadKind, type ReadOptions, shortDigest } from './read-statement.ts';
 import { RowMapper } from './row-mapper.ts';
@@ -282,5 +281,18 @@ export class Reader<T extends object, Filter extends string = never> {
       filters.push({ name, definition, isList: 'op' in definition && Array.isArray(values[name]) });
     }
     return { filters, values };
+  }
+}
+
+/** A page whose total was not counted. Reading its `meta` is a mistake of the caller, and throws. */
+class PageWithoutTotal<T> implements Page<T> {
+  readonly data: T[];
+
+  constructor(data: T[]) {
+    this.data = data;
+  }
+
+  get meta(): PageMeta {
+    throw new Error('The total was not counted, because the selection does not include it.');
   }
 }
