@@ -133,11 +133,13 @@ function openPasswordResets(
 /** Returns what sends the links that staff users create in the console. */
 const createPasswordLinkSender = (
   mailer: Mailer | null,
+  passwordResets: PasswordResets | undefined,
   { baseUrl }: Config,
   { log }: FastifyInstance,
 ): PasswordLinkSender => ({
   emails: mailer !== null,
   toUrl: (path) => `${baseUrl}${path}`,
+  notify: (message) => passwordResets?.notify(message),
   async send({ path, ...person }) {
     try {
       await mailer?.send(createPasswordLinkMessage({ ...person, link: `${baseUrl}${path}`, hours: LINK_HOURS }));
@@ -247,7 +249,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   await registerConsole(app, {
     ...{ authenticator, databases, clock, shares, baseUrl, publicError, acceptLargeBodies, limitPageRequest },
     schema: consoleSchema,
-    passwordLinks: createPasswordLinkSender(mailer, config, app),
+    passwordLinks: createPasswordLinkSender(mailer, passwordResets, config, app),
     folder: findConsoleFolder(),
     images: REGIONS.map((region) => new URL(storages[region].createDownloadUrl('logos/any')).origin),
   });

@@ -28,7 +28,7 @@ export interface OAuthDependencies {
   /** Charges one request to the token, revocation or introspection endpoint to its address's rate limit; throws 429. */
   limitAddress?: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   /** Sends links for choosing a password; absent without a mail server. */
-  passwordResets?: Pick<PasswordResets, 'add'>;
+  passwordResets?: Pick<PasswordResets, 'add' | 'notify'>;
   /** Charges a request for such a link to its address's rate limit; throws 429. OAU-45. */
   limitPasswordReset?: (request: FastifyRequest) => Promise<void>;
   /** Charges one page request, which carries no token, to its address's rate limit; throws 429. */

@@ -56,3 +56,17 @@ describe('user invite with SMTP_URL', () => {
     expect(actions.toSorted()).toEqual(['password_link.created', 'password_link.deleted']);
   });
 });
+
+describe('user update with SMTP_URL', () => {
+  it('tells the earlier and the new address of a change of it, and nobody of another change (OAU-44)', async () => {
+    const count = mail.messages.length;
+    await cli.json(['user', 'update', EMAIL, '--name', 'Sam Lee']);
+    expect(mail.messages).toHaveLength(count);
+    const moved = await cli.json(['user', 'update', EMAIL, '--email', 'moved@example.com']);
+    expect(moved).toMatchObject({ email: 'moved@example.com', changed: true });
+    const sent = mail.messages.slice(count);
+    expect(sent.map(({ to }) => to)).toEqual([[EMAIL], ['moved@example.com']]);
+    expect(sent[0]!.text).toContain('The e-mail address of your account was changed.');
+    await cli.json(['user', 'update', 'moved@example.com', '--email', EMAIL]);
+  });
+});

@@ -3,8 +3,10 @@ import { listMemberships, listUsers, showMembership, showUser } from '../../doma
 import { addMembership, removeMembership, updateMembership } from '../../domain/access/memberships.ts';
 import { grantSiteAccess, revokeSiteAccess } from '../../domain/access/site-access.ts';
 import { disableUser, enableUser, updateUser } from '../../domain/access/users.ts';
+import { createAddressChangeMessages } from '../../mail/account-change-message.ts';
 import { toTerminalLine } from '../../shared/terminal-text.ts';
 import { type CliIo, formatObject } from '../io/cli-io.ts';
+import { sendMessages } from '../services/password-links.ts';
 import {
   addCommandGroup,
   defineChangeCommand,
@@ -74,7 +76,8 @@ function addUserReads(parent: Command, io: CliIo): void {
     .option('--email <address>', 'e-mail address to sign in with')
     .option('--role <role>', 'role of a staff user: VIEWER, OPERATOR or ADMIN');
   defineRegionalCommand(io, update, async (context, { name, email, role }, user) => {
-    const data = await updateUser(context, user!, { name, email, staffRole: role });
+    const { previousEmail, ...data } = await updateUser(context, user!, { name, email, staffRole: role });
+    await sendMessages(io, createAddressChangeMessages({ ...data, previousEmail }));
     return { data, text: formatObject(`${data.email} is ${data.changed ? 'updated' : 'unchanged'}.`, data) };
   });
 }

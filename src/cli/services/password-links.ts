@@ -1,7 +1,7 @@
 import { loadConfig } from '../../config.ts';
 import { deletePasswordLink, LINK_HOURS, type NewPasswordLink } from '../../domain/access/password-links.ts';
 import type { ChangeContext } from '../../domain/change-context.ts';
-import { createMailer } from '../../mail/mailer.ts';
+import { createMailer, type Message } from '../../mail/mailer.ts';
 import { createPasswordLinkMessage } from '../../mail/password-link-message.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliIo } from '../io/cli-io.ts';
@@ -32,4 +32,18 @@ export async function sendPasswordLink(
     mailer.close();
   }
   return { ...link, emailed, link: null };
+}
+
+/** Sends messages about a change that is committed, where there is a mail server. One that is not accepted is reported only. */
+export async function sendMessages(io: CliIo, messages: readonly Message[]): Promise<void> {
+  const { mail } = loadConfig(io.env);
+  if (mail === null || messages.length === 0) return;
+  const mailer = await createMailer(mail);
+  try {
+    for (const message of messages) await mailer.send(message);
+  } catch (error) {
+    io.stderr.write(`The message to the user was not accepted: ${(error as Error).message}\n`);
+  } finally {
+    mailer.close();
+  }
 }

@@ -1,6 +1,7 @@
 import type { RequestContext } from '../../auth/request-context.ts';
 import type { StaffAction } from '../../domain/access/staff-roles.ts';
 import type { ChangeContext } from '../../domain/change-context.ts';
+import type { Message } from '../../mail/mailer.ts';
 import type { RegionId } from '../../shared/regions.ts';
 import type { ChangeFeed } from './attendance/change-feed.ts';
 import type { PersonalReads } from './personal-reads.ts';
@@ -28,6 +29,8 @@ export interface PasswordLinkSender {
   /** Returns whether the mail server has accepted the message. */
   send(link: { name: string; email: string; path: string }): Promise<boolean>;
   toUrl(path: string): string;
+  /** Sends a message to a user after the response, where there is a mail server. */
+  notify(message: Message): void;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the schema has validated the arguments.

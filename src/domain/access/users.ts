@@ -130,7 +130,7 @@ export async function updateUser(context: ChangeContext, who: string, update: Us
       const action = user.staffRole === null ? 'user.updated' : 'staff.updated';
       await record({ action, objectId: user.id, personId: user.id, before, after });
     }
-    return { userId: user.id, ...after, changed };
+    return { userId: user.id, ...after, changed, previousEmail: before.email };
   });
 }
 

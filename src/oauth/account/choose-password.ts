@@ -3,6 +3,7 @@ import { InvalidInputError } from '../../domain/access/invalid-input-error.ts';
 import { findLinkedUser, usePasswordLink } from '../../domain/access/password-links.ts';
 import { checkPassword } from '../../domain/access/password-rules.ts';
 import { hashPassword } from '../../domain/access/passwords.ts';
+import { createAccountChangeMessage } from '../../mail/account-change-message.ts';
 import { REGIONS } from '../../shared/regions.ts';
 import { toAuditOrigin } from '../audit-origin.ts';
 import { PageError } from '../interaction/page-error.ts';
@@ -38,6 +39,7 @@ export async function choosePassword(page: AccountRequest): Promise<FastifyReply
   const passwordHash = await runPasswordHash(page.shares, request.ip, () => hashPassword(password));
   const context = { database, clock: dependencies.clock, origin: toAuditOrigin(request) };
   if (!(await usePasswordLink(context, token, passwordHash))) throw unusableLink();
+  dependencies.passwordResets?.notify(createAccountChangeMessage(user, 'password'));
   request.log.info({ region: database.region, userId: user.id }, 'password set');
   return page.reply.redirect('/account/password-saved', 303);
 }

@@ -6,7 +6,7 @@ import {
   requestPasswordReset,
 } from '../../domain/access/password-links.ts';
 import type { MailQueue } from '../../mail/mail-queue.ts';
-import type { Mailer } from '../../mail/mailer.ts';
+import type { Mailer, Message } from '../../mail/mailer.ts';
 import { createPasswordLinkMessage } from '../../mail/password-link-message.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { REGIONS } from '../../shared/regions.ts';
@@ -27,12 +27,18 @@ interface Dependencies {
   queue: MailQueue;
 }
 
-/** Sends links for choosing a password after the response, so that neither its content nor its duration reveals whether there is an account. OAU-45. */
+/** Sends messages about accounts after the response, and links for choosing a password after the response, so that neither its content nor its duration reveals whether there is an account. OAU-45. */
 export class PasswordResets {
   readonly #dependencies: Dependencies;
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
+  }
+
+  /** Queues a message to a user about the user's account. */
+  notify(message: Message): void {
+    const { queue, mailer } = this.#dependencies;
+    queue.add(() => mailer.send(message));
   }
 
   /** Queues the request. Returns false when the queue is full. */

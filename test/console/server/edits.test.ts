@@ -175,6 +175,18 @@ describe('createUser', () => {
       const again = `mutation { inviteUser(id: "${rejected.user.id}") { emailed } }`;
       expect((await operator.query(again)).data.inviteUser).toEqual({ emailed: true });
       expect(mail.messages.map(({ to }) => to)).toEqual([['ben@new.example'], ['ada@new.example']]);
+      const { id, updatedAt } = (await operator.query('{ person(user: "ben@new.example") { id updatedAt } }')).data
+        .person;
+      const move = `updateUser(id: "${id}", email: "moved@new.example", expectedUpdatedAt: "${updatedAt}") { email }`;
+      expect((await operator.query(`mutation { ${move} }`)).errors).toBeUndefined();
+      await expect
+        .poll(() =>
+          mail.messages
+            .slice(2)
+            .flatMap(({ to }) => to)
+            .sort(),
+        )
+        .toEqual(['ben@new.example', 'moved@new.example']);
     } finally {
       await mailing.stop();
       await mail.close();

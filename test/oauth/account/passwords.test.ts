@@ -66,6 +66,8 @@ describe('the link of an invitation', () => {
     expect((await newBrowser().send('GET', link.path)).status).toBe(200);
     const saved = await browser.submit(page, 'Save the password', { password: NEW_PASSWORD, repeated: NEW_PASSWORD });
     expect([saved.status, saved.heading]).toEqual([200, 'Your password is saved']);
+    const notices = () => mail.messages.filter(({ text }) => text.includes('The password of your account was changed'));
+    await expect.poll(() => notices().map(({ to }) => to)).toContainEqual(['user_new@example.com']);
     expect(await signIn('user_new@example.com', NEW_PASSWORD)).toMatch(/^Allow/);
     expect([
       (await browser.send('GET', link.path)).status,

@@ -14,6 +14,7 @@ import { AUDIT_ACTIONS, type AuditAction } from '../../../domain/audit/audited-o
 import { type AuditFilter, listAuditEntries } from '../../../domain/audit/list-audit-entries.ts';
 import { inTransaction } from '../../../domain/change-context.ts';
 import { builders } from '../../../domain/readers/builder.reader.ts';
+import { createAddressChangeMessages } from '../../../mail/account-change-message.ts';
 import { invalidField } from '../../../shared/errors.ts';
 import { type ConsoleArea, type ConsoleContext, toChangeContext } from '../console-area.ts';
 import { loadBatched } from '../load-batched.ts';
@@ -117,7 +118,8 @@ export const peopleArea: ConsoleArea = {
     updateUser: {
       action: 'user.updated',
       async resolve(_, { id, expectedUpdatedAt, ...update }, context) {
-        await updateUser(toChangeContext(context, { expectedUpdatedAt }), id, withoutNull(update));
+        const updated = await updateUser(toChangeContext(context, { expectedUpdatedAt }), id, withoutNull(update));
+        createAddressChangeMessages(updated).forEach(context.passwordLinks.notify);
         return findUser(context, id);
       },
     },
