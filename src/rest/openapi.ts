@@ -3,6 +3,8 @@ import { API_VERSION } from '../../schema/rest.ts';
 import type { Operation } from '../../schema/route-table.ts';
 import { recordType } from '../../schema/selection.ts';
 import { createGuide, TAGS } from './openapi/guide.ts';
+import type { ManualOperation } from './openapi/manual-operations/manual-operation.ts';
+import { createManualOperations, staticSchemas } from './openapi/manual-operations.ts';
 import { describeOperation } from './openapi/operation.ts';
 import { listHeaderParameters, parameterComponents } from './openapi/parameters.ts';
 import { getRecordedResponse, withRecordedResponses } from './openapi/recorded-responses.ts';
@@ -11,8 +13,6 @@ import { findDiscriminators, Schemas } from './openapi/schemas.ts';
 import { createSecuritySchemes, describeSecurity } from './openapi/security.ts';
 import { createWebhooks } from './openapi/webhooks.ts';
 import { createRestSchema } from './projection.ts';
-import type { StaticOperation } from './static-operations/static-operation.ts';
-import { createStaticOperations, staticSchemas } from './static-operations.ts';
 
 interface DescribedOperation {
   method: string;
@@ -32,7 +32,7 @@ export async function createOpenApiDocument(
 ): Promise<object> {
   const schemas = new Schemas(await findDiscriminators(restSchema));
   const described: DescribedOperation[] = [
-    ...createStaticOperations(baseUrl).map(describeStaticOperation),
+    ...createManualOperations(baseUrl).map(describeManualOperation),
     ...operations
       .toSorted(compareByPath)
       .map((operation) => ({ ...operation, operation: describeOperation(operation, restSchema, schemas) })),
@@ -89,7 +89,7 @@ function groupTags(tags: string[], operations: Operation[]): { name: string; tag
   ];
 }
 
-function describeStaticOperation({ method, path, access, ...operation }: StaticOperation): DescribedOperation {
+function describeManualOperation({ method, path, access, ...operation }: ManualOperation): DescribedOperation {
   const authenticated = access !== 'public' && {
     security: describeSecurity(access),
     parameters: [...((operation.parameters as object[]) ?? []), ...listHeaderParameters('optional')],

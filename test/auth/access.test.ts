@@ -3,7 +3,7 @@ import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { createRouteTable, Operation } from '../../schema/route-table.ts';
 import type { Scope } from '../../schema/scopes.ts';
 import { recordType } from '../../schema/selection.ts';
-import { createStaticOperations } from '../../src/rest/static-operations.ts';
+import { createManualOperations } from '../../src/rest/openapi/manual-operations.ts';
 import { type Service, startService } from '../support/harness.ts';
 
 /** Scopes of the REST operations by path and method; null where none is required. */
@@ -37,7 +37,7 @@ const scopeOfRecords = ({ kind, field }: Operation) =>
 
 const operations = [
   ...createRouteTable(schema).map((operation) => ({ ...operation, recordScope: scopeOfRecords(operation) })),
-  ...createStaticOperations('')
+  ...createManualOperations('')
     .filter(({ access }) => access !== 'public')
     .map(({ method, path, access }) => ({ method, path, scope: access, recordScope: null })),
 ];

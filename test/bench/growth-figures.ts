@@ -1,19 +1,23 @@
 import type { Database } from '../../src/database/database.ts';
-import { readAttendanceByDay, readSignOnsByHour, readWorkersOnSite } from '../../src/domain/figures/attendance.ts';
-import type { FigureFilter } from '../../src/domain/figures/figure-query.ts';
+import {
+  readAttendanceByDay,
+  readSignOnsByHour,
+  readWorkersOnSite,
+} from '../../src/domain/dashboard-figures/attendance.ts';
+import type { FigureFilter } from '../../src/domain/dashboard-figures/figure-query.ts';
 import {
   readHoursByCostCode,
   readHoursByProject,
   readHoursByStatus,
   readHoursByWeek,
-} from '../../src/domain/figures/hours.ts';
+} from '../../src/domain/dashboard-figures/hours.ts';
 import {
   readInductionsByStatus,
   readInsurancesByMonth,
   readItemsAwaitingAction,
   readPhotosByDay,
-} from '../../src/domain/figures/records.ts';
-import { readUsage } from '../../src/domain/usage/read-usage.ts';
+} from '../../src/domain/dashboard-figures/records.ts';
+import { readUsage } from '../../src/domain/request-log/read-usage.ts';
 import type { GrowthData } from './growth-data.ts';
 
 /** A figure of the console that is read from both sizes. */

@@ -5,7 +5,7 @@ import { hashPassword } from '../../src/domain/access/passwords.ts';
 import { deriveCsrfToken } from '../../src/oauth/interaction/browser-id.ts';
 import { createSession } from '../../src/oauth/interaction/sessions.ts';
 import { issueAuthorizationCode } from '../../src/oauth/tokens/authorization-codes.ts';
-import { createStaticOperations } from '../../src/rest/static-operations.ts';
+import { createManualOperations } from '../../src/rest/openapi/manual-operations.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
 import { s256ChallengeOf } from '../oauth/fixtures.ts';
 import { type Service, startService } from '../support/harness.ts';
@@ -87,7 +87,7 @@ describe('a staff user', () => {
   );
 
   it.each(
-    createStaticOperations('')
+    createManualOperations('')
       .filter(({ access }) => access !== 'public')
       .map((operation) => [`${operation.method} ${operation.path}`, operation] as const),
   )('is 401 at %s (ACC-26)', async (_name, operation) => {

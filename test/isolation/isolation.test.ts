@@ -3,7 +3,7 @@ import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import type { RestRoute } from '../../schema/rest.ts';
 import { createRouteTable } from '../../schema/route-table.ts';
 import { locateArguments } from '../../src/rest/input.ts';
-import { createStaticOperations } from '../../src/rest/static-operations.ts';
+import { createManualOperations } from '../../src/rest/openapi/manual-operations.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { OperationCalls, type OperationResult } from '../support/operation-calls.ts';
 import { createSamples, restoreSamples, type Samples } from '../support/samples.ts';
@@ -50,7 +50,7 @@ const restCalls = operations.map((operation) => ({
   call: ((token, headers) => calls.rest(operation, token, headers)) as Call,
 }));
 
-const uploadCalls = createStaticOperations('')
+const uploadCalls = createManualOperations('')
   .filter((route) => route.access !== 'public')
   .map((route) => ({
     name: `${route.method} ${route.path}`,

@@ -15,8 +15,8 @@ import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { createRouteTable, type Operation } from '../../schema/route-table.ts';
 import { BuilderId, text } from '../../schema/scalars.ts';
 import { registerDocs } from '../../src/http/documents/docs.ts';
+import { createManualOperations } from '../../src/rest/openapi/manual-operations.ts';
 import { createOpenApiDocument } from '../../src/rest/openapi.ts';
-import { createStaticOperations } from '../../src/rest/static-operations.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked by name.
 type Json = any;
@@ -45,8 +45,8 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('documents every REST and static operation, and no other', () => {
-    const routes = [...createStaticOperations(BASE_URL), ...operations].map(({ method, path }) => `${method} ${path}`);
+  it('documents every REST and manual operation, and no other', () => {
+    const routes = [...createManualOperations(BASE_URL), ...operations].map(({ method, path }) => `${method} ${path}`);
     const described = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
       Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
     );

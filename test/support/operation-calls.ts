@@ -3,8 +3,8 @@ import { type GraphQLField, getNamedType, type OperationTypeNode, print } from '
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import type { Operation } from '../../schema/route-table.ts';
 import { locateArguments } from '../../src/rest/input.ts';
+import type { ManualOperation } from '../../src/rest/openapi/manual-operations/manual-operation.ts';
 import { createRestSchema } from '../../src/rest/projection.ts';
-import type { StaticOperation } from '../../src/rest/static-operations/static-operation.ts';
 import type { Service } from './harness.ts';
 import { REQUEST_BODIES, requireSample, restoreSamples, type Samples } from './samples.ts';
 
@@ -83,9 +83,9 @@ export class OperationCalls {
     return { status: error?.http.status ?? 200, code: error?.code as string | undefined, body: response.body };
   }
 
-  /** Calls a static operation with a multipart form. */
+  /** Calls a manual operation with a multipart form. */
   async upload(
-    { method, path }: StaticOperation,
+    { method, path }: ManualOperation,
     token: string | null,
     headers: Record<string, string> = {},
   ): Promise<OperationResult> {

@@ -4,19 +4,23 @@ import { type GraphQLNamedType, getNamedType, isEnumType } from 'graphql';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { createRouteTable } from '../../schema/route-table.ts';
 import type { Statement } from '../../src/database/pool/pg-pipeline.ts';
-import { readAttendanceByDay, readSignOnsByHour, readWorkersOnSite } from '../../src/domain/figures/attendance.ts';
+import {
+  readAttendanceByDay,
+  readSignOnsByHour,
+  readWorkersOnSite,
+} from '../../src/domain/dashboard-figures/attendance.ts';
 import {
   readHoursByCostCode,
   readHoursByProject,
   readHoursByStatus,
   readHoursByWeek,
-} from '../../src/domain/figures/hours.ts';
+} from '../../src/domain/dashboard-figures/hours.ts';
 import {
   readInductionsByStatus,
   readInsurancesByMonth,
   readItemsAwaitingAction,
   readPhotosByDay,
-} from '../../src/domain/figures/records.ts';
+} from '../../src/domain/dashboard-figures/records.ts';
 import { locateArguments } from '../../src/rest/input.ts';
 import type { Service } from './harness.ts';
 import { requireSample, type Samples } from './samples.ts';

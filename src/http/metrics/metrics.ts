@@ -6,7 +6,7 @@ import type { Config } from '../../config.ts';
 import { isLoopback } from '../../config.ts';
 import type { Backlog } from '../../database/backlog.ts';
 import type { Databases } from '../../database/database.ts';
-import type { RequestLog } from '../../domain/usage/request-log.ts';
+import type { RequestLog } from '../../domain/request-log/request-log.ts';
 import { forbidden, unavailable } from '../../shared/errors.ts';
 import type { FairShares } from '../../shared/fair-shares.ts';
 import { hashSecret, isSecretOf } from '../../shared/secrets.ts';

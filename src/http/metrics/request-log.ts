@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseRegion } from '../../auth/request-authenticator.ts';
-import type { RequestLog } from '../../domain/usage/request-log.ts';
+import type { RequestLog } from '../../domain/request-log/request-log.ts';
 import type { ApiError } from '../../shared/errors.ts';
 
 /** What the usage log says about a rejection. */

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { RequestLog } from '../../domain/usage/request-log.ts';
+import type { RequestLog } from '../../domain/request-log/request-log.ts';
 import { DurationCounts } from '../../shared/duration-counts.ts';
 import { collectCounter, collectDurations, collectHistogram, type LabelledHistogram } from './collected.ts';
 import { DurationHistogram } from './duration-histogram.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { KEPT_REJECTIONS, RequestLog } from '../../../src/domain/usage/request-log.ts';
+import { KEPT_REJECTIONS, RequestLog } from '../../../src/domain/request-log/request-log.ts';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
 import { type Service, startService } from '../../support/harness.ts';
 

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Statement } from '../../../src/database/pool/pg-pipeline.ts';
 import { connectWithSettings, READER_SETTINGS } from '../../../src/database/pool/session-settings.ts';
-import { readAttendanceByDay, readSignOnsByHour, readWorkersOnSite } from '../../../src/domain/figures/attendance.ts';
+import {
+  readAttendanceByDay,
+  readSignOnsByHour,
+  readWorkersOnSite,
+} from '../../../src/domain/dashboard-figures/attendance.ts';
 import {
   addDays,
   DAYS,

@@ -5,7 +5,7 @@ import {
   readHoursByProject,
   readHoursByStatus,
   readHoursByWeek,
-} from '../../../src/domain/figures/hours.ts';
+} from '../../../src/domain/dashboard-figures/hours.ts';
 import { timesheets } from '../../../src/domain/readers/timesheet.reader.ts';
 import {
   addDays,

@@ -5,7 +5,7 @@ import {
   readInsurancesByMonth,
   readItemsAwaitingAction,
   readPhotosByDay,
-} from '../../../src/domain/figures/records.ts';
+} from '../../../src/domain/dashboard-figures/records.ts';
 import { insurances } from '../../../src/domain/readers/insurance.reader.ts';
 import {
   addDays,

@@ -1,20 +1,24 @@
 import type { Scope } from '../../../../schema/scopes.ts';
 import { getTimeZone } from '../../../../schema/time-zone.ts';
-import { readAttendanceByDay, readSignOnsByHour, readWorkersOnSite } from '../../../domain/figures/attendance.ts';
-import { type DayRange, MAX_GROUPS, requireFewGroups } from '../../../domain/figures/figure-query.ts';
+import {
+  readAttendanceByDay,
+  readSignOnsByHour,
+  readWorkersOnSite,
+} from '../../../domain/dashboard-figures/attendance.ts';
+import { type DayRange, MAX_GROUPS, requireFewGroups } from '../../../domain/dashboard-figures/figure-query.ts';
 import {
   type HoursFilter,
   readHoursByCostCode,
   readHoursByProject,
   readHoursByStatus,
   readHoursByWeek,
-} from '../../../domain/figures/hours.ts';
+} from '../../../domain/dashboard-figures/hours.ts';
 import {
   readInductionsByStatus,
   readInsurancesByMonth,
   readItemsAwaitingAction,
   readPhotosByDay,
-} from '../../../domain/figures/records.ts';
+} from '../../../domain/dashboard-figures/records.ts';
 import { builders } from '../../../domain/readers/builder.reader.ts';
 import { projects } from '../../../domain/readers/project.reader.ts';
 import { requireFound } from '../../../domain/require-found.ts';

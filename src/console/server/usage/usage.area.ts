@@ -5,7 +5,7 @@ import {
   readUsageByDay,
   readUsageOf,
   type UsageRange,
-} from '../../../domain/usage/read-usage.ts';
+} from '../../../domain/request-log/read-usage.ts';
 import { invalidField } from '../../../shared/errors.ts';
 import type { ConsoleArea } from '../console-area.ts';
 import { loadBatched } from '../load-batched.ts';

@@ -1,10 +1,10 @@
-import type { JsonSchema } from '../../../schema/scalar.ts';
-import { mapRegions, REGIONS } from '../../shared/regions.ts';
-import { describeJsonResponse } from '../openapi/responses.ts';
-import { referToSchema } from '../openapi/schemas.ts';
-import type { StaticOperation } from './static-operation.ts';
+import type { JsonSchema } from '../../../../schema/scalar.ts';
+import { mapRegions, REGIONS } from '../../../shared/regions.ts';
+import { describeJsonResponse } from '../responses.ts';
+import { referToSchema } from '../schemas.ts';
+import type { ManualOperation } from './manual-operation.ts';
 
-export const healthOperations: StaticOperation[] = [
+export const healthOperations: ManualOperation[] = [
   {
     method: 'GET',
     path: '/health/live',

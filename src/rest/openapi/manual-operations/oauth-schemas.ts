@@ -1,8 +1,8 @@
-import { type JsonSchema } from '../../../schema/scalar.ts';
-import { BuilderId } from '../../../schema/scalars.ts';
-import { SCOPES } from '../../../schema/scopes.ts';
-import { ACCESS_TOKEN_SECONDS } from '../../auth/access-tokens.ts';
-import { getScalarSchema, referToSchema } from '../openapi/schemas.ts';
+import { type JsonSchema } from '../../../../schema/scalar.ts';
+import { BuilderId } from '../../../../schema/scalars.ts';
+import { SCOPES } from '../../../../schema/scopes.ts';
+import { ACCESS_TOKEN_SECONDS } from '../../../auth/access-tokens.ts';
+import { getScalarSchema, referToSchema } from '../schemas.ts';
 
 const { pattern } = getScalarSchema(BuilderId);
 

@@ -1,21 +1,15 @@
 import type { GraphQLScalarType } from 'graphql';
-import { AttachmentType } from '../../../schema/enums.ts';
-import { StorageKey } from '../../../schema/photo.scalars.ts';
-import type { JsonSchema } from '../../../schema/scalar.ts';
-import { BuilderId, MAX_ATTACHMENT_BYTES } from '../../../schema/scalars.ts';
-import { REGIONS } from '../../shared/regions.ts';
-import { SIGNED_URL_SECONDS } from '../../storage/storage.ts';
-import { createUnselectedExample } from '../openapi/parameters.ts';
-import {
-  createErrorSchema,
-  describeHeaders,
-  describeJsonResponse,
-  LIMIT_HEADERS,
-  referToError,
-} from '../openapi/responses.ts';
-import { getScalarSchema, referToSchema } from '../openapi/schemas.ts';
-import { MAX_BULK_FILES } from '../uploads.ts';
-import type { StaticOperation } from './static-operation.ts';
+import { AttachmentType } from '../../../../schema/enums.ts';
+import { StorageKey } from '../../../../schema/photo.scalars.ts';
+import type { JsonSchema } from '../../../../schema/scalar.ts';
+import { BuilderId, MAX_ATTACHMENT_BYTES } from '../../../../schema/scalars.ts';
+import { REGIONS } from '../../../shared/regions.ts';
+import { SIGNED_URL_SECONDS } from '../../../storage/storage.ts';
+import { MAX_BULK_FILES } from '../../uploads.ts';
+import { createUnselectedExample } from '../parameters.ts';
+import { createErrorSchema, describeHeaders, describeJsonResponse, LIMIT_HEADERS, referToError } from '../responses.ts';
+import { getScalarSchema, referToSchema } from '../schemas.ts';
+import type { ManualOperation } from './manual-operation.ts';
 
 const MIB = 1024 * 1024;
 const MINUTES = SIGNED_URL_SECONDS / 60;
@@ -47,7 +41,7 @@ const fileSchema = {
 const typeSchema = { type: 'string', enum: Object.values(AttachmentType), description: 'What the upload is for.' };
 
 /** The multipart uploads (UPL-10, UPL-11). */
-export const attachmentOperations: StaticOperation[] = [
+export const attachmentOperations: ManualOperation[] = [
   {
     method: 'POST',
     path: '/builders/{builderId}/attachments/upload',
@@ -151,7 +145,7 @@ const headerParameter = (name: string, description: string, example: string) => 
 });
 
 /** The signed URLs, which clients use as the service returned them. */
-export const storageOperations: StaticOperation[] = [
+export const storageOperations: ManualOperation[] = [
   {
     method: 'PUT',
     path: '/storage/{regionId}/{key}',

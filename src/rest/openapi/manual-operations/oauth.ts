@@ -1,7 +1,7 @@
-import { type JsonSchema } from '../../../schema/scalar.ts';
-import { BuilderId } from '../../../schema/scalars.ts';
-import { toTransportErrorBody } from '../../oauth/errors.ts';
-import { REFRESH_TOKEN_SECONDS } from '../../oauth/tokens/refresh-tokens.ts';
+import { type JsonSchema } from '../../../../schema/scalar.ts';
+import { BuilderId } from '../../../../schema/scalars.ts';
+import { toTransportErrorBody } from '../../../oauth/errors.ts';
+import { REFRESH_TOKEN_SECONDS } from '../../../oauth/tokens/refresh-tokens.ts';
 import {
   type ApiError,
   internalError,
@@ -10,12 +10,12 @@ import {
   rateLimited,
   unavailable,
   unsupportedMediaType,
-} from '../../shared/errors.ts';
-import { referToParameter } from '../openapi/parameters.ts';
-import { createErrorSchema, describeHeaders, describeJsonResponse, LIMIT_HEADERS } from '../openapi/responses.ts';
-import { getScalarSchema, referToSchema } from '../openapi/schemas.ts';
+} from '../../../shared/errors.ts';
+import { referToParameter } from '../parameters.ts';
+import { createErrorSchema, describeHeaders, describeJsonResponse, LIMIT_HEADERS } from '../responses.ts';
+import { getScalarSchema, referToSchema } from '../schemas.ts';
+import type { ManualOperation } from './manual-operation.ts';
 import { SCOPE_DESCRIPTION } from './oauth-schemas.ts';
-import type { StaticOperation } from './static-operation.ts';
 
 const CLIENT_ID = 'cli_a0mkq3v8t2n4c7x1p9r5w6yzb';
 const CODE = 'Jt3vS8mQx1Zk5Rw0Yb7Nc2Fd9Hg4Lp6Ua0Es8Wi1Ko';
@@ -26,7 +26,7 @@ const { pattern, examples } = getScalarSchema(BuilderId) as { pattern: string; e
 const credentials = { client_id: CLIENT_ID, client_secret: 'B2w0kqF1vZr8yXc5nQ7tLh3mJd9sGpUe' };
 
 /** Returns the OAuth endpoints. Rules: docs/contract/oauth.md. */
-export const createOAuthOperations = (baseUrl: string): StaticOperation[] => [
+export const createOAuthOperations = (baseUrl: string): ManualOperation[] => [
   {
     method: 'POST',
     path: '/oauth/token',

@@ -1,7 +1,7 @@
-import type { Scope } from '../../../schema/scopes.ts';
+import type { Scope } from '../../../../schema/scopes.ts';
 
 /** OpenAPI operation object of a route that is registered without the GraphQL schema, and the access that it requires. */
-export interface StaticOperation {
+export interface ManualOperation {
   method: 'GET' | 'POST' | 'PUT';
   path: string;
   /**
