@@ -344,8 +344,8 @@ describe('the same rules through GraphQL (ERR-24)', () => {
 
   it('name all invalid fields of a variable in one error', async () => {
     const query =
-      'query ($limit: PageLimit, $projectId: ProjectId) { timesheets(builderId: "buil_a1", limit: $limit, projectId: $projectId) { meta { limit } } }';
-    const { errors } = await service.graphql(token, query, { limit: 26, projectId: 'x' });
+      'query ($b: BuilderId!, $limit: PageLimit, $projectId: ProjectId) { timesheets(builderId: $b, limit: $limit, projectId: $projectId) { meta { limit } } }';
+    const { errors } = await service.graphql(token, query, { b: builderId, limit: 26, projectId: 'x' });
     expect(errors).toHaveLength(1);
     expect(errors![0]!.extensions).toMatchObject({ code: 'BAD_USER_INPUT', http: { status: 400 } });
     expect(errors![0]!.extensions.errors).toMatchObject([{ fieldName: 'limit' }, { fieldName: 'projectId' }]);
@@ -430,6 +430,7 @@ describe('the same rules through GraphQL (ERR-24)', () => {
             extensions: { code: 'PERSISTED_QUERY_NOT_SUPPORTED', http: { status: 200 } },
           },
         ],
+        extensions: { cost: 0 },
       });
     },
   );
@@ -443,7 +444,9 @@ describe('the same rules through GraphQL (ERR-24)', () => {
     const aliases = Array.from({ length: 60 }, (_, place) => `a${place}: builders { meta { totalCount } }`);
     expect(await first(`{ ${aliases.join(' ')} }`)).toMatchObject({
       code: 'BAD_USER_INPUT',
-      errors: [{ fieldName: 'query', message: 'must not ask for more than 25000 records' }],
+      cost: 60,
+      limit: 50,
+      errors: [{ fieldName: 'query', message: 'must not have so many root fields: it has 60, and the limit is 50' }],
     });
   });
 

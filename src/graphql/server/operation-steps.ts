@@ -99,8 +99,8 @@ function requireLimits({ operation }: OperationDefinitionNode, { cost, records }
   // graphql-js interprets mutations.
   const maxCost = operation === 'mutation' ? MAX_INTERPRETED_COST : MAX_COST;
   if (rootFields > MAX_ROOT_FIELDS) throw costLimitExceeded('have so many root fields', rootFields, MAX_ROOT_FIELDS);
-  if (records > MAX_RECORDS) throw costLimitExceeded('ask for so many records', records, MAX_RECORDS);
   if (cost > maxCost) throw costLimitExceeded('select so many fields of so many records', cost, maxCost);
+  if (records > MAX_RECORDS) throw costLimitExceeded('ask for so many records', records, MAX_RECORDS);
 }
 
 /** Authorizes every root field, then charges their budgets (LIM-2). The error of one names its path. */

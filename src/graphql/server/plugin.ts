@@ -22,7 +22,6 @@ import { LargeBodies } from './large-bodies.ts';
 import { largeResponses, sendLargeResponses } from './large-responses.ts';
 import { NewDocumentLimiter } from './new-documents.ts';
 import { operationSteps } from './operation-steps.ts';
-import { formatErrorWithoutSuggestions } from './suggestions.ts';
 
 /** Returns the public error for one that occurs before GraphQL, such as a body that is too large, and logs its cause. */
 type PublicError = (thrown: FastifyError, request: FastifyRequest) => ApiError;
@@ -87,7 +86,7 @@ export async function registerGraphqlRoute(app: FastifyInstance, route: GraphqlR
     schema,
     introspection,
     includeStacktraceInErrorResponses: false,
-    formatError: suggestions ? formatError : formatErrorWithoutSuggestions,
+    formatError,
     fieldResolver: meteredFieldResolver,
     stringifyResult: JSON.stringify,
     parseOptions: { maxTokens: MAX_TOKENS },
