@@ -2,7 +2,9 @@ import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { createRouteTable } from '../../schema/route-table.ts';
+import type { Database } from '../../src/database/database.ts';
 import { resetPassword } from '../../src/domain/access/password-links.ts';
+import { REGIONS } from '../../src/shared/regions.ts';
 import { Browser } from '../oauth/browser.ts';
 import { PASSWORD } from '../oauth/fixtures.ts';
 import { OPERATOR } from '../support/audit.ts';
@@ -47,13 +49,25 @@ async function collectSecrets(work: () => Promise<unknown>): Promise<Set<string>
   return new Set(found.flat().filter((text) => text !== undefined));
 }
 
+/** Returns every row of every table as text. */
+async function readAllRows(database: Database): Promise<string> {
+  const tables = (await database
+    .fork()
+    .execute(`select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'`)) as {
+    name: string;
+  }[];
+  const select = ({ name }: { name: string }) => `select row_to_json(t)::text as row from "${name}" t`;
+  const rows = await database.fork().execute<{ row: string }[]>(tables.map(select).join(' union all '));
+  return rows.map(({ row }) => row).join('\n');
+}
+
 const form = (fields: Record<string, string | Blob>) => {
   const data = new FormData();
   for (const [name, value] of Object.entries(fields)) data.set(name, value);
   return data;
 };
 
-it('the log has no credential of any kind of request, at trace (OAU-42)', async () => {
+it('neither the log at trace nor a table has a credential of any kind of request (OAU-41, OAU-42)', async () => {
   const { app } = service;
   const client = service.findDemoClient('A');
   const user = service.findDemoUser(({ regionId }) => regionId === 'au1');
@@ -117,4 +131,8 @@ it('the log has no credential of any kind of request, at trace (OAU-42)', async 
   expect(secrets.size).toBeGreaterThan(10);
   for (const secret of [...secrets, client.clientSecret!, PASSWORD]) expect(log).not.toContain(secret);
   expect(log).not.toMatch(/Bearer|[?&]\w+=/);
+  // Nor has any row of a table (OAU-41).
+  const stored = (await Promise.all(REGIONS.map((region) => readAllRows(service.databases[region])))).join('\n');
+  expect(stored).toContain(samples.PhotoReportId);
+  for (const secret of [...secrets, client.clientSecret!, PASSWORD]) expect(stored).not.toContain(secret);
 });
