@@ -96,7 +96,7 @@ async function readForm(
       if (part.type === 'field') readField(part, name, form, reject);
       else {
         if (streams.length === maxFiles) {
-          reject(name, `must not be sent: a form may have at most ${maxFiles} files`);
+          reject(name, `is one file too many: the form may have at most ${maxFiles}`);
           form.errors.throwIfAny();
         }
         streams.push(part.file);

@@ -191,7 +191,7 @@ describe('POST /builders/{builderId}/attachments/upload', () => {
   it('accepts one file: a second one is 400 on its field, with the limit (UPL-14)', async () => {
     for (const name of ['file:0', 'other']) {
       const answer = await send('upload', encodeForm([file(), file(name), type()]));
-      const errors = [{ fieldName: name, message: 'must not be sent: a form may have at most 1 files' }];
+      const errors = [{ fieldName: name, message: 'is one file too many: the form may have at most 1' }];
       expect([answer.statusCode, answer.json()]).toEqual([400, { errors }]);
     }
   });
@@ -368,7 +368,7 @@ describe('POST /builders/{builderId}/attachments/bulk-upload', () => {
     const files = Array.from({ length: 26 }, (_, index) => file(`file:${index}`));
     const before = await storedFiles();
     const answer = await send('bulk-upload', encodeForm([...files, type()]));
-    const errors = [{ fieldName: 'file:25', message: 'must not be sent: a form may have at most 25 files' }];
+    const errors = [{ fieldName: 'file:25', message: 'is one file too many: the form may have at most 25' }];
     expect([answer.statusCode, answer.json()]).toEqual([400, { errors }]);
     expect(await storedFiles()).toEqual(before);
   });
