@@ -16,6 +16,9 @@ import { createSignInPage, type SignInState } from './pages/sign-in.page.ts';
 import { sendPage } from './send-page.ts';
 import { findSessionUser, type SignedInUser } from './sessions.ts';
 
+/** Parameter that the pages add to a request whose `builder_id` a person has chosen. */
+const BUILDER_CHOSEN = 'builder_chosen';
+
 /**
  * A page request of the user interaction for one authorization request. The query of every page carries the authorization
  * request; the server stores nothing between two requests.
@@ -67,11 +70,20 @@ export class AuthorizationInteraction extends PageRequest {
     return this.#redirectTo('/oauth/authorize', this.query.text);
   }
 
+  /** Whether a person has chosen `builder_id` on the page. Somebody else who signs in afterwards chooses again. */
+  get isBuilderChosen(): boolean {
+    return new URLSearchParams(this.query.text).has(BUILDER_CHOSEN);
+  }
+
   /** Resumes the authorization request with `builder_id` set to this builder, or removed if null. */
   resumeWithBuilder(builderId: string | null): FastifyReply {
     const query = new URLSearchParams(this.query.text);
     query.delete('builder_id');
-    if (builderId !== null) query.set('builder_id', builderId);
+    query.delete(BUILDER_CHOSEN);
+    if (builderId !== null) {
+      query.set('builder_id', builderId);
+      query.set(BUILDER_CHOSEN, 'true');
+    }
     return this.#redirectTo('/oauth/authorize', query.toString());
   }
 

@@ -22,7 +22,8 @@ export async function showPrompt(interaction: AuthorizationInteraction): Promise
   const choices = await findChoices(interaction, user);
   const { builderId, scopes } = interaction.authorization;
   const preselected = choices.find((one) => one.builderId === builderId);
-  if (builderId !== null && !preselected) throw accessDenied('The user is not a member of the builder.');
+  if (builderId !== null && !preselected && !interaction.isBuilderChosen)
+    throw accessDenied('The user is not a member of the builder.');
   const onlyChoice = choices.length === 1 ? choices[0]! : null;
   // With no other builder to select, the error is sent to the client at once.
   if (onlyChoice && isConnected(onlyChoice)) requireConnectionScopes(scopes, onlyChoice);
