@@ -1,4 +1,4 @@
-import { findJsonProblems, INEXACT_NUMBER } from '../../schema/json-problems.ts';
+import { INEXACT_NUMBER, isExactNumber } from '../../schema/json-problems.ts';
 import { parseParameterValue, rejectRepeatedParameters, requireParameterCount } from './checks/parameters.check.ts';
 import { invalidRequest } from './errors.ts';
 
@@ -47,9 +47,10 @@ export function parseJsonBody(body: Uint8Array): RequestParameters {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) {
     throw invalidRequest('The body must be a JSON object.');
   }
-  const inexact = findJsonProblems(value).find(({ message }) => message === INEXACT_NUMBER);
-  if (inexact) throw invalidRequest(`The parameter ${inexact.path[0]} ${INEXACT_NUMBER}.`);
   const fields = value as Record<string, unknown>;
+  // No parameter has an object, so that nested values do not matter.
+  const inexact = Object.keys(fields).find((name) => typeof fields[name] === 'number' && !isExactNumber(fields[name]));
+  if (inexact !== undefined) throw invalidRequest(`The parameter ${inexact} ${INEXACT_NUMBER}.`);
   const entries = names.map((quoted): [string, unknown] => {
     const name = JSON.parse(quoted) as string;
     return [name, fields[name]];
