@@ -83,6 +83,13 @@ export class FieldErrors {
     }
   }
 
+  /** Whether a value that contains the field has an error. */
+  hasAbove(fieldName: string): boolean {
+    return this.#errors.some(
+      ({ fieldName: above }) => fieldName.startsWith(`${above}.`) || fieldName.startsWith(`${above}[`),
+    );
+  }
+
   /** Sorts the errors by the positions of the names that their paths begin with; those of other names are last. */
   sort(names: readonly string[]): void {
     const toPosition = ({ fieldName }: FieldError) => {

@@ -71,19 +71,24 @@ export function validateInput(pending: PendingOperation, { clock, textErrors = [
     coerced &&
     deferred.length === 0 &&
     textErrors.length === 0 &&
-    roots.every((root) => !breaksRule(root, coerced, now));
+    roots.every((root) => !breaksRule(root, coerced, withDefaults(operation, variables), now));
   if (!isValid) throwErrors(pending, deferred, textErrors, now);
 }
 
 /** Whether an argument of a root field breaks a rule that its type cannot express. */
-function breaksRule({ field, node }: RootField, variables: Values, now: number): boolean {
+function breaksRule({ field, node }: RootField, variables: Values, sent: Values, now: number): boolean {
   const checked = getArguments(field).filter(({ validate, checkRules }) => validate || checkRules);
   if (checked.length === 0) return false;
   const values = getArgumentValues(field, node, variables);
   return checked.some(({ name, validate, checkRules }) => {
-    const isInvalid = validate && values[name] != null && validate(values[name], name).length > 0;
+    // The value as it was sent: GraphQL takes an object in place of a list for its only item.
+    const isInvalid = validate && values[name] != null && validate(readRawArgument(node, name, sent), name).length > 0;
     return isInvalid || (checkRules?.(values, now).length ?? 0) > 0;
   });
+}
+
+function readRawArgument({ arguments: nodes = [] }: RootField['node'], name: string, variables: Values): unknown {
+  return toRawValue(nodes.find((node) => node.name.value === name)!.value, variables);
 }
 
 const namedArguments = new WeakMap<Field, NamedArgument[]>();
@@ -120,7 +125,9 @@ function throwErrors(
     const value = variables[variable.name.value];
     if (value === undefined && (defaultValue || typeNode.kind !== 'NonNullType')) continue;
     coerceInputValue(value, type, (path, _value, error) => {
-      errors.addNew(...toFieldErrors(String(name), [...start, ...path], error));
+      const found = toFieldErrors(String(name), [...start, ...path], error);
+      // GraphQL takes an object in place of a list for its only item, which the parser of REST has refused.
+      errors.addNew(...found.filter(({ fieldName }) => !errors.hasAbove(fieldName)));
     });
   }
   errors.sort(roots.flatMap(({ field }) => field.args.map(({ name }) => name)));
