@@ -48,11 +48,10 @@ let archivedId: string;
 beforeAll(async () => {
   [sourceDeployment, targetDeployment] = [await createDeployment(), await createDeployment()];
   await seedBuilders(sourceDeployment.operator);
-  await sourceDeployment.operator.databases.au1
-    .fork()
-    .execute(
-      `insert into project select 'proj_aa', created_at, updated_at, builder_id, status, 'Quay', integrations from project where id = 'proj_a'`,
-    );
+  await sourceDeployment.operator.databases.au1.fork().execute(
+    `insert into project (id, created_at, updated_at, builder_id, status, name, integrations)
+        select 'proj_aa', created_at, updated_at, builder_id, status, 'Quay', integrations from project where id = 'proj_a'`,
+  );
   const named = (name: string) => sourceDeployment.operator.json(['integrator', 'create', '--name', name]);
   ownerId = (await named('Site Notes')).integratorId;
   owner = await createConnectedClient(sourceDeployment, ownerId);

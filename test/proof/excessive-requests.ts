@@ -41,8 +41,12 @@ export function createExcessiveRequests(builderId: string): ExcessiveRequest[] {
     ...{ method: 'POST', headers, body },
   });
   return [
-    graphql('depth', `{ __schema { types { ${nested(20)} } } }`, /deeper than 20/),
-    graphql('cost', `{ ${aliases(51, 'me { id }')} }`, /25000 records/, 200),
+    graphql(
+      'depth',
+      `{ __schema { types { ${nested(20)} } } }`,
+      /must not nest so many fields: it has 23, and the limit is 20/,
+    ),
+    graphql('root fields', `{ ${aliases(51, 'me { id }')} }`, /so many root fields: it has 51, and the limit is 50/),
     graphql('aliases', `{ me { ${aliases(2_000, '__typename')} } }`, /5000/),
     graphql('tokens', `{ me { ${'id '.repeat(5_000)} } }`, /5000/),
     graphql('introspection', getIntrospectionQuery(), /introspection/i),
@@ -87,8 +91,8 @@ export function createExcessiveRequests(builderId: string): ExcessiveRequest[] {
       init: { method: 'POST', body: single },
     },
     {
-      ...{ name: 'form of 26 files', path: `${builder}/attachments/bulk-upload`, status: 413 },
-      ...{ expectedText: /PAYLOAD_TOO_LARGE/, init: { method: 'POST', body: createForm(26, 100) } },
+      ...{ name: 'form of 26 files', path: `${builder}/attachments/bulk-upload`, status: 400 },
+      ...{ expectedText: /one file too many.*at most 25/, init: { method: 'POST', body: createForm(26, 100) } },
     },
     {
       ...{ name: 'form of 70 fields', path: `${builder}/attachments/bulk-upload`, status: 413 },

@@ -194,8 +194,10 @@ describe('no message about a setting', () => {
 
   it('contains the path of TLS_KEY, which may be the key itself', () => {
     const key = '-----BEGIN PRIVATE KEY-----';
-    const options = () => serverOptions(loadConfig({ TLS_CERT: key, TLS_KEY: key }));
-    expect(options).toThrow('TLS_CERT must be the path of a file that can be read (ENOENT).');
+    const { serverFactory } = serverOptions(loadConfig({ TLS_CERT: key, TLS_KEY: key }));
+    expect(() => serverFactory!(() => undefined, {})).toThrow(
+      'TLS_CERT must be the path of a file that can be read (ENOENT).',
+    );
   });
 });
 
