@@ -48,14 +48,23 @@ export function parseJsonBody(body: Uint8Array): RequestParameters {
     throw invalidRequest('The body must be a JSON object.');
   }
   const fields = value as Record<string, unknown>;
-  // No parameter has an object, so that nested values do not matter.
-  const inexact = Object.keys(fields).find((name) => typeof fields[name] === 'number' && !isExactNumber(fields[name]));
+  const inexact = Object.keys(fields).find((name) => hasInexactNumber(fields[name]));
   if (inexact !== undefined) throw invalidRequest(`The parameter ${inexact} ${INEXACT_NUMBER}.`);
   const entries = names.map((quoted): [string, unknown] => {
     const name = JSON.parse(quoted) as string;
     return [name, fields[name]];
   });
   return toParameters(entries);
+}
+
+/** Whether a number inside a JSON value would change. Without recursion: the depth of the body is not limited. ERR-27. */
+function hasInexactNumber(value: unknown): boolean {
+  const values = [value];
+  for (let next = values.pop(); next !== undefined; next = values.pop()) {
+    if (typeof next === 'number' && !isExactNumber(next)) return true;
+    if (next !== null && typeof next === 'object') for (const item of Object.values(next)) values.push(item);
+  }
+  return false;
 }
 
 /** Decodes one form-encoded name or value. Throws `URIError`. RFC 6749 appendix B. */
