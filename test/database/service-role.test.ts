@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { createRouteTable } from '../../schema/route-table.ts';
@@ -77,4 +78,26 @@ it('a role with the rights that migrations grant runs every operation and job (A
   const user = owner.findDemoUser(({ regionId }) => regionId === 'au1').id;
   expect(await erasePerson(context, [user])).toMatchObject({ pseudonym: expect.stringMatching(/^Erased person /) });
   await createErasureJob(databases, storages, owner.clock).run('au1');
+});
+
+it('a role cannot run code as the owner of the tables by names of its temporary schema (ACC-20)', async () => {
+  const client = new pg.Client({ connectionString: databases.au1.url });
+  await client.connect();
+  try {
+    await client.query(`create table pg_temp.caller (name text);
+      create function pg_temp.note(value pg_catalog.text) returns boolean language plpgsql as
+        $$ begin insert into pg_temp.caller values (current_user); return true; end $$;
+      create domain pg_temp.text as pg_catalog.text check (pg_temp.note(value));
+      create view pg_temp.pg_class as select pg_temp.note('') as noted, * from pg_catalog.pg_class`);
+    const erasure = { id: 'era_a', kind: 'PERSON', subject_ids: ['user_a'], pseudonym: 'Somebody' };
+    await expect(client.query('select public.record_erasure($1)', [erasure])).rejects.toThrow('not a pseudonym');
+    await client.query(`select public.create_event_partition('2030-01-01'), public.drop_event_partition('2030-01-01')`);
+    const { rows } = await client.query('select name from pg_temp.caller');
+    expect(rows.filter(({ name }) => name !== ROLE)).toEqual([]);
+  } finally {
+    await client.end();
+  }
+  const definers = `select proname from pg_proc where prosecdef and pronamespace = 'public'::regnamespace
+    and not coalesce(proconfig @> '{"search_path=pg_catalog, pg_temp"}', false)`;
+  expect(await owner.databases.au1.fork().execute(definers)).toEqual([]);
 });

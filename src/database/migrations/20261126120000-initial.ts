@@ -160,7 +160,7 @@ create index audit_entry_person_id_index on audit_entry (person_id);
 
 -- The audit log is append-only, except for two functions that run as the owner of its table.
 -- The setting alone is not enough: any role can set it, but only the functions below run as the owner for a role that is not.
-create function audit_entry_reject_change() returns trigger language plpgsql set search_path = '' as $$
+create function audit_entry_reject_change() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   if tg_op <> 'TRUNCATE' and pg_catalog.current_setting('audit_log.maintenance', true) = 'on'
     and current_user = (select pg_catalog.pg_get_userbyid(relowner) from pg_catalog.pg_class where oid = tg_relid)
@@ -173,7 +173,7 @@ create trigger audit_entry_no_truncate before truncate on audit_entry
   for each statement execute function audit_entry_reject_change();
 
 -- Deletes entries of more than a year.
-create function audit_purge(before timestamptz, max_rows int) returns bigint language plpgsql security definer set search_path = '' as $$
+create function audit_purge(before timestamptz, max_rows int) returns bigint language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare purged bigint;
 begin
   if before > pg_catalog.clock_timestamp() - interval '365 days' then
@@ -188,14 +188,14 @@ begin
 end $$;
 
 create function audit_pseudonymize_values(recorded jsonb, person text, pseudonym text) returns jsonb
-  language sql immutable set search_path = '' as $$
+  language sql immutable set search_path = pg_catalog, pg_temp as $$
 select pg_catalog.jsonb_object_agg(key, case
   when key in ('name', 'fullName', 'email', 'phone') and value <> 'null' then pg_catalog.to_jsonb(pseudonym)
   else pg_catalog.replace(value::text, pg_catalog.to_json(person)::text, pg_catalog.to_json(pseudonym)::text)::jsonb end)
 from pg_catalog.jsonb_each(recorded) $$;
 
 -- Replaces a person by a pseudonym. Only record_erasure calls it.
-create function audit_pseudonymize(person text, pseudonym text) returns bigint language plpgsql set search_path = '' as $$
+create function audit_pseudonymize(person text, pseudonym text) returns bigint language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare changed bigint;
 begin
   perform pg_catalog.set_config('audit_log.maintenance', 'on', true);
@@ -219,7 +219,7 @@ end $$;
 -- Inserts an erasure unless it exists, and replaces its person in the audit log. Returns the number of changed entries. A role that does not
 -- own the tables can do neither by itself. Records that still have a name, and what is no record of a person, are not replaced, and the
 -- pseudonym names nobody else: entries cannot be attributed to another person.
-create function record_erasure(recorded jsonb) returns bigint language plpgsql security definer set search_path = '' as $$
+create function record_erasure(recorded jsonb) returns bigint language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   added public.erasure := pg_catalog.jsonb_populate_record(null::public.erasure, recorded);
   form text := '^Erased person [0-9a-f]{10}$';
@@ -837,7 +837,7 @@ select regexp_replace(origin, '/[0-9A-F]{8}/', '/') = regexp_replace(public.even
 
 -- Creates the partition of a day. It runs as the owner of the log, which the role of the service need not be. The second of two processes
 -- waits for the first, and queries the catalogue behind the lock: to_regclass answers from a cache that waiting does not renew.
-create function create_event_partition(at date) returns void language plpgsql security definer set search_path = '' as $$
+create function create_event_partition(at date) returns void language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   name text := 'event_' || to_char(at, 'YYYYMMDD');
 begin
@@ -851,7 +851,7 @@ begin
 end $$;
 
 -- Drops the partition of a day that is no longer kept, and records its highest number, by which old cursors are recognised.
-create function drop_event_partition(at date) returns void language plpgsql security definer set search_path = '' as $$
+create function drop_event_partition(at date) returns void language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   name text := 'event_' || to_char(at, 'YYYYMMDD');
   last bigint;
