@@ -8,6 +8,7 @@ const MAX_LENGTH = 80;
  * quoted at all.
  */
 export function quoteValue(text: string): string {
-  const shown = text.replace(/[?#].*$/s, '?…').replace(/^([a-z][a-z0-9+.-]*:\/\/)?[^@]*[:/].*@/is, '$1…@');
+  // First the address: a password may contain the other two.
+  const shown = text.replace(/^([a-z][a-z0-9+.-]*:\/\/)?[^@]*[:/].*@/is, '$1…@').replace(/[?#].*$/s, '?…');
   return `"${toTerminalLine(shown.length > MAX_LENGTH ? `${shown.slice(0, MAX_LENGTH)}…` : shown)}"`;
 }
