@@ -44,12 +44,11 @@ async function verifyAttempt(
   isKnownBrowser: (database: Database, account: Account | null) => boolean,
 ): Promise<SignInResult> {
   const found = new Map<Database, Account | null>();
+  for (const database of databases) found.set(database, await findAccount(database, attempt.email, attempt.kind));
+  // A region without an account does not know the browser of its owner.
+  const isKnown = [...found].some(([database, account]) => isKnownBrowser(database, account));
   let delay = 0;
-  for (const database of databases) {
-    const account = await findAccount(database, attempt.email, attempt.kind);
-    found.set(database, account);
-    if (!isKnownBrowser(database, account)) delay = Math.max(delay, await delayAttempt(database, attempt, now));
-  }
+  for (const database of isKnown ? [] : databases) delay = Math.max(delay, await delayAttempt(database, attempt, now));
   if (delay > 0) return { kind: 'throttled', seconds: delay };
   for (const database of databases) {
     const seconds = await countAttempt(database, attempt, now);

@@ -121,6 +121,20 @@ describe('the sign-in of staff users', () => {
     expect((await former.query(ME)).status).toBe(401);
   });
 
+  it('is not delayed by guesses elsewhere, in the region that has the account (OAU-27)', async () => {
+    const email = await addStaff(service, 'VIEWER', { id: 'user_guessed' });
+    const known = await signInToConsole(service.app, email);
+    for (let count = 0; count < 12; count++) {
+      const other = new ConsoleBrowser(service.app, `198.51.100.${count}`);
+      const page = await other.send('GET', '/console/sign-in');
+      await other.submitWithoutFollowing(page, 'Sign in', { email, password: 'a wrong guess' });
+    }
+    known.cookies.delete('console-au1');
+    const page = await known.send('GET', '/console/sign-in');
+    const response = await known.submitWithoutFollowing(page, 'Sign in', { email, password: PASSWORD });
+    expect(response.status).toBe(303);
+  });
+
   it('is no session of the pages for users, and theirs is none of the console (ACC-26)', async () => {
     const browser = await signInToConsole(service.app, viewerEmail);
     expect((await browser.send('GET', '/account/applications')).heading).toBe('Sign in');
