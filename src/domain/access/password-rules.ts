@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { toComparableText } from '../../shared/comparable-text.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
 
 export const SHORTEST_PASSWORD = 12;
@@ -34,9 +35,7 @@ async function findProblem(password: string, { name, email }: { name: string; em
 
 /** Returns a text in lower case without spaces, and without what is no letter at both ends. */
 const toWords = (text: string): string =>
-  text
-    .normalize('NFKC')
-    .toLowerCase()
+  toComparableText(text)
     .replace(/\s/g, '')
     .replace(/^\P{L}+|\P{L}+$/gu, '');
 

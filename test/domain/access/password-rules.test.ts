@@ -16,6 +16,7 @@ describe('a password (OAU-44)', () => {
     ['111111111111', 'few characters'],
     ['Sam Müller-Webb', 'name or e-mail'],
     ['sam mu\u0308ller-webb 1987', 'name or e-mail'],
+    ['Sam Mü\u00adller\u2010Webb', 'name or e-mail'],
     ['SAM.MUELLER@example.com', 'name or e-mail'],
     ['sam.mueller2026', 'name or e-mail'],
   ])('cannot be %s', async (password, problem) => {
