@@ -125,7 +125,7 @@ describe('the program of the guide "Stay in sync"', () => {
     expect(comparable(copy)).toEqual(comparable(truth));
   });
 
-  it('has at most 60 lines', async () => {
-    expect((await readFile('docs/stay-in-sync.ts', 'utf8')).trimEnd().split('\n').length).toBeLessThanOrEqual(60);
+  it('has at most 62 lines', async () => {
+    expect((await readFile('docs/stay-in-sync.ts', 'utf8')).trimEnd().split('\n').length).toBeLessThanOrEqual(62);
   });
 });

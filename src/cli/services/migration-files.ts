@@ -44,9 +44,11 @@ export async function renderMigrationIndex(folder: string): Promise<string> {
   );
   const imports = migrations.map(({ file, className }) => `import { ${className} } from './${file}';\n`);
   const names = migrations.map(({ className }) => className);
-  const list = names.length === 1 ? names.join() : `\n  ${names.join(',\n  ')},\n`;
+  // As the formatter writes it.
+  const line = `export const migrations = [${names.join(', ')}];`;
+  const list = line.length <= 120 ? line : `export const migrations = [\n  ${names.join(',\n  ')},\n];`;
   return `${imports.join('')}
 /** Every migration, oldest first. \`npm run cli -- migrate create\` writes this file. */
-export const migrations = [${list}];
+${list}
 `;
 }

@@ -109,6 +109,7 @@ function findGraphqlViolation({ status, body }: ReceivedResponse): string | null
   if (status >= 500) return `answers ${status}`;
   let value: {
     data?: unknown;
+    extensions?: { cost?: unknown };
     errors?: { message: unknown; extensions?: { code?: unknown; http?: { status?: number } } }[];
   };
   try {
@@ -116,8 +117,11 @@ function findGraphqlViolation({ status, body }: ReceivedResponse): string | null
   } catch {
     return `answers ${status} with a body that is no JSON`;
   }
-  const names = Object.keys(value).filter((name) => name !== 'data' && name !== 'errors');
+  const names = Object.keys(value).filter((name) => !['data', 'errors', 'extensions'].includes(name));
   if (names.length > 0) return `answers GraphQL with ${names.join()}`;
+  const { cost, ...others } = value.extensions ?? {};
+  if (!['number', 'undefined'].includes(typeof cost) || Object.keys(others).length > 0)
+    return 'answers GraphQL with other extensions than a cost';
   for (const { message, extensions } of value.errors ?? []) {
     if (typeof message !== 'string' || !/^[A-Z_]+$/.test(String(extensions?.code)))
       return 'answers GraphQL with an error that has no code';
