@@ -70,6 +70,13 @@ const repeat = (count: number, status: number) => Array<number>(count).fill(stat
 const pidsOf = ({ output }: ProgramRun) =>
   new Set([...output().matchAll(/"pid":(\d+),.*"msg":"request"/g)].map(([, pid]) => Number(pid)));
 
+/** Sends requests until both workers have served one: the kernel gives each connection to any of them. Returns the statuses. */
+async function statusesOfBoth(service: ProgramRun, path: string, headers: Record<string, string> = {}) {
+  const found: number[] = [];
+  while (pidsOf(service).size < 2) found.push(...(await statuses(2, path, headers)));
+  return found;
+}
+
 const clientA = () => inject('demo').clients.find(({ name }) => name === 'A')!;
 
 const toFormRequest = (fields: Record<string, string>) => ({
@@ -88,27 +95,31 @@ const tokenRequest = () =>
 describe('several workers', () => {
   it('share the port and the requests, combine their metrics and print one welcome message', async () => {
     const service = await start({ LOG_LEVEL: 'info' });
-    expect(await statuses(10, '/health/ready')).toEqual(repeat(10, 200));
-    expect(pidsOf(service).size).toBe(2);
+    const answers = await statusesOfBoth(service, '/health/ready');
+    expect(new Set(answers)).toEqual(new Set([200]));
     expect(pidsOf(service)).not.toContain(service.process.pid);
     expect(service.output().match(/REST reference/g)).toHaveLength(1);
     const { text } = await call('/metrics');
     expect(text).toContain(
-      'http_request_duration_seconds_count{method="GET",route="/health/ready",status_code="200"} 10',
+      `http_request_duration_seconds_count{method="GET",route="/health/ready",status_code="200"} ${answers.length}`,
     );
   });
 
-  it('share a rate limit', async () => {
-    await start({ RATE_LIMIT_API: '40/999999' });
-    expect(await statuses(60, '/builders')).toEqual([...repeat(40, 401), ...repeat(20, 429)]);
+  it('share a rate limit, which ends up to a lease of two requests early where one of them keeps a rest (LIM-6)', async () => {
+    const service = await start({ RATE_LIMIT_API: '40/999999', LOG_LEVEL: 'info' });
+    const answers = await statusesOfBoth(service, '/builders');
+    answers.push(...(await statuses(60, '/builders')));
+    const served = answers.filter((status) => status === 401).length;
+    expect(served).toBeLessThanOrEqual(40);
+    expect(served).toBeGreaterThanOrEqual(38);
+    expect(answers.filter((status) => status === 429)).toHaveLength(answers.length - served);
   });
 
   it('reject a token within a second of its revocation', async () => {
     const service = await start({ LOG_LEVEL: 'info' });
     const { access_token } = JSON.parse((await call('/oauth/token', tokenRequest())).text);
     const headers = { authorization: `Bearer ${access_token}` };
-    expect(await statuses(6, '/builders', headers)).toEqual(repeat(6, 200));
-    expect(pidsOf(service).size).toBe(2);
+    expect(new Set(await statusesOfBoth(service, '/builders', headers))).toEqual(new Set([200]));
     expect((await call('/oauth/revoke', toFormRequest({ token: access_token }))).status).toBe(200);
     await expect.poll(() => statuses(6, '/builders', headers), POLL_TIMEOUT).toEqual(repeat(6, 401));
   });
