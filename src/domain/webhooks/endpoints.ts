@@ -231,7 +231,11 @@ export async function requireManageableEndpoint(
 }
 
 /** Returns the endpoint as it is stored; throws 404. */
-async function requireEndpoint(em: EntityManager, key: EndpointKey, lockMode?: LockMode): Promise<WebhookEndpoint> {
+export async function requireEndpoint(
+  em: EntityManager,
+  key: EndpointKey,
+  lockMode?: LockMode,
+): Promise<WebhookEndpoint> {
   const where = { id: key.endpointId, integratorId: key.integratorId, deletedAt: null };
   const endpoint = await em.findOne(WebhookEndpoint, where, lockMode === undefined ? {} : { lockMode });
   if (!endpoint) throw notFound('Webhook endpoint');

@@ -1,6 +1,6 @@
 import type { WebhookEndpoint } from '../../../entities/webhook-endpoint.entity.ts';
 import { newId } from '../../shared/ids.ts';
-import { disableGone, requireManageableEndpoint, signingSecrets } from './endpoints.ts';
+import { disableGone, requireEndpoint, requireManageableEndpoint, signingSecrets } from './endpoints.ts';
 import type { Attempt } from './receiver-client.ts';
 import { recordEndpoint } from './record-endpoint.ts';
 import { signWebhook } from './signature.ts';
@@ -18,7 +18,9 @@ interface TestResult extends Attempt {
  * once. 410 disables the endpoint, as it does in a delivery; no other failure has consequences.
  */
 export async function sendTestEvent(context: WebhookContext, key: EndpointKey): Promise<TestResult> {
-  const endpoint = await requireManageableEndpoint(context.database.fork(), key);
+  await requireManageableEndpoint(context.database.fork(), key);
+  // Read last: a change of the endpoint applies to every attempt that begins after its response (WHK-6).
+  const endpoint = await requireEndpoint(context.database.fork(), key);
   const { clock, webhooks } = context;
   const now = clock.now();
   const event = createTestEvent(endpoint, now);

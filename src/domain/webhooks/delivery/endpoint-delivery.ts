@@ -222,8 +222,9 @@ export class EndpointDelivery {
     try {
       await paceAttempt(this.endpoint.integratorId);
       const { clientId, id, generation } = this.endpoint;
-      // A change of the endpoint applies to every attempt that begins after its response (WHK-6).
-      const [audience, endpoint] = await Promise.all([audiences.load(clientId), this.#environment.loadEndpoint(id)]);
+      const audience = await audiences.load(clientId);
+      // Read last: a change of the endpoint applies to every attempt that begins after its response (WHK-6).
+      const endpoint = await this.#environment.loadEndpoint(id);
       if (!audience || endpoint?.generation !== generation || !this.#canDeliver()) return this.#returnToQueue(delivery);
       this.endpoint = endpoint;
       if (!this.#isVisible(audience, toLoggedEvent(row))) {
