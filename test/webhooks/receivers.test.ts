@@ -36,6 +36,13 @@ describe('an address that a receiver may not have', () => {
     'https://router.home.arpa./',
     'https://app.localhost/',
     'https://hooks.test/',
+    'https://hooks.example/',
+    'https://hooks.invalid/',
+    'https://hooks.onion/',
+    'https://hooks.alt/',
+    'https://1.0.0.10.in-addr.arpa/',
+    'https://resolver.arpa/',
+    'https://printer.local../',
   ])('is rejected in production, and nothing is sent: %s (WHK-8)', async (url) => {
     const strict = new ReceiverClient({ production: true });
     expect(strict.findUrlProblem(url)).not.toBeNull();
@@ -55,11 +62,11 @@ describe('an address that a receiver may not have', () => {
 
   it.each([
     'http://app.example.com/',
-    'https://localhost.example/',
+    'https://localhost.example.com/',
     'https://api.internal/',
     'http://localhost.internal/',
   ])('is judged outside production as in it, unless it is loopback: %s (WHK-8)', (url) => {
-    const isPublic = url === 'https://localhost.example/';
+    const isPublic = url === 'https://localhost.example.com/';
     expect(client.findUrlProblem(url) === null).toBe(isPublic);
     for (const loopback of ['http://localhost:3000/', 'https://[::1]:3000/'])
       expect(client.findUrlProblem(loopback)).toBeNull();
@@ -72,7 +79,7 @@ describe('an address that a receiver may not have', () => {
         { address: '127.0.0.1', family: 4 },
       ])) as never;
     const strict = new ReceiverClient({ production: true, network: { ...internet, resolve } });
-    const attempt = await strict.post('https://rebound.example/', {}, '{}');
+    const attempt = await strict.post('https://rebound.example.com/', {}, '{}');
     expect(attempt).toMatchObject({ status: null, error: 'The URL is not on a public address.' });
   });
 
@@ -84,7 +91,7 @@ describe('an address that a receiver may not have', () => {
     const network = { resolve, isAllowedAddress: () => ++checks === 1 };
     const { port } = new URL(receiver.url);
     const attempt = await new ReceiverClient({ production: false, network }).post(
-      `https://rebound.example:${port}/`,
+      `https://rebound.example.com:${port}/`,
       {},
       '{}',
     );

@@ -51,12 +51,12 @@ interface ReceiverRules {
 
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
 
-/** Names that no public name server resolves: single labels, and those reserved for local use (RFC 6761, 6762, 8375 and ICANN). */
+/** Names that no public host has: single labels, those of IANA's registry of special-use names but `example.com`, and common local ones. */
 const LOCAL_NAME =
-  /^[^.]*$|\.(local|localhost|localdomain|internal|intranet|private|corp|home|lan|home\.arpa|test|invalid|onion)$/;
+  /^[^.]*$|\.(alt|arpa|example|invalid|local|localhost|onion|test|corp|home|internal|intranet|lan|localdomain|private)$/;
 
 const isLocalName = (hostname: string): boolean =>
-  !hostname.startsWith('[') && LOCAL_NAME.test(hostname.toLowerCase().replace(/\.$/, ''));
+  !hostname.startsWith('[') && LOCAL_NAME.test(hostname.toLowerCase().replace(/\.+$/, ''));
 
 /** Sends deliveries to receivers, under the guard that downloads of images have: no address that is not public, no redirects. */
 export class ReceiverClient {

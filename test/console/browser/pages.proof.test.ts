@@ -107,7 +107,7 @@ async function addEndpoint(): Promise<void> {
   const find =
     'select oauth_client.id from oauth_client join integrator on integrator.id = integrator_id where integrator.name = ?';
   const [client] = await staffConsole.databases.au1.fork().execute<{ id: string }[]>(find, ['SnapSite Photos']);
-  const query = `mutation { createWebhookEndpoint(clientId: "${client!.id}", url: "https://receiver.example/hook") { id } }`;
+  const query = `mutation { createWebhookEndpoint(clientId: "${client!.id}", url: "https://receiver.example.com/hook") { id } }`;
   const headers = { 'Content-Type': 'application/json', 'X-Console-CSRF': '1', 'X-Service-Region-Id': 'au1' };
   const request = { method: 'POST', headers, body: JSON.stringify({ query }) };
   const result = await page.evaluate(async (init) => (await fetch('/console/graphql', init)).json(), request);

@@ -172,7 +172,7 @@ describe.skipIf(!executablePath)('the numbers of today', () => {
     )) as [[string, string]];
     await select(
       `insert into webhook_endpoint (id, created_at, updated_at, integrator_id, client_id, url, status, secret)
-        values ('whe_failing', now(), now(), $1, $2, 'https://failing.example/hook', 'PAUSED', 'x')`,
+        values ('whe_failing', now(), now(), $1, $2, 'https://failing.example.com/hook', 'PAUSED', 'x')`,
       [integratorId, clientId],
     );
     await select(
@@ -181,8 +181,8 @@ describe.skipIf(!executablePath)('the numbers of today', () => {
     await page.reload();
     await page.getByRole('link', { name: 'failing webhooks' }).click();
     await heading(page, 'Failing webhooks');
-    await page.getByRole('link', { name: 'https://failing.example/hook' }).click();
-    await page.getByRole('dialog').getByText('https://failing.example/hook').waitFor();
+    await page.getByRole('link', { name: 'https://failing.example.com/hook' }).click();
+    await page.getByRole('dialog').getByText('https://failing.example.com/hook').waitFor();
     expect(new URL(page.url()).pathname).toBe(`/console/integrations/${integratorId}`);
     await page.context().close();
   });
