@@ -40,7 +40,7 @@ export function authorizeEdge(
   if (!factory && !needsScope) return field;
   const createResolver = factory ?? (() => (source) => (source as Record<string, unknown>)[name]);
   const edge: FieldEdge<RequestContext> = needsScope
-    ? { createResolver, ...scopeChecks(field, scope) }
+    ? { createResolver, scope, ...scopeChecks(field, scope) }
     : { createResolver };
   const { authorizeParent, authorizeResult } = edge;
   const isLeaf = isLeafType(getNamedType(field.type));

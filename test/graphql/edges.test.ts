@@ -2,7 +2,14 @@ import { getNamedType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Service, startService } from '../support/harness.ts';
 import { createSamples, type Samples } from '../support/samples.ts';
-import { createDocument, edges, findSelectionPath, isEnvelope, scopeOf } from '../support/schema-edges.ts';
+import {
+  createDocument,
+  edges,
+  findSelectionPath,
+  isEnvelope,
+  printSelection,
+  scopeOf,
+} from '../support/schema-edges.ts';
 
 let service: Service;
 let samples: Samples;
@@ -36,6 +43,42 @@ describe.each(edges)('the edge $name', ({ type, field, scope }) => {
     expect(allowed.errors, document).toBeUndefined();
   });
 
+  if (field.args.length > 0) {
+    it(`needs ${scope} before its arguments are read (ERR-28)`, async () => {
+      const others = await service.tokenOf(
+        name,
+        service.findDemoClient(name).scopes.filter((other) => other !== scope),
+      );
+      for (const argument of field.args) {
+        // No type of an argument accepts an object of which it knows no field.
+        const given = (value: string) =>
+          createDocument(
+            samples,
+            way,
+            field,
+            `${field.name}(${argument.name}: ${value}) ${printSelection(field, '__typename')}`,
+          );
+        for (const [document, variables] of [
+          [given('{ unknown: true }')],
+          [`query ($value: ${argument.type}) ${given('$value')}`, { value: { unknown: true } }],
+        ] as const) {
+          const refused = await service.graphql(others, document, variables);
+          expect(refused.errors?.[0]?.extensions, document).toMatchObject({
+            code: 'INSUFFICIENT_SCOPE',
+            http: { status: 403 },
+          });
+          const allowed = await service.graphql(await service.tokenOf(name), document, variables);
+          expect(allowed.errors?.[0]?.extensions, document).toMatchObject({
+            code: 'BAD_USER_INPUT',
+            errors: expect.arrayContaining([
+              expect.objectContaining({ fieldName: expect.stringMatching(new RegExp(`^${argument.name}`)) }),
+            ]),
+          });
+        }
+      }
+    });
+  }
+
   if (name === 'internal') return;
 
   it(`is 403 if the builder's connection does not allow ${scope} (ACC-6, ACC-15)`, async () => {
@@ -49,6 +92,11 @@ describe.each(edges)('the edge $name', ({ type, field, scope }) => {
     try {
       const refused = await service.graphql(await service.tokenOf('A'), createDocument(samples, way, field));
       expect(refused.errors?.[0]?.extensions).toMatchObject({ code: 'INSUFFICIENT_SCOPE', http: { status: 403 } });
+      if (field.args.length > 0 && way[0]!.field.args.some((argument) => argument.name === 'builderId')) {
+        const wrong = `${field.name}(${field.args[0]!.name}: { unknown: true }) ${printSelection(field, '__typename')}`;
+        const before = await service.graphql(await service.tokenOf('A'), createDocument(samples, way, field, wrong));
+        expect(before.errors?.[0]?.extensions).toMatchObject({ code: 'INSUFFICIENT_SCOPE', http: { status: 403 } });
+      }
       if (!isEnvelope(getNamedType(field.type))) return;
       // A page past the end has no record to authorize, but it has the total count.
       const count = createDocument(samples, way, field, `${field.name}(offset: 1000000) { meta { totalCount } }`);

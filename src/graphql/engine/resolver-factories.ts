@@ -1,5 +1,6 @@
 import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql';
 import { getMetadataStorage } from 'type-graphql';
+import type { Scope } from '../../../schema/scopes.ts';
 import type { Selection } from '../../../schema/selection.ts';
 import type { ResponseMeter } from '../../shared/response-meter.ts';
 
@@ -30,6 +31,8 @@ export type ResolverFactory<Context = ExecutionContext> = (
 /** A field that a method resolves, with its authorization. */
 export interface FieldEdge<Context = ExecutionContext> {
   createResolver: ResolverFactory<Context>;
+  /** Scope that following the field requires. */
+  scope?: Scope;
   /** Throws unless the caller may follow the field from that parent. */
   authorizeParent?: (source: unknown, context: Context) => void;
   /** Throws unless the caller may see the result. */

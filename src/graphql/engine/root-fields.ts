@@ -22,6 +22,16 @@ export interface RootField {
   field: GraphQLField<unknown, unknown>;
 }
 
+/** An operation that is about to execute. */
+export interface PendingOperation {
+  schema: GraphQLSchema;
+  document: DocumentNode;
+  operation: OperationDefinitionNode;
+  /** Variables as they were sent. */
+  variables: Values;
+  roots: readonly RootField[];
+}
+
 /**
  * Returns the root fields of an operation by response key, with those of fragments, without introspection.
  *
@@ -58,7 +68,8 @@ export function listRootFields(
   return [...roots.values()];
 }
 
-function isIncluded(directives: readonly DirectiveNode[] = [], variables: Values): boolean {
+/** Whether `@skip` and `@include` select a field or fragment. */
+export function isIncluded(directives: readonly DirectiveNode[] = [], variables: Values): boolean {
   return directives.every(({ name, arguments: [condition] = [] }) => {
     const value = condition && toRawValue(condition.value, variables);
     return name.value === 'skip' ? value !== true : value !== false;

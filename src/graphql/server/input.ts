@@ -3,10 +3,8 @@ import {
   type DocumentNode,
   type GraphQLError,
   type GraphQLInputType,
-  type GraphQLSchema,
   getArgumentValues,
   getVariableValues,
-  type OperationDefinitionNode,
   ProvidedRequiredArgumentsRule,
   typeFromAST,
   type ValidationRule,
@@ -17,21 +15,12 @@ import { formatFieldPath, toFieldErrors } from '../../../schema/input.ts';
 import type { RequestContext } from '../../auth/request-context.ts';
 import { type FieldError, FieldErrors, ValidationError } from '../../shared/errors.ts';
 import { type NamedArgument, parseArguments, toNamedArgument } from '../engine/arguments.ts';
-import { type RootField, toRawValue, withDefaults } from '../engine/root-fields.ts';
+import { type PendingOperation, type RootField, toRawValue, withDefaults } from '../engine/root-fields.ts';
 import { findArgumentPaths } from './argument-names.ts';
+import { requireEdgeScopes } from './edge-scopes.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 type Field = RootField['field'];
-
-/** An operation that is about to execute. */
-export interface PendingOperation {
-  schema: GraphQLSchema;
-  document: DocumentNode;
-  operation: OperationDefinitionNode;
-  /** Variables as they were sent. */
-  variables: Values;
-  roots: readonly RootField[];
-}
 
 /** Errors of literals and of required arguments by document: validation leaves them to `validateInput`. */
 const literalErrors = new WeakMap<DocumentNode, readonly GraphQLError[]>();
@@ -60,9 +49,10 @@ const INPUT_RULES = [ValuesOfCorrectTypeRule, ProvidedRequiredArgumentsRule];
 
 /**
  * Throws 400 with every variable and literal that its type rejects, every argument that breaks a rule, and every text that cannot be stored,
- * named by argument as in REST. ERR-24.
+ * named by argument as in REST; before that, 403 for an edge that the caller may not follow. ERR-24, ERR-28.
  */
-export function validateInput(pending: PendingOperation, { clock, textErrors = [] }: RequestContext): void {
+export function validateInput(pending: PendingOperation, context: RequestContext): void {
+  const { clock, textErrors = [] } = context;
   const { schema, document, operation, variables, roots } = pending;
   const now = clock.now();
   const deferred = literalErrors.get(document) ?? [];
@@ -72,7 +62,10 @@ export function validateInput(pending: PendingOperation, { clock, textErrors = [
     deferred.length === 0 &&
     textErrors.length === 0 &&
     roots.every((root) => !breaksRule(root, coerced, withDefaults(operation, variables), now));
-  if (!isValid) throwErrors(pending, deferred, textErrors, now);
+  if (isValid) return;
+  // Edges of valid operations are authorized when they are executed, for each record.
+  requireEdgeScopes(pending, context.caller);
+  throwErrors(pending, deferred, textErrors, now);
 }
 
 /** Whether an argument of a root field breaks a rule that its type cannot express. */
