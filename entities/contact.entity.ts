@@ -10,7 +10,7 @@ import { Publishes } from './published.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 
 /** A person to speak to about a subcontractor (RED-16). */
-@ObjectType({ description: 'A person to speak to about a subcontractor.', simpleResolvers: true })
+@ObjectType({ description: 'A contact person of a subcontractor.', simpleResolvers: true })
 @Scoped('read:contacts')
 @Entity()
 @PersonalData<Contact>({
@@ -43,14 +43,14 @@ export class Contact extends Tracked {
   @TextField({ nullable: true, description: 'Telephone number, as it was entered.' })
   phone!: string | null;
 
-  @Field(() => Boolean, { description: 'Whether it is the person to ask first.' })
+  @Field(() => Boolean, { description: 'Whether it is the primary contact.' })
   @Property({ type: 'boolean', default: false })
   isPrimary!: boolean;
 
   @EnumField(() => ContactType)
   type!: ContactType;
 
-  @Field(() => [ProjectId], { description: 'The projects that the person answers for.' })
+  @Field(() => [ProjectId], { description: 'The projects that the contact is responsible for.' })
   @Property({ type: 'text[]', default: [] })
   projectIds!: string[];
 }

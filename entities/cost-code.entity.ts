@@ -8,7 +8,7 @@ import { PersonalData } from './personal-data.ts';
 import { Publishes } from './published.ts';
 
 /** What worked hours are booked to (RED-25). */
-@ObjectType({ description: 'What worked hours are booked to.', simpleResolvers: true })
+@ObjectType({ description: 'A cost code, to which worked hours are booked.', simpleResolvers: true })
 @Scoped('read:timesheets')
 @Entity({ tableName: 'timesheet_cost_code' })
 @PersonalData<CostCode>({ none: ['code'], mentions: ['description'] })
@@ -24,6 +24,6 @@ export class CostCode {
   @TextField({ description: 'Code, unique for the builder.' })
   code!: string;
 
-  @TextField({ description: 'What the code stands for.' })
+  @TextField({ description: 'Description of the code.' })
   description!: string;
 }

@@ -34,7 +34,7 @@ const MEMBERS = { USER: DefectUser.name, COMPANY: DefectCompany.name, TAG: Defec
 /** The kinds of assignee of the contract (RED-29). */
 export const DefectAssignee = createUnionType({
   name: 'DefectAssignee',
-  description: 'Whom or what a defect is assigned to.',
+  description: 'An assignee of a defect.',
   types: () => [DefectUser, DefectCompany, DefectTag] as const,
   resolveType: ({ type }) => MEMBERS[type],
 });

@@ -13,7 +13,7 @@ import { Project } from './project.entity.ts';
 import { Publishes } from './published.ts';
 
 /** Work on a project that has to be put right (RED-26). */
-@ObjectType({ description: 'Work on a project that has to be put right.', simpleResolvers: true })
+@ObjectType({ description: 'Defective work on a project.', simpleResolvers: true })
 @Scoped('read:defects')
 @Entity()
 @PersonalData<Defect>({ none: ['photoIds'], people: ['assignees'], mentions: ['title', 'description'] })
@@ -40,10 +40,10 @@ export class Defect extends Tracked {
   @Reference(() => Project)
   projectId!: string;
 
-  @TextField({ description: 'What is wrong, in a few words.' })
+  @TextField({ description: 'Short description of the defect.' })
   title!: string;
 
-  @TextField({ nullable: true, description: 'What is wrong, in full.' })
+  @TextField({ nullable: true, description: 'Full description of the defect.' })
   description!: string | null;
 
   @EnumField(() => DefectStatus)
@@ -52,16 +52,16 @@ export class Defect extends Tracked {
   @EnumField(() => DefectPriority)
   priority!: DefectPriority;
 
-  @InstantField({ nullable: true, description: 'When it has to be done.' })
+  @InstantField({ nullable: true, description: 'Due date.' })
   dueDate!: string | null;
 
   @Reference(() => Location, { nullable: true })
   locationId!: string | null;
 
-  @Field(() => Location, { nullable: true, description: 'Where on the project it is.' })
+  @Field(() => Location, { nullable: true, description: 'Place of the defect on the project.' })
   location!: Location | null;
 
-  @Field(() => [DefectAssignee], { description: 'Who has to put it right: people, companies and tags.' })
+  @Field(() => [DefectAssignee], { description: 'Assignees: people, companies and tags.' })
   @Property({ type: 'jsonb', default: '[]' })
   assignees!: DefectAssignee[];
 

@@ -8,6 +8,6 @@ export class InductionAnswer {
   @Field(() => String, { description: 'Kind of the form field, such as `text`.' })
   type!: string;
 
-  @Field(() => String, { nullable: true, description: 'What was filled in, as text; null when nothing was.' })
+  @Field(() => String, { nullable: true, description: 'The answer as text; null when the field is empty.' })
   value!: string | null;
 }

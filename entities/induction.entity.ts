@@ -74,10 +74,10 @@ export class Induction extends Tracked {
   data!: InductionAnswer[];
 }
 
-@ObjectType({ description: 'An induction with what the worker filled in.', simpleResolvers: true })
+@ObjectType({ description: "An induction with the worker's answers.", simpleResolvers: true })
 @Scoped('read:inductions')
 @PersonalData<InductionDetails>({ of: { worker: 'workerId' }, cleared: ['data'] })
 export class InductionDetails extends Induction {
-  @Field(() => [InductionAnswer], { description: 'What the worker filled in, in the order of the form.' })
+  @Field(() => [InductionAnswer], { description: 'Answers of the worker, in the order of the form.' })
   override data!: InductionAnswer[];
 }

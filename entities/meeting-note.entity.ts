@@ -9,9 +9,9 @@ import { Meeting } from './meeting.entity.ts';
 import { PersonalData } from './personal-data.ts';
 import { Publishes } from './published.ts';
 
-@ObjectType({ description: 'Something that the meeting decided to do.', simpleResolvers: true })
+@ObjectType({ description: 'An action item of the meeting.', simpleResolvers: true })
 class MeetingActionItem {
-  @Field(() => String, { description: 'What has to be done.' })
+  @Field(() => String, { description: 'Text of the action item.' })
   text!: string;
 }
 
@@ -73,7 +73,7 @@ export class MeetingNote extends Tracked {
   @Property({ type: 'jsonb', default: '[]' })
   detailBlocks!: Record<string, unknown>[];
 
-  @Field(() => [MeetingActionItem], { description: 'What the meeting decided to do.' })
+  @Field(() => [MeetingActionItem], { description: 'Action items of the meeting.' })
   @Property({ type: 'jsonb', default: '[]' })
   actionItems!: MeetingActionItem[];
 

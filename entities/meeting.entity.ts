@@ -120,7 +120,7 @@ export class Meeting extends Tracked {
   @Field(() => String, {
     nullable: true,
     description:
-      'What was written, by people and by integrators; the whole template response as text where the meeting has a template.',
+      'Notes of people and of integrators; the whole template response as text where the meeting has a template.',
   })
   get notes(): string | null {
     return this.templateId === null ? this.plainNotes : formatResponse(this.templateResponse);

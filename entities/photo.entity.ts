@@ -81,13 +81,13 @@ export class Photo extends Tracked {
   @TextField({ description: 'Name of the file, also of a download.' })
   fileName!: string;
 
-  @TextField({ description: 'Media type, as the bytes say.' })
+  @TextField({ description: 'Media type, detected from the bytes.' })
   contentType!: string;
 
   @TextField({ description: 'Storage key.' })
   key!: string;
 
-  @Field(() => String, { description: 'Bytes, in decimal digits.' })
+  @Field(() => String, { description: 'Size in bytes, as decimal digits.' })
   @Property({ type: 'integer' })
   fileSize!: number;
 

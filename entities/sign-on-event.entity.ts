@@ -67,7 +67,7 @@ export class SignOnEvent extends Timestamped {
   @InstantField({ description: 'When the gate saw it.' })
   occurredAt!: string;
 
-  @TextField({ nullable: true, description: 'The gate.' })
+  @TextField({ nullable: true, description: 'Identifier of the gate.' })
   deviceId!: string | null;
 
   @EnumField(() => SignOnEventStatus)

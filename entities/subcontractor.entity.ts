@@ -48,7 +48,7 @@ export class Subcontractor extends Tracked {
   address!: Address;
 
   @Field(() => [SubcontractorStatus], {
-    description: 'What it has reached: on one project where one is asked about, else on any of its projects.',
+    description: 'Statuses of the subcontractor: on the requested project, otherwise on all of its projects.',
   })
   statuses!: SubcontractorStatus[];
 

@@ -56,14 +56,14 @@ export class Timesheet extends Tracked {
   @InstantField({ description: 'The day worked.' })
   date!: string;
 
-  @Field(() => Float, { description: 'Hours worked, decimal.' })
+  @Field(() => Float, { description: 'Hours worked, as a decimal number.' })
   @Property({ type: 'double' })
   hours!: number;
 
-  @TextField({ nullable: true, description: 'What the person wrote about the work.' })
+  @TextField({ nullable: true, description: 'Notes of the person about the work.' })
   notes!: string | null;
 
-  @Field(() => TimesheetGroupId, { nullable: true, description: 'Timesheets handed in together share a group.' })
+  @Field(() => TimesheetGroupId, { nullable: true, description: 'Group of timesheets that were submitted together.' })
   @Property({ type: 'text', nullable: true })
   timesheetGroupId!: string | null;
 

@@ -26,7 +26,7 @@ export type ProjectStatus = Value<typeof ProjectStatus>;
 
 export const SubcontractorStatus = declareEnum(
   'SubcontractorStatus',
-  'What a subcontractor has reached on a project.',
+  'Status of a subcontractor on a project.',
   'INVITED',
   'ACCEPTED',
   'SWMS_UPLOADED',
@@ -69,12 +69,12 @@ export const InsuranceStatus = declareEnum(
 );
 export type InsuranceStatus = Value<typeof InsuranceStatus>;
 
-export const ContactType = declareEnum('ContactType', 'Whose person the contact is.', 'SUBCONTRACTOR', 'BUILDER');
+export const ContactType = declareEnum('ContactType', 'Type of the contact.', 'SUBCONTRACTOR', 'BUILDER');
 export type ContactType = Value<typeof ContactType>;
 
 export const InductionType = declareEnum(
   'InductionType',
-  'What the worker is inducted to.',
+  'Type of the induction.',
   'PROJECT_INDUCTION',
   'COMPANY_INDUCTION',
 );
@@ -133,12 +133,12 @@ export const MeetingStatus = declareEnum(
 );
 export type MeetingStatus = Value<typeof MeetingStatus>;
 
-export const SignOnType = declareEnum('SignOnType', 'What a gate has seen.', 'SIGN_ON', 'SIGN_OFF');
+export const SignOnType = declareEnum('SignOnType', 'Type of a sign-on event.', 'SIGN_ON', 'SIGN_OFF');
 export type SignOnType = Value<typeof SignOnType>;
 
 export const SignOnStatus = declareEnum(
   'SignOnStatus',
-  'What became of a sign-on event: applied to a visit, or kept until its sign-on arrives.',
+  'Status of a sign-on event: applied to a visit, or kept until its sign-on arrives.',
   'APPLIED',
   'PENDING_SIGN_ON',
 );
@@ -146,7 +146,7 @@ export type SignOnStatus = Value<typeof SignOnStatus>;
 
 export const SignOnEventStatus = declareEnum(
   'SignOnEventStatus',
-  'What became of a sign-on event. `REJECTED` is a sign-off that waited for its sign-on and then contradicted it.',
+  'Result of a sign-on event. `REJECTED` is a sign-off that waited for its sign-on and then contradicted it.',
   'APPLIED',
   'PENDING_SIGN_ON',
   'REJECTED',
@@ -215,7 +215,7 @@ export type ImageStatus = Value<typeof ImageStatus>;
 
 export const PhotoReportStatus = declareEnum(
   'PhotoReportStatus',
-  'Whether all that the report shows has arrived: `partial` when an image of its tree is `FAILED`.',
+  'Completeness of the report: `partial` when an image of its tree is `FAILED`.',
   'synced',
   'partial',
 );
@@ -238,10 +238,10 @@ export const PhotoReportConflictCode = declareEnum(
 );
 export type PhotoReportConflictCode = Value<typeof PhotoReportConflictCode>;
 
-export const AttachmentType = declareEnum('AttachmentType', 'What an upload is to become.', 'attachment');
+export const AttachmentType = declareEnum('AttachmentType', 'Purpose of an upload.', 'attachment');
 export type AttachmentType = Value<typeof AttachmentType>;
 
-export const BulkDeleteStatus = declareEnum('BulkDeleteStatus', 'End of a removal.', 'deleted');
+export const BulkDeleteStatus = declareEnum('BulkDeleteStatus', 'Always `deleted`.', 'deleted');
 export type BulkDeleteStatus = Value<typeof BulkDeleteStatus>;
 
 export const CallerType = declareEnum('CallerType', 'Kind of caller.', 'client', 'user');

@@ -58,7 +58,7 @@ export function toPageWindow({ offset, limit, cursor, updatedSince }: PageArgs):
   };
 }
 
-@ObjectType({ description: 'Where the page stands in the whole list.', simpleResolvers: true })
+@ObjectType({ description: 'Position of the page in the list.', simpleResolvers: true })
 export class PageMeta {
   @Field(() => Int, { description: 'Items in the whole list.' })
   totalCount!: number;

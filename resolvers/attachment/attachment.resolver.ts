@@ -21,10 +21,10 @@ class PresignArgs {
   @Rule(({ fileName }: PresignArgs) => (fileName === undefined ? [] : findFileNameErrors('fileName', fileName)))
   fileName!: string;
 
-  @Field(() => FileSize, { description: 'Bytes of the image; the upload must have exactly so many.' })
+  @Field(() => FileSize, { description: 'Size of the image in bytes; the upload must have exactly this size.' })
   size!: number;
 
-  @Field(() => AttachmentType, { description: 'What the upload is for.' })
+  @Field(() => AttachmentType, { description: 'Purpose of the upload.' })
   type!: AttachmentType;
 }
 
@@ -32,7 +32,7 @@ class PresignArgs {
 export class AttachmentResolver {
   @Mutation(() => UploadIntent, {
     description:
-      'Leave to upload one image with a PUT of its bytes. They are checked when a photo refers to them, which it may once, within 7 days. Until then its bytes count against the quota of uploads of the integrator: 429 `UPLOAD_QUOTA`.',
+      'Returns a signed URL to upload one image with a PUT of its bytes. They are checked when a photo refers to them, which it may once, within 7 days. Until then its bytes count against the quota of uploads of the integrator: 429 `UPLOAD_QUOTA`.',
   })
   @Rest('POST /builders/{builderId}/attachments/presign', { scope: null, tag: 'Attachments' })
   presignAttachment(

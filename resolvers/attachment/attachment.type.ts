@@ -5,9 +5,9 @@ import { UploadHeaders } from '../../schema/scalars.ts';
 import { SIGNED_URL_SECONDS } from '../../src/storage/storage.ts';
 
 /** Response of `presignAttachment` (UPL-3). */
-@ObjectType({ description: 'Leave to upload one file.', simpleResolvers: true })
+@ObjectType({ description: 'Permission to upload one file.', simpleResolvers: true })
 export class UploadIntent {
-  @Field(() => String, { description: 'What a photo refers to once the file is there.' })
+  @Field(() => String, { description: 'Storage key, which a photo refers to after the upload.' })
   key!: string;
 
   @Field(() => AttachmentType)
@@ -16,13 +16,13 @@ export class UploadIntent {
   @Field(() => String, { description: 'Media type that the upload must have.' })
   contentType!: string;
 
-  @Field(() => String, { description: 'Name of the file, as it was sent.' })
+  @Field(() => String, { description: 'Name of the file, from the request.' })
   fileName!: string;
 
-  @Field(() => Int, { description: 'Most bytes of an attachment.' })
+  @Field(() => Int, { description: 'Maximum size of an attachment in bytes.' })
   maxSize!: number;
 
-  @Field(() => UploadHeaders, { description: 'To be sent with the upload exactly as they stand here.' })
+  @Field(() => UploadHeaders, { description: 'Headers to send unchanged with the upload.' })
   uploadHeaders!: Record<string, string>;
 
   @Field(() => String, { description: `Where to PUT the file, for ${SIGNED_URL_SECONDS / 60} minutes.` })

@@ -14,7 +14,7 @@ const CLOCK_TOLERANCE_MS = 5_000;
 export class SignOnEventArgs {
   @Field(() => GateText, {
     description:
-      'Identity of the physical event. Send the same one again after a network or server failure, never a fresh one.',
+      'Identifier of the physical event. After a network or server failure send the same identifier again, never a new one.',
   })
   sourceEventId!: string;
 
@@ -29,19 +29,19 @@ export class SignOnEventArgs {
   )
   sourceSignOnEventId?: string | null;
 
-  @Field(() => GateWorkerId, { description: 'The worker whom the gate has seen.' })
+  @Field(() => GateWorkerId, { description: 'The worker who passed the gate.' })
   workerId!: string;
 
-  @Field(() => SignOnType, { description: 'Whether the worker came or left.' })
+  @Field(() => SignOnType, { description: 'Direction of the event.' })
   type!: SignOnType;
 
   @Field(() => GateInstant, {
-    description: `When the gate saw it; at most ${CLOCK_TOLERANCE_MS / 1000} seconds ahead of the server's clock. An event that is further ahead is 400 and may be sent again once the time has come.`,
+    description: `Time of the event at the gate; at most ${CLOCK_TOLERANCE_MS / 1000} seconds ahead of the server's clock. An event that is further ahead is 400 and may be sent again once the time has come.`,
   })
   @Rule(({ occurredAt }: SignOnEventArgs, now) => findClockErrors(occurredAt, now))
   occurredAt!: string;
 
-  @Field(() => GateText, { nullable: true, description: 'The gate.' })
+  @Field(() => GateText, { nullable: true, description: 'Identifier of the gate.' })
   deviceId?: string | null;
 }
 

@@ -3,12 +3,12 @@ import { SignOnStatus } from '../../schema/enums.ts';
 import { SignOnEventId, SignOnVisitId } from '../../schema/scalars.ts';
 
 /** Result for an accepted event (ATT-15). */
-@ObjectType({ description: 'What became of a sign-on event.', simpleResolvers: true })
+@ObjectType({ description: 'Result of a sign-on event.', simpleResolvers: true })
 class SignOnEventResult {
   @Field(() => SignOnEventId, { description: 'Identifies the event in this service.' })
   id!: string;
 
-  @Field(() => String, { description: 'As it was sent.' })
+  @Field(() => String, { description: 'The `sourceEventId` of the request.' })
   sourceEventId!: string;
 
   @Field(() => SignOnStatus)
@@ -21,7 +21,7 @@ class SignOnEventResult {
   duplicate!: boolean;
 }
 
-@ObjectType({ description: 'What became of the event.', simpleResolvers: true })
+@ObjectType({ description: 'Result of the event.', simpleResolvers: true })
 export class SignOnEventAnswer {
   @Field(() => SignOnEventResult)
   data!: SignOnEventResult;

@@ -40,7 +40,7 @@ export class Event {
   resource!: EventResource;
 }
 
-@ObjectType({ description: 'Where a page of events ends.', simpleResolvers: true })
+@ObjectType({ description: 'Cursor of a page of events.', simpleResolvers: true })
 class EventPageMeta {
   @Field(() => EventCursor, { description: 'The value of `after` for the next page; also on an empty page.' })
   nextCursor!: string;

@@ -62,7 +62,7 @@ export class InductionResolver {
     return inductions.select(selection).findPage(database, { builderId, projectId, status }, toPageWindow(page));
   }
 
-  @Query(() => InductionDetails, { description: 'One induction to a project, with what the worker filled in.' })
+  @Query(() => InductionDetails, { description: "One induction to a project, with the worker's answers." })
   @Rest('GET /builders/{builderId}/projects/{projectId}/inductions/{identifierOrId}', {
     scope: 'read:inductions',
     tag: 'Inductions',

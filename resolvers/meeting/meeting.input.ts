@@ -109,9 +109,9 @@ export class CreateMeetingArgs {
   externalSourceId?: string | null;
 }
 
-@InputType({ description: 'Something that the meeting decided to do.' })
+@InputType({ description: 'An action item of the meeting.' })
 class ActionItemInput {
-  @Field(() => MeetingText, { description: 'What has to be done.' })
+  @Field(() => MeetingText, { description: 'Text of the action item.' })
   text!: string;
 }
 

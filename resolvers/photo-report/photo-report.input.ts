@@ -29,7 +29,7 @@ import {
 
 const strict = { strict: true };
 
-@InputType({ description: 'Text with the same marks throughout.' })
+@InputType({ description: 'A run of text with one set of marks.' })
 @Extensions(strict)
 class RichTextRunInput {
   @Field(() => String, { description: 'Text of the run; may be empty.' })
@@ -42,10 +42,10 @@ class RichTextRunInput {
 @InputType({ description: 'Why an image is missing.' })
 @Extensions(strict)
 class ImageFailureInput {
-  @Field(() => FailureCode, { description: 'What failed, for programs.' })
+  @Field(() => FailureCode, { description: 'Error code.' })
   code!: string;
 
-  @Field(() => FailureMessage, { description: 'What failed, for people.' })
+  @Field(() => FailureMessage, { description: 'Description of the failure.' })
   message!: string;
 }
 
@@ -88,7 +88,7 @@ class BlockInput {
 }
 
 /** A page with its blocks and child pages (PRP-22). */
-@InputType({ description: 'A page as it is now, whole: what it does not hold any more is gone.' })
+@InputType({ description: 'A page as it is now, whole: content that it does not contain any more is removed.' })
 @Extensions({ ...strict, validator: validatePageDocument, openapi: pageSchemas })
 export class PageDocumentInput {
   @Field(() => PageSchemaVersion, { description: 'Version of the Page document format: 1.' })
@@ -140,7 +140,7 @@ export class SourceReportArgs {
 /** Body of a sync (PRP-18). */
 @ArgsType()
 export class PhotoReportArgs extends SourceReportArgs {
-  @Field(() => SourceRevision, { description: 'Goes up whenever the content changes.' })
+  @Field(() => SourceRevision, { description: 'Revision of the content; increases with each change.' })
   sourceRevision!: number;
 
   @Field(() => SourceInstant, { description: 'When the report was made.' })
@@ -162,7 +162,7 @@ export class PhotoReportArgs extends SourceReportArgs {
   projectId?: string | null;
 
   @Field(() => PageDocumentInput, {
-    description: 'The whole report as it is now; what it does not hold any more is gone.',
+    description: 'The whole report as it is now; content that it does not contain any more is removed.',
   })
   page!: PageDocumentInput;
 }

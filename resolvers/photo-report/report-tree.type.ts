@@ -7,7 +7,7 @@ import { AttachmentId, JsonObject, PageId } from '../../schema/scalars.ts';
  * Output types of a report's tree (PRP-37). Its input types are in `photo-report.input.ts`.
  */
 
-@ObjectType({ description: 'Text with the same marks throughout.', simpleResolvers: true })
+@ObjectType({ description: 'A run of text with one set of marks.', simpleResolvers: true })
 export class RichTextRun {
   @Field(() => String)
   text!: string;
@@ -39,7 +39,7 @@ abstract class ReportBlockFields {
   @Field(() => String, { description: 'Unique among its siblings.' })
   sourceBlockId!: string;
 
-  @Field(() => JsonObject, { description: 'As it was sent.' })
+  @Field(() => JsonObject, { description: 'The content, as it was sent.' })
   properties!: Record<string, unknown>;
 }
 
@@ -85,7 +85,7 @@ export class ReportImage extends ReportBlockFields {
   @Field(() => AttachmentId, { nullable: true, description: 'Id of the photo; null when it failed.' })
   attachmentId!: string | null;
 
-  @Field(() => Float, { nullable: true, description: 'Its place in the walk.' })
+  @Field(() => Float, { nullable: true, description: 'Position of the image in the walk.' })
   captureSequenceId!: number | null;
 
   @Field(() => ReportImageFailure, { nullable: true })

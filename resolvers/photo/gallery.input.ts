@@ -23,7 +23,7 @@ export class GalleryPhoto {
   @Field(() => FileName, { nullable: true, description: "Default: the upload's." })
   fileName?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Media type; when given it must be what the bytes say.' })
+  @Field(() => String, { nullable: true, description: 'Media type; when given, it must match the bytes.' })
   contentType?: string | null;
 
   @Field(() => SequenceId, { nullable: true, description: 'Place of the photo in its page.' })
@@ -41,13 +41,13 @@ export class GalleryPhoto {
   })
   imageUrl?: string | null;
 
-  @Field(() => PixelCount, { nullable: true, description: 'Width in pixels. Default: what the bytes say.' })
+  @Field(() => PixelCount, { nullable: true, description: 'Width in pixels. Default: detected from the bytes.' })
   width?: number | null;
 
-  @Field(() => PixelCount, { nullable: true, description: 'Height in pixels. Default: what the bytes say.' })
+  @Field(() => PixelCount, { nullable: true, description: 'Height in pixels. Default: detected from the bytes.' })
   height?: number | null;
 
-  @Field(() => Timestamp, { nullable: true, description: 'When it was taken. Default: what its EXIF data tell.' })
+  @Field(() => Timestamp, { nullable: true, description: 'When it was taken. Default: taken from its EXIF data.' })
   capturedAt?: string | null;
 
   @Field(() => PhotoDescription, { nullable: true, description: 'Text about the photo, at most 20000 characters.' })
@@ -73,7 +73,7 @@ export class BulkUpsertArgs {
 
   @Field(() => FolderId, {
     nullable: true,
-    description: 'Folder for the photos; one that was returned before will do.',
+    description: 'Folder for the photos; an identifier that an earlier call returned.',
   })
   folderId?: string | null;
 
@@ -97,6 +97,6 @@ export class BulkDeleteArgs {
   @Field(() => ProjectId, { nullable: true, description: 'Not needed: the page is found wherever it is now.' })
   projectId?: string | null;
 
-  @Field(() => FolderId, { nullable: true, description: 'Not needed either.' })
+  @Field(() => FolderId, { nullable: true, description: 'Not used.' })
   folderId?: string | null;
 }

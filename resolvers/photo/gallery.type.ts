@@ -22,12 +22,14 @@ class FailedPhoto {
   })
   code!: string;
 
-  @Field(() => String, { description: 'What failed, for people; begins with the field where one is to blame.' })
+  @Field(() => String, {
+    description: 'Description of the failure; begins with the name of the field that caused it, if any.',
+  })
   message!: string;
 }
 
 /** Response of `bulkUpsertPhotos` (PHO-24, PHO-25). */
-@ObjectType({ description: 'What has become of each photo of the page.', simpleResolvers: true })
+@ObjectType({ description: 'The result for each photo of the page.', simpleResolvers: true })
 export class BulkUpsertResult {
   @Field(() => FolderId, { nullable: true, description: 'Null when no photo is in any folder.' })
   folderId!: string | null;

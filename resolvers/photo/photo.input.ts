@@ -46,10 +46,10 @@ export class CreatePhotoArgs {
   })
   imageUrl?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Media type; when given it must be what the bytes say.' })
+  @Field(() => String, { nullable: true, description: 'Media type; when given, it must match the bytes.' })
   contentType?: string | null;
 
-  @Field(() => Timestamp, { nullable: true, description: 'When it was taken. Default: what its EXIF data tell.' })
+  @Field(() => Timestamp, { nullable: true, description: 'When it was taken. Default: taken from its EXIF data.' })
   capturedAt?: string | null;
 
   @Field(() => PhotoDescription, { nullable: true, description: 'Text about the photo, at most 20000 characters.' })
@@ -73,7 +73,7 @@ export class UpdatePhotoArgs {
   @NotNull()
   fileName?: string | null;
 
-  @Field(() => PhotoDescription, { nullable: true, description: 'Null takes it away.' })
+  @Field(() => PhotoDescription, { nullable: true, description: 'Null removes the description.' })
   description?: string | null;
 
   @Field(() => Timestamp, {
@@ -83,6 +83,6 @@ export class UpdatePhotoArgs {
   @NotNull()
   capturedAt?: string | null;
 
-  @Field(() => FolderId, { nullable: true, description: 'Null takes the photo out of any folder.' })
+  @Field(() => FolderId, { nullable: true, description: 'Null removes the photo from its folder.' })
   folderId?: string | null;
 }

@@ -14,7 +14,7 @@ const ContactPage = createPageType(Contact);
 
 @ArgsType()
 class ContactArgs {
-  @Field(() => ProjectId, { nullable: true, description: 'Only people who answer for the project.' })
+  @Field(() => ProjectId, { nullable: true, description: 'Only contacts that are responsible for the project.' })
   projectId?: string | null;
 
   @Field(() => Boolean, { nullable: true })

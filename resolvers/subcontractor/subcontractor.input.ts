@@ -5,7 +5,7 @@ export class SubcontractorArgs {
   @Field(() => Boolean, {
     nullable: true,
     defaultValue: false,
-    description: "Whether the builder's internal company record counts as one.",
+    description: "Whether the builder's internal company record is included.",
   })
   includeBuilderCompany?: boolean | null;
 }

@@ -25,7 +25,7 @@ export class SubcontractorResolver {
     @Arg('builderId', () => BuilderId) builderId: string,
     @Arg('projectId', () => ProjectId, {
       nullable: true,
-      description: 'Only those on the project, with what they have reached there.',
+      description: 'Only subcontractors of the project, with their statuses on it.',
     })
     projectId: string | null,
     @Args() args: SubcontractorArgs,
@@ -44,7 +44,7 @@ export class SubcontractorResolver {
   @Rest('GET /subcontractors/{id}', { scope: 'read:subcontractors', tag: 'Subcontractors' })
   async subcontractor(
     @Arg('id', () => SubcontractorId) id: string,
-    @Arg('projectId', () => ProjectId, { nullable: true, description: 'Only what it has reached on the project.' })
+    @Arg('projectId', () => ProjectId, { nullable: true, description: 'Only the statuses on the project.' })
     projectId: string | null,
     @Args() args: SubcontractorArgs,
     @Ctx() context: RequestContext,

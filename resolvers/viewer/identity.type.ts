@@ -2,7 +2,7 @@ import { Field, ObjectType } from 'type-graphql';
 import { CallerType, RegionId } from '../../schema/enums.ts';
 import { BuilderId } from '../../schema/scalars.ts';
 
-@ObjectType({ description: 'A builder that the caller reaches.', simpleResolvers: true })
+@ObjectType({ description: 'A builder that the caller has access to.', simpleResolvers: true })
 export class IdentityMembership {
   @Field(() => BuilderId, { description: 'Identifies the builder in paths and in `X-Service-Builder-Id`.' })
   builderId!: string;
@@ -15,21 +15,21 @@ export class IdentityMembership {
 
   @Field(() => String, {
     nullable: true,
-    description: "The builder's own word for what the user does; null for a client.",
+    description: 'Role of the user, as the builder names it; null for a client.',
   })
   role!: string | null;
 }
 
 /** Response of `GET /me` (ACC-14, RED-1). */
-@ObjectType({ description: 'Who calls.', simpleResolvers: true })
+@ObjectType({ description: 'The authenticated caller.', simpleResolvers: true })
 export class Identity {
   @Field(() => CallerType)
   type!: CallerType;
 
-  @Field(() => String, { description: 'Of the user; of the client when it calls for itself.' })
+  @Field(() => String, { description: 'Identifier of the user, or of the client for a client-credentials token.' })
   id!: string;
 
-  @Field(() => String, { description: 'Full name of the user; name of the client when it calls for itself.' })
+  @Field(() => String, { description: 'Full name of the user, or name of the client for a client-credentials token.' })
   name!: string;
 
   @Field(() => String, { nullable: true, description: 'Null for a client.' })
@@ -41,14 +41,14 @@ export class Identity {
   @Field(() => String, { description: 'The OAuth client that the access token was issued to.' })
   clientId!: string;
 
-  @Field(() => [String], { description: 'What the access token allows.' })
+  @Field(() => [String], { description: 'Scopes of the access token.' })
   scopes!: string[];
 
   @Field(() => RegionId)
   regionId!: RegionId;
 
   @Field(() => [IdentityMembership], {
-    description: "A client's connected builders; of a user's builders, those that the access token reaches.",
+    description: 'Builders that the access token gives access to.',
   })
   memberships!: IdentityMembership[];
 }

@@ -9,7 +9,9 @@ import { Identity, type IdentityMembership } from './identity.type.ts';
 
 @Resolver()
 export class ViewerResolver {
-  @Query(() => Identity, { description: 'Who calls, and which builders they reach.' })
+  @Query(() => Identity, {
+    description: 'The authenticated caller and the builders that the access token gives access to.',
+  })
   @Rest('GET /me', { scope: null, tag: 'Identity' })
   async me(@Ctx() context: RequestContext): Promise<Identity> {
     const { clientId, clientName, userId, scopes } = context.caller;

@@ -36,11 +36,11 @@ export class WebhookReplay {
   @Field(() => WebhookEndpointId, { description: 'The endpoint.' })
   endpointId!: string;
 
-  @Field(() => Timestamp, { description: 'When it began.' })
+  @Field(() => Timestamp, { description: 'When the replay began.' })
   startedAt!: string;
 }
 
-@ObjectType({ description: 'Where the page of deliveries ends.', simpleResolvers: true })
+@ObjectType({ description: 'Cursor of a page of deliveries.', simpleResolvers: true })
 class WebhookDeliveryPageMeta {
   @Field(() => String, { nullable: true, description: '`after` of the next page; null at the end.' })
   nextCursor!: string | null;

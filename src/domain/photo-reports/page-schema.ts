@@ -103,7 +103,7 @@ const union = (description: string, propertyName: string, members: Record<string
 /** Schemas by name; the first is that of the document. */
 export const pageSchemas: Record<string, JsonSchema> = {
   PageDocument: closedObject(
-    `A page as it is now, whole: what it does not hold any more is gone. In the whole tree ${formatRange(LIMITS.blocks)}; pages nest ${LIMITS.levels.max} levels deep, the root included. No unknown fields.`,
+    `A page as it is now, whole: content that it does not contain any more is removed. In the whole tree ${formatRange(LIMITS.blocks)}; pages nest ${LIMITS.levels.max} levels deep, the root included. No unknown fields.`,
     {
       schemaVersion: { type: 'integer', const: SCHEMA_VERSION, description: 'Version of this format.' },
       title: text(LIMITS.pageText, 'Title of the page, plain text.'),
@@ -141,7 +141,7 @@ export const pageSchemas: Record<string, JsonSchema> = {
       },
       'captureSequenceId?': {
         type: ['number', 'null'],
-        description: 'Its place in the walk.',
+        description: 'Position of the image in the walk.',
         minimum: Number.MIN_SAFE_INTEGER,
         maximum: Number.MAX_SAFE_INTEGER,
       },
@@ -157,15 +157,13 @@ export const pageSchemas: Record<string, JsonSchema> = {
     childPage: { description: 'The page within the page.', ...ref('PageDocument') },
   }),
   ImageFailure: closedObject('Why an image is missing.', {
-    code: text(LIMITS.failureCode, 'What failed, for programs.'),
-    message: text(LIMITS.failureMessage, 'What failed, for people.'),
+    code: text(LIMITS.failureCode, 'Error code.'),
+    message: text(LIMITS.failureMessage, 'Description of the failure.'),
   }),
   RichText: list(LIMITS.runs, ref('RichTextRun'), `Runs of text; together ${formatRange(LIMITS.richText)}.`),
-  RichTextRun: closedObject('Text with the same marks throughout.', {
+  RichTextRun: closedObject('A run of text with one set of marks.', {
     text: text(LIMITS.richText, 'Text of the run; may be empty.'),
-    'marks?': nullable(
-      list(LIMITS.marks, { type: 'string', enum: Object.keys(TextMark) }, 'Left out, there are none.'),
-    ),
+    'marks?': nullable(list(LIMITS.marks, { type: 'string', enum: Object.keys(TextMark) }, 'Default: no marks.')),
   }),
   ListItem: item('An item of a list. No other fields.'),
   ChecklistItem: item('An item of a checklist. No other fields.', {

@@ -6,19 +6,19 @@ import { MAX_FIELD_ERRORS } from '../../shared/errors.ts';
 
 /** Descriptions of the tags, in the order of the reference. */
 export const TAGS: Record<string, string> = {
-  Authentication: 'How a client gets an access token.',
-  Identity: 'Who calls, and which builders they reach.',
+  Authentication: 'Access tokens: issue, revocation and introspection.',
+  Identity: 'The authenticated caller and the builders that the access token gives access to.',
   Builders: 'Construction companies. Every other record belongs to one.',
   Projects: 'Building sites of a builder.',
   Subcontractors:
-    'Companies that work for a builder, with what they hand in: SWMS (safe work method statement) documents, prequalifications, insurances and contacts. Archived subcontractors are not found, and neither is what they handed in.',
-  Inductions: 'Introductions of workers to a project or company, and what the workers filled in.',
+    'Companies that work for a builder, with their documents: SWMS (safe work method statement) documents, prequalifications, insurances and contacts. Archived subcontractors and their documents are not returned.',
+  Inductions: "Introductions of workers to a project or company, and the workers' answers.",
   Timesheets: 'Hours worked, with the cost codes and time types that they are booked to.',
   Photos: 'Photos of a builder and the folders of its gallery.',
-  'Photo reports': 'Reports of site walks, kept in step with another application.',
-  Attachments: 'Uploads of images, which photos are then made from.',
+  'Photo reports': 'Reports of site walks, synchronised from another application.',
+  Attachments: 'Uploads of images. Photos are created from them.',
   Meetings: 'Meetings of a builder and the notes that other applications sync to them.',
-  Defects: 'Work that has to be put right. Read-only.',
+  Defects: 'Defective work on a project. Read-only.',
   'Gate attendance': 'Sign-on and sign-off events of gates. Limited pilot.',
   Events:
     'An addition to v1: every change of a record, as a feed that can be replayed completely and without gaps. The guide "Stay in sync" shows how to keep a copy.',

@@ -10,8 +10,8 @@ import { describeSecurity } from './security.ts';
 
 const OUTCOMES: Record<Outcome, string> = {
   CREATED: 'Created.',
-  ACCEPTED: 'Kept, and not applied yet.',
-  REPLAYED: 'The same was sent before: nothing has changed, and this is what it led to.',
+  ACCEPTED: 'Stored, and waiting for its sign-on.',
+  REPLAYED: 'A repeated request: nothing was changed, and the body is the earlier result.',
 };
 
 /** Returns the OpenAPI operation object of an operation of the route table. */
@@ -92,7 +92,7 @@ function createDescription(
 ): string {
   const anyToken = clientCredentials
     ? 'Needs an access token of the client-credentials grant; no scope is needed.'
-    : 'Any valid access token will do; no scope is needed.';
+    : 'Needs any valid access token; no scope.';
   const access = scope === null ? anyToken : `Needs the scope \`${scope}\`.`;
   const removal = deprecated?.sunset ? `, and removed on ${deprecated.sunset}` : '';
   const deprecation = deprecated && `Deprecated since ${deprecated.since}${removal}. ${field.deprecationReason}`;

@@ -40,7 +40,7 @@ export const parameterComponents = {
     name: 'X-Service-Builder-Id',
     in: 'header',
     description:
-      'The builder whose data is meant. With a client-credentials token it has to be sent: 400 without it. An authorization-code token carries its builder in the claim `builder_id`: there the header may be left out, and one that names another builder is 403.',
+      'Builder of the requested data. With a client-credentials token it has to be sent: 400 without it. An authorization-code token carries its builder in the claim `builder_id`: there the header may be left out, and one that names another builder is 403.',
     schema: builderSchema,
     example: builderExample,
   },
@@ -54,7 +54,8 @@ export const parameterComponents = {
   RequestId: {
     name: 'X-Request-Id',
     in: 'header',
-    description: 'An id of yours for the request, 1 to 128 visible ASCII characters. It comes back on the answer.',
+    description:
+      'Identifier that the client chooses for the request, 1 to 128 visible ASCII characters. It is returned in the response.',
     schema: { type: 'string', minLength: 1, maxLength: 128, pattern: '^[\\x21-\\x7e]+$' },
     examples: createUnselectedExample('sync-2026-03-02-000117'),
   },

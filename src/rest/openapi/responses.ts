@@ -30,10 +30,13 @@ interface ResponseObject {
 const createHeader = (description: string, schema: JsonSchema) => ({ description, schema });
 
 const HEADERS = {
-  'X-Request-Id': createHeader('The id that was sent, or one that was made. Quote it when you ask for help.', {
-    type: 'string',
-    examples: ['7d1f3c52-8a6e-4a0e-9d0b-2f6f5c1f0b9e'],
-  }),
+  'X-Request-Id': createHeader(
+    'Identifier of the request: the one that was sent, or a generated one. Quote it in support requests.',
+    {
+      type: 'string',
+      examples: ['7d1f3c52-8a6e-4a0e-9d0b-2f6f5c1f0b9e'],
+    },
+  ),
   'X-Service-Api-Version': createHeader('Version of the API that answered.', { type: 'string', enum: [API_VERSION] }),
   'X-RateLimit-Limit': createHeader('Requests that the window allows; absent when there is no limit.', {
     type: 'integer',
@@ -56,7 +59,7 @@ const HEADERS = {
     examples: [7],
   }),
   Allow: createHeader('The methods that the path takes.', { type: 'string', examples: ['POST'] }),
-  'Cache-Control': createHeader('The answer must not be kept.', { type: 'string', enum: ['no-store'] }),
+  'Cache-Control': createHeader('The response must not be stored.', { type: 'string', enum: ['no-store'] }),
   Pragma: createHeader('The same for caches of HTTP/1.0.', { type: 'string', enum: ['no-cache'] }),
   'WWW-Authenticate': createHeader('The challenge of RFC 6750; it names the missing scope where one is missing.', {
     type: 'string',
@@ -117,16 +120,17 @@ const ERRORS = {
     },
   },
   Forbidden: {
-    description: "The token or the builder's connection does not allow the scope, or the builder is out of reach.",
+    description:
+      "The token or the builder's connection does not allow the scope, or the token gives no access to the builder.",
     errors: {
       scope: insufficientScope('read:projects'),
       connection: insufficientScope('read:projects', "The builder's connection does not allow read:projects."),
       builder: NOT_CONNECTED,
     },
   },
-  ForbiddenBuilder: { description: 'The builder is out of reach.', errors: { builder: NOT_CONNECTED } },
+  ForbiddenBuilder: { description: 'The token gives no access to the builder.', errors: { builder: NOT_CONNECTED } },
   NotFound: {
-    description: 'There is no such resource, or it belongs to a builder that is out of reach.',
+    description: 'There is no such resource, or it belongs to a builder that the token gives no access to.',
     errors: { resource: notFound('Project') },
   },
   CursorExpired: {
@@ -144,11 +148,13 @@ const ERRORS = {
     errors: { limit: rateLimited(7), quota: uploadQuotaExceeded(16 * 1024 ** 3) },
   },
   Internal: {
-    description:
-      'Something went wrong on our side. Reads, and writes that carry an identity of yours, can be sent again.',
+    description: 'Internal error of the service. Reads, and writes that carry an identity of yours, can be sent again.',
     errors: { failure: internalError(null) },
   },
-  Unavailable: { description: 'The service cannot answer now; try again.', errors: { database: unavailable(null) } },
+  Unavailable: {
+    description: 'The service is temporarily unavailable; send the request again later.',
+    errors: { database: unavailable(null) },
+  },
 } satisfies Record<string, ErrorResponse>;
 
 type ErrorName = keyof typeof ERRORS;
@@ -177,7 +183,7 @@ export function describeErrorResponses(traits: OperationTraits): Record<string, 
     ...(hasResource && { 404: referToError('NotFound') }),
     ...(conflicts.length > 0 && {
       409: describeJsonResponse(
-        'The request contradicts what is stored; nothing has changed.',
+        'The request conflicts with stored data; nothing was changed.',
         createErrorSchema(conflicts),
         LIMIT_HEADERS,
         conflicts,
@@ -198,8 +204,8 @@ export const referToError = (name: ErrorName) => ({ $ref: `#/components/response
 export const createErrorSchema = (codes: readonly string[]): JsonSchema => ({
   type: 'object',
   properties: {
-    code: { type: 'string', enum: codes, description: 'What went wrong, for programs. It stays as it is.' },
-    message: { type: 'string', description: 'What went wrong, for people. It may change.' },
+    code: { type: 'string', enum: codes, description: 'Stable error code.' },
+    message: { type: 'string', description: 'Description of the error in English. It may change.' },
   },
   required: ['code', 'message'],
 });
@@ -229,7 +235,7 @@ export const errorSchemas: Record<string, JsonSchema> = {
         type: 'string',
         description: 'Path into the input: `limit`, `photos[0].imageAttachment.key`, or the name of a header.',
       },
-      message: { type: 'string', description: 'What is wrong with it, for people.' },
+      message: { type: 'string', description: 'Description of the error.' },
     },
     required: ['fieldName', 'message'],
   },

@@ -38,7 +38,7 @@ const fileSchema = {
   format: 'binary',
   description: `An image of at most ${MAX_ATTACHMENT_BYTES / MIB} MiB.`,
 };
-const typeSchema = { type: 'string', enum: Object.values(AttachmentType), description: 'What the upload is for.' };
+const typeSchema = { type: 'string', enum: Object.values(AttachmentType), description: 'Purpose of the upload.' };
 
 /** The multipart uploads (UPL-10, UPL-11). */
 export const attachmentOperations: ManualOperation[] = [
@@ -50,7 +50,7 @@ export const attachmentOperations: ManualOperation[] = [
     tags: ['Attachments'],
     summary: 'Upload one image',
     description:
-      'Any valid access token will do; no scope is needed. The fields may come in any order, and may be called `type:0` and `file:0` instead. The image is checked when a photo refers to it, which it may once, within 7 days. Until then its bytes count against the quota of uploads of the integrator.',
+      'Needs any valid access token; no scope. The fields may come in any order, and may be called `type:0` and `file:0` instead. The image is checked when a photo refers to it, which it may once, within 7 days. Until then its bytes count against the quota of uploads of the integrator.',
     parameters: [builderId],
     requestBody: multipartBody(
       {
@@ -73,7 +73,7 @@ export const attachmentOperations: ManualOperation[] = [
     operationId: 'bulkUploadAttachments',
     tags: ['Attachments'],
     summary: `Upload up to ${MAX_BULK_FILES} images`,
-    description: `Any valid access token will do; no scope is needed. The files are \`file:0\` to \`file:${MAX_BULK_FILES - 1}\`, each with its \`type:0\` to \`type:${MAX_BULK_FILES - 1}\`, or one \`type\` for all. Either all of them are uploaded or none. Until photos use them their bytes count against the quota of uploads of the integrator.`,
+    description: `Needs any valid access token; no scope. The files are \`file:0\` to \`file:${MAX_BULK_FILES - 1}\`, each with its \`type:0\` to \`type:${MAX_BULK_FILES - 1}\`, or one \`type\` for all. Either all of them are uploaded or none. Until photos use them their bytes count against the quota of uploads of the integrator.`,
     parameters: [builderId],
     requestBody: multipartBody(
       {
@@ -219,7 +219,7 @@ const uploadProperties: Record<string, JsonSchema> = {
   regionId: { type: 'string', enum: REGIONS, description: 'Region whose storage has the file.' },
   type: typeSchema,
   fileName: { type: 'string', description: 'Name of the file, as the form gave it.' },
-  contentType: { type: 'string', description: 'Media type: the declared one, or what the bytes say.' },
+  contentType: { type: 'string', description: 'Media type: the declared one, or the one detected from the bytes.' },
   imageUrl: { type: 'string', format: 'uri', description: `Signed URL to download the image, for ${MINUTES} minutes.` },
 };
 

@@ -11,9 +11,9 @@ export const healthOperations: ManualOperation[] = [
     access: 'public',
     operationId: 'getLiveness',
     tags: ['Service'],
-    summary: 'Tell whether the process answers',
-    description: 'For the supervisor of the process: one that does not answer has to be started again.',
-    responses: { 200: describeJsonResponse('It does.', referToSchema('Liveness'), []) },
+    summary: 'Check liveness',
+    description: 'For a process supervisor: a process that does not answer must be restarted.',
+    responses: { 200: describeJsonResponse('The process is alive.', referToSchema('Liveness'), []) },
   },
   {
     method: 'GET',
@@ -21,15 +21,15 @@ export const healthOperations: ManualOperation[] = [
     access: 'public',
     operationId: 'getReadiness',
     tags: ['Service'],
-    summary: 'Tell whether the service and its databases answer',
+    summary: 'Check readiness',
     description: 'For a load balancer: an instance that answers 503 should get no requests for now.',
     responses: {
       200: describeJsonResponse(
-        'They do. A region that is `read-only` answers reads and gives client-credentials tokens; its writes are 503.',
+        'The service is ready. A region that is `read-only` answers reads and gives client-credentials tokens; its writes are 503.',
         referToSchema('Readiness'),
         [],
       ),
-      503: describeJsonResponse('A database does not.', referToSchema('Readiness'), []),
+      503: describeJsonResponse('A database does not answer.', referToSchema('Readiness'), []),
     },
   },
 ];
@@ -43,7 +43,7 @@ const stateSchema = (what: string) => ({
 export const healthSchemas: Record<string, JsonSchema> = {
   Liveness: {
     type: 'object',
-    properties: { status: { type: 'string', enum: ['ok'], description: 'Says that the process answers.' } },
+    properties: { status: { type: 'string', enum: ['ok'], description: 'Always `ok`.' } },
     required: ['status'],
   },
   Readiness: {

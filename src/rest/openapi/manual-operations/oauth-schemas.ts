@@ -6,7 +6,7 @@ import { getScalarSchema, referToSchema } from '../schemas.ts';
 
 const { pattern } = getScalarSchema(BuilderId);
 
-export const SCOPE_DESCRIPTION = `The scopes that are asked for, with spaces between: ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}.`;
+export const SCOPE_DESCRIPTION = `The requested scopes, separated by spaces: ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}.`;
 
 const text = (description: string, keywords: JsonSchema = {}) => ({ type: 'string', description, ...keywords });
 
@@ -32,14 +32,12 @@ const body = (fields: Record<string, JsonSchema>, required: string[]): JsonSchem
 });
 
 const grant = (type: string, fields: Record<string, JsonSchema>, required: string[]): JsonSchema =>
-  body({ grant_type: { type: 'string', const: type, description: 'Which grant is asked for.' }, ...fields }, [
+  body({ grant_type: { type: 'string', const: type, description: 'Grant type.' }, ...fields }, [
     'grant_type',
     ...required,
   ]);
 
-const tokenRequest = body({ token: text('An access or refresh token.'), token_type_hint: text('Not needed.') }, [
-  'token',
-]);
+const tokenRequest = body({ token: text('An access or refresh token.'), token_type_hint: text('Ignored.') }, ['token']);
 
 const GRANTS = {
   client_credentials: 'ClientCredentialsGrant',
@@ -64,9 +62,11 @@ export const oauthSchemas: Record<string, JsonSchema> = {
   AuthorizationCodeGrant: grant(
     'authorization_code',
     {
-      code: text('The code that the browser came back with.'),
+      code: text('The `code` of the authorization response.'),
       redirect_uri: text('The same as at `/oauth/authorize`.', { format: 'uri' }),
-      code_verifier: text('What the challenge was made of.', { pattern: '^[A-Za-z0-9._~-]{43,128}$' }),
+      code_verifier: text('The PKCE verifier that the challenge was computed from.', {
+        pattern: '^[A-Za-z0-9._~-]{43,128}$',
+      }),
       audience: text('Base address of the API; may be left out.'),
     },
     ['code', 'redirect_uri', 'code_verifier'],
@@ -74,8 +74,8 @@ export const oauthSchemas: Record<string, JsonSchema> = {
   RefreshTokenGrant: grant(
     'refresh_token',
     {
-      refresh_token: text('The newest one.'),
-      scope: text('Fewer scopes than the user consented to; left out, all of them.'),
+      refresh_token: text('The newest refresh token.'),
+      scope: text('A subset of the consented scopes. Default: all of them.'),
       audience: text('Base address of the API; may be left out.'),
     },
     ['refresh_token'],
@@ -90,12 +90,12 @@ export const oauthSchemas: Record<string, JsonSchema> = {
       token_type: {
         type: 'string',
         enum: ['Bearer'],
-        description: 'How the token is sent: in `Authorization: Bearer`.',
+        description: 'Always `Bearer`.',
       },
       expires_in: integer('Lifetime in seconds.', LIFETIME),
       expires: integer('The same as `expires_in`.', { deprecated: true, ...LIFETIME }),
-      scope: text('The scopes granted, with spaces between.'),
-      refresh_token: text('For the next access token. Of the grants for a user alone.'),
+      scope: text('The granted scopes, separated by spaces.'),
+      refresh_token: text('Refresh token, to get the next access token. Only for grants of a user.'),
     },
     required: ['access_token', 'token_type', 'expires_in', 'expires', 'scope'],
   },
@@ -105,12 +105,12 @@ export const oauthSchemas: Record<string, JsonSchema> = {
     properties: {
       sub: text('The user, or the client when the token is for the client itself.'),
       client_id: text('The client that the token was issued to.'),
-      builder_id: text('The one builder that the token reaches; of the authorization-code flow alone.', {
+      builder_id: text('The builder that the token gives access to; only in the authorization-code flow.', {
         pattern,
       }),
       iss: text('Base address of the API.', { format: 'uri' }),
       aud: text('Base address of the API.', { format: 'uri' }),
-      scope: text('The scopes granted, with spaces between.'),
+      scope: text('The granted scopes, separated by spaces.'),
       jti: text('Identifies the token.'),
       iat: integer('When the token was issued, in seconds since the epoch.'),
       exp: integer(`When the token ends, in seconds since the epoch: \`iat\` plus ${ACCESS_TOKEN_SECONDS}.`),
@@ -124,15 +124,15 @@ export const oauthSchemas: Record<string, JsonSchema> = {
     properties: {
       active: {
         type: 'boolean',
-        description: 'Whether the token would be taken now. When false, nothing else is said.',
+        description: 'Whether the token is valid now. When false, no other field is present.',
       },
-      scope: text('Its scopes, with spaces between.'),
-      client_id: text('The client that it was given to.'),
+      scope: text('Scopes of the token, separated by spaces.'),
+      client_id: text('The client that the token was issued to.'),
       sub: text('The user, or the client when it is for the client itself.'),
-      builder_id: text('The builder that it reaches, when it is for a user.', { pattern }),
-      token_type: { type: 'string', enum: ['Bearer'], description: 'Of access tokens alone.' },
-      jti: text('Of access tokens alone.'),
-      aud: text('Of access tokens alone.'),
+      builder_id: text('The builder that the token gives access to; only for tokens of users.', { pattern }),
+      token_type: { type: 'string', enum: ['Bearer'], description: 'Present for access tokens only.' },
+      jti: text('Present for access tokens only.'),
+      aud: text('Present for access tokens only.'),
       iss: text('Base address of the API.'),
       iat: integer('Seconds since the epoch.'),
       exp: integer('Seconds since the epoch.'),

@@ -39,7 +39,7 @@ export const createOAuthOperations = (baseUrl: string): ManualOperation[] => [
       'TokenRequest',
       {
         clientCredentials: {
-          summary: 'For the client itself',
+          summary: 'Client credentials',
           value: {
             grant_type: 'client_credentials',
             ...credentials,
@@ -48,24 +48,24 @@ export const createOAuthOperations = (baseUrl: string): ManualOperation[] => [
           },
         },
         basicHeader: {
-          summary: 'For the client itself, credentials in a Basic header',
+          summary: 'Client credentials, in a Basic header',
           value: { grant_type: 'client_credentials', audience: baseUrl, scope: 'read:builders read:projects' },
         },
         authorizationCode: {
-          summary: 'For a user, with a code',
+          summary: 'Authorization code',
           value: {
             grant_type: 'authorization_code',
             ...{ client_id: CLIENT_ID, code: CODE, redirect_uri: REDIRECT_URI, code_verifier: VERIFIER },
           },
         },
         refreshToken: {
-          summary: 'For a user, with a refresh token',
+          summary: 'Refresh token',
           value: { grant_type: 'refresh_token', client_id: CLIENT_ID, refresh_token: CODE },
         },
       },
       {
         200: describeJsonResponse('The access token.', referToSchema('Token'), [...LIMIT_HEADERS, ...UNCACHED]),
-        400: oauthError('The request is not one that can be granted.', [
+        400: oauthError('The grant is rejected: see `error`.', [
           'invalid_request',
           'invalid_grant',
           'invalid_scope',
@@ -81,18 +81,18 @@ export const createOAuthOperations = (baseUrl: string): ManualOperation[] => [
     access: 'public',
     operationId: 'authorize',
     tags: ['Authentication'],
-    summary: 'Ask a user for access',
+    summary: 'Authorize',
     description:
       "Opened in the user's browser. The user signs in, selects a builder when there are several, and consents. The browser then comes back to `redirect_uri` with `code`, `state` and `iss`, or with `error` (`access_denied`, `invalid_scope`, `server_error` and those of RFC 6749), `state` and `iss`. The code is good for one use within 10 minutes. The region is that of the client.",
     parameters: authorizeParameters(),
     responses: {
       200: htmlResponse('The page where the user signs in, selects a builder or consents.'),
       302: {
-        description: 'Back to the application.',
+        description: 'Redirect to the application.',
         headers: {
           ...describeHeaders(),
           Location: {
-            description: 'The `redirect_uri` with the code or the error.',
+            description: 'The `redirect_uri` with the code or the error as query parameters.',
             schema: { type: 'string', format: 'uri' },
             example: `${REDIRECT_URI}?code=${CODE}&state=af0ifjsldkj&iss=${encodeURIComponent(baseUrl)}`,
           },
@@ -102,8 +102,8 @@ export const createOAuthOperations = (baseUrl: string): ManualOperation[] => [
         'The client or the `redirect_uri` is not one that is registered, so the error is shown to the user.',
       ),
       429: htmlResponse('Too many requests.', ['Retry-After']),
-      500: htmlResponse('Something went wrong on our side.'),
-      503: htmlResponse('The service cannot answer now; try again.', ['Retry-After']),
+      500: htmlResponse('Internal error of the service.'),
+      503: htmlResponse('The service is temporarily unavailable; send the request again later.', ['Retry-After']),
     },
   },
   {
@@ -133,14 +133,14 @@ export const createOAuthOperations = (baseUrl: string): ManualOperation[] => [
     access: 'public',
     operationId: 'introspectToken',
     tags: ['Authentication'],
-    summary: 'Ask about a token',
+    summary: 'Introspect a token',
     description: 'RFC 7662. For confidential clients, about their own tokens; any other token is `active: false`.',
     ...clientEndpoint(
       'IntrospectionRequest',
       { accessToken: { value: { token: TOKEN, ...credentials } } },
       {
         200: describeJsonResponse(
-          'What the service knows of the token.',
+          'State and claims of the token.',
           referToSchema('Introspection'),
           [...LIMIT_HEADERS, ...UNCACHED],
           ['active', 'inactive'],
@@ -159,7 +159,7 @@ export const createOAuthOperations = (baseUrl: string): ManualOperation[] => [
     description: 'RFC 8414.',
     responses: {
       200: describeJsonResponse(
-        'The addresses and abilities of the endpoints above.',
+        'Addresses and supported features of the OAuth endpoints.',
         referToSchema('AuthorizationServerMetadata'),
         [],
       ),
@@ -191,8 +191,11 @@ function clientEndpoint(request: string, examples: object, responses: Record<str
         unsupportedMediaType('application/json or application/x-www-form-urlencoded'),
       ),
       429: describeTransportError('Too many requests; wait as `Retry-After` says.', rateLimited(7)),
-      500: describeTransportError('Something went wrong on our side.', internalError(null)),
-      503: describeTransportError('The service cannot answer now; try again.', unavailable(null)),
+      500: describeTransportError('Internal error of the service.', internalError(null)),
+      503: describeTransportError(
+        'The service is temporarily unavailable; send the request again later.',
+        unavailable(null),
+      ),
     },
   };
 }
@@ -205,9 +208,9 @@ function oauthError(description: string, codes: readonly string[], headers: read
   const schema = {
     type: 'object',
     properties: {
-      error: { type: 'string', enum: codes, description: 'What went wrong, for programs (RFC 6749).' },
-      error_description: { type: 'string', description: 'What went wrong, for people. It may change.' },
-      error_uri: { type: 'string', format: 'uri', description: 'Page about the error, where there is one.' },
+      error: { type: 'string', enum: codes, description: 'Error code of RFC 6749.' },
+      error_description: { type: 'string', description: 'Description of the error in English. It may change.' },
+      error_uri: { type: 'string', format: 'uri', description: 'Address of a page about the error, if there is one.' },
     },
     required: ['error', 'error_description'],
   };
@@ -241,11 +244,23 @@ function authorizeParameters(): object[] {
     ...{ name, in: 'query', required, description, schema: { type: 'string', ...schema }, example },
   });
   return [
-    parameter('response_type', true, 'What is asked for.', { enum: ['code'] }, 'code'),
+    parameter('response_type', true, 'Response type. Always `code`.', { enum: ['code'] }, 'code'),
     parameter('client_id', true, 'The client.', {}, CLIENT_ID),
-    parameter('redirect_uri', true, 'One that is registered for the client, exactly.', { format: 'uri' }, REDIRECT_URI),
+    parameter(
+      'redirect_uri',
+      true,
+      'A registered redirect URI of the client, compared exactly.',
+      { format: 'uri' },
+      REDIRECT_URI,
+    ),
     parameter('scope', true, SCOPE_DESCRIPTION, {}, 'read:builders read:projects'),
-    parameter('state', true, 'Comes back unchanged; ties the answer to the browser.', {}, 'af0ifjsldkj'),
+    parameter(
+      'state',
+      true,
+      'Opaque value that is returned unchanged; binds the response to the browser (CSRF).',
+      {},
+      'af0ifjsldkj',
+    ),
     parameter(
       'code_challenge',
       true,
@@ -256,10 +271,10 @@ function authorizeParameters(): object[] {
     parameter(
       'code_challenge_method',
       true,
-      'How the challenge is made of the verifier.',
+      'Method of the PKCE challenge.',
       { enum: ['S256', 'PLAIN', 'plain'] },
       'S256',
     ),
-    parameter('builder_id', false, 'The builder that is selected beforehand.', { pattern }, examples[0]!),
+    parameter('builder_id', false, 'Builder that is preselected on the page.', { pattern }, examples[0]!),
   ];
 }
