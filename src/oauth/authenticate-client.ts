@@ -1,10 +1,11 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { verifyClientCredentials } from './checks/client-authentication.check.ts';
-import { type Credentials, requireCredentials } from './checks/credentials.check.ts';
-import { parseRegionHeader } from './checks/region.check.ts';
-import { requireApiVersion } from './checks/version.check.ts';
+import { API_VERSION } from '../../schema/rest.ts';
+import { REGIONS, type RegionId } from '../shared/regions.ts';
+import { type Credentials, requireCredentials, verifyClientCredentials } from './checks/client.check.ts';
 import type { RegisteredClient } from './clients.ts';
 import type { OAuthDependencies } from './dependencies.ts';
+import { invalidRequest } from './errors.ts';
 import type { RequestParameters } from './parameters.ts';
 
 interface AuthenticatedClient {
@@ -22,7 +23,7 @@ export type ChargeClient = () => Promise<void>;
 
 /**
  * Authenticates the client of a request to the token, revocation or introspection endpoint. The id of a public client is
- * not secret, so that sending it alone charges nothing to the client's rate limit.
+ * not secret, so that sending it alone charges nothing to the client's rate limit. Another API version is rejected. HDR-5.
  */
 export async function authenticateClient(
   dependencies: OAuthDependencies,
@@ -33,9 +34,23 @@ export async function authenticateClient(
   const databases = parseRegionHeader(request.headers).map((region) => dependencies.databases[region]);
   const credentials = requireCredentials(parameters, request.headers.authorization);
   const client = await verifyClientCredentials(databases, credentials);
-  requireApiVersion(request.headers);
+  const version = request.headers['x-service-api-version'];
+  if (version !== undefined && version !== API_VERSION)
+    throw invalidRequest(`The header X-Service-Api-Version must be ${API_VERSION}.`);
   const charge = async () => dependencies.limitClient?.(client.database, client.id, reply);
   if (client.type === 'PUBLIC') return { client, credentials, chargeClient: charge };
   await charge();
   return { client, credentials, chargeClient: async () => undefined };
+}
+
+/**
+ * Returns the regions to search for the client: the one that `X-Service-Region-Id` names, or all without the header. A
+ * client exists in one region only. HDR-10.
+ */
+export function parseRegionHeader(headers: IncomingHttpHeaders): readonly RegionId[] {
+  const value = headers['x-service-region-id'];
+  if (value === undefined) return REGIONS;
+  const region = REGIONS.find((id) => id === value);
+  if (!region) throw invalidRequest(`The header X-Service-Region-Id must be ${REGIONS.join(' or ')}.`);
+  return [region];
 }

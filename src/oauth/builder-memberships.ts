@@ -1,5 +1,7 @@
 import type { Statement } from '../database/pool/pg-pipeline.ts';
+import { selectObjects } from '../database/read/select-objects.ts';
 import type { RegisteredClient } from './clients.ts';
+import type { OAuthError } from './errors.ts';
 
 /** A builder that the user is a member of, and the scopes that it allows one integrator. */
 export interface BuilderMembership {
@@ -13,9 +15,15 @@ export interface BuilderMembership {
   allowedScopes: string[] | null;
 }
 
+/** A membership in a builder that has an active connection to the integrator. */
+export type ConnectedMembership = BuilderMembership & { allowedScopes: string[] };
+
+type IntegratorClient = Pick<RegisteredClient, 'database' | 'integratorId'>;
+
 const MEMBERSHIPS: Statement = {
   name: 'oauth.memberships',
-  text: `select builder.id, builder.name, builder.logo_key, membership.role, to_json(connection.scopes)
+  text: `select json_build_object('builderId', builder.id, 'builderName', builder.name, 'logoKey', builder.logo_key,
+      'role', membership.role, 'allowedScopes', connection.scopes)
     from membership
       join app_user on app_user.id = membership.user_id and app_user.disabled_at is null
         and app_user.staff_role is null
@@ -26,32 +34,38 @@ const MEMBERSHIPS: Statement = {
     order by builder.name, builder.id`,
 };
 
-/** Returns the user's memberships by builder name, with what each builder allows the client; none for a disabled user. */
-export const findBuilderMemberships = (client: IntegratorClient, userId: string): Promise<BuilderMembership[]> =>
-  queryMemberships(client, userId, null);
-
-/** Returns the user's membership in one builder; undefined without one. */
-export async function findBuilderMembership(
-  client: IntegratorClient,
-  { userId, builderId }: { userId: string; builderId: string },
-): Promise<BuilderMembership | undefined> {
-  const [membership] = await queryMemberships(client, userId, builderId);
-  return membership;
-}
-
-type IntegratorClient = Pick<RegisteredClient, 'database' | 'integratorId'>;
-
-async function queryMemberships(
+/**
+ * Returns the user's memberships by builder name, with what each builder allows the client; none for a disabled user.
+ *
+ * @param builderId the only builder; null for all
+ */
+export const findBuilderMemberships = (
   { database, integratorId }: IntegratorClient,
   userId: string,
-  builderId: string | null,
-): Promise<BuilderMembership[]> {
-  const rows = await database.runner.run(MEMBERSHIPS, [userId, integratorId, builderId]);
-  return rows.map(([id, name, logoKey, role, scopes]) => ({
-    builderId: id!,
-    builderName: name!,
-    logoKey: logoKey!,
-    role: role!,
-    allowedScopes: scopes ? JSON.parse(scopes) : null,
-  }));
+  builderId: string | null = null,
+): Promise<BuilderMembership[]> => selectObjects(database, MEMBERSHIPS, [userId, integratorId, builderId]);
+
+/** Returns the user's membership in one builder; undefined without one. */
+export const findBuilderMembership = async (
+  client: IntegratorClient,
+  { userId, builderId }: { userId: string; builderId: string },
+): Promise<BuilderMembership | undefined> => (await findBuilderMemberships(client, userId, builderId))[0];
+
+export const isConnected = (membership: BuilderMembership): membership is ConnectedMembership =>
+  membership.allowedScopes !== null;
+
+/**
+ * Throws unless the user is a member of the builder and the builder is connected to the integrator. Checked at consent and
+ * again at each token request, so that a removed membership or connection takes effect at the next refresh.
+ * OAU-23, OAU-35.
+ *
+ * @param createError `accessDenied` at the authorization endpoint, `invalidGrant` at the token endpoint
+ */
+export function requireConnectedMembership(
+  membership: BuilderMembership | undefined,
+  createError: (description: string) => OAuthError,
+): ConnectedMembership {
+  if (!membership) throw createError('The user is not a member of the builder.');
+  if (!isConnected(membership)) throw createError('The builder is not connected to the integrator.');
+  return membership;
 }

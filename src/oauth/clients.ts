@@ -25,9 +25,10 @@ export interface RegisteredClient {
 /** Enabled clients by id, each with its newest secrets. */
 const CLIENTS: Statement = {
   name: 'oauth.client',
-  text: `select requested.number, client.name, client.integrator_id, integrator.name, client.type, to_json(client.grants),
-      to_json(client.scopes), to_json(client.redirect_uris),
-      to_json(array(select secret.digest from oauth_client_secret secret where secret.client_id = client.id
+  text: `select requested.number, json_build_object('id', client.id, 'name', client.name, 'type', client.type,
+      'integratorId', client.integrator_id, 'integratorName', integrator.name, 'grants', client.grants,
+      'scopes', client.scopes, 'redirectUris', client.redirect_uris,
+      'digests', array(select secret.digest from oauth_client_secret secret where secret.client_id = client.id
         order by secret.created_at desc, secret.id desc limit ${VALID_SECRETS}))
     from unnest($1::text[]) with ordinality requested (id, number)
       join oauth_client client on client.id = requested.id and client.disabled_at is null
@@ -55,18 +56,5 @@ export function findClient(databases: Database[], clientId: string): Promise<Reg
 
 async function readClient(database: Database, id: string): Promise<RegisteredClient | null> {
   const [[row]] = (await database.runner.executeBatched(CLIENTS, { values: [id] })) as [TextRow[]];
-  if (!row) return null;
-  const [, name, integratorId, integratorName, type, grants, scopes, redirectUris, digests] = row;
-  return {
-    id,
-    name: name!,
-    integratorId: integratorId!,
-    integratorName: integratorName!,
-    type: type as ClientType,
-    grants: JSON.parse(grants!),
-    scopes: JSON.parse(scopes!),
-    redirectUris: JSON.parse(redirectUris!),
-    digests: JSON.parse(digests!),
-    database,
-  };
+  return row ? { ...(JSON.parse(row[1]!) as Omit<RegisteredClient, 'database'>), database } : null;
 }

@@ -20,7 +20,9 @@ beforeAll(async () => {
   service = await startOAuth();
   await addBuilder(service, 'buil_a');
   await addUser(service, 'user_a', ['buil_a']);
-  await addApplication(service, 'cli_app');
+  await addApplication(service, 'cli_app', {
+    redirectUris: [REDIRECT_URI, 'http://127.0.0.1:8977/callback', 'https://app.example/bad#fragment'],
+  });
   await addApplication(service, 'cli_query', { redirectUris: ['https://app.example/cb?tenant=1'] });
   await addApplication(service, 'cli_narrow', { scopes: ['read:builders'] });
   await addApplication(service, 'cli_off', { disabledAt: new Date().toISOString() });
@@ -88,6 +90,14 @@ describe('GET /oauth/authorize shows a page', () => {
       'data:text/html,a',
       'https://app.example/callback%00',
     ],
+    ...[
+      'https://app.example/Callback',
+      'https://app.example.evil.example/callback',
+      'https://app.example:443/callback',
+    ],
+    ...['https://app.example/callback#', 'https://app.example/%63allback', 'https://app.example/x/../callback'],
+    ...['http://127.0.0.1:8978/callback', 'HTTPS://app.example/callback', 'https://app.example/callback\n', ' '],
+    'https://app.example/bad#fragment',
   ])('with the error for the redirect_uri %s (OAU-18)', async (redirect_uri) => {
     expectPage(await open({ redirect_uri }), 400, /link does not work/, /redirect_uri is not one/);
   });
@@ -145,6 +155,10 @@ describe('GET /oauth/authorize redirects to the client with an error', () => {
     ['an internal client', { client_id: 'cli_inside', scope: 'read:builders' }, 'unauthorized_client', /internal/],
   ])('for %s (OAU-19)', async (_name, changes, error, description) => {
     expectRedirect(await open(changes), error, description);
+  });
+
+  test.each(['code token', 'id_token', 'CODE', ' code', 'none'])('for the response_type %s', async (response_type) => {
+    expectRedirect(await open({ response_type }), 'unsupported_response_type');
   });
 
   test('for a missing state, and omits state from the response (OAU-17)', async () => {

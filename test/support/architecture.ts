@@ -44,7 +44,7 @@ const LAYERS: readonly (readonly Module[])[] = [
   [
     {
       name: 'oauth',
-      about: 'Token, introspection and revocation endpoints, authorization with its pages; one check per file',
+      about: 'Token, introspection and revocation endpoints, authorization with its pages',
       paths: ['src/oauth/'],
     },
   ],

@@ -1,8 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { ChallengeMethod } from '../../../entities/authorization-code.entity.ts';
 import { invalidGrant, invalidRequest } from '../errors.ts';
-import type { RequestParameters } from '../parameters.ts';
-import { requireParameter } from './parameters.check.ts';
+import { type RequestParameters, requireParameter } from '../parameters.ts';
 
 /** The values of the authorization request that a code is bound to, besides the client. */
 export interface CodeBinding {

@@ -1,7 +1,7 @@
 import { INTERNAL_SCOPES, SCOPES } from '../../../schema/scopes.ts';
+import type { ConnectedMembership } from '../builder-memberships.ts';
 import type { RegisteredClient } from '../clients.ts';
 import { invalidScope } from '../errors.ts';
-import type { ConnectedMembership } from './builder-membership.check.ts';
 
 const SUPPORTED_SCOPES: ReadonlySet<string> = new Set([...SCOPES, ...INTERNAL_SCOPES]);
 

@@ -1,10 +1,9 @@
 import { RevokedToken } from '../../../entities/revoked-token.entity.ts';
 import { toAuditOrigin } from '../audit-origin.ts';
 import { authenticateClient, type ChargeClient } from '../authenticate-client.ts';
-import { requireParameter } from '../checks/parameters.check.ts';
-import { isTokenOwner } from '../checks/token-owner.check.ts';
 import type { RegisteredClient } from '../clients.ts';
 import type { OAuthDependencies } from '../dependencies.ts';
+import { requireParameter } from '../parameters.ts';
 import { findRefreshToken } from '../tokens/refresh-tokens.ts';
 import { revokeTokenFamily } from '../tokens/token-families.ts';
 import type { EndpointHandler } from './endpoint.ts';
@@ -21,7 +20,7 @@ export const createRevocationEndpoint =
     const { client, chargeClient } = await authenticateClient(dependencies, parameters, request, reply);
     const refreshToken = await findRefreshToken(client.database, token);
     if (!refreshToken) await revokeAccessToken(dependencies, client, token, chargeClient);
-    else if (isTokenOwner(refreshToken.clientId, client) && !refreshToken.revoked) {
+    else if (refreshToken.clientId === client.id && !refreshToken.revoked) {
       await chargeClient();
       const cause = { reason: 'revoked by the client', origin: toAuditOrigin(request) };
       await revokeTokenFamily(dependencies, client.database, refreshToken, cause);
@@ -37,7 +36,7 @@ async function revokeAccessToken(
   chargeClient: ChargeClient,
 ): Promise<void> {
   const claims = await dependencies.accessTokens.verify(client.database.region, token);
-  if (!claims || !isTokenOwner(claims.client_id, client)) return;
+  if (!claims || claims.client_id !== client.id) return;
   if (await dependencies.tokenVerifier.isLive(claims, client.database.region)) await chargeClient();
   const row = { jti: claims.jti, expiresAt: new Date(claims.exp * 1000).toISOString() };
   await client.database.fork().upsert(RevokedToken, row, { onConflictAction: 'ignore' });

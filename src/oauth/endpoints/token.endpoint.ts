@@ -1,11 +1,20 @@
+import type { Grant } from '../../../entities/oauth-client.entity.ts';
 import { toAuditOrigin } from '../audit-origin.ts';
 import { authenticateClient } from '../authenticate-client.ts';
-import { requireConfidentialClient } from '../checks/client-authentication.check.ts';
-import { requireAllowedGrant, requireSupportedGrant } from '../checks/grant.check.ts';
-import { requireParameter } from '../checks/parameters.check.ts';
+import { requireAllowedGrant, requireConfidentialClient, requireSupportedGrant } from '../checks/client.check.ts';
 import type { OAuthDependencies } from '../dependencies.ts';
-import { grantHandlers } from '../grants/index.ts';
+import { exchangeAuthorizationCode } from '../grants/authorization-code.grant.ts';
+import { grantClientCredentials } from '../grants/client-credentials.grant.ts';
+import type { GrantHandler } from '../grants/grant.ts';
+import { exchangeRefreshToken } from '../grants/refresh-token.grant.ts';
+import { requireAudience, requireParameter } from '../parameters.ts';
 import type { EndpointHandler } from './endpoint.ts';
+
+const GRANT_HANDLERS: Record<Grant, GrantHandler> = {
+  client_credentials: grantClientCredentials,
+  authorization_code: exchangeAuthorizationCode,
+  refresh_token: exchangeRefreshToken,
+};
 
 /**
  * Creates the handler of `POST /oauth/token`. RFC 6749 section 3.2. Validates the parameters first, then the client, the
@@ -20,8 +29,6 @@ export const createTokenEndpoint =
     const grant = requireSupportedGrant(grantType);
     if (grant === 'client_credentials') requireConfidentialClient(client, credentials);
     requireAllowedGrant(client, grant);
-    return grantHandlers[grant](
-      { parameters, credentials, client, chargeClient, origin: toAuditOrigin(request) },
-      dependencies,
-    );
+    requireAudience(parameters, dependencies.baseUrl);
+    return GRANT_HANDLERS[grant]({ parameters, client, chargeClient, origin: toAuditOrigin(request) }, dependencies);
   };

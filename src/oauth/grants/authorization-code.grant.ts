@@ -1,10 +1,8 @@
-import { requireAudience } from '../checks/audience.check.ts';
-import { requireParameter } from '../checks/parameters.check.ts';
 import { requireCodeBinding, requireCodeVerifier } from '../checks/pkce.check.ts';
-import { requireTokenOwner } from '../checks/token-owner.check.ts';
 import { expiredOrRevokedGrant, invalidGrant } from '../errors.ts';
+import { requireParameter } from '../parameters.ts';
 import { consumeAuthorizationCode, findAuthorizationCode } from '../tokens/authorization-codes.ts';
-import { revokeTokenFamily } from '../tokens/token-families.ts';
+import { requireTokenOwner, revokeTokenFamily } from '../tokens/token-families.ts';
 import { issueUserTokens, requireActiveMembership, requireAllowedScopes } from '../tokens/user-tokens.ts';
 import type { GrantHandler } from './grant.ts';
 
@@ -16,7 +14,6 @@ export const exchangeAuthorizationCode: GrantHandler = async (
   { parameters, client, chargeClient, origin },
   dependencies,
 ) => {
-  requireAudience(parameters.get('audience'), dependencies.baseUrl);
   const sentCode = requireParameter(parameters, 'code');
   const redirectUri = requireParameter(parameters, 'redirect_uri');
   const verifier = requireCodeVerifier(requireParameter(parameters, 'code_verifier'));

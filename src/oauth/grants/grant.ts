@@ -1,15 +1,13 @@
 import type { AuditOrigin } from '../../../entities/audit-entry.entity.ts';
 import type { ChargeClient } from '../authenticate-client.ts';
-import type { Credentials } from '../checks/credentials.check.ts';
 import type { RegisteredClient } from '../clients.ts';
 import type { OAuthDependencies } from '../dependencies.ts';
 import type { RequestParameters } from '../parameters.ts';
-import type { TokenResponse } from '../tokens/token-response.ts';
+import type { TokenResponse } from '../tokens/user-tokens.ts';
 
 /** A token request of an authenticated client. */
 interface TokenRequest {
   parameters: RequestParameters;
-  credentials: Credentials;
   client: RegisteredClient;
   chargeClient: ChargeClient;
   /** For the audit log. */

@@ -1,10 +1,8 @@
-import { requireAudience } from '../checks/audience.check.ts';
-import { requireParameter } from '../checks/parameters.check.ts';
 import { requireClientScopes, requireConnectionScopes, requireConsentedScopes } from '../checks/scope.check.ts';
-import { requireTokenOwner } from '../checks/token-owner.check.ts';
 import { expiredOrRevokedGrant, invalidGrant } from '../errors.ts';
+import { requireParameter } from '../parameters.ts';
 import { findRefreshToken, rotateRefreshToken } from '../tokens/refresh-tokens.ts';
-import { revokeTokenFamily } from '../tokens/token-families.ts';
+import { requireTokenOwner, revokeTokenFamily } from '../tokens/token-families.ts';
 import { issueUserTokens, requireActiveMembership, requireAllowedScopes } from '../tokens/user-tokens.ts';
 import type { GrantHandler } from './grant.ts';
 
@@ -21,7 +19,6 @@ export const exchangeRefreshToken: GrantHandler = async (
   { parameters, client, chargeClient, origin },
   dependencies,
 ) => {
-  requireAudience(parameters.get('audience'), dependencies.baseUrl);
   const sentToken = requireParameter(parameters, 'refresh_token');
   const scope = parameters.get('scope');
   const requested = scope === undefined ? null : requireClientScopes(scope, client);

@@ -1,16 +1,18 @@
 import { isCleanText } from '../../../schema/json-problems.ts';
 import { isId } from '../../shared/ids.ts';
-import { requireAudience } from '../checks/audience.check.ts';
-import { requireAllowedGrant } from '../checks/grant.check.ts';
-import { rejectRepeatedParameters, requireParameter } from '../checks/parameters.check.ts';
+import { requireAllowedGrant } from '../checks/client.check.ts';
 import { type CodeBinding, requireCodeChallenge } from '../checks/pkce.check.ts';
-import { requireRegisteredRedirectUri } from '../checks/redirect-uri.check.ts';
-import { requireCodeResponseType } from '../checks/response-type.check.ts';
 import { requireClientScopes } from '../checks/scope.check.ts';
 import { findClient, type RegisteredClient } from '../clients.ts';
 import type { OAuthDependencies } from '../dependencies.ts';
-import { invalidRequest, invalidScope, unauthorizedClient } from '../errors.ts';
-import { parseFormPairs, type RequestParameters } from '../parameters.ts';
+import { invalidRequest, invalidScope, unauthorizedClient, unsupportedResponseType } from '../errors.ts';
+import {
+  parseFormPairs,
+  type RequestParameters,
+  rejectRepeatedParameters,
+  requireAudience,
+  requireParameter,
+} from '../parameters.ts';
 
 /** The decoded query of an authorization request. */
 export interface AuthorizationQuery {
@@ -53,8 +55,9 @@ export function parseAuthorizationQuery(url: string): AuthorizationQuery {
 }
 
 /**
- * Returns the client, searched for in every region, and its redirect URI. Errors are shown on a page: a redirect to an
- * unverified URI would make the service an open redirector. RFC 6749 section 4.1.2.1, HDR-9, OAU-18.
+ * Returns the client, searched for in every region, and its redirect URI, which must equal a registered one, port included. Errors are shown
+ * on a page: a redirect to an unverified URI would make the service an open redirector. RFC 6749 sections 3.1.2 and 4.1.2.1, RFC 9700
+ * section 4.1.3, HDR-9, OAU-18.
  */
 export async function resolveRedirectTarget(
   { databases }: OAuthDependencies,
@@ -64,7 +67,9 @@ export async function resolveRedirectTarget(
   const clientId = requireParameter(parameters, 'client_id');
   const client = await findClient(Object.values(databases), clientId);
   if (!client) throw invalidRequest('The client_id is not one that is registered.');
-  const redirectUri = requireRegisteredRedirectUri(requireParameter(parameters, 'redirect_uri'), client);
+  const redirectUri = requireParameter(parameters, 'redirect_uri');
+  if (!client.redirectUris.includes(redirectUri) || redirectUri.includes('#'))
+    throw invalidRequest('The redirect_uri is not one that is registered for the client.');
   return { client, redirectUri, state: parameters.get('state') ?? null };
 }
 
@@ -79,10 +84,11 @@ export function parseAuthorizationRequest(
 ): AuthorizationRequest {
   rejectRepeatedParameters(names);
   const state = requireParameter(parameters, 'state');
-  requireCodeResponseType(requireParameter(parameters, 'response_type'));
+  if (requireParameter(parameters, 'response_type') !== 'code')
+    throw unsupportedResponseType('The response_type must be code.');
   requireAllowedGrant(client, 'authorization_code');
   if (client.integratorId === null) throw unauthorizedClient('An internal client signs no people in.');
-  requireAudience(parameters.get('audience'), baseUrl);
+  requireAudience(parameters, baseUrl);
   const challenge = requireCodeChallenge(parameters);
   const scope = parameters.get('scope');
   if (scope === undefined) throw invalidScope('The parameter scope is missing.');

@@ -1,7 +1,8 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RegionId } from '../../shared/regions.ts';
 import { newSecret } from '../../shared/secrets.ts';
+import { pageExpired } from './page-error.ts';
 import { readSecretCookie, toCookieName } from './secret-cookie.ts';
 
 /*
@@ -24,3 +25,10 @@ export function issueBrowserId(reply: FastifyReply, region: RegionId, isSecure: 
 /** Derives the CSRF token of the browser's forms, from which the browser id cannot be computed. */
 export const deriveCsrfToken = (browserId: string) =>
   createHmac('sha256', browserId).update('csrf').digest('base64url');
+
+/** Throws a 403 page unless the form carries the CSRF token of this browser. RFC 6749 section 10.12, OAU-26. */
+export function requireCsrfToken(sent: string | undefined, browserId: string | null): void {
+  if (browserId === null || sent === undefined) throw pageExpired();
+  const [actual, expected] = [sent, deriveCsrfToken(browserId)].map((text) => Buffer.from(text)) as [Buffer, Buffer];
+  if (actual.length !== expected.length || !timingSafeEqual(actual, expected)) throw pageExpired();
+}

@@ -2,9 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database, Databases } from '../../database/database.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { REGIONS } from '../../shared/regions.ts';
-import { requireCsrfToken } from '../checks/csrf.check.ts';
 import type { RequestParameters } from '../parameters.ts';
-import { issueBrowserId, readBrowserId } from './browser-id.ts';
+import { issueBrowserId, readBrowserId, requireCsrfToken } from './browser-id.ts';
 import type { SignInState } from './pages/sign-in.page.ts';
 import {
   type Account,

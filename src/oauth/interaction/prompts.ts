@@ -1,8 +1,13 @@
 import type { FastifyReply } from 'fastify';
 import { isLoopback } from '../../config.ts';
 import { toAuditOrigin } from '../audit-origin.ts';
-import { type BuilderMembership, findBuilderMembership, findBuilderMemberships } from '../builder-memberships.ts';
-import { isConnected, requireConnectedMembership } from '../checks/builder-membership.check.ts';
+import {
+  type BuilderMembership,
+  findBuilderMembership,
+  findBuilderMemberships,
+  isConnected,
+  requireConnectedMembership,
+} from '../builder-memberships.ts';
 import { requireConnectionScopes } from '../checks/scope.check.ts';
 import { accessDenied, invalidScope } from '../errors.ts';
 import { issueAuthorizationCode } from '../tokens/authorization-codes.ts';

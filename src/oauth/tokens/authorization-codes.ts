@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { AuditOrigin } from '../../../entities/audit-entry.entity.ts';
-import { AuthorizationCode, type ChallengeMethod } from '../../../entities/authorization-code.entity.ts';
+import { AuthorizationCode } from '../../../entities/authorization-code.entity.ts';
 import { TokenFamily } from '../../../entities/token-family.entity.ts';
 import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
+import { selectObjects } from '../../database/read/select-objects.ts';
 import { toConsentId } from '../../domain/access/consents.ts';
 import { recordAudit } from '../../domain/audit/record-audit.ts';
 import { hashSecret, newSecret } from '../../shared/secrets.ts';
 import type { CodeBinding } from '../checks/pkce.check.ts';
-import { FAMILY_COLUMNS, type StoredTokenFamily, toTokenFamily } from './token-families.ts';
+import { FAMILY_PROPERTIES, type StoredTokenFamily } from './token-families.ts';
 
 /** Lifetime of a code in seconds. OAU-30. */
 const CODE_SECONDS = 600;
@@ -45,13 +46,16 @@ export async function issueAuthorizationCode(
     const familyId = randomUUID();
     const family = { id: familyId, clientId, userId, builderId, scopes, createdAt, expiresAt, revokedAt: null };
     await em.insert(TokenFamily, family);
-    await em.insert(AuthorizationCode, {
-      ...{ digest: hashSecret(code), familyId, ...binding },
-      ...{ createdAt, expiresAt, usedAt: null },
-    });
+    const digest = hashSecret(code);
+    await em.insert(AuthorizationCode, { digest, familyId, ...binding, createdAt, expiresAt, usedAt: null });
     await recordAudit(em, {
-      ...{ actor: { type: 'USER', id: userId }, origin, at: createdAt, action: 'consent.granted' },
-      ...{ objectId: toConsentId(consent), builderId, personId: userId },
+      actor: { type: 'USER', id: userId },
+      origin,
+      at: createdAt,
+      action: 'consent.granted',
+      objectId: toConsentId(consent),
+      builderId,
+      personId: userId,
       after: { clientId, userId, builderId, scopes },
     });
   });
@@ -60,29 +64,19 @@ export async function issueAuthorizationCode(
 
 const CODE: Statement = {
   name: 'oauth.code',
-  text: `select ${FAMILY_COLUMNS}, code.redirect_uri, code.code_challenge, code.code_challenge_method,
-      extract(epoch from code.expires_at) * 1000, code.used_at is not null
+  text: `select json_build_object(${FAMILY_PROPERTIES}, 'digest', code.digest, 'redirectUri', code.redirect_uri,
+      'codeChallenge', code.code_challenge, 'codeChallengeMethod', code.code_challenge_method,
+      'codeExpiresAt', extract(epoch from code.expires_at) * 1000, 'used', code.used_at is not null)
     from oauth_authorization_code code join oauth_token_family family on family.id = code.family_id
     where code.digest = $1`,
 };
 
-/** Returns the code, consumed and expired ones included; null when it does not exist. */
-export async function findAuthorizationCode(database: Database, code: string): Promise<StoredAuthorizationCode | null> {
-  const digest = hashSecret(code);
-  const [row] = await database.runner.run(CODE, [digest]);
-  if (!row) return null;
-  const { family, others } = toTokenFamily(row);
-  const [redirectUri, challenge, method, expiresAt, used] = others;
-  return {
-    ...family,
-    digest,
-    redirectUri: redirectUri!,
-    codeChallenge: challenge!,
-    codeChallengeMethod: method as ChallengeMethod,
-    codeExpiresAt: Number(expiresAt),
-    used: used === 't',
-  };
-}
+/** Returns the code, consumed and expired ones included; undefined when it does not exist. */
+export const findAuthorizationCode = async (
+  database: Database,
+  code: string,
+): Promise<StoredAuthorizationCode | undefined> =>
+  (await selectObjects<StoredAuthorizationCode>(database, CODE, [hashSecret(code)]))[0];
 
 /** Marks the code as used; returns false when another request already did. */
 export async function consumeAuthorizationCode(
@@ -90,10 +84,6 @@ export async function consumeAuthorizationCode(
   { digest }: StoredAuthorizationCode,
   now: number,
 ): Promise<boolean> {
-  const used = await em.nativeUpdate(
-    AuthorizationCode,
-    { digest, usedAt: null },
-    { usedAt: new Date(now).toISOString() },
-  );
-  return used === 1;
+  const usedAt = new Date(now).toISOString();
+  return (await em.nativeUpdate(AuthorizationCode, { digest, usedAt: null }, { usedAt })) === 1;
 }

@@ -2,9 +2,10 @@ import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import { RefreshToken } from '../../../entities/refresh-token.entity.ts';
 import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
+import { selectObjects } from '../../database/read/select-objects.ts';
 import { REFRESH_TOKEN_DAYS } from '../../domain/retention/retention-rules.ts';
 import { hashSecret, newSecret } from '../../shared/secrets.ts';
-import { FAMILY_COLUMNS, type StoredTokenFamily, toTokenFamily } from './token-families.ts';
+import { FAMILY_PROPERTIES, type StoredTokenFamily } from './token-families.ts';
 
 /** Lifetime of a refresh token in seconds: 30 days. OAU-32. */
 export const REFRESH_TOKEN_SECONDS = REFRESH_TOKEN_DAYS * 24 * 3600;
@@ -33,27 +34,16 @@ export async function issueRefreshToken(em: EntityManager, familyId: string, now
 
 const REFRESH_TOKEN: Statement = {
   name: 'oauth.refresh-token',
-  text: `select ${FAMILY_COLUMNS}, extract(epoch from token.created_at) * 1000,
-      extract(epoch from token.expires_at) * 1000, extract(epoch from clock_timestamp() - token.rotated_at) * 1000
+  text: `select json_build_object(${FAMILY_PROPERTIES}, 'digest', token.digest,
+      'issuedAt', extract(epoch from token.created_at) * 1000, 'tokenExpiresAt', extract(epoch from token.expires_at) * 1000,
+      'rotationAge', extract(epoch from clock_timestamp() - token.rotated_at) * 1000)
     from oauth_refresh_token token join oauth_token_family family on family.id = token.family_id
     where token.digest = $1`,
 };
 
-/** Returns the token, rotated and expired ones included; null when it does not exist. */
-export async function findRefreshToken(database: Database, token: string): Promise<StoredRefreshToken | null> {
-  const digest = hashSecret(token);
-  const [row] = await database.runner.run(REFRESH_TOKEN, [digest]);
-  if (!row) return null;
-  const { family, others } = toTokenFamily(row);
-  const [issuedAt, expiresAt, rotationAge] = others;
-  return {
-    ...family,
-    digest,
-    issuedAt: Number(issuedAt),
-    tokenExpiresAt: Number(expiresAt),
-    rotationAge: rotationAge === null || rotationAge === undefined ? null : Number(rotationAge),
-  };
-}
+/** Returns the token, rotated and expired ones included; undefined when it does not exist. */
+export const findRefreshToken = async (database: Database, token: string): Promise<StoredRefreshToken | undefined> =>
+  (await selectObjects<StoredRefreshToken>(database, REFRESH_TOKEN, [hashSecret(token)]))[0];
 
 /**
  * Marks the token as rotated; returns false when another request already did. The instant is of the database's clock, because another

@@ -1,8 +1,9 @@
 import type { AuditOrigin } from '../../../entities/audit-entry.entity.ts';
 import type { Database } from '../../database/database.ts';
-import type { TextRow } from '../../database/pool/pg-pipeline.ts';
 import { revokeFamily } from '../../domain/access/consents.ts';
+import type { RegisteredClient } from '../clients.ts';
 import type { OAuthDependencies } from '../dependencies.ts';
+import { expiredOrRevokedGrant } from '../errors.ts';
 
 /** The token family of one consent, as stored codes and refresh tokens include it. */
 export interface StoredTokenFamily {
@@ -14,17 +15,17 @@ export interface StoredTokenFamily {
   revoked: boolean;
 }
 
-/** Columns of `oauth_token_family family` from which `toTokenFamily` reads, as the first ones of a row. */
-export const FAMILY_COLUMNS = `family.id, family.client_id, family.user_id, family.builder_id, to_json(family.scopes),
-      family.revoked_at is not null`;
+/** SQL of the properties of a `StoredTokenFamily`, as arguments of `json_build_object`. */
+export const FAMILY_PROPERTIES = `'familyId', family.id, 'clientId', family.client_id, 'userId', family.user_id,
+      'builderId', family.builder_id, 'scopes', family.scopes, 'revoked', family.revoked_at is not null`;
 
-/** Returns the token family of a row that begins with `FAMILY_COLUMNS`, and the columns behind them. */
-export function toTokenFamily([id, clientId, userId, builderId, scopes, revoked, ...others]: TextRow) {
-  const family: StoredTokenFamily = {
-    ...{ familyId: id!, clientId: clientId!, userId: userId!, builderId: builderId! },
-    ...{ scopes: JSON.parse(scopes!), revoked: revoked === 't' },
-  };
-  return { family, others };
+/**
+ * Returns the stored code or refresh token. Throws the same `invalid_grant` for one that does not exist and for one that
+ * was issued to another client. RFC 6749 sections 4.1.3 and 6.
+ */
+export function requireTokenOwner<T extends { clientId: string }>(stored: T | undefined, client: RegisteredClient): T {
+  if (stored?.clientId !== client.id) throw expiredOrRevokedGrant();
+  return stored;
 }
 
 /**
@@ -34,10 +35,9 @@ export function toTokenFamily([id, clientId, userId, builderId, scopes, revoked,
 export async function revokeTokenFamily(
   { tokenVerifier, clock }: OAuthDependencies,
   database: Database,
-  family: StoredTokenFamily,
+  { familyId, clientId, userId, builderId }: StoredTokenFamily,
   { reason, origin }: { reason: string; origin: AuditOrigin },
 ): Promise<void> {
-  const { familyId, clientId, userId, builderId } = family;
   const source = { actor: { type: 'CLIENT' as const, id: clientId }, origin };
   await revokeFamily({ database, clock, source }, { familyId, clientId, userId, builderId }, reason);
   tokenVerifier.evict(familyId);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { requireConnectedMembership } from '../../../src/oauth/checks/builder-membership.check.ts';
+import { requireConnectedMembership } from '../../../src/oauth/builder-memberships.ts';
 import { accessDenied, invalidGrant } from '../../../src/oauth/errors.ts';
 import { aMembership, errorOf } from './check-fixtures.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Database } from '../../../src/database/database.ts';
-import type { ConnectedMembership } from '../../../src/oauth/checks/builder-membership.check.ts';
+import type { ConnectedMembership } from '../../../src/oauth/builder-memberships.ts';
 import type { RegisteredClient } from '../../../src/oauth/clients.ts';
 import { OAuthError } from '../../../src/oauth/errors.ts';
 

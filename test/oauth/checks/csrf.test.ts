@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { requireCsrfToken } from '../../../src/oauth/checks/csrf.check.ts';
-import { deriveCsrfToken } from '../../../src/oauth/interaction/browser-id.ts';
+import { deriveCsrfToken, requireCsrfToken } from '../../../src/oauth/interaction/browser-id.ts';
 import { PageError } from '../../../src/oauth/interaction/page-error.ts';
 import { newSecret } from '../../../src/shared/secrets.ts';
 

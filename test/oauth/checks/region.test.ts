@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseRegionHeader } from '../../../src/oauth/checks/region.check.ts';
+import { parseRegionHeader } from '../../../src/oauth/authenticate-client.ts';
 import { errorOf } from './check-fixtures.ts';
 
 test('returns the region that the header names, and all regions without the header (HDR-10)', () => {

@@ -1,5 +1,4 @@
-import type { BuilderMembership } from '../../builder-memberships.ts';
-import { isConnected } from '../../checks/builder-membership.check.ts';
+import { type BuilderMembership, isConnected } from '../../builder-memberships.ts';
 import { findDisallowedScopes } from '../../checks/scope.check.ts';
 import type { SignedInUser } from '../sessions.ts';
 import { type ClientFormContext, renderCancelForm, renderForm, renderSignedInUser } from './forms.ts';
