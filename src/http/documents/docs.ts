@@ -1,9 +1,7 @@
-import { extname } from 'node:path';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { notFound } from '../../shared/errors.ts';
-import { WorkerThread } from '../../shared/worker-thread.ts';
+import { loadOnce } from '../../shared/load-once.ts';
 import { rejectOtherMethods } from '../method-not-allowed.ts';
-import type { ReferenceFile, ReferenceTask } from './docs-thread.ts';
 import { REFERENCE_STYLES, type ReferenceDocument, renderReferencePage } from './reference-page.ts';
 import { hashBody, StaticDocument } from './static-document.ts';
 
@@ -26,20 +24,10 @@ interface DocsParts {
   limitVisitor?: (request: FastifyRequest) => Promise<void>;
 }
 
-/** Reading Scalar's bundle of 4 MB takes 200 ms. The thread ends with its task, and leaves the files. */
-const THREAD = {
-  file: new URL(`./docs-thread${extname(import.meta.url)}`, import.meta.url),
-  memoryMb: 256,
-  timeoutMs: 60_000,
-  idleMs: 0,
-};
-
 /** Where the files of the reference page are served. */
 const PREFIX = '/docs' as const;
-const FILES: `/${string}`[] = [`${PREFIX}/`, `${PREFIX}/js/scalar.js`];
 /** Requests of other paths do not load the files. */
-const FILE_PATH = /^\/docs\/(?:js\/scalar-[0-9a-f]{16}\.js)?$/;
-const STATIC_PATH = /^\/docs\/(?:reference-[0-9a-f]{16}\.css)?$/;
+const FILE_PATH = /^\/docs\/(?:js\/scalar-[0-9a-f]{16}\.js|reference-[0-9a-f]{16}\.css)?$/;
 
 const STATIC_POLICY =
   "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -55,7 +43,7 @@ export async function registerDocs(
     'revalidated',
     { 'Access-Control-Allow-Origin': '*' },
   );
-  const files = production ? new StaticReference(document) : new ReferenceFiles();
+  const loadFiles = loadOnce(() => (production ? renderStaticReference(document) : renderInteractiveReference()));
   // Browsers request it for pages without an icon.
   app.get('/favicon.ico', async (_request, reply) => reply.code(204).send());
   await app.register(async (docs) => {
@@ -64,7 +52,8 @@ export async function registerDocs(
     docs.get('/', async (_request, reply) => reply.redirect(PREFIX));
     docs.get(PREFIX, async (_request, reply) => reply.redirect(`${PREFIX}/`, 301));
     docs.get(`${PREFIX}/*`, async (request, reply) => {
-      const file = await files.find(request.url.split('?', 1)[0]!);
+      const path = request.url.split('?', 1)[0]!;
+      const file = FILE_PATH.test(path) && (await loadFiles()).get(path);
       if (!file) throw notFound('File');
       return file.send(request, reply);
     });
@@ -72,70 +61,33 @@ export async function registerDocs(
   });
 }
 
-/** The reference of production: a page and its styles, rendered when one is first requested. */
-class StaticReference {
-  readonly #document: object;
-  #files: Map<string, StaticDocument> | null = null;
-
-  constructor(document: object) {
-    this.#document = document;
-  }
-
-  async find(path: string): Promise<StaticDocument | undefined> {
-    if (!STATIC_PATH.test(path)) return undefined;
-    this.#files ??= this.#render();
-    return this.#files.get(path);
-  }
-
-  #render(): Map<string, StaticDocument> {
-    const stylesheet = `${PREFIX}/reference-${hashBody(REFERENCE_STYLES)}.css`;
-    const page = Buffer.from(renderReferencePage(this.#document as ReferenceDocument, stylesheet));
-    const headers = { 'Content-Security-Policy': STATIC_POLICY };
-    return new Map([
-      [`${PREFIX}/`, new StaticDocument(page, 'text/html; charset=utf-8', 'revalidated', headers)],
-      [stylesheet, new StaticDocument(Buffer.from(REFERENCE_STYLES), 'text/css; charset=utf-8', 'immutable')],
-    ]);
-  }
-}
-
-/** The files of the interactive reference of development, made when one is first requested: they take as much memory as a tenth of the service. */
-class ReferenceFiles {
-  #files: Promise<Map<string, StaticDocument>> | null = null;
-
-  async find(path: string): Promise<StaticDocument | undefined> {
-    if (!FILE_PATH.test(path)) return undefined;
-    this.#files ??= this.#load();
-    return (await this.#files).get(path);
-  }
-
-  async #load(): Promise<Map<string, StaticDocument>> {
-    const thread = new WorkerThread<ReferenceTask, ReferenceFile[]>(THREAD);
-    try {
-      const task = { prefix: PREFIX, configuration: CONFIGURATION, paths: FILES };
-      const files = await thread.run(task);
-      return toDocuments(files);
-    } catch (error) {
-      this.#files = null;
-      throw error;
-    } finally {
-      await thread.close();
-    }
-  }
-}
-
-/** Gives the script a path with its hash, so that browsers keep it for ever. */
-function toDocuments(files: readonly ReferenceFile[]): Map<string, StaticDocument> {
-  const [page, script] = FILES.map((path) => files.find((file) => file.path === path)!) as [
-    ReferenceFile,
-    ReferenceFile,
-  ];
-  const scriptName = `js/scalar-${hashBody(script.body)}.js`;
-  // Bytes of another thread arrive as a Uint8Array, which Fastify would send as JSON.
-  const html = Buffer.from(page.body.buffer).toString().replaceAll('js/scalar.js', scriptName);
-  const headers = { 'Content-Security-Policy': PAGE_POLICY };
+/** Returns the files of the reference of production by path: a page and its styles. */
+async function renderStaticReference(document: object): Promise<Map<string, StaticDocument>> {
+  const stylesheet = `${PREFIX}/reference-${hashBody(REFERENCE_STYLES)}.css`;
+  const page = Buffer.from(renderReferencePage(document as ReferenceDocument, stylesheet));
+  const headers = { 'Content-Security-Policy': STATIC_POLICY };
   return new Map([
-    [`${PREFIX}/`, new StaticDocument(Buffer.from(html), page.type, 'revalidated', headers)],
-    [`${PREFIX}/${scriptName}`, new StaticDocument(Buffer.from(script.body.buffer), script.type, 'immutable', headers)],
+    [`${PREFIX}/`, new StaticDocument(page, 'text/html; charset=utf-8', 'revalidated', headers)],
+    [stylesheet, new StaticDocument(Buffer.from(REFERENCE_STYLES), 'text/css; charset=utf-8', 'immutable')],
+  ]);
+}
+
+/**
+ * Returns the files of the interactive reference of development by path. Scalar's bundle of 4 MB is read at the first use. The path of the
+ * script has its hash, so that browsers keep it for ever.
+ */
+async function renderInteractiveReference(): Promise<Map<string, StaticDocument>> {
+  const { default: scalar } = await import('@scalar/fastify-api-reference');
+  const server = Fastify();
+  await server.register(scalar, { routePrefix: PREFIX, configuration: CONFIGURATION });
+  const [page, script] = [await server.inject(`${PREFIX}/`), await server.inject(`${PREFIX}/js/scalar.js`)];
+  const scriptName = `js/scalar-${hashBody(script.rawPayload)}.js`;
+  const html = Buffer.from(page.body.replaceAll('js/scalar.js', scriptName));
+  const headers = { 'Content-Security-Policy': PAGE_POLICY };
+  const scriptType = String(script.headers['content-type']);
+  return new Map([
+    [`${PREFIX}/`, new StaticDocument(html, 'text/html; charset=utf-8', 'revalidated', headers)],
+    [`${PREFIX}/${scriptName}`, new StaticDocument(script.rawPayload, scriptType, 'immutable')],
   ]);
 }
 
@@ -144,8 +96,8 @@ const CONFIGURATION = {
   pageTitle: 'Builder Integration API',
   withDefaultFonts: false,
   hideClientButton: true,
-  showDeveloperTools: 'never',
-  orderSchemaPropertiesBy: 'preserve',
+  showDeveloperTools: 'never' as const,
+  orderSchemaPropertiesBy: 'preserve' as const,
   orderRequiredPropertiesFirst: false,
   authentication: { preferredSecurityScheme: 'oauth2' },
   agent: { disabled: true },
