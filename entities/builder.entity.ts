@@ -3,7 +3,7 @@ import { Field, ObjectType } from 'type-graphql';
 import { GraphOnly, OmittedWhenNull, Scoped } from '../schema/rest.ts';
 import { BuilderId } from '../schema/scalars.ts';
 import { TimeZone } from '../schema/time-zone.ts';
-import { IdField, TextField, Tracked } from './columns.ts';
+import { IdField, OwnFile, TextField, Tracked } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 import { Publishes } from './published.ts';
 
@@ -11,6 +11,7 @@ import { Publishes } from './published.ts';
 @ObjectType({ description: 'A construction company.', simpleResolvers: true })
 @Scoped('read:builders')
 @Entity()
+@OwnFile({ table: 'builder', column: 'logo_key', folder: 'logos', owner: 'id' })
 @PersonalData<Builder>({ none: ['name', 'logoUrl', 'logoKey', 'timeZone'] })
 @Publishes('builder', 'builder', { path: '/builders/{id}', builder: 'id' })
 export class Builder extends Tracked {

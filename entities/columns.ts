@@ -1,5 +1,5 @@
 import { BigIntType, type EntityClass, type EntityProperty, type Platform, Type } from '@mikro-orm/core';
-import { Enum, Index, ManyToOne, Property } from '@mikro-orm/decorators/legacy';
+import { Check, Enum, Index, ManyToOne, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { Timestamp } from '../schema/scalars.ts';
 import { type ColumnGroup, declarePersonalColumn } from './personal-data.ts';
@@ -123,6 +123,17 @@ export function ListIndex(
 /** Index for lists of what has changed, filtered by the property (LST-14). */
 export function ChangeIndex(property: string, options: { where?: string } = {}): ClassDecorator {
   return Index({ properties: [property, 'changedAt'], ...options } as never) as unknown as ClassDecorator;
+}
+
+/**
+ * Constraint that the key of a stored file is below the id of the row's owner: no row refers to, exports or erases a file of another.
+ *
+ * @param options.owner column with the id of the owner
+ */
+export function OwnFile(options: { table: string; column: string; folder: string; owner: string }) {
+  const { table, column, folder, owner } = options;
+  const expression = `starts_with(${column}, (('${folder}/'::text || ${owner}) || '/'::text))`;
+  return Check({ name: `${table}_${column}_owner`, expression }) as unknown as ClassDecorator;
 }
 
 /** Times of creation and of the last change, set by the writing code from the injected clock. */

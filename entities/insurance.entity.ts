@@ -4,7 +4,17 @@ import { InsuranceStatus, InsuranceType } from '../schema/enums.ts';
 import { GraphOnly, Scoped } from '../schema/rest.ts';
 import { InsuranceId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { ChangeIndex, EnumField, IdField, InstantField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import {
+  ChangeIndex,
+  EnumField,
+  IdField,
+  InstantField,
+  ListIndex,
+  OwnFile,
+  Reference,
+  TextField,
+  Tracked,
+} from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 import { Publishes } from './published.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
@@ -14,6 +24,7 @@ import { SubcontractorSummary } from './summaries.type.ts';
 @ObjectType({ description: 'An insurance document of a subcontractor.', simpleResolvers: true })
 @Scoped('read:insurances')
 @Entity()
+@OwnFile({ table: 'insurance', column: 'document_key', folder: 'documents', owner: 'builder_id' })
 @PersonalData<Insurance>({ none: ['url', 'documentKey'], mentions: ['name', 'customType'] })
 @Publishes('insurance', 'insurance', { path: '/subcontractors/{parentId}/insurances/{id}', parent: 'subcontractor_id' })
 @ListIndex('subcontractorId')

@@ -4,7 +4,17 @@ import { PhotoSource } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { AttachmentId, BuilderId, FolderId, JsonObject, ProjectId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { ChangeIndex, EnumField, IdField, InstantField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import {
+  ChangeIndex,
+  EnumField,
+  IdField,
+  InstantField,
+  ListIndex,
+  OwnFile,
+  Reference,
+  TextField,
+  Tracked,
+} from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { KeepsTotal } from './list-total.entity.ts';
 import { PersonalData } from './personal-data.ts';
@@ -19,6 +29,7 @@ const ACTIVE = 'archived_at is null';
 @ObjectType({ description: 'A photo of a builder.', simpleResolvers: true })
 @Scoped('read:photos')
 @Entity()
+@OwnFile({ table: 'photo', column: 'key', folder: 'photos', owner: 'builder_id' })
 @PersonalData<Photo>({
   none: ['contentType', 'key', 'sourceApp', 'pageExternalSourceId', 'externalSourceId'],
   mentions: ['fileName', 'description', 'metadata'],

@@ -4,7 +4,7 @@ import { SwmsStatus } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { SwmsId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { ChangeIndex, EnumField, IdField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { ChangeIndex, EnumField, IdField, ListIndex, OwnFile, Reference, TextField, Tracked } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
 import { Publishes } from './published.ts';
@@ -14,6 +14,7 @@ import { Subcontractor } from './subcontractor.entity.ts';
 @ObjectType({ description: 'A safe work method statement document of a subcontractor.', simpleResolvers: true })
 @Scoped('read:swms')
 @Entity()
+@OwnFile({ table: 'swms_document', column: 'document_key', folder: 'documents', owner: 'builder_id' })
 @PersonalData<SwmsDocument>({ none: ['url', 'documentKey'], mentions: ['name'] })
 @Publishes('swms_document', 'swms_document', {
   path: '/subcontractors/{parentId}/swms/{id}',

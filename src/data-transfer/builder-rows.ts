@@ -3,7 +3,8 @@ import pg from 'pg';
 import { builderCondition } from '../domain/privacy/erase-builder.ts';
 import { listPersonalTables, quote } from '../domain/privacy/personal-tables.ts';
 import type { Folder } from '../shared/folder.ts';
-import type { FileMapping } from './file-mapping.ts';
+import { type FileDefinition, fileDefinitions } from './file-definitions.ts';
+import { createFileMappings, type FileMapping } from './file-mapping.ts';
 import { LineSplitter } from './line-splitter.ts';
 import { toJoinCondition } from './statements.ts';
 
@@ -66,6 +67,17 @@ export async function createStageFilter(
     mapping,
   ) => `with removed as (delete from import_stage where (${toCondition(mapping)}) is not true returning __ok)
     select count(*)::int as "leftOut" from removed where __ok`;
+}
+
+/** Returns whether an import for one builder leaves a row out, as far as the folder says: of a builder, a user, or with a `builderId`. */
+export async function createLeftOutPredicate(
+  metadata: MetadataStorage,
+  folder: Folder,
+  builderId: string,
+): Promise<(definition: FileDefinition, row: Record<string, unknown>) => boolean> {
+  const named = await findNamedIds(createFileMappings(metadata, fileDefinitions), folder, builderId);
+  return ({ id: kind }, row) =>
+    kind === 'user' ? !named.has(row.id as string) : (kind === 'builder' ? row.id : row.builderId) !== builderId;
 }
 
 /** Collects the users and integrators that rows of the builder in the folder refer to. Invalid rows are skipped; the import reports them. */

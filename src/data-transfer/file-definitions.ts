@@ -246,15 +246,19 @@ function toFileName(entity: string): string {
   return `${entity.replace(/(?!^)[A-Z]/g, '-$&').toLowerCase()}s`.replace(/([^aeiou])ys$/, '$1ies');
 }
 
+/** Whether a row may name the storage key: one of its builder, or of its own where it has no builder. */
+export function isOwnKey(key: string, folder: string, { builderId, id }: Record<string, unknown>): boolean {
+  const [first, owner] = key.split('/');
+  return first === folder && owner === (builderId ?? id);
+}
+
 /** Returns the file definitions with a check that the files which rows refer to are stored. */
 export function requireStoredFiles(hasFile: (key: string) => boolean): FileDefinition[] {
   return fileDefinitions.map((definition) => {
     const files = Object.entries(definition.storageKeys ?? {}).map(([property, folder]) => {
-      const message = `must name a file under files/${folder}/, or one of the storage`;
-      return [
-        property,
-        () => createTextType('text', message, (key) => key.startsWith(`${folder}/`) && hasFile(key)),
-      ] as const;
+      const owner = definition.id === 'builder' || definition.id === 'user' ? 'its own id' : 'the id of its builder';
+      const message = `must name a file under files/${folder}/, in the folder of ${owner}, or one of the storage there`;
+      return [property, () => createTextType('text', message, hasFile)] as const;
     });
     return { ...definition, fieldTypes: { ...definition.fieldTypes, ...Object.fromEntries(files) } };
   });

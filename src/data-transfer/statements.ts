@@ -131,7 +131,8 @@ export function toCheckProblemsSql(mapping: FileMapping, checks: CheckConstraint
     columns.every((name) => mapping.columns.some((column) => column.name === name)),
   );
   const cases = applicable.map(({ name, columns, expression }) => {
-    const field = mapping.columns.find((column) => columns.includes(column.name))?.field ?? null;
+    // Of several columns the last one: others say whose record it is.
+    const field = mapping.columns.findLast((column) => columns.includes(column.name))?.field ?? null;
     const message = escapeLiteral(`breaks the rule ${name}`);
     return toProblemCase(field, `case when not (${expression}) then ${message} end`);
   });

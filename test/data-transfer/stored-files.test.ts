@@ -1,5 +1,5 @@
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, it, vi } from 'vitest';
@@ -16,10 +16,13 @@ import { systemClock } from '../../src/shared/clock.ts';
 import { openStorages, type Storages } from '../../src/storage/storage.ts';
 import { OPERATOR } from '../support/audit.ts';
 import { BASE_URL } from '../support/harness.ts';
-import { DataTransferFixture, SAMPLES } from './data-transfer-fixture.ts';
+import { DataTransferFixture, type Row, readSample, SAMPLES } from './data-transfer-fixture.ts';
 
 const fixture = new DataTransferFixture();
 afterAll(() => fixture.dispose());
+
+/** The builder of most sample rows. */
+const BUILDER = 'buil_a0mdxo7g1wjnyg83ufpjub7f10';
 
 const silentProgress: ProgressReporter = { update: () => undefined, log: () => undefined, stop: () => undefined };
 
@@ -28,8 +31,14 @@ async function createStorages(): Promise<Storages> {
   return openStorages(config, { secrets: [Buffer.alloc(32).toString('base64url')], clock: systemClock });
 }
 
-function importSampleFiles(database: Database, storages: Storages, folder: string) {
-  const request = { folder, keepGood: false, collect: true, storage: storages.au1 };
+/** Writes a file of an export's folder. */
+async function writeStored(folder: string, key: string, content: string): Promise<void> {
+  await mkdir(dirname(join(folder, 'files', key)), { recursive: true });
+  await writeFile(join(folder, 'files', key), content);
+}
+
+function importSampleFiles(database: Database, storages: Storages, folder: string, builder?: string) {
+  const request = { folder, builder, keepGood: false, collect: true, storage: storages.au1 };
   return importData({ database, clock: systemClock, source: OPERATOR }, request, silentProgress);
 }
 
@@ -155,18 +164,80 @@ describe('photos', () => {
   });
 });
 
+describe('a stored file of another owner', () => {
+  it.each([
+    ['builders', 'logoKey', 'logos', BUILDER],
+    ['users', 'pictureKey', 'pictures', 'user_victim'],
+    ['swms', 'documentKey', 'documents', 'buil_victim'],
+    ['insurances', 'documentKey', 'documents', 'buil_victim'],
+    ['photos', 'key', 'photos', 'buil_victim'],
+  ])('is never named by a row of %s, whether it is stored or in the folder', async (file, field, objects, owner) => {
+    const [database, storages] = [await fixture.createEmptyDatabase(), await createStorages()];
+    const victim = file === 'builders' ? 'buil_victim' : owner;
+    for (const key of [`${objects}/${victim}/secret.jpg`, `${objects}/shared.jpg`])
+      await storages.au1.store(key, Readable.from([Buffer.from('secret')]), 'image/jpeg', 100);
+    for (const key of [`${objects}/${victim}/secret.jpg`, `${objects}/${victim}/new.jpg`, `${objects}/shared.jpg`]) {
+      const folder = await fixture.copySample({
+        [file]: ([first, ...rest]) => [{ ...first, [field]: key }, ...rest],
+      });
+      await writeStored(folder, key, 'from the folder');
+      const refused = await importSampleFiles(database, storages, folder).catch((error) => error);
+      expect(refused.details.problems[0], key).toMatchObject({ file: `${file}.ndjson`, line: 1, field });
+    }
+    expect(await storages.au1.byteStore.stat(`${objects}/${victim}/new.jpg`)).toBeNull();
+  });
+
+  it('is rejected by the database, whoever writes the row', async () => {
+    const database = await fixture.createSampleDatabase();
+    const columns = {
+      builder: 'logo_key',
+      app_user: 'picture_key',
+      swms_document: 'document_key',
+      insurance: 'document_key',
+      photo: 'key',
+    };
+    for (const [table, column] of Object.entries(columns)) {
+      const folder = await rowsOf(database, `select count(*) from ${table}`);
+      expect(folder, table).not.toEqual([{ count: '0' }]);
+      const change = rowsOf(database, `update ${table} set ${column} = 'pictures/user_victim/a.jpg'`);
+      await expect(change, table).rejects.toThrow(`${table}_${column}_owner`);
+    }
+  });
+
+  it('is not copied with --builder, and does not make its row invalid', async () => {
+    const [database, storages] = [await fixture.createEmptyDatabase(), await createStorages()];
+    const [first, second] = (await readSample('builders')).map(({ id }) => id as string) as [string, string];
+    const keys = [first, second].map((id) => `logos/${id}/logo.png`);
+    const folder = await fixture.copySample({
+      builders: (rows) => rows.map((row, index) => ({ ...row, logoKey: keys[index] })),
+      users: (rows) => [
+        ...rows,
+        { ...rows[0], id: 'user_left', email: 'left@example.com', pictureKey: 'pictures/user_left/a.png' },
+      ],
+    });
+    for (const key of [...keys, 'pictures/user_left/a.png']) await writeStored(folder, key, key);
+    await importSampleFiles(database, storages, folder, first);
+    const stored = await Promise.all(
+      [...keys, 'pictures/user_left/a.png'].map((key) => storages.au1.byteStore.stat(key)),
+    );
+    expect(stored).toEqual([expect.objectContaining({ size: keys[0]!.length }), null, null]);
+    await rm(join(folder, 'files', keys[1]!));
+    await importSampleFiles(database, storages, folder, first);
+  });
+});
+
 describe('logos, pictures and documents', () => {
   it('are imported with their files, and kept by a row without a key', async () => {
     const [database, storages] = [await fixture.createEmptyDatabase(), await createStorages()];
-    const key = 'logos/own/harbourline.png';
-    const folder = await fixture.copySample({ builders: (rows) => rows.map((row) => ({ ...row, logoKey: key })) });
-    await mkdir(join(folder, 'files', 'logos', 'own'), { recursive: true });
-    await writeFile(join(folder, 'files', key), 'a logo');
+    const [{ id }] = (await readSample('builders')) as [Row];
+    const key = `logos/${id}/harbourline.png`;
+    const folder = await fixture.copySample({ builders: ([first, ...rest]) => [{ ...first, logoKey: key }, ...rest] });
+    await writeStored(folder, key, 'a logo');
     await importSampleFiles(database, storages, folder);
     expect(await text((await storages.au1.byteStore.open(key))!.stream)).toBe('a logo');
     const later = await importSampleFiles(database, storages, SAMPLES);
     expect(later.files.find(({ file }) => file === 'builders.ndjson')).toMatchObject({ unchanged: 2 });
-    expect(await rowsOf(database, 'select distinct logo_key from builder')).toEqual([{ logo_key: key }]);
+    expect(await rowsOf(database, `select logo_key from builder where id = '${id}'`)).toEqual([{ logo_key: key }]);
     const out = await fixture.createTemporaryFolder();
     await exportData({ database, clock: systemClock, source: OPERATOR }, storages.au1, { folder: out }, silentProgress);
     expect(await readFile(join(out, 'files', key), 'utf8')).toBe('a logo');
@@ -174,22 +245,24 @@ describe('logos, pictures and documents', () => {
 });
 
 describe('a folder with links', () => {
-  const KEY = 'documents/token.key';
+  const KEY = `documents/${BUILDER}/token.key`;
   const namesDocument = (rows: Record<string, unknown>[]) => rows.map((row) => ({ ...row, documentKey: KEY }));
 
   it.each([
-    ['a file', (out: string, files: string) => symlink(join(out, 'token.key'), join(files, 'documents', 'token.key'))],
+    ['a file', (out: string, files: string) => symlink(join(out, 'token.key'), join(files, KEY))],
     ['a folder of files', (out: string, files: string) => symlink(out, join(files, 'documents'))],
     ['the folder of files', (out: string, files: string) => symlink(out, files)],
   ])('is rejected: %s that is a link is not followed', async (what, arrange) => {
     const [database, storages] = [await fixture.createEmptyDatabase(), await createStorages()];
     const outside = await fixture.createTemporaryFolder();
-    await mkdir(join(outside, 'documents'));
-    for (const path of ['token.key', 'documents/token.key']) await writeFile(join(outside, path), 'SECRET');
+    for (const path of [KEY, KEY.replace('documents/', ''), 'token.key']) {
+      await mkdir(dirname(join(outside, path)), { recursive: true });
+      await writeFile(join(outside, path), 'SECRET');
+    }
     const folder = await fixture.copySample({ swms: namesDocument });
     const files = join(folder, 'files');
     await rm(join(files, 'documents'), { recursive: true, force: true });
-    if (what === 'a file') await mkdir(join(files, 'documents'));
+    if (what === 'a file') await mkdir(dirname(join(files, KEY)), { recursive: true });
     if (what === 'the folder of files') await rm(files, { recursive: true });
     await arrange(outside, files);
     await expect(importSampleFiles(database, storages, folder)).rejects.toThrow(/link, which is not followed/);

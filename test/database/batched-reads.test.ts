@@ -94,7 +94,7 @@ describe('reads that are issued in one tick of the event loop', () => {
     await au1.fork().execute(
       `insert into photo (id, created_at, updated_at, builder_id, project_id, source, file_name, content_type, key, file_size, sort_date)
        select 'att_many' || row_number() over (), now(), now(), p.builder_id, p.id, (array['GALLERY', 'SITE_DIARY', 'DEFECT'])[1 + n % 3],
-         'a.jpg', 'image/jpeg', 'photos/' || p.id || n, n, now() - n * interval '1 second'
+         'a.jpg', 'image/jpeg', 'photos/' || p.builder_id || '/' || p.id || n, n, now() - n * interval '1 second'
        from project p, generate_series(1, 40) n where p.builder_id = any(?::text[])`,
       [`{${builderIds}}`],
     );

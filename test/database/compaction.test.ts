@@ -13,7 +13,7 @@ beforeAll(async () => {
   client = new pg.Client({ connectionString: service.databases.au1.url });
   await client.connect();
   await client.query(`insert into photo (id, created_at, updated_at, builder_id, source, file_name, content_type, key, file_size, sort_date)
-    select 'att_1', now(), now(), id, 'GALLERY', 'a.jpg', 'image/jpeg', 'photos/a.jpg', 1, now() from builder limit 1`);
+    select 'att_1', now(), now(), id, 'GALLERY', 'a.jpg', 'image/jpeg', 'photos/' || id || '/a.jpg', 1, now() from builder limit 1`);
   await compactCounters(service.databases.au1);
 });
 

@@ -47,8 +47,9 @@ beforeAll(async () => {
   database = new Database('au1', createdDatabase.url);
   [client, otherClient] = [await connect(), await connect()];
   await client.query(`insert into photo (id, created_at, updated_at, builder_id, source, file_name, content_type, key, file_size, sort_date)
-    select 'att_event' || n, now(), now(), (select min(id) from builder), case n % 2 when 0 then 'GALLERY' else 'DEFECT' end,
-      'a.jpg', 'image/jpeg', 'photos/' || n, 1, now() from generate_series(1, 9) n`);
+    select 'att_event' || n, now(), now(), b.id, case n % 2 when 0 then 'GALLERY' else 'DEFECT' end,
+      'a.jpg', 'image/jpeg', 'photos/' || b.id || '/' || n, 1, now()
+    from generate_series(1, 9) n, (select min(id) as id from builder) b`);
   while ((await numberEvents(database))! > 0);
 });
 

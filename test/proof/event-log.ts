@@ -105,7 +105,7 @@ async function addRecords(url: string, builderId: string, count: number): Promis
   const rows = await query<{ id: string }>(
     url,
     `insert into photo (id, created_at, updated_at, builder_id, source, file_name, content_type, key, file_size, sort_date)
-     select 'att_proof' || n, now(), now(), $1, 'GALLERY', 'a.jpg', 'image/jpeg', 'photos/proof' || n, 1, now()
+     select 'att_proof' || n, now(), now(), $1, 'GALLERY', 'a.jpg', 'image/jpeg', 'photos/' || $1 || '/proof' || n, 1, now()
      from generate_series(1, $2::int) n returning id`,
     [builderId, count],
   );

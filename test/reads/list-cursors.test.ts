@@ -149,7 +149,7 @@ describe('a list by cursor', () => {
     await client.query(
       `insert into photo (id, created_at, updated_at, builder_id, source, file_name, content_type, key, file_size, sort_date)
        select 'att_cursor' || n, timestamptz '2020-01-01' + n / 3 * interval '1 second', now(), $1, 'GALLERY', 'a.jpg', 'image/jpeg',
-         'photos/cursor' || n, 1, now() from generate_series(100, 130) n`,
+         'photos/' || $1 || '/cursor' || n, 1, now() from generate_series(100, 130) n`,
       [builderId],
     );
     const path = `/builders/${builderId}/photos`;

@@ -79,7 +79,13 @@ export async function createSamples(
   const name = `sample${integrator.toLowerCase()}`;
   const photo = { AttachmentId: `att_${name}`, FolderId: `fold_${name}` };
   await em.execute(SAMPLE_FOLDER, [photo.FolderId, builderId, row.ProjectId]);
-  await em.execute(SAMPLE_PHOTO, [photo.AttachmentId, builderId, row.ProjectId, integrator, `photos/${name}.jpg`]);
+  await em.execute(SAMPLE_PHOTO, [
+    photo.AttachmentId,
+    builderId,
+    row.ProjectId,
+    integrator,
+    `photos/${builderId}/${name}.jpg`,
+  ]);
   const endpointId = `whe_${name}`;
   const secret = new SecretBox([tokenKey]).encrypt(newWebhookSecret(), endpointId);
   await em.execute(SAMPLE_ENDPOINT, [endpointId, secret, integrator, integrator]);

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { Builder } from '../../../entities/builder.entity.ts';
 import type { AccessChange } from '../../data-transfer/access-changes.ts';
+import { createLeftOutPredicate } from '../../data-transfer/builder-rows.ts';
 import { type CrossRecordRule, type FileDefinition, requireStoredFiles } from '../../data-transfer/file-definitions.ts';
 import { importFolder } from '../../data-transfer/import.ts';
 import type { ImportOptions } from '../../data-transfer/import-file.ts';
@@ -16,6 +17,7 @@ import {
   validateReportWithPages,
 } from '../../domain/photo-reports/stored-report.ts';
 import { eraseDueBuilders, replayErasures } from '../../domain/privacy/replay-erasures.ts';
+import { Folder } from '../../shared/folder.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { CliError } from '../cli-error.ts';
 import type { ProgressReporter } from '../io/progress.ts';
@@ -87,7 +89,10 @@ export async function importData(
   };
   try {
     // Files are stored before the rows that refer to them. The upload sweep deletes those of rejected rows.
-    const fileDefinitions = requireStoredFiles(await importStoredFiles(storage, folder)).map(withReportRules);
+    const opened = await Folder.open(folder);
+    const isLeftOut = builderId ? await createLeftOutPredicate(database.metadata, opened, builderId) : () => false;
+    const hasFile = await importStoredFiles(storage, opened, isLeftOut);
+    const fileDefinitions = requireStoredFiles(hasFile).map(withReportRules);
     const { files, committed } = await importFolder(
       database,
       folder,

@@ -2,9 +2,9 @@ import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { parseRow } from '../../data-transfer/builder-rows.ts';
 import { type ExportOptions, exportFolder } from '../../data-transfer/export.ts';
-import { fileDefinitions } from '../../data-transfer/file-definitions.ts';
+import { type FileDefinition, fileDefinitions, isOwnKey } from '../../data-transfer/file-definitions.ts';
 import { LineSplitter } from '../../data-transfer/line-splitter.ts';
-import { Folder } from '../../shared/folder.ts';
+import type { Folder } from '../../shared/folder.ts';
 import { isRecordKey, toContentType } from '../../storage/keys.ts';
 import type { Storage } from '../../storage/storage.ts';
 
@@ -25,7 +25,11 @@ export async function exportWithStoredFiles(
 ) {
   let storedFiles = 0;
   const beforeRename: ExportOptions['beforeRename'] = async (target, drafts) => {
-    const keys = await collectStorageKeys(async (file) => createReadStream(drafts.get(file)!.path));
+    const keys = new Set<string>();
+    await readStorageKeys(
+      async (file) => createReadStream(drafts.get(file)!.path),
+      (key) => keys.add(key),
+    );
     for (const key of keys) {
       const found = await storage.byteStore.open(key);
       if (!found) throw new Error(`${key}, which the export refers to, is not in the storage.`);
@@ -39,36 +43,52 @@ export async function exportWithStoredFiles(
 
 /**
  * Copies the files that the folder's rows refer to into the storage, and replaces none that is stored: a folder must not change the
- * objects of other records. Returns a predicate: whether a key of the folder's rows is stored.
+ * objects of other records. Files of another owner than the row's and those of rows that are left out are not copied. Returns a predicate:
+ * whether a key of the folder's rows is stored, or is that of a row that is left out.
  */
-export async function importStoredFiles(storage: Storage, path: string): Promise<(key: string) => boolean> {
-  const folder = await Folder.open(path);
-  const present = new Set<string>();
-  for (const key of await collectStorageKeys(async (file) => (await folder.openFile(file))?.createReadStream())) {
-    if (!isRecordKey(key)) continue;
+export async function importStoredFiles(
+  storage: Storage,
+  folder: Folder,
+  isLeftOut: (definition: FileDefinition, row: Row) => boolean,
+): Promise<(key: string) => boolean> {
+  const accepted = new Set<string>();
+  const toCopy = new Set<string>();
+  const openFile = async (file: string) => (await folder.openFile(file))?.createReadStream();
+  await readStorageKeys(openFile, (key, definition, objectFolder, row) => {
+    if (!isRecordKey(key) || !isOwnKey(key, objectFolder, row)) return;
+    (isLeftOut(definition, row) ? accepted : toCopy).add(key);
+  });
+  for (const key of toCopy) {
     const isStored = (await storage.byteStore.stat(key)) !== null;
     const given = isStored ? null : await folder.openFile(`${FILES}/${key}`);
     if (given) await storage.store(key, given.createReadStream(), toContentType(key), MAX_FILE_BYTES);
-    if (isStored || given) present.add(key);
+    if (isStored || given) accepted.add(key);
   }
-  return (key) => present.has(key);
+  return (key) => accepted.has(key);
 }
 
-/** Collects the storage keys in the rows of the files. Invalid rows are skipped; the import reports them. */
-async function collectStorageKeys(open: (file: string) => Promise<Readable | undefined>): Promise<Set<string>> {
-  const keys = new Set<string>();
-  for (const { file, storageKeys } of fileDefinitions) {
+type Row = ReturnType<typeof parseRow>;
+
+/** Reads the storage keys in the rows of the files. Invalid rows are skipped; the import reports them. */
+async function readStorageKeys(
+  open: (file: string) => Promise<Readable | undefined>,
+  onKey: (key: string, definition: FileDefinition, objectFolder: string, row: Row) => void,
+): Promise<void> {
+  for (const definition of fileDefinitions) {
+    const { file, storageKeys } = definition;
     const stream = storageKeys && (await open(`${file}.ndjson`));
     if (!stream) continue;
     const splitter = new LineSplitter({
       line(bytes) {
         const row = parseRow(bytes.toString());
-        for (const property of Object.keys(storageKeys)) if (typeof row[property] === 'string') keys.add(row[property]);
+        for (const [property, objectFolder] of Object.entries(storageKeys)) {
+          const key = row[property];
+          if (typeof key === 'string') onKey(key, definition, objectFolder, row);
+        }
       },
       onOverlongLine: () => undefined,
     });
     for await (const chunk of stream) splitter.push(chunk);
     splitter.end();
   }
-  return keys;
 }

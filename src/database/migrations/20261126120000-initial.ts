@@ -81,7 +81,8 @@ create table oauth_client_secret (
 create table builder (
   ${TRACKED},
   name text not null, logo_url text, logo_key text,
-  time_zone text
+  time_zone text,
+  constraint builder_logo_key_owner check (starts_with(logo_key, 'logos/' || id || '/'))
 );
 create table connection (
   id serial primary key,
@@ -105,7 +106,8 @@ create table app_user (
   name text not null,
   email text not null unique,
   password_hash text, picture_key text, disabled_at timestamptz(3),
-  staff_role text check (staff_role in ('VIEWER', 'OPERATOR', 'ADMIN'))
+  staff_role text check (staff_role in ('VIEWER', 'OPERATOR', 'ADMIN')),
+  constraint app_user_picture_key_owner check (starts_with(picture_key, 'pictures/' || id || '/'))
 );
 create unique index app_user_email_comparable on app_user (comparable_text(email));
 create table membership (
@@ -407,7 +409,8 @@ create table swms_document (
   name text not null,
   status text not null check (status in ('WAITING_REVIEW', 'REVIEWED', 'CHANGES_REQUESTED')),
   url text,
-  document_key text
+  document_key text,
+  constraint swms_document_document_key_owner check (starts_with(document_key, 'documents/' || builder_id || '/'))
 );
 create index swms_document_subcontractor_id_changed_at_index on swms_document (subcontractor_id, changed_at);
 create index swms_document_subcontractor_id_created_at_id_index on swms_document (subcontractor_id, created_at, id);
@@ -429,7 +432,8 @@ create table insurance (
   custom_type text,
   status text not null check (status in ('WAITING_REVIEW', 'REVIEWED', 'CHANGES_REQUESTED', 'EXPIRED')),
   expiry timestamptz(3), url text,
-  document_key text
+  document_key text,
+  constraint insurance_document_key_owner check (starts_with(document_key, 'documents/' || builder_id || '/'))
 );
 create index insurance_builder_id_created_at_id_index on insurance (builder_id, created_at, id);
 create index insurance_builder_id_expiry_index on insurance (builder_id, expiry);
@@ -635,7 +639,8 @@ create table photo (
   metadata jsonb not null default '{}', archived_at timestamptz(3),
   integrator_id text references integrator,
   source_app text, page_external_source_id text,
-  external_source_id text
+  external_source_id text,
+  constraint photo_key_owner check (starts_with(key, 'photos/' || builder_id || '/'))
 );
 create index photo_builder_id_changed_at_index on photo (builder_id, changed_at) where archived_at is null;
 create index photo_builder_id_created_at_id_index on photo (builder_id, created_at, id)

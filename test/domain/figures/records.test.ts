@@ -30,7 +30,7 @@ const INSERTS = [
     from generate_series(1, 300) n`,
   `insert into photo (id, created_at, updated_at, builder_id, project_id, source, file_name, content_type, key, file_size, sort_date, archived_at)
     select 'att_@' || n, ${instantOf('n')}, now(), 'buil_@', 'proj_@' || 1 + n % 3, case when n % 5 = 0 then 'SITE_DIARY' else 'GALLERY' end,
-      'a.jpg', 'image/jpeg', 'photos/@' || n, 1, now(), case when n % 9 = 0 then now() end from generate_series(1, 500) n`,
+      'a.jpg', 'image/jpeg', 'photos/buil_@/' || n, 1, now(), case when n % 9 = 0 then now() end from generate_series(1, 500) n`,
   `insert into timesheet (id, created_at, updated_at, builder_id, project_id, profile_id, status, date, hours)
     select 'ts_@' || n, now(), now(), 'buil_@', 'proj_@1', 'pers_@', case when n % 3 = 0 then 'WAITING_REVIEW' else 'REJECTED' end, now(), 1
     from generate_series(1, 50) n`,
