@@ -22,6 +22,15 @@ const SUPPORTED_PARAMETERS = new Set([
   'token_type_hint',
 ]);
 
+/** Parameters of an authorization request alone. */
+const AUTHORIZATION_PARAMETERS = new Set([
+  'response_type',
+  'state',
+  'code_challenge',
+  'code_challenge_method',
+  'builder_id',
+]);
+
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Parses an `application/x-www-form-urlencoded` body. RFC 6749 section 4.4.2 and appendix B. */
@@ -153,10 +162,13 @@ export function requireParameterCount(count: number): void {
   if (count > MAX_PARAMETERS) throw invalidRequest(`A request may have at most ${MAX_PARAMETERS} parameters.`);
 }
 
-/** Throws `invalid_request` for a parameter that is included more than once. RFC 6749 section 3.2. */
+/** Throws `invalid_request` for a parameter that is included more than once (RFC 6749 section 3.2), or with brackets after its name. */
 export function rejectRepeatedParameters(names: readonly string[]): void {
   const seen = new Set<string>();
   for (const name of names) {
+    const [known] = name.split('[') as [string];
+    if (known !== name && (SUPPORTED_PARAMETERS.has(known) || AUTHORIZATION_PARAMETERS.has(known)))
+      throw invalidRequest(`The parameter ${known} must be named without brackets.`);
     if (seen.has(name)) throw invalidRequest(`The parameter ${name} is repeated.`);
     seen.add(name);
   }

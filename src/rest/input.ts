@@ -87,7 +87,7 @@ const LIST_PARAMETERS = ['cursor', 'offset', 'updatedSince'];
 /** Returns an error for each parameter of lists that was sent to an operation whose pages follow `after` (EVT-8). */
 function findListParameters(locations: ArgumentLocation[], query: RawInput['query']): FieldError[] {
   if (!locations.some(({ location, name }) => location === 'query' && name === 'after')) return [];
-  const sent = LIST_PARAMETERS.filter((name) => query[name] !== undefined);
+  const sent = LIST_PARAMETERS.filter((name) => listParameters(name, query).length > 0);
   return sent.map((fieldName) => ({ fieldName, message: 'is not accepted here: the next page begins at `after`' }));
 }
 

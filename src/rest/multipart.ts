@@ -143,6 +143,7 @@ function requireName({ fieldname }: MultipartFile | MultipartValue): string {
 type Reject = (fieldName: string, message: string) => void;
 
 function readField(part: MultipartValue, name: string, { fields }: Form, reject: Reject): void {
+  if (/^(type|file)(:\d+)?\[/.test(name)) reject(name, 'must be named without brackets');
   const isShortText = typeof part.value === 'string' && !part.valueTruncated && isCleanText(part.value);
   if (!isShortText) reject(name, 'is no short text');
   fields.set(name, isShortText ? (part.value as string) : '');

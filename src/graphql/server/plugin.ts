@@ -7,7 +7,7 @@ import type { Operation } from '../../../schema/route-table.ts';
 import type { RequestAuthenticator } from '../../auth/request-authenticator.ts';
 import type { RequestContext } from '../../auth/request-context.ts';
 import type { LargeBodyForm } from '../../http/bodies/large-body-form.ts';
-import type { ApiError } from '../../shared/errors.ts';
+import { type ApiError, invalidField } from '../../shared/errors.ts';
 import { traced } from '../../shared/tracing.ts';
 import { meteredFieldResolver } from '../engine/metered-field-resolver.ts';
 import { compiledQueries, type ExecuteQuery } from './compiled-operations.ts';
@@ -126,7 +126,7 @@ export async function registerGraphqlRoute(app: FastifyInstance, route: GraphqlR
         if (request.context) await bodies.admit(request);
       },
       preParsing: async (request, _reply, payload) => bodies.limitStream(request, payload),
-      preHandler: [limitLength, (request) => newDocuments.admit(request)],
+      preHandler: [rejectBrackets, limitLength, (request) => newDocuments.admit(request)],
       errorHandler(thrown: FastifyError, request, reply) {
         const error = publicError(thrown, request);
         const errors = [{ message: error.message, extensions: toExtensions(error) }];
@@ -138,6 +138,12 @@ export async function registerGraphqlRoute(app: FastifyInstance, route: GraphqlR
       handler: sendLargeResponses(handle),
     });
   });
+}
+
+/** Throws 400 for a parameter of a query with brackets after its name, which Apollo Server would ignore. */
+async function rejectBrackets({ query }: FastifyRequest): Promise<void> {
+  const sent = Object.keys(query as object).find((name) => /^(query|operationName|variables|extensions)\[/.test(name));
+  if (sent) throw invalidField(sent.split('[')[0]!, 'must be named without brackets');
 }
 
 /** Whether a browser requests the page, and not a query. Browsers send no token for it, so that every request with one is charged. */

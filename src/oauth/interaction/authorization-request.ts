@@ -63,7 +63,7 @@ export async function resolveRedirectTarget(
   { databases }: OAuthDependencies,
   { parameters, names }: AuthorizationQuery,
 ): Promise<RedirectTarget> {
-  rejectRepeatedParameters(names.filter((name) => name === 'client_id' || name === 'redirect_uri'));
+  rejectRepeatedParameters(names.filter((name) => /^(client_id|redirect_uri)(\[|$)/.test(name)));
   const clientId = requireParameter(parameters, 'client_id');
   const client = await findClient(Object.values(databases), clientId);
   if (!client) throw invalidRequest('The client_id is not one that is registered.');
