@@ -220,7 +220,7 @@ end $$;
 
 -- Inserts an erasure unless it exists, and replaces its person in the audit log. Returns the number of changed entries. A role that does not
 -- own the tables can do neither by itself. Records that still have a name, and what is no record of a person, are not replaced, and the
--- pseudonym names nobody else: entries cannot be attributed to another person.
+-- pseudonym is that of no erasure without a record of this one: entries cannot be attributed to another person, erased or not.
 create function record_erasure(recorded jsonb) returns bigint language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   added public.erasure := pg_catalog.jsonb_populate_record(null::public.erasure, recorded);
@@ -231,6 +231,9 @@ begin
   if added.kind = 'PERSON' then
     if added.pseudonym is null or added.pseudonym !~ form then
       raise exception 'not a pseudonym: %', added.pseudonym using errcode = '42501';
+    end if;
+    if not (select pg_catalog.bool_or(subject_ids && added.subject_ids) from public.erasure where pseudonym = added.pseudonym) then
+      raise exception '% is another person.', added.pseudonym using errcode = '42501';
     end if;
     foreach subject in array added.subject_ids loop
       if subject !~ '^(user|wkr|pers|con)_[a-z0-9]+$'

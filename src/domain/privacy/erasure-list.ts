@@ -29,14 +29,14 @@ export async function storeErasure(storage: Storage, erasure: ListedErasure): Pr
   await storage.store(toKey(erasure.id), Readable.from([bytes]), 'application/json', MAX_BYTES);
 }
 
-/** Lists the ids of the stored erasures. */
+/** Lists the ids of the stored erasures, oldest first: a later one of the same person has the pseudonym of an earlier one. */
 export async function listStoredErasures({ byteStore }: Storage): Promise<string[]> {
   const ids: string[] = [];
   for await (const { key } of byteStore.list(`${FOLDER}/`)) {
     const [, id] = /^erasures\/(era_[a-z0-9]+)\.json$/.exec(key) ?? [];
     if (id) ids.push(id);
   }
-  return ids;
+  return ids.sort();
 }
 
 /** Reads a stored erasure; null if there is none. Throws for an object that this service has not written. */

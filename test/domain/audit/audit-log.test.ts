@@ -260,6 +260,27 @@ describe('recordErasure of what is not erased', () => {
     await expect(erase('user_5', 'Erased person 00000000a4')).rejects.toThrow('is another one');
     expect(await database.fork().count(Erasure, { pseudonym })).toBe(1);
   });
+
+  it('with the pseudonym of another erased person is rejected; a later erasure of the same person has it (ACC-24)', async () => {
+    const actor = { type: 'USER', id: 'user_6' } as const;
+    await record({ actor, action: 'client.created', objectId: 'cli_6' });
+    await erase('user_5', pseudonym);
+    await expect(erase('user_6', pseudonym)).rejects.toThrow(`${pseudonym} is another person`);
+    expect((await entriesOf('cli_6'))[0]!.actorId).toBe('user_6');
+    // The second erasure has a record of the first, the third one of the second only.
+    for (const subjectIds of [['user_5', 'wkr_5'], ['wkr_5']]) {
+      const dates = { requestedAt: NOW, dueAt: NOW, cancelledAt: null };
+      const erasure = {
+        id: `era_${subjectIds.join('')}`,
+        kind: 'PERSON' as const,
+        subjectIds,
+        builderIds: [],
+        pseudonym,
+      };
+      await recordErasure(database.fork(), { ...erasure, ...dates });
+    }
+    expect(await database.fork().count(Erasure, { pseudonym })).toBe(3);
+  });
 });
 
 describe('recordErasure of a short id', () => {
