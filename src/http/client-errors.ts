@@ -30,11 +30,11 @@ export function sendClientError(error: NodeJS.ErrnoException, socket: Socket): v
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
 }
 
-export const headersTooLarge = (message: string) => new ApiError(431, 'HEADERS_TOO_LARGE', message);
+export const headersTooLarge = (message: string) => new ApiError('HEADERS_TOO_LARGE', message);
 
 function toClientError(code: string | undefined): ApiError {
   if (code === 'HPE_HEADER_OVERFLOW') return headersTooLarge('The headers are too large.');
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new ApiError(408, 'REQUEST_TIMEOUT', 'The request took too long.');
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new ApiError('REQUEST_TIMEOUT', 'The request took too long.');
   if (code === 'SMALL_CHUNKS') return invalidField('body', 'must not be sent in many small chunks');
   return invalidField('request', 'must be valid HTTP/1.1');
 }

@@ -17,8 +17,8 @@ export function installErrorHandler(app: FastifyInstance): void {
 /** Returns the public error for an error of a route, and logs the cause of a failure. */
 export function publicError(thrown: FastifyError, request: FastifyRequest): ApiError {
   const error = toTransportError(thrown, request) ?? toApiError(thrown);
-  if (error.status < 500) request.rejection = describeRejection(error);
-  if (error.status >= 500) request.log.error({ err: error.cause ?? error }, error.message);
+  if (error.isRejection) request.rejection = describeRejection(error);
+  if (!error.isRejection) request.log.error({ err: error.cause ?? error }, error.message);
   return error;
 }
 

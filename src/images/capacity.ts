@@ -6,8 +6,8 @@ export const MAX_WAIT_MS = 10_000;
 
 /** The limit of the share or of the service is reached. In a bulk call, only the image concerned fails. */
 export class NoCapacityError extends ApiError {
-  constructor({ status, code, message, cause, headers }: ApiError) {
-    super(status, code, message, { cause, headers });
+  constructor({ code, message, cause, headers }: ApiError) {
+    super(code, message, { cause, headers });
   }
 }
 

@@ -165,7 +165,7 @@ function addFile(
 
 const LIMIT_CODES = ['FST_FILES_LIMIT', 'FST_FIELDS_LIMIT', 'FST_PARTS_LIMIT', 'FST_REQ_FILE_TOO_LARGE'];
 
-const formTooLarge = (message: string) => new ApiError(413, 'PAYLOAD_TOO_LARGE', message);
+const formTooLarge = (message: string) => new ApiError('PAYLOAD_TOO_LARGE', message);
 
 /** Returns the client error for an error of the parser; errors of the file system are returned as they are. */
 function toFormError(error: unknown): unknown {

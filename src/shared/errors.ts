@@ -21,21 +21,50 @@ const MAX_NAME_LENGTH = 100;
 export const shortenName = (name: string): string =>
   name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}…`.toWellFormed() : name;
 
+/** HTTP status of each error code. Every other code names a conflict with what is stored: 409. */
+const STATUSES: Readonly<Record<string, number>> = {
+  BAD_USER_INPUT: 400,
+  SUBSCRIPTION_NOT_SUPPORTED: 400,
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  INSUFFICIENT_SCOPE: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  REQUEST_TIMEOUT: 408,
+  CURSOR_EXPIRED: 410,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  RANGE_NOT_SATISFIABLE: 416,
+  RATE_LIMITED: 429,
+  UPLOAD_QUOTA: 429,
+  HEADERS_TOO_LARGE: 431,
+  INTERNAL: 500,
+  UNAVAILABLE: 503,
+};
+
 /**
  * A public error. Any other error that is thrown becomes `INTERNAL`, and its message is only logged. REST sends `{ code, message }`, or
  * `{ errors }` for a validation error; GraphQL has the same in `extensions`.
  */
 export class ApiError extends Error {
-  readonly status: number;
   readonly code: string;
   readonly headers: Record<string, string>;
 
-  constructor(status: number, code: string, message: string, options: ErrorOptions = {}) {
+  constructor(code: string, message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ApiError';
-    this.status = status;
     this.code = code;
     this.headers = options.headers ?? {};
+  }
+
+  /** HTTP status of the response. */
+  get status(): number {
+    return STATUSES[this.code] ?? 409;
+  }
+
+  /** Whether the request is to blame, and not the service. */
+  get isRejection(): boolean {
+    return this.status < 500;
   }
 
   /** Returns the JSON body of the REST response. ERR-1, ERR-10. */
@@ -53,7 +82,7 @@ export class ValidationError extends ApiError {
 
   constructor(all: readonly FieldError[], details: Record<string, unknown> = {}) {
     const errors = all.slice(0, MAX_FIELD_ERRORS);
-    super(400, 'BAD_USER_INPUT', errors.map((error) => `${error.fieldName}: ${error.message}`).join('; '));
+    super('BAD_USER_INPUT', errors.map((error) => `${error.fieldName}: ${error.message}`).join('; '));
     this.errors = errors;
     this.details = details;
   }
@@ -109,59 +138,58 @@ export const invalidField = (fieldName: string, message: string) => new Validati
 /** 401 with the challenge of RFC 6750: `error="invalid_token"` for an invalid token, and no error without a token. */
 export function unauthenticated(message: string, tokenSent: boolean): ApiError {
   const challenge = tokenSent ? `Bearer error="invalid_token", error_description="${message}"` : 'Bearer';
-  return new ApiError(401, 'UNAUTHENTICATED', message, { headers: { 'WWW-Authenticate': challenge } });
+  return new ApiError('UNAUTHENTICATED', message, { headers: { 'WWW-Authenticate': challenge } });
 }
 
 /** 403: the token or the builder's connection does not have the scope. */
 export function insufficientScope(scope: string, message = `This operation needs the scope ${scope}.`): ApiError {
   const challenge = `Bearer error="insufficient_scope", scope="${scope}"`;
-  return new ApiError(403, 'INSUFFICIENT_SCOPE', message, { headers: { 'WWW-Authenticate': challenge } });
+  return new ApiError('INSUFFICIENT_SCOPE', message, { headers: { 'WWW-Authenticate': challenge } });
 }
 
-export const forbidden = (message: string) => new ApiError(403, 'FORBIDDEN', message);
+export const forbidden = (message: string) => new ApiError('FORBIDDEN', message);
 
-export const notFound = (what: string) => new ApiError(404, 'NOT_FOUND', `${what} not found.`);
+export const notFound = (what: string) => new ApiError('NOT_FOUND', `${what} not found.`);
 
 export const methodNotAllowed = (allow: string[]) =>
-  new ApiError(405, 'METHOD_NOT_ALLOWED', `This path allows ${allow.join(', ')}.`, {
+  new ApiError('METHOD_NOT_ALLOWED', `This path allows ${allow.join(', ')}.`, {
     headers: { Allow: allow.join(', ') },
   });
 
-export const conflict = (code: string, message: string) => new ApiError(409, code, message);
+export const conflict = (code: string, message: string) => new ApiError(code, message);
 
 /** 410: the events after a cursor are no longer kept. EVT-11, EVT-12. */
 export const cursorExpired = () =>
-  new ApiError(410, 'CURSOR_EXPIRED', 'The events after this cursor are no longer kept. Copy the lists again.');
+  new ApiError('CURSOR_EXPIRED', 'The events after this cursor are no longer kept. Copy the lists again.');
 
 export const payloadTooLarge = (limit: number) =>
-  new ApiError(413, 'PAYLOAD_TOO_LARGE', `The body may have at most ${limit} bytes.`);
+  new ApiError('PAYLOAD_TOO_LARGE', `The body may have at most ${limit} bytes.`);
 
 export const unsupportedMediaType = (accepted: string) =>
-  new ApiError(415, 'UNSUPPORTED_MEDIA_TYPE', `The body must be ${accepted}.`);
+  new ApiError('UNSUPPORTED_MEDIA_TYPE', `The body must be ${accepted}.`);
 
 /** 415: a body with a Content-Encoding. RFC 9110 section 12.5.3. */
 export const unsupportedEncoding = () =>
-  new ApiError(415, 'UNSUPPORTED_MEDIA_TYPE', 'The body must have no Content-Encoding.', {
+  new ApiError('UNSUPPORTED_MEDIA_TYPE', 'The body must have no Content-Encoding.', {
     headers: { 'Accept-Encoding': 'identity' },
   });
 
 export const rateLimited = (retryAfterSeconds: number) =>
-  new ApiError(429, 'RATE_LIMITED', 'Too many requests.', { headers: { 'Retry-After': String(retryAfterSeconds) } });
+  new ApiError('RATE_LIMITED', 'Too many requests.', { headers: { 'Retry-After': String(retryAfterSeconds) } });
 
 /** 429: the integrator's unused uploads have reached its quota. @param limit bytes. */
 export const uploadQuotaExceeded = (limit: number) =>
   new ApiError(
-    429,
     'UPLOAD_QUOTA',
     `Uploads that no photo uses may take at most ${limit} bytes. Use them in photos, or wait until they expire.`,
     { headers: { 'Retry-After': '60' } },
   );
 
 export const internalError = (cause: unknown) =>
-  new ApiError(500, 'INTERNAL', 'Something went wrong on our side.', { cause });
+  new ApiError('INTERNAL', 'Something went wrong on our side.', { cause });
 
 export const unavailable = (cause: unknown) =>
-  new ApiError(503, 'UNAVAILABLE', 'The service cannot answer now; try again.', {
+  new ApiError('UNAVAILABLE', 'The service cannot answer now; try again.', {
     cause,
     headers: { 'Retry-After': '1' },
   });

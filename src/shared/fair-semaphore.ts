@@ -322,7 +322,7 @@ export class FairSemaphore {
 
   #createShareFullError(): ApiError {
     this.#rejectedByShare++;
-    return new ApiError(429, 'RATE_LIMITED', `Too many concurrent requests for this resource: ${this.name}.`, {
+    return new ApiError('RATE_LIMITED', `Too many concurrent requests for this resource: ${this.name}.`, {
       headers: { 'Retry-After': '1' },
     });
   }

@@ -102,7 +102,7 @@ function createContextFactory(dependencies: ConsoleDependencies) {
     const region = parseRegion(request);
     const findIn = (each: (typeof REGIONS)[number]) => findStaff(databases[each], request, secure, clock.now());
     const staff = await findIn(region);
-    if (!staff) throw new ApiError(401, 'UNAUTHENTICATED', 'Sign in to the console.');
+    if (!staff) throw new ApiError('UNAUTHENTICATED', 'Sign in to the console.');
     const authenticated = await authenticator.admit(request, reply, region, toCaller(staff));
     const source: AuditSource = {
       actor: { type: 'STAFF', id: staff.id, role: staff.role },

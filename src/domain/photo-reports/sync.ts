@@ -89,7 +89,7 @@ export async function syncReport(
     });
   } catch (error) {
     // A read-only database has saved nothing; a retry would fail too.
-    const failed = saveStarted && !isReadOnlyError(error) && !(error instanceof ApiError && error.status < 500);
+    const failed = saveStarted && !isReadOnlyError(error) && !(error instanceof ApiError && error.isRejection);
     throw failed ? internalError(error) : error;
   }
 }

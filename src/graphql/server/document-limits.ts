@@ -49,7 +49,7 @@ function findError(document: DocumentNode): ApiError | null {
     (definition) => definition.kind === Kind.OPERATION_DEFINITION && definition.operation === 'subscription',
   );
   if (isSubscription) {
-    return new ApiError(400, 'SUBSCRIPTION_NOT_SUPPORTED', 'There are no subscriptions: send a query or a mutation.');
+    return new ApiError('SUBSCRIPTION_NOT_SUPPORTED', 'There are no subscriptions: send a query or a mutation.');
   }
   const visits = countFragmentVisits(document);
   if (visits > MAX_FRAGMENT_VISITS)

@@ -240,7 +240,7 @@ function parseRange(header: string, size: number): ByteRange | null {
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first);
   if (first !== '' && last !== '' && Number(last) < start) return null;
   if (start >= size) {
-    throw new ApiError(416, 'RANGE_NOT_SATISFIABLE', `The file has ${size} bytes.`, {
+    throw new ApiError('RANGE_NOT_SATISFIABLE', `The file has ${size} bytes.`, {
       headers: { 'Content-Range': `bytes */${size}` },
     });
   }

@@ -40,7 +40,7 @@ export function configureEndpoints(
     const body = toTransportErrorBody(error);
     if (!body) throw thrown;
     // The cause is logged and never sent.
-    if (error.status >= 500) request.log.error({ err: error.cause ?? error }, error.message);
+    if (!error.isRejection) request.log.error({ err: error.cause ?? error }, error.message);
     return reply.code(error.status).headers(error.headers).send(body);
   });
 }
