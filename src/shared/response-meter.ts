@@ -15,10 +15,14 @@ export const EVENT_PAGE_COST = 5_000;
 /** Maximum bytes of a GraphQL response. */
 export const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
-/** 400 on the field `query`, with the cost and the limit in its extensions. */
-export function costLimitExceeded(what: string, cost: number, limit: number): ApiError {
-  const message = `must not ${what}: it has ${cost}, and the limit is ${limit}`;
-  return new ValidationError([{ fieldName: 'query', message }], { cost, limit });
+/**
+ * 400 on the field `query`, with the limit that the count exceeds in its extensions.
+ *
+ * @param cost Whole cost of the document, which is in the extensions too; absent where it is not known yet.
+ */
+export function costLimitExceeded(what: string, count: number, limit: number, cost?: number): ApiError {
+  const message = `must not ${what}: it has ${count}, and the limit is ${limit}`;
+  return new ValidationError([{ fieldName: 'query', message }], { ...(cost !== undefined && { cost }), limit });
 }
 
 /** Counts the fields and bytes of a response while it is built, in compiled and interpreted operations. */
@@ -58,17 +62,18 @@ export class ResponseMeter {
   hold(bytes: number): void {
     this.#heldBytes += bytes;
     if (this.#heldBytes <= this.#maxBytes) return;
-    this.rejection ??= costLimitExceeded('read so many bytes', this.#heldBytes, this.#maxBytes);
+    this.rejection ??= costLimitExceeded('read so many bytes', this.#heldBytes, this.#maxBytes, this.#wholeCost);
     throw this.rejection;
   }
 
   /** Throws 400 where a count exceeds its limit. */
   check(): void {
     if (this.fields <= this.#maxFields && this.bytes <= this.#maxBytes && !this.rejection) return;
+    const cost = this.#wholeCost;
     this.rejection ??=
       this.fields > this.#maxFields
-        ? costLimitExceeded('select so many fields of so many records', this.#wholeCost, this.#maxFields)
-        : costLimitExceeded('have so many bytes in its response', this.bytes, this.#maxBytes);
+        ? costLimitExceeded('select so many fields of so many records', cost, this.#maxFields, cost)
+        : costLimitExceeded('have so many bytes in its response', this.bytes, this.#maxBytes, cost);
     throw this.rejection;
   }
 

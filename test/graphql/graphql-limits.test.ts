@@ -65,7 +65,8 @@ describe('a query', () => {
     const names = Array.from({ length: 1_665 }, (_, at) => `a${at}: __typename`).join(' ');
     expect((await post({ query: `{ me { ${names} } }` })).json().errors).toBeUndefined();
     const { status, extensions } = await readRejection(`{ me { ${names} id name } }`);
-    expect([status, extensions.cost, extensions.limit]).toEqual([400, 5_002, 5_000]);
+    expect(extensions.errors[0].message).toContain('it has 5002, and the limit is 5000');
+    expect([status, extensions.cost, extensions.limit]).toEqual([400, 1_667, 5_000]);
   });
 
   it('must be the only one of its request (ERR-25)', async () => {
@@ -104,6 +105,15 @@ describe('a document that exceeds a limit (LIM-33)', () => {
     expect(await countMeetings()).toBe(50);
   });
 
+  it.each([
+    ['root fields', repeat(51, 'me { id name }'), 50, 102],
+    ['comparisons of fields', `me { ${'id '.repeat(4_900)} }`, 5_000, 4_900],
+    ['depth', `me { id ${'... { '.repeat(250)} name ${'}'.repeat(250)} }`, 250, 2],
+  ])('is rejected with its whole cost for its %s (LIM-17, LIM-18)', async (_, selections, limit, cost) => {
+    const query = `{ ${selections} }`;
+    expect(await readRejection(query)).toMatchObject({ status: 400, extensions: { cost, limit } });
+  });
+
   it('is rejected for 51 root fields also in fragments of a query', async () => {
     const query = `{ ...A ...B } fragment A on Query { ${repeat(26, 'me { id }')} }
       fragment B on Query { ${repeat(25, 'me { id }').replaceAll('a', 'b')} }`;
@@ -114,7 +124,9 @@ describe('a document that exceeds a limit (LIM-33)', () => {
     const pages = repeat(20, 'timesheets(limit: 1) { meta { totalCount } }');
     const query = `{ builders { data { projects { data { ${pages} } } } } }`;
     const records = 25 + 25 * 25 + 625 * 20 * 25;
-    expect(await readRejection(query)).toMatchObject({ status: 400, extensions: { cost: records, limit: 250_000 } });
+    const { status, extensions } = await readRejection(query);
+    expect(extensions.errors[0].message).toContain(`it has ${records}, and the limit is 250000`);
+    expect([status, extensions.cost, extensions.limit]).toEqual([400, 25 + 625 * 20, 250_000]);
   });
 
   it('executes no mutation whose cost is too high, with the whole cost (LIM-15)', async () => {

@@ -1,5 +1,5 @@
-import type { ApolloServerPlugin } from '@apollo/server';
-import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
+import type { ApolloServerPlugin, GraphQLRequestContext } from '@apollo/server';
+import { type DocumentNode, type GraphQLSchema, getOperationAST, type OperationDefinitionNode, parse } from 'graphql';
 import type { RestRoute } from '../../../schema/rest.ts';
 import type { RequestContext } from '../../auth/request-context.ts';
 import { Loaders } from '../../database/read/loaders.ts';
@@ -65,15 +65,9 @@ export function operationSteps(
             throw error instanceof ApiError ? toGraphqlError(error) : error;
           }
         },
-        async willSendResponse({
-          document,
-          operation,
-          response,
-          contextValue: {
-            meter,
-            operation: { cost },
-          },
-        }) {
+        async willSendResponse(requestContext) {
+          const { document, operation, response, contextValue: context } = requestContext;
+          const { meter } = context;
           release?.();
           if (document) {
             const decayed = 0.9 * (observedCosts.get(document) ?? 0);
@@ -87,20 +81,39 @@ export function operationSteps(
           }
           if (response.body.kind !== 'single') return;
           const { singleResult } = response.body;
-          singleResult.extensions = { ...singleResult.extensions, cost };
+          for (const { extensions } of singleResult.errors ?? []) {
+            if (extensions?.limit !== undefined && extensions.cost === undefined)
+              extensions.cost = context.operation.cost = findRejectedCost(requestContext, estimateCost);
+          }
+          singleResult.extensions = { ...singleResult.extensions, cost: context.operation.cost };
         },
       };
     },
   };
 }
 
+/** Returns the cost of a document that was rejected before it was estimated; 0 where it has no operation or cannot be parsed. */
+function findRejectedCost(
+  { document, source, request: { operationName, variables } }: GraphQLRequestContext<RequestContext>,
+  estimateCost: ReturnType<typeof createCachedCostEstimate>,
+): number {
+  try {
+    const parsed = document ?? parse(source!, { noLocation: true });
+    const operation = getOperationAST(parsed, operationName);
+    return operation ? estimateCost(parsed, operation, variables ?? {}).cost : 0;
+  } catch {
+    return 0;
+  }
+}
+
 /** Throws 400 for an operation that is too large, with what it has and the limit. LIM-15, LIM-17. */
 function requireLimits({ operation }: OperationDefinitionNode, { cost, records }: Estimate, rootFields: number): void {
   // graphql-js interprets mutations.
   const maxCost = operation === 'mutation' ? MAX_INTERPRETED_COST : MAX_COST;
-  if (rootFields > MAX_ROOT_FIELDS) throw costLimitExceeded('have so many root fields', rootFields, MAX_ROOT_FIELDS);
-  if (cost > maxCost) throw costLimitExceeded('select so many fields of so many records', cost, maxCost);
-  if (records > MAX_RECORDS) throw costLimitExceeded('ask for so many records', records, MAX_RECORDS);
+  if (rootFields > MAX_ROOT_FIELDS)
+    throw costLimitExceeded('have so many root fields', rootFields, MAX_ROOT_FIELDS, cost);
+  if (cost > maxCost) throw costLimitExceeded('select so many fields of so many records', cost, maxCost, cost);
+  if (records > MAX_RECORDS) throw costLimitExceeded('ask for so many records', records, MAX_RECORDS, cost);
 }
 
 /** Authorizes every root field, then charges their budgets (LIM-2). The error of one names its path. */
