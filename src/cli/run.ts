@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
 import { DataTransferError } from '../data-transfer/transaction.ts';
-import { RollbackRefusedError, SchemaMismatchError } from '../database/run-migrations.ts';
+import { SchemaMismatchError } from '../database/run-migrations.ts';
 import { isOperatorError } from '../dev-postgres/open-databases.ts';
 import { FolderError } from '../shared/folder.ts';
 import { toTerminalText } from '../shared/terminal-text.ts';
@@ -101,7 +101,6 @@ function describeCommandError(error: unknown): string {
   const { message, code, path, stack } = error as NodeJS.ErrnoException;
   if (error instanceof CommanderError) return message.replace(/^error: /, '').replace(/\n/g, ' ');
   if (error instanceof CliError || error instanceof ConfigError || error instanceof SchemaMismatchError) return message;
-  if (error instanceof RollbackRefusedError) return message;
   if (isOperatorError(error) || error instanceof DataTransferError || error instanceof FolderError) return message;
   if (path && ['ENOENT', 'EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR', 'EISDIR'].includes(code ?? '')) {
     return `${path} cannot be used: ${message}`;

@@ -4,7 +4,6 @@ import { migrations } from './migrations/index.ts';
 import { createOrm, releaseLostConnections } from './orm.ts';
 import { DIRECT_SETTINGS, toPoolConfig } from './pool/session-settings.ts';
 import { CONNECT_TIMEOUT_MS } from './pool/timeouts.ts';
-import { findAppliedMigrations, planRollback, type RollbackPlan } from './rollback-migration.ts';
 import { type ReportLine, withAdvisoryLock } from './write/advisory-lock.ts';
 
 /** Serializes processes that migrate: the second one waits and finds nothing left to do. */
@@ -47,6 +46,17 @@ export async function runPendingMigrations(
   return withAdvisoryLock(database.url, LOCK, apply, report);
 }
 
+// A start need not create MikroORM for these, which takes long. Without names, so that they pass poolers that change sessions.
+const FIND_TABLE = { name: '', text: `select to_regclass('mikro_orm_migrations')::text` };
+const SELECT_APPLIED = { name: '', text: 'select name from mikro_orm_migrations order by id' };
+
+/** Returns the names of the applied migrations, oldest first. Works on a read-only database too. */
+export async function findAppliedMigrations({ runner }: Database): Promise<string[]> {
+  const [found] = await runner.run(FIND_TABLE, []);
+  if (found![0] === null) return [];
+  return (await runner.run(SELECT_APPLIED, [])).map(([name]) => name!);
+}
+
 async function findPending(database: Database): Promise<string[]> {
   const applied = await findAppliedMigrations(database);
   if (applied.some((name) => name < migrations[0]!.name)) {
@@ -73,51 +83,14 @@ export async function retryOnLockTimeout<T>(
   }
 }
 
-/** A rollback that would destroy data, or of another migration than the expected one. Nothing was changed. */
-export class RollbackRefusedError extends Error {
-  override name = 'RollbackRefused';
-}
-
-interface RollbackOptions {
-  /** Roll back even if rows or values are lost. */
-  destroyData: boolean;
-  /** Name of the only migration that may be rolled back; any when absent. */
-  expected?: string;
-  report?: ReportLine;
-}
-
-/** Rolls back the newest migration and returns its name; [] when none is applied. Throws `RollbackRefusedError`. */
-export async function rollbackLast(
-  database: Database,
-  { destroyData, expected, report }: RollbackOptions,
-): Promise<string[]> {
-  const rollBack = async () => {
-    const plan = await planRollback(database);
-    if (!plan) return [];
-    if (expected !== undefined && plan.migration !== expected) {
-      throw new RollbackRefusedError(
-        `Region ${database.region} is at ${plan.migration} by now: nothing was rolled back.`,
-      );
-    }
-    if (!destroyData && plan.losses.length > 0) {
-      throw new RollbackRefusedError(
-        `Rolling back ${plan.migration} in ${database.region} destroys ${describeLosses(plan)}: add --destroy-data to do it.`,
-      );
-    }
-    return withMigrator(database, async (migrator) =>
+/** Undoes the newest migration with the data of what it created, and returns its name; [] when none is applied. */
+export async function rollbackLast(database: Database, report?: ReportLine): Promise<string[]> {
+  const rollBack = () =>
+    withMigrator(database, async (migrator) =>
       (await retryOnLockTimeout(() => migrator.down())).map(({ name }) => name),
     );
-  };
   return withAdvisoryLock(database.url, LOCK, rollBack, report);
 }
-
-/** Returns `12 rows of photo, 3 values of meeting.agenda`. */
-export const describeLosses = ({ losses }: RollbackPlan): string =>
-  losses
-    .map(({ table, column, rows }) =>
-      column === null ? `${rows} rows of ${table}` : `${rows} values of ${table}.${column}`,
-    )
-    .join(', ');
 
 /** Statements of migrations have no time limit, but a short lock timeout, because other statements queue behind a waiting one. */
 async function withMigrator<T>(

@@ -10,9 +10,8 @@ import { createMigration } from '../../src/cli/services/migrations.ts';
 import { updateSchemaDocuments } from '../../src/cli/services/schema-documents.ts';
 import { formatSettingsTable } from '../../src/config/settings.ts';
 import { migrations } from '../../src/database/migrations/index.ts';
-import { findAppliedMigrations } from '../../src/database/rollback-migration.ts';
-import { rollbackLast } from '../../src/database/run-migrations.ts';
-import { type CliHarness, seedBuilders, startCli, TextCollector } from './cli-harness.ts';
+import { TOKEN_KEY } from '../support/harness.ts';
+import { type CliHarness, startCli, TextCollector } from './cli-harness.ts';
 
 const MIGRATIONS = resolve(import.meta.dirname, '../../src/database/migrations');
 const migrationNames = migrations.map(({ name }) => name);
@@ -71,7 +70,7 @@ describe('migrate up, down and status', { timeout }, () => {
     for (const text of ['n\n', '\n', '']) {
       const { code, output } = await answer(text);
       expect(code).toBe(1);
-      expect(output).toContain(`us1: roll back ${migrationNames.at(-1)}\n`);
+      expect(output).toContain(`us1: undo ${migrationNames.at(-1)}\n`);
       expect(output).toContain('migrate down: was not confirmed.');
     }
     expect(await cli.json(['migrate', 'status', '--region', 'us1'])).toMatchObject({ regions: { us1: all } });
@@ -79,19 +78,14 @@ describe('migrate up, down and status', { timeout }, () => {
     await cli.run(['migrate', 'up']);
   });
 
-  it('do not roll back a migration that destroys data without --destroy-data', async () => {
+  it('undo the newest migration in both regions with --yes, but not in production', async () => {
     await cli.run(['migrate', 'up']);
-    await seedBuilders(cli, 'us1');
     const down = ['migrate', 'down', '--yes'];
-    for (const database of Object.values(cli.databases)) {
-      while ((await findAppliedMigrations(database)).length > 1) await rollbackLast(database, { destroyData: false });
-    }
-    const errorOf = await cli.errorOf(down);
-    expect(errorOf).toMatch(/ in us1 destroys 2 rows of builder, .*2 rows of worker.*: add --destroy-data to do it\.$/);
-    const [first] = migrationNames;
-    const kept = { applied: [first], pending: migrationNames.slice(1) };
-    expect(await cli.json(['migrate', 'status'])).toMatchObject({ regions: { au1: kept, us1: kept } });
-    expect(await cli.json([...down, '--destroy-data'])).toEqual({ rolledBack: { au1: [first], us1: [first] } });
+    const newest = migrationNames.slice(-1);
+    Object.assign(cli.env, { TOKEN_KEY, BASE_URL: 'https://api.example.com', NODE_ENV: 'production' });
+    expect(await cli.errorOf(down)).toBe('migrate down: is not available in production.');
+    for (const name of ['TOKEN_KEY', 'BASE_URL', 'NODE_ENV']) delete cli.env[name];
+    expect(await cli.json(down)).toEqual({ rolledBack: { au1: newest, us1: newest } });
     await cli.run(['migrate', 'up']);
   });
 

@@ -145,7 +145,7 @@ describe('waiting for an advisory lock', () => {
 
   it('is reported by a start that waits for the migrations of another process', async () => {
     const database = new Database('au1', createdDatabase.url);
-    await rollbackLast(database, { destroyData: false });
+    await rollbackLast(database);
     const entered = Promise.withResolvers<void>();
     const finished = Promise.withResolvers<void>();
     const other = withAdvisoryLock(createdDatabase.url, 'builder-integration-api migrations', async () => {
@@ -169,7 +169,7 @@ describe('migrations through a pooler that keeps the session', () => {
   it('can be applied and rolled back repeatedly', async () => {
     const database = new Database('au1', pooler.url);
     for (let round = 0; round < 2; round++) {
-      expect(await rollbackLast(database, { destroyData: false })).toHaveLength(1);
+      expect(await rollbackLast(database)).toHaveLength(1);
       expect(await runPendingMigrations(database, 'auto')).toHaveLength(1);
     }
     await database.close();

@@ -2,7 +2,6 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../../src/database/database.ts';
 import { migrations } from '../../src/database/migrations/index.ts';
-import { findAppliedMigrations, parseDestructiveChanges, planRollback } from '../../src/database/rollback-migration.ts';
 import {
   retryOnLockTimeout,
   rollbackLast,
@@ -24,7 +23,7 @@ afterAll(async () => {
   await createdDatabase.drop();
 });
 
-const rollBack = () => rollbackLast(database, { destroyData: true });
+const rollBack = () => rollbackLast(database);
 
 const listTables = async () =>
   (
@@ -59,44 +58,6 @@ describe('the migrations', { timeout }, () => {
     await runPendingMigrations(database, 'auto');
     expect(await listTables()).toEqual(before);
     expect(await database.orm.schema.getUpdateSchemaSQL({ wrap: false })).toBe('');
-  });
-
-  it('destroy nothing at rollback that `migrate down` does not announce', async () => {
-    const columns = async () =>
-      (await database
-        .fork()
-        .execute(
-          `select table_name || '.' || column_name as name from information_schema.columns where table_schema = 'public'`,
-        )) as { name: string }[];
-    for (const { name } of migrations.toReversed()) {
-      const found = migrations.find((migration) => migration.name === name)!;
-      const migration = new found(database.orm.em.getDriver(), database.orm.config);
-      await migration.down();
-      const removals = migration.getQueries().flatMap((query) => parseDestructiveChanges(String(query)));
-      const before = await columns();
-      expect(await rollBack()).toEqual([name]);
-      const after = new Set((await columns()).map((column) => column.name));
-      const removed = before.map((column) => column.name).filter((column) => !after.has(column));
-      const isAnnounced = (path: string) =>
-        removals.some(
-          ({ table, column }) => path === `${table}.${column}` || (!column && path.startsWith(`${table}.`)),
-        );
-      expect(removed.filter((path) => !isAnnounced(path))).toEqual([]);
-    }
-    expect(await planRollback(database)).toBeNull();
-    await runPendingMigrations(database, 'auto');
-  });
-
-  it('are not rolled back when rows are lost, unless data may be destroyed', async () => {
-    const em = database.fork();
-    await em.execute(`insert into builder (id, created_at, updated_at, name) values ('buil_kept', now(), now(), 'K')`);
-    while ((await findAppliedMigrations(database)).length > 1) await rollbackLast(database, { destroyData: false });
-    await expect(rollbackLast(database, { destroyData: false })).rejects.toThrow(
-      /^Rolling back Migration\w+Initial in au1 destroys 1 rows of builder: add --destroy-data to do it\.$/,
-    );
-    expect(await em.execute('select id from builder')).toEqual([{ id: 'buil_kept' }]);
-    expect(await rollBack()).toHaveLength(1);
-    await runPendingMigrations(database, 'auto');
   });
 
   it('end with one line for a database of a release before 0.2.0', async () => {
@@ -138,31 +99,5 @@ describe('the migrations', { timeout }, () => {
 
   it('leave nothing pending for a second start', async () => {
     expect(await runPendingMigrations(database, 'check')).toEqual([]);
-  });
-});
-
-describe('parseDestructiveChanges', () => {
-  it.each([
-    ['drop table if exists "photo" cascade;', [['photo', null]]],
-    [
-      'drop table "a", public."b";',
-      [
-        ['a', null],
-        ['b', null],
-      ],
-    ],
-    ['truncate meeting', [['meeting', null]]],
-    ['delete from "meeting" where true', [['meeting', null]]],
-    [
-      'alter table "meeting" drop column "agenda", drop column "notes";',
-      [
-        ['meeting', 'agenda'],
-        ['meeting', 'notes'],
-      ],
-    ],
-    ['alter table "public"."meeting" alter column "date" type date using ("date"::date);', [['meeting', 'date']]],
-    ['alter table "meeting" add column "agenda" text; drop index "a"; drop trigger "b" on "meeting";', []],
-  ])('finds the removals of %s', (sql, removed) => {
-    expect(parseDestructiveChanges(sql).map(({ table, column }) => [table, column])).toEqual(removed);
   });
 });

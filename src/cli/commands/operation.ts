@@ -3,15 +3,16 @@ import { formatSettingsTable, listSettings } from '../../config/settings.ts';
 import type { Config } from '../../config.ts';
 import type { Database, Databases } from '../../database/database.ts';
 import { grantServiceRights } from '../../database/grant-rights.ts';
-import { runPendingMigrations } from '../../database/run-migrations.ts';
+import { findAppliedMigrations, rollbackLast, runPendingMigrations } from '../../database/run-migrations.ts';
 import { rebuildTotals } from '../../database/write/list-counters.ts';
 import { renewEpoch } from '../../domain/events/epoch.ts';
 import { splitAddresses } from '../../shared/postgres-url.ts';
 import { REGIONS, type RegionId } from '../../shared/regions.ts';
+import { CliError } from '../cli-error.ts';
 import type { CliIo, CommandResult } from '../io/cli-io.ts';
 import { confirm } from '../io/confirm.ts';
 import { forEachRegion, type PerRegion, withDatabases } from '../services/database-session.ts';
-import { createMigration, migrateDown, type RegionStatus, readMigrationStatus } from '../services/migrations.ts';
+import { createMigration, type RegionStatus, readMigrationStatus } from '../services/migrations.ts';
 import { updateSchemaDocuments } from '../services/schema-documents.ts';
 import { addCommandGroup, type CommandOptions, createRegionOption, defineCommand } from './define-command.ts';
 
@@ -36,13 +37,14 @@ function addMigrateCommands(parent: Command, io: CliIo): void {
 
   const down = parent
     .command('down')
-    .description('roll back the newest migration')
-    .option('--yes', 'skip the confirmation; required without a terminal')
-    .option('--destroy-data', 'roll back even if rows or values are lost');
-  const rollBack: RegionsWork = async (databases, regions, options) => {
-    const isConfirmed = async (steps: string[]) => options.yes === true || confirm(io, steps);
-    const destroyData = options.destroyData === true;
-    const rolledBack = await migrateDown(databases, regions, { destroyData, confirm: isConfirmed });
+    .description('for development: undo the newest migration, with the data of what it created')
+    .option('--yes', 'skip the confirmation; required without a terminal');
+  const rollBack: RegionsWork = async (databases, regions, { yes }, { production }) => {
+    if (production) throw CliError.forOption('migrate down', 'is not available in production');
+    const newest = await forEachRegion(regions, (region) => findAppliedMigrations(databases[region]));
+    const steps = Object.entries(newest).map(([region, names]) => `${region}: undo ${names.at(-1) ?? 'nothing'}`);
+    if (!yes && !(await confirm(io, steps))) throw CliError.forOption('migrate down', 'was not confirmed');
+    const rolledBack = await forEachRegion(regions, (region) => rollbackLast(databases[region]));
     return {
       data: { rolledBack },
       text: formatPerRegion(rolledBack, (names) => `rolled back ${names.join(', ') || 'nothing'}`),

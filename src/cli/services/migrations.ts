@@ -1,13 +1,10 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Database, Databases } from '../../database/database.ts';
+import type { Database } from '../../database/database.ts';
 import { migrations } from '../../database/migrations/index.ts';
 import { createOrm } from '../../database/orm.ts';
-import { findAppliedMigrations, planRollback, type RollbackPlan } from '../../database/rollback-migration.ts';
-import { describeLosses, RollbackRefusedError, rollbackLast } from '../../database/run-migrations.ts';
-import type { RegionId } from '../../shared/regions.ts';
+import { findAppliedMigrations } from '../../database/run-migrations.ts';
 import { CliError } from '../cli-error.ts';
-import { forEachRegion, type PerRegion } from './database-session.ts';
 import { MigrationFileGenerator, writeMigrationIndex } from './migration-files.ts';
 import { findSourceRoot } from './source-root.ts';
 import { requireListedSources } from './unlisted-sources.ts';
@@ -15,38 +12,6 @@ import { requireListedSources } from './unlisted-sources.ts';
 export interface RegionStatus {
   applied: string[];
   pending: string[];
-}
-
-/**
- * Rolls back the newest migration of each region. All regions are checked and confirmed before the first is changed.
- *
- * @param confirm Receives a line per region; false cancels the rollback.
- */
-export async function migrateDown(
-  databases: Databases,
-  regions: readonly RegionId[],
-  { destroyData, confirm }: { destroyData: boolean; confirm: (lines: string[]) => Promise<boolean> },
-): Promise<PerRegion<string[]>> {
-  const plans = new Map<RegionId, RollbackPlan>();
-  for (const region of regions) {
-    const plan = await planRollback(databases[region]);
-    if (plan) plans.set(region, plan);
-  }
-  if (plans.size === 0) return forEachRegion(regions, async () => []);
-  const lossy = [...plans].filter(([, { losses }]) => losses.length > 0);
-  const lines = lossy.map(([region, plan]) => `${plan.migration} in ${region} destroys ${describeLosses(plan)}`);
-  if (!destroyData && lines.length > 0) {
-    throw new RollbackRefusedError(`Rolling back ${lines.join('; ')}: add --destroy-data to do it.`);
-  }
-  const steps = [...plans].map(([region, plan]) => {
-    const loss = plan.losses.length > 0 ? `, which destroys ${describeLosses(plan)}` : '';
-    return `${region}: roll back ${plan.migration}${loss}`;
-  });
-  if (!(await confirm(steps))) throw CliError.forOption('migrate down', 'was not confirmed');
-  return forEachRegion(regions, async (region) => {
-    const expected = plans.get(region)?.migration;
-    return expected === undefined ? [] : rollbackLast(databases[region], { destroyData, expected });
-  });
 }
 
 export async function readMigrationStatus(database: Database): Promise<RegionStatus> {

@@ -14,9 +14,6 @@ import { Migration } from '@mikro-orm/migrations';
 export class Migration20261126120000Initial extends Migration {
   override name = 'Migration20261126120000Initial';
 
-  /** They hold no record: lists are counted and copied again. */
-  readonly derivedTables = ['list_total', 'event_log', 'event', 'event_pending', 'event_backlog'];
-
   override up(): void {
     this.addSql(SCHEMA);
     for (const list of COUNTED_LISTS) this.addSql(toTotalSql(list));
