@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Row, readSample, SAMPLES, toNdjson } from '../data-transfer/data-transfer-fixture.ts';
+import { startMailServer } from '../support/mail-server.ts';
 import { CLI_START, type CliHarness, seedBuilders, startCli, toTimestamp } from './cli-harness.ts';
 
 const stamps = { createdAt: toTimestamp(CLI_START), updatedAt: toTimestamp(CLI_START) };
@@ -112,6 +113,33 @@ describe('an import of an existing user (PRV-12)', () => {
         ...{ values_before: { email: SAM.email }, values_after: { email: 'eve@example.com' } },
       },
     ]);
+  });
+
+  it('with another address and --allow-user-changes sends a message to both addresses, and to others although one is rejected (OAU-44)', async () => {
+    const mail = await startMailServer();
+    Object.assign(cli.env, {
+      SMTP_URL: mail.url,
+      MAIL_FROM: 'no-reply@example.com',
+      BASE_URL: 'https://api.example.com',
+    });
+    const kim = { ...SAM, id: 'user_kim', name: 'Kim', email: 'kim@example.com' };
+    await importRows({ users: [kim] });
+    const users = [
+      { ...SAM, email: 'eve@example.com' },
+      { ...kim, email: 'moved@example.com' },
+    ];
+    expect((await importRows({ users: [{ ...SAM, name: 'Sam Lee' }] })).code).toBe(0);
+    expect(mail.messages).toEqual([]);
+    mail.isRejecting = SAM.email;
+    const { code, err } = await importRows({ users }, '--allow-user-changes');
+    await mail.close();
+    expect([code, err]).toEqual([0, expect.stringMatching(/^The message to the user was not accepted: .*\n$/)]);
+    expect(mail.messages.map(({ to: [address] }) => address).sort()).toEqual([
+      'eve@example.com',
+      'kim@example.com',
+      'moved@example.com',
+    ]);
+    expect(mail.messages[0]!.text).toContain('The e-mail address of your account was changed.');
   });
 
   it('who is disabled leaves the user disabled', async () => {

@@ -15,17 +15,17 @@ interface ReceivedMessage {
 export interface MailServer {
   url: string;
   messages: ReceivedMessage[];
-  /** Whether the server responds to every message with a temporary error. */
+  /** Whether the server responds to every message with a temporary error, whose text reorders the line. */
   isFailing: boolean;
-  /** Whether the server rejects every recipient, with a message that quotes the address. */
-  isRejecting: boolean;
+  /** Whether the server rejects every recipient, or this one, with a message that quotes the address. */
+  isRejecting: boolean | string;
   close(): Promise<void>;
 }
 
 /** Starts a real SMTP server that requires the user `mail` with the password `mail-password` and keeps what it receives. */
 export async function startMailServer(): Promise<MailServer> {
   const messages: ReceivedMessage[] = [];
-  const state = { failing: false, rejecting: false };
+  const state = { failing: false, rejecting: false as boolean | string };
   const server = new SMTPServer({
     authOptional: false,
     allowInsecureAuth: true,
@@ -33,10 +33,12 @@ export async function startMailServer(): Promise<MailServer> {
     onAuth: ({ username, password }, _session, done) =>
       username === 'mail' && password === 'mail-password' ? done(null, { user: username }) : done(new Error('No.')),
     onRcptTo: ({ address }, _session, done) =>
-      state.rejecting ? done(Object.assign(new Error(`No mailbox ${address}.`), { responseCode: 550 })) : done(),
+      state.rejecting === true || state.rejecting === address
+        ? done(Object.assign(new Error(`No mailbox ${address}.`), { responseCode: 550 }))
+        : done(),
     onData: async (stream, { envelope }, done) => {
       const source = await text(stream);
-      if (state.failing) return done(Object.assign(new Error('Try again later.'), { responseCode: 451 }));
+      if (state.failing) return done(Object.assign(new Error('Try again later.\u202e'), { responseCode: 451 }));
       const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address;
       messages.push({ to: envelope.rcptTo.map(({ address }) => address), from, source, text: decodeBody(source) });
       done();

@@ -7,6 +7,7 @@ import { createProgressReporter } from '../io/progress.ts';
 import { exportData, importData } from '../services/data-transfer.ts';
 import { withDatabases } from '../services/database-session.ts';
 import { addDemoData } from '../services/demo.ts';
+import { sendMessages } from '../services/password-links.ts';
 import { openStorage } from '../services/storage.ts';
 import { createRegionOption, defineCommand, defineRegionalCommand, parsePositiveInteger } from './define-command.ts';
 
@@ -17,12 +18,13 @@ export function addDataCommands(program: Command, io: CliIo): void {
     .description('import a folder of newline-delimited JSON in one transaction')
     .option('--keep-good', 'commit the valid rows although others are invalid')
     .option('--builder <id>', 'import only the rows of this builder')
-    .option('--allow-user-changes', 'change e-mail addresses of existing users, and end their sessions');
+    .option('--allow-user-changes', 'change e-mail addresses of existing users, who are told, and end their sessions');
   defineRegionalCommand(io, importCommand, async (context, { keepGood, builder, allowUserChanges, json }, dir) => {
     const storage = await openStorage(io, context);
     const limits = { keepGood: keepGood === true, builder, allowUserChanges };
     const request = { folder: resolve(dir!), ...limits, collect: json === true, storage };
-    const data = await importData(context, request, createProgressReporter(io));
+    const { messages, ...data } = await importData(context, request, createProgressReporter(io));
+    await sendMessages(io, messages);
     const lines = data.files.map(({ file, inserted, updated, unchanged, bad, leftOut }) => {
       const left = `${bad > 0 ? `, ${bad} bad and left out` : ''}${leftOut ? `, ${leftOut} of other builders left out` : ''}`;
       return [file, `${inserted} inserted, ${updated} updated, ${unchanged} unchanged${left}`];

@@ -16,7 +16,10 @@ import {
   validateReportRow,
   validateReportWithPages,
 } from '../../domain/photo-reports/stored-report.ts';
+import { NO_DOMAIN } from '../../domain/privacy/erase-records.ts';
 import { eraseDueBuilders, replayErasures } from '../../domain/privacy/replay-erasures.ts';
+import { createAddressChangeMessages } from '../../mail/account-change-message.ts';
+import type { Message } from '../../mail/mailer.ts';
 import { Folder } from '../../shared/folder.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { CliError } from '../cli-error.ts';
@@ -55,7 +58,10 @@ interface ImportRequest {
   storage: Storage;
 }
 
-/** Imports a folder. Throws `CliError` and rolls everything back if a row is invalid, unless `keepGood`. */
+/**
+ * Imports a folder. Throws `CliError` and rolls everything back if a row is invalid, unless `keepGood`. Returns also the messages about changed
+ * addresses, which are to be sent.
+ */
 export async function importData(
   { database, clock, source }: ChangeContext,
   { folder, keepGood, builder, allowUserChanges, collect, storage }: ImportRequest,
@@ -63,6 +69,7 @@ export async function importData(
 ) {
   const builderId = builder === undefined ? undefined : parseId('builder', 'builder', builder);
   const problems: RowProblem[] = [];
+  const messages: Message[] = [];
   let count = 0;
   const onProblem = (problem: RowProblem) => {
     count++;
@@ -85,6 +92,7 @@ export async function importData(
     for (const change of changes) {
       await recordAuditOnConnection(client, { ...record, at, ...toAuditedChange(change) });
       await endAccess(client, change, at);
+      messages.push(...toMessages(change));
     }
   };
   try {
@@ -108,7 +116,7 @@ export async function importData(
     const context = { database, storage, clock, source };
     await replayErasures(context);
     await eraseDueBuilders(context);
-    return { files, ...found };
+    return { files, ...found, messages };
   } finally {
     progress.stop();
   }
@@ -120,6 +128,13 @@ function toAuditedChange({ userId, builderId, before, after }: AccessChange) {
     return { ...change, action: 'membership.updated' as const, objectId: `${userId}/${builderId}`, builderId };
   const isDisabled = before.disabledAt === null && after.disabledAt !== null;
   return { ...change, action: isDisabled ? ('user.disabled' as const) : ('user.updated' as const), objectId: userId };
+}
+
+/** Returns the messages about a changed address, to both addresses. An import of an erased person changes it until the erasure is applied. */
+function toMessages({ before, after }: AccessChange): Message[] {
+  const [previousEmail, email] = [String(before.email), String(after.email)];
+  if (before.email === undefined || previousEmail.endsWith(NO_DOMAIN)) return [];
+  return createAddressChangeMessages({ name: String(after.name), email, previousEmail });
 }
 
 /** Ends sessions and password links of a user whose address has changed or who was disabled, and then the tokens too. */

@@ -3,6 +3,7 @@ import { deletePasswordLink, LINK_HOURS, type NewPasswordLink } from '../../doma
 import type { ChangeContext } from '../../domain/change-context.ts';
 import { createMailer, type Message } from '../../mail/mailer.ts';
 import { createPasswordLinkMessage } from '../../mail/password-link-message.ts';
+import { printText } from '../../shared/terminal-text.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliIo } from '../io/cli-io.ts';
 
@@ -39,11 +40,14 @@ export async function sendMessages(io: CliIo, messages: readonly Message[]): Pro
   const { mail } = loadConfig(io.env);
   if (mail === null || messages.length === 0) return;
   const mailer = await createMailer(mail);
-  try {
-    for (const message of messages) await mailer.send(message);
-  } catch (error) {
-    io.stderr.write(`The message to the user was not accepted: ${(error as Error).message}\n`);
-  } finally {
-    mailer.close();
+  for (const message of messages) {
+    const error: (Error & { responseCode?: number }) | undefined = await mailer.send(message).then(
+      () => undefined,
+      (failure) => failure,
+    );
+    if (error) printText(io.stderr, `The message to the user was not accepted: ${error.message}`);
+    // A server that does not respond would delay each further message by its time limit.
+    if (error && error.responseCode === undefined) break;
   }
+  mailer.close();
 }
