@@ -29,6 +29,7 @@ import { systemClock } from './shared/clock.ts';
 import { startJobs } from './shared/jobs.ts';
 import { loadOnce } from './shared/load-once.ts';
 import { mapRegions, REGIONS, type RegionId } from './shared/regions.ts';
+import { printText, toTerminalText } from './shared/terminal-text.ts';
 import { VERSION } from './shared/version.ts';
 import { describeStartError } from './start-error.ts';
 import { recordKeysAtStart, replayErasuresAtStart } from './start-tasks.ts';
@@ -60,8 +61,8 @@ export async function main(showsTiming: boolean): Promise<void> {
       // The process can be stopped as soon as it says that it is ready.
       stopOnSignals(stop, config, log);
       log.info({ version: VERSION, migrations, milliseconds: Math.round(performance.now()) }, 'ready');
-      if (showsBanner(config)) process.stdout.write(formatWelcome(config, demo));
-      if (showsTiming) process.stdout.write(`${stopwatch}\n`);
+      if (showsBanner(config)) process.stdout.write(toTerminalText(formatWelcome(config, demo)));
+      if (showsTiming) printText(process.stdout, String(stopwatch));
     }
   } catch (error) {
     await exitWithError(error);
@@ -267,6 +268,6 @@ function exitAfter(stopped: Promise<void>): void {
 async function exitWithError(error: unknown): Promise<never> {
   const reason = describeStartError(error);
   if (cluster.isWorker) await reportFailure(reason);
-  else process.stderr.write(`${reason}\n`);
+  else printText(process.stderr, reason);
   process.exit(1);
 }

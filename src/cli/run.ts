@@ -4,7 +4,7 @@ import { DataTransferError } from '../data-transfer/transaction.ts';
 import { SchemaMismatchError } from '../database/run-migrations.ts';
 import { isOperatorError } from '../dev-postgres/open-databases.ts';
 import { FolderError } from '../shared/folder.ts';
-import { toTerminalText } from '../shared/terminal-text.ts';
+import { printText, toTerminalText } from '../shared/terminal-text.ts';
 import { VERSION } from '../shared/version.ts';
 import { CliError } from './cli-error.ts';
 import { addAccessCommands } from './commands/access.ts';
@@ -47,7 +47,7 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<number
     const message = describeCommandError(error);
     const details = error instanceof CliError ? error.details : {};
     const output = args.includes('--json') ? JSON.stringify({ error: message, ...details }) : message;
-    io.stderr.write(`${toTerminalText(output)}\n`);
+    printText(io.stderr, output);
     return 1;
   }
 }
@@ -65,8 +65,8 @@ function buildProgram(io: CliIo): Command {
     .configureHelp({ subcommandTerm: formatSubcommand })
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => io.stdout.write(text),
-      writeErr: (text) => io.stderr.write(text),
+      writeOut: (text) => io.stdout.write(toTerminalText(text)),
+      writeErr: (text) => io.stderr.write(toTerminalText(text)),
       outputError: () => undefined,
     })
     .addHelpText('after', formatExamples(name));

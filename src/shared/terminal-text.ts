@@ -1,3 +1,5 @@
+import type { Writable } from 'node:stream';
+
 /** Control characters but the line feed, characters that change the direction of text, and other line separators. */
 const UNPRINTABLE = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
@@ -12,3 +14,6 @@ export const toTerminalText = (text: string): string =>
 
 /** Returns the text on one line, so that it cannot be taken for another line of the output. */
 export const toTerminalLine = (text: string): string => text.replace(UNPRINTABLE, escapeCharacter);
+
+/** Prints text that may contain texts of others, and a line feed. */
+export const printText = (stream: Writable, text: string): void => void stream.write(`${toTerminalText(text)}\n`);

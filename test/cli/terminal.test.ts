@@ -1,9 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createProgressReporter } from '../../src/cli/io/progress.ts';
 import { toTerminalLine, toTerminalText } from '../../src/shared/terminal-text.ts';
+import { startMailServer } from '../support/mail-server.ts';
 import { WebhookReceiver } from '../support/webhook-receiver.ts';
 import { type CliHarness, seedBuilders, startCli, TextCollector } from './cli-harness.ts';
 
@@ -86,6 +88,30 @@ describe('text of others', () => {
     createProgressReporter({ stderr }).log(HOSTILE);
     expect(stderr.text.replace('\r\u001b[K', '')).not.toMatch(CONTROL);
     expect(stderr.text.trimEnd()).not.toContain('\n');
+  });
+});
+
+describe('every place that prints', () => {
+  it('passes its text through toTerminalText or toTerminalLine, or prints only what another process has printed', async () => {
+    const source = fileURLToPath(new URL('../../src', import.meta.url));
+    const found: string[] = [];
+    for (const name of await readdir(source, { recursive: true })) {
+      if (!name.endsWith('.ts') || name.startsWith('console/browser')) continue;
+      const text = await readFile(join(source, name), 'utf8');
+      for (const [call] of text.matchAll(/\b(?:std(?:out|err)\??\.write\(|console\.(?:log|info|warn|error)\().*/g))
+        if (!/toTerminal(?:Text|Line)\(|write\('/.test(call)) found.push(`${name}: ${call}`);
+    }
+    expect(found).toEqual(['supervision/supervisor.ts: stderr.write(chunk);']);
+  });
+
+  it('includes a failed message to a user, of which the mail server says why', async () => {
+    const server = await startMailServer();
+    server.isFailing = true;
+    Object.assign(cli.env, { SMTP_URL: server.url, MAIL_FROM: 'no-reply@example.com' });
+    const { err } = await cli.run(['user', 'update', 'user_a', '--email', 'new@example.com']);
+    await server.close();
+    expect(err).toContain('Try again later.\\u202e');
+    expect(err).not.toMatch(CONTROL);
   });
 });
 

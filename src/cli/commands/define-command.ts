@@ -3,7 +3,7 @@ import { InvalidInputError } from '../../domain/access/invalid-input-error.ts';
 import type { AccessPage } from '../../domain/access/list-access.ts';
 import type { ChangeContext } from '../../domain/change-context.ts';
 import { REGIONS, type RegionId } from '../../shared/regions.ts';
-import { toTerminalText } from '../../shared/terminal-text.ts';
+import { printText } from '../../shared/terminal-text.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliIo, CommandResult } from '../io/cli-io.ts';
 import { formatTable } from '../io/format-table.ts';
@@ -48,7 +48,7 @@ export function defineCommand(
     const options = parameters.at(-2) as CommandOptions;
     try {
       const result = await work(options, ...(parameters.slice(0, -2) as string[]));
-      io.stdout.write(`${toTerminalText(options.json ? JSON.stringify(result.data) : result.text)}\n`);
+      printText(io.stdout, options.json ? JSON.stringify(result.data) : result.text);
     } catch (error) {
       if (!(error instanceof InvalidInputError)) throw error;
       throw CliError.forOption(nameOfField(command, error.field), error.problem);

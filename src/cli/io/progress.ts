@@ -1,5 +1,5 @@
 import cliProgress from 'cli-progress';
-import { toTerminalLine } from '../../shared/terminal-text.ts';
+import { printText, toTerminalLine } from '../../shared/terminal-text.ts';
 import type { CliIo } from './cli-io.ts';
 
 /** Reports the progress of a long-running command. */
@@ -19,7 +19,7 @@ export function createProgressReporter({ stderr }: Pick<CliIo, 'stderr'>): Progr
   if (!stderr.isTTY) {
     return {
       update: () => undefined,
-      log: (line) => void stderr.write(`${toTerminalLine(line)}\n`),
+      log: (line) => printText(stderr, toTerminalLine(line)),
       stop: () => undefined,
     };
   }

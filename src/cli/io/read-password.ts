@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { toTerminalText } from '../../shared/terminal-text.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliIo } from './cli-io.ts';
 
@@ -18,7 +19,7 @@ async function promptTwice({ stdin, stderr }: CliIo): Promise<[string, string]> 
   const reader = createInterface({ input: stdin, output: discarded, terminal: true, historySize: 0 });
   const closed = new Promise<never>((_, reject) => reader.once('close', () => reject(new Error('closed'))));
   const prompt = async (label: string) => {
-    stderr.write(label);
+    stderr.write(toTerminalText(label));
     const answer = new Promise<string>((resolve) => reader.question('', resolve));
     // Ctrl-C and Ctrl-D close the reader.
     return Promise.race([answer, closed]).finally(() => stderr.write('\n'));

@@ -4,6 +4,7 @@ import { runPendingMigrations } from '../../database/run-migrations.ts';
 import { openDatabases } from '../../dev-postgres/open-databases.ts';
 import type { ChangeContext } from '../../domain/change-context.ts';
 import type { RegionId } from '../../shared/regions.ts';
+import { printText } from '../../shared/terminal-text.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliIo } from '../io/cli-io.ts';
 import { createOperatorSource } from './operator-source.ts';
@@ -36,7 +37,7 @@ export async function withDatabases<T>(
   } finally {
     unregister?.();
     // The work is committed, and its result may contain a secret that is shown once: an error here must not replace it.
-    await closeOnce().catch((error: Error) => io.stderr.write(`The database was not closed: ${error.message}\n`));
+    await closeOnce().catch((error: Error) => printText(io.stderr, `The database was not closed: ${error.message}`));
   }
 }
 

@@ -8,7 +8,7 @@ import { createEventBody } from '../../domain/webhooks/event-body.ts';
 import { ReceiverClient } from '../../domain/webhooks/receiver-client.ts';
 import { newWebhookSecret, signWebhook } from '../../domain/webhooks/signature.ts';
 import type { WebhookContext } from '../../domain/webhooks/webhook-context.ts';
-import { toTerminalLine, toTerminalText } from '../../shared/terminal-text.ts';
+import { printText, toTerminalLine } from '../../shared/terminal-text.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliIo } from '../io/cli-io.ts';
 
@@ -60,7 +60,7 @@ export async function forwardEvents(
     const { status, error } = await receivers.post(forward, headers, body);
     return ` -> ${status ?? error}`;
   };
-  io.stderr.write(`Listening to the events of ${integratorId}.${forward ? ` Signing secret: ${secret}` : ''}\n`);
+  printText(io.stderr, `Listening to the events of ${integratorId}.${forward ? ` Signing secret: ${secret}` : ''}`);
   let received = 0;
   try {
     for (let position: { day: string; number: number } = await readHead(database); received < count; ) {
@@ -72,7 +72,7 @@ export async function forwardEvents(
         const line = json
           ? createEventBody(event)
           : toTerminalLine(`${event.occurredAt} ${event.type} ${event.recordId}${result}`);
-        io.stdout.write(`${toTerminalText(line)}\n`);
+        printText(io.stdout, line);
       }
       position = page.next;
       if (!page.hasMore && received < count) await sleep(POLL_MS);

@@ -4,6 +4,7 @@ import { isLoopback } from '../../config.ts';
 import type { Databases } from '../../database/database.ts';
 import { parseId, parseScopes } from '../../domain/access/access-values.ts';
 import { REGIONS, type RegionId } from '../../shared/regions.ts';
+import { printText } from '../../shared/terminal-text.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliIo, CommandResult } from '../io/cli-io.ts';
 import { getPort, listenForRedirect, openBrowser } from '../io/redirect-listener.ts';
@@ -64,7 +65,7 @@ export async function tryOAuth(io: CliIo, request: OAuthTryOptions): Promise<Com
   }).toString();
   const listener = await listenForRedirect(io, new URL(attempt.redirectUri), state);
   try {
-    io.stderr.write(`Open this address in a browser:\n\n  ${address}\n\nWaiting at ${attempt.redirectUri} ...\n`);
+    printText(io.stderr, `Open this address in a browser:\n\n  ${address}\n\nWaiting at ${attempt.redirectUri} ...`);
     if (request.open) openBrowser(address.href);
     const parameters = oauth.validateAuthResponse(server, client, await listener.answer, state);
     const response = await oauth.authorizationCodeGrantRequest(

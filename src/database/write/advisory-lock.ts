@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import pg from 'pg';
+import { printText } from '../../shared/terminal-text.ts';
 import { connectWithSettings, DIRECT_SETTINGS } from '../pool/session-settings.ts';
 import { CONNECT_TIMEOUT_MS } from '../pool/timeouts.ts';
 
@@ -14,7 +15,7 @@ const REPORT_EVERY_MS = 60_000;
 export type ReportLine = (line: string) => void;
 
 /** Writes the line to standard error, for programs without a log. */
-const reportToStderr: ReportLine = (line) => void process.stderr.write(`${line}\n`);
+const reportToStderr: ReportLine = (line) => printText(process.stderr, line);
 
 /**
  * Runs work under an exclusive lock of the database. The lock belongs to a transaction that stays open meanwhile, so that it ends with
