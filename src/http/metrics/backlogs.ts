@@ -6,12 +6,8 @@ import { collectGauge, type Sample } from './collected.ts';
 /** Milliseconds for which the values of a backlog are kept: both of its metrics, and several readers, share a query. */
 const CACHE_MS = 5_000;
 
-interface Depth {
-  region: RegionId;
-  backlog: string;
-  items: number;
-  oldestSeconds: number;
-}
+/** Depth of a backlog, and age of its oldest item in seconds. */
+type Depth = [labels: { region: RegionId; backlog: string }, items: number, oldestSeconds: number];
 
 /** Registers depth and age of work that waits in the databases. A database that does not answer has no values. */
 export function observeBacklogs(databases: Databases, backlogs: readonly Backlog[]): void {
@@ -23,23 +19,28 @@ export function observeBacklogs(databases: Databases, backlogs: readonly Backlog
     cached = readDepths(databases, backlogs);
     return cached;
   };
-  const toSamples = (value: (depth: Depth) => number) => async () =>
-    (await read()).map((depth): Sample => [{ region: depth.region, backlog: depth.backlog }, value(depth)]);
-  const labelNames = ['region', 'backlog'];
-  const items = { name: 'backlog_items', help: 'Work that waits in the database.', labelNames };
-  collectGauge({ ...items, collect: toSamples(({ items }) => items) }, 'max');
-  const oldest = { name: 'backlog_oldest_seconds', help: 'Age of the oldest work that waits; 0 for none.', labelNames };
-  collectGauge({ ...oldest, collect: toSamples(({ oldestSeconds }) => oldestSeconds) }, 'max');
+  const common = { labelNames: ['region', 'backlog'], aggregator: 'max' } as const;
+  collectGauge({
+    ...common,
+    name: 'backlog_items',
+    help: 'Work that waits in the database.',
+    collect: async () => (await read()).map(([labels, items]): Sample => [labels, items]),
+  });
+  collectGauge({
+    ...common,
+    name: 'backlog_oldest_seconds',
+    help: 'Age of the oldest work that waits; 0 for none.',
+    collect: async () => (await read()).map(([labels, , seconds]): Sample => [labels, seconds]),
+  });
 }
 
 async function readDepths(databases: Databases, backlogs: readonly Backlog[]): Promise<Depth[]> {
   const reads = REGIONS.flatMap((region) =>
-    backlogs.map(async ({ name, statement }): Promise<Depth[]> => {
+    backlogs.map(async ({ name, statement }) => {
       const rows = await databases[region].slowRunner.run(statement, []).catch(() => []);
-      return rows.map(([items, seconds]) => ({
-        ...{ region, backlog: name, items: Number(items) },
-        oldestSeconds: Math.max(0, Number(seconds ?? 0)),
-      }));
+      return rows.map(
+        ([items, seconds]): Depth => [{ region, backlog: name }, Number(items), Math.max(0, Number(seconds ?? 0))],
+      );
     }),
   );
   return (await Promise.all(reads)).flat();

@@ -1,6 +1,5 @@
-import promClient, { type Metric, type Registry } from 'prom-client';
+import promClient, { type Registry } from 'prom-client';
 import type { DurationCounts } from '../../shared/duration-counts.ts';
-import { BUCKET_BOUNDS, type DurationHistogram } from './duration-histogram.ts';
 
 /** Labels and value of one series. */
 export type Sample = readonly [labels: Record<string, string>, value: number];
@@ -8,7 +7,7 @@ export type Sample = readonly [labels: Record<string, string>, value: number];
 interface Definition {
   name: string;
   help: string;
-  labelNames?: string[];
+  labelNames?: readonly string[];
   /** Returns the current value of every series. Called when metrics are read, so that requests do not pay for it. */
   collect: () => Iterable<Sample> | Promise<Iterable<Sample>>;
   /** Where the metric is registered. Default: the registry of the process. */
@@ -29,19 +28,19 @@ export function collectCounter({ collect, registry = promClient.register, ...def
   });
 }
 
-/**
- * Registers a gauge whose values are kept elsewhere.
- *
- * @param aggregator How the values of several workers become one; `max` for those that every worker reads from the same source.
- */
-export function collectGauge(
-  { collect, registry = promClient.register, ...definition }: Definition,
-  aggregator: 'sum' | 'max' = 'sum',
-): void {
+/** Registers a gauge whose values are kept elsewhere. By default the values of several workers are added up. */
+export function collectGauge({
+  collect,
+  registry = promClient.register,
+  ...definition
+}: Definition & {
+  /** `max` for values that every worker reads from the same source. */
+  aggregator?: 'sum' | 'max';
+}): void {
   new promClient.Gauge({
     labelNames: [],
+    aggregator: 'sum',
     ...definition,
-    aggregator,
     registers: [registry],
     async collect() {
       const samples = await collect();
@@ -65,54 +64,29 @@ export function collectDurations(
   read: () => readonly LabelledCounts[],
 ): void {
   const label = labelNames.at(-1)!;
+  const readAll = () =>
+    read().flatMap(([labels, counts]) =>
+      [...counts.entries()].map(([value, { seconds, outcomes }]) => ({
+        labels: { ...labels, [label]: value },
+        seconds,
+        outcomes,
+      })),
+    );
   collectCounter({
-    ...{ name: `${name}s_total`, help: `Number of ${what}, by outcome.`, labelNames: [...labelNames, 'outcome'] },
+    name: `${name}s_total`,
+    help: `Number of ${what}, by outcome.`,
+    labelNames: [...labelNames, 'outcome'],
     registry,
     collect: () =>
-      read().flatMap(([labels, counts]) =>
-        [...counts.entries()].flatMap(([value, { outcomes }]) =>
-          [...outcomes].map(([outcome, count]): Sample => [{ ...labels, [label]: value, outcome }, count]),
-        ),
+      readAll().flatMap(({ labels, outcomes }) =>
+        [...outcomes].map(([outcome, count]): Sample => [{ ...labels, outcome }, count]),
       ),
   });
   collectCounter({
-    ...{ name: `${name}_seconds_total`, help: `Duration of ${what} in total, in seconds.`, labelNames },
+    name: `${name}_seconds_total`,
+    help: `Duration of ${what} in total, in seconds.`,
+    labelNames,
     registry,
-    collect: () =>
-      read().flatMap(([labels, counts]) =>
-        [...counts.entries()].map(([value, { seconds }]): Sample => [{ ...labels, [label]: value }, seconds]),
-      ),
+    collect: () => readAll().map(({ labels, seconds }): Sample => [labels, seconds]),
   });
-}
-
-/** A histogram with its labels. */
-export type LabelledHistogram = readonly [labels: Record<string, string>, histogram: DurationHistogram];
-
-/**
- * Registers a histogram whose values are kept elsewhere. That of prom-client would validate and hash the labels for each value, which takes
- * 2 % of the CPU time of a small request.
- */
-export function collectHistogram(
-  { name, help }: { name: string; help: string },
-  read: () => LabelledHistogram[],
-): void {
-  const get = async () => ({
-    ...{ name, help, type: 'histogram', aggregator: 'sum' },
-    values: read().flatMap(toSamples),
-  });
-  const toSamples = ([labels, { counts, seconds }]: LabelledHistogram) => {
-    let count = 0;
-    const buckets = counts.map((inBucket, index) => {
-      count += inBucket;
-      const le = BUCKET_BOUNDS[index] ?? '+Inf';
-      return { metricName: `${name}_bucket`, labels: { le, ...labels }, value: count };
-    });
-    return [
-      ...buckets,
-      { metricName: `${name}_sum`, labels, value: seconds },
-      { metricName: `${name}_count`, labels, value: count },
-    ];
-  };
-  // The registry uses nothing else of a metric.
-  promClient.register.registerMetric({ name, get } as unknown as Metric);
 }

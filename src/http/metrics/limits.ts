@@ -29,15 +29,13 @@ export function observeLimits(budgets: readonly RateLimiter[], shares: FairShare
         ];
       }),
   });
-  collectGauge(
-    {
-      name: 'share_used_ratio',
-      help: 'Part of the capacity of a limit that is in use, from 0 to 1.',
-      labelNames: ['limit'],
-      collect: () => limits.map((limit): Sample => [{ limit: limit.name }, limit.stats().used / limit.capacity]),
-    },
-    'max',
-  );
+  collectGauge({
+    name: 'share_used_ratio',
+    help: 'Part of the capacity of a limit that is in use, from 0 to 1.',
+    labelNames: ['limit'],
+    aggregator: 'max',
+    collect: () => limits.map((limit): Sample => [{ limit: limit.name }, limit.stats().used / limit.capacity]),
+  });
   collectGauge({
     name: 'share_queued',
     help: 'Requests that wait for capacity of a limit.',

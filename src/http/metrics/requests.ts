@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
+import promClient from 'prom-client';
 import type { RequestLog } from '../../domain/request-log/request-log.ts';
 import { DurationCounts } from '../../shared/duration-counts.ts';
-import { collectCounter, collectDurations, collectHistogram, type LabelledHistogram } from './collected.ts';
-import { DurationHistogram } from './duration-histogram.ts';
+import { collectCounter, collectDurations } from './collected.ts';
 
 /** Clients choose the names of GraphQL operations, so their number is bounded. */
 const MAX_OPERATIONS = 100;
@@ -12,18 +12,16 @@ const MAX_INTEGRATORS = 200;
 export function observeRequests(app: FastifyInstance): void {
   const operations = new DurationCounts(MAX_OPERATIONS);
   const integrators = new DurationCounts(MAX_INTEGRATORS);
-  const durations = new Map<string, LabelledHistogram>();
+  const durations = new promClient.Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'request duration in seconds',
+    labelNames: ['method', 'route', 'status_code'],
+  });
   app.addHook('onResponse', ({ method, routeOptions, context }, { statusCode, elapsedTime }, done) => {
     const route = routeOptions.url;
     if (route === undefined) return done();
-    const name = `${method} ${route} ${statusCode}`;
-    let histogram = durations.get(name);
-    if (!histogram) {
-      histogram = [{ method, route, status_code: String(statusCode) }, new DurationHistogram()];
-      durations.set(name, histogram);
-    }
     const seconds = elapsedTime / 1000;
-    histogram[1].add(seconds);
+    durations.observe({ method, route, status_code: statusCode }, seconds);
     if (context) {
       const { integratorId } = context.caller;
       integrators.add(integratorId ?? 'internal', toOutcome(statusCode), seconds);
@@ -34,8 +32,6 @@ export function observeRequests(app: FastifyInstance): void {
     }
     done();
   });
-  const request = { name: 'http_request_duration_seconds', help: 'request duration in seconds' };
-  collectHistogram(request, () => [...durations.values()]);
   const operation = { name: 'graphql_operation', what: 'GraphQL requests', labelNames: ['operation'] };
   collectDurations(operation, () => [[{}, operations]]);
   const integrator = { name: 'integrator_request', what: 'authenticated requests', labelNames: ['integrator'] };
