@@ -5,22 +5,11 @@ import { createHash } from 'node:crypto';
  * Undefined fields are omitted. Throws for a number that is not finite.
  */
 export function canonicalJson(value: unknown): string {
-  if (typeof value === 'string') return toJsonString(value);
-  if (value === null || typeof value !== 'object') {
-    if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${value} is not a JSON number.`);
-    return JSON.stringify(value);
-  }
   let text = '';
-  if (Array.isArray(value)) {
-    for (const item of value) text += `${text && ','}${canonicalJson(item)}`;
-    return `[${text}]`;
-  }
-  const object = value as Record<string, unknown>;
-  for (const name of Object.keys(object).sort()) {
-    const member = object[name];
-    if (member !== undefined) text += `${text && ','}${toJsonString(name)}:${canonicalJson(member)}`;
-  }
-  return `{${text}}`;
+  writeValue(value, (part) => {
+    text += part;
+  });
+  return text;
 }
 
 /**
@@ -31,30 +20,33 @@ export function canonicalJson(value: unknown): string {
  */
 export function canonicalJsonBytes(value: unknown, margin = 0): { buffer: ArrayBuffer; start: number; end: number } {
   const writer = new Utf8Writer(margin);
-  writeValue(value, writer);
+  writeValue(value, (part) => writer.write(part));
   return writer.finish(margin);
 }
 
-function writeValue(value: unknown, writer: Utf8Writer): void {
-  if (value === null || typeof value !== 'object') {
-    writer.write(canonicalJson(value));
+function writeValue(value: unknown, write: (text: string) => void): void {
+  if (typeof value === 'string') {
+    write(toJsonString(value));
+  } else if (value === null || typeof value !== 'object') {
+    if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${value} is not a JSON number.`);
+    write(JSON.stringify(value));
   } else if (Array.isArray(value)) {
-    writer.write('[');
+    write('[');
     for (let index = 0; index < value.length; index++) {
-      if (index > 0) writer.write(',');
-      writeValue(value[index], writer);
+      if (index > 0) write(',');
+      writeValue(value[index], write);
     }
-    writer.write(']');
+    write(']');
   } else {
     const object = value as Record<string, unknown>;
     let opening = '{';
     for (const name of Object.keys(object).sort()) {
       if (object[name] === undefined) continue;
-      writer.write(`${opening}${toJsonString(name)}:`);
-      writeValue(object[name], writer);
+      write(`${opening}${toJsonString(name)}:`);
+      writeValue(object[name], write);
       opening = ',';
     }
-    writer.write(opening === '{' ? '{}' : '}');
+    write(opening === '{' ? '{}' : '}');
   }
 }
 

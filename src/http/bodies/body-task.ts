@@ -1,4 +1,3 @@
-import { type DocumentNode, Kind, type OperationDefinitionNode, parse, type TypeNode } from 'graphql';
 import { MAX_BODY_BYTES } from '../../domain/photo-reports/limits.ts';
 import { preparePage } from '../../domain/photo-reports/prepare-page.ts';
 import type { CheckedPage } from '../../domain/photo-reports/prepared-page.ts';
@@ -18,8 +17,8 @@ const MAX_OTHER_VALUE = 65_536;
 /** Maximum characters of a GraphQL document in a large body. */
 const MAX_QUERY = 1024 * 1024;
 
-/** Maximum tokens of a GraphQL document. The server parses the document again and rejects one that has more. */
-const MAX_QUERY_TOKENS = 5_000;
+/** Matches the declarations of variables in a GraphQL document, with the names of their types; that of a list is empty. */
+const VARIABLES = /\$(\w+)\s*:\s*(\w*)/g;
 
 /** Name of the input type of Page documents. */
 export const DOCUMENT_TYPE = 'PageDocumentInput';
@@ -79,38 +78,17 @@ function checkGraphqlRequest(body: Json): BodyResult {
   if (typeof query === 'string' && query.length > MAX_QUERY) {
     throw invalidField('query', `must have at most ${MAX_QUERY} characters; pass large values as variables`);
   }
-  const types = typeof query === 'string' ? variableTypes(query, operationName) : new Map<string, string>();
-  const documents = [...types].filter(([, type]) => type === DOCUMENT_TYPE).map(([name]) => name);
+  const variableTypes = new Map(
+    [...String(query).matchAll(VARIABLES)].map(([, name, type]) => [name!, type!] as const),
+  );
+  const documents = [...variableTypes].filter(([, type]) => type === DOCUMENT_TYPE).map(([name]) => name);
   // Large extensions are dropped; the server uses none of them.
   const names = ['query', 'operationName', ...(isSmall(body.extensions ?? null) ? ['extensions'] : [])];
   const others = names.filter((name) => name in body);
   const request = Object.fromEntries(others.map((name) => [name, body[name]]));
   if (!isObject(variables)) return { value: request, pages: [] };
-  const result = checkFields(variables, [...types.keys()], documents);
+  const result = checkFields(variables, [...variableTypes.keys()], documents);
   return 'errors' in result ? result : { value: { ...request, variables: result.value }, pages: result.pages };
-}
-
-/** Returns the type names of the operation's variables by name; empty for a document that cannot be parsed. */
-function variableTypes(query: string, operationName: unknown): Map<string, string> {
-  let document: DocumentNode;
-  try {
-    document = parse(query, { noLocation: true, maxTokens: MAX_QUERY_TOKENS });
-  } catch {
-    return new Map();
-  }
-  const operations = document.definitions.filter(
-    (one): one is OperationDefinitionNode => one.kind === Kind.OPERATION_DEFINITION,
-  );
-  const operation = operations.find(({ name }) => name?.value === operationName) ?? operations[0];
-  return new Map(
-    operation?.variableDefinitions?.map(({ variable, type }) => [variable.name.value, typeName(type)]) ?? [],
-  );
-}
-
-/** Returns the name of a type; empty for a list. */
-function typeName(type: TypeNode): string {
-  if (type.kind === Kind.NON_NULL_TYPE) return typeName(type.type);
-  return type.kind === Kind.NAMED_TYPE ? type.name.value : '';
 }
 
 const isSmall = (value: unknown) => JSON.stringify(value).length <= MAX_OTHER_VALUE;

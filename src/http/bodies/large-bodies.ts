@@ -19,7 +19,7 @@ import {
   requireJsonType,
 } from './json.ts';
 import type { LargeBodyForm } from './large-body-form.ts';
-import { receiveChunkedBody, receiveLargeBody, receiveSmallBody } from './receive-body.ts';
+import { receiveBody } from './receive-body.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -92,29 +92,19 @@ export class LargeBodyParser {
   async #parse(request: FastifyRequest, payload: Readable, form: LargeBodyForm): Promise<unknown> {
     requireJsonType(request);
     const limit = request.routeOptions.bodyLimit!;
-    const length = request.headers['content-length'];
-    if (Number(length ?? 0) > limit) throw payloadTooLarge(limit);
-    if (length !== undefined && Number(length) <= this.#largeFrom) {
-      const body = await receiveSmallBody(payload, Number(length));
-      return this.#parseSmall(body, form, request, () => this.#largeRequest(request));
-    }
-    const large = this.#largeRequest(request);
-    const body = await this.#receive(payload, large, { length, limit });
-    if (body.length <= this.#largeFrom) return this.#parseSmall(body, form, request, () => large);
-    return this.#parseInThread(body, form, large);
-  }
-
-  async #receive(
-    payload: Readable,
-    large: LargeRequest,
-    { length, limit }: { length: string | undefined; limit: number },
-  ): Promise<Uint8Array> {
-    if (length === undefined) {
-      const admit = () => this.#admit(large, limit);
-      return receiveChunkedBody(payload, { largeFrom: this.#largeFrom, limit, admit });
-    }
-    await this.#admit(large, Number(length));
-    return receiveLargeBody(payload, Number(length));
+    const header = request.headers['content-length'];
+    const length = header === undefined ? undefined : Number(header);
+    if (length !== undefined && length > limit) throw payloadTooLarge(limit);
+    let large: LargeRequest | undefined;
+    const largeRequest = () => {
+      large ??= this.#largeRequest(request);
+      return large;
+    };
+    const admit = () => this.#admit(largeRequest(), length ?? limit);
+    const body = await receiveBody(payload, length, { largeFrom: this.#largeFrom, limit, admit });
+    return body.length <= this.#largeFrom
+      ? this.#parseSmall(body, form, request, largeRequest)
+      : this.#parseInThread(body, form, largeRequest());
   }
 
   /** Parses a small body; in the worker thread where it has many tokens. */

@@ -20,66 +20,38 @@ export function rejectUnreadableBodies(app: FastifyInstance): void {
 
 const NO_ENCODING = /^(identity)?$/i;
 
-/** Receives a small body with a Content-Length. */
-export function receiveSmallBody(payload: Readable, length: number): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let received = 0;
-    payload.on('data', (chunk: Buffer) => {
-      chunks.push(chunk);
-      received += chunk.length;
-    });
-    payload.once('end', () => {
-      if (received !== length) reject(lengthMismatch());
-      else resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, received));
-    });
-    payload.once('error', (error) => reject(toReceiveError(error)));
-  });
-}
-
-/** Receives a large body with a Content-Length into one buffer, whose memory the system allocates as it is filled. */
-export async function receiveLargeBody(payload: Readable, length: number): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = new Uint8Array(length);
-  const received = await fill(bytes, 0, payload, () => lengthMismatch());
-  if (received !== length) throw lengthMismatch();
-  return bytes;
-}
-
 /**
- * Receives a body with chunked transfer encoding.
+ * Receives a body, a large one into one buffer whose memory the system allocates as it is filled. Throws 400 or 413 for one of another length.
  *
+ * @param length Content-Length; undefined for chunked transfer encoding.
  * @param largeFrom number of bytes above which it is large.
  * @param admit awaited before more bytes are received.
  */
-export async function receiveChunkedBody(
+export async function receiveBody(
   payload: Readable,
+  length: number | undefined,
   { largeFrom, limit, admit }: { largeFrom: number; limit: number; admit(): Promise<void> },
 ): Promise<Uint8Array> {
+  const maxLength = length ?? limit;
   const chunks: Buffer[] = [];
+  let large: Uint8Array | undefined;
   let received = 0;
+  const startLarge = async () => {
+    await admit();
+    large = new Uint8Array(maxLength);
+    large.set(Buffer.concat(chunks));
+  };
+  if (length !== undefined && length > largeFrom) await startLarge();
   for await (const chunk of chunksOf(payload)) {
-    chunks.push(chunk);
+    const start = received;
     received += chunk.length;
-    if (received > largeFrom) break;
+    if (received > maxLength) throw length === undefined ? payloadTooLarge(limit) : lengthMismatch();
+    if (received > largeFrom && !large) await startLarge();
+    if (large) large.set(chunk, start);
+    else chunks.push(chunk);
   }
-  const start = Buffer.concat(chunks, received);
-  if (received <= largeFrom) return start;
-  if (received > limit) throw payloadTooLarge(limit);
-  await admit();
-  const bytes = new Uint8Array(limit);
-  bytes.set(start);
-  return bytes.subarray(0, await fill(bytes, received, payload, () => payloadTooLarge(limit)));
-}
-
-/** Appends the received bytes from `start` on; returns the total number. */
-async function fill(bytes: Uint8Array, start: number, payload: Readable, tooLong: () => Error): Promise<number> {
-  let received = start;
-  for await (const chunk of chunksOf(payload)) {
-    if (received + chunk.length > bytes.length) throw tooLong();
-    bytes.set(chunk, received);
-    received += chunk.length;
-  }
-  return received;
+  if (length !== undefined && received !== length) throw lengthMismatch();
+  return large ? large.subarray(0, received) : chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, received);
 }
 
 /** Yields the chunks of a body. The request stays open when the loop ends early, for the response. */
