@@ -23,8 +23,7 @@ import { RequestUsage } from './request-usage.ts';
 export interface AuthenticatedRequest {
   region: RegionId;
   caller: Caller;
-  /** Charges one request to the budget; throws 429 when it is used up. */
-  charge: (budget: Budget) => Promise<void>;
+  charge: RequestContext['charge'];
 }
 
 interface Dependencies {
@@ -57,7 +56,7 @@ export class RequestAuthenticator {
   authenticate(request: FastifyRequest, reply: FastifyReply): AuthenticatedRequest | Promise<AuthenticatedRequest> {
     const region = findRegion(request);
     const caller = region && this.#dependencies.tokens.findCached(request.headers.authorization, region);
-    return caller ? this.admit(request, reply, region, caller) : this.#authenticateWithoutCache(request, reply);
+    return caller ? this.limit(request, reply, region, caller) : this.#authenticateWithoutCache(request, reply);
   }
 
   /** Whether the request has a token that its region accepted a short time ago. */
@@ -75,7 +74,7 @@ export class RequestAuthenticator {
     try {
       region = parseRegion(request);
       const caller = await tokens.authenticate(request.headers.authorization, region);
-      return await this.admit(request, reply, region, caller);
+      return await this.limit(request, reply, region, caller);
     } catch (error) {
       const isAnonymous = error instanceof ApiError && (error.status === 400 || error.status === 401);
       if (isAnonymous) await limits.take(databases[region], toNetwork(request.ip), reply);
@@ -84,7 +83,7 @@ export class RequestAuthenticator {
   }
 
   /** Charges the request of a caller to its rate limit and waits for its share. Rejects with 429 or 503. */
-  admit(
+  limit(
     request: FastifyRequest,
     reply: FastifyReply,
     region: RegionId,
@@ -100,7 +99,10 @@ export class RequestAuthenticator {
     };
     const charging = limits.take(database, caller.clientId, reply);
     const waiting = charging ? charging.then(begin) : begin();
-    const charge = async (budget: Budget) => budgets[budget].take(database, caller.clientId, reply);
+    const charged: Record<Budget, number> = { sync: 0 };
+    const charge = async (budget: Budget, total = 1) => {
+      for (; charged[budget] < total; charged[budget]++) await budgets[budget].take(database, caller.clientId, reply);
+    };
     const authenticated = { region, caller, charge };
     return waiting ? waiting.then(() => authenticated) : authenticated;
   }

@@ -42,8 +42,8 @@ export interface RequestContext extends OperationContext, AuthorizationContext {
   authorize(operation: OperationRequirements, builderId?: string): Promise<void> | undefined;
   /** Builder that a REST operation is called for, which is authorized before its body is read. */
   builderId?: string;
-  /** Charges one request to the budget; rejects with 429. */
-  charge(budget: Budget): Promise<void>;
+  /** Charges the budget until the request has been charged so many times in all, once by default; rejects with 429. */
+  charge(budget: Budget, total?: number): Promise<void>;
   /** Authenticates the request's token again, with what is stored after the call. Throws 401. */
   refreshCaller(): Promise<Caller>;
   /** Whether the request may wait for events. Those of GraphQL hold their cost meanwhile, so that they may not. */
@@ -52,8 +52,6 @@ export interface RequestContext extends OperationContext, AuthorizationContext {
   waitForEvents(after: LogPosition, selection: EventSelection, timeoutMs: number): Promise<EventWaitResult>;
   /** Set when the body is larger than most operations accept: the error that they reject it with. */
   largeBody?: ApiError;
-  /** Budget that was charged for a large body before it was read, for one of its operations. */
-  prepaidBudget?: Budget;
   /** Set when texts or names in the body cannot be stored: their errors, which belong to those of the input. ERR-9. */
   textErrors?: readonly FieldError[];
   /** An object of its own, because Apollo Server copies the context. */

@@ -10,8 +10,10 @@ import {
 } from 'graphql';
 import type { PageMeta } from '../../schema/page.ts';
 import type { Operation } from '../../schema/route-table.ts';
+import { requireBuilder } from '../auth/authorization.ts';
 import type { AuthenticatedRequest, RequestAuthenticator } from '../auth/request-authenticator.ts';
 import type { RequestContext } from '../auth/request-context.ts';
+import { type RequestSteps, toRoute } from '../auth/request-pipeline.ts';
 import { sendJson } from '../auth/request-usage.ts';
 import { compileOperation } from '../graphql/engine/compile-operation.ts';
 import type { CompiledOperation } from '../graphql/engine/execution.ts';
@@ -23,12 +25,6 @@ import { traced } from '../shared/tracing.ts';
 import { createDeprecationHeaders } from './deprecation.ts';
 import { type ArgumentLocation, getRootField, locateArguments, parseInput, type RawInput } from './input.ts';
 import { createPrevalidatedSchema } from './projection.ts';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    context: RequestContext | null;
-  }
-}
 
 /** Registers a route for every REST operation of the schema. */
 export async function registerRest(
@@ -51,17 +47,18 @@ export async function registerRest(
   for (const operation of operations) {
     const url = operation.path.replace(/\{(\w+)\}/g, ':$1');
     const execute = createExecutor(prevalidated, documents.get(operation.field)!);
-    const route = new RestRouteHandler(schema, operation, authenticator, execute);
+    const steps = new RestSteps(schema, operation, authenticator, execute);
+    const { onRequest, handler } = toRoute(steps);
     const { method, bodyLimit, deprecated } = operation;
     const headers = deprecated && createDeprecationHeaders(deprecated, referencePage);
-    const onRequest = headers ? [addHeaders(headers), route.authorize] : route.authorize;
+    const hooks = headers ? [addHeaders(headers), onRequest] : onRequest;
     const config = { chargesShare: true, inputPrefix: '' };
     const register = (scope: FastifyInstance) =>
-      scope.route({ method, url, bodyLimit, onRequest, config, handler: route.handle });
+      scope.route({ method, url, bodyLimit, onRequest: hooks, config, handler });
     if (bodyLimit === undefined) register(app);
     else {
       await app.register(async (scope) => {
-        acceptLargeBodies(scope, route.largeBodyForm);
+        acceptLargeBodies(scope, steps.largeBodyForm);
         register(scope);
       });
     }
@@ -74,19 +71,17 @@ const addHeaders = (headers: Record<string, string>) => async (_request: Fastify
   reply.headers(headers);
 };
 
-/** Checks the scope and the headers of an authenticated request, in the order of ERR-23, and sets its context. */
-export function setRestContext(
+/** Checks the scope and the headers of a request, in the order of ERR-23, and returns its context. */
+export function createRestContext(
   authenticator: RequestAuthenticator,
   scope: Operation['scope'],
   request: FastifyRequest,
   authenticated: AuthenticatedRequest,
 ): RequestContext {
   if (authenticated.caller.internal) throw forbidden('An internal client calls through GraphQL only.');
-  // The error of the scope precedes those of the headers.
   authenticated.caller.requireScope(scope);
   const context = authenticator.createContext(request, authenticated);
   context.canWait = true;
-  request.context = context;
   return context;
 }
 
@@ -97,13 +92,15 @@ function createExecutor(schema: GraphQLSchema, document: DocumentNode): Execute 
   let compiled: CompiledOperation | null | undefined;
   return async (contextValue, variableValues) => {
     if (compiled === undefined) compiled = compileOperation(schema, document);
-    const result = await compiled?.executeCoerced(contextValue, variableValues);
+    const result = await compiled?.execute(contextValue, variableValues);
     return result ?? execute({ schema, document, contextValue, variableValues, fieldResolver: meteredFieldResolver });
   };
 }
 
-/** Hook and handler of the Fastify route of one REST operation. The rules of the operation are those of the schema. */
-class RestRouteHandler {
+type Variables = Record<string, unknown>;
+
+/** The steps of one REST operation. Its rules are those of the schema. */
+class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, ExecutionResult> {
   readonly #operation: Operation;
   /** Of the builder, which is parsed before the body, and of the other arguments. */
   readonly #builderLocation: ArgumentLocation[];
@@ -134,54 +131,61 @@ class RestRouteHandler {
     return { kind: 'fields', fields: inBody.map(({ name }) => name), documents: documents.map(({ name }) => name) };
   }
 
-  /** Checks everything that precedes the body, in the order of ERR-23. */
-  authorize = (request: FastifyRequest, reply: FastifyReply, done: () => void): Promise<void> | undefined => {
-    const authenticated = this.#authenticator.authenticate(request, reply);
-    const pending =
-      authenticated instanceof Promise
-        ? authenticated.then((result) => this.#authorize(request, result))
-        : this.#authorize(request, authenticated);
-    if (!pending) done();
-    return pending;
-  };
+  authenticate(request: FastifyRequest, reply: FastifyReply) {
+    return this.#authenticator.authenticate(request, reply);
+  }
 
-  #authorize(request: FastifyRequest, authenticated: AuthenticatedRequest): Promise<void> | undefined {
-    const context = setRestContext(this.#authenticator, this.#operation.scope, request, authenticated);
+  createContext(request: FastifyRequest, authenticated: AuthenticatedRequest): RequestContext {
+    const context = createRestContext(this.#authenticator, this.#operation.scope, request, authenticated);
     context.operation.name = this.#operation.field;
+    return context;
+  }
+
+  authorize(request: FastifyRequest, context: RequestContext): Promise<void> | undefined {
+    const { budget, scope } = this.#operation;
+    let pending: Promise<void> | undefined;
     if (this.#builderLocation.length > 0) {
-      const { builderId } = parseInput(this.#builderLocation, this.#input(request, context));
+      const { builderId } = parseInput(this.#builderLocation, toRawInput(request));
       context.builderId = builderId as string | undefined;
+      if (context.builderId !== undefined) pending = requireBuilder(context, context.builderId, scope);
     }
-    const { budget } = this.#operation;
-    const pending = context.authorize(this.#operation, context.builderId);
     if (!budget) return pending;
     return pending ? pending.then(() => context.charge(budget)) : context.charge(budget);
   }
 
-  handle = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const context = request.context!;
-    const variables = parseInput(this.#locations, this.#input(request, context));
-    if (context.builderId !== undefined) variables.builderId = context.builderId;
-    const { data, errors } = await traced(this.#spanName, {}, () => this.#execute(context, variables));
-    if (errors?.length) throw errors[0]!.originalError ?? errors[0];
-    const body = data![this.#operation.field];
-    const { outcomes, status } = this.#operation;
-    // Responses of v1 stay as they are: `nextCursor` belongs to requests with a cursor, where it may be null (LST-13).
-    if (this.#hasCursor && variables.cursor == null) (body as { meta: PageMeta }).meta.nextCursor = undefined;
-    reply.code((context.outcome && outcomes[context.outcome]) ?? status);
-    return sendJson(request, reply, this.#omitNulls?.(body) ?? body, context.meter.bytes);
-  };
-
-  #input(request: FastifyRequest, context: RequestContext): RawInput {
-    return {
-      params: request.params as Record<string, string>,
-      query: request.query as Record<string, string | string[]>,
-      body: request.body,
-      textErrors: context.textErrors ?? [],
-      builderId: context.builderHeader ?? context.caller.builderId,
-      now: context.clock.now(),
-    };
+  parseInput(request: FastifyRequest): Variables {
+    const variables = parseInput(this.#locations, toRawInput(request));
+    const { builderId } = request.context!;
+    if (builderId !== undefined) variables.builderId = builderId;
+    return variables;
   }
+
+  execute(variables: Variables, { context }: FastifyRequest): Promise<ExecutionResult> {
+    return traced(this.#spanName, {}, () => this.#execute(context!, variables));
+  }
+
+  respond({ data, errors }: ExecutionResult, { cursor }: Variables, request: FastifyRequest, reply: FastifyReply) {
+    if (errors?.length) throw errors[0]!.originalError ?? errors[0];
+    const { outcome, meter } = request.context!;
+    const { field, outcomes, status } = this.#operation;
+    const body = data![field];
+    // Responses of v1 stay as they are: `nextCursor` belongs to requests with a cursor, where it may be null (LST-13).
+    if (this.#hasCursor && cursor == null) (body as { meta: PageMeta }).meta.nextCursor = undefined;
+    reply.code((outcome && outcomes[outcome]) ?? status);
+    return sendJson(request, reply, this.#omitNulls?.(body) ?? body, meter.bytes);
+  }
+}
+
+function toRawInput({ params, query, body, context }: FastifyRequest): RawInput {
+  const { textErrors = [], builderHeader, caller, clock } = context!;
+  return {
+    params: params as Record<string, string>,
+    query: query as Record<string, string | string[]>,
+    body,
+    textErrors,
+    builderId: builderHeader ?? caller.builderId,
+    now: clock.now(),
+  };
 }
 
 type NullOmitter = (value: unknown) => unknown;

@@ -13,7 +13,7 @@ const EMPTY_REQUEST = { url: '', body: null, params: {} };
 
 /**
  * Returns the GraphQL operation that SOFA generates from the schema of REST for each route, by root field. SOFA's own handlers coerce their
- * input and respond with a fetch Response. So `RestRouteHandler` serves the requests, and each handler of SOFA is called only once, to
+ * input and respond with a fetch Response. So `RestSteps` serves the requests, and each handler of SOFA is called only once, to
  * obtain the document that it executes. SOFA also mounts `/webhook` routes without any check; no route of its router is served.
  */
 export async function generateOperationDocuments(

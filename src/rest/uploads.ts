@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { MAX_ATTACHMENT_BYTES } from '../../schema/scalars.ts';
 import { requireBuilder } from '../auth/authorization.ts';
-import type { RequestAuthenticator } from '../auth/request-authenticator.ts';
+import type { AuthenticatedRequest, RequestAuthenticator } from '../auth/request-authenticator.ts';
 import type { RequestContext } from '../auth/request-context.ts';
+import { type RequestSteps, toRoute } from '../auth/request-pipeline.ts';
 import { discard } from '../domain/uploads/prepare-image.ts';
 import { requireQuota } from '../domain/uploads/quota.ts';
 import { findTypeErrors, recordUploads, toStoredType } from '../domain/uploads/uploads.ts';
@@ -20,7 +21,7 @@ import {
   MAX_OVERHEAD_BYTES,
   withForm,
 } from './multipart.ts';
-import { setRestContext } from './plugin.ts';
+import { createRestContext } from './plugin.ts';
 
 /** Maximum files of one bulk upload (UPL-11). */
 export const MAX_BULK_FILES = 25;
@@ -33,42 +34,51 @@ const BULK_UPLOAD = '/builders/:builderId/attachments/bulk-upload';
 
 /** Registers the multipart uploads (UPL-10, UPL-11). */
 export async function registerUploads(app: FastifyInstance, authenticator: RequestAuthenticator): Promise<void> {
-  await app.register(async (scope) => {
-    scope.addHook('onRequest', async (request, reply) => {
+  const uploadSteps: Omit<RequestSteps<AuthenticatedRequest, string, object>, 'execute'> = {
+    authenticate: (request, reply) => authenticator.authenticate(request, reply),
+    createContext: (request, authenticated) => createRestContext(authenticator, null, request, authenticated),
+    async authorize(request, context) {
       const { builderId } = request.params as { builderId: string };
-      const authenticated = await authenticator.authenticate(request, reply);
-      const context = setRestContext(authenticator, null, request, authenticated);
       if (!idPattern('builder').test(builderId)) throw notFound('Builder');
       await requireBuilder(context, builderId, null);
       await requireQuota(context, getContentLength(request));
+    },
+    // The form is read in `execute`, which deletes its files.
+    parseInput: ({ params }) => (params as { builderId: string }).builderId,
+    respond: (body, _builderId, _request, reply) => reply.code(201).send(body),
+  };
+  await app.register(async (scope) => {
+    const single = toRoute({
+      ...uploadSteps,
+      async execute(builderId, request, reply) {
+        const options = { maxFiles: 1, isFile: (name: string) => SINGLE_FILE.includes(name) };
+        const [upload] = await receiveForm(request, reply, options, (form) => {
+          requireFiles(form, [form.files[0]?.fieldName ?? 'file'], () => ['type:0', 'type']);
+          return storeFiles(request.context!, builderId, form);
+        });
+        const { fieldName: _, ...body } = upload!;
+        return body;
+      },
     });
+    const bulk = toRoute({
+      ...uploadSteps,
+      async execute(builderId, request, reply) {
+        const options = { maxFiles: MAX_BULK_FILES, isFile: (name: string) => BULK_FILE.test(name) };
+        const uploads = await receiveForm(request, reply, options, (form) => {
+          const names = form.files.map(({ fieldName }) => fieldName);
+          requireFiles(form, names.length > 0 ? names : ['file:0'], (name) => ['type', name.replace('file', 'type')]);
+          const getIndex = ({ fieldName }: FormFile) => Number(fieldName.split(':')[1]);
+          const files = form.files.toSorted((one, other) => getIndex(one) - getIndex(other));
+          return storeFiles(request.context!, builderId, { ...form, files });
+        });
+        return { uploads };
+      },
+    });
+    // Before the check of the media type.
+    scope.addHook('onRequest', single.onRequest);
     await installMultipart(scope);
-
-    scope.post(UPLOAD, { config: { chargesShare: true } }, async (request, reply) => {
-      const context = request.context!;
-      const { builderId } = request.params as { builderId: string };
-      const options = { maxFiles: 1, isFile: (name: string) => SINGLE_FILE.includes(name) };
-      const [upload] = await receiveForm(request, reply, options, (form) => {
-        requireFiles(form, [form.files[0]?.fieldName ?? 'file'], () => ['type:0', 'type']);
-        return storeFiles(context, builderId, form);
-      });
-      const { fieldName: _, ...body } = upload!;
-      return reply.code(201).send(body);
-    });
-
-    scope.post(BULK_UPLOAD, { config: { chargesShare: true } }, async (request, reply) => {
-      const context = request.context!;
-      const { builderId } = request.params as { builderId: string };
-      const options = { maxFiles: MAX_BULK_FILES, isFile: (name: string) => BULK_FILE.test(name) };
-      const uploads = await receiveForm(request, reply, options, (form) => {
-        const names = form.files.map(({ fieldName }) => fieldName);
-        requireFiles(form, names.length > 0 ? names : ['file:0'], (name) => ['type', name.replace('file', 'type')]);
-        const getIndex = ({ fieldName }: FormFile) => Number(fieldName.split(':')[1]);
-        const files = form.files.toSorted((one, other) => getIndex(one) - getIndex(other));
-        return storeFiles(context, builderId, { ...form, files });
-      });
-      return reply.code(201).send({ uploads });
-    });
+    scope.post(UPLOAD, { config: { chargesShare: true } }, single.handler);
+    scope.post(BULK_UPLOAD, { config: { chargesShare: true } }, bulk.handler);
   });
   rejectOtherMethods(app, [UPLOAD, BULK_UPLOAD], (request, reply) => authenticator.authenticate(request, reply));
 }

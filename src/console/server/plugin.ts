@@ -3,8 +3,9 @@ import { ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/dis
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { Caller } from '../../auth/caller.ts';
-import { parseRegion, type RequestAuthenticator } from '../../auth/request-authenticator.ts';
+import { type AuthenticatedRequest, parseRegion, type RequestAuthenticator } from '../../auth/request-authenticator.ts';
 import type { RequestContext } from '../../auth/request-context.ts';
+import type { RequestSteps } from '../../auth/request-pipeline.ts';
 import type { Databases } from '../../database/database.ts';
 import { toApiError } from '../../database/errors.ts';
 import { getStaffScopes, requireStaffAction, type StaffAction } from '../../domain/access/staff-roles.ts';
@@ -19,7 +20,7 @@ import { signIn } from '../../oauth/interaction/sign-in.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { ApiError, forbidden } from '../../shared/errors.ts';
 import type { FairShares } from '../../shared/fair-shares.ts';
-import { mapRegions, REGIONS } from '../../shared/regions.ts';
+import { mapRegions, REGIONS, type RegionId } from '../../shared/regions.ts';
 import { ChangeFeed } from './attendance/change-feed.ts';
 import type { ConsoleContext, PasswordLinkSender } from './console-area.ts';
 import { registerConsoleFiles } from './files.ts';
@@ -60,7 +61,7 @@ export async function registerConsole(app: FastifyInstance, dependencies: Consol
     schema: dependencies.schema,
     publicError: dependencies.publicError,
     acceptLargeBodies: dependencies.acceptLargeBodies,
-    createContext: createContextFactory(dependencies),
+    steps: createSteps(dependencies),
     executeQuery: new SharedReads().execute,
     plugins: [
       hideWrittenTexts(dependencies.schema),
@@ -88,50 +89,62 @@ async function registerSignIn(app: FastifyInstance, dependencies: ConsoleDepende
   });
 }
 
-/** Returns the function that authenticates a request of `/console/graphql`, the only route that reads the console's cookie. */
-function createContextFactory(dependencies: ConsoleDependencies) {
+/** A request of a staff user's session. */
+interface StaffRequest extends AuthenticatedRequest {
+  staff: StaffUser;
+  reply: FastifyReply;
+}
+
+/** Returns the steps of a request of `/console/graphql`, the only route that reads the console's cookie. */
+function createSteps(
+  dependencies: ConsoleDependencies,
+): Pick<RequestSteps<StaffRequest, unknown, unknown>, 'authenticate' | 'createContext'> {
   const { authenticator, databases, clock, baseUrl, passwordLinks, limitPageRequest } = dependencies;
   const secure = baseUrl.startsWith('https:');
   const recordedReads = new RecordedReads();
   const changeFeeds = mapRegions((region) => new ChangeFeed(databases[region], clock));
+  const findIn = (region: RegionId, request: FastifyRequest) =>
+    findStaff(databases[region], request, secure, clock.now());
 
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<ConsoleContext> => {
-    // Before the session is looked up: a made-up cookie costs a statement too.
-    await limitPageRequest(request);
-    requireOwnPage(request);
-    const region = parseRegion(request);
-    const findIn = (each: (typeof REGIONS)[number]) => findStaff(databases[each], request, secure, clock.now());
-    const staff = await findIn(region);
-    if (!staff) throw new ApiError('UNAUTHENTICATED', 'Sign in to the console.');
-    const authenticated = await authenticator.admit(request, reply, region, toCaller(staff));
-    const source: AuditSource = {
-      actor: { type: 'STAFF', id: staff.id, role: staff.role },
-      origin: { application: 'console', address: request.ip, requestId: request.id },
-    };
-    const context = authenticator.createContext(request, authenticated);
-    return {
-      ...context,
-      authorize(operation, builderId) {
-        requireStaffAction(staff.role, operation.action as StaffAction);
-        return context.authorize(operation, builderId);
-      },
-      ...{
+  return {
+    async authenticate(request, reply) {
+      // Before the session is looked up: a made-up cookie costs a statement too.
+      await limitPageRequest(request);
+      requireOwnPage(request);
+      const region = parseRegion(request);
+      const staff = await findIn(region, request);
+      if (!staff) throw new ApiError('UNAUTHENTICATED', 'Sign in to the console.');
+      return { ...(await authenticator.limit(request, reply, region, toCaller(staff))), staff, reply };
+    },
+    createContext(request, authenticated): ConsoleContext {
+      const { staff, region, reply } = authenticated;
+      const source: AuditSource = {
+        actor: { type: 'STAFF', id: staff.id, role: staff.role },
+        origin: { application: 'console', address: request.ip, requestId: request.id },
+      };
+      const context = authenticator.createContext(request, authenticated);
+      return {
+        ...context,
+        authorize(operation, builderId) {
+          requireStaffAction(staff.role, operation.action as StaffAction);
+          return context.authorize(operation, builderId);
+        },
         staff,
         source,
         passwordLinks,
         personalReads: new PersonalReads(recordedReads, source),
         changeFeed: changeFeeds[region],
-      },
-      session: {
-        findRegions: async () => {
-          const signedIn = await Promise.all(REGIONS.map(findIn));
-          return REGIONS.filter((_, index) => signedIn[index] !== null);
+        session: {
+          findRegions: async () => {
+            const signedIn = await Promise.all(REGIONS.map((each) => findIn(each, request)));
+            return REGIONS.filter((_, index) => signedIn[index] !== null);
+          },
+          end: async () => {
+            for (const each of REGIONS) await endConsoleSession(databases[each], request, reply, secure);
+          },
         },
-        end: async () => {
-          for (const each of REGIONS) await endConsoleSession(databases[each], request, reply, secure);
-        },
-      },
-    };
+      };
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 import { type ExecutionResult, type GraphQLSchema, Kind, type SelectionNode } from 'graphql';
 import type { StaffAction } from '../../domain/access/staff-roles.ts';
-import type { ExecuteQuery } from '../../graphql/server/compiled-operations.ts';
+import type { ExecuteQuery } from '../../graphql/server/operation-steps.ts';
 import type { ConsoleContext } from './console-area.ts';
 
 /** Header with the cursor of the poll after which a page reads its records again. */

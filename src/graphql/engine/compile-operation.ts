@@ -27,9 +27,8 @@ const FIELD_SIZE = 20;
 export function compileOperation(
   schema: GraphQLSchema,
   document: DocumentNode,
-  operationName?: string | null,
+  operation = getOperationAST(document),
 ): CompiledOperation | null {
-  const operation = getOperationAST(document, operationName);
   if (!operation || !isCompilable(schema, document)) return null;
   if (operation.operation === 'mutation' && operation.selectionSet.selections.length > 1) return null;
   const fragments = collectFragments(document);

@@ -2,7 +2,6 @@ import {
   type ASTNode,
   type ExecutionResult,
   type GraphQLSchema,
-  getVariableValues,
   isNonNullType,
   Kind,
   locatedError,
@@ -46,20 +45,13 @@ export class CompiledOperation {
     this.#maxPlans = Math.min(maxPlans, MAX_PLANS);
   }
 
-  /** Coerces the variables as GraphQL does and executes the operation; returns null also for invalid variables. */
-  async execute(context: ExecutionContext, inputs: Variables): Promise<ExecutionResult | null> {
-    const { variableDefinitions = [] } = this.#operation;
-    const { coerced } = getVariableValues(this.#schema, variableDefinitions, inputs, { maxErrors: 1 });
-    return coerced ? this.executeCoerced(context, coerced) : null;
-  }
-
   /**
    * Returns null where graphql-js has to execute the operation because a field below the root failed. An operation that keeps failing
    * is not tried each time. Rejects where a mutation has been committed and its response cannot be built: it must not run again.
    *
-   * @param variables of the types that the operation declares.
+   * @param variables coerced as GraphQL does.
    */
-  async executeCoerced(context: ExecutionContext, variables: Variables): Promise<ExecutionResult | null> {
+  async execute(context: ExecutionContext, variables: Variables): Promise<ExecutionResult | null> {
     if (this.#toSkip > 0) {
       this.#toSkip--;
       return null;

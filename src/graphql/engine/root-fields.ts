@@ -27,8 +27,9 @@ export interface PendingOperation {
   schema: GraphQLSchema;
   document: DocumentNode;
   operation: OperationDefinitionNode;
-  /** Variables as they were sent. */
+  /** Variables as they were sent, and with the declared defaults of the others. */
   variables: Values;
+  sent: Values;
   roots: readonly RootField[];
 }
 

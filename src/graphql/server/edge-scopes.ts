@@ -11,7 +11,7 @@ import type { Caller } from '../../auth/caller.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { idPattern } from '../../shared/ids.ts';
 import type { FieldEdge } from '../engine/resolver-factories.ts';
-import { isIncluded, type PendingOperation, toRawValue, withDefaults } from '../engine/root-fields.ts';
+import { isIncluded, type PendingOperation, toRawValue } from '../engine/root-fields.ts';
 import { toGraphqlError } from './errors.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -29,8 +29,7 @@ const BUILDER_ID = idPattern('builder');
  * Throws 403 for the first edge of an operation whose scope the token lacks, or the connection of the builder that its root field names. For
  * operations that are not executed: the error precedes those of their input (ERR-28).
  */
-export function requireEdgeScopes({ schema, document, operation, variables }: PendingOperation, caller: Caller): void {
-  const sent = withDefaults(operation, variables);
+export function requireEdgeScopes({ schema, document, operation, sent }: PendingOperation, caller: Caller): void {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const each of document.definitions) {
     if (each.kind === Kind.FRAGMENT_DEFINITION) fragments.set(each.name.value, each);

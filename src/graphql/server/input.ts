@@ -15,14 +15,14 @@ import { formatFieldPath, toFieldErrors } from '../../../schema/input.ts';
 import type { RequestContext } from '../../auth/request-context.ts';
 import { type FieldError, FieldErrors, ValidationError } from '../../shared/errors.ts';
 import { type NamedArgument, parseArguments, toNamedArgument } from '../engine/arguments.ts';
-import { type PendingOperation, type RootField, toRawValue, withDefaults } from '../engine/root-fields.ts';
+import { type PendingOperation, type RootField, toRawValue } from '../engine/root-fields.ts';
 import { findArgumentPaths } from './argument-names.ts';
 import { requireEdgeScopes } from './edge-scopes.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 type Field = RootField['field'];
 
-/** Errors of literals and of required arguments by document: validation leaves them to `validateInput`. */
+/** Errors of literals and of required arguments by document: validation leaves them to `parseInput`. */
 const literalErrors = new WeakMap<DocumentNode, readonly GraphQLError[]>();
 
 /**
@@ -48,12 +48,13 @@ export const deferInputErrors =
 const INPUT_RULES = [ValuesOfCorrectTypeRule, ProvidedRequiredArgumentsRule];
 
 /**
- * Throws 400 with every variable and literal that its type rejects, every argument that breaks a rule, and every text that cannot be stored,
- * named by argument as in REST; before that, 403 for an edge that the caller may not follow. ERR-24, ERR-28.
+ * Returns the coerced variables of an operation; null where graphql-js has to report what is wrong with them. Throws 400 with every variable and literal that its type rejects, every argument that breaks a
+ * rule, and every text that cannot be stored, named by argument as in REST; before that, 403 for an edge that the caller may not follow. ERR-24,
+ * ERR-28.
  */
-export function validateInput(pending: PendingOperation, context: RequestContext): void {
+export function parseInput(pending: PendingOperation, context: RequestContext): Record<string, unknown> | null {
   const { clock, textErrors = [] } = context;
-  const { schema, document, operation, variables, roots } = pending;
+  const { schema, document, operation, variables, sent, roots } = pending;
   const now = clock.now();
   const deferred = literalErrors.get(document) ?? [];
   const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables, { maxErrors: 1 });
@@ -61,11 +62,12 @@ export function validateInput(pending: PendingOperation, context: RequestContext
     coerced &&
     deferred.length === 0 &&
     textErrors.length === 0 &&
-    roots.every((root) => !breaksRule(root, coerced, withDefaults(operation, variables), now));
-  if (isValid) return;
+    roots.every((root) => !breaksRule(root, coerced, sent, now));
+  if (isValid) return coerced;
   // Edges of valid operations are authorized when they are executed, for each record.
   requireEdgeScopes(pending, context.caller);
   throwErrors(pending, deferred, textErrors, now);
+  return coerced ?? null;
 }
 
 /** Whether an argument of a root field breaks a rule that its type cannot express. */
@@ -98,14 +100,13 @@ function getArguments(field: Field): NamedArgument[] {
 
 /** Throws the errors of each root field, which are those of REST, and then those that only GraphQL knows. */
 function throwErrors(
-  { schema, document, operation, variables, roots }: PendingOperation,
+  { schema, document, operation, variables, sent, roots }: PendingOperation,
   deferred: readonly GraphQLError[],
   textErrors: readonly FieldError[],
   now: number,
 ): void {
   const errors = new FieldErrors();
   const paths = findArgumentPaths(document);
-  const sent = withDefaults(operation, variables);
   for (const root of roots) errors.addNew(...findRootErrors(root, sent, now));
   for (const error of deferred) {
     const missing = /argument "(\w+)" of type "[^"]+" is required/.exec(error.message);

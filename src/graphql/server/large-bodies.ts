@@ -25,17 +25,14 @@ export class LargeBodies {
   }
 
   /** Checks a request before its body is read. Throws 413, or 429 when the budget is used up. */
-  async admit(request: FastifyRequest): Promise<void> {
-    const contentLength = Number(request.headers['content-length'] ?? 0);
-    if (contentLength <= this.#defaultLimit) return;
-    const context = request.context!;
+  admit({ headers }: FastifyRequest, context: RequestContext): Promise<void> | undefined {
+    const contentLength = Number(headers['content-length'] ?? 0);
+    if (contentLength <= this.#defaultLimit) return undefined;
     const { scopes } = context.caller;
     const operation = [...this.#operations.values()].find(({ scope }) => scope === null || scopes.has(scope));
     if (!operation) throw payloadTooLarge(this.#defaultLimit);
     context.largeBody = payloadTooLarge(this.#defaultLimit);
-    if (!operation.budget) return;
-    await context.charge(operation.budget);
-    context.prepaidBudget = operation.budget;
+    return operation.budget && context.charge(operation.budget);
   }
 
   /** Returns the body's stream; a body without Content-Length is limited to the default. */

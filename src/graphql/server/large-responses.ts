@@ -19,14 +19,9 @@ export function dropLargeResult({ operation }: RequestContext): void {
   operation.largeResult = undefined;
 }
 
-type ApolloHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
-
-/** Returns a handler that sends the response of Apollo's handler, or the large result of the request in chunks. */
-export const sendLargeResponses =
-  (handle: ApolloHandler): ApolloHandler =>
-  async (request, reply) => {
-    const payload = await handle(request, reply);
-    const { context } = request;
-    const result = context?.operation.largeResult;
-    return result ? sendJson(request, reply, result, context!.meter.bytes) : payload;
-  };
+/** Sends the response of Apollo, or the large result of the request in chunks. */
+export function sendResult(payload: unknown, request: FastifyRequest, reply: FastifyReply): unknown {
+  const { context } = request;
+  const result = context?.operation.largeResult;
+  return result ? sendJson(request, reply, result, context!.meter.bytes) : payload;
+}

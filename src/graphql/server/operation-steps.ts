@@ -1,16 +1,29 @@
-import type { ApolloServerPlugin, GraphQLRequestContext } from '@apollo/server';
-import { type DocumentNode, type GraphQLSchema, getOperationAST, type OperationDefinitionNode, parse } from 'graphql';
-import type { RestRoute } from '../../../schema/rest.ts';
+import type {
+  ApolloServerPlugin,
+  GraphQLRequestContext,
+  GraphQLRequestContextResponseForOperation,
+} from '@apollo/server';
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  type GraphQLSchema,
+  getOperationAST,
+  type OperationDefinitionNode,
+  parse,
+} from 'graphql';
+import type { Budget, RestRoute } from '../../../schema/rest.ts';
 import type { RequestContext } from '../../auth/request-context.ts';
 import { Loaders } from '../../database/read/loaders.ts';
 import { ApiError } from '../../shared/errors.ts';
 import type { Release } from '../../shared/fair-semaphore.ts';
 import { idPattern } from '../../shared/ids.ts';
 import { costLimitExceeded, MAX_COST, MAX_INTERPRETED_COST, MAX_RESPONSE_BYTES } from '../../shared/response-meter.ts';
+import { compileOperation } from '../engine/compile-operation.ts';
 import { createCachedCostEstimate, type Estimate } from '../engine/cost.ts';
+import type { CompiledOperation } from '../engine/execution.ts';
 import { listRootFields, type RootField, toRawValue, withDefaults } from '../engine/root-fields.ts';
 import { formatError, toGraphqlError } from './errors.ts';
-import { validateInput } from './input.ts';
+import { parseInput } from './input.ts';
 import type { LargeBodies } from './large-bodies.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -21,25 +34,52 @@ const MAX_ROOT_FIELDS = 50;
 /** Maximum records that one request may read (LIM-17), with each page as a full one. */
 const MAX_RECORDS = 250_000;
 
+const BUILDER_ID = idPattern('builder');
+
 /** Minimum cost that a request is charged to its share. */
 const MIN_CHARGE = 300;
 
+/** Returns the result of a query, by calling `run` or otherwise; null for a query that Apollo executes. */
+export type ExecuteQuery = (
+  request: GraphQLRequestContextResponseForOperation<RequestContext>,
+  run: () => Promise<ExecutionResult | null>,
+) => Promise<ExecutionResult | null>;
+
+interface OperationStepsOptions {
+  bodies: LargeBodies;
+  readsFromReplica?: boolean;
+  /** How queries are executed; by default each for itself. */
+  executeQuery?: ExecuteQuery;
+}
+
 /**
- * Takes an operation through the steps that precede its execution, in the order of ERR-23: limits, access, input, share. A request that
- * fails a step executes nothing.
+ * Takes an operation through its steps (`auth/request-pipeline.ts`): authorize, after the limits of the document, parse input, execute, respond. A
+ * request that fails a step executes nothing. Queries are executed by compiled code; Apollo executes other operations, and those that fail, with
+ * graphql-js.
  */
 export function operationSteps(
   schema: GraphQLSchema,
-  bodies: LargeBodies,
-  readsFromReplica: boolean,
+  { bodies, readsFromReplica = false, executeQuery = (_, run) => run() }: OperationStepsOptions,
 ): ApolloServerPlugin<RequestContext> {
   /** Cost of past executions by document. Estimates count every page as full. */
   const observedCosts = new WeakMap<DocumentNode, number>();
+  /** By operation: they are garbage-collected once Apollo's document store has dropped the document. */
+  const compiled = new WeakMap<OperationDefinitionNode, CompiledOperation | null>();
   const estimateCost = createCachedCostEstimate(schema);
+
+  const findCompiled = (document: DocumentNode, operation: OperationDefinitionNode) => {
+    let found = compiled.get(operation);
+    if (found === undefined) {
+      found = compileOperation(schema, document, operation);
+      compiled.set(operation, found);
+    }
+    return found;
+  };
 
   return {
     requestDidStart: async () => {
       let release: Release | null = null;
+      let input: Record<string, unknown> | null = null;
       return {
         async didResolveOperation({ document, operation, request, contextValue: context }) {
           if (!operation) return;
@@ -52,7 +92,7 @@ export function operationSteps(
             const sent = withDefaults(operation, variables);
             const roots = listRootFields(schema, document, operation, sent);
             await authorizeRootFields(context, roots, sent);
-            validateInput({ schema, document, operation, variables, roots }, context);
+            input = parseInput({ schema, document, operation, variables, sent, roots }, context);
             // A mutation is not interrupted: its estimate is within the limit of interpreted operations.
             const isQuery = operation.operation === 'query';
             context.meter.limit(isQuery ? MAX_COST : Number.POSITIVE_INFINITY, MAX_RESPONSE_BYTES, estimate.cost);
@@ -64,6 +104,27 @@ export function operationSteps(
           } catch (error) {
             throw error instanceof ApiError ? toGraphqlError(error) : error;
           }
+        },
+        async responseForOperation(requestContext) {
+          const { document, operation, contextValue } = requestContext;
+          const { http } = requestContext.response;
+          // It is undefined for an operation name that the document does not have.
+          if (operation?.operation !== 'query') return null;
+          const { meter, loaders } = contextValue;
+          try {
+            const found = input && findCompiled(document, operation);
+            const result = found && (await executeQuery(requestContext, () => found.execute(contextValue, input!)));
+            if (result && !result.errors) {
+              return { http, body: { kind: 'single', singleResult: { data: result.data } } };
+            }
+          } catch (error) {
+            // `willSendResponse` sends the rejection.
+            if (meter.rejection) return { http, body: { kind: 'single', singleResult: {} } };
+            throw error;
+          }
+          loaders.reset();
+          meter.beginInterpreted();
+          return null;
         },
         async willSendResponse(requestContext) {
           const { document, operation, response, contextValue: context } = requestContext;
@@ -118,22 +179,24 @@ function requireLimits({ operation }: OperationDefinitionNode, { cost, records }
 
 /** Authorizes every root field, then charges their budgets (LIM-2). The error of one names its path. */
 async function authorizeRootFields(context: RequestContext, roots: readonly RootField[], variables: Values) {
-  const isBuilderId = idPattern('builder');
   await Promise.all(
     roots.map(async ({ key, node, field: { extensions } }) => {
       const argument = node.arguments?.find(({ name }) => name.value === 'builderId');
       const builderId = argument && toRawValue(argument.value, variables);
       try {
         // An id that is none is an error of the input.
-        await context.authorize(extensions, isBuilderId.test(String(builderId)) ? String(builderId) : undefined);
+        await context.authorize(extensions, BUILDER_ID.test(String(builderId)) ? String(builderId) : undefined);
       } catch (error) {
         throw error instanceof ApiError ? toGraphqlError(error, [key]) : error;
       }
     }),
   );
-  const budgets = roots.flatMap(({ field }) => (field.extensions.rest as RestRoute | undefined)?.budget ?? []);
-  // A large body has paid for one of its operations.
-  for (const budget of context.prepaidBudget ? budgets.slice(1) : budgets) await context.charge(budget);
+  const totals = new Map<Budget, number>();
+  for (const { field } of roots) {
+    const { budget } = (field.extensions.rest as RestRoute | undefined) ?? {};
+    if (budget) totals.set(budget, (totals.get(budget) ?? 0) + 1);
+  }
+  for (const [budget, total] of totals) await context.charge(budget, total);
 }
 
 /**

@@ -4,13 +4,13 @@ import { fastifyApolloHandler } from '@as-integrations/fastify';
 import type { FastifyContextConfig, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { Operation } from '../../../schema/route-table.ts';
-import type { RequestAuthenticator } from '../../auth/request-authenticator.ts';
+import type { AuthenticatedRequest, RequestAuthenticator } from '../../auth/request-authenticator.ts';
 import type { RequestContext } from '../../auth/request-context.ts';
+import { type RequestSteps, toRoute } from '../../auth/request-pipeline.ts';
 import type { LargeBodyForm } from '../../http/bodies/large-body-form.ts';
 import { type ApiError, invalidField } from '../../shared/errors.ts';
 import { traced } from '../../shared/tracing.ts';
 import { meteredFieldResolver } from '../engine/metered-field-resolver.ts';
-import { compiledQueries, type ExecuteQuery } from './compiled-operations.ts';
 import { limitDepth } from './depth.ts';
 import { limitDocument, limitLength } from './document-limits.ts';
 import { DocumentStore } from './document-store.ts';
@@ -19,9 +19,9 @@ import { formatError, MAX_TOKENS, toExtensions } from './errors.ts';
 import { deferInputErrors } from './input.ts';
 import { createLandingPage, createLandingPageHeaders } from './landing-page.ts';
 import { LargeBodies } from './large-bodies.ts';
-import { largeResponses, sendLargeResponses } from './large-responses.ts';
+import { largeResponses, sendResult } from './large-responses.ts';
 import { NewDocumentLimiter } from './new-documents.ts';
-import { operationSteps } from './operation-steps.ts';
+import { type ExecuteQuery, operationSteps } from './operation-steps.ts';
 
 /** Returns the public error for one that occurs before GraphQL, such as a body that is too large, and logs its cause. */
 type PublicError = (thrown: FastifyError, request: FastifyRequest) => ApiError;
@@ -29,7 +29,7 @@ type PublicError = (thrown: FastifyError, request: FastifyRequest) => ApiError;
 type RouteHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
 /** A route that executes GraphQL operations, with document and plan caches of its own. */
-interface GraphqlRoute {
+interface GraphqlRoute<Authenticated extends AuthenticatedRequest> {
   url: string;
   methods: ('GET' | 'POST')[];
   schema: GraphQLSchema;
@@ -40,8 +40,7 @@ interface GraphqlRoute {
   operations: readonly Operation[];
   publicError: PublicError;
   acceptLargeBodies: (scope: FastifyInstance, form: LargeBodyForm) => void;
-  /** Returns the context of a request before its body is read; null for a request of the landing page. */
-  createContext: (request: FastifyRequest, reply: FastifyReply) => Promise<RequestContext | null>;
+  steps: Pick<RequestSteps<Authenticated, unknown, unknown>, 'authenticate' | 'createContext'>;
   config?: FastifyContextConfig;
   /** Whether queries of internal clients read from a standby. The console chooses by query, because people act on what it shows. */
   readsFromReplica?: boolean;
@@ -54,10 +53,10 @@ interface GraphqlRoute {
 /** Registers `/graphql`, with the authentication and rules of REST, and its page for browsers. */
 export async function registerGraphql(
   app: FastifyInstance,
-  dependencies: Pick<GraphqlRoute, 'schema' | 'operations' | 'introspection' | 'publicError' | 'acceptLargeBodies'> & {
-    authenticator: RequestAuthenticator;
-    production: boolean;
-  },
+  dependencies: Pick<
+    GraphqlRoute<AuthenticatedRequest>,
+    'schema' | 'operations' | 'introspection' | 'publicError' | 'acceptLargeBodies'
+  > & { authenticator: RequestAuthenticator; production: boolean },
 ) {
   const { authenticator, production, ...shared } = dependencies;
   await registerGraphqlRoute(app, {
@@ -65,19 +64,23 @@ export async function registerGraphql(
     plugins: [createLandingPage(production)],
     config: { chargesShare: true },
     readsFromReplica: true,
-    async createContext(request, reply) {
-      if (isPageRequest(request)) {
+    steps: {
+      authenticate(request, reply) {
+        if (!isPageRequest(request)) return authenticator.authenticate(request, reply);
         reply.headers(createLandingPageHeaders(production));
         return null;
-      }
-      return authenticator.createContext(request, await authenticator.authenticate(request, reply));
+      },
+      createContext: (request, authenticated) => authenticator.createContext(request, authenticated),
     },
   });
 }
 
 /** Registers a route that executes GraphQL operations. */
-export async function registerGraphqlRoute(app: FastifyInstance, route: GraphqlRoute): Promise<void> {
-  const { url, methods, schema, introspection, suggestions, publicError, createContext } = route;
+export async function registerGraphqlRoute<Authenticated extends AuthenticatedRequest>(
+  app: FastifyInstance,
+  route: GraphqlRoute<Authenticated>,
+): Promise<void> {
+  const { url, methods, schema, introspection, suggestions, publicError } = route;
   const bodies = new LargeBodies(route.operations, app.initialConfig.bodyLimit!);
   const validationOptions = { hideSuggestions: !suggestions };
   const documentStore = new DocumentStore();
@@ -98,9 +101,8 @@ export async function registerGraphqlRoute(app: FastifyInstance, route: GraphqlR
     stopOnTerminationSignals: false,
     plugins: [
       newDocuments.plugin(),
-      operationSteps(schema, bodies, route.readsFromReplica ?? false),
+      operationSteps(schema, { bodies, readsFromReplica: route.readsFromReplica, executeQuery: route.executeQuery }),
       logErrors(app.log),
-      compiledQueries(schema, route.executeQuery),
       ...route.plugins,
       largeResponses,
       // The default plugin would wrap the resolver of every field, also for REST.
@@ -113,7 +115,14 @@ export async function registerGraphqlRoute(app: FastifyInstance, route: GraphqlR
   const execute = fastifyApolloHandler(apollo, {
     context: async (request) => (request as FastifyRequest).context!,
   }) as unknown as RouteHandler;
-  const handle: RouteHandler = (request, reply) => traced('operation graphql', {}, () => execute(request, reply));
+  const { onRequest, handler } = toRoute({
+    ...route.steps,
+    // `operationSteps` authorizes the operation, once Apollo has read it from the document, and parses its input.
+    authorize: (request, context) => bodies.admit(request, context),
+    parseInput: () => undefined,
+    execute: (_input, request, reply) => traced('operation graphql', {}, () => execute(request, reply)),
+    respond: (payload, _input, request, reply) => sendResult(payload, request, reply),
+  });
   await app.register(async (scope) => {
     route.acceptLargeBodies(scope, { kind: 'graphql' });
     scope.route({
@@ -121,10 +130,7 @@ export async function registerGraphqlRoute(app: FastifyInstance, route: GraphqlR
       url,
       config: { ...route.config, inputPrefix: 'variables.' },
       bodyLimit: bodies.limit,
-      async onRequest(request, reply) {
-        request.context = await createContext(request, reply);
-        if (request.context) await bodies.admit(request);
-      },
+      onRequest,
       preParsing: async (request, _reply, payload) => bodies.limitStream(request, payload),
       preHandler: [rejectBrackets, limitLength, (request) => newDocuments.admit(request)],
       errorHandler(thrown: FastifyError, request, reply) {
@@ -135,7 +141,7 @@ export async function registerGraphqlRoute(app: FastifyInstance, route: GraphqlR
           .headers(error.headers)
           .send({ errors, extensions: { cost: 0 } });
       },
-      handler: sendLargeResponses(handle),
+      handler,
     });
   });
 }
