@@ -30,8 +30,6 @@ export function parseTokenFamily(jti: string): string | null {
 interface TokenKey {
   /** The `kid` of its tokens. */
   id: string;
-  /** Whether it also verifies tokens without `kid`. */
-  isUnnamed: boolean;
   bytes: Buffer<ArrayBuffer>;
   /** Protected header of its tokens. */
   header: string;
@@ -50,8 +48,7 @@ export class AccessTokens {
 
   /** @param options.keys base64url. The first signs, all verify. */
   constructor(options: { keys: readonly string[]; issuer: string; clock: Clock }) {
-    const earlier = options.keys.map(importEarlierKey);
-    this.#keys = mapRegions((region) => [...options.keys.map((key) => deriveRegionKey(key, region)), ...earlier]);
+    this.#keys = mapRegions((region) => options.keys.map((key) => deriveRegionKey(key, region)));
     this.#issuer = options.issuer;
     this.#clock = options.clock;
   }
@@ -82,17 +79,10 @@ export class AccessTokens {
    */
   async verify(region: RegionId, token: string): Promise<AccessClaims | null> {
     if (!isCanonical(token)) return null;
-    for (const key of this.#keys[region]) {
-      const claims = await this.#verifyWith(key, token);
-      if (claims) return claims;
-    }
-    return null;
-  }
-
-  async #verifyWith({ id, isUnnamed, key }: TokenKey, token: string): Promise<AccessClaims | null> {
     const findKey = ({ kid }: { kid?: string }) => {
-      if (kid !== id && !(kid === undefined && isUnnamed)) throw new errors.JWKSNoMatchingKey();
-      return key;
+      const found = this.#keys[region].find(({ id }) => id === kid);
+      if (!found) throw new errors.JWKSNoMatchingKey();
+      return found.key;
     };
     try {
       const { payload } = await jwtVerify(token, findKey, {
@@ -116,18 +106,10 @@ export const toKeyId = (key: string): string =>
 
 /** Derives the key of a region (HKDF, RFC 5869). */
 function deriveRegionKey(text: string, region: RegionId): TokenKey {
-  const bytes = hkdfSync('sha256', Buffer.from(text, 'base64url'), '', `access tokens ${region} v1`, 32);
-  return importTokenKey(`${region}.${toKeyId(text)}`, Buffer.from(bytes), false);
-}
-
-/** Returns the key with which releases before 0.2.0 signed the tokens of all regions, at first without `kid`. Their tokens live an hour. */
-const importEarlierKey = (text: string): TokenKey =>
-  importTokenKey(toKeyId(text), Buffer.from(text, 'base64url'), true);
-
-function importTokenKey(id: string, bytes: Buffer<ArrayBuffer>, isUnnamed: boolean): TokenKey {
+  const bytes = Buffer.from(hkdfSync('sha256', Buffer.from(text, 'base64url'), '', `access tokens ${region} v1`, 32));
+  const id = `${region}.${toKeyId(text)}`;
   return {
     id,
-    isUnnamed,
     bytes,
     header: toBase64Url({ alg: 'HS256', typ: 'JWT', kid: id }),
     key: crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']),

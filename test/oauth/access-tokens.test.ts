@@ -2,14 +2,15 @@ import { createHmac, hkdfSync } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { AccessTokens, toKeyId } from '../../src/auth/access-tokens.ts';
+import { REGIONS } from '../../src/shared/regions.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
 import { toNonCanonicalTokens } from '../support/jwt.ts';
 import { BASE_URL, createSettableClock, OAUTH_START } from './service.ts';
 
 const MINUTE = 60_000;
 const key = newSecret();
-/** The key with which earlier releases signed. */
-const keyBytes = Buffer.from(key, 'base64url');
+const keyBytes = Buffer.from(hkdfSync('sha256', Buffer.from(key, 'base64url'), '', 'access tokens au1 v1', 32));
+const kid = `au1.${toKeyId(key)}`;
 const claims = { sub: 'cli_a', client_id: 'cli_a', scope: 'read:builders' };
 
 const createTokens = () => {
@@ -22,7 +23,7 @@ const createForgedToken = (
   change: { issuer?: string; audience?: string; key?: Uint8Array; alg?: string; kid?: string } = {},
 ) =>
   new SignJWT(claims)
-    .setProtectedHeader({ alg: change.alg ?? 'HS256', typ: 'JWT', kid: change.kid })
+    .setProtectedHeader({ alg: change.alg ?? 'HS256', typ: 'JWT', kid: 'kid' in change ? change.kid : kid })
     .setIssuer(change.issuer ?? BASE_URL)
     .setAudience(change.audience ?? BASE_URL)
     .setJti('jti')
@@ -44,8 +45,7 @@ describe('an access token', () => {
     const iat = OAUTH_START / 1000;
     expect(decodeJwt(token)).toEqual({ ...claims, iss: BASE_URL, aud: BASE_URL, jti, iat, exp: iat + 3600 });
     const [header, payload, signature] = token.split('.');
-    const regionKey = Buffer.from(hkdfSync('sha256', keyBytes, '', 'access tokens au1 v1', 32));
-    expect(createHmac('sha256', regionKey).update(`${header}.${payload}`).digest('base64url')).toBe(signature);
+    expect(createHmac('sha256', keyBytes).update(`${header}.${payload}`).digest('base64url')).toBe(signature);
   });
 
   test('has a unique jti', async () => {
@@ -84,12 +84,11 @@ describe('a token of a region', () => {
     expect(await tokens.verify('us1', `${header}.${payload}.${signature}`)).toBeNull();
   });
 
-  test('of the release before is valid for its hour', async () => {
-    const { clock, tokens } = createTokens();
-    const token = await createForgedToken({ kid: toKeyId(key) });
-    expect(await tokens.verify('au1', token)).toMatchObject(claims);
-    clock.at = OAUTH_START + 60 * MINUTE;
-    expect(await tokens.verify('au1', token)).toBeNull();
+  test.each([undefined, toKeyId(key), kid])('has its kid: %s with the key of all regions is refused', async (other) => {
+    const { tokens } = createTokens();
+    const token = await createForgedToken({ kid: other, key: Buffer.from(key, 'base64url') });
+    for (const region of REGIONS) expect(await tokens.verify(region, token), region).toBeNull();
+    expect(await tokens.verify('au1', await createForgedToken({ kid: undefined }))).toBeNull();
   });
 });
 
@@ -111,19 +110,10 @@ describe('several keys', () => {
     expect(await kidOf(using(one))).not.toBe(await kidOf(using(other)));
   });
 
-  test('verify tokens without a kid, as an earlier release signed them', async () => {
-    const token = await createForgedToken({ key: Buffer.from(other, 'base64url') });
-    expect(await using(one, other).verify('au1', token)).toMatchObject(claims);
-    expect(await using(one).verify('au1', token)).toBeNull();
-  });
-
   test('do not verify a token that names another key', async () => {
-    const header = { alg: 'HS256', typ: 'JWT', kid: 'unknown' };
-    const [, payload] = (await createForgedToken()).split('.');
-    const signature = createHmac('sha256', Buffer.from(one, 'base64url'))
-      .update(`${base64url(header)}.${payload}`)
-      .digest('base64url');
-    expect(await using(one, other).verify('au1', `${base64url(header)}.${payload}.${signature}`)).toBeNull();
+    for (const named of ['unknown', `au1.${toKeyId(other)}`])
+      expect(await using(key, other).verify('au1', await createForgedToken({ kid: named }))).toBeNull();
+    expect(await using(key, other).verify('au1', await createForgedToken())).toMatchObject(claims);
   });
 });
 
@@ -132,7 +122,7 @@ describe('a token is rejected (OAU-15)', () => {
     const { tokens } = createTokens();
     const [, payload, signature] = (await createForgedToken()).split('.');
     for (const alg of ['none', 'None', 'NONE']) {
-      const header = base64url({ alg, typ: 'JWT' });
+      const header = base64url({ alg, typ: 'JWT', kid });
       expect(await tokens.verify('au1', `${header}.${payload}.`)).toBeNull();
       expect(await tokens.verify('au1', `${header}.${payload}.${signature}`)).toBeNull();
     }
@@ -151,7 +141,7 @@ describe('a token is rejected (OAU-15)', () => {
         await createForgedToken({ alg: 'HS512', key: Buffer.concat([keyBytes, keyBytes]) }),
       ),
     ).toBeNull();
-    const header = base64url({ alg: 'HS512', typ: 'JWT' });
+    const header = base64url({ alg: 'HS512', typ: 'JWT', kid });
     const [, payload] = (await createForgedToken()).split('.');
     const signature = createHmac('sha512', keyBytes).update(`${header}.${payload}`).digest('base64url');
     expect(await createTokens().tokens.verify('au1', `${header}.${payload}.${signature}`)).toBeNull();
@@ -159,10 +149,10 @@ describe('a token is rejected (OAU-15)', () => {
 
   test('signed with an asymmetric key, or with a key in its own header', async () => {
     const { privateKey } = await generateKeyPair('RS256');
-    const token = await new SignJWT(claims).setProtectedHeader({ alg: 'RS256' }).sign(privateKey);
+    const token = await new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid }).sign(privateKey);
     expect(await createTokens().tokens.verify('au1', token)).toBeNull();
     const other = Buffer.from(newSecret(), 'base64url');
-    const header = base64url({ alg: 'HS256', jwk: { kty: 'oct', k: other.toString('base64url') } });
+    const header = base64url({ alg: 'HS256', kid, jwk: { kty: 'oct', k: other.toString('base64url') } });
     const [, payload] = (await createForgedToken()).split('.');
     const signature = createHmac('sha256', other).update(`${header}.${payload}`).digest('base64url');
     expect(await createTokens().tokens.verify('au1', `${header}.${payload}.${signature}`)).toBeNull();
@@ -200,7 +190,7 @@ describe('a token is rejected (OAU-15)', () => {
     };
     for (const omitted of Object.keys(allClaims)) {
       const { [omitted as 'sub']: _, ...rest } = allClaims;
-      const token = await new SignJWT(rest).setProtectedHeader({ alg: 'HS256' }).sign(keyBytes);
+      const token = await new SignJWT(rest).setProtectedHeader({ alg: 'HS256', kid }).sign(keyBytes);
       expect(await createTokens().tokens.verify('au1', token), omitted).toBeNull();
     }
   });
