@@ -3,12 +3,14 @@ import { Builder } from '../../entities/builder.entity.ts';
 import { Photo } from '../../entities/photo.entity.ts';
 import { PhotoReport } from '../../entities/photo-report.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
+import { ReportBlock, ReportImage, ReportPage } from '../../entities/report-tree.type.ts';
 import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
 import { GraphOnly, Scoped } from '../../schema/rest.ts';
 import { BuilderId, JsonObject, PhotoReportId, ProjectId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { ReportExternalId, ReportSourceApp } from '../../src/domain/photo-reports/photo-report.scalars.ts';
+import { buildReportTree } from '../../src/domain/photo-reports/report-tree.ts';
 import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { photos } from '../../src/domain/readers/photo.reader.ts';
 import {
@@ -21,8 +23,6 @@ import { projects } from '../../src/domain/readers/project.reader.ts';
 import { requireFound } from '../../src/domain/require-found.ts';
 import { parseJsonInSlices } from '../../src/shared/parse-json.ts';
 import { pageEdge, recordEdge } from '../edges.ts';
-import { buildReportTree } from './report-tree.ts';
-import { ReportBlock, ReportImage, ReportPage } from './report-tree.type.ts';
 
 const PhotoReportPage = createPageType(PhotoReport);
 

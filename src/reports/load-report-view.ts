@@ -1,6 +1,6 @@
-import { buildDeferredReportTree, DeferredBlock, type DeferredPage } from '../../resolvers/photo-report/report-tree.ts';
 import { getTimeZone } from '../../schema/time-zone.ts';
 import type { Statement } from '../database/pool/pg-pipeline.ts';
+import { buildDeferredReportTree, DeferredBlock, type DeferredPage } from '../domain/photo-reports/report-tree.ts';
 import { findRenditions, toRendition, UNKNOWN } from '../domain/photos/renditions.ts';
 import { builders } from '../domain/readers/builder.reader.ts';
 import { photos } from '../domain/readers/photo.reader.ts';

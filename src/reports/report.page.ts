@@ -1,5 +1,4 @@
 import type { PhotoReport } from '../../entities/photo-report.entity.ts';
-import { DeferredBlock, type DeferredPage } from '../../resolvers/photo-report/report-tree.ts';
 import type {
   ReportBlock,
   ReportChildPage,
@@ -7,7 +6,8 @@ import type {
   ReportList,
   ReportListItem,
   RichTextRun,
-} from '../../resolvers/photo-report/report-tree.type.ts';
+} from '../../entities/report-tree.type.ts';
+import { DeferredBlock, type DeferredPage } from '../domain/photo-reports/report-tree.ts';
 import type { Rendition } from '../domain/photos/renditions.ts';
 import { icon } from '../oauth/interaction/pages/assets.ts';
 import { type FormContext, renderForm } from '../oauth/interaction/pages/forms.ts';

@@ -1,7 +1,7 @@
 import { createUnionType, Field, Float, Int, ObjectType } from 'type-graphql';
-import { BlockType, ImageStatus, TextMark } from '../../schema/enums.ts';
-import { Scoped } from '../../schema/rest.ts';
-import { AttachmentId, JsonObject, PageId } from '../../schema/scalars.ts';
+import { BlockType, ImageStatus, TextMark } from '../schema/enums.ts';
+import { Scoped } from '../schema/rest.ts';
+import { AttachmentId, JsonObject, PageId } from '../schema/scalars.ts';
 
 /*
  * Output types of a report's tree (PRP-37). Its input types are in `photo-report.input.ts`.

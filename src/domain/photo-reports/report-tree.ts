@@ -1,12 +1,4 @@
 import type {
-  Block,
-  PageDocument,
-  RichTextRun as RichTextRunInput,
-} from '../../src/domain/photo-reports/report-inputs.ts';
-import type { ReportContent, StoredContent } from '../../src/domain/readers/photo-report.reader.ts';
-import { parseJsonInSlices } from '../../src/shared/parse-json.ts';
-import { TimeSlice } from '../../src/shared/time-slice.ts';
-import type {
   ReportBlock,
   ReportHeading,
   ReportImage,
@@ -15,7 +7,11 @@ import type {
   ReportPage,
   ReportText,
   RichTextRun,
-} from './report-tree.type.ts';
+} from '../../../entities/report-tree.type.ts';
+import { parseJsonInSlices } from '../../shared/parse-json.ts';
+import { TimeSlice } from '../../shared/time-slice.ts';
+import type { ReportContent, StoredContent } from '../readers/photo-report.reader.ts';
+import type { Block, PageDocument, RichTextRun as RichTextRunInput } from './report-inputs.ts';
 
 interface SentItem {
   id: string;
