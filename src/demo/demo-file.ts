@@ -3,104 +3,67 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { RegionId } from '../shared/regions.ts';
 import { newSecret } from '../shared/secrets.ts';
-import {
-  ACCOUNTS,
-  createClientId,
-  createEmailAddress,
-  createStaffEmail,
-  createUserId,
-  listBuilderIds,
-  STAFF,
-  USERS,
-} from './accounts.ts';
-import { createDemoAttendance, type DemoAttendance } from './builder-rows.ts';
-
-export interface DemoClient {
-  name: string;
-  /** Name of its integrator; null for the internal client. */
-  integrator: string | null;
-  type: 'confidential' | 'public' | 'internal';
-  clientId: string;
-  /** Null for a public client. */
-  clientSecret: string | null;
-  grants: string[];
-  scopes: string[];
-  regionId: RegionId;
-  builderIds: string[];
-  redirectUris: string[];
-}
-
-export interface DemoUser {
-  id: string;
-  email: string;
-  password: string;
-  regionId: RegionId;
-  builderIds: string[];
-}
-
-/** A staff user, with the same password in each of the regions. */
-export interface DemoStaff {
-  id: string;
-  email: string;
-  password: string;
-  role: string;
-  regionIds: RegionId[];
-}
+import * as accounts from './accounts.ts';
 
 /** Content of `demo.json`: credentials of the demo's clients, users and staff. */
-export interface DemoFile {
-  baseUrl: string;
-  clients: DemoClient[];
-  users: DemoUser[];
-  staff: DemoStaff[];
-  /** Absent if `au1` has no demo data. */
-  attendance?: DemoAttendance;
-}
+export type DemoFile = ReturnType<typeof createDemoFile>;
+export type DemoClient = DemoFile['clients'][number];
+export type DemoUser = DemoFile['users'][number];
+/** A staff user, with the same password in each of the regions. */
+export type DemoStaff = DemoFile['staff'][number];
 
 /** Client secrets by client id and passwords by user id. */
 export type Secrets = ReadonlyMap<string, string>;
 
 export function readSecrets({ clients, users, staff }: DemoFile): Secrets {
-  const ofClients = clients.map(({ clientId, clientSecret }) => [clientId, clientSecret] as const);
-  const ofUsers = [...users, ...(staff ?? [])].map(({ id, password }) => [id, password] as const);
-  return new Map([...ofClients, ...ofUsers].filter((entry): entry is readonly [string, string] => entry[1] !== null));
+  const ofClients = clients.flatMap(({ clientId, clientSecret }) =>
+    clientSecret ? [[clientId, clientSecret] as const] : [],
+  );
+  return new Map([...ofClients, ...[...users, ...(staff ?? [])].map(({ id, password }) => [id, password] as const)]);
 }
 
 /** Creates the content of `demo.json` for these regions. Secrets that are not given are generated. */
-export function createDemoFile(regions: readonly RegionId[], baseUrl: string, secrets: Secrets = new Map()): DemoFile {
-  const clients = ACCOUNTS.filter(({ region }) => regions.includes(region)).map((account): DemoClient => {
-    const clientId = createClientId(account);
-    return {
-      name: account.name,
-      integrator: account.integrator,
-      type: account.type,
-      clientId,
-      clientSecret: account.type === 'public' ? null : (secrets.get(clientId) ?? newSecret()),
-      grants: [...account.grants],
-      scopes: [...account.scopes],
-      regionId: account.region,
-      builderIds: listBuilderIds(account),
-      redirectUris: account.redirectUris,
-    };
+export function createDemoFile(regions: readonly RegionId[], baseUrl: string, secrets: Secrets = new Map()) {
+  const clients = accounts.ACCOUNTS.filter(({ regionId }) => regions.includes(regionId)).map((account) => {
+    const { name, integrator, type, regionId, redirectUris } = account;
+    const clientId = accounts.createClientId(name);
+    const clientSecret = type === 'public' ? null : (secrets.get(clientId) ?? newSecret());
+    const [grants, scopes] = [[...account.grants], [...account.scopes]];
+    const connected = accounts.INTEGRATORS.find((other) => other.name === integrator)?.builderIndexes;
+    const builderIds = accounts.listBuilderIds(regionId, connected);
+    return { name, integrator, type, clientId, clientSecret, grants, scopes, regionId, builderIds, redirectUris };
   });
-  const users = USERS.filter(({ region }) => regions.includes(region)).map((user): DemoUser => {
-    const id = createUserId(user);
-    const password = secrets.get(id) ?? newPassword();
-    return { id, email: createEmailAddress(user), password, regionId: user.region, builderIds: listBuilderIds(user) };
+  const createPerson = (name: string, company: string) => {
+    const id = accounts.createUserId(name);
+    const password = secrets.get(id) ?? randomBytes(12).toString('base64url');
+    return { id, name, email: accounts.toEmail(name, company), password };
+  };
+  const users = accounts.USERS.filter(({ regionId }) => regions.includes(regionId)).map((user) => {
+    const { name, role, regionId, builderIndexes } = user;
+    const company = accounts.generateBuilder(regionId, builderIndexes[0]!).name;
+    const builderIds = accounts.listBuilderIds(regionId, builderIndexes);
+    return { ...createPerson(name, company), role, regionId, builderIds };
   });
-  const staff = STAFF.map((user): DemoStaff => {
-    const id = createUserId(user);
-    const regionIds = user.regions.filter((region) => regions.includes(region));
+  const staff = accounts.STAFF.map(({ name, role, regionIds }) => {
     return {
-      ...{ id, email: createStaffEmail(user), password: secrets.get(id) ?? newPassword() },
-      ...{ role: user.staffRole, regionIds },
+      ...createPerson(name, 'operator'),
+      role,
+      regionIds: regionIds.filter((region) => regions.includes(region)),
     };
   }).filter(({ regionIds }) => regionIds.length > 0);
-  const file = { baseUrl, clients, users, staff };
-  return regions.includes('au1') ? { ...file, attendance: createDemoAttendance() } : file;
+  // For trying gates; absent where `au1` has no demo data.
+  const attendance = regions.includes('au1') ? { attendance: accounts.generateAttendance('au1', 0) } : {};
+  return { baseUrl, clients, users, staff, ...attendance };
 }
 
-const newPassword = () => randomBytes(12).toString('base64url');
+/** Returns the accounts of one region. */
+export function selectAccounts({ clients, users, staff }: DemoFile, region: RegionId) {
+  return {
+    clients: clients.filter(({ regionId }) => regionId === region),
+    users: users.filter(({ regionId }) => regionId === region),
+    staff: staff.filter(({ regionIds }) => regionIds.includes(region)),
+  };
+}
 
 /** Reads `demo.json`; null if it is missing or invalid. */
 export async function readDemoFile(path: string): Promise<DemoFile | null> {

@@ -1,14 +1,19 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { ClientBase } from 'pg';
+import { Builder } from '../../entities/builder.entity.ts';
+import { ClientSecret } from '../../entities/client-secret.entity.ts';
+import { Integrator } from '../../entities/integrator.entity.ts';
+import { User } from '../../entities/user.entity.ts';
 import type { Config } from '../config.ts';
 import type { Database, Databases } from '../database/database.ts';
 import { withAdvisoryLock } from '../database/write/advisory-lock.ts';
+import { hashPassword } from '../domain/access/passwords.ts';
 import { type Clock, systemClock } from '../shared/clock.ts';
-import { REGIONS, type RegionId } from '../shared/regions.ts';
+import { REGIONS } from '../shared/regions.ts';
 import { hashSecret, VALID_SECRETS } from '../shared/secrets.ts';
-import { ACCOUNTS, createIntegratorId } from './accounts.ts';
-import { BASE, DAY } from './dates.ts';
+import { addLimitedIntegrator, createAccountRows } from './account-rows.ts';
+import { BUILDERS, createIntegratorId, FOUNDED, INTEGRATORS } from './accounts.ts';
+import { type BuilderRowsOptions, createBuilderRows } from './builder-rows.ts';
 import {
   createDemoFile,
   type DemoFile,
@@ -16,11 +21,12 @@ import {
   readDemoFile,
   readSecrets,
   type Secrets,
+  selectAccounts,
   writeDemoFile,
 } from './demo-file.ts';
+import { DAY, iso } from './local-calendar.ts';
 import type { DemoPicture } from './photos.ts';
-import { hashPasswords, populateDatabase } from './populate-database.ts';
-import { runInTransaction, withClient } from './rows.ts';
+import { insertRows } from './rows.ts';
 
 /** Values for the example command of the welcome message. */
 export interface DemoSummary {
@@ -35,6 +41,8 @@ const FILE = 'demo.json';
 /** Per builder: 10,000 in `au1`. */
 const TIMESHEETS = 2_500;
 const LOCK = 'builder-integration-api demo';
+/** Instant of loading, in milliseconds, of demo data that is the same each time. */
+export const BASE = Date.parse(FOUNDED) + 730 * DAY;
 
 /**
  * Loads the demo data into regional databases that are empty, and updates `demo.json`. Returns null if `au1` has other data.
@@ -61,86 +69,73 @@ export function loadDemo(
     const file = createDemoFile(regions, config.baseUrl, existingFile ? readSecrets(existingFile) : undefined);
     if (!isDeepStrictEqual(file, existingFile)) await writeDemoFile(path, file);
     const pictures = demos.some(([, state]) => state === 'EMPTY') ? await storePictures() : [];
-    const now = clock.now();
-    const size = { asOf: midnight(now), now, timesheets: TIMESHEETS, pictures };
+    const options = { now: clock.now(), timesheets: TIMESHEETS, pictures };
     await Promise.all(
       demos.map(([region, state]) => {
         return state === 'EMPTY'
-          ? populateDatabase(databases[region], file, size)
+          ? populateDatabase(databases[region], file, options)
           : restoreSecrets(databases[region], file, clock);
       }),
     );
-    return toSummary(file, path);
+    const client = file.clients.find(({ integrator }) => integrator === 'A');
+    if (!client?.clientSecret) return null;
+    return { file: path, clientId: client.clientId, clientSecret: client.clientSecret, staff: file.staff };
   });
 }
 
-interface DemoOptions {
+interface DemoOptions extends Partial<BuilderRowsOptions> {
   baseUrl: string;
   /** Secrets by client id and passwords by user id; missing ones are generated. */
   secrets?: Secrets;
-  /** Day that the expiry of insurances is relative to. Default: the base date of the demo data. */
-  asOf?: number;
-  /** Timesheets per builder. */
-  timesheets?: number;
-  /** Stored pictures for photos; without them there are no photos. */
-  pictures?: readonly DemoPicture[];
-  /** Instant up to which there are recent records. Without it there are none, so that the data is the same each time. */
-  now?: number;
 }
 
-/** Loads the demo data into empty databases. Returns the content of `demo.json`. */
+/** Loads the demo data into empty databases, by default as if on a fixed day. Returns the content of `demo.json`. */
 export async function loadDemoInto(databases: Databases, options: DemoOptions): Promise<DemoFile> {
-  const { baseUrl, secrets, asOf = BASE, timesheets = TIMESHEETS, pictures, now } = options;
+  const { baseUrl, secrets, now = BASE, timesheets = TIMESHEETS, pictures = [] } = options;
   const file = createDemoFile(REGIONS, baseUrl, secrets);
-  const size = { asOf: midnight(asOf), timesheets, pictures, now };
-  await Promise.all(REGIONS.map((region) => populateDatabase(databases[region], file, size)));
+  await Promise.all(REGIONS.map((region) => populateDatabase(databases[region], file, { now, timesheets, pictures })));
   return file;
 }
 
-const midnight = (now: number) => now - (now % DAY);
+/** Loads the demo data into an empty database in one transaction. */
+export async function populateDatabase(database: Database, file: DemoFile, options: BuilderRowsOptions): Promise<void> {
+  const { region } = database;
+  const rows = await createAccountRows(file, region);
+  if (region === 'au1') addLimitedIntegrator(rows, options.now);
+  for (let index = 0; index < BUILDERS[region]; index++) rows.addAll(createBuilderRows(region, index, options));
+  await database.transaction((em) => insertRows(em, rows));
+  // Without statistics the planner treats the tables as empty until autovacuum runs.
+  await database.fork().execute('analyze');
+}
 
 /** Returns whether the database is empty, has the demo data or has other data. */
-async function readState(database: Database): Promise<'EMPTY' | 'DEMO' | 'OTHER'> {
-  const integrator = ACCOUNTS.find((account) => account.region === database.region && account.integrator)!.integrator!;
-  const sql = `select exists (select from builder) or exists (select from integrator) as full,
-      exists (select from integrator where id = $1) as demo`;
-  const { rows } = await withClient(database, (client) => client.query(sql, [createIntegratorId(integrator)]));
-  return rows[0].demo ? 'DEMO' : rows[0].full ? 'OTHER' : 'EMPTY';
+export async function readState(database: Database): Promise<'EMPTY' | 'DEMO' | 'OTHER'> {
+  const em = database.fork();
+  const { name } = INTEGRATORS.find(({ region }) => region === database.region)!;
+  if (await em.count(Integrator, { id: createIntegratorId(name) })) return 'DEMO';
+  return (await em.count(Builder)) || (await em.count(Integrator)) ? 'OTHER' : 'EMPTY';
 }
 
 /**
  * Stores the secrets of the file if one of them is not valid. Client secrets and passwords are stored together, so the slow check of
  * passwords is not needed when the client secrets are valid.
  */
-async function restoreSecrets(database: Database, { clients, users, staff }: DemoFile, clock: Clock): Promise<void> {
-  const isHere = ({ regionId }: { regionId: RegionId }) => regionId === database.region;
-  const now = new Date(clock.now()).toISOString();
-  await runInTransaction(database, async (client) => {
+async function restoreSecrets(database: Database, file: DemoFile, clock: Clock): Promise<void> {
+  const { clients, users, staff } = selectAccounts(file, database.region);
+  const now = iso(clock.now());
+  await database.transaction(async (em) => {
     let isLost = false;
-    for (const { clientId, clientSecret } of clients.filter(isHere)) {
-      if (clientSecret === null || (await isValidSecret(client, clientId, clientSecret))) continue;
+    for (const { clientId, clientSecret } of clients) {
+      const orderBy = { createdAt: 'desc', id: 'desc' } as const;
+      const valid = await em.find(ClientSecret, { clientId }, { orderBy, limit: VALID_SECRETS });
+      const digest = clientSecret && hashSecret(clientSecret);
+      if (digest === null || valid.some((secret) => secret.digest === digest)) continue;
       isLost = true;
-      await client.query(
-        `insert into oauth_client_secret (client_id, digest, created_at) select id, $2, $3 from oauth_client where id = $1
-          on conflict (client_id, digest) do update set created_at = excluded.created_at`,
-        [clientId, hashSecret(clientSecret), now],
-      );
+      await em.upsert(ClientSecret, { clientId, digest, createdAt: now }, { onConflictFields: ['clientId', 'digest'] });
     }
-    const people = [...users.filter(isHere), ...staff.filter(({ regionIds }) => regionIds.includes(database.region))];
-    for (const [id, hash] of isLost ? await hashPasswords(people) : []) {
-      await client.query('update app_user set password_hash = $2, updated_at = $3 where id = $1', [id, hash, now]);
+    if (!isLost) return;
+    for (const { id, password } of [...users, ...staff]) {
+      await em.nativeUpdate(User, { id }, { passwordHash: await hashPassword(password), updatedAt: now });
     }
   });
-}
-
-async function isValidSecret(client: ClientBase, clientId: string, secret: string): Promise<boolean> {
-  const sql = `select digest from oauth_client_secret where client_id = $1 order by created_at desc, id desc limit $2`;
-  const { rows } = await client.query<{ digest: string }>(sql, [clientId, VALID_SECRETS]);
-  return rows.some(({ digest }) => digest === hashSecret(secret));
-}
-
-function toSummary({ clients, staff }: DemoFile, file: string): DemoSummary | null {
-  const client = clients.find(({ integrator }) => integrator === 'A');
-  if (!client?.clientSecret) return null;
-  return { file, clientId: client.clientId, clientSecret: client.clientSecret, staff };
 }

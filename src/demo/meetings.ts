@@ -1,112 +1,81 @@
 import { Meeting, type MeetingTemplateResponse } from '../../entities/meeting.entity.ts';
 import { MeetingNote } from '../../entities/meeting-note.entity.ts';
 import { MeetingTemplate } from '../../entities/meeting-template.entity.ts';
-import type { Project } from '../../entities/project.entity.ts';
-import { HISTORY_DAYS, iso, MINUTE, pickLater, pickWorkingTime, toBaseDay, toDay } from './dates.ts';
-import type { GeneratorContext } from './generator-context.ts';
-import { findFirstDay, hasStarted } from './projects.ts';
-import type { Random } from './random.ts';
-import { ACTIONS, AGENDAS, MEETING_TEMPLATES, MEETING_TITLES, SECTION_TEXTS } from './words.ts';
+import type { BuilderContext } from './builder-context.ts';
+import { iso, MINUTE } from './local-calendar.ts';
+import { ACTIONS, MEETING_TEMPLATES, MEETING_TITLES, SECTION_TEXTS } from './words.ts';
 
-const MEETINGS = 24;
+const PAST = 21;
+const PLANNED = 2;
+/** Days between meetings. */
+const DAYS_APART = 25;
 /** Source application of synced notes. */
 const SOURCE_APP = 'fieldnotes';
 
-/** Adds meetings and notes. `integratorId` syncs the notes; null for meetings without synced notes. */
-export function addMeetings(context: GeneratorContext, projects: Project[], integratorId: string | null): void {
-  const random = context.random('meetings');
-  const templates = addTemplates(context, random);
-  for (let index = 0; index < MEETINGS; index++) {
-    // From the past to three weeks ahead; the third from the end is running.
-    const day = index === MEETINGS - 3 ? 0 : Math.round((index - MEETINGS + 3) * (index < MEETINGS - 3 ? 25 : 9));
+/** Adds meetings of the past, one that is running and some that are planned. An integrator syncs some of them, and notes. */
+export function addMeetings(context: BuilderContext): void {
+  const { random, integratorId } = context;
+  const templates = Object.entries(MEETING_TEMPLATES).map(([name, titles]) => {
+    const sections = titles.map((title) => ({ id: title.toLowerCase().replaceAll(' ', '-'), title }));
+    return context.add(MeetingTemplate, 'meetingTemplate', { name, sections });
+  });
+  for (let index = -PAST; index <= PLANNED; index++) {
+    const day = index * DAYS_APART;
+    const isPast = day < 0;
+    const createdAt = context.pickTime(Math.min(day, 0) - 10, Math.min(day, 0) - 3);
+    const date = day === 0 ? iso(context.now - 20 * MINUTE) : context.pickTime(day);
     const template = random.chance(0.5) ? random.pick(templates) : null;
-    const running = projects.filter((project) => hasStarted(project) && findFirstDay(project) < day - 10);
-    const project = random.chance(0.85) ? random.pick(running) : null;
-    addMeeting(context, random, { day, template, project, integratorId });
+    const project = random.pick(context.startedProjects.filter((one) => one.createdAt < createdAt));
+    const isSynced = integratorId !== null && random.chance(0.4);
+    const meeting = context.add(Meeting, 'meeting', {
+      createdAt,
+      updatedAt: isPast ? context.pickLater(date, 3) : createdAt,
+      projectId: random.chance(0.85) ? project.id : null,
+      title: random.pick(MEETING_TITLES),
+      date,
+      status: day === 0 ? 'RUNNING' : isPast ? random.pick(['COMPLETED', 'DISTRIBUTED']) : 'DRAFT',
+      agenda: random.chance(0.7) ? '1. Safety\n2. Programme\n3. Trades\n4. Other business' : null,
+      plainNotes: isPast && template === null ? random.sample(SECTION_TEXTS, 2).join('\n\n') : null,
+      templateId: template?.id ?? null,
+      templateResponse: template && createResponse(context, template, isPast),
+      ...(isSynced && { integratorId, sourceApp: SOURCE_APP, externalSourceId: `meeting-${random.digits(8)}` }),
+    });
+    if (isPast && template && integratorId) addNotes(context, meeting);
   }
 }
 
-function addTemplates({ rows, builderId }: GeneratorContext, random: Random): MeetingTemplate[] {
-  const at = toBaseDay(-HISTORY_DAYS);
-  return MEETING_TEMPLATES.map(({ name, sections }) =>
-    rows.add(MeetingTemplate, {
-      id: random.id('meetingTemplate', at),
-      builderId,
-      name,
-      sections: sections.map((title) => ({ id: title.toLowerCase().replaceAll(' ', '-'), title })),
-    }),
-  );
-}
-
-interface Options {
-  day: number;
-  template: MeetingTemplate | null;
-  project: Project | null;
-  integratorId: string | null;
-}
-
-function addMeeting(
-  context: GeneratorContext,
-  random: Random,
-  { day, template, project, integratorId }: Options,
-): void {
-  const createdAt = pickWorkingTime(random, Math.min(day, 0) - 10, Math.min(day, 0) - 3);
-  const date = day === 0 ? iso(Date.parse(toBaseDay(0)) - 20 * MINUTE) : pickWorkingTime(random, day, day);
-  const isPast = day < 0;
-  const status = day === 0 ? 'RUNNING' : isPast ? random.pick(['COMPLETED', 'DISTRIBUTED'] as const) : 'DRAFT';
-  const isSynced = integratorId !== null && random.chance(0.4);
-  const meeting = context.rows.add(Meeting, {
-    id: random.id('meeting', createdAt),
-    createdAt,
-    updatedAt: isPast ? pickLater(random, date, 3) : createdAt,
-    builderId: context.builderId,
-    projectId: project?.id ?? null,
-    title: random.pick(MEETING_TITLES),
-    date,
-    status,
-    agenda: random.chance(0.7) ? random.pick(AGENDAS) : null,
-    plainNotes: isPast && template === null ? random.sample(SECTION_TEXTS, 2).join('\n\n') : null,
-    templateId: template?.id ?? null,
-    templateResponse: template && createResponse(random, template, isPast),
-    integratorId: isSynced ? integratorId : null,
-    sourceApp: isSynced ? SOURCE_APP : null,
-    externalSourceId: isSynced ? `meeting-${random.digits(8)}` : null,
-  });
-  if (isPast && meeting.templateResponse && integratorId) addNotes(context, random, meeting, integratorId);
-}
-
-/** Creates the template response, which is empty before the meeting. */
-function createResponse(random: Random, { sections }: MeetingTemplate, isPast: boolean): MeetingTemplateResponse {
+/** Creates the response to a template, which is empty before the meeting. */
+function createResponse(
+  { random }: BuilderContext,
+  { sections }: MeetingTemplate,
+  isPast: boolean,
+): MeetingTemplateResponse {
   const pickText = () => (isPast && random.chance(0.8) ? random.pick(SECTION_TEXTS) : '');
   return { sections: sections.map((section) => ({ ...section, text: pickText() })), syncedNotes: [] };
 }
 
 /** Adds up to two synced notes, which are copied to the meeting's template response. */
-function addNotes(context: GeneratorContext, random: Random, meeting: Meeting, integratorId: string): void {
-  const begun = Date.parse(meeting.date);
+function addNotes(context: BuilderContext, { id: meetingId, date, title, templateResponse }: Meeting): void {
+  const { random, integratorId } = context;
   for (let count = random.between(0, 2); count > 0; count--) {
-    const createdAt = pickLater(random, meeting.date, 1);
-    const id = random.id('meetingNote', createdAt);
-    const external = `note-${random.digits(8)}`;
+    const createdAt = context.pickLater(date, 1);
+    const externalSourceId = `note-${random.digits(8)}`;
     const text = random.pick(SECTION_TEXTS);
-    const title = `Notes of ${meeting.title.toLowerCase()}, day ${-toDay(meeting.date)}`;
-    context.rows.add(MeetingNote, {
-      id,
+    const note = context.add(MeetingNote, 'meetingNote', {
       createdAt,
       updatedAt: createdAt,
-      builderId: context.builderId,
-      meetingId: meeting.id,
+      meetingId,
       integratorId,
       sourceApp: SOURCE_APP,
-      externalSourceId: external,
-      sourceWebLink: `https://fieldnotes.example.com/n/${external}`,
-      title,
+      externalSourceId,
+      sourceWebLink: `https://fieldnotes.example.com/n/${externalSourceId}`,
+      title: `Notes of ${title.toLowerCase()}`,
       summaryMarkdown: `**Summary.** ${text}`,
       detailBlocks: [{ type: 'paragraph', text }],
       actionItems: random.sample(ACTIONS, random.between(0, 3)).map((action) => ({ text: action })),
-      capturedStartedAt: meeting.date,
-      capturedEndedAt: iso(begun + random.between(15, 60) * MINUTE),
+      capturedStartedAt: date,
+      capturedEndedAt: iso(Date.parse(date) + random.between(15, 60) * MINUTE),
     });
-    meeting.templateResponse!.syncedNotes.push({ noteId: id, text: `${title}\n${text}` });
+    templateResponse!.syncedNotes.push({ noteId: note.id, text: `${note.title}\n${text}` });
   }
 }

@@ -1,77 +1,58 @@
 import { CostCode } from '../../entities/cost-code.entity.ts';
 import { Location } from '../../entities/location.entity.ts';
+import { Membership } from '../../entities/membership.entity.ts';
+import { Profile } from '../../entities/profile.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
 import { TimeType } from '../../entities/time-type.entity.ts';
-import { HISTORY_DAYS, pickTimestamps, toBaseDay, toDay } from './dates.ts';
-import type { GeneratorContext } from './generator-context.ts';
-import type { Random } from './random.ts';
-import { COST_CODES, LOCATIONS, PROJECTS, TIME_TYPES } from './words.ts';
+import { User } from '../../entities/user.entity.ts';
+import { FOUNDED, FOUNDING, toEmail } from './accounts.ts';
+import { type BuilderContext, HISTORY_DAYS } from './builder-context.ts';
+import { COST_CODES, FIRST_NAMES, LAST_NAMES, LOCATIONS, PROJECTS, ROLES, TIME_TYPES } from './words.ts';
 
-/** Oldest project first; it runs through the whole history. */
-const STATUSES = [
-  'IN_PROGRESS',
-  'ARCHIVED',
-  'COMPLETE',
-  'COMPLETE',
-  'COMPLETE',
-  'IN_PROGRESS',
-  'IN_PROGRESS',
-  'IN_PROGRESS',
-  'IN_PROGRESS',
-  'IN_PROGRESS',
-  'UPCOMING',
-  'UPCOMING',
-] as const;
+/** Numbers of projects, oldest first. */
+const STATUSES = { COMPLETE: 3, ARCHIVED: 1, IN_PROGRESS: 5, UPCOMING: 2 };
+const DAYS_APART = 60;
+const PROFILES = 40;
+const ADMINS = 4;
 
-const DAYS_APART = Math.floor((HISTORY_DAYS - 10) / STATUSES.length);
-
-export function addProjects(context: GeneratorContext): Project[] {
-  const { rows, builderId, locale } = context;
-  const random = context.random('projects');
-  const companyIds = new Map(locale.projectPlatforms.map((type) => [type, random.digits(5)]));
-  const suburbs = random.sample(locale.places, STATUSES.length);
-  const kinds = random.sample(PROJECTS, STATUSES.length);
-  return STATUSES.map((status, index) => {
+/** Adds projects with their locations. The first one is in progress through the whole history. */
+export function addProjects(context: BuilderContext, firstId: string): void {
+  const { random, projects, locale } = context;
+  const statuses = Object.entries(STATUSES).flatMap(([status, count]) => Array<string>(count).fill(status));
+  const kinds = random.sample(PROJECTS, PROJECTS.length);
+  for (const [index, status] of ['IN_PROGRESS', ...statuses].entries()) {
     const begun = index * DAYS_APART - HISTORY_DAYS;
-    const dates = index === 0 ? sameInstant(toBaseDay(begun)) : pickTimestamps(random, begun, begun + DAYS_APART - 10);
-    const types = random.sample(locale.projectPlatforms, random.between(0, 2));
-    return rows.add(Project, {
-      id: random.id('project', dates.createdAt),
-      ...dates,
-      builderId,
-      status,
-      name: `${suburbs[index % suburbs.length]![0]} ${kinds[index]}`,
-      integrations: types.map((type) => ({ type, sourceId: random.digits(7), companyId: companyIds.get(type)! })),
+    const suburb = locale.places[index % locale.places.length]!.split(',')[0];
+    const platforms = random.sample(['procore', 'aconex', 'autodesk'], random.between(0, 2));
+    const project = context.add(Project, 'project', {
+      ...(index === 0 ? { ...FOUNDING, id: firstId } : context.pickDates(begun, begun + DAYS_APART - 10)),
+      status: status as Project['status'],
+      name: `${suburb} ${kinds[index]}`,
+      integrations: platforms.map((type) => ({ type, sourceId: random.digits(7), companyId: random.digits(5) })),
     });
+    projects.push(project);
+    for (const name of random.sample(LOCATIONS, random.between(4, 8)))
+      context.add(Location, 'location', { projectId: project.id, name });
+  }
+}
+
+/** Adds cost codes and time types of timesheets, and the profiles that timesheets belong to. */
+export function addTimesheetLists(context: BuilderContext): void {
+  for (const text of COST_CODES)
+    context.add(CostCode, 'costCode', { code: text.slice(0, 6), description: text.slice(7) });
+  for (const name of TIME_TYPES) context.add(TimeType, 'timeType', { name });
+  for (let index = 0; index < PROFILES; index++)
+    context.add(Profile, 'profile', { fullName: context.pickName(), type: index < ADMINS ? 'admin' : 'worker' });
+}
+
+/** Adds the builder's staff, who cannot sign in. Users who can are added with the clients. */
+export function addStaff({ rows, random, builder }: BuilderContext): User[] {
+  // E-mail addresses are unique in a region, so no two have the same first name.
+  const firstNames = random.sample(FIRST_NAMES, ROLES.length);
+  return ROLES.map((role, index) => {
+    const name = `${firstNames[index]} ${random.pick(LAST_NAMES)}`;
+    const id = random.id('user', FOUNDED);
+    rows.add(Membership, { ...FOUNDING, userId: id, builderId: builder.id, role });
+    return rows.add(User, { ...FOUNDING, id, name, email: toEmail(name, builder.name) });
   });
 }
-
-const sameInstant = (instant: string) => ({ createdAt: instant, updatedAt: instant });
-
-/** Adds the locations of each project. Returns them by project id. */
-export function addLocations(context: GeneratorContext, projects: Project[]): Map<string, Location[]> {
-  const { rows, builderId } = context;
-  const random = context.random('locations');
-  const of = ({ id: projectId, createdAt }: Project) =>
-    random.sample(LOCATIONS, random.between(5, 9)).map((name) => {
-      return rows.add(Location, { id: random.id('location', createdAt), builderId, projectId, name });
-    });
-  return new Map(projects.map((project) => [project.id, of(project)]));
-}
-
-/** Adds cost codes and time types of timesheets. */
-export function addTimesheetCodes(context: GeneratorContext): void {
-  const { rows, builderId } = context;
-  const random: Random = context.random('books');
-  const at = toBaseDay(-HISTORY_DAYS);
-  for (const [code, description] of COST_CODES) {
-    rows.add(CostCode, { id: random.id('costCode', at), builderId, code, description });
-  }
-  for (const name of TIME_TYPES) rows.add(TimeType, { id: random.id('timeType', at), builderId, name });
-}
-
-export const hasStarted = ({ status }: Project) => status !== 'UPCOMING';
-
-/** Returns the first day, relative to the base date, on which all records exist. */
-export const findFirstDay = (...records: { createdAt: string }[]) =>
-  Math.max(...records.map(({ createdAt }) => toDay(createdAt)));

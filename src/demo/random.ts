@@ -3,10 +3,7 @@ import { type IdKind, newId } from '../shared/ids.ts';
 
 const SEED = 'builder-integration-api demo 1';
 
-/**
- * Reproducible stream of random numbers (sfc32), seeded by a name. Each subject has its own stream, so that more records of one subject
- * do not change the others.
- */
+/** Reproducible stream of random numbers (sfc32), seeded by a name. */
 export class Random {
   #a: number;
   #b: number;

@@ -1,175 +1,127 @@
-import { availableParallelism } from 'node:os';
-import type pg from 'pg';
-import { countedColumns } from '../../entities/list-total.entity.ts';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { Builder } from '../../entities/builder.entity.ts';
+import { CostCode } from '../../entities/cost-code.entity.ts';
+import { Profile } from '../../entities/profile.entity.ts';
+import { Project } from '../../entities/project.entity.ts';
+import { TimeType } from '../../entities/time-type.entity.ts';
+import { Timesheet } from '../../entities/timesheet.entity.ts';
+import type { TimesheetStatus } from '../../schema/enums.ts';
+import { getTimeZone } from '../../schema/time-zone.ts';
 import type { Database } from '../database/database.ts';
-import { findCountedList, toCounterInsertSql } from '../database/write/list-counters.ts';
-import { ID_PREFIXES } from '../shared/ids.ts';
-import { BASE, DAY, HISTORY_DAYS, toBaseDay } from './dates.ts';
-import { withClient } from './rows.ts';
-import { TIME_TYPES, TIMESHEET_NOTES } from './words.ts';
+import { HISTORY_DAYS } from './builder-context.ts';
+import { DAY, iso, LocalCalendar } from './local-calendar.ts';
+import { Random } from './random.ts';
+import { insertRows, Rows } from './rows.ts';
+import { TIMESHEET_NOTES } from './words.ts';
 
-const LIST = findCountedList('timesheet')!;
+/** Timesheets of a transaction. */
+const BATCH = 10_000;
 
-/** Rows per transaction. */
-const BATCH = 20_000;
-const MAX_CONNECTIONS = 4;
+/** What the timesheets of one builder refer to, oldest first. */
+interface TimesheetSource {
+  builderId: string;
+  projects: Project[];
+  profiles: Profile[];
+  costCodes: CostCode[];
+  /** The first is the usual one, the second of long days. */
+  timeTypes: TimeType[];
+  calendar: LocalCalendar;
+  now: number;
+  random: Random;
+}
 
 /**
- * Adds `count` timesheets, spread over the region's builders, projects and profiles and over the days of the history. Numbering continues
- * after the existing timesheets.
+ * Adds timesheets with consecutive numbers. Each person has one for each working day, of which the newest have the lowest numbers and wait
+ * for review; those that do not fit into the history are further ones of the same days.
  */
+export function addTimesheets(
+  rows: Rows,
+  source: TimesheetSource,
+  { first, count }: { first: number; count: number },
+): void {
+  const { builderId, projects, profiles, costCodes, timeTypes, calendar, now, random } = source;
+  const days = Array.from({ length: HISTORY_DAYS }, (_, index) => -1 - index).filter((day) => calendar.isWeekday(day));
+  const groups = new Map<string, string>();
+  for (let number = first; number < first + count; number++) {
+    const person = number % profiles.length;
+    const day = days[Math.floor(number / profiles.length) % days.length]!;
+    const created = calendar.instantOf(day, 16 * 60 + random.between(0, 90));
+    const createdAt = iso(created);
+    const begun = projects.filter((project) => project.createdAt < createdAt);
+    // Most work on one project.
+    const project = random.chance(0.85) ? begun[person % begun.length] : random.pick(begun);
+    const status = pickStatus(random, -day);
+    const isLong = random.chance(0.12);
+    const week = `${person} ${Math.floor(calendar.dateOf(day) / DAY / 7)}`;
+    const timesheetGroupId = groups.get(week) ?? random.id('timesheetGroup', createdAt);
+    groups.set(week, timesheetGroupId);
+    rows.add(Timesheet, {
+      id: random.id('timesheet', createdAt),
+      createdAt,
+      updatedAt: status === 'WAITING_REVIEW' ? createdAt : iso(Math.min(now, created + random.between(1, 3) * DAY)),
+      builderId,
+      projectId: (project ?? projects[0]!).id,
+      profileId: profiles[person]!.id,
+      costCodeId: costCodes.length > 0 && random.chance(0.95) ? random.pick(costCodes).id : null,
+      timeTypeId: timeTypes[isLong ? 1 : 0]?.id ?? null,
+      status,
+      date: iso(calendar.dateOf(day)),
+      hours: isLong ? 10 : random.pick([7.6, 8, 8, 8, 7.5, 6]),
+      notes: random.chance(0.2) ? random.pick(TIMESHEET_NOTES) : null,
+      timesheetGroupId,
+    });
+  }
+}
+
+function pickStatus(random: Random, age: number): TimesheetStatus {
+  if (random.chance(0.04)) return 'REJECTED';
+  if (age <= 3) return random.chance(0.9) ? 'WAITING_REVIEW' : 'APPROVED_1';
+  if (age <= 10) return random.chance(0.3) ? 'WAITING_REVIEW' : random.chance(0.8) ? 'APPROVED_1' : 'APPROVED_2';
+  return random.chance(0.93) ? 'APPROVED_2' : 'APPROVED_1';
+}
+
+/** Adds `count` timesheets, spread over the region's builders, that continue before the existing ones. */
 export async function loadTimesheets(
   database: Database,
   count: number,
+  now: number,
   onProgress: (done: number) => void = () => {},
 ): Promise<void> {
-  const first = await withClient(database, countTimesheets);
-  let next = first;
-  let left = count;
+  const em = database.fork();
+  const sources = await findSources(database, em, now);
+  if (sources.length === 0)
+    throw new Error('No builder of the region has a project and a profile that timesheets can refer to.');
   let done = 0;
-  const insertBatches = async (client: pg.ClientBase) => {
-    await skipReferenceChecks(client);
-    while (left > 0) {
-      const span = { first: next, count: Math.min(BATCH, left) };
-      next += span.count;
-      left -= span.count;
-      const inserted = await insertTimesheets(client, database.region, span, { first, count });
-      left += span.count - inserted;
-      done += inserted;
+  for (const [index, source] of sources.entries()) {
+    const existing = await em.count(Timesheet, { builderId: source.builderId });
+    const end = existing + Math.floor((count + index) / sources.length);
+    for (let first = existing; first < end; first += BATCH) {
+      const batch = { first, count: Math.min(BATCH, end - first) };
+      const rows = new Rows();
+      addTimesheets(rows, source, batch);
+      await database.transaction((transaction) => insertRows(transaction, rows));
+      done += batch.count;
       onProgress(done);
     }
-  };
-  const connections = Math.min(availableParallelism(), MAX_CONNECTIONS);
-  await Promise.all(Array.from({ length: connections }, () => withClient(database, insertBatches)));
-  // Enables index-only scans for the counts of lists.
-  await withClient(database, (client) => client.query('vacuum (analyze) timesheet'));
-}
-
-/**
- * Disables triggers and foreign key checks on the connection, which take half of the time. Ids come from the referenced tables, where
- * nothing is deleted, and `INSERT` updates list totals itself. Without the privilege the triggers stay enabled.
- */
-export async function skipReferenceChecks(client: pg.ClientBase): Promise<void> {
-  await client.query(`select set_config('session_replication_role', 'replica', false)
-    where has_parameter_privilege('session_replication_role', 'set')`);
-}
-
-/** Consecutive timesheet numbers. A timesheet and its id are determined by its number. */
-interface Span {
-  first: number;
-  count: number;
-}
-
-async function countTimesheets(client: pg.Client): Promise<number> {
-  const { rows } = await client.query<{ count: string }>('select count(*) from timesheet');
-  return Number(rows[0]!.count);
-}
-
-/**
- * Inserts the timesheets of a span, dated by their position in `range`. Returns the number inserted: numbers already in use are skipped.
- */
-export async function insertTimesheets(
-  client: pg.ClientBase,
-  region: string,
-  { first, count }: Span,
-  range: Span = { first, count },
-): Promise<number> {
-  const values = [TIME_TYPES[0], first, first + count - 1, range.first, range.count, region, TIMESHEET_NOTES];
-  const { rows: counted } = await client.query<{ count: number }>(INSERT, values);
-  const { count: inserted } = counted[0]!;
-  if (inserted === 0) {
-    const { rows } = await client.query(`${POOL} select from pool limit 1`, [TIME_TYPES[0]]);
-    if (rows.length === 0)
-      throw new Error('No builder of the region has a project and a profile that timesheets can refer to.');
   }
-  return inserted;
 }
 
-/** SQL of an instant in base 36, as `newId` formats it. */
-const base36 = (milliseconds: string) =>
-  Array.from({ length: 9 }, (_, index) => {
-    const digit = `(${milliseconds} / ${36 ** (8 - index)} % 36)::int`;
-    return `substr('0123456789abcdefghijklmnopqrstuvwxyz', 1 + ${digit}, 1)`;
-  }).join(' || ');
-
-const instant = (milliseconds: string) => `timestamptz 'epoch' + (${milliseconds}) * interval '1 millisecond'`;
-
-/** SQL of 16 bits of the number's digest, after the half that the id uses. */
-const bits = (index: number) => `('x' || substr(digest, ${17 + 4 * index}, 4))::bit(16)::int`;
-
-/** Records that the timesheets of each builder refer to. Parameter 1: the usual time type. */
-const POOL = `with pool as materialized (
-  select row_number() over (order by builder.created_at, builder.id) - 1 as builder_index, builder.id as builder_id,
-    profiles, projects, begun, cost_codes, time_types
-  from builder,
-    lateral (select array_agg(id order by id) as profiles from person_profile where builder_id = builder.id),
-    lateral (select array_agg(id order by created_at, id) as projects, array_agg(created_at order by created_at, id) as begun
-      from project where builder_id = builder.id and status <> 'UPCOMING'),
-    lateral (select array_agg(id order by code) as cost_codes from timesheet_cost_code where builder_id = builder.id),
-    lateral (select array_agg(id order by name <> $1::text, name) as time_types
-      from timesheet_time_type where builder_id = builder.id)
-  where profiles is not null and projects is not null
-)`;
-
-const BEGIN = BASE - HISTORY_DAYS * DAY;
-/** Whole weeks, which start on a Saturday like the history. */
-const DAYS = HISTORY_DAYS - (HISTORY_DAYS % 7);
-
-/**
- * Parameters: usual time type, first and last number, first number and count of the range, region, notes. `offset 0` prevents PostgreSQL
- * from inlining a subquery and evaluating its columns repeatedly.
- */
-const INSERT = `${POOL},
-numbered as (
-  select n % builders as builder_index, n / builders as round, md5($6::text || ' timesheet ' || n) as digest,
-    least((n - $4::bigint) * ${DAYS} / $5::bigint, ${DAYS - 1}) as day
-  from generate_series($2::bigint, $3::bigint) n, (select count(*) as builders from pool)
-  where builders > 0
-  offset 0
-),
-dated as (
-  select builder_index, round, digest, ${[0, 1, 2, 3].map((index) => `${bits(index)} as choice${index}`).join(', ')},
-    -- A day of the weekend becomes the Monday after.
-    ${BEGIN} + (day + greatest(0, 2 - day % 7)) * ${DAY} as worked,
-    day >= ${DAYS - 21} as is_recent
-  from numbered
-  offset 0
-),
-chosen as (
-  select pool.*, digest, choice0, choice1, choice2, choice3, ${instant('worked')} as worked,
-    profiles[1 + round % cardinality(profiles)] as profile_id,
-    worked + ${7 * 3_600_000} + choice2 * 150 as created,
-    ${instant(`worked + ${7 * 3_600_000} + choice2 * 150`)} as created_at,
-    worked - (worked / ${DAY} + 3) % 7 * ${DAY} as week,
-    case
-      when choice3 % 100 < 8 or is_recent and choice3 % 100 < 80 then 'WAITING_REVIEW'
-      when choice3 % 100 < 12 then 'REJECTED'
-      when choice3 % 100 < 30 or is_recent then 'APPROVED_1'
-      else 'APPROVED_2'
-    end as status
-  from dated join pool using (builder_index)
-  offset 0
-),
-inserted as (
-insert into timesheet (id, created_at, updated_at, builder_id, project_id, profile_id, cost_code_id, time_type_id, status,
-  date, hours, notes, timesheet_group_id)
-select '${ID_PREFIXES.timesheet}_a' || ${base36('created')} || left(digest, 16),
-  created_at,
-  case when status = 'WAITING_REVIEW' then created_at
-    else least(created_at + (1 + choice1 % 5) * interval '1 day', timestamptz '${toBaseDay(0)}') end,
-  builder_id,
-  projects[1 + choice0 % greatest(1, width_bucket(worked, begun))],
-  profile_id,
-  case when choice1 % 20 > 0 then cost_codes[1 + choice2 % cardinality(cost_codes)] end,
-  time_types[case when choice0 % 5 > 0 then 1 else 1 + choice3 % cardinality(time_types) end],
-  status,
-  worked,
-  ('{7.6,8,8,8,7.5,8.5,9,6,4}'::double precision[])[1 + choice1 % 9],
-  case when choice2 % 4 = 0 then ($7::text[])[1 + choice3 % cardinality($7::text[])] end,
-  case when choice3 % 10 > 0 then '${ID_PREFIXES.timesheetGroup}_a' || left(md5(profile_id || week), 25) end
-from chosen
-on conflict (id) do nothing
-returning ${countedColumns(LIST).join(', ')}
-),
-${toCounterInsertSql(LIST, 'select *, 1 as added from inserted')}
-select count(*)::int as count from inserted`;
+async function findSources({ region }: Database, em: EntityManager, now: number): Promise<TimesheetSource[]> {
+  const builders = await em.find(Builder, {});
+  const sources = builders.map(async (builder): Promise<TimesheetSource> => {
+    const where = { builderId: builder.id };
+    return {
+      builderId: builder.id,
+      projects: await em.find(Project, { ...where, status: 'IN_PROGRESS' }, { orderBy: { createdAt: 'asc' } }),
+      profiles: await em.find(Profile, where, { orderBy: { id: 'asc' } }),
+      costCodes: await em.find(CostCode, where),
+      timeTypes: await em.find(TimeType, where, { orderBy: { name: 'asc' } }),
+      calendar: new LocalCalendar(now, getTimeZone(builder, region)),
+      now,
+      // Another stream each time, so that ids do not repeat those of earlier timesheets.
+      random: new Random(builder.id, crypto.randomUUID()),
+    };
+  });
+  const all = await Promise.all(sources);
+  return all.filter(({ projects, profiles }) => projects.length > 0 && profiles.length > 0);
+}

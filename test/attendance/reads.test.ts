@@ -95,7 +95,7 @@ describe('attendance(date)', () => {
       anomaly: null,
     });
     expect(visit.events.data[0]).toMatchObject({
-      integrator: { name: 'A' },
+      integrator: { name: 'TurnGate Access' },
       visit: { id: visit.id },
       status: 'APPLIED',
     });
@@ -182,7 +182,7 @@ describe('open reconciliation work', () => {
       createdAt: '2026-06-01T00:00:00.000Z',
       updatedAt: '2026-06-01T00:00:00.000Z',
       worker: { id: worker },
-      integrator: { id: expect.stringMatching(/^intg_/), name: 'A' },
+      integrator: { id: expect.stringMatching(/^intg_/), name: 'TurnGate Access' },
     });
     expect(project.closed.meta.totalCount).toBeLessThan(project.signOnConflicts.data.length);
   });

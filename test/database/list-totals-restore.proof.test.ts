@@ -138,7 +138,7 @@ describe('a load that leaves triggers out', () => {
     const folder = await mkdtemp(join(tmpdir(), 'builder-api-totals-'));
     const [from, to] = [new Database('au1', source.url), new Database('au1', target.url)];
     // An import of 10,000 rows or more disables triggers.
-    await loadTimesheets(from, 10_000);
+    await loadTimesheets(from, 10_000, Date.parse('2026-06-01T00:00:00Z'));
     expect((await query(source.url, SELECT_WRONG_TOTALS)).rows).toEqual([]);
     await exportFolder(from, folder);
     expect(await importFolder(to, folder)).toMatchObject({ committed: true });

@@ -3,13 +3,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vi
 import { loadConfig } from '../../src/config.ts';
 import { Database } from '../../src/database/database.ts';
 import {
+  connectWithSettings,
   DIRECT_SETTINGS,
   READER_SETTINGS,
   REQUEST_SETTINGS,
   type SessionSettings,
   WRITER_SETTINGS,
 } from '../../src/database/pool/session-settings.ts';
-import { withClient } from '../../src/demo/rows.ts';
 import { DatabaseUnavailableError, openDatabases } from '../../src/dev-postgres/open-databases.ts';
 import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
@@ -59,8 +59,12 @@ const rowsOf = {
     (await database.writer.run((open) => open.query([SHOW, []]))).map(({ name, setting }) => [name, setting]),
   'a transaction': async (database: Database) =>
     (await database.transaction((em) => em.execute(SHOW.text))).map(({ name, setting }) => [name, setting]),
-  'a connection of its own': async (database: Database) =>
-    (await withClient(database, (client) => client.query(SHOW.text))).rows.map(({ name, setting }) => [name, setting]),
+  'a connection of its own': async ({ url }: Database) => {
+    const client = await connectWithSettings(url, DIRECT_SETTINGS);
+    const { rows } = await client.query(SHOW.text);
+    await client.end();
+    return rows.map(({ name, setting }) => [name, setting]);
+  },
 };
 
 const connections: [keyof typeof rowsOf, SessionSettings][] = [

@@ -28,7 +28,7 @@ describe.each(INSTANTS)('the demo data that is loaded at $now', ({ now, isWorkin
     for (const region of ['au1', 'us1'] as const) cleanups.push(() => databases[region].close(), created[region].drop);
     const at = Date.parse(now);
     const pictures = [{ size: 1, width: 1, height: 1 }];
-    await loadDemoInto(databases, { baseUrl: 'http://localhost:4000', timesheets: 10, asOf: at, now: at, pictures });
+    await loadDemoInto(databases, { baseUrl: 'http://localhost:4000', timesheets: 1_000, now: at, pictures });
     connected = (await query(`select distinct builder_id as id from connection`)).map(({ id }) => String(id));
   });
   afterAll(async () => {

@@ -9,9 +9,8 @@ import { AccessTokens } from '../../src/auth/access-tokens.ts';
 import { loadConfig } from '../../src/config.ts';
 import { exportFolder } from '../../src/data-transfer/export.ts';
 import { Database } from '../../src/database/database.ts';
-import { BASE } from '../../src/demo/dates.ts';
 import { createDemoFile } from '../../src/demo/demo-file.ts';
-import { populateDatabase } from '../../src/demo/populate-database.ts';
+import { BASE, populateDatabase } from '../../src/demo/load.ts';
 import { canonicalJson, createFingerprint } from '../../src/domain/canonical-json.ts';
 import { normalizeReportRow, validateReportRow } from '../../src/domain/photo-reports/stored-report.ts';
 import { type CliHarness, seedBuilders, startCli } from '../cli/cli-harness.ts';
@@ -350,7 +349,8 @@ describe('the demo data and the sample', () => {
   it('have reports like those of a sync', async () => {
     const { url, drop } = await createDatabase();
     const demo = new Database('au1', url);
-    await populateDatabase(demo, createDemoFile(['au1'], 'http://localhost:4000'), { asOf: BASE, timesheets: 0 });
+    const options = { now: BASE, timesheets: 0, pictures: [] };
+    await populateDatabase(demo, createDemoFile(['au1'], 'http://localhost:4000'), options);
     const made = join(folder, 'demo');
     await exportFolder(demo, made);
     await demo.close();

@@ -3,11 +3,10 @@ import { Client, escapeLiteral } from 'pg';
 import { Builder } from '../../entities/builder.entity.ts';
 import { Database } from '../../src/database/database.ts';
 import { runPendingMigrations } from '../../src/database/run-migrations.ts';
-import { BUILDERS, createAccountRows } from '../../src/demo/accounts.ts';
+import { createAccountRows } from '../../src/demo/account-rows.ts';
+import { BUILDERS, generateBuilder } from '../../src/demo/accounts.ts';
 import { createDemoFile, type DemoFile } from '../../src/demo/demo-file.ts';
-import { generateBuilder } from '../../src/demo/generator-context.ts';
-import { readCredentials } from '../../src/demo/populate-database.ts';
-import { insertRows, runInTransaction, withClient } from '../../src/demo/rows.ts';
+import { insertRows } from '../../src/demo/rows.ts';
 import type { Cluster } from '../../src/dev-postgres/cluster.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
 import { createCompanyRows } from './company/company.ts';
@@ -46,15 +45,14 @@ async function loadRows(cluster: Cluster): Promise<DemoFile> {
   for (const region of REGIONS) {
     await cluster.ensureDatabase(REGION_TEMPLATES[region], EMPTY_TEMPLATE);
     const database = new Database(region, cluster.url(REGION_TEMPLATES[region]));
-    const rows = createAccountRows(region, await readCredentials(file, region), false);
+    const rows = await createAccountRows(file, region);
     for (let index = 0; index < BUILDERS[region]; index++) {
-      const { domain: _domain, ...builder } = generateBuilder(region, index);
-      rows.add(Builder, { ...builder, logoKey: null });
+      rows.add(Builder, { ...generateBuilder(region, index), logoKey: null });
       rows.addAll(createCompanyRows(region, index));
     }
-    await runInTransaction(database, (client) => insertRows(client, database.metadata, rows));
+    await database.transaction((em) => insertRows(em, rows));
     // Plans of queries must not depend on when statistics are collected.
-    await withClient(database, (client) => client.query('analyze'));
+    await database.fork().execute('analyze');
     await database.close();
   }
   return file;

@@ -1,5 +1,4 @@
-import { findIntegrator } from '../../../src/demo/accounts.ts';
-import { generateBuilder } from '../../../src/demo/generator-context.ts';
+import { findIntegratorId, generateBuilder } from '../../../src/demo/accounts.ts';
 import type { Rows } from '../../../src/demo/rows.ts';
 import type { RegionId } from '../../../src/shared/regions.ts';
 import { addAttendance } from './attendance.ts';
@@ -16,7 +15,7 @@ interface GateFixture {
 }
 
 const createContext = (region: RegionId, index: number) =>
-  new CompanyContext(region, index, generateBuilder(region, index).id, findIntegrator(region, index));
+  new CompanyContext(region, index, generateBuilder(region, index).id, findIntegratorId(region, index));
 
 /**
  * Creates some rows of every kind that a builder has, except photos, for tests that read or call everything. What a test asserts about
