@@ -4,23 +4,22 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { inChunks } from '../auth/json-chunks.ts';
 import { RequestUsage } from '../auth/request-usage.ts';
 import { rejectOtherMethods } from '../http/method-not-allowed.ts';
-import { configurePages } from '../oauth/interaction/configure-pages.ts';
-import type { RegionalUser } from '../oauth/interaction/page-request.ts';
+import { configurePages, registerPages } from '../oauth/interaction/configure-pages.ts';
+import type { PageDependencies, RegionalUser } from '../oauth/interaction/page-request.ts';
 import { createErrorPage } from '../oauth/interaction/pages/error.page.ts';
 import { renderSignedInUser } from '../oauth/interaction/pages/forms.ts';
 import { html } from '../oauth/interaction/pages/html.ts';
 import { createSignedOutPage } from '../oauth/interaction/pages/signed-out.page.ts';
-import { sendPage } from '../oauth/interaction/send-page.ts';
 import { signIn, signOut } from '../oauth/interaction/sign-in.ts';
 import type { FairShares } from '../shared/fair-shares.ts';
 import { inSlices } from '../shared/time-slice.ts';
 import type { Storages } from '../storage/storage.ts';
 import { loadReportView } from './load-report-view.ts';
 import { renderReportPage } from './report.page.ts';
-import { isReportId, type ReportPageDependencies, ReportPageRequest, reportNotFound } from './report-page-request.ts';
+import { isReportId, ReportPageRequest, reportNotFound } from './report-page-request.ts';
 import { STYLES } from './styles.ts';
 
-interface ReportPagesDependencies extends ReportPageDependencies {
+interface ReportPagesDependencies extends PageDependencies {
   storages: Storages;
   shares: FairShares;
   /** Charges one request to the address's rate limit; throws 429. */
@@ -42,7 +41,7 @@ export async function registerReportPages(app: FastifyInstance, dependencies: Re
 
   const showReport = async (page: ReportPageRequest): Promise<FastifyReply> => {
     const users = await page.findUsers();
-    if (users.length === 0) return page.redirectToSignIn();
+    if (users.length === 0) return page.redirect(`/reports/sign-in?to=${page.reportId}`);
     const usage = new RequestUsage(shares, `user:${users[0]!.user.id}`);
     page.request.usage = usage;
     await usage.begin();
@@ -67,15 +66,10 @@ export async function registerReportPages(app: FastifyInstance, dependencies: Re
   };
   const showSignIn = async (page: ReportPageRequest): Promise<FastifyReply> => {
     const users = await page.findUsers();
-    return users.length > 0 ? page.resume() : page.showSignIn({ email: '', problem: null });
+    return users.length > 0 ? page.resume() : page.showSignIn();
   };
-  const showSignedOut = async ({ reply, reportId }: ReportPageRequest) =>
-    sendPage(reply, 200, createSignedOutPage(`/reports/${reportId}`));
 
   await app.register(async (pages) => {
-    const createHandler =
-      (handle: (page: ReportPageRequest) => Promise<FastifyReply>) => (request: FastifyRequest, reply: FastifyReply) =>
-        handle(new ReportPageRequest(dependencies, request, reply, getReportId(request)));
     configurePages(pages, limitPageRequest, (request) => {
       const reportId = getReportId(request);
       return isReportId(reportId) ? `/reports/${reportId}` : null;
@@ -85,15 +79,18 @@ export async function registerReportPages(app: FastifyInstance, dependencies: Re
         .headers({ 'Content-Type': 'text/css; charset=utf-8', 'Cache-Control': 'public, max-age=31536000, immutable' })
         .send(STYLES),
     );
-    pages.get('/reports/:photoReportId', createHandler(showReport));
-    pages.get('/reports/sign-in', createHandler(showSignIn));
-    pages.post('/reports/sign-in', createHandler(signIn));
-    pages.post('/reports/sign-out', createHandler(signOut));
-    pages.get('/reports/signed-out', createHandler(showSignedOut));
-    rejectOtherMethods(pages, [
-      ...[STYLESHEET_PATH, '/reports/:photoReportId'],
-      ...['/reports/sign-in', '/reports/sign-out', '/reports/signed-out'],
-    ]);
+    rejectOtherMethods(pages, [STYLESHEET_PATH]);
+    registerPages<ReportPageRequest>(
+      pages,
+      (handle) => async (request, reply) =>
+        handle(new ReportPageRequest(dependencies, request, reply, getReportId(request))),
+      {
+        '/reports/:photoReportId': { get: showReport },
+        '/reports/sign-in': { get: showSignIn, post: signIn },
+        '/reports/sign-out': { post: signOut },
+        '/reports/signed-out': { get: (page) => page.show(createSignedOutPage(page.resumeUrl)) },
+      },
+    );
   });
 }
 
@@ -104,8 +101,8 @@ function getReportId({ params, query }: FastifyRequest): unknown {
 
 /** Sends the same 404 page as for an invalid report id, with the signed-in user and a sign-out form. */
 function showNotFound(page: ReportPageRequest, { user }: RegionalUser): FastifyReply {
-  const { status, title, message } = reportNotFound();
-  const notFound = createErrorPage({ title, message, detail: null, requestId: page.request.id, retryUrl: null });
+  const error = reportNotFound();
+  const notFound = createErrorPage(error, page.request.id);
   const content = html`${notFound.content}${renderSignedInUser(page.formContext(), user, '/reports/sign-out')}`;
-  return sendPage(page.reply, status, { ...notFound, content });
+  return page.show({ ...notFound, content }, error.status);
 }

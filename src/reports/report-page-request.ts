@@ -1,23 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Databases } from '../database/database.ts';
 import { PageError } from '../oauth/interaction/page-error.ts';
-import { PageRequest } from '../oauth/interaction/page-request.ts';
-import type { FormContext } from '../oauth/interaction/pages/forms.ts';
+import { type PageDependencies, PageRequest } from '../oauth/interaction/page-request.ts';
 import { html } from '../oauth/interaction/pages/html.ts';
-import { createSignInPage, type SignInState } from '../oauth/interaction/pages/sign-in.page.ts';
-import { sendPage } from '../oauth/interaction/send-page.ts';
-import type { HashLimits } from '../oauth/interaction/verify-sign-in.ts';
-import type { Clock } from '../shared/clock.ts';
 import { idPattern } from '../shared/ids.ts';
-
-export interface ReportPageDependencies {
-  databases: Databases;
-  clock: Clock;
-  shares: HashLimits;
-  baseUrl: string;
-  /** Absent without a mail server. */
-  passwordResets?: unknown;
-}
 
 export const isReportId = (value: unknown): value is string =>
   typeof value === 'string' && idPattern('photoReport').test(value);
@@ -36,38 +21,19 @@ export const reportNotFound = () =>
  * with the e-mail address and password. PRP-40.
  */
 export class ReportPageRequest extends PageRequest {
+  override readonly formQuery: string;
+  override readonly signInForm = { path: '/reports/sign-in', purpose: html`to read the photo report` };
+  override readonly resumeUrl: string;
+  override readonly signedOutUrl: string;
   readonly reportId: string;
 
   /** Throws 404 for an invalid report id, so that every redirect that contains the id stays on this site. */
-  constructor(dependencies: ReportPageDependencies, request: FastifyRequest, reply: FastifyReply, reportId: unknown) {
+  constructor(dependencies: PageDependencies, request: FastifyRequest, reply: FastifyReply, reportId: unknown) {
     super(dependencies, request, reply);
     if (!isReportId(reportId)) throw reportNotFound();
     this.reportId = reportId;
-  }
-
-  formContext(): FormContext {
-    return { browserId: this.ensureBrowserId(), query: `to=${this.reportId}` };
-  }
-
-  override showSignIn(state: SignInState, status = 200): FastifyReply {
-    const target = {
-      path: '/reports/sign-in',
-      purpose: html`to read the photo report`,
-      footer: null,
-      offersReset: this.offersPasswordReset,
-    };
-    return sendPage(this.reply, status, createSignInPage(this.formContext(), target, state));
-  }
-
-  redirectToSignIn(): FastifyReply {
-    return this.reply.redirect(`/reports/sign-in?to=${this.reportId}`, 303);
-  }
-
-  override resume(): FastifyReply {
-    return this.reply.redirect(`/reports/${this.reportId}`, 303);
-  }
-
-  override redirectToSignedOut(): FastifyReply {
-    return this.reply.redirect(`/reports/signed-out?to=${this.reportId}`, 303);
+    this.formQuery = `to=${reportId}`;
+    this.resumeUrl = `/reports/${reportId}`;
+    this.signedOutUrl = `/reports/signed-out?to=${reportId}`;
   }
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { deriveCsrfToken } from '../../src/oauth/interaction/browser-id.ts';
+import { deriveCsrfToken } from '../../src/oauth/interaction/csrf-token.ts';
 import { createSession } from '../../src/oauth/interaction/sessions.ts';
 import { issueAuthorizationCode } from '../../src/oauth/tokens/authorization-codes.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
@@ -107,9 +107,10 @@ describe('the page of authorised applications', () => {
       for (const builderId of builderIds) {
         const consent = { clientId, userId: id, builderId, scopes: ['read:builders'] };
         const binding = { redirectUri: 'http://127.0.0.1/', codeChallenge: 'x', codeChallengeMethod: 'S256' as const };
-        const { au1 } = service.databases;
-        await issueAuthorizationCode(au1, { ...consent, ...binding }, service.clock.now(), {});
-        await au1.fork().execute('update oauth_authorization_code set used_at = created_at');
+        const database = service.databases.au1;
+        const source = { actor: { type: 'USER' as const, id }, origin: {} };
+        await issueAuthorizationCode({ database, clock: service.clock, source }, consent, binding);
+        await database.fork().execute('update oauth_authorization_code set used_at = created_at');
       }
     }
   });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { createRouteTable } from '../../schema/route-table.ts';
 import { hashPassword } from '../../src/domain/access/passwords.ts';
-import { deriveCsrfToken } from '../../src/oauth/interaction/browser-id.ts';
+import { deriveCsrfToken } from '../../src/oauth/interaction/csrf-token.ts';
 import { createSession } from '../../src/oauth/interaction/sessions.ts';
 import { issueAuthorizationCode } from '../../src/oauth/tokens/authorization-codes.ts';
 import { createManualOperations } from '../../src/rest/openapi/manual-operations.ts';
@@ -107,10 +107,14 @@ describe('a staff user', () => {
   it('gets no token for a code (ACC-26)', async () => {
     const { clientId, redirectUris } = service.findDemoClient('A public');
     const consent = { clientId, userId: STAFF.id, builderId, scopes: ['read:builders'] };
-    const binding = { redirectUri: redirectUris[0]!, codeChallenge: s256ChallengeOf(VERIFIER) };
     const code = await issueAuthorizationCode(
-      ...([service.databases.au1, { ...consent, ...binding, codeChallengeMethod: 'S256' }] as const),
-      ...([service.clock.now(), {}] as const),
+      {
+        database: service.databases.au1,
+        clock: service.clock,
+        source: { actor: { type: 'USER', id: STAFF.id }, origin: {} },
+      },
+      consent,
+      { redirectUri: redirectUris[0]!, codeChallenge: s256ChallengeOf(VERIFIER), codeChallengeMethod: 'S256' },
     );
     const response = await service.request({
       ...{ method: 'POST', url: '/oauth/token' },

@@ -5,7 +5,7 @@ import { Connection } from '../../entities/connection.entity.ts';
 import { TokenFamily } from '../../entities/token-family.entity.ts';
 import { SCOPE_DECLARATIONS } from '../../schema/scopes.ts';
 import { LIMITED_CHANGES, toAuditEntry } from '../../src/domain/audit/record-audit.ts';
-import { deriveCsrfToken } from '../../src/oauth/interaction/browser-id.ts';
+import { deriveCsrfToken } from '../../src/oauth/interaction/csrf-token.ts';
 import { hashSecret } from '../../src/shared/secrets.ts';
 import { Browser, type PageView } from './browser.ts';
 import {

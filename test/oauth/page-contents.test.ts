@@ -130,7 +130,7 @@ describe('the page of companies (OAU-23)', () => {
   });
 });
 
-const signInTarget = { path: '/oauth/sign-in', purpose: html`to continue`, offersReset: false, footer: null };
+const signInTarget = { path: '/oauth/sign-in', purpose: html`to continue`, offersReset: false };
 
 describe('the sign-in page', () => {
   const show = (state: SignInState, changes: object = {}) =>
@@ -169,11 +169,8 @@ describe('the sign-in page', () => {
 });
 
 describe('the page of an error', () => {
-  const anError = (changes: object = {}) =>
-    createErrorPage({
-      ...{ title: 'The link does not work', message: 'Go back.', detail: null, requestId: 'req-1', retryUrl: null },
-      ...changes,
-    });
+  const anError = ({ detail = null, retryUrl }: { detail?: string | null; retryUrl?: string } = {}) =>
+    createErrorPage({ title: 'The link does not work', message: 'Go back.', detail }, 'req-1', retryUrl);
 
   it('has a link to try again and the detail for developers, where there are any', () => {
     expect(textOf(anError())).toBe('The link does not work Go back. Reference: req-1');

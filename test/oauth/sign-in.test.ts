@@ -6,7 +6,7 @@ import { SignInAttempt } from '../../entities/sign-in-attempt.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { hashPassword } from '../../src/domain/access/passwords.ts';
 import { disableUser, enableUser } from '../../src/domain/access/users.ts';
-import { deriveCsrfToken } from '../../src/oauth/interaction/browser-id.ts';
+import { deriveCsrfToken } from '../../src/oauth/interaction/csrf-token.ts';
 import { hashSecret, newSecret } from '../../src/shared/secrets.ts';
 import { OPERATOR } from '../support/audit.ts';
 import { Browser } from './browser.ts';

@@ -2,10 +2,10 @@ import type { RequestContext } from '../../auth/request-context.ts';
 import type { StaffAction } from '../../domain/access/staff-roles.ts';
 import type { ChangeContext } from '../../domain/change-context.ts';
 import type { Message } from '../../mail/mailer.ts';
+import type { StaffUser } from '../../oauth/interaction/sessions.ts';
 import type { RegionId } from '../../shared/regions.ts';
 import type { ChangeFeed } from './attendance/change-feed.ts';
 import type { PersonalReads } from './personal-reads.ts';
-import type { StaffUser } from './session/console-sessions.ts';
 
 /** Context of the console's resolvers: that of the integrators' resolvers, and the staff user. */
 export interface ConsoleContext extends RequestContext, Pick<ChangeContext, 'source'> {

@@ -1,6 +1,6 @@
 import type { ApolloServerPlugin } from '@apollo/server';
 import { ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { Caller } from '../../auth/caller.ts';
 import { type AuthenticatedRequest, parseRegion, type RequestAuthenticator } from '../../auth/request-authenticator.ts';
@@ -15,7 +15,9 @@ import { dropLargeResult } from '../../graphql/server/large-responses.ts';
 import { registerGraphqlRoute } from '../../graphql/server/plugin.ts';
 import type { LargeBodyForm } from '../../http/bodies/large-body-form.ts';
 import { rejectOtherMethods } from '../../http/method-not-allowed.ts';
-import { configurePages } from '../../oauth/interaction/configure-pages.ts';
+import { configurePages, registerPages } from '../../oauth/interaction/configure-pages.ts';
+import { SecretCookies } from '../../oauth/interaction/secret-cookies.ts';
+import type { StaffUser } from '../../oauth/interaction/sessions.ts';
 import { signIn } from '../../oauth/interaction/sign-in.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { ApiError, forbidden } from '../../shared/errors.ts';
@@ -25,7 +27,7 @@ import { ChangeFeed } from './attendance/change-feed.ts';
 import type { ConsoleContext, PasswordLinkSender } from './console-area.ts';
 import { registerConsoleFiles } from './files.ts';
 import { PersonalReads, RecordedReads } from './personal-reads.ts';
-import { endConsoleSession, findStaff, type StaffUser } from './session/console-sessions.ts';
+import { endConsoleSession, findStaff } from './session/console-sessions.ts';
 import { SignInRequest } from './session/sign-in-request.ts';
 import { SharedReads } from './shared-reads.ts';
 import { hideWrittenTexts } from './written-texts.ts';
@@ -76,23 +78,18 @@ export async function registerConsole(app: FastifyInstance, dependencies: Consol
 async function registerSignIn(app: FastifyInstance, dependencies: ConsoleDependencies): Promise<void> {
   await app.register(async (pages) => {
     configurePages(pages, dependencies.limitPageRequest, () => '/console/sign-in');
-    const createHandler =
-      (handle: (page: SignInRequest) => Promise<FastifyReply> | FastifyReply) =>
-      async (request: FastifyRequest, reply: FastifyReply) =>
-        handle(new SignInRequest(dependencies, request, reply));
-    pages.get(
-      '/console/sign-in',
-      createHandler((page) => page.showSignIn({ email: '', problem: null })),
+    registerPages<SignInRequest>(
+      pages,
+      (handle) => async (request, reply) => handle(new SignInRequest(dependencies, request, reply)),
+      { '/console/sign-in': { get: (page) => page.showSignIn(), post: signIn } },
     );
-    pages.post('/console/sign-in', createHandler(signIn));
-    rejectOtherMethods(pages, ['/console/sign-in']);
   });
 }
 
 /** A request of a staff user's session. */
 interface StaffRequest extends AuthenticatedRequest {
   staff: StaffUser;
-  reply: FastifyReply;
+  cookies: SecretCookies;
 }
 
 /** Returns the steps of a request of `/console/graphql`, the only route that reads the console's cookie. */
@@ -100,11 +97,9 @@ function createSteps(
   dependencies: ConsoleDependencies,
 ): Pick<RequestSteps<StaffRequest, unknown, unknown>, 'authenticate' | 'createContext'> {
   const { authenticator, databases, clock, baseUrl, passwordLinks, limitPageRequest } = dependencies;
-  const secure = baseUrl.startsWith('https:');
   const recordedReads = new RecordedReads();
   const changeFeeds = mapRegions((region) => new ChangeFeed(databases[region], clock));
-  const findIn = (region: RegionId, request: FastifyRequest) =>
-    findStaff(databases[region], request, secure, clock.now());
+  const findIn = (region: RegionId, cookies: SecretCookies) => findStaff(databases[region], cookies, clock.now());
 
   return {
     async authenticate(request, reply) {
@@ -112,12 +107,13 @@ function createSteps(
       await limitPageRequest(request);
       requireOwnPage(request);
       const region = parseRegion(request);
-      const staff = await findIn(region, request);
+      const cookies = new SecretCookies(request, reply, baseUrl.startsWith('https:'));
+      const staff = await findIn(region, cookies);
       if (!staff) throw new ApiError('UNAUTHENTICATED', 'Sign in to the console.');
-      return { ...(await authenticator.limit(request, reply, region, toCaller(staff))), staff, reply };
+      return { ...(await authenticator.limit(request, reply, region, toCaller(staff))), staff, cookies };
     },
     createContext(request, authenticated): ConsoleContext {
-      const { staff, region, reply } = authenticated;
+      const { staff, region, cookies } = authenticated;
       const source: AuditSource = {
         actor: { type: 'STAFF', id: staff.id, role: staff.role },
         origin: { application: 'console', address: request.ip, requestId: request.id },
@@ -136,11 +132,11 @@ function createSteps(
         changeFeed: changeFeeds[region],
         session: {
           findRegions: async () => {
-            const signedIn = await Promise.all(REGIONS.map((each) => findIn(each, request)));
+            const signedIn = await Promise.all(REGIONS.map((each) => findIn(each, cookies)));
             return REGIONS.filter((_, index) => signedIn[index] !== null);
           },
           end: async () => {
-            for (const each of REGIONS) await endConsoleSession(databases[each], request, reply, secure);
+            for (const each of REGIONS) await endConsoleSession(databases[each], cookies);
           },
         },
       };

@@ -111,12 +111,8 @@ export async function findLinkedUser(
  *
  * @param passwordHash argon2id in PHC form.
  */
-export const usePasswordLink = (
-  { origin, ...context }: Pick<ChangeContext, 'database' | 'clock'> & Pick<ChangeContext['source'], 'origin'>,
-  token: string,
-  passwordHash: string,
-): Promise<User | null> =>
-  inTransaction({ ...context, source: { actor: { type: 'USER', id: null }, origin } }, async (em, now) => {
+export const usePasswordLink = (context: ChangeContext, token: string, passwordHash: string): Promise<User | null> =>
+  inTransaction(context, async (em, now) => {
     const [used] = await em.execute<{ user_id: string }[]>(
       'delete from password_link where digest = ? and expires_at > ? returning user_id',
       [hashSecret(token), now],
@@ -126,9 +122,8 @@ export const usePasswordLink = (
     Object.assign(user, { passwordHash, updatedAt: now });
     await em.nativeDelete(PasswordLink, { userId: user.id });
     const endedSessions = await deleteSessions(em, user.id);
-    await recordAudit(em, {
-      ...{ actor: { type: 'USER', id: user.id }, origin, at: now, action: 'password.set' },
-      ...{ objectId: user.id, personId: user.id, after: { endedSessions } },
-    });
+    const { origin } = context.source;
+    const change = { action: 'password.set', objectId: user.id, personId: user.id, after: { endedSessions } } as const;
+    await recordAudit(em, { actor: { type: 'USER', id: user.id }, origin, at: now, ...change });
     return user;
   });

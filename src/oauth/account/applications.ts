@@ -1,6 +1,5 @@
 import type { FastifyReply } from 'fastify';
 import { revokeConsent } from '../../domain/access/consents.ts';
-import { toAuditOrigin } from '../audit-origin.ts';
 import { incompleteForm } from '../interaction/page-error.ts';
 import type { AccountRequest } from './account-request.ts';
 import { findAuthorizedApplications } from './authorized-applications.ts';
@@ -9,7 +8,7 @@ import { createApplicationsPage } from './pages/applications.page.ts';
 /** Shows the applications that the user has authorised in all regions; without a session the sign-in page. */
 export async function showApplications(page: AccountRequest, revoked: string | null = null): Promise<FastifyReply> {
   const users = await page.findUsers();
-  if (users.length === 0) return page.showSignIn({ email: '', problem: null });
+  if (users.length === 0) return page.showSignIn();
   const lists = await Promise.all(
     users.map(async ({ database, user }) => {
       const applications = await findAuthorizedApplications(database, user.id, page.now);
@@ -36,8 +35,7 @@ export async function revokeApplication(page: AccountRequest): Promise<FastifyRe
   const applications = await findAuthorizedApplications(database, user.id, page.now);
   const name = applications.find((each) => each.clientId === clientId && each.builderId === builderId)?.clientName;
   const { dependencies, request } = page;
-  const source = { actor: { type: 'USER' as const, id: user.id }, origin: toAuditOrigin(request) };
-  const context = { database, clock: dependencies.clock, source };
+  const context = page.createChangeContext(database, user.id);
   const families = await revokeConsent(context, { userId: user.id, clientId, builderId }, 'revoked by the user');
   for (const id of families) dependencies.tokenVerifier.evict(id);
   if (families.length > 0) request.log.info({ region, userId: user.id, clientId, builderId }, 'access revoked');

@@ -5,7 +5,6 @@ import { checkPassword } from '../../domain/access/password-rules.ts';
 import { hashPassword } from '../../domain/access/passwords.ts';
 import { createAccountChangeMessage } from '../../mail/account-change-message.ts';
 import { REGIONS } from '../../shared/regions.ts';
-import { toAuditOrigin } from '../audit-origin.ts';
 import { PageError } from '../interaction/page-error.ts';
 import { runPasswordHash } from '../interaction/verify-sign-in.ts';
 import type { AccountRequest } from './account-request.ts';
@@ -36,12 +35,11 @@ export async function choosePassword(page: AccountRequest): Promise<FastifyReply
   const problem = await findPasswordProblem(password, fields.get('repeated') ?? '', user);
   if (problem !== null) return page.show(createChoosePasswordPage(page.formContext(query), user, problem), 400);
   const { request, dependencies } = page;
-  const passwordHash = await runPasswordHash(page.shares, request.ip, () => hashPassword(password));
-  const context = { database, clock: dependencies.clock, origin: toAuditOrigin(request) };
-  if (!(await usePasswordLink(context, token, passwordHash))) throw unusableLink();
+  const passwordHash = await runPasswordHash(dependencies.shares, request.ip, () => hashPassword(password));
+  if (!(await usePasswordLink(page.createChangeContext(database, null), token, passwordHash))) throw unusableLink();
   dependencies.passwordResets?.notify(createAccountChangeMessage(user, 'password'));
   request.log.info({ region: database.region, userId: user.id }, 'password set');
-  return page.reply.redirect('/account/password-saved', 303);
+  return page.redirect('/account/password-saved');
 }
 
 async function findPasswordProblem(

@@ -27,23 +27,22 @@ interface Dependencies {
   queue: MailQueue;
 }
 
-/** Sends messages about accounts after the response, and links for choosing a password after the response, so that neither its content nor its duration reveals whether there is an account. OAU-45. */
+/**
+ * Sends messages about accounts, and links for choosing a password, after the response, so that neither its content nor its duration reveals
+ * whether there is an account. OAU-45.
+ */
 export class PasswordResets {
-  readonly #dependencies: Dependencies;
-
-  constructor(dependencies: Dependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(readonly dependencies: Dependencies) {}
 
   /** Queues a message to a user about the user's account. */
   notify(message: Message): void {
-    const { queue, mailer } = this.#dependencies;
+    const { queue, mailer } = this.dependencies;
     queue.add(() => mailer.send(message));
   }
 
   /** Queues the request. Returns false when the queue is full. */
   add(request: PasswordResetRequest): boolean {
-    const { queue, mailer, databases, clock, baseUrl } = this.#dependencies;
+    const { queue, mailer, databases, clock, baseUrl } = this.dependencies;
     const { email, address, requestId } = request;
     const source = { actor: { type: 'USER' as const, id: null }, origin: { address, requestId } };
     return REGIONS.map((region) => {

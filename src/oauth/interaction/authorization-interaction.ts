@@ -11,10 +11,8 @@ import { sendAuthorizationError, sendAuthorizationResponse } from './authorizati
 import { PageRequest } from './page-request.ts';
 import { type ClientFormContext, renderCancelForm } from './pages/forms.ts';
 import { html } from './pages/html.ts';
-import type { Page } from './pages/layout.ts';
-import { createSignInPage, type SignInState } from './pages/sign-in.page.ts';
-import { sendPage } from './send-page.ts';
-import { findSessionUser, type SignedInUser } from './sessions.ts';
+import type { SignInForm } from './pages/sign-in.page.ts';
+import type { SignedInUser } from './sessions.ts';
 
 /** Parameter that the pages add to a request whose `builder_id` a person has chosen. */
 const BUILDER_CHOSEN = 'builder_chosen';
@@ -23,76 +21,58 @@ const BUILDER_CHOSEN = 'builder_chosen';
  * A page request of the user interaction for one authorization request. The query of every page carries the authorization
  * request; the server stores nothing between two requests.
  */
-export class AuthorizationInteraction extends PageRequest {
-  readonly dependencies: OAuthDependencies;
-  readonly query: AuthorizationQuery;
-  readonly authorization: AuthorizationRequest;
+export class AuthorizationInteraction extends PageRequest<OAuthDependencies> {
+  override readonly formQuery: string;
+  override readonly resumeUrl: string;
+  override readonly signedOutUrl: string;
+  override readonly redirectUri: string;
 
   constructor(
     dependencies: OAuthDependencies,
     request: FastifyRequest,
     reply: FastifyReply,
-    query: AuthorizationQuery,
-    authorization: AuthorizationRequest,
+    { text }: AuthorizationQuery,
+    readonly authorization: AuthorizationRequest,
   ) {
     super(dependencies, request, reply, authorization.client.database);
-    this.dependencies = dependencies;
-    this.query = query;
-    this.authorization = authorization;
+    this.formQuery = text;
+    this.resumeUrl = `/oauth/authorize?${text}`;
+    this.signedOutUrl = `/oauth/signed-out?${text}`;
+    this.redirectUri = authorization.redirectUri;
   }
 
   get database() {
     return this.authorization.client.database;
   }
 
-  findUser(): Promise<SignedInUser | null> {
-    return findSessionUser(this.database, this.browserIdIn(this.database), this.now);
+  async findUser(): Promise<SignedInUser | undefined> {
+    return (await this.findUsers())[0]?.user;
   }
 
-  show(createPage: (context: ClientFormContext) => Page, status = 200): FastifyReply {
-    const { client, redirectUri } = this.authorization;
-    const context = { browserId: this.ensureBrowserId(), query: this.query.text, clientName: client.name };
-    return sendPage(this.reply, status, createPage(context), redirectUri);
+  override formContext(): ClientFormContext {
+    return { ...super.formContext(), clientName: this.authorization.client.name };
   }
 
-  override showSignIn(state: SignInState, status = 200): FastifyReply {
-    return this.show((context) => {
-      const purpose = html`to continue to <strong>${context.clientName}</strong>`;
-      return createSignInPage(
-        context,
-        { path: '/oauth/sign-in', purpose, footer: renderCancelForm(context), offersReset: this.offersPasswordReset },
-        state,
-      );
-    }, status);
-  }
-
-  override resume(): FastifyReply {
-    return this.#redirectTo('/oauth/authorize', this.query.text);
+  override get signInForm(): SignInForm {
+    const purpose = html`to continue to <strong>${this.authorization.client.name}</strong>`;
+    return { path: '/oauth/sign-in', purpose, renderFooter: renderCancelForm };
   }
 
   /** Whether a person has chosen `builder_id` on the page. Somebody else who signs in afterwards chooses again. */
   get isBuilderChosen(): boolean {
-    return new URLSearchParams(this.query.text).has(BUILDER_CHOSEN);
+    return new URLSearchParams(this.formQuery).has(BUILDER_CHOSEN);
   }
 
   /** Resumes the authorization request with `builder_id` set to this builder, or removed if null. */
   resumeWithBuilder(builderId: string | null): FastifyReply {
-    const query = new URLSearchParams(this.query.text);
+    const query = new URLSearchParams(this.formQuery);
     query.delete('builder_id');
     query.delete(BUILDER_CHOSEN);
     if (builderId !== null) {
       query.set('builder_id', builderId);
       query.set(BUILDER_CHOSEN, 'true');
     }
-    return this.#redirectTo('/oauth/authorize', query.toString());
-  }
-
-  override redirectToSignedOut(): FastifyReply {
-    return this.#redirectTo('/oauth/signed-out', this.query.text);
-  }
-
-  #redirectTo(path: string, query: string): FastifyReply {
-    return this.reply.redirect(`${path}?${query}`, 303);
+    return this.redirect(`/oauth/authorize?${query}`);
   }
 
   redirectToClient(code: string): FastifyReply {
@@ -105,7 +85,10 @@ export class AuthorizationInteraction extends PageRequest {
  * shown on a page. All other errors are sent to the client by redirect.
  */
 export const createInteractionHandler =
-  (dependencies: OAuthDependencies, handle: (interaction: AuthorizationInteraction) => Promise<FastifyReply>) =>
+  (
+    dependencies: OAuthDependencies,
+    handle: (interaction: AuthorizationInteraction) => Promise<FastifyReply> | FastifyReply,
+  ) =>
   async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { baseUrl } = dependencies;
     const query = parseAuthorizationQuery(request.url);

@@ -1,7 +1,7 @@
-import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import { isCleanText } from '../../../schema/json-problems.ts';
 import { toApiError } from '../../database/errors.ts';
-import type { ApiError } from '../../shared/errors.ts';
+import { rejectOtherMethods } from '../../http/method-not-allowed.ts';
 import type { OAuthDependencies } from '../dependencies.ts';
 import { OAuthError } from '../errors.ts';
 import { decodeUtf8, parseFormPairs } from '../parameters.ts';
@@ -38,11 +38,32 @@ export function configurePages(
     await limitPageRequest?.(request);
   });
   app.setErrorHandler((thrown: FastifyError, request, reply) => {
-    const { status, headers, isRetryable, ...texts } = describeError(thrown, request);
-    const retryUrl = isRetryable ? retryUrlOf(request) : null;
-    const page = createErrorPage({ ...texts, requestId: request.id, retryUrl });
-    return sendPage(reply.headers(headers), status, page);
+    const error = toPageError(thrown, request, reply);
+    return sendPage(
+      reply,
+      error.status,
+      createErrorPage(error, request.id, error.isRetryable ? retryUrlOf(request) : null),
+    );
   });
+}
+
+type PageHandler<Page> = (page: Page) => Promise<FastifyReply> | FastifyReply;
+
+/**
+ * Registers the routes of pages by path; every other method gets 405.
+ *
+ * @param toHandler returns the route handler of a page's handler
+ */
+export function registerPages<Page>(
+  app: FastifyInstance,
+  toHandler: (handle: PageHandler<Page>) => RouteHandlerMethod,
+  pages: Record<string, Partial<Record<'get' | 'post', PageHandler<Page>>>>,
+): void {
+  for (const [path, { get, post }] of Object.entries(pages)) {
+    if (get) app.get(path, toHandler(get));
+    if (post) app.post(path, toHandler(post));
+  }
+  rejectOtherMethods(app, Object.keys(pages));
 }
 
 /** Parses the fields of a form; throws a 400 page for a repeated field. */
@@ -53,40 +74,19 @@ function parseFields(body: Buffer): Map<string, string> {
   return fields;
 }
 
-interface ErrorDescription {
-  status: number;
-  headers: Record<string, string>;
-  title: string;
-  message: string;
-  /** For the developers of the client. */
-  detail: string | null;
-  isRetryable: boolean;
-}
-
-/** Returns what the error page says. Logs internal errors. */
-function describeError(thrown: FastifyError, request: FastifyRequest): ErrorDescription {
-  if (thrown instanceof PageError) return describePageError(thrown);
+/** Returns the error that the page shows, and sets its headers. Logs internal errors. */
+function toPageError(thrown: FastifyError, request: FastifyRequest, reply: FastifyReply): PageError {
+  if (thrown instanceof PageError) return thrown;
   if (thrown instanceof OAuthError) {
-    return {
-      ...{ status: thrown.status, headers: thrown.headers, detail: thrown.message, isRetryable: false },
-      title: 'This link does not work',
-      message:
-        'The application that sent you here made an invalid request. Go back and try again, or contact its developers.',
-    };
+    const message =
+      'The application that sent you here made an invalid request. Go back and try again, or contact its developers.';
+    return new PageError(thrown.status, 'This link does not work', message, false, thrown.message);
   }
-  if (thrown.code?.startsWith('FST_ERR_CTP_')) return describePageError(incompleteForm());
+  if (thrown.code?.startsWith('FST_ERR_CTP_')) return incompleteForm();
   const error = toApiError(thrown);
-  const { status, headers } = error;
-  if (status >= 500) request.log.error({ err: error.cause ?? error }, error.message);
-  return { status, headers, detail: null, isRetryable: true, ...toTexts(error) };
-}
-
-const describePageError = ({ status, title, message, isRetryable }: PageError): ErrorDescription => ({
-  ...{ status, title, message, isRetryable },
-  ...{ headers: {}, detail: null },
-});
-
-function toTexts({ status }: ApiError): { title: string; message: string } {
-  if (status === 429) return { title: 'Too many requests', message: 'Wait a little, then try again.' };
-  return { title: 'Something went wrong', message: 'This is a problem on our side. Wait a little, then try again.' };
+  if (error.status >= 500) request.log.error({ err: error.cause ?? error }, error.message);
+  reply.headers(error.headers);
+  if (error.status === 429) return new PageError(429, 'Too many requests', 'Wait a little, then try again.', true);
+  const message = 'This is a problem on our side. Wait a little, then try again.';
+  return new PageError(error.status, 'Something went wrong', message, true);
 }

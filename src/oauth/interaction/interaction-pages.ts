@@ -2,8 +2,8 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
 import { rejectOtherMethods } from '../../http/method-not-allowed.ts';
 import type { OAuthDependencies } from '../dependencies.ts';
 import { parseFormPairs } from '../parameters.ts';
-import { createInteractionHandler } from './authorization-interaction.ts';
-import { configurePages } from './configure-pages.ts';
+import { type AuthorizationInteraction, createInteractionHandler } from './authorization-interaction.ts';
+import { configurePages, registerPages } from './configure-pages.ts';
 import { registerAssets } from './pages/assets.ts';
 import { createSignedOutPage } from './pages/signed-out.page.ts';
 import { showPrompt, submitPrompt } from './prompts.ts';
@@ -16,10 +16,11 @@ export function interactionPagesPlugin(dependencies: OAuthDependencies): Fastify
     configurePages(app, dependencies.limitPageRequest, toAuthorizationUrl);
     app.addHook('onRequest', async ({ url }) => requireParsableQuery(url));
     registerAssets(app);
-    app.get('/oauth/authorize', createInteractionHandler(dependencies, showPrompt));
-    app.post('/oauth/authorize', createInteractionHandler(dependencies, submitPrompt));
+    registerPages<AuthorizationInteraction>(app, (handle) => createInteractionHandler(dependencies, handle), {
+      '/oauth/authorize': { get: showPrompt, post: submitPrompt },
+      '/oauth/sign-out': { post: signOut },
+    });
     app.post('/oauth/sign-in', createInteractionHandler(dependencies, signIn));
-    app.post('/oauth/sign-out', createInteractionHandler(dependencies, signOut));
     // A browser that reloads the response of the sign-in form by its address.
     app.get('/oauth/sign-in', async (request, reply) =>
       reply.redirect(toAuthorizationUrl(request) ?? '/oauth/authorize', 303),
@@ -27,7 +28,7 @@ export function interactionPagesPlugin(dependencies: OAuthDependencies): Fastify
     app.get('/oauth/signed-out', async (request, reply) =>
       sendPage(reply, 200, createSignedOutPage(toAuthorizationUrl(request))),
     );
-    rejectOtherMethods(app, ['/oauth/authorize', '/oauth/sign-in', '/oauth/sign-out', '/oauth/signed-out']);
+    rejectOtherMethods(app, ['/oauth/sign-in', '/oauth/signed-out']);
   };
 }
 

@@ -1,16 +1,19 @@
 /** An error that is shown to the user on a page instead of being sent to the client. */
 export class PageError extends Error {
-  readonly status: number;
-  readonly title: string;
-  /** Whether the page offers to try again. */
-  readonly isRetryable: boolean;
+  override name = 'PageError';
 
-  constructor(status: number, title: string, message: string, isRetryable: boolean) {
+  /**
+   * @param isRetryable whether the page offers to try again
+   * @param detail for the developers of the client
+   */
+  constructor(
+    readonly status: number,
+    readonly title: string,
+    message: string,
+    readonly isRetryable: boolean,
+    readonly detail: string | null = null,
+  ) {
     super(message);
-    this.name = 'PageError';
-    this.status = status;
-    this.title = title;
-    this.isRetryable = isRetryable;
   }
 }
 

@@ -1,10 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database, Databases } from '../../database/database.ts';
+import type { ChangeContext } from '../../domain/change-context.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { REGIONS } from '../../shared/regions.ts';
+import { newSecret } from '../../shared/secrets.ts';
+import { toAuditOrigin } from '../audit-origin.ts';
 import type { RequestParameters } from '../parameters.ts';
-import { issueBrowserId, readBrowserId, requireCsrfToken } from './browser-id.ts';
-import type { SignInState } from './pages/sign-in.page.ts';
+import { requireCsrfToken } from './csrf-token.ts';
+import type { FormContext } from './pages/forms.ts';
+import type { Page } from './pages/layout.ts';
+import { createSignInPage, type SignInForm, type SignInState } from './pages/sign-in.page.ts';
+import { SecretCookies } from './secret-cookies.ts';
+import { sendPage } from './send-page.ts';
 import {
   type Account,
   type AccountKind,
@@ -15,7 +22,7 @@ import {
 } from './sessions.ts';
 import type { HashLimits } from './verify-sign-in.ts';
 
-interface PageRequestDependencies {
+export interface PageDependencies {
   databases: Databases;
   clock: Clock;
   shares: HashLimits;
@@ -30,37 +37,39 @@ export interface RegionalUser {
   user: SignedInUser;
 }
 
-/** A browser's request to a page, with its browser ids and form fields. */
-export abstract class PageRequest {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
+/**
+ * A browser's request to a page, with its browser ids and form fields. A cookie holds one random browser id per region. Signing in issues a new
+ * id, whose digest is the key of the session. Before that the id only binds the CSRF token of the forms to the browser. OAU-25, OAU-26.
+ */
+export abstract class PageRequest<Dependencies extends PageDependencies = PageDependencies> {
   /** Those of the regions in which the user may have an account. The CSRF token is bound to the browser id of the first. */
   readonly databases: readonly [Database, ...Database[]];
   /** Milliseconds since the epoch. */
   readonly now: number;
-  readonly shares: HashLimits;
-  /** Whether the sign-in page offers a link for choosing a password. */
-  readonly offersPasswordReset: boolean;
+  readonly cookies: SecretCookies;
   /** Who may sign in. */
   readonly accountKind: AccountKind = 'user';
-  /** Whether cookies are for HTTPS only. */
-  readonly isSecure: boolean;
+  /** Query of every form's action. */
+  abstract readonly formQuery: string;
+  abstract readonly signInForm: SignInForm;
+  /** The page that required the sign-in. */
+  abstract readonly resumeUrl: string;
+  abstract readonly signedOutUrl: string;
+  /** The client's redirect URI, to which a form may lead. */
+  readonly redirectUri: string | null = null;
 
   /** @param database that of the only region in which the user may have an account; by default, every region. */
   constructor(
-    { databases, clock, shares, baseUrl, passwordResets }: PageRequestDependencies,
-    request: FastifyRequest,
-    reply: FastifyReply,
+    readonly dependencies: Dependencies,
+    readonly request: FastifyRequest,
+    readonly reply: FastifyReply,
     database?: Database,
   ) {
+    const { databases, clock, baseUrl } = dependencies;
     const [first, ...others] = REGIONS;
-    this.request = request;
-    this.reply = reply;
     this.databases = database ? [database] : [databases[first], ...others.map((region) => databases[region])];
     this.now = clock.now();
-    this.shares = shares;
-    this.offersPasswordReset = passwordResets !== undefined;
-    this.isSecure = baseUrl.startsWith('https:');
+    this.cookies = new SecretCookies(request, reply, baseUrl.startsWith('https:'));
   }
 
   /** Creates the session of a user who has signed in. A new browser id prevents session fixation. */
@@ -74,28 +83,50 @@ export abstract class PageRequest {
   async findUsers(): Promise<RegionalUser[]> {
     const users = await Promise.all(
       this.databases.map(async (database) => {
-        const user = await findSessionUser(database, this.browserIdIn(database), this.now);
+        const user = await findSessionUser(database, this.browserIdIn(database), this.now, 'user');
         return user && { database, user };
       }),
     );
     return users.filter((user) => user !== null);
   }
 
-  abstract showSignIn(state: SignInState, status?: number): FastifyReply;
+  /** Returns what a change by the user needs. */
+  createChangeContext(database: Database, userId: string | null): ChangeContext {
+    const source = { actor: { type: 'USER' as const, id: userId }, origin: toAuditOrigin(this.request) };
+    return { database, clock: this.dependencies.clock, source };
+  }
 
-  /** Redirects to the page that required the sign-in. */
-  abstract resume(): FastifyReply;
+  formContext(query = this.formQuery): FormContext {
+    return { browserId: this.ensureBrowserId(), query };
+  }
 
-  abstract redirectToSignedOut(): FastifyReply;
+  show(page: Page, status = 200): FastifyReply {
+    return sendPage(this.reply, status, page, this.redirectUri);
+  }
+
+  showSignIn(state: SignInState = { email: '', problem: null }, status = 200): FastifyReply {
+    const offersReset = this.accountKind === 'user' && this.dependencies.passwordResets !== undefined;
+    return this.show(createSignInPage(this.formContext(), { ...this.signInForm, offersReset }, state), status);
+  }
+
+  redirect(url: string): FastifyReply {
+    return this.reply.redirect(url, 303);
+  }
+
+  resume(): FastifyReply {
+    return this.redirect(this.resumeUrl);
+  }
 
   /** The browser id of the region; null without one. */
   browserIdIn({ region }: Database): string | null {
-    return readBrowserId(this.request, region, this.isSecure);
+    return this.cookies.read('session', region);
   }
 
   /** Replaces the browser id of the region; the session of the old one is no longer reachable. */
   renewBrowserIdIn({ region }: Database): string {
-    return issueBrowserId(this.reply, region, this.isSecure);
+    const id = newSecret();
+    this.cookies.set('session', region, id);
+    return id;
   }
 
   /** Returns the browser id that the CSRF token is bound to; issues one to a browser without. */

@@ -1,6 +1,5 @@
 import type { FastifyReply } from 'fastify';
 import { isLoopback } from '../../config.ts';
-import { toAuditOrigin } from '../audit-origin.ts';
 import {
   type BuilderMembership,
   findBuilderMembership,
@@ -23,7 +22,7 @@ import type { SignedInUser } from './sessions.ts';
  */
 export async function showPrompt(interaction: AuthorizationInteraction): Promise<FastifyReply> {
   const user = await interaction.findUser();
-  if (!user) return interaction.showSignIn({ email: '', problem: null });
+  if (!user) return interaction.showSignIn();
   const choices = await findChoices(interaction, user);
   const { builderId, scopes } = interaction.authorization;
   const preselected = choices.find((one) => one.builderId === builderId);
@@ -34,15 +33,20 @@ export async function showPrompt(interaction: AuthorizationInteraction): Promise
   if (onlyChoice && isConnected(onlyChoice)) requireConnectionScopes(scopes, onlyChoice);
   const choice = onlyChoice ?? preselected;
   if (!choice || !isSelectable(choice, scopes)) {
-    const isPreselectionInvalid = builderId !== null;
-    return interaction.show((context) =>
-      createSelectBuilderPage(context, { user, choices, scopes, isPreselectionInvalid }),
-    );
+    const selection = { user, choices, scopes, isPreselectionInvalid: builderId !== null };
+    return interaction.show(createSelectBuilderPage(interaction.formContext(), selection));
   }
-  const hasOtherBuilders = choices.length > 1;
-  return interaction.show((context) =>
-    createConsentPage(context, toConsentRequest(interaction, user, choice, hasOtherBuilders)),
-  );
+  const { client, redirectUri } = interaction.authorization;
+  const page = createConsentPage(interaction.formContext(), {
+    user,
+    choice,
+    scopes,
+    vendor: client.integratorName,
+    destination: describeRedirectUri(redirectUri),
+    canRefresh: client.grants.includes('refresh_token'),
+    hasOtherBuilders: choices.length > 1,
+  });
+  return interaction.show(page);
 }
 
 /** Handles `POST /oauth/authorize`: the forms of the builder selection and of the consent page. */
@@ -68,14 +72,13 @@ async function grantConsent(
   builderId: string,
 ): Promise<FastifyReply> {
   const { client, scopes, redirectUri, codeChallenge, codeChallengeMethod } = interaction.authorization;
-  const { database, now } = interaction;
   const found = await findBuilderMembership(client, { userId: user.id, builderId });
-  const membership = requireConnectedMembership(found, accessDenied);
-  requireConnectionScopes(scopes, membership);
+  requireConnectionScopes(scopes, requireConnectedMembership(found, accessDenied));
+  const consent = { clientId: client.id, userId: user.id, builderId, scopes };
   const binding = { redirectUri, codeChallenge, codeChallengeMethod };
-  const consent = { clientId: client.id, userId: user.id, builderId: membership.builderId, scopes, ...binding };
-  const code = await issueAuthorizationCode(database, consent, now, toAuditOrigin(interaction.request));
-  logDecision(interaction, 'access allowed', { userId: user.id, builderId: membership.builderId, scopes });
+  const context = interaction.createChangeContext(interaction.database, user.id);
+  const code = await issueAuthorizationCode(context, consent, binding);
+  logDecision(interaction, 'access allowed', { userId: user.id, builderId, scopes });
   return interaction.redirectToClient(code);
 }
 
@@ -93,21 +96,6 @@ const noSelectableBuilder = (memberships: BuilderMembership[]) =>
   memberships.some(isConnected)
     ? invalidScope("No connection of the user's builders allows all that is asked.")
     : accessDenied('The user has no builder that is connected.');
-
-function toConsentRequest(
-  { authorization }: AuthorizationInteraction,
-  user: SignedInUser,
-  choice: BuilderChoice,
-  hasOtherBuilders: boolean,
-) {
-  const { client, scopes, redirectUri } = authorization;
-  return {
-    ...{ user, choice, scopes, hasOtherBuilders },
-    vendor: client.integratorName,
-    destination: describeRedirectUri(redirectUri),
-    canRefresh: client.grants.includes('refresh_token'),
-  };
-}
 
 /** Returns the destination of a redirect URI for the consent page, such as `app.example` or `the app on this device`. */
 function describeRedirectUri(redirectUri: string): string {

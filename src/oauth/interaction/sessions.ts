@@ -1,6 +1,9 @@
+import { ConsoleSession } from '../../../entities/console-session.entity.ts';
 import { Session } from '../../../entities/session.entity.ts';
 import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
+import { selectObjects } from '../../database/read/select-objects.ts';
+import type { StaffRole } from '../../domain/access/staff-roles.ts';
 import { hashSecret } from '../../shared/secrets.ts';
 
 /** Lifetime of a session in seconds: a working day. Activity does not extend it. CON-1. */
@@ -10,6 +13,13 @@ export interface SignedInUser {
   id: string;
   name: string;
   email: string;
+}
+
+/** A signed-in staff user of one region. */
+export interface StaffUser extends SignedInUser {
+  role: StaffRole;
+  /** ISO 8601: when the session ends at the latest. */
+  expiresAt: string;
 }
 
 /** A user who can sign in. */
@@ -22,53 +32,69 @@ export interface Account {
 /** Users of builders sign in on the pages for users, staff users only in the console (ACC-26). */
 export type AccountKind = 'user' | 'staff';
 
+const ENTITIES = { user: Session, staff: ConsoleSession };
+
 const ACCOUNT: Statement = {
   name: 'oauth.account',
-  text: `select id, password_hash from app_user
+  text: `select json_build_object('id', id, 'passwordHash', password_hash) from app_user
     where comparable_text(email) = $1 and disabled_at is null and password_hash is not null and (staff_role is not null) = $2::boolean`,
 };
 
 /** Returns the enabled account of the kind with a password and this e-mail address in its comparable form; null without one. */
 export async function findAccount(database: Database, email: string, kind: AccountKind): Promise<Account | null> {
-  const [row] = await database.runner.run(ACCOUNT, [email, String(kind === 'staff')]);
-  return row ? { id: row[0]!, passwordHash: row[1]! } : null;
+  const [account] = await selectObjects<Account>(database, ACCOUNT, [email, String(kind === 'staff')]);
+  return account ?? null;
 }
 
-/** Returns the row of a session that begins now. Only the cookie has its secret. */
-export const toSessionRow = (secret: string, user: Account, now: number) => ({
-  digest: hashSecret(secret),
-  userId: user.id,
-  passwordDigest: hashSecret(user.passwordHash),
-  createdAt: new Date(now).toISOString(),
-  expiresAt: new Date(now + SESSION_SECONDS * 1000).toISOString(),
+/** Creates a session for the user under a newly issued secret, which only the cookie has. */
+export async function createSession(
+  database: Database,
+  secret: string,
+  user: Account,
+  now: number,
+  kind: AccountKind = 'user',
+): Promise<void> {
+  await database.fork().insert(ENTITIES[kind], {
+    digest: hashSecret(secret),
+    userId: user.id,
+    passwordDigest: hashSecret(user.passwordHash),
+    createdAt: new Date(now).toISOString(),
+    expiresAt: new Date(now + SESSION_SECONDS * 1000).toISOString(),
+  });
+}
+
+/** Deletes the session of the secret, if there is one. */
+export async function deleteSession(database: Database, secret: string, kind: AccountKind = 'user'): Promise<void> {
+  await database.fork().nativeDelete(ENTITIES[kind], { digest: hashSecret(secret) });
+}
+
+/** The role is that of now: a change of it applies to the next request. */
+const createSelection = (name: string, table: string, role: string): Statement => ({
+  name,
+  text: `select json_build_object('id', app_user.id, 'name', app_user.name, 'email', app_user.email,
+      'role', app_user.staff_role, 'expiresAt', to_char(session.expires_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+    from ${table} session join app_user on app_user.id = session.user_id
+    where session.digest = $1 and session.expires_at > $2 and app_user.disabled_at is null and app_user.staff_role ${role}
+      and encode(sha256(convert_to(app_user.password_hash, 'UTF8')), 'hex') = session.password_digest`,
 });
 
-/** Creates a session for the user under a browser id, which must be newly issued. */
-export async function createSession(database: Database, browserId: string, user: Account, now: number): Promise<void> {
-  await database.fork().insert(Session, toSessionRow(browserId, user, now));
-}
-
-/** Deletes the session of the browser id, if there is one. */
-export async function deleteSession(database: Database, browserId: string): Promise<void> {
-  await database.fork().nativeDelete(Session, { digest: hashSecret(browserId) });
-}
-
-const SESSION: Statement = {
-  name: 'oauth.session',
-  text: `select app_user.id, app_user.name, app_user.email
-    from oauth_session session join app_user on app_user.id = session.user_id
-    where session.digest = $1 and session.expires_at > $2 and app_user.disabled_at is null
-      and app_user.staff_role is null
-      and encode(sha256(convert_to(app_user.password_hash, 'UTF8')), 'hex') = session.password_digest`,
+const SELECTIONS = {
+  user: createSelection('oauth.session', 'oauth_session', 'is null'),
+  staff: createSelection('console.staff', 'console_session', 'is not null'),
 };
 
-/** Returns the signed-in user; null without a session, after its expiry or a password change, and for a disabled user. */
-export async function findSessionUser(
+/**
+ * Returns the signed-in user of the kind; null without a session, after its expiry or a password change, and for a user who is disabled or of
+ * another kind.
+ */
+export async function findSessionUser<Kind extends AccountKind>(
   database: Database,
-  browserId: string | null,
+  secret: string | null,
   now: number,
-): Promise<SignedInUser | null> {
-  if (browserId === null) return null;
-  const [row] = await database.runner.run(SESSION, [hashSecret(browserId), new Date(now).toISOString()]);
-  return row ? { id: row[0]!, name: row[1]!, email: row[2]! } : null;
+  kind: Kind,
+): Promise<{ user: SignedInUser; staff: StaffUser }[Kind] | null> {
+  if (secret === null) return null;
+  const values = [hashSecret(secret), new Date(now).toISOString()];
+  const [user] = await selectObjects<StaffUser>(database, SELECTIONS[kind], values);
+  return user ?? null;
 }

@@ -18,12 +18,12 @@ export async function signIn(page: PageRequest): Promise<FastifyReply> {
     browserId: page.ensureBrowserId(),
   };
   const result = await verifySignIn(
-    page.shares,
+    page.dependencies.shares,
     databases,
     attempt,
     fields.get('password') ?? '',
     now,
-    (database, account) => isKnownBrowser(request, page.accountKind, database.region, page.isSecure, account),
+    (database, account) => isKnownBrowser(page.cookies, page.accountKind, database.region, account),
   );
   switch (result.kind) {
     case 'throttled': {
@@ -37,7 +37,7 @@ export async function signIn(page: PageRequest): Promise<FastifyReply> {
       return page.showSignIn({ email, problem: result }, 400);
     case 'verified':
       for (const { database, account } of result.accounts) {
-        rememberBrowser(page.reply, page.accountKind, database.region, page.isSecure, account);
+        rememberBrowser(page.cookies, page.accountKind, database.region, account);
         await page.startSession(database, account);
         request.log.info({ region: database.region, userId: account.id }, 'signed in');
       }
@@ -54,5 +54,5 @@ export async function signOut(page: PageRequest): Promise<FastifyReply> {
     await deleteSession(database, browserId);
     page.renewBrowserIdIn(database);
   }
-  return page.redirectToSignedOut();
+  return page.redirect(page.signedOutUrl);
 }

@@ -1,27 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { AuditOrigin } from '../../../entities/audit-entry.entity.ts';
 import { AuthorizationCode } from '../../../entities/authorization-code.entity.ts';
 import { TokenFamily } from '../../../entities/token-family.entity.ts';
 import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { selectObjects } from '../../database/read/select-objects.ts';
 import { toConsentId } from '../../domain/access/consents.ts';
-import { recordAudit } from '../../domain/audit/record-audit.ts';
+import { type ChangeContext, inTransaction } from '../../domain/change-context.ts';
 import { hashSecret, newSecret } from '../../shared/secrets.ts';
 import type { CodeBinding } from '../checks/pkce.check.ts';
 import { FAMILY_PROPERTIES, type StoredTokenFamily } from './token-families.ts';
 
 /** Lifetime of a code in seconds. OAU-30. */
 const CODE_SECONDS = 600;
-
-/** A user's consent to an authorization request. */
-interface Consent extends CodeBinding {
-  clientId: string;
-  userId: string;
-  builderId: string;
-  scopes: string[];
-}
 
 /** A stored code with the token family of the tokens issued for it. */
 interface StoredAuthorizationCode extends StoredTokenFamily, CodeBinding {
@@ -31,36 +22,23 @@ interface StoredAuthorizationCode extends StoredTokenFamily, CodeBinding {
   used: boolean;
 }
 
-/** Creates a token family and returns its code, of which the database stores only the digest. */
-export async function issueAuthorizationCode(
-  database: Database,
-  consent: Consent,
-  now: number,
-  origin: AuditOrigin,
-): Promise<string> {
-  const { clientId, userId, builderId, scopes, ...binding } = consent;
-  const code = newSecret();
-  const createdAt = new Date(now).toISOString();
-  const expiresAt = new Date(now + CODE_SECONDS * 1000).toISOString();
-  await database.transaction(async (em) => {
-    const familyId = randomUUID();
-    const family = { id: familyId, clientId, userId, builderId, scopes, createdAt, expiresAt, revokedAt: null };
-    await em.insert(TokenFamily, family);
-    const digest = hashSecret(code);
-    await em.insert(AuthorizationCode, { digest, familyId, ...binding, createdAt, expiresAt, usedAt: null });
-    await recordAudit(em, {
-      actor: { type: 'USER', id: userId },
-      origin,
-      at: createdAt,
-      action: 'consent.granted',
-      objectId: toConsentId(consent),
-      builderId,
-      personId: userId,
-      after: { clientId, userId, builderId, scopes },
-    });
+/** Creates the token family of a user's consent and returns its code, of which the database stores only the digest. */
+export const issueAuthorizationCode = (
+  context: ChangeContext,
+  consent: Pick<TokenFamily, 'clientId' | 'userId' | 'builderId' | 'scopes'>,
+  binding: CodeBinding,
+): Promise<string> =>
+  inTransaction(context, async (em, now, record) => {
+    const code = newSecret();
+    const expiresAt = new Date(Date.parse(now) + CODE_SECONDS * 1000).toISOString();
+    const [digest, familyId] = [hashSecret(code), randomUUID()];
+    await em.insert(TokenFamily, { id: familyId, ...consent, createdAt: now, expiresAt, revokedAt: null });
+    await em.insert(AuthorizationCode, { digest, familyId, ...binding, createdAt: now, expiresAt, usedAt: null });
+    const { builderId, userId } = consent;
+    const subject = { objectId: toConsentId(consent), builderId, personId: userId };
+    await record({ ...subject, action: 'consent.granted', after: consent });
+    return code;
   });
-  return code;
-}
 
 const CODE: Statement = {
   name: 'oauth.code',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { deriveCsrfToken, requireCsrfToken } from '../../../src/oauth/interaction/browser-id.ts';
+import { deriveCsrfToken, requireCsrfToken } from '../../../src/oauth/interaction/csrf-token.ts';
 import { PageError } from '../../../src/oauth/interaction/page-error.ts';
 import { newSecret } from '../../../src/shared/secrets.ts';
 

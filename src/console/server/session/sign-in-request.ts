@@ -1,22 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Database, Databases } from '../../../database/database.ts';
-import { PageRequest } from '../../../oauth/interaction/page-request.ts';
+import type { Database } from '../../../database/database.ts';
+import { type PageDependencies, PageRequest } from '../../../oauth/interaction/page-request.ts';
 import { html } from '../../../oauth/interaction/pages/html.ts';
-import { createSignInPage, type SignInState } from '../../../oauth/interaction/pages/sign-in.page.ts';
-import { sendPage } from '../../../oauth/interaction/send-page.ts';
 import type { Account } from '../../../oauth/interaction/sessions.ts';
-import type { HashLimits } from '../../../oauth/interaction/verify-sign-in.ts';
-import type { Clock } from '../../../shared/clock.ts';
 import { REGIONS, type RegionId } from '../../../shared/regions.ts';
 import { createConsoleSession, endConsoleSession } from './console-sessions.ts';
 import { toReturnPath } from './return-path.ts';
-
-interface SignInDependencies {
-  databases: Databases;
-  clock: Clock;
-  shares: HashLimits;
-  baseUrl: string;
-}
 
 /**
  * A request of the staff's sign-in page. It signs in to each region in which the e-mail address has a staff user with the password. Its
@@ -24,35 +13,31 @@ interface SignInDependencies {
  */
 export class SignInRequest extends PageRequest {
   override readonly accountKind = 'staff';
+  override readonly formQuery: string;
+  override readonly signInForm = { path: '/console/sign-in', purpose: html`to the staff console` };
+  override readonly signedOutUrl = '/console/sign-in';
   /** Page of the console to return to. */
   readonly #returnTo: URL;
   readonly #signedInRegions: RegionId[] = [];
 
-  constructor(dependencies: SignInDependencies, request: FastifyRequest, reply: FastifyReply) {
+  constructor(dependencies: PageDependencies, request: FastifyRequest, reply: FastifyReply) {
     super(dependencies, request, reply);
     this.#returnTo = toReturnPath((request.query as { return?: unknown }).return);
+    const { pathname, search } = this.#returnTo;
+    this.formQuery = new URLSearchParams({ return: `${pathname}${search}` }).toString();
   }
 
   /** Ends the browser's sessions of all regions before the first new one: they may be another person's. CON-1. */
   override async startSession(database: Database, account: Account): Promise<void> {
     if (this.#signedInRegions.length === 0) {
-      for (const each of this.databases) await endConsoleSession(each, this.request, this.reply, this.isSecure);
+      for (const each of this.databases) await endConsoleSession(each, this.cookies);
     }
-    await createConsoleSession(database, this.reply, this.isSecure, account, this.now);
+    await createConsoleSession(database, this.cookies, account, this.now);
     this.#signedInRegions.push(database.region);
   }
 
-  override showSignIn(state: SignInState, status = 200): FastifyReply {
-    const { pathname, search } = this.#returnTo;
-    const query = new URLSearchParams({ return: `${pathname}${search}` }).toString();
-    const target = {
-      ...{ path: '/console/sign-in', purpose: html`to the staff console`, footer: null, offersReset: false },
-    };
-    return sendPage(this.reply, status, createSignInPage({ browserId: this.ensureBrowserId(), query }, target, state));
-  }
-
-  /** Redirects to the page in a region in which the user is signed in. CON-1. */
-  override resume(): FastifyReply {
+  /** The page in a region in which the user is signed in. CON-1. */
+  override get resumeUrl(): string {
     const { pathname, search, searchParams } = this.#returnTo;
     const requestedRegion = searchParams.get('region');
     const [first, ...others] = this.#signedInRegions;
@@ -60,14 +45,10 @@ export class SignInRequest extends PageRequest {
       requestedRegion === null
         ? others.length === REGIONS.length - 1
         : [first, ...others].includes(requestedRegion as RegionId);
-    if (isSignedIn) return this.reply.redirect(`${pathname}${search}`, 303);
+    if (isSignedIn) return `${pathname}${search}`;
     // Other parameters may name records of the other region.
     const query = requestedRegion === null ? searchParams : new URLSearchParams();
     query.set('region', first!);
-    return this.reply.redirect(`${pathname}?${query}`, 303);
-  }
-
-  override redirectToSignedOut(): FastifyReply {
-    return this.reply.redirect('/console/sign-in', 303);
+    return `${pathname}?${query}`;
   }
 }

@@ -1,4 +1,4 @@
-import { type FormContext, renderForm } from '../../interaction/pages/forms.ts';
+import { type FormContext, renderEmailField, renderForm } from '../../interaction/pages/forms.ts';
 import { html } from '../../interaction/pages/html.ts';
 import type { Page } from '../../interaction/pages/layout.ts';
 
@@ -11,11 +11,7 @@ export const createForgotPasswordPage = (context: FormContext): Page => ({
 ${renderForm(
   context,
   '/account/forgot-password',
-  html`<div class="field">
-<label for="email">E-mail</label>
-<input id="email" name="email" type="email" autocomplete="username" inputmode="email" autocapitalize="none"
- spellcheck="false" required maxlength="320" autofocus>
-</div>
+  html`${renderEmailField(html` autofocus`)}
 <button>Send the link</button>`,
   '',
 )}`,

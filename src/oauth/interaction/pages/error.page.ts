@@ -1,19 +1,18 @@
+import type { PageError } from '../page-error.ts';
 import { html } from './html.ts';
 import type { Page } from './layout.ts';
 
-interface ErrorPageContent {
-  title: string;
-  message: string;
-  /** Detail for the developers of the client. */
-  detail: string | null;
-  /** Shown as the reference to quote in a support request. */
-  requestId: string;
-  /** Target of the "Try again" link; null for none. */
-  retryUrl: string | null;
-}
-
-/** Returns the page of an error that is not sent to the client. */
-export const createErrorPage = ({ title, message, detail, requestId, retryUrl }: ErrorPageContent): Page => ({
+/**
+ * Returns the page of an error that is not sent to the client.
+ *
+ * @param requestId the reference to quote in a support request
+ * @param retryUrl target of the "Try again" link; null for none
+ */
+export const createErrorPage = (
+  { title, message, detail }: Pick<PageError, 'title' | 'message' | 'detail'>,
+  requestId: string,
+  retryUrl: string | null = null,
+): Page => ({
   title,
   narrow: true,
   content: html`<h1>${title}</h1>

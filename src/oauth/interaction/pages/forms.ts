@@ -1,4 +1,4 @@
-import { deriveCsrfToken } from '../browser-id.ts';
+import { deriveCsrfToken } from '../csrf-token.ts';
 import type { SignedInUser } from '../sessions.ts';
 import { html, type Markup } from './html.ts';
 
@@ -26,6 +26,12 @@ export const renderForm = (
 <input type="hidden" name="csrf" value="${deriveCsrfToken(browserId)}">
 ${content}
 </form>`;
+
+export const renderEmailField = (attributes: Markup): Markup => html`<div class="field">
+<label for="email">E-mail</label>
+<input id="email" name="email" type="email" autocomplete="username" inputmode="email" autocapitalize="none"
+ spellcheck="false" required maxlength="320"${attributes}>
+</div>`;
 
 /** Renders the form that returns to the client with `access_denied`. */
 export const renderCancelForm = (context: FormContext): Markup =>

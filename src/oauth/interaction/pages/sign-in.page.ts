@@ -1,4 +1,4 @@
-import { type FormContext, renderForm } from './forms.ts';
+import { type FormContext, renderEmailField, renderForm } from './forms.ts';
 import { html, type Markup } from './html.ts';
 import type { Page } from './layout.ts';
 
@@ -9,34 +9,36 @@ export interface SignInState {
   problem: { kind: 'rejected' } | { kind: 'throttled'; seconds: number } | null;
 }
 
-interface SignInTarget {
+export interface SignInForm {
   /** Path that the form posts to. */
   path: string;
   /** Purpose, shown after "Sign in", such as `to read the photo report`. */
   purpose: Markup;
-  /** Whether the page offers to send a link for choosing a password. */
-  offersReset: boolean;
-  /** Content after the form. */
-  footer: Markup | null;
+  /** Renders what comes after the form. */
+  renderFooter?: (context: FormContext) => Markup;
 }
 
-/** Returns the sign-in page, with the problem of the previous attempt if there was one. */
-export function createSignInPage(context: FormContext, target: SignInTarget, { email, problem }: SignInState): Page {
+/**
+ * Returns the sign-in page, with the problem of the previous attempt if there was one.
+ *
+ * @param form.offersReset whether the page offers to send a link for choosing a password
+ */
+export function createSignInPage(
+  context: FormContext,
+  { path, purpose, renderFooter, offersReset }: SignInForm & { offersReset: boolean },
+  { email, problem }: SignInState,
+): Page {
   const invalid = problem?.kind === 'rejected' && html` aria-invalid="true" aria-describedby="problem"`;
   return {
     title: problem ? 'Error: sign in' : 'Sign in',
     narrow: true,
     content: html`<h1>Sign in</h1>
-<p class="lead">${target.purpose}</p>
+<p class="lead">${purpose}</p>
 ${problem && html`<div class="notice wrong" role="alert" id="problem"><p>${describeProblem(problem)}</p></div>`}
 ${renderForm(
   context,
-  target.path,
-  html`<div class="field">
-<label for="email">E-mail</label>
-<input id="email" name="email" type="email" autocomplete="username" inputmode="email" autocapitalize="none"
- spellcheck="false" required maxlength="320" value="${email}"${email === '' && html` autofocus`}${invalid}>
-</div>
+  path,
+  html`${renderEmailField(html` value="${email}"${email === '' && html` autofocus`}${invalid}`)}
 <div class="field">
 <label for="password">Password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required
@@ -45,8 +47,8 @@ ${renderForm(
 <button>Sign in</button>`,
   '',
 )}
-${target.offersReset && html`<p class="small"><a href="/account/forgot-password">Forgot your password?</a></p>`}
-${target.footer}`,
+${offersReset && html`<p class="small"><a href="/account/forgot-password">Forgot your password?</a></p>`}
+${renderFooter?.(context) ?? null}`,
   };
 }
 

@@ -1,4 +1,4 @@
-import { deriveCsrfToken } from '../../../../src/oauth/interaction/browser-id.ts';
+import { deriveCsrfToken } from '../../../../src/oauth/interaction/csrf-token.ts';
 import { newSecret } from '../../../../src/shared/secrets.ts';
 import { type Attack, get } from '../attack.ts';
 import type { HttpRequest } from '../http-client.ts';
