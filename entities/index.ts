@@ -44,7 +44,6 @@ import { TimeType } from './time-type.entity.ts';
 import { Timesheet } from './timesheet.entity.ts';
 import { TokenFamily } from './token-family.entity.ts';
 import { Upload } from './upload.entity.ts';
-import { UploadUsage } from './upload-usage.entity.ts';
 import { Rejection, UsageDay } from './usage.entity.ts';
 import { User } from './user.entity.ts';
 import { WebhookDelivery } from './webhook-delivery.entity.ts';
@@ -101,7 +100,6 @@ export const entities = [
   Photo,
   PhotoRendition,
   Upload,
-  UploadUsage,
   ImageHost,
   PhotoReport,
   PhotoReportPage,

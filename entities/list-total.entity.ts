@@ -1,5 +1,4 @@
-import { Entity, Index, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
-import { declareChangeTriggers } from './change-triggers.ts';
+import { Entity, Index, PrimaryKey, Property, Trigger } from '@mikro-orm/decorators/legacy';
 import { PersonalData } from './personal-data.ts';
 
 /**
@@ -65,7 +64,16 @@ export function KeepsTotal(table: string, kind: string, options: Partial<Counted
   const key = (row: string) => `(${columns(row).join(', ')})`;
   return (owner: new () => object) => {
     countedLists.push(list);
-    declareChangeTriggers(owner, { table, prefix: `${table}_total`, procedure: `${table}_total`, key });
+    const scopes = {
+      insert: 'referencing new table as changed for each statement',
+      delete: 'referencing old table as changed for each statement',
+      update: `for each row when (${key('old')} is distinct from ${key('new')})`,
+    };
+    for (const event of ['insert', 'delete', 'update'] as const) {
+      const name = `${table}_total_${event}`;
+      const expression = `create trigger "${name}" after ${event} on "${table}" ${scopes[event]} execute function "${table}_total"()`;
+      Trigger({ name, timing: 'after', events: [event], forEach: 'statement', expression })(owner);
+    }
   };
 }
 

@@ -3,7 +3,6 @@ import { Builder } from './builder.entity.ts';
 import { Instant, Reference } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { PersonalData } from './personal-data.ts';
-import { CountsUploadBytes } from './upload-usage.entity.ts';
 
 /** Failed check of the stored bytes of an upload. */
 export interface FailedImageCheck {
@@ -17,12 +16,12 @@ export interface FailedImageCheck {
  */
 @Entity()
 @PersonalData<Upload>({ none: ['contentType', 'failedCheck', 'photoId'], mentions: ['fileName'] })
-@CountsUploadBytes
 @Index({ properties: ['createdAt'] })
-// Announced uploads of an integrator by expiry of their URLs.
+// Uploads that count against the quota of an integrator, by expiry of their URLs.
 @Index({
   properties: ['integratorId', 'expiresAt'],
-  where: 'consumed_at is null and released_at is null and expires_at is not null',
+  include: ['size'],
+  where: 'consumed_at is null and released_at is null',
 })
 export class Upload {
   /** Storage key of the bytes until they are used. */

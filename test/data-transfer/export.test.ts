@@ -105,7 +105,7 @@ describe('an export', () => {
 const EXCLUDED = [
   ...['OAuthClient', 'ClientSecret', 'Connection', 'TokenFamily', 'AuthorizationCode', 'RefreshToken', 'RevokedToken'],
   ...['Session', 'ConsoleSession', 'PasswordLink', 'SignInAttempt', 'AuditEntry', 'Erasure', 'ImageHost'],
-  ...['UsageDay', 'Rejection', 'RateBudget', 'ListTotal', 'UploadUsage', 'Upload'],
+  ...['UsageDay', 'Rejection', 'RateBudget', 'ListTotal', 'Upload'],
   ...['PhotoRendition', 'WebhookEndpoint', 'WebhookProgress', 'WebhookDelivery', 'WebhookDispatcher'],
 ];
 

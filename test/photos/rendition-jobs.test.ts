@@ -93,7 +93,7 @@ describe('the jobs that render photos', () => {
   });
 
   it('use no quota (PHO-42)', async () => {
-    const usage = () => execute('select coalesce(sum(bytes), 0)::int as bytes from upload_usage');
+    const usage = () => execute('select coalesce(sum(size), 0)::int as bytes from upload where consumed_at is null');
     await createPhoto(a, await createPicture('jpeg', { width: 800, height: 600 }));
     const before = await usage();
     await renderAll();

@@ -211,11 +211,16 @@ export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): R
     [
       'UploadQuota quota',
       async () => {
-        await sql('insert into upload_usage (integrator_id, bytes) values (?, ?)', [`intg_${ID_BODY}`, 16 * 1024 ** 3]);
+        const values = [`buil_${ID_BODY}`, `intg_${ID_BODY}`];
+        await sql(
+          `insert into upload (key, builder_id, integrator_id, file_name, content_type, size, created_at)
+           select 'full ' || n, ?, ?, 'a.jpg', 'image/jpeg', 2000000000, now() from generate_series(1, 9) n`,
+          values,
+        );
         try {
           return await send('presignAttachment');
         } finally {
-          await sql('delete from upload_usage where bytes = ?', [16 * 1024 ** 3]);
+          await sql(`delete from upload where key like 'full %'`);
         }
       },
     ],

@@ -675,10 +675,8 @@ create table upload (
   failed_check jsonb
 );
 create index upload_created_at_index on upload (created_at);
-create index upload_integrator_id_expires_at_index on upload (integrator_id, expires_at)
-  where consumed_at is null and released_at is null and expires_at is not null;
-create table upload_usage (id bigserial primary key, integrator_id text not null, bytes bigint not null);
-create index upload_usage_integrator_id_index on upload_usage (integrator_id);
+create index upload_integrator_id_expires_at_index on upload (integrator_id, expires_at) include (size)
+  where consumed_at is null and released_at is null;
 create table image_host (host text primary key, created_at timestamptz(3) not null);
 create table photo_report (
   ${TRACKED},
@@ -722,29 +720,6 @@ create trigger photo_rendition_insert after insert on photo
   referencing new table as changed for each statement execute function photo_rendition_queue();
 create trigger photo_rendition_update after update on photo
   for each row when (old.key is distinct from new.key) execute function photo_rendition_queue();
-
--- Adds up the bytes of uploads that are neither consumed nor released.
-create function upload_usage_change() returns trigger language plpgsql set search_path = '' as $$
-begin
-  if tg_op = 'INSERT' then
-    insert into public.upload_usage (integrator_id, bytes) select coalesce(integrator_id, ''), sum(size)
-      from changed where consumed_at is null and released_at is null group by 1;
-  elsif tg_op = 'DELETE' then
-    insert into public.upload_usage (integrator_id, bytes) select coalesce(integrator_id, ''), -sum(size)
-      from changed where consumed_at is null and released_at is null group by 1;
-  else
-    insert into public.upload_usage (integrator_id, bytes) select coalesce((version).integrator_id, ''), factor * (version).size::bigint
-      from (values (old, -1), (new, 1)) versions (version, factor) where (version).consumed_at is null and (version).released_at is null;
-  end if;
-  return null;
-end $$;
-create trigger upload_usage_insert after insert on upload
-  referencing new table as changed for each statement execute function upload_usage_change();
-create trigger upload_usage_delete after delete on upload
-  referencing old table as changed for each statement execute function upload_usage_change();
-create trigger upload_usage_update after update on upload for each row
-  when ((old.consumed_at is null and old.released_at is null) is distinct from (new.consumed_at is null and new.released_at is null))
-  execute function upload_usage_change();
 
 -- Totals of large lists, which the triggers of toTotalSql write.
 -- Compacted rows are vacuumed by their number: each page of a list reads those of its builder, dead rows included.

@@ -23,15 +23,15 @@ export const unusedUploads: Backlog = {
   },
 };
 
-const toOwner = ({ caller }: OperationContext) => caller.integratorId ?? '';
+/** SQL condition of the uploads that count against a quota. */
+const COUNTED = 'consumed_at is null and released_at is null';
+/** SQL condition of the uploads of an integrator, whose id is a parameter, or of internal clients. */
+const toOwnerSql = (integratorId: string | null) => `integrator_id ${integratorId === null ? 'is null' : '= ?'}`;
+const toOwnerValues = (integratorId: string | null) => (integratorId === null ? [] : [integratorId]);
 
 /** Throws 429 if the additional bytes exceed the quota. Takes no lock; used to reject a body before it is received. */
 export async function requireQuota(context: OperationContext, bytes: number): Promise<void> {
-  await retryAfterFreeingQuota(context, async () => {
-    const sql = 'select coalesce(sum(bytes), 0) as bytes from upload_usage where integrator_id = ?';
-    const [row] = (await context.database.fork().execute(sql, [toOwner(context)])) as { bytes: string }[];
-    requireWithinQuota(context, Number(row!.bytes) + bytes);
-  });
+  await retryAfterFreeingQuota(context, () => requireWithinQuota(context.database.fork(), context, bytes));
 }
 
 /**
@@ -50,25 +50,25 @@ export async function retryAfterFreeingQuota(context: OperationContext, work: ()
 }
 
 /**
- * Throws 429 if the additional bytes exceed the quota. Locks the usage of the integrator until the transaction ends, so that concurrent
+ * Throws 429 if the additional bytes exceed the quota. Holds a lock of the integrator until the transaction ends, so that concurrent
  * uploads cannot exceed it together; consuming an upload takes no lock, because it only lowers the usage (UPL-27).
  */
 export async function reserveQuota(em: EntityManager, context: OperationContext, bytes: number): Promise<void> {
-  const owner = toOwner(context);
-  await acquireRecordLock(em, `upload usage ${owner}`);
-  // Compacts the changes into one row; the triggers of `upload` add the new uploads.
-  const [row] = (await em.execute(
-    `with removed as (delete from upload_usage where integrator_id = ? returning bytes),
-       total as (select coalesce(sum(bytes), 0) as bytes from removed),
-       compacted as (insert into upload_usage (integrator_id, bytes) select ?, bytes from total where bytes <> 0)
-     select bytes from total`,
-    [owner, owner],
-  )) as { bytes: string }[];
-  requireWithinQuota(context, Number(row!.bytes) + bytes);
+  await acquireRecordLock(em, `upload usage ${context.caller.integratorId ?? ''}`);
+  await requireWithinQuota(em, context, bytes);
 }
 
-function requireWithinQuota({ uploadQuota }: OperationContext, bytes: number): void {
-  if (uploadQuota !== null && bytes > uploadQuota) throw uploadQuotaExceeded(uploadQuota);
+async function requireWithinQuota(
+  em: EntityManager,
+  { caller: { integratorId }, uploadQuota }: OperationContext,
+  bytes: number,
+): Promise<void> {
+  if (uploadQuota === null) return;
+  const [row] = (await em.execute(
+    `select coalesce(sum(size), 0) as bytes from upload where ${COUNTED} and ${toOwnerSql(integratorId)}`,
+    toOwnerValues(integratorId),
+  )) as { bytes: string }[];
+  if (Number(row!.bytes) + bytes > uploadQuota) throw uploadQuotaExceeded(uploadQuota);
 }
 
 /**
@@ -87,9 +87,9 @@ export async function releaseUnsentUploads(
   const em = database.fork();
   for (let batches = 0; !owner || batches < MAX_BATCHES; batches++) {
     const rows = (await em.execute(
-      `select key from upload where consumed_at is null and released_at is null and expires_at < ?
-         ${owner ? 'and integrator_id is not distinct from ?' : ''} order by expires_at limit ${BATCH_SIZE}`,
-      [new Date(now - GRACE_MS).toISOString(), ...(owner ? [owner.integratorId] : [])],
+      `select key from upload where ${COUNTED} and expires_at < ? ${owner ? `and ${toOwnerSql(owner.integratorId)}` : ''}
+         order by expires_at limit ${BATCH_SIZE}`,
+      [new Date(now - GRACE_MS).toISOString(), ...(owner ? toOwnerValues(owner.integratorId) : [])],
     )) as { key: string }[];
     const sent = new Set<string>();
     const waiting = rows.map(({ key }) => key);
