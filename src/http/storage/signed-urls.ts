@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { RateLimiter } from '../../auth/rate-limiter.ts';
 import type { Databases } from '../../database/database.ts';
@@ -57,7 +58,7 @@ export async function registerStorage(
     const onRequest = (request: FastifyRequest, reply: FastifyReply) => admitDownload(storages, limits, request, reply);
     // Fastify's own HEAD route would read the whole object.
     scope.get(url, { exposeHeadRoute: false, onRequest }, (request, reply) => send(storages, limits, request, reply));
-    scope.head(url, { onRequest }, (request, reply) => sendHeaders(storages, limits, request, reply));
+    scope.head(url, { onRequest }, (request, reply) => send(storages, limits, request, reply));
   });
 }
 
@@ -121,6 +122,7 @@ async function receive(storages: Storages, request: FastifyRequest, reply: Fasti
   return reply.code(200).send();
 }
 
+/** Responds to GET, and to HEAD with the headers of GET for the whole file. */
 async function send(
   storages: Storages,
   limits: SignedUrlLimits,
@@ -128,18 +130,32 @@ async function send(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const [storage, grant] = requireGrant(storages, 'GET', request);
-  const { range, 'if-range': condition } = request.headers;
-  if (isKnown(grant, request)) return sendNotModified(grant, reply);
+  const { byteStore } = storage;
+  const { range, 'if-range': condition, 'if-none-match': known } = request.headers;
   const tag = toEntityTag(grant);
-  if (range !== undefined && (condition === undefined || condition === tag)) {
-    const about = await storage.byteStore.stat(grant.key);
-    if (!about) return sendMissing(storage, grant, limits, request, reply);
-    const part = parseRange(range, about.size);
-    if (part) return sendPart(storage, grant, part, about.size, request, reply);
+  // The client has the bytes already. HDR-17.
+  if (tag !== null && matchesTag(known, tag)) {
+    const { 'Content-Length': _, ...headers } = createHeaders(grant, 0);
+    return reply.code(304).headers(headers).send();
   }
-  const found = await storage.byteStore.open(grant.key);
+  const isHead = request.method === 'HEAD';
+  const wantsRange = !isHead && range !== undefined && (condition === undefined || condition === tag);
+  const about = isHead || wantsRange ? await byteStore.stat(grant.key) : null;
+  const part = wantsRange && about ? parseRange(range, about.size) : undefined;
+  const found = isHead ? about : await byteStore.open(grant.key, part);
   if (!found) return sendMissing(storage, grant, limits, request, reply);
-  return reply.headers(createHeaders(grant, found.size)).send(paceDownload(found.stream, toShareKey(grant, request)));
+  if (part) reply.code(206).header('Content-Range', `bytes ${part.first}-${part.last}/${about!.size}`);
+  return sendFound(grant, found, request, reply);
+}
+
+function sendFound(
+  grant: SignedUrlClaims,
+  found: { size: number; stream?: Readable },
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  reply.headers(createHeaders(grant, found.size));
+  return reply.send(found.stream && paceDownload(found.stream, toShareKey(grant, request)));
 }
 
 /** Renders a rendition that is not stored yet, and sends it whole, or the placeholder of a photo that cannot be rendered. */
@@ -158,87 +174,44 @@ async function sendMissing(
   if (missing === null) {
     const found = await storage.byteStore.open(grant.key);
     if (!found) throw notFound('File');
-    return reply.headers(createHeaders(grant, found.size)).send(paceDownload(found.stream, context.shareKey));
+    return sendFound(grant, found, request, reply);
   }
   const placeholder = await renderPlaceholder(missing);
   const { ETag: _, ...headers } = createHeaders(grant, placeholder.length);
   return reply.headers({ ...headers, 'Cache-Control': 'no-store' }).send(placeholder);
 }
 
-async function sendPart(
-  storage: Storage,
-  grant: SignedUrlClaims,
-  part: ByteRange,
-  whole: number,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const found = await storage.byteStore.open(grant.key, part);
-  if (!found) throw notFound('File');
-  return reply
-    .code(206)
-    .headers({ ...createHeaders(grant, found.size), 'Content-Range': `bytes ${part.first}-${part.last}/${whole}` })
-    .send(paceDownload(found.stream, toShareKey(grant, request)));
-}
-
-/** Whether the client has the bytes already. HDR-17. */
-function isKnown(grant: SignedUrlClaims, { headers }: FastifyRequest): boolean {
+function createHeaders(grant: SignedUrlClaims, size: number) {
   const tag = toEntityTag(grant);
-  return tag !== null && matchesTag(headers['if-none-match'], tag);
+  return {
+    'Content-Type': grant.contentType,
+    'Content-Length': size,
+    'Content-Disposition': disposition(grant.contentType, grant.fileName),
+    'Content-Security-Policy': 'sandbox',
+    'Cache-Control': 'private, max-age=900',
+    'Accept-Ranges': 'bytes',
+    ...(tag !== null && { ETag: tag }),
+  };
 }
-
-function sendNotModified(grant: SignedUrlClaims, reply: FastifyReply): FastifyReply {
-  const { 'Content-Length': _, ...headers } = createHeaders(grant, 0);
-  return reply.code(304).headers(headers).send();
-}
-
-/** Responds to HEAD with the headers of GET for the whole file. */
-async function sendHeaders(
-  storages: Storages,
-  limits: SignedUrlLimits,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const [storage, grant] = requireGrant(storages, 'GET', request);
-  if (isKnown(grant, request)) return sendNotModified(grant, reply);
-  const about = await storage.byteStore.stat(grant.key);
-  if (!about) return sendMissing(storage, grant, limits, request, reply);
-  return reply.headers(createHeaders(grant, about.size)).send();
-}
-
-const createHeaders = ({ contentType, fileName, region, key }: SignedUrlClaims, size: number) => ({
-  'Content-Type': contentType,
-  'Content-Length': size,
-  'Content-Disposition': disposition(contentType, fileName),
-  'Content-Security-Policy': 'sandbox',
-  'Cache-Control': 'private, max-age=900',
-  'Accept-Ranges': 'bytes',
-  ...createTagHeader({ region, key }),
-});
 
 /**
  * Returns the entity tag of stored bytes. Those of a final key never change, so the key identifies them; null for an upload, which the
  * client may replace in an S3 store.
  */
-const toEntityTag = ({ region, key }: Pick<SignedUrlClaims, 'region' | 'key'>): string | null =>
+const toEntityTag = ({ region, key }: SignedUrlClaims): string | null =>
   key.startsWith('uploads/') ? null : `"${hashBody(`${region}/${key}`)}"`;
 
-function createTagHeader(claims: Pick<SignedUrlClaims, 'region' | 'key'>): { ETag?: string } {
-  const tag = toEntityTag(claims);
-  return tag === null ? {} : { ETag: tag };
-}
-
 /**
- * Returns the byte range of a Range header (RFC 9110, section 14.2). Null for a header that is ignored: several ranges, other units or an
+ * Returns the byte range of a Range header (RFC 9110, section 14.2). Undefined for a header that is ignored: several ranges, other units or an
  * invalid one. Throws 416 when the file has none of the bytes.
  */
-function parseRange(header: string, size: number): ByteRange | null {
+function parseRange(header: string, size: number): ByteRange | undefined {
   const match = /^bytes=(\d*)-(\d*)$/i.exec(header.replaceAll(' ', ''));
   const [first, last] = [match?.[1] ?? '', match?.[2] ?? ''];
-  if (first === '' && last === '') return null;
+  if (first === '' && last === '') return undefined;
   const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1);
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first);
-  if (first !== '' && last !== '' && Number(last) < start) return null;
+  if (first !== '' && last !== '' && Number(last) < start) return undefined;
   if (start >= size) {
     throw new ApiError('RANGE_NOT_SATISFIABLE', `The file has ${size} bytes.`, {
       headers: { 'Content-Range': `bytes */${size}` },
