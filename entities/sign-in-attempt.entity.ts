@@ -1,7 +1,7 @@
 import { Entity, Index, Property } from '@mikro-orm/decorators/legacy';
 import { Id, Instant } from './columns.ts';
 
-/** Recent failed sign-ins of an IP address, of an IP address for an account, and of an account; and how long a browser waits (OAU-27). */
+/** Recent failed sign-ins of an IP address, of an IP address for an account, and of an account (OAU-27). */
 @Entity({ tableName: 'oauth_sign_in_attempt' })
 @Index({ properties: ['expiresAt'] })
 export class SignInAttempt {

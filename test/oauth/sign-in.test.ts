@@ -269,7 +269,7 @@ describe('repeated failures', () => {
       service.clock.at += 1;
       expect((await guess(attacker, 'user_busy@example.com')).status).toBe(400);
     }
-    expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]);
+    expect(waits).toEqual([30, 30, 30, 30, 30, 32, 64, 128, 256, 512, 900, 900]);
     // The owner can still sign in from another address, after at most 30 seconds.
     const owner = newBrowser();
     const delayed = await submitPassword(owner, 'user_busy@example.com', PASSWORD);
@@ -323,6 +323,39 @@ describe('repeated failures', () => {
     for (let count = 0; count < 11; count++) await guess(newBrowser(), 'user_other@example.com');
     expect((await guess(known, 'user_other@example.com')).status).toBe(429);
     service.clock.at = OAUTH_START;
+  });
+
+  test('for one account from 40 addresses are checked once in 30 seconds each, whatever browsers and failures they had (OAU-27)', async () => {
+    const email = 'user_many@example.com';
+    const addresses = Array.from({ length: 40 }, (_, index) => `192.0.2.${index + 1}`);
+    const checkAll = async (perAddress: number) => {
+      const attempts = addresses.flatMap((address) => Array.from({ length: perAddress }, () => newBrowser(address)));
+      const statuses = await Promise.all(attempts.map(async (browser) => (await guess(browser, email)).status));
+      return statuses.filter((status) => status === 400).length;
+    };
+    // The first address has failed ten times for this account, the others for one of their own.
+    for (const address of addresses.slice(1)) await guess(newBrowser(address), `${address}@example.com`);
+    for (let count = 0; count < 10; count++) await guess(newBrowser(addresses[0]), email);
+    expect(await checkAll(1)).toBe(0);
+    service.clock.at += 29_000;
+    expect(await checkAll(2)).toBe(0);
+    // New browsers of the same addresses have neither waited nor a right to several guesses.
+    service.clock.at += 1_000;
+    expect(await checkAll(3)).toBe(40);
+    expect(await checkAll(1)).toBe(0);
+    const keys = await service.databases.au1.fork().count(SignInAttempt, { failures: { $lte: 1 } });
+    await checkAll(2);
+    expect(await service.databases.au1.fork().count(SignInAttempt, { failures: { $lte: 1 } })).toBe(keys);
+    service.clock.at = OAUTH_START;
+  });
+
+  test('of an address that is delayed for all accounts add no rows', async () => {
+    const attacker = newBrowser();
+    for (let count = 0; count < 10; count++) await guess(attacker, `absent${count}@example.com`);
+    const count = () => service.databases.au1.fork().count(SignInAttempt, {});
+    const rows = await count();
+    expect((await guess(attacker, 'another-absent@example.com')).status).toBe(429);
+    expect(await count()).toBe(rows);
   });
 
   test('at the same time are limited to ten password checks', async () => {

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { SignInAttempt } from '../../../entities/sign-in-attempt.entity.ts';
 import type { Database } from '../../database/database.ts';
+import { lockRow } from '../../domain/change-context.ts';
 import { toNetwork } from '../../shared/network.ts';
 import { hashSecret } from '../../shared/secrets.ts';
 import type { AccountKind } from './sessions.ts';
@@ -11,11 +12,11 @@ const MAX_UNDELAYED_FAILURES = 10;
 /** Maximum delay in seconds: of one address for one account, and of one address for all accounts. */
 const MAX_DELAY_SECONDS = { account: 900, address: 60 };
 
-/** Maximum seconds that failures of one account from all addresses delay an attempt. OAU-27. */
-const MAX_SHARED_DELAY_SECONDS = 30;
+/** Seconds between attempts of one address while an account has more failures from all addresses than are undelayed. OAU-27. */
+const SHARED_DELAY_SECONDS = 30;
 
-/** Seconds after the last failure at which the counter expires. */
-const COUNTER_TTL_SECONDS = 3600;
+/** Milliseconds after the last failure at which the counter expires. */
+const COUNTER_TTL_MS = 3_600_000;
 
 /** Address and account that sign-in attempts are counted by. */
 export interface SignInAttemptKey {
@@ -24,8 +25,6 @@ export interface SignInAttemptKey {
   email: string;
   /** Failures as a user of builders do not delay a staff user's sign-in, and the reverse. */
   kind: AccountKind;
-  /** Identifies the browser. */
-  browserId: string;
 }
 
 /** Rolls the transaction back, so that an attempt before `retryAt` is not counted. */
@@ -38,58 +37,38 @@ class ThrottledError extends Error {
 /**
  * Counts the attempt as a failure before its password is checked, so that concurrent attempts cannot bypass the limit.
  * Returns the seconds to wait, or 0 when the attempt may proceed. Delays apply per address, so that an attacker cannot lock
- * the account's owner out.
+ * the account's owner out: while many fail for one account, each address has one attempt in 30 seconds, and waits for its first.
+ *
+ * @param isKnownBrowser Whether failures of other addresses do not delay the attempt.
  */
-export async function countAttempt(database: Database, attempt: SignInAttemptKey, now: number): Promise<number> {
-  const { address, account } = toKeys(attempt);
+export async function countAttempt(
+  database: Database,
+  attempt: SignInAttemptKey,
+  isKnownBrowser: boolean,
+  now: number,
+): Promise<number> {
+  const { address, account, shared } = toKeys(attempt);
   try {
-    await database.transaction(async (em) => {
-      const retries = [
-        await incrementFailures(em, address, MAX_DELAY_SECONDS.address, now),
-        await incrementFailures(em, account, MAX_DELAY_SECONDS.account, now),
-      ].filter((retryAt) => retryAt !== null);
-      if (retries.length > 0) throw new ThrottledError(Math.max(...retries));
+    return await database.transaction(async (em) => {
+      const delay = isKnownBrowser ? 0 : await countSharedAttempt(em, shared, now);
+      const forAccount = await countFailure(em, account, { delay, maxDelay: MAX_DELAY_SECONDS.account }, now);
+      if (forAccount.failures === 0) return toSeconds(forAccount.retryAt - now);
+      const forAddress = await countFailure(em, address, { delay: 0, maxDelay: MAX_DELAY_SECONDS.address }, now);
+      const retryAt = Math.max(forAccount.retryAt, forAddress.retryAt);
+      if (retryAt > now) throw new ThrottledError(retryAt);
+      return 0;
     });
-    return 0;
   } catch (error) {
-    if (error instanceof ThrottledError) return Math.max(1, Math.ceil((error.retryAt - now) / 1000));
+    if (error instanceof ThrottledError) return toSeconds(error.retryAt - now);
     throw error;
   }
 }
 
-/**
- * Counts the attempt for the account, from whichever address. Returns the seconds that this browser has to wait, or 0 when its attempt may
- * proceed: a browser that has waited is checked, however many others try, so that nobody locks the account's owner out. An address with as
- * many failures of its own waits longer anyway.
- */
-export async function delayAttempt(database: Database, attempt: SignInAttemptKey, now: number): Promise<number> {
-  const { account, shared, browser } = toKeys(attempt);
-  const em = database.fork();
-  const at = new Date(now).toISOString();
-  const [counted] = await em.execute<{ failures: number }[]>(
-    `insert into oauth_sign_in_attempt as attempt (key, failures, retry_at, expires_at)
-      values (?, 1, ?, ?::timestamptz + make_interval(secs => ?))
-      on conflict (key) do update set expires_at = excluded.expires_at,
-        failures = case when attempt.expires_at <= ? then 1 else attempt.failures + 1 end
-      returning failures`,
-    [shared, at, at, COUNTER_TTL_SECONDS, at],
-  );
-  const excess = counted!.failures - MAX_UNDELAYED_FAILURES;
-  if (excess <= 0) return 0;
-  const isDelayedItself = { key: account, failures: { $gte: MAX_UNDELAYED_FAILURES }, expiresAt: { $gt: at } };
-  if (await em.count(SignInAttempt, isDelayedItself)) return 0;
-  const delay = Math.min(2 ** Math.min(excess, 10), MAX_SHARED_DELAY_SECONDS);
-  const [waiting] = await em.execute<{ seconds: string }[]>(
-    `insert into oauth_sign_in_attempt as attempt (key, failures, retry_at, expires_at)
-      values (?, 0, ?::timestamptz + make_interval(secs => ?), ?::timestamptz + make_interval(secs => ?))
-      on conflict (key) do update set failures = 0
-      returning extract(epoch from retry_at - ?::timestamptz) as seconds`,
-    [browser, at, delay, at, COUNTER_TTL_SECONDS, at],
-  );
-  const seconds = Math.ceil(Number(waiting!.seconds));
-  if (seconds > 0) return seconds;
-  await em.nativeDelete(SignInAttempt, { key: browser });
-  return 0;
+/** Counts the attempt for the account, from whichever address. Returns the seconds between attempts of one address. */
+async function countSharedAttempt(em: EntityManager, key: string, now: number): Promise<number> {
+  const failures = (await lockCounter(em, key, now)).failures + 1;
+  await em.nativeUpdate(SignInAttempt, { key }, { failures, expiresAt: toInstant(now + COUNTER_TTL_MS) });
+  return failures > MAX_UNDELAYED_FAILURES ? SHARED_DELAY_SECONDS : 0;
 }
 
 /** After a correct password: deletes the account's counter for this address and uncounts this attempt of the address. */
@@ -106,52 +85,50 @@ export async function clearAttempt(database: Database, attempt: SignInAttemptKey
   });
 }
 
-/** Returns null after counting the failure, else the instant, in milliseconds, at which the next attempt is allowed. */
-async function incrementFailures(
+/**
+ * Counts a failure, unless the address has to wait until `retryAt`. Returns the number of failures: 0 while the address waits for its first
+ * attempt.
+ *
+ * @param limits.delay Minimum seconds between attempts, and before the first.
+ */
+async function countFailure(
   em: EntityManager,
   key: string,
-  maxDelaySeconds: number,
+  { delay, maxDelay }: { delay: number; maxDelay: number },
   now: number,
-): Promise<number | null> {
-  const at = new Date(now).toISOString();
-  const counted = await em.execute(
-    `insert into oauth_sign_in_attempt as attempt (key, failures, retry_at, expires_at)
-      values (?, 1, ?::timestamptz, ?::timestamptz + make_interval(secs => ?))
-      on conflict (key) do update set
-        failures = case when attempt.expires_at <= ? then 1 else attempt.failures + 1 end,
-        retry_at = case when attempt.expires_at > ? and attempt.failures + 1 >= ?
-          then ?::timestamptz + make_interval(secs => least(power(2, least(attempt.failures + 1 - ?, 20)), ?))
-          else ?::timestamptz end,
-        expires_at = excluded.expires_at
-      where attempt.retry_at <= ? or attempt.expires_at <= ?
-      returning failures`,
-    [
-      key,
-      at,
-      at,
-      COUNTER_TTL_SECONDS,
-      at,
-      at,
-      MAX_UNDELAYED_FAILURES,
-      at,
-      MAX_UNDELAYED_FAILURES,
-      maxDelaySeconds,
-      at,
-      at,
-      at,
-    ],
-  );
-  if (counted.length > 0) return null;
-  const { retryAt } = await em.findOneOrFail(SignInAttempt, { key });
-  return Date.parse(retryAt);
+): Promise<{ failures: number; retryAt: number }> {
+  const counter = await lockCounter(em, key, now);
+  const retryAt = counter.lastAt === null ? now : Math.max(counter.retryAt, counter.lastAt + delay * 1000);
+  if (retryAt > now) return { failures: counter.failures, retryAt };
+  const failures = counter.lastAt === null && delay > 0 ? 0 : counter.failures + 1;
+  const ownDelay = failures < MAX_UNDELAYED_FAILURES ? 0 : Math.min(2 ** (failures - MAX_UNDELAYED_FAILURES), maxDelay);
+  const nextAt = now + Math.max(delay, ownDelay) * 1000;
+  const change = { failures, retryAt: toInstant(nextAt), expiresAt: toInstant(now + COUNTER_TTL_MS) };
+  await em.nativeUpdate(SignInAttempt, { key }, change);
+  return { failures, retryAt: failures === 0 ? nextAt : now };
 }
 
-function toKeys({ address, email, kind, browserId }: SignInAttemptKey) {
+/** Locks the counter, which is made if it is missing. `lastAt` is when it was counted last; null for one that has expired. */
+async function lockCounter(em: EntityManager, key: string, now: number) {
+  await em.execute(
+    'insert into oauth_sign_in_attempt (key, failures, retry_at, expires_at) values (?, 0, ?, ?) on conflict do nothing',
+    [key, toInstant(now), toInstant(now)],
+  );
+  const row = (await lockRow(em, SignInAttempt, { key }))!;
+  const expiresAt = Date.parse(row.expiresAt);
+  return expiresAt <= now
+    ? { failures: 0, retryAt: now, lastAt: null }
+    : { failures: row.failures, retryAt: Date.parse(row.retryAt), lastAt: expiresAt - COUNTER_TTL_MS };
+}
+
+const toSeconds = (milliseconds: number) => Math.max(1, Math.ceil(milliseconds / 1000));
+const toInstant = (milliseconds: number) => new Date(milliseconds).toISOString();
+
+function toKeys({ address, email, kind }: SignInAttemptKey) {
   const network = kind === 'user' ? toNetwork(address) : `${kind} ${toNetwork(address)}`;
   return {
     address: hashSecret(network),
     account: hashSecret(`${network} ${email}`),
     shared: hashSecret(`${kind} account ${email}`),
-    browser: hashSecret(`${kind} browser ${browserId} ${email}`),
   };
 }

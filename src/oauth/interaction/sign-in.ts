@@ -15,7 +15,6 @@ export async function signIn(page: PageRequest): Promise<FastifyReply> {
     address: request.ip,
     email: toComparableText(email),
     kind: page.accountKind,
-    browserId: page.ensureBrowserId(),
   };
   const result = await verifySignIn(
     page.dependencies.shares,

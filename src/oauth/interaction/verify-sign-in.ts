@@ -3,7 +3,7 @@ import { verifyPassword } from '../../domain/access/passwords.ts';
 import type { FairShares } from '../../shared/fair-shares.ts';
 import { toNetwork } from '../../shared/network.ts';
 import { type Account, findAccount } from './sessions.ts';
-import { clearAttempt, countAttempt, delayAttempt, type SignInAttemptKey } from './sign-in-throttle.ts';
+import { clearAttempt, countAttempt, type SignInAttemptKey } from './sign-in-throttle.ts';
 
 /** Longer than any password that can be set. Bounds the hashing time, which grows with the length. */
 const MAX_PASSWORD_LENGTH = 1000;
@@ -47,13 +47,10 @@ async function verifyAttempt(
   for (const database of databases) found.set(database, await findAccount(database, attempt.email, attempt.kind));
   // A region without an account does not know the browser of its owner.
   const isKnown = [...found].some(([database, account]) => isKnownBrowser(database, account));
-  let delay = 0;
-  for (const database of isKnown ? [] : databases) delay = Math.max(delay, await delayAttempt(database, attempt, now));
-  if (delay > 0) return { kind: 'throttled', seconds: delay };
-  for (const database of databases) {
-    const seconds = await countAttempt(database, attempt, now);
-    if (seconds > 0) return { kind: 'throttled', seconds };
-  }
+  // In all regions, so that the attempt waits in them at the same time.
+  let seconds = 0;
+  for (const database of databases) seconds = Math.max(seconds, await countAttempt(database, attempt, isKnown, now));
+  if (seconds > 0) return { kind: 'throttled', seconds };
   const isLengthValid = password.length <= MAX_PASSWORD_LENGTH;
   const accounts: RegionalAccount[] = [];
   // The attempt guessed no password in a region without an account.
