@@ -30,8 +30,8 @@ const MAX_FAILED_PROBES = 5;
 const HAS_APPLIED = `select pg_is_in_recovery() and pg_last_wal_replay_lsn() - '0/0'::pg_lsn >= $1::numeric as applied`;
 
 /**
- * Writes every file of the format into the folder, which is made if missing: one consistent state of the database, the
- * same bytes for the same rows. No file is replaced before all of them are written. docs/data-transfer-format.md describes the format.
+ * Writes every file of the format into the folder, which must be missing or empty: one consistent state of the database, the
+ * same bytes for the same rows. No file has its name before all of them are written. docs/data-transfer-format.md describes the format.
  */
 export async function exportFolder(
   database: Pick<Database, 'metadata' | 'url' | 'replicas'>,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, readdir, realpath, rename, rm } from 'node:fs/promises';
+import { chmod, type FileHandle, link, mkdir, open, readdir, readlink, realpath, rm } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -14,7 +14,7 @@ export class FolderError extends Error {
 export interface Draft {
   path: string;
   write(source: Readable | AsyncIterable<Buffer>): Promise<void>;
-  /** Gives the file its name, and replaces what has this name. */
+  /** Gives the file its name. Throws `FolderError` if something has it. */
   complete(): Promise<void>;
   discard(): Promise<void>;
 }
@@ -36,13 +36,16 @@ export class Folder {
     }
   }
 
-  /** Opens a folder for writing; makes it, readable by its owner only, if it is missing. */
+  /** Opens a folder for writing that is missing or empty, and makes it accessible to its owner only. */
   static async create(path: string): Promise<Folder> {
     try {
       await mkdir(path, { recursive: true, mode: 0o700 });
-      return new Folder(await realpath(path));
+      const folder = new Folder(await realpath(path));
+      if ((await folder.list()).length > 0) throw new FolderError(`The folder ${path} is not empty: name another one.`);
+      await chmod(folder.path, 0o700);
+      return folder;
     } catch (error) {
-      throw toWriteError(path, error);
+      throw error instanceof FolderError ? error : toWriteError(path, error);
     }
   }
 
@@ -56,19 +59,19 @@ export class Folder {
   async openFile(name: string): Promise<FileHandle | null> {
     const path = this.#locate(name);
     try {
-      if ((await realpath(path)) !== path)
-        throw new FolderError(`${path} is or is below a link, which is not followed.`);
       // Opening a named pipe would otherwise wait for its writer.
       const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-      if ((await file.stat()).isFile()) return file;
+      const isIn = (await locateOpened(file, path)) === path;
+      if (isIn && (await file.stat()).isFile()) return file;
       await file.close();
-      throw new FolderError(`${path} is not a file.`);
+      throw isIn ? new FolderError(`${path} is not a file.`) : toLinkError(path);
     } catch (error) {
       if (error instanceof FolderError) throw error;
       const { code, message } = error as NodeJS.ErrnoException;
-      // A dangling link does not exist for realpath.
-      if (code === 'ENOENT' && !(await lstat(path).catch(() => null))) return null;
-      throw new FolderError(`${path} cannot be read: ${message}`, { cause: error });
+      if (code === 'ENOENT') return null;
+      throw code === 'ELOOP'
+        ? toLinkError(path)
+        : new FolderError(`${path} cannot be read: ${message}`, { cause: error });
     }
   }
 
@@ -79,13 +82,24 @@ export class Folder {
     try {
       await this.#createFolders(dirname(path));
       const file = await open(draft, 'wx', 0o600);
+      const location = await locateOpened(file, draft);
+      if (location !== draft) {
+        await file.close();
+        await rm(location, { force: true });
+        throw toLinkError(path);
+      }
       return {
         path: draft,
         write: (source) =>
           pipeline(source, file.createWriteStream({ flush: true })).catch((error: NodeJS.ErrnoException) => {
             throw error.syscall === 'write' ? toWriteError(this.path, error) : error;
           }),
-        complete: () => rename(draft, path),
+        complete: async () => {
+          await link(draft, path).catch((error) => {
+            throw toWriteError(this.path, error);
+          });
+          await rm(draft);
+        },
         discard: async () => {
           await file.close().catch(() => undefined);
           await rm(draft, { force: true });
@@ -96,7 +110,7 @@ export class Folder {
     }
   }
 
-  /** Writes a file. It has its name only when it is complete, and replaces what has this name. */
+  /** Writes a file that does not exist. It has its name only when it is complete. */
   async writeFile(name: string, source: Readable): Promise<void> {
     const draft = await this.createDraft(name).catch((error) => {
       source.destroy();
@@ -124,9 +138,18 @@ export class Folder {
     await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;
     });
-    if ((await realpath(path)) !== path) throw new FolderError(`${path} is a link, which is not followed.`);
+    if ((await realpath(path)) !== path) throw toLinkError(path);
   }
 }
 
 const toWriteError = (path: string, error: unknown) =>
   new FolderError(`The folder ${path} cannot be written: ${(error as Error).message}`, { cause: error });
+
+const toLinkError = (path: string) => new FolderError(`${path} is or is below a link, which is not followed.`);
+
+/**
+ * Returns where an opened file is. Linux knows it of the file itself, so that a link that was put into the path meanwhile, and removed again,
+ * is found. Other systems resolve the path.
+ */
+const locateOpened = (file: FileHandle, path: string): Promise<string> =>
+  readlink(`/proc/self/fd/${file.fd}`).catch(() => realpath(path));

@@ -78,14 +78,17 @@ describe('an export', () => {
     expect(await withoutNewerFields(await readFiles(folder))).toEqual(await readFiles(SAMPLES));
   });
 
-  it('replaces earlier files when it is complete, readable by their owner only', async () => {
+  it('needs an empty folder, and leaves nothing there unless it is complete', async () => {
     const database = await fixture.createSampleDatabase();
-    const folder = await fixture.createFolder({ projects: 'earlier', users: 'earlier' });
+    const used = await fixture.createFolder({ projects: 'earlier', users: 'earlier' });
+    await expect(exportFolder(database, used)).rejects.toThrow(/is not empty: name another one\.$/);
+    expect(await readFiles(used)).toEqual({ 'projects.ndjson': 'earlier', 'users.ndjson': 'earlier' });
+    const folder = await fixture.createTemporaryFolder();
     const onProgress = (file: string) => {
       if (file === 'timesheets.ndjson') throw new Error('The caller gave up.');
     };
     await expect(exportFolder(database, folder, { onProgress })).rejects.toThrow('The caller gave up.');
-    expect(await readFiles(folder)).toEqual({ 'projects.ndjson': 'earlier', 'users.ndjson': 'earlier' });
+    expect(await readdir(folder)).toEqual([]);
     const { files } = await exportFolder(database, folder);
     expect(await readdir(folder)).toHaveLength(fileDefinitions.length);
     expect(files.find(({ file }) => file === 'projects.ndjson')).toMatchObject({ rows: 3 });

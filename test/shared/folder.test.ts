@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process';
-import { link, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Folder } from '../../src/shared/folder.ts';
 
 let root: string;
@@ -57,8 +57,33 @@ describe('opening a file of a folder', () => {
   });
 });
 
+describe('a folder that another process replaces by a link and back', () => {
+  const SWAP = `const fs = require('node:fs');
+    process.chdir(process.argv[1]);
+    for (;;) {
+      fs.renameSync('sub', 'real'); fs.symlinkSync('../secret', 'sub');
+      fs.unlinkSync('sub'); fs.renameSync('real', 'sub');
+    }`;
+  let swapping: ChildProcess;
+  beforeEach(() => {
+    swapping = spawn(process.execPath, ['-e', SWAP, join(root, 'folder')], { stdio: 'ignore' });
+  });
+  afterEach(() => swapping.kill('SIGKILL'));
+
+  it.skipIf(process.platform !== 'linux')('is read only inside of the folder', async () => {
+    await writeFile(join(root, 'folder/sub/key'), 'text').catch(() => undefined);
+    const folder = await Folder.open(join(root, 'folder'));
+    const found = new Set<string>();
+    for (let count = 0; count < 5_000; count++) {
+      const file = await folder.openFile('sub/key').catch(() => null);
+      if (file) found.add(await file.readFile('utf8').finally(() => file.close()));
+    }
+    expect([...found]).toEqual(['text']);
+  });
+});
+
 describe('writing a file of a folder', () => {
-  const write = async (name: string) => (await Folder.create(join(root, 'folder'))).writeFile(name, bytes());
+  const write = async (name: string) => (await Folder.open(join(root, 'folder'))).writeFile(name, bytes());
 
   it('makes files of mode 0600 in folders of mode 0700', async () => {
     await (await Folder.create(join(root, 'made/here'))).writeFile('a/b/file', bytes());
@@ -67,24 +92,30 @@ describe('writing a file of a folder', () => {
     expect((await stat(join(root, 'made/here/a/b/file'))).mode & 0o777).toBe(0o600);
   });
 
-  it('replaces a file that is there, and writes neither into it nor with its mode', async () => {
+  it('leaves a file, a link and its target that are there', async () => {
     await writeFile(join(root, 'folder/name'), 'old', { mode: 0o666 });
-    await link(join(root, 'folder/name'), join(root, 'other'));
-    await write('name');
-    expect(await readFile(join(root, 'folder/name'), 'utf8')).toBe('new');
-    expect(await readFile(join(root, 'other'), 'utf8')).toBe('old');
-    expect((await stat(join(root, 'folder/name'))).mode & 0o777).toBe(0o600);
+    await symlink('../secret/key', join(root, 'folder/link'));
+    await symlink('../secret/new', join(root, 'folder/dangling'));
+    for (const name of ['name', 'link', 'dangling']) await expect(write(name), name).rejects.toThrow(/EEXIST/);
+    expect(await readFile(join(root, 'folder/name'), 'utf8')).toBe('old');
+    expect(await readFile(join(root, 'secret/key'), 'utf8')).toBe('SECRET');
+    expect([await readdir(join(root, 'secret')), (await readdir(join(root, 'folder'))).toSorted()]).toEqual([
+      ['key'],
+      ['dangling', 'link', 'name', 'sub'],
+    ]);
   });
 
-  it('replaces a link, and leaves its target', async () => {
-    await symlink('../secret/key', join(root, 'folder/name'));
-    await write('name');
-    expect(await readFile(join(root, 'secret/key'), 'utf8')).toBe('SECRET');
+  it('begins in an empty folder, which becomes accessible to its owner only', async () => {
+    await expect(Folder.create(join(root, 'folder'))).rejects.toThrow(/folder is not empty: name another one\.$/);
+    expect((await stat(join(root, 'folder'))).mode & 0o777).toBe(0o755);
+    await mkdir(join(root, 'empty'), { mode: 0o777 });
+    await Folder.create(join(root, 'empty'));
+    expect((await stat(join(root, 'empty'))).mode & 0o777).toBe(0o700);
   });
 
   it.each(['linked/key', 'linked/new/key', '../secret/key'])('rejects %s', async (name) => {
     await symlink('../secret', join(root, 'folder/linked'));
-    await expect(write(name)).rejects.toThrow(/is a link, which is not followed|is not in the folder/);
+    await expect(write(name)).rejects.toThrow(/link, which is not followed|is not in the folder/);
     expect(await readdir(join(root, 'secret'))).toEqual(['key']);
     expect(await readFile(join(root, 'secret/key'), 'utf8')).toBe('SECRET');
   });
@@ -96,7 +127,7 @@ describe('writing a file of a folder', () => {
         throw new Error('The source failed.');
       })(),
     );
-    const folder = await Folder.create(join(root, 'folder'));
+    const folder = await Folder.open(join(root, 'folder'));
     await expect(folder.writeFile('name', failing)).rejects.toThrow('The source failed.');
     expect(await readdir(join(root, 'folder'))).toEqual(['sub']);
   });
