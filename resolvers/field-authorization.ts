@@ -5,6 +5,7 @@ import type { Scope } from '../schema/scopes.ts';
 import { recordType } from '../schema/selection.ts';
 import type { Caller } from '../src/auth/caller.ts';
 import type { RequestContext } from '../src/auth/request-context.ts';
+import { findBrokenRules } from '../src/graphql/engine/arguments.ts';
 import type { FieldEdge, ResolverFactory } from '../src/graphql/engine/resolver-factories.ts';
 import { ValidationError } from '../src/shared/errors.ts';
 
@@ -14,12 +15,12 @@ export function validateArguments(
   { args }: Field,
   createResolver: ResolverFactory<RequestContext> | null,
 ): ResolverFactory<RequestContext> | null {
-  const checks = Object.entries(args ?? {}).flatMap(
-    ([name, argument]) => createRuleCheck(name, argument as never) ?? [],
-  );
-  if (!createResolver || checks.length === 0) return createResolver;
+  const checked = Object.entries(args ?? {})
+    .map(([name, argument]) => ({ rules: createRuleCheck(name, argument as never) }))
+    .filter(({ rules }) => rules);
+  if (!createResolver || checked.length === 0) return createResolver;
   return (values, context, info) => {
-    const errors = checks.flatMap((check) => check(values, context.clock.now()));
+    const errors = findBrokenRules(checked, values, context.clock.now());
     if (errors.length > 0) throw new ValidationError(errors);
     return createResolver(values, context, info);
   };

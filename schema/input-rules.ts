@@ -21,8 +21,12 @@ export const ItemCount = (bounds: ListBounds) => Extensions({ bounds });
  */
 type ArgumentRule<Values> = (values: Values, now: number) => FieldError[];
 
-/** Declares a rule of an argument over all arguments of its operation. */
-export const Rule = <Values>(rule: ArgumentRule<Values>) => Extensions({ rule });
+/**
+ * Declares a rule of an argument over all arguments of its operation. It is checked where the argument is sent.
+ *
+ * @param options.ifAbsent Whether it is checked in any case.
+ */
+export const Rule = <Values>(rule: ArgumentRule<Values>, { ifAbsent = false } = {}) => Extensions({ rule, ifAbsent });
 
 /** Whether a value other than null was sent, valid or not. */
 export const isSent = (values: object, name: string): boolean =>
@@ -40,15 +44,21 @@ export const getListBounds = ({ extensions }: Rules) => extensions?.bounds as Li
 
 const getRule = ({ extensions }: Rules) => extensions?.rule as ArgumentRule<Record<string, unknown>> | undefined;
 
-/** Returns the errors of an argument for all values of its operation and the time in milliseconds since the epoch. */
-export type RuleCheck = (values: Record<string, unknown>, now: number) => FieldError[];
+/** The rules of an argument that GraphQL types cannot express. */
+export interface RuleCheck {
+  /** Argument without which there is nothing to check; null for a check in any case. */
+  ifSent: string | null;
+  /** Returns the errors for all values of its operation and the time in milliseconds since the epoch. */
+  check: (values: Record<string, unknown>, now: number) => FieldError[];
+}
 
-/** Returns the check of an argument under the rules that GraphQL types cannot express; null where it has none. */
+/** Returns the check of an argument; null where it has no rules. */
 export function createRuleCheck(name: string, argument: Rules): RuleCheck | null {
   const bounds = getListBounds(argument);
   const rule = getRule(argument);
-  if (!isNotNull(argument) && !bounds) return rule ?? null;
-  return (values, now) => {
+  const ifSent = argument.extensions?.ifAbsent ? null : name;
+  if (!isNotNull(argument) && !bounds) return rule ? { ifSent, check: rule } : null;
+  const check: RuleCheck['check'] = (values, now) => {
     const value = values[name];
     if (value === null && isNotNull(argument)) return [{ fieldName: name, message: 'must not be null' }];
     if (bounds && Array.isArray(value)) {
@@ -59,4 +69,5 @@ export function createRuleCheck(name: string, argument: Rules): RuleCheck | null
     }
     return rule?.(values, now) ?? [];
   };
+  return { ifSent, check };
 }

@@ -36,20 +36,23 @@ export function Reads<Property extends string>(...properties: Property[]) {
 /** Selections of interpreted operations, by the nodes of the field, which graphql-js reuses for every parent. */
 const interpretedSelections = new WeakMap<readonly FieldNode[], Selection | null>();
 
-/** Injects the selection of a resolver's records into its method; null for all properties. */
-export function Selected() {
-  return createParameterDecorator(({ info }) => {
-    // Compiled operations provide it.
-    const { selection, fieldNodes } = info as GraphQLResolveInfo & { selection?: Selection | null };
-    if (selection !== undefined || !fieldNodes) return selection ?? null;
-    let interpreted = interpretedSelections.get(fieldNodes);
-    if (interpreted === undefined) {
-      interpreted = toSelection(info);
-      interpretedSelections.set(fieldNodes, interpreted);
-    }
-    return interpreted;
-  });
+/** Returns what an operation reads of a field's records; null for all properties. Compiled operations provide it as `info.selection`. */
+export function findSelection(info: object): Selection | null {
+  const { selection, fieldNodes } = info as GraphQLResolveInfo & { selection?: Selection | null };
+  if (selection !== undefined || !fieldNodes) return selection ?? null;
+  let interpreted = interpretedSelections.get(fieldNodes);
+  if (interpreted === undefined) {
+    interpreted = toSelection(info as GraphQLResolveInfo);
+    interpretedSelections.set(fieldNodes, interpreted);
+  }
+  return interpreted;
 }
+
+/** The resolver of parameters with `@Selected`. */
+export const resolveSelected = ({ info }: { info: object }) => findSelection(info);
+
+/** Injects the selection of a resolver's records into its method; null for all properties. */
+export const Selected = () => createParameterDecorator(resolveSelected);
 
 /** Returns the type of a field's records, inside a list or an envelope. */
 export function recordType(type: GraphQLOutputType): GraphQLNamedType {

@@ -187,7 +187,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
 
   if (config.tracing) (await import('./http/metrics/tracing.ts')).installTracing(app, config.tracing);
   limitPipelining(app);
-  paceUncharged(app, (request) => authenticator.isVerified(request));
+  paceUncharged(app, authenticator);
   installHeaders(app, config);
   installRequestUsage(app);
   rejectUnreadableBodies(app);

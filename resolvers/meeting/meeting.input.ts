@@ -75,9 +75,11 @@ const NoteWebLink = createLink('NoteWebLink', 'must be an https: address of at m
   isAllowed: (scheme) => scheme === 'https',
 });
 
-/** Returns the rule that an argument must be sent with another one. */
-const requireBoth = (fieldName: string, other: string) => (values: object) =>
-  isSent(values, other) && !isSent(values, fieldName) ? [{ fieldName, message: `is required with ${other}` }] : [];
+/** Declares that another argument must be sent with this one. */
+const RequiresOther = (name: string, fieldName: string) =>
+  Rule((values: object) =>
+    isSent(values, name) && !isSent(values, fieldName) ? [{ fieldName, message: `is required with ${name}` }] : [],
+  );
 
 /** Body of `createMeeting` (MTG-3). */
 @ArgsType()
@@ -98,14 +100,14 @@ export class CreateMeetingArgs {
   notes?: string | null;
 
   @Field(() => SourceApp, { nullable: true, description: 'Name of the application that the meeting comes from.' })
-  @Rule(requireBoth('sourceApp', 'externalSourceId'))
+  @RequiresOther('sourceApp', 'externalSourceId')
   sourceApp?: string | null;
 
   @Field(() => ExternalSourceId, {
     nullable: true,
     description: 'With `sourceApp` the identity of the meeting: sent again, it answers the meeting that is there.',
   })
-  @Rule(requireBoth('externalSourceId', 'sourceApp'))
+  @RequiresOther('externalSourceId', 'sourceApp')
   externalSourceId?: string | null;
 }
 

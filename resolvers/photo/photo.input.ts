@@ -62,7 +62,7 @@ export class CreatePhotoArgs {
   externalSourceId?: string | null;
 
   @Field(() => AttachmentReference, { nullable: true, description: 'An uploaded image, which a photo may use once.' })
-  @Rule((values: CreatePhotoArgs) => findImageErrors(values))
+  @Rule((values: CreatePhotoArgs) => findImageErrors(values), { ifAbsent: true })
   imageAttachment?: AttachmentReference | null;
 }
 

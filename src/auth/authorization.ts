@@ -69,12 +69,12 @@ export function requireBuilder(
   builderId: string,
   scope: Scope | null,
 ): Promise<void> | undefined {
-  const { caller, builderHeader, loaders } = context;
+  const { caller, builderHeader } = context;
   if (builderHeader !== null && builderHeader !== builderId) {
     throw forbidden('X-Service-Builder-Id names another builder than the request.');
   }
   if (caller.internal || !caller.isConnectedTo(builderId)) {
-    return loaders.load(builders, builderId).then((builder) => {
+    return context.loaders.load(builders, builderId).then((builder) => {
       if (!builder) throw notFound('Builder');
       caller.requireConnectionScope(builderId, scope);
     });

@@ -5,7 +5,7 @@ import { Loaders } from '../database/read/loaders.ts';
 import type { EventTail } from '../domain/events/event-tail.ts';
 import type { WebhookTools } from '../domain/webhooks/webhook-context.ts';
 import type { Clock } from '../shared/clock.ts';
-import { ApiError, FieldErrors, forbidden, invalidField } from '../shared/errors.ts';
+import { ApiError, type FieldError, forbidden, invalidField, ValidationError } from '../shared/errors.ts';
 import type { FairShares } from '../shared/fair-shares.ts';
 import { idPattern } from '../shared/ids.ts';
 import { toNetwork } from '../shared/network.ts';
@@ -18,6 +18,8 @@ import { waitForEvents } from './event-waits.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import type { RequestContext } from './request-context.ts';
 import { RequestUsage } from './request-usage.ts';
+
+const BUILDER_ID = idPattern('builder');
 
 /** A request whose token, region and rate limit have been checked. */
 export interface AuthenticatedRequest {
@@ -169,15 +171,15 @@ function findRegion({ headers }: FastifyRequest): RegionId | undefined {
 function parseHeaders({ headers }: FastifyRequest, caller: Caller): string | null {
   const version = headers['x-service-api-version'];
   const builderId = headers['x-service-builder-id'] as string | undefined;
-  const errors = new FieldErrors();
+  const errors: FieldError[] = [];
   if (version !== undefined && version !== API_VERSION)
-    errors.add({ fieldName: 'X-Service-Api-Version', message: `must be ${API_VERSION}` });
-  if (builderId !== undefined && !idPattern('builder').test(builderId))
-    errors.add({
+    errors.push({ fieldName: 'X-Service-Api-Version', message: `must be ${API_VERSION}` });
+  if (builderId !== undefined && !BUILDER_ID.test(builderId))
+    errors.push({
       fieldName: 'X-Service-Builder-Id',
       message: 'must be a builder id, such as buil_a0mkq3v8t2n4c7x1p9r5w6yzb',
     });
-  errors.throwIfAny();
+  if (errors.length > 0) throw new ValidationError(errors);
   if (builderId === undefined) return null;
   if (caller.builderId !== null && builderId !== caller.builderId) {
     throw forbidden('X-Service-Builder-Id names another builder than the access token.');

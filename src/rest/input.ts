@@ -11,8 +11,8 @@ import {
 import { formatFieldPath, toFieldErrors } from '../../schema/input.ts';
 import type { Operation } from '../../schema/route-table.ts';
 import { integerFromText, parseBoolean } from '../../schema/scalar.ts';
-import { type NamedArgument, parseArguments, toNamedArgument } from '../graphql/engine/arguments.ts';
-import { type FieldError, type FieldErrors, invalidField, notFound } from '../shared/errors.ts';
+import { type AddErrors, type NamedArgument, parseArguments, toNamedArgument } from '../graphql/engine/arguments.ts';
+import { type FieldError, invalidField, notFound } from '../shared/errors.ts';
 import { isObject } from '../shared/is-object.ts';
 
 /** Request values that an operation's arguments are taken from. */
@@ -70,7 +70,7 @@ export function parseInput(locations: ArgumentLocation[], input: RawInput): Reco
   if (input.body !== undefined && !isObject(input.body) && locations.some(({ location }) => /^body/.test(location)))
     throw invalidField('body', 'must be an object');
   return parseArguments(locations, {
-    readValue: (located, errors) => getRawValue(located, input, errors),
+    readValue: (located, addErrors) => getRawValue(located, input, addErrors),
     toFieldErrors({ location, name }, path, error) {
       if (location === 'path') throw notFound('Resource');
       const isQuery = location === 'query';
@@ -91,39 +91,39 @@ function findListParameters(locations: ArgumentLocation[], query: RawInput['quer
   return sent.map((fieldName) => ({ fieldName, message: 'is not accepted here: the next page begins at `after`' }));
 }
 
-function getRawValue(located: ArgumentLocation, input: RawInput, errors: FieldErrors): unknown {
+function getRawValue(located: ArgumentLocation, input: RawInput, addErrors: AddErrors): unknown {
   switch (located.location) {
     case 'path':
       return located.parseText(input.params[located.name]!);
     case 'header':
       return input.builderId ?? undefined;
     case 'query':
-      return parseQueryValue(located, input, errors);
+      return parseQueryValue(located, input, addErrors);
     case 'bodyOrQuery': {
-      const inBody = getBodyValue(located, input, errors);
-      const inQuery = parseQueryValue(located, input, errors);
+      const inBody = getBodyValue(located, input, addErrors);
+      const inQuery = parseQueryValue(located, input, addErrors);
       if (inBody !== undefined && inQuery !== undefined && inBody !== inQuery)
-        errors.add({ fieldName: located.name, message: 'has different values in the query and the body' });
+        addErrors({ fieldName: located.name, message: 'has different values in the query and the body' });
       return inBody ?? inQuery;
     }
     default:
-      return getBodyValue(located, input, errors);
+      return getBodyValue(located, input, addErrors);
   }
 }
 
 function parseQueryValue(
   { name, argument, parseText }: ArgumentLocation,
   { query }: RawInput,
-  errors: FieldErrors,
+  addErrors: AddErrors,
 ): unknown {
   const sent = listParameters(name, query);
   if (sent.length === 0) return undefined;
   if (isListType(getNullableType(argument.type))) {
     const unreadable = sent.find(([parameter]) => !REPEATABLE.test(parameter.slice(name.length)));
     if (!unreadable) return sent.map(([, text]) => parseText(text));
-    errors.add({ fieldName: unreadable[0], message: `must be named ${name}, ${name}[] or ${name}[0]` });
-  } else if (sent.length > 1) errors.add({ fieldName: name, message: 'must be given once' });
-  else if (sent[0]![0] !== name) errors.add({ fieldName: name, message: 'must be named without brackets' });
+    addErrors({ fieldName: unreadable[0], message: `must be named ${name}, ${name}[] or ${name}[0]` });
+  } else if (sent.length > 1) addErrors({ fieldName: name, message: 'must be given once' });
+  else if (sent[0]![0] !== name) addErrors({ fieldName: name, message: 'must be named without brackets' });
   else return parseText(sent[0]![1]);
   return undefined;
 }
@@ -148,12 +148,12 @@ const toParameterName = (name: string, index: string | number | undefined, { que
 function getBodyValue(
   { name, argument, validate }: ArgumentLocation,
   { body }: RawInput,
-  errors: FieldErrors,
+  addErrors: AddErrors,
 ): unknown {
   if (!isObject(body)) return undefined;
   if (validate) return body[name];
   return withoutUnknownFields(body[name], argument.type, [], (path) =>
-    errors.add({ fieldName: formatFieldPath(name, path), message: 'must be an array' }),
+    addErrors({ fieldName: formatFieldPath(name, path), message: 'must be an array' }),
   );
 }
 

@@ -21,7 +21,7 @@ import { meteredFieldResolver } from '../graphql/engine/metered-field-resolver.t
 import type { LargeBodyForm } from '../http/bodies/large-body-form.ts';
 import { rejectOtherMethods } from '../http/method-not-allowed.ts';
 import { forbidden } from '../shared/errors.ts';
-import { traced } from '../shared/tracing.ts';
+import { tracing } from '../shared/tracing.ts';
 import { createDeprecationHeaders } from './deprecation.ts';
 import { type ArgumentLocation, getRootField, locateArguments, parseInput, type RawInput } from './input.ts';
 import { createPrevalidatedSchema } from './projection.ts';
@@ -161,7 +161,8 @@ class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, Executi
   }
 
   execute(variables: Variables, { context }: FastifyRequest): Promise<ExecutionResult> {
-    return traced(this.#spanName, {}, () => this.#execute(context!, variables));
+    const run = () => this.#execute(context!, variables);
+    return tracing ? tracing.run(this.#spanName, {}, run) : run();
   }
 
   respond({ data, errors }: ExecutionResult, { cursor }: Variables, request: FastifyRequest, reply: FastifyReply) {

@@ -22,14 +22,12 @@ export interface Tracing {
   headers(): Record<string, string>;
 }
 
-let tracing: Tracing | null = null;
+/** What records the spans of this process; null for nothing. */
+export let tracing: Tracing | null = null;
 
-/** Sets what records the spans of this process; null for nothing. */
 export function setTracing(recorder: Tracing | null): void {
   tracing = recorder;
 }
-
-export const isTracing = (): boolean => tracing !== null;
 
 /** Runs the work in a span of the current trace; without tracing it runs the work alone. */
 export function traced<T>(
@@ -40,9 +38,6 @@ export function traced<T>(
 ): Promise<T> {
   return tracing ? tracing.run(name, attributes, work, parents) : work();
 }
-
-/** Returns the position in the current trace; undefined without tracing. */
-export const currentTrace = (): TraceContext | undefined => tracing?.current();
 
 /** Returns the headers that continue the trace in another service; none without tracing. */
 export const traceHeaders = (): Record<string, string> => tracing?.headers() ?? {};

@@ -1,4 +1,11 @@
-import { buildSchema, type FieldNode, getArgumentValues, type OperationDefinitionNode, parse } from 'graphql';
+import {
+  buildSchema,
+  type FieldNode,
+  getArgumentValues,
+  getOperationAST,
+  type OperationDefinitionNode,
+  parse,
+} from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { createArgumentReader } from '../../src/graphql/engine/argument-reader.ts';
 
@@ -19,6 +26,8 @@ const resultOf = (read: () => unknown): unknown => {
   }
 };
 
+const anOperation = (declared: string) => getOperationAST(parse(`query ${declared && `(${declared})`} { item }`))!;
+
 describe('the arguments of a field', () => {
   it.each([
     ['of variables', 'id: $id, limit: $limit, name: $name, size: $size', { id: 'a', limit: 3, name: 'b', size: 4 }],
@@ -36,6 +45,17 @@ describe('the arguments of a field', () => {
   ])('%s are those of graphql-js', (_case, given, variables) => {
     const node = aField(given);
     const expected = resultOf(() => getArgumentValues(field, node, variables));
-    expect(resultOf(() => createArgumentReader(field, node)(variables))).toStrictEqual(expected);
+    const readArguments = createArgumentReader(field, node, anOperation(''));
+    expect(resultOf(() => readArguments!(variables))).toStrictEqual(expected);
+  });
+
+  it.each([
+    ['they are the variables of the operation', '$id: ID!, $limit: Int', true],
+    ['a required one may be null', '$id: ID = "a", $limit: Int', false],
+    ['the operation has another variable', '$id: ID!, $limit: Int, $other: Int', false],
+  ])('need not be read where %s: %s', (_case, declared, isNull) => {
+    const own = buildSchema('type Query { item(id: ID!, limit: Int): Int }').getQueryType()!.getFields().item!;
+    const readArguments = createArgumentReader(own, aField('id: $id, limit: $limit'), anOperation(declared));
+    expect(readArguments === null).toBe(isNull);
   });
 });

@@ -56,7 +56,7 @@ describe('requests that no share is charged for', () => {
 
   it('close their connection where more than 512 of one address wait', async () => {
     const app = Fastify();
-    paceUncharged(app, () => false);
+    paceUncharged(app, { isVerified: () => false });
     app.get('/', async () => 'answered');
     await app.listen({ host: '127.0.0.1', port: 0 });
     const { port } = app.server.address() as AddressInfo;

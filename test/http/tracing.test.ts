@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { isTracing } from '../../src/shared/tracing.ts';
+import { tracing } from '../../src/shared/tracing.ts';
 import { VERSION } from '../../src/shared/version.ts';
 import { createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
@@ -161,7 +161,7 @@ describe('traces', () => {
 
   it('are not recorded without a receiver', async () => {
     const untraced = await startService();
-    expect(isTracing()).toBe(false);
+    expect(tracing).toBeNull();
     await untraced.stop();
   });
 });

@@ -1,7 +1,7 @@
 import { addResolversToSchema } from '@graphql-tools/schema';
 import { MapperKind, mapSchema, pruneSchema } from '@graphql-tools/utils';
 import { extendSchema, type GraphQLFieldConfig, type GraphQLSchema, getNamedType, isObjectType, parse } from 'graphql';
-import { recordType, type Selection } from '../../../schema/selection.ts';
+import { findSelection, recordType, type Selection } from '../../../schema/selection.ts';
 import type { StaffAction } from '../../domain/access/staff-roles.ts';
 import type { FieldEdge, ResolverFactory } from '../../graphql/engine/resolver-factories.ts';
 import { toFieldResolver, toResolverFactory } from '../../graphql/engine/resolver-factories.ts';
@@ -10,7 +10,6 @@ import type { ConsoleContext, ConsoleOperation, Resolve } from './console-area.t
 import { toPublicInputError } from './input-error.ts';
 import { runInShare } from './load-batched.ts';
 import { findPersonalType, type PersonalType } from './personal-reads.ts';
-import { selectionIn } from './selected.ts';
 
 type Field = GraphQLFieldConfig<unknown, ConsoleContext>;
 
@@ -107,7 +106,7 @@ function observe(field: Field, create: ResolverFactory<ConsoleContext>): Resolve
   if (!personal) return null;
   const inEnvelope = Boolean(getNamedType(field.type).extensions.envelope);
   return (args, context, info) => {
-    const selection = selectionIn(info);
+    const selection = findSelection(info);
     if (!personal.isPersonal(selection)) return create(args, context, info);
     // Also where no record names a known person: some have a name without an account.
     context.personalReads.requireAllowed();

@@ -1,4 +1,4 @@
-import { currentTrace, type TraceContext } from '../../shared/tracing.ts';
+import { type TraceContext, tracing } from '../../shared/tracing.ts';
 import type { TextRow } from './pg-pipeline.ts';
 
 /** Maximum queries per batch. Larger batches gain little, and delay all their queries until PostgreSQL has answered the last. */
@@ -35,7 +35,7 @@ export class Batch {
 
   add(query: BatchQuery): Promise<TextRow[][]> {
     this.#keys += countResults(query);
-    return new Promise((resolve, reject) => this.pending.push({ query, resolve, reject, trace: currentTrace() }));
+    return new Promise((resolve, reject) => this.pending.push({ query, resolve, reject, trace: tracing?.current() }));
   }
 }
 

@@ -1,5 +1,5 @@
 import type { DurationCounts } from '../../shared/duration-counts.ts';
-import { isTracing, type TraceContext, traced } from '../../shared/tracing.ts';
+import { type TraceContext, tracing } from '../../shared/tracing.ts';
 import { getErrorCode, isLostConnection } from '../errors.ts';
 import { Batch, type BatchQuery, countResults, toArrayParameters } from './batch.ts';
 import { runAtEndOfTick, type Statement, type TextRow } from './pg-pipeline.ts';
@@ -61,9 +61,9 @@ export class StatementRunner {
    * @param traces Traces of the queries of a batch.
    */
   run(statement: Statement, values: unknown[], traces?: readonly TraceContext[]): Promise<TextRow[]> {
-    if (!isTracing()) return this.#run(statement, values);
+    if (!tracing) return this.#run(statement, values);
     const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': statement.name || UNPREPARED };
-    return traced(statement.name || UNPREPARED, attributes, () => this.#run(statement, values), traces);
+    return tracing.run(statement.name || UNPREPARED, attributes, () => this.#run(statement, values), traces);
   }
 
   /** Sends it again when its connection is lost, until one attempt used a new connection. */
@@ -129,7 +129,7 @@ export class StatementRunner {
       const results = await this.#executeAll(
         statement,
         pending.map(({ query }) => query),
-        isTracing() ? pending.flatMap(({ trace }) => trace ?? []) : undefined,
+        tracing ? pending.flatMap(({ trace }) => trace ?? []) : undefined,
       );
       for (const { query, resolve } of pending) resolve(results.splice(0, countResults(query)));
     } catch (error) {

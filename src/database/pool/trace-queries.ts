@@ -1,12 +1,12 @@
 import type pg from 'pg';
-import { isTracing, traced } from '../../shared/tracing.ts';
+import { traced, tracing } from '../../shared/tracing.ts';
 
 /** The first words of a statement, without values, which MikroORM writes into the text. */
 const SUMMARY = /^\s*(\w+)(?:.{0,2000}?\b(?:from|into|update)\s+"?(\w+)"?)?/is;
 
 /** Records a span for each statement of a connection whose queries return promises. Does nothing without tracing. */
 export function traceQueries(client: pg.PoolClient): void {
-  if (!isTracing()) return;
+  if (!tracing) return;
   const query = client.query.bind(client) as (...args: unknown[]) => Promise<unknown>;
   client.query = ((...args: unknown[]) => {
     const [statement] = args;

@@ -51,7 +51,3 @@ export function toConditionSql(
   const value = isList ? `any(:${name}::${type(column)}[])` : `:${name}::${type(column)}`;
   return `${operand ?? `t.${column}`} ${OPERATORS[op]} ${value}${and ? ` and ${and}` : ''}`;
 }
-
-/** Returns the names of filters as part of a statement's name. */
-export const toNames = (filters: readonly AppliedFilter[]): string =>
-  filters.map(({ name, isList }) => (isList ? `${name}[]` : name)).join();

@@ -25,7 +25,6 @@ export async function addLargeValues(
       if (size != null) sizes.set(row[start + mapper.idIndex]!, Number(size));
     }
   }
-  if (sizes.size === 0) return rowLists;
   await database.limits?.acquireLargeRead();
   const largeRows = await readLargeRows(database, prepareLargeRead(), sizes);
   return rowLists.map((rows) =>

@@ -4,7 +4,7 @@ import type { Selection } from '../../../schema/selection.ts';
 import { getErrorCode } from '../errors.ts';
 import type { TextRow } from '../pool/pg-pipeline.ts';
 import { MAX_PREPARED_SELECTIONS } from '../pool/statement-runner.ts';
-import { type AppliedFilter, type FilterDefinition, isRange, toNames } from './filter.ts';
+import { type AppliedFilter, type FilterDefinition, isRange } from './filter.ts';
 import { addLargeValues } from './large-values.ts';
 import {
   type CursorScope,
@@ -34,6 +34,13 @@ export interface Identity {
 }
 
 type Class<T> = new (...args: never[]) => T;
+
+/** The filters of a read that have a value, their names as part of the statement's name, and the values. */
+interface AppliedFilters {
+  filters: AppliedFilter[];
+  names: string;
+  values: Where;
+}
 
 /** A parameter with one value per batch element. */
 interface Keys {
@@ -123,8 +130,8 @@ export class Reader<T extends object, Filter extends string = never> {
 
   /** Returns the records with the ids, in their order; null for each that is not found or does not match. */
   async findMany(database: ReadDatabase, ids: readonly string[], where: Where<Filter> = {}): Promise<(T | null)[]> {
-    const { filters, values } = this.#applyFilters(where);
-    const prepared = this.#prepare(database, 'one', filters);
+    const { filters, names, values } = this.#applyFilters(where);
+    const prepared = this.#prepare(database, 'one', filters, names);
     const rowLists = await this.#fetchRows(database, prepared, values, { name: 'id', values: ids });
     return rowLists.map(([row]) => (row ? (prepared.mapper.toRecord(row, 1) as T) : null));
   }
@@ -140,8 +147,8 @@ export class Reader<T extends object, Filter extends string = never> {
 
   /** Returns all matching records, in the list's order. For lists without pages. */
   async findAll(database: ReadDatabase, where: Where<Filter>): Promise<T[]> {
-    const { filters, values } = this.#applyFilters(where);
-    const prepared = this.#prepare(database, 'all', filters);
+    const { filters, names, values } = this.#applyFilters(where);
+    const prepared = this.#prepare(database, 'all', filters, names);
     const [rows] = await this.#fetchRows(database, prepared, values);
     return this.#toRecords(prepared, rows!, 1);
   }
@@ -153,9 +160,10 @@ export class Reader<T extends object, Filter extends string = never> {
       throw new Error(`${this.entity.name} has no time of change: let it extend Tracked.`);
     }
     const all = updatedSince == null ? where : { ...where, updatedSince };
-    const { filters, values } = this.#applyFilters(all, keys?.name);
-    if (cursor != null) return this.#fetchPagesByCursor(database, filters, values, window, keys);
-    const prepared = this.#prepare(database, offset >= DEEP_OFFSET ? 'deep' : 'page', filters);
+    const applied = this.#applyFilters(all, keys?.name);
+    if (cursor != null) return this.#fetchPagesByCursor(database, applied, window, keys);
+    const { filters, names, values } = applied;
+    const prepared = this.#prepare(database, offset >= DEEP_OFFSET ? 'deep' : 'page', filters, names);
     const rowLists = await this.#fetchRows(database, prepared, { ...values, offset, limit }, keys);
     return rowLists.map((rows) => {
       const data = this.#toRecords(prepared, rows, 2);
@@ -166,8 +174,7 @@ export class Reader<T extends object, Filter extends string = never> {
   /** Reads one record more than the page, to know whether there is a next one. */
   async #fetchPagesByCursor(
     database: ReadDatabase,
-    filters: AppliedFilter[],
-    where: Where,
+    { filters, names, values: where }: AppliedFilters,
     window: PageWindow,
     keys?: Keys,
   ): Promise<Page<T>[]> {
@@ -182,7 +189,7 @@ export class Reader<T extends object, Filter extends string = never> {
     const [position] = scopes.map((scope) => decodeListCursor(scope, window.cursor!));
     const kind = this.#chooseCursorRead(filters, position ?? null);
     const after = position && { afterValue: position.afterValue, afterId: position.afterId };
-    const prepared = this.#prepare(database, kind, filters);
+    const prepared = this.#prepare(database, kind, filters, names);
     const values = { ...where, ...after, limit: window.limit + 1, offset: 0 };
     const rowLists = await this.#fetchRows(database, prepared, values, keys).catch((error) => {
       // The checksum is no secret: a made-up cursor may contain a value of another type.
@@ -216,8 +223,8 @@ export class Reader<T extends object, Filter extends string = never> {
     return records;
   }
 
-  #prepare(database: ReadDatabase, kind: ReadKind, filters: AppliedFilter[]): PreparedRead {
-    const name = `${this.name}.${kind}(${toNames(filters)})`;
+  #prepare(database: ReadDatabase, kind: ReadKind, filters: AppliedFilter[], names: string): PreparedRead {
+    const name = `${this.name}.${kind}(${names})`;
     // PostgreSQL keeps named statements on every connection, and the number of possible selections is unbounded.
     const isNamed = !this.#isSelection || database.runner.tryReserveName(name);
     const key = isNamed ? name : `unnamed ${name}`;
@@ -245,14 +252,19 @@ export class Reader<T extends object, Filter extends string = never> {
       keys: keys && { parameterIndex: parameterNames.indexOf(keys.name), values: keys.values },
     };
     const readAlone = () => slowRunner.execute(statement, query);
-    const rowLists = !prepared.isSlow
+    const reading = !prepared.isSlow
       ? runner.executeBatched(statement, query)
       : limits
         ? limits.runSlowRead(readAlone)
         : readAlone();
-    return mapper.omitsLargeValues
-      ? addLargeValues(database, prepared, await rowLists, () => this.#prepareLargeRead(database))
-      : rowLists;
+    if (!mapper.omitsLargeValues) return reading;
+    const rowLists = await reading;
+    // The bytes of the row's large values, which are not among its columns.
+    for (const rows of rowLists)
+      for (const row of rows)
+        if (row.at(-1) != null)
+          return addLargeValues(database, prepared, rowLists, () => this.#prepareLargeRead(database));
+    return rowLists;
   }
 
   /** Returns the read of a record with its large values. */
@@ -269,18 +281,21 @@ export class Reader<T extends object, Filter extends string = never> {
    *
    * @param key filter whose values are the keys
    */
-  #applyFilters(where: Where, key?: string): { filters: AppliedFilter[]; values: Where } {
+  #applyFilters(where: Where, key?: string): AppliedFilters {
     const values = { ...where };
     const filters: AppliedFilter[] = [];
+    let names = '';
     for (const [name, definition] of Object.entries<FilterDefinition>(this.#options.filters ?? {})) {
       const value = values[name];
       if (value == null && name !== key) continue;
       if ('op' in definition && definition.op === 'in' && Array.isArray(value) && value.length === 1) {
         values[name] = value[0];
       }
-      filters.push({ name, definition, isList: 'op' in definition && Array.isArray(values[name]) });
+      const isList = 'op' in definition && Array.isArray(values[name]);
+      filters.push({ name, definition, isList });
+      names += `${names && ','}${name}${isList ? '[]' : ''}`;
     }
-    return { filters, values };
+    return { filters, names, values };
   }
 }
 

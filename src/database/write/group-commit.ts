@@ -1,4 +1,4 @@
-import { currentTrace, type TraceContext, traced } from '../../shared/tracing.ts';
+import { type TraceContext, traced, tracing } from '../../shared/tracing.ts';
 
 /** Transactions that run at a time: while one waits for its commit, another one executes. */
 const MAX_RUNNING = 2;
@@ -37,7 +37,7 @@ export class GroupCommit<Item, Result> {
   /** Returns the result of the item once its transaction is committed; rejects with the error of the transaction. */
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, resolve, reject, trace: currentTrace() });
+      this.#waiting.push({ item, resolve, reject, trace: tracing?.current() });
       if (this.#running < MAX_RUNNING) void this.#runWaiting();
     });
   }

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { DurationCounts } from '../../shared/duration-counts.ts';
-import { isTracing, traced } from '../../shared/tracing.ts';
+import { tracing } from '../../shared/tracing.ts';
 import { isLostConnection } from '../errors.ts';
 import { type BoundStatement, type GroupMember, queryGroup, type Row, runAtEndOfTick } from '../pool/pg-pipeline.ts';
 import { toPoolConfig, WRITER_SETTINGS } from '../pool/session-settings.ts';
@@ -84,9 +84,9 @@ export class Transaction {
 
   /** Runs a statement. Those of the same tick share a round trip; when one fails, those sent with it have its error. */
   query(bound: BoundStatement): Promise<Row[]> {
-    if (!isTracing()) return this.#query(bound);
+    if (!tracing) return this.#query(bound);
     const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': bound[0].name };
-    return traced(bound[0].name, attributes, () => this.#query(bound));
+    return tracing.run(bound[0].name, attributes, () => this.#query(bound));
   }
 
   async #query(bound: BoundStatement): Promise<Row[]> {

@@ -10,7 +10,7 @@ export interface NamedArgument {
   argument: GraphQLArgument;
   name: string;
   validate: ReturnType<typeof getValidator>;
-  checkRules: RuleCheck | null;
+  rules: RuleCheck | null;
 }
 
 /** Returns an argument with its checks, which are looked up once, when an operation is prepared. */
@@ -18,12 +18,27 @@ export const toNamedArgument = (argument: GraphQLArgument, name = argument.name)
   argument,
   name,
   validate: getValidator(argument.type),
-  checkRules: createRuleCheck(argument.name, argument),
+  rules: createRuleCheck(argument.name, argument),
 });
+
+/** Returns the errors of values that break a rule of theirs. */
+export function findBrokenRules(
+  arguments_: readonly { rules: RuleCheck | null }[],
+  values: Record<string, unknown>,
+  now: number,
+): FieldError[] {
+  const broken: FieldError[] = [];
+  for (const { rules } of arguments_)
+    if (rules && (rules.ifSent === null || rules.ifSent in values)) broken.push(...rules.check(values, now));
+  return broken;
+}
+
+/** Adds errors to those of the input. */
+export type AddErrors = (...errors: FieldError[]) => void;
 
 interface ArgumentParser<Argument> {
   /** Returns the JSON value that a request has for the argument; undefined where it has none. Adds what is wrong with its notation. */
-  readValue: (argument: Argument, errors: FieldErrors) => unknown;
+  readValue: (argument: Argument, addErrors: AddErrors) => unknown;
   /** Returns the errors for one of graphql-js at a path in the value. */
   toFieldErrors: (argument: Argument, path: Path, error: GraphQLError) => FieldError[];
   /** Errors of what belongs to no argument, such as texts that cannot be stored. */
@@ -41,31 +56,36 @@ export function parseArguments<Argument extends NamedArgument>(
   { readValue, toFieldErrors, otherErrors, now }: ArgumentParser<Argument>,
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};
-  const errors = new FieldErrors();
+  /** Of the errors, once there is one. */
+  const found: { errors?: FieldErrors } = {};
+  const addErrors: AddErrors = (...added) => {
+    found.errors ??= new FieldErrors();
+    found.errors.add(...added);
+  };
   for (const named of namedArguments) {
     const { argument, name, validate } = named;
-    const before = errors.count;
-    const raw = readValue(named, errors);
+    const before = found.errors?.count;
+    const raw = readValue(named, addErrors);
     if (raw === undefined) {
-      if (isRequiredArgument(argument) && errors.count === before)
-        errors.add({ fieldName: name, message: 'is required' });
+      if (isRequiredArgument(argument) && found.errors?.count === before)
+        addErrors({ fieldName: name, message: 'is required' });
       continue;
     }
     if (validate && raw !== null) {
-      errors.add(...validate(raw, name));
+      const invalid = validate(raw, name);
+      if (invalid.length > 0) addErrors(...invalid);
       // The validator rejects whatever the type would.
       values[argument.name] = raw;
       continue;
     }
     values[argument.name] = coerceInputValue(raw, argument.type, (path, _value, error) => {
-      errors.add(...toFieldErrors(named, path, error));
+      addErrors(...toFieldErrors(named, path, error));
     });
   }
-  for (const { checkRules } of namedArguments) {
-    const broken = checkRules?.(values, now) ?? [];
-    if (broken.length > 0) errors.addNew(...broken);
-  }
-  if (errors.count === 0 && otherErrors.length === 0) return values;
+  const broken = findBrokenRules(namedArguments, values, now);
+  if (!found.errors && broken.length === 0 && otherErrors.length === 0) return values;
+  const errors = found.errors ?? new FieldErrors();
+  errors.addNew(...broken);
   errors.sort(namedArguments.map(({ name }) => name));
   errors.addNew(...otherErrors);
   errors.throwIfAny();

@@ -171,7 +171,7 @@ class Execution {
   async #resolve({ index, field, selection, readArguments }: Edge): Promise<unknown[]> {
     const context = this.#context;
     const { createResolver, authorizeParent, authorizeResult } = field.extensions.edge as FieldEdge;
-    const resolve = createResolver(readArguments(this.#variables), context, { selection });
+    const resolve = createResolver(readArguments?.(this.#variables) ?? this.#variables, context, { selection });
     const results: unknown[] = [];
     let values: unknown[] = results;
     try {

@@ -44,7 +44,8 @@ export interface Edge {
   nodes: readonly FieldNode[];
   /** Properties that the operation reads of the edge's records; null for all. */
   selection: Selection | null;
-  readArguments: ArgumentReader;
+  /** Null where the arguments are the variables. */
+  readArguments: ArgumentReader | null;
   /** Edges of the resolved records. Each has edges of its own. */
   edges: Edge[];
 }
@@ -84,7 +85,7 @@ export function createPlan(
   fragments: Fragments,
   variables: Variables,
 ): Plan {
-  return new PlanCompiler(schema, fragments, variables).compile(operation);
+  return new PlanCompiler(schema, operation, fragments, variables).compile();
 }
 
 /** Returns the name of the union member that a value belongs to. */
@@ -95,19 +96,17 @@ const toNamedParameter = (memberName: MemberName, index: number): [string, Membe
   memberName,
 ];
 
-function requireValue(value: unknown, name: string): unknown {
-  if (value == null) throw new Error(`${name} is null, but its type is non-null.`);
-  return value;
+function rejectNull(name: string): never {
+  throw new Error(`${name} is null, but its type is non-null.`);
 }
 
-function requireList(value: unknown, name: string): unknown[] {
-  if (!Array.isArray(value)) throw new Error(`${name} is not an array, but its type is a list.`);
-  return value;
+function rejectNoList(name: string): never {
+  throw new Error(`${name} is not an array, but its type is a list.`);
 }
 
 /** Code that handles null: an error for a non-null type, else the end of the function. */
 const nullCheck = (type: GraphQLOutputType, name: string) =>
-  isNonNullType(type) ? `requireValue(value, '${name}');` : 'if (value == null) return null;';
+  `if (value == null) ${isNonNullType(type) ? `rejectNull('${name}')` : 'return null'};`;
 
 /** Bytes of quotes, colon and comma around a field's name. */
 const PUNCTUATION = 4;
@@ -137,6 +136,7 @@ class PlanCompiler {
   readonly #schema: GraphQLSchema;
   readonly #fragments: Fragments;
   readonly #variables: Variables;
+  readonly #operation: OperationDefinitionNode;
   readonly #functions: string[] = [];
   /** Code of each edge's `CompiledField`. */
   readonly #compiledFields: string[] = [];
@@ -144,20 +144,22 @@ class PlanCompiler {
   /** Receives the edges of the object that is being compiled. */
   #edges: Edge[] = [];
 
-  constructor(schema: GraphQLSchema, fragments: Fragments, variables: Variables) {
+  constructor(schema: GraphQLSchema, operation: OperationDefinitionNode, fragments: Fragments, variables: Variables) {
     this.#schema = schema;
+    this.#operation = operation;
     this.#fragments = fragments;
     this.#variables = variables;
   }
 
-  compile({ operation, selectionSet }: OperationDefinitionNode): Plan {
+  compile(): Plan {
+    const { operation, selectionSet } = this.#operation;
     const type = this.#schema.getRootType(operation)!;
     const fields = collectFields(this.#schema, this.#fragments, this.#variables, type, selectionSet);
     const createData = this.#compileFields(type, fields);
     const source = `${this.#functions.join('\n')}\nreturn { createData: ${createData}, compiledFields: [${this.#compiledFields.join()}] };`;
     const parameters = {
-      requireValue,
-      requireList,
+      rejectNull,
+      rejectNoList,
       ...Object.fromEntries(this.#memberNames.map(toNamedParameter)),
     };
     const compile = new Function(...Object.keys(parameters), source);
@@ -175,7 +177,7 @@ class PlanCompiler {
   /** Returns an expression that completes a value. */
   #completion(type: GraphQLOutputType, occurrence: FieldOccurrence, value: string): string {
     if (isLeafType(type)) return `${value} ?? null`;
-    if (isNonNullType(type) && isLeafType(type.ofType)) return `requireValue(${value}, '${occurrence.name}')`;
+    if (isNonNullType(type) && isLeafType(type.ofType)) return `${value} ?? rejectNull('${occurrence.name}')`;
     return `${this.#compileType(type, occurrence)}(${value}, batches, meter)`;
   }
 
@@ -197,8 +199,10 @@ class PlanCompiler {
     const { ofType } = getNullableType(type) as GraphQLList<GraphQLOutputType>;
     const item = completeItem ? `${completeItem}(item, batches, meter)` : this.#completion(ofType, occurrence, 'item');
     const count = isLeafType(getNullableType(ofType)) ? 'meter.bytes += meter.sizeOf(item)' : 'meter.check()';
-    return this.#addFunction(`${nullCheck(type, occurrence.name)} const completed = [];
-      for (const item of requireList(value, '${occurrence.name}')) { completed.push(${item}); ${count}; }
+    const { name } = occurrence;
+    return this.#addFunction(`${nullCheck(type, name)} if (!Array.isArray(value)) rejectNoList('${name}');
+      const completed = [];
+      for (const item of value) { completed.push(${item}); ${count}; }
       return completed;`);
   }
 
@@ -209,7 +213,7 @@ class PlanCompiler {
     const table = `members${this.#functions.length}`;
     this.#functions.push(`const ${table} = { ${members.join(', ')} };`);
     return this.#addFunction(
-      `${check} return requireValue(${table}[${memberName}(value)], '${name}')(value, batches, meter);`,
+      `${check} return (${table}[${memberName}(value)] ?? rejectNull('${name}'))(value, batches, meter);`,
     );
   }
 
@@ -266,7 +270,7 @@ class PlanCompiler {
       : this.#compileType(field.type, occurrence);
     const assign = `(target, completed) => { target.${key} = completed; }`;
     this.#compiledFields[index] = `{ complete: ${complete}, completeItem: ${completeItem}, assign: ${assign} }`;
-    const readArguments = createArgumentReader(field, nodes[0]!);
+    const readArguments = createArgumentReader(field, nodes[0]!, this.#operation);
     siblings.push({ index, key, field, nodes, selection, readArguments, edges: this.#edges });
     this.#edges = siblings;
     return index;

@@ -1,7 +1,7 @@
 import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql';
 import { getMetadataStorage } from 'type-graphql';
 import type { Scope } from '../../../schema/scopes.ts';
-import type { Selection } from '../../../schema/selection.ts';
+import { findSelection, resolveSelected, type Selection } from '../../../schema/selection.ts';
 import type { ResponseMeter } from '../../shared/response-meter.ts';
 
 /** The part of the resolvers' context that the engine uses. */
@@ -39,8 +39,8 @@ export interface FieldEdge<Context = ExecutionContext> {
   authorizeResult?: (value: unknown, context: Context) => void;
 }
 
-/** Returns the value of a method's parameter, or `PARENT` for the parent, the only value that differs between calls. */
-type ParameterExtractor = typeof PARENT | ((args: Args, context: unknown, info: Info) => unknown);
+/** Where the value of a method's parameter is from: an argument, an object of arguments, or one of the others. */
+type ParameterSource = { argument: string } | { names: string[] } | 'context' | 'selection' | 'parent';
 type Storage = ReturnType<typeof getMetadataStorage>;
 type Handler = Omit<Storage['queries'][number], 'getReturnType' | 'returnTypeOptions'>;
 type Parameter = NonNullable<Handler['params']>[number];
@@ -66,20 +66,17 @@ export function createResolverFactories(schema: GraphQLSchema): Map<string, Reso
   const factories = new Map<string, ResolverFactory>();
   const instances = new Map<Handler['target'], object>();
   const add = (type: string, handler: Handler) => {
-    const extractors = [...handler.params!]
+    const sources = [...handler.params!]
       .sort((one, other) => one.index - other.index)
-      .map((one) => createExtractor(one, storage));
-    if (handler.middlewares?.length || handler.roles || extractors.includes(null)) return;
+      .map((one) => toSource(one, storage));
+    if (handler.middlewares?.length || handler.roles || sources.includes(null)) return;
     let instance = instances.get(handler.target);
     if (!instance) {
       instance = new (handler.target as new () => object)();
       instances.set(handler.target, instance);
     }
     const method = instance[handler.methodName as keyof object] as (...values: unknown[]) => unknown;
-    factories.set(
-      `${type}.${handler.schemaName}`,
-      createFactory(method.bind(instance), extractors as ParameterExtractor[]),
-    );
+    factories.set(`${type}.${handler.schemaName}`, createFactory(method.bind(instance), sources as ParameterSource[]));
   };
   for (const handler of storage.queries) add(schema.getQueryType()!.name, handler);
   for (const handler of storage.mutations) add(schema.getMutationType()!.name, handler);
@@ -93,40 +90,38 @@ export function createResolverFactories(schema: GraphQLSchema): Map<string, Reso
   return factories;
 }
 
-/** Placeholder for the parent among the values of a method's parameters. */
-const PARENT = Symbol('parent');
-
 const createFactory =
-  (method: (...values: unknown[]) => unknown, extractors: ParameterExtractor[]): ResolverFactory =>
+  (method: (...values: unknown[]) => unknown, sources: ParameterSource[]): ResolverFactory =>
   (args, context, info) => {
-    const values = extractors.map((extract) => (extract === PARENT ? undefined : extract(args, context, info)));
-    const at = extractors.indexOf(PARENT);
-    if (at < 0) return () => method(...values);
-    return (source) => {
+    const values: unknown[] = [];
+    for (const source of sources) {
+      if (source === 'context') values.push(context);
+      else if (source === 'selection') values.push(info.selection === undefined ? findSelection(info) : info.selection);
+      // The parent is the only value that differs between calls.
+      else if (source === 'parent') values.push(undefined);
+      else values.push('names' in source ? pick(args, source.names) : args[source.argument]);
+    }
+    const at = sources.indexOf('parent');
+    return (parent) => {
       // The list is reused: the call reads its values before anything else runs.
-      values[at] = source;
+      if (at >= 0) values[at] = parent;
       return method(...values);
     };
   };
 
-/** Returns the extractor of a parameter; null for a parameter that only type-graphql can resolve. */
-function createExtractor(parameter: Parameter, storage: Storage): ParameterExtractor | null {
+/** Returns the source of a parameter; null for a parameter that only type-graphql can resolve. */
+function toSource(parameter: Parameter, storage: Storage): ParameterSource | null {
   switch (parameter.kind) {
     case 'arg':
-      return (args) => args[parameter.name];
-    case 'args': {
-      const names = listArguments(parameter.getType() as Handler['target'], storage);
-      return (args) => pick(args, names);
-    }
+      return { argument: parameter.name };
+    case 'args':
+      return { names: listArguments(parameter.getType() as Handler['target'], storage) };
     case 'context':
-      return parameter.propertyName === undefined ? (_args, context) => context : null;
-    case 'custom': {
-      const { resolver, options } = parameter;
-      // Ours is `@Selected`, whose value is the same for all parents.
-      return options.arg ? null : (args, context, info) => resolver({ root: undefined, args, context, info } as never);
-    }
+      return parameter.propertyName === undefined ? 'context' : null;
+    case 'custom':
+      return (parameter.resolver as unknown) === resolveSelected ? 'selection' : null;
     case 'root':
-      return parameter.propertyName === undefined ? PARENT : null;
+      return parameter.propertyName === undefined ? 'parent' : null;
     default:
       return null;
   }

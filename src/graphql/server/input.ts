@@ -14,7 +14,7 @@ import {
 import { formatFieldPath, toFieldErrors } from '../../../schema/input.ts';
 import type { RequestContext } from '../../auth/request-context.ts';
 import { type FieldError, FieldErrors, ValidationError } from '../../shared/errors.ts';
-import { type NamedArgument, parseArguments, toNamedArgument } from '../engine/arguments.ts';
+import { findBrokenRules, type NamedArgument, parseArguments, toNamedArgument } from '../engine/arguments.ts';
 import { type PendingOperation, type RootField, toRawValue } from '../engine/root-fields.ts';
 import { findArgumentPaths } from './argument-names.ts';
 import { requireEdgeScopes } from './edge-scopes.ts';
@@ -72,14 +72,13 @@ export function parseInput(pending: PendingOperation, context: RequestContext): 
 
 /** Whether an argument of a root field breaks a rule that its type cannot express. */
 function breaksRule({ field, node }: RootField, variables: Values, sent: Values, now: number): boolean {
-  const checked = getArguments(field).filter(({ validate, checkRules }) => validate || checkRules);
+  const checked = getArguments(field).filter(({ validate, rules }) => validate || rules);
   if (checked.length === 0) return false;
   const values = getArgumentValues(field, node, variables);
-  return checked.some(({ name, validate, checkRules }) => {
-    // The value as it was sent: GraphQL takes an object in place of a list for its only item.
-    const isInvalid = validate && values[name] != null && validate(readRawArgument(node, name, sent), name).length > 0;
-    return isInvalid || (checkRules?.(values, now).length ?? 0) > 0;
-  });
+  // The value as it was sent: GraphQL takes an object in place of a list for its only item.
+  const isInvalid = ({ name, validate }: NamedArgument) =>
+    validate && values[name] != null && validate(readRawArgument(node, name, sent), name).length > 0;
+  return checked.some(isInvalid) || findBrokenRules(checked, values, now).length > 0;
 }
 
 function readRawArgument({ arguments: nodes = [] }: RootField['node'], name: string, variables: Values): unknown {

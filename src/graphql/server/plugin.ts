@@ -9,7 +9,7 @@ import type { RequestContext } from '../../auth/request-context.ts';
 import { type RequestSteps, toRoute } from '../../auth/request-pipeline.ts';
 import type { LargeBodyForm } from '../../http/bodies/large-body-form.ts';
 import { type ApiError, invalidField } from '../../shared/errors.ts';
-import { traced } from '../../shared/tracing.ts';
+import { tracing } from '../../shared/tracing.ts';
 import { meteredFieldResolver } from '../engine/metered-field-resolver.ts';
 import { limitDepth } from './depth.ts';
 import { limitDocument, limitLength } from './document-limits.ts';
@@ -120,7 +120,10 @@ export async function registerGraphqlRoute<Authenticated extends AuthenticatedRe
     // `operationSteps` authorizes the operation, once Apollo has read it from the document, and parses its input.
     authorize: (request, context) => bodies.admit(request, context),
     parseInput: () => undefined,
-    execute: (_input, request, reply) => traced('operation graphql', {}, () => execute(request, reply)),
+    execute(_input, request, reply) {
+      const run = () => execute(request, reply);
+      return tracing ? tracing.run('operation graphql', {}, run) : run();
+    },
     respond: (payload, _input, request, reply) => sendResult(payload, request, reply),
   });
   await app.register(async (scope) => {

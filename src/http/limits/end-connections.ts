@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
+import { hasSentRequest } from './slow-clients.ts';
 
 /** Milliseconds after the beginning of a stop in which a new connection may send its first request. */
 const GRACE_MS = 1_000;
@@ -11,15 +12,14 @@ const GRACE_MS = 1_000;
  */
 export function endConnectionsOnClose(app: FastifyInstance): void {
   const { server } = app;
-  const unused = new Set<Socket>();
+  const connections = new Set<Socket>();
   server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
-    unused.add(socket);
-    socket.once('close', () => unused.delete(socket));
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
   });
-  server.on('request', ({ socket }) => unused.delete(socket));
   app.addHook('preClose', async () => {
     const timer = setInterval(() => {
-      for (const socket of unused) socket.destroy();
+      for (const socket of connections) if (!hasSentRequest(socket)) socket.destroy();
       server.closeIdleConnections();
     }, GRACE_MS);
     server.once('close', () => clearInterval(timer));

@@ -30,9 +30,12 @@ interface Waiting {
  * Paces requests that no share is charged for. Those with a token that was verified before are admitted at once on routes with
  * `chargesShare`: `requests` limits them per share.
  *
- * @param isVerified Whether the token of the request was accepted a short time ago.
+ * @param authenticator tells whether the token of a request was accepted a short time ago
  */
-export function paceUncharged(app: FastifyInstance, isVerified: (request: FastifyRequest) => boolean): void {
+export function paceUncharged(
+  app: FastifyInstance,
+  authenticator: { isVerified(request: FastifyRequest): boolean },
+): void {
   const queue = new PacedQueue<Waiting>(PER_TURN, ({ request, begin }) => {
     // The client went away while it waited, or its connection was closed.
     if (request.raw.socket.destroyed) return false;
@@ -40,7 +43,7 @@ export function paceUncharged(app: FastifyInstance, isVerified: (request: Fastif
     return true;
   });
   app.addHook('onRequest', (request, _reply, begin) => {
-    if (request.routeOptions.config.chargesShare === true && isVerified(request)) begin();
+    if (request.routeOptions.config.chargesShare === true && authenticator.isVerified(request)) begin();
     else if (!queue.tryBegin({ request, begin })) enqueue(queue, { request, begin });
   });
 }

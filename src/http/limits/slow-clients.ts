@@ -19,6 +19,9 @@ const OPEN_REQUESTS = Symbol('open requests');
 
 type CountedSocket = Socket & { [OPEN_REQUESTS]?: number };
 
+/** Whether a request of the connection has been received. */
+export const hasSentRequest = (socket: CountedSocket): boolean => socket[OPEN_REQUESTS] !== undefined;
+
 /**
  * Closes connections with too many pipelined requests: Node parses all that arrive together in one iteration of the event loop, before
  * those of other connections.

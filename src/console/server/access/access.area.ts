@@ -1,4 +1,5 @@
 import { INTERNAL_SCOPES, SCOPE_DECLARATIONS, SCOPES } from '../../../../schema/scopes.ts';
+import { findSelection } from '../../../../schema/selection.ts';
 import { getTimeZone } from '../../../../schema/time-zone.ts';
 import {
   countActiveOf,
@@ -28,7 +29,6 @@ import { findEndpointsOf } from '../../../domain/webhooks/list-endpoints.ts';
 import { type ConsoleArea, type ConsoleContext, toChangeContext } from '../console-area.ts';
 import { loadBatched } from '../load-batched.ts';
 import { toLimit, toPage, toPageArgs, withoutNull } from '../page.ts';
-import { selectionIn } from '../selected.ts';
 import { accessTypes } from './access.schema.ts';
 import { findClient, findIntegrator, loadIntegrator, toClient, toIntegrator } from './find-access.ts';
 
@@ -210,7 +210,7 @@ export const accessArea: ConsoleArea = {
     Connection: {
       integrator: ({ integratorId }: ListedConnection, _, context) => loadIntegrator(context, integratorId),
       builder: ({ builderId }: ListedConnection, _, context, info) =>
-        context.loaders.load(builders.select(selectionIn(info)), builderId),
+        context.loaders.load(builders.select(findSelection(info)), builderId),
     },
   },
 };

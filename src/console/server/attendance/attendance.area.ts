@@ -1,10 +1,10 @@
 import { SignOnVisit } from '../../../../entities/sign-on-visit.entity.ts';
+import { findSelection } from '../../../../schema/selection.ts';
 import { CONFLICTS } from '../../../domain/attendance/decision-table.ts';
 import { archiveVisit, closeVisit } from '../../../domain/attendance/manual-changes.ts';
 import { resolveConflict } from '../../../domain/attendance/resolve-conflict.ts';
 import { signOnEvents, visits } from '../../../domain/readers/attendance.reader.ts';
 import { type ConsoleArea, type ConsoleContext, toChangeContext } from '../console-area.ts';
-import { selectionIn } from '../selected.ts';
 import { attendanceTypes } from './attendance.schema.ts';
 import { findConflict, listConflicts, parseConflictId, type ShownConflict } from './conflicts.ts';
 
@@ -12,7 +12,7 @@ import { findConflict, listConflicts, parseConflictId, type ShownConflict } from
 async function findVisit(context: ConsoleContext, visitId: string, info: object) {
   const { workerId, builderId } = await context.database.fork().findOneOrFail(SignOnVisit, { id: visitId });
   context.personalReads.add(workerId, 'SignOnVisit', builderId);
-  return visits.select(selectionIn(info)).findOne(context.database, visitId);
+  return visits.select(findSelection(info)).findOne(context.database, visitId);
 }
 
 /** Returns what changed since a poll, in all projects or in one. CON-8. */
@@ -66,9 +66,9 @@ export const attendanceArea: ConsoleArea = {
     Conflict: {
       description: ({ code }: ShownConflict) => CONFLICTS[code],
       recordedEvent: ({ eventId }: ShownConflict, _, context, info) =>
-        eventId && context.loaders.load(signOnEvents.select(selectionIn(info)), eventId),
+        eventId && context.loaders.load(signOnEvents.select(findSelection(info)), eventId),
       visit: ({ visitId }: ShownConflict, _, context, info) =>
-        visitId && context.loaders.load(visits.select(selectionIn(info)), visitId),
+        visitId && context.loaders.load(visits.select(findSelection(info)), visitId),
     },
   },
 };

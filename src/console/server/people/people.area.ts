@@ -1,5 +1,6 @@
 import { OAuthClient } from '../../../../entities/oauth-client.entity.ts';
 import { User } from '../../../../entities/user.entity.ts';
+import { findSelection } from '../../../../schema/selection.ts';
 import { findMembershipsOf } from '../../../domain/access/access-of-parents.ts';
 import { listUsers, showUser } from '../../../domain/access/list-access.ts';
 import { addMembership, removeMembership } from '../../../domain/access/memberships.ts';
@@ -19,7 +20,6 @@ import { invalidField } from '../../../shared/errors.ts';
 import { type ConsoleArea, type ConsoleContext, toChangeContext } from '../console-area.ts';
 import { loadBatched } from '../load-batched.ts';
 import { toLimit, toPage, toPageArgs, withoutNull } from '../page.ts';
-import { selectionIn } from '../selected.ts';
 import { peopleTypes } from './people.schema.ts';
 
 type ListedUser = Awaited<ReturnType<typeof listUsers>>['users'][number];
@@ -163,7 +163,7 @@ export const peopleArea: ConsoleArea = {
     },
     Membership: {
       builder: ({ builderId }: { builderId: string }, _, context, info) =>
-        context.loaders.load(builders.select(selectionIn(info)), builderId),
+        context.loaders.load(builders.select(findSelection(info)), builderId),
     },
   },
 };
