@@ -94,22 +94,22 @@ export function createMeasuredRequests(
       name: 'GET /timesheets?limit=5',
       send: () => send('/timesheets?limit=5', undefined, { 'x-service-builder-id': builderId }),
       // Goal: 30 and 110.
-      maxFiles: 51,
-      maxFunctions: 185,
+      maxFiles: 38,
+      maxFunctions: 160,
     },
     {
       name: 'POST sign-on-events',
       send: () => send(`/builders/${builderId}/projects/${projectId}/sign-on-events`, signOn(++events)),
       // Goal: 32 and 140.
-      maxFiles: 53,
-      maxFunctions: 215,
+      maxFiles: 46,
+      maxFunctions: 200,
     },
     {
       name: 'GraphQL dashboard',
       send: () => send('/graphql', { query: DASHBOARD, variables: { builderId } }),
       // Goal: 34 files.
-      maxFiles: 65,
-      maxFunctions: 255,
+      maxFiles: 55,
+      maxFunctions: 230,
     },
   ];
 }
