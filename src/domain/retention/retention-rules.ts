@@ -11,8 +11,8 @@ export interface RetentionRule {
   since: string;
   /** Days after that until the data is deleted. */
   days: number;
-  /** What deletes it: the purge job by `purge`, or another part of the service. */
-  by: 'purge' | 'sweep' | 'rate limiter' | 'event retention' | 'webhook retention';
+  /** The part of the service that deletes it, where it is not the purge job. */
+  by?: 'sweep' | 'rate limiter' | 'event retention' | 'webhook retention';
   /**
    * Statement of the purge job: SQL in which `:now` is the current instant and `:before` the one `days` earlier, or a function that
    * returns the number of deleted rows.
@@ -49,7 +49,6 @@ export const RETENTION_RULES = {
     data: 'Authorisations of applications, with their codes and refresh tokens',
     since: 'expiry of the last token; at once for a code that was never used',
     days: REFRESH_TOKEN_DAYS,
-    by: 'purge',
     purge: `delete from oauth_token_family family where family.expires_at < :before
       or (family.expires_at < :now and family.revoked_at is null
         and exists (select from oauth_authorization_code code where code.family_id = family.id and code.used_at is null))`,
@@ -59,7 +58,6 @@ export const RETENTION_RULES = {
     data: 'Refresh tokens that were replaced',
     since: 'expiry',
     days: REFRESH_TOKEN_DAYS,
-    by: 'purge',
     purge: 'delete from oauth_refresh_token where expires_at < :before',
   },
   revokedTokens: {
@@ -67,49 +65,42 @@ export const RETENTION_RULES = {
     since: 'expiry of the token',
     // An instance whose clock is behind accepts tokens after their expiry by the database's clock.
     days: 1,
-    by: 'purge',
     purge: 'delete from oauth_revoked_token where expires_at < :before',
   },
   passwordLinks: {
     data: 'Links for choosing a password, by digest',
     since: 'expiry',
     days: 0,
-    by: 'purge',
     purge: 'delete from password_link where expires_at < :before',
   },
   sessions: {
     data: 'Sessions of users',
     since: 'expiry',
     days: 0,
-    by: 'purge',
     purge: 'delete from oauth_session where expires_at < :before',
   },
   consoleSessions: {
     data: 'Sessions of staff users in the console',
     since: 'expiry',
     days: 0,
-    by: 'purge',
     purge: 'delete from console_session where expires_at < :before',
   },
   usage: {
     data: 'Numbers of requests by integrator and day',
     since: 'the day',
     days: 400,
-    by: 'purge',
     purge: 'delete from usage_day where date < (:before)::timestamptz::date',
   },
   rejections: {
     data: 'Rejected requests; the latest of each integrator',
     since: 'the request',
     days: 30,
-    by: 'purge',
     purge: 'delete from rejection where at < :before',
   },
   attempts: {
     data: 'Failed sign-ins, by digest of address and account',
     since: 'end of the delay that they cause',
     days: 0,
-    by: 'purge',
     purge: 'delete from oauth_sign_in_attempt where expires_at < :before',
   },
   budgets: {
@@ -122,11 +113,10 @@ export const RETENTION_RULES = {
     data: 'Gate events that were refused with 409',
     since: 'the last repetition',
     days: 365,
-    by: 'purge',
     purge: `delete from sign_on_conflict where id in
       (select id from sign_on_conflict where updated_at < :before order by id limit ${MAX_ROWS})`,
   },
-  audit: { data: 'Entries of the audit log', since: 'the entry', days: AUDIT_DAYS, by: 'purge', purge: purgeAudit },
+  audit: { data: 'Entries of the audit log', since: 'the entry', days: AUDIT_DAYS, purge: purgeAudit },
   events: { data: 'Events of the change feed', since: 'the end of their day', days: EVENT_DAYS, by: 'event retention' },
   deliveries: {
     data: 'Deliveries to webhook endpoints',
