@@ -3,7 +3,8 @@ import { Id, Instant, OwnFile, Timestamped } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 
 /** Role of a user who works for the operator (ACC-26). */
-const StaffRoleName = { VIEWER: 'VIEWER', OPERATOR: 'OPERATOR', ADMIN: 'ADMIN' } as const;
+export const StaffRole = { VIEWER: 'VIEWER', OPERATOR: 'OPERATOR', ADMIN: 'ADMIN' } as const;
+export type StaffRole = keyof typeof StaffRole;
 
 /** A user of one or more builders, who can sign in and to whom records can be linked; or a staff user, who belongs to no builder. */
 @Entity({ tableName: 'app_user' })
@@ -40,8 +41,8 @@ export class User extends Timestamped {
   pictureKey!: string | null;
 
   /** Null for a user of builders. */
-  @Enum({ items: () => StaffRoleName, nullable: true })
-  staffRole!: keyof typeof StaffRoleName | null;
+  @Enum({ items: () => StaffRole, nullable: true })
+  staffRole!: StaffRole | null;
 
   @Instant({ nullable: true })
   disabledAt!: string | null;

@@ -2,8 +2,11 @@ import { type EntityClass, type FilterQuery, LockMode, UniqueConstraintViolation
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '../database/database.ts';
 import type { Clock } from '../shared/clock.ts';
+import type { IdKind } from '../shared/ids.ts';
+import { parseId } from './access/access-values.ts';
 import { InvalidInputError } from './access/invalid-input-error.ts';
 import { type AuditedChange, type AuditSource, recordAudit } from './audit/record-audit.ts';
+import { requireUnchanged } from './edit-conflicts.ts';
 
 /** What an operator's change needs: the database of one region, the clock, and who makes the change. */
 export interface ChangeContext {
@@ -52,14 +55,47 @@ export function lockRow<T extends object>(em: EntityManager, entity: EntityClass
   return em.findOne(entity, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
 }
 
-/** Returns the row with the id. Throws `InvalidInputError` for the field if the region has none. */
+/** Returns the row with the id. Throws `InvalidInputError` for an id of another kind, and if the region has none. */
 export async function requireRow<T extends { id: string }>(
   { database }: Pick<ChangeContext, 'database'>,
   em: EntityManager,
   entity: EntityClass<T>,
-  named: { field: string; what: string; id: string },
+  kind: IdKind,
+  id: string,
+  { field = `${kind}Id`, lockMode }: { field?: string; lockMode?: LockMode } = {},
 ): Promise<T> {
-  const row = await em.findOne(entity, { id: named.id } as FilterQuery<T>);
-  if (!row) throw new InvalidInputError(named.field, `there is no ${named.what} ${named.id} in ${database.region}`);
+  const row = await em.findOne(entity, { id: parseId(field, kind, id) } as FilterQuery<T>, { lockMode });
+  if (!row) throw new InvalidInputError(field, `there is no ${kind} ${id} in ${database.region}`);
   return row as T;
+}
+
+/** Does the same for update. Throws 409 `EDIT_CONFLICT` if the row has changed since the person saw it. */
+export async function lockRequiredRow<T extends { id: string; updatedAt: string }>(
+  context: ChangeContext,
+  em: EntityManager,
+  entity: EntityClass<T>,
+  kind: IdKind,
+  id: string,
+): Promise<T> {
+  const row = await requireRow(context, em, entity, kind, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  await requireUnchanged(context, em, row, id);
+  return row;
+}
+
+/**
+ * Assigns the values to a locked row and records the change, unless the row has all of them. Returns whether it has changed.
+ *
+ * @param record records the change with the values before and after it
+ */
+export async function changeRow<T extends object>(
+  row: T,
+  after: Partial<T>,
+  now: string,
+  record: (values: { before: object; after: object }) => Promise<void>,
+): Promise<boolean> {
+  const before = Object.fromEntries(Object.keys(after).map((name) => [name, row[name as keyof T]]));
+  if (JSON.stringify(before) === JSON.stringify(after)) return false;
+  Object.assign(row, after, 'updatedAt' in row && { updatedAt: now });
+  await record({ before, after });
+  return true;
 }

@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { conflict } from '../shared/errors.ts';
 import { AUDIT_ACTIONS, type AuditAction } from './audit/audited-objects.ts';
-import type { ChangeContext } from './change-context.ts';
 
 interface LastChange {
   action: AuditAction;
@@ -20,7 +19,7 @@ const SELECT_LAST_CHANGE = `select entry.action, to_char(entry.at, 'YYYY-MM-DD"T
  * audit log has it. CON-6.
  */
 export async function requireUnchanged(
-  { expectedUpdatedAt }: Pick<ChangeContext, 'expectedUpdatedAt'>,
+  { expectedUpdatedAt }: { expectedUpdatedAt?: string },
   em: EntityManager,
   row: { updatedAt: string },
   objectId: string,

@@ -9,7 +9,7 @@ import {
   isListType,
   isNonNullType,
 } from 'graphql';
-import type { StaffRole } from '../../src/domain/access/staff-roles.ts';
+import type { StaffRole } from '../../entities/user.entity.ts';
 
 /** Returns the queries and mutations of the console. */
 export const consoleOperations = (schema: GraphQLSchema) =>

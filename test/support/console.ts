@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
+import type { StaffRole } from '../../entities/user.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import type { Databases } from '../../src/database/database.ts';
-import type { StaffRole } from '../../src/domain/access/staff-roles.ts';
 import type { Clock } from '../../src/shared/clock.ts';
 import type { RegionId } from '../../src/shared/regions.ts';
 import { Browser } from '../oauth/browser.ts';

@@ -166,8 +166,7 @@ export async function exportData(
   try {
     await inTransaction(context, async (em, _now, record) => {
       if (builderId === undefined) return record({ action: 'region.exported', objectId: database.region, after: {} });
-      const named = { field: 'builder', what: 'builder', id: builderId };
-      const { name } = await requireRow(context, em, Builder, named);
+      const { name } = await requireRow(context, em, Builder, 'builder', builderId, { field: 'builder' });
       await record({ action: 'builder.exported', objectId: builderId, builderId, after: { name } });
     });
     const exported = await exportWithStoredFiles(database, storage, folder, { onProgress, builderId });

@@ -2,9 +2,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Builder } from '../../../entities/builder.entity.ts';
 import { User } from '../../../entities/user.entity.ts';
-import { parseId } from '../../domain/access/access-values.ts';
-import { InvalidInputError } from '../../domain/access/invalid-input-error.ts';
-import { toUserFilter } from '../../domain/access/users.ts';
+import { requireUser } from '../../domain/access/users.ts';
 import { type ChangeContext, inTransaction, requireRow } from '../../domain/change-context.ts';
 import { inspectImage } from '../../images/inspect.ts';
 import { BadImage } from '../../images/types.ts';
@@ -21,9 +19,8 @@ export async function setBuilderLogo(
   storage: Storage,
   request: { builder: string; file: string },
 ) {
-  const id = parseId('builder', 'builder', request.builder);
-  const { database } = context;
-  await requireRow(context, database.fork(), Builder, { field: 'builder', what: 'builder', id });
+  const { builder: id } = request;
+  await requireRow(context, context.database.fork(), Builder, 'builder', id, { field: 'builder' });
   const { key, contentType } = await storeImage(storage, 'logos', id, request.file);
   await inTransaction(context, (em, now) => em.nativeUpdate(Builder, { id }, { logoKey: key, updatedAt: now }));
   return { builderId: id, contentType, logoKey: key };
@@ -35,15 +32,10 @@ export async function setUserPicture(
   storage: Storage,
   request: { user: string; file: string },
 ) {
-  const where = toUserFilter('user', request.user);
-  const { database } = context;
-  const found = await database.fork().findOne(User, where);
-  if (!found) throw new InvalidInputError('user', `there is no user ${request.user} in ${database.region}`);
-  const { key, contentType } = await storeImage(storage, 'pictures', found.id, request.file);
-  await inTransaction(context, (em, now) =>
-    em.nativeUpdate(User, { id: found.id }, { pictureKey: key, updatedAt: now }),
-  );
-  return { userId: found.id, email: found.email, contentType, pictureKey: key };
+  const { id, email } = await requireUser(context, context.database.fork(), request.user);
+  const { key, contentType } = await storeImage(storage, 'pictures', id, request.file);
+  await inTransaction(context, (em, now) => em.nativeUpdate(User, { id }, { pictureKey: key, updatedAt: now }));
+  return { userId: id, email, contentType, pictureKey: key };
 }
 
 /** Stores the bytes before the row refers to them. The upload sweep deletes those of the previous image. */

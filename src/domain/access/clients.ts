@@ -4,9 +4,7 @@ import { Integrator } from '../../../entities/integrator.entity.ts';
 import { OAuthClient } from '../../../entities/oauth-client.entity.ts';
 import { newId } from '../../shared/ids.ts';
 import { hashSecret, newSecret, VALID_SECRETS } from '../../shared/secrets.ts';
-import { type ChangeContext, inTransaction, lockRow, requireRow } from '../change-context.ts';
-import { requireUnchanged } from '../edit-conflicts.ts';
-import { parseId } from './access-values.ts';
+import { type ChangeContext, changeRow, inTransaction, lockRequiredRow, requireRow } from '../change-context.ts';
 import { type NewClient, validateClient } from './client-rules.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
 
@@ -15,17 +13,13 @@ export async function createClient(context: ChangeContext, request: NewClient) {
   const client = validateClient(request);
   return inTransaction(context, async (em, now, record) => {
     const { integratorId } = client;
-    if (integratorId !== null) {
-      await requireRow(context, em, Integrator, { field: 'integratorId', what: 'integrator', id: integratorId });
-    }
+    if (integratorId !== null) await requireRow(context, em, Integrator, 'integrator', integratorId);
     const id = newId('client', context.clock.now());
     await em.insert(OAuthClient, { id, ...client, disabledAt: null, createdAt: now, updatedAt: now });
     const secret = client.type === 'CONFIDENTIAL' ? await addSecret(em, id, now) : null;
     await record({ action: 'client.created', objectId: id, integratorId, after: client });
-    return {
-      ...{ clientId: id, clientSecret: secret?.secret ?? null },
-      ...{ ...client, type: client.type.toLowerCase(), createdAt: now },
-    };
+    const type = client.type.toLowerCase();
+    return { clientId: id, clientSecret: secret?.secret ?? null, ...client, type, createdAt: now };
   });
 }
 
@@ -41,23 +35,25 @@ type ClientUpdate = Partial<
 export async function updateClient(context: ChangeContext, id: string, update: ClientUpdate) {
   return inTransaction(context, async (em, now, record) => {
     const client = await lockClient(context, em, id);
-    const before = { ...client };
     const { name, grants, scopes, redirectUris, origins } = { ...client, ...withoutUndefined(update) };
     const keepsPilot = update.scopes === undefined || scopes.some((text) => /\bwrite:sign_on_events\b/.test(text));
     const agreement = update.pilotAgreement === undefined && keepsPilot ? client.pilotAgreement : update.pilotAgreement;
+    const { integratorId, internal, type } = client;
     const valid = validateClient({
-      ...{ integratorId: client.integratorId ?? undefined, internal: client.internal, type: client.type },
-      ...{ name, grants, scopes, redirectUris, origins, pilotAgreement: agreement ?? undefined },
+      integratorId: integratorId ?? undefined,
+      internal,
+      name,
+      type,
+      grants,
+      scopes,
+      redirectUris,
+      origins,
+      pilotAgreement: agreement ?? undefined,
     });
-    const changed = (Object.keys(valid) as (keyof typeof valid)[]).some(
-      (key) => JSON.stringify(valid[key]) !== JSON.stringify(client[key]),
+    const changed = await changeRow(client, valid, now, (values) =>
+      record({ action: 'client.updated', objectId: id, integratorId, ...values }),
     );
-    if (changed) {
-      Object.assign(client, valid, { updatedAt: now });
-      const { integratorId } = client;
-      await record({ action: 'client.updated', objectId: id, integratorId, before, after: valid });
-    }
-    return { clientId: id, ...valid, type: client.type.toLowerCase(), changed };
+    return { clientId: id, ...valid, type: type.toLowerCase(), changed };
   });
 }
 
@@ -80,10 +76,8 @@ export async function rotateSecret(context: ChangeContext, id: string) {
     const after = { secretIds: [added.id, ...secrets.slice(0, VALID_SECRETS - 1).map((secret) => secret.id)] };
     const { integratorId } = client;
     await record({ action: 'client_secret.rotated', objectId: id, integratorId, before, after });
-    return {
-      ...{ clientId: id, clientSecret: added.secret },
-      ...{ validSecrets: secrets.length - dropped.length + 1, dropped: dropped.length },
-    };
+    const validSecrets = secrets.length - dropped.length + 1;
+    return { clientId: id, clientSecret: added.secret, validSecrets, dropped: dropped.length };
   });
 }
 
@@ -96,25 +90,20 @@ export const enableClient = (context: ChangeContext, id: string) => setClientEna
 async function setClientEnabled(context: ChangeContext, id: string, enabled: boolean) {
   return inTransaction(context, async (em, now, record) => {
     const client = await lockClient(context, em, id);
-    const changed = (client.disabledAt === null) !== enabled;
-    if (changed) {
-      const before = { disabledAt: client.disabledAt };
-      client.disabledAt = enabled ? null : now;
-      client.updatedAt = now;
-      const { integratorId, disabledAt } = client;
-      const action = enabled ? 'client.enabled' : 'client.disabled';
-      await record({ action, objectId: id, integratorId, before, after: { disabledAt } });
-    }
+    const { integratorId } = client;
+    const action = enabled ? 'client.enabled' : 'client.disabled';
+    const changed = await changeRow(
+      client,
+      { disabledAt: enabled ? null : (client.disabledAt ?? now) },
+      now,
+      (values) => record({ action, objectId: id, integratorId, ...values }),
+    );
     return { clientId: id, name: client.name, disabledAt: client.disabledAt, changed };
   });
 }
 
-async function lockClient(context: ChangeContext, em: EntityManager, id: string): Promise<OAuthClient> {
-  const client = await lockRow(em, OAuthClient, { id: parseId('clientId', 'client', id) });
-  if (!client) throw new InvalidInputError('clientId', `there is no client ${id} in ${context.database.region}`);
-  await requireUnchanged(context, em, client, id);
-  return client;
-}
+const lockClient = (context: ChangeContext, em: EntityManager, id: string): Promise<OAuthClient> =>
+  lockRequiredRow(context, em, OAuthClient, 'client', id);
 
 async function addSecret(em: EntityManager, clientId: string, createdAt: string) {
   const secret = newSecret();

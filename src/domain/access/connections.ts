@@ -3,7 +3,7 @@ import { Builder } from '../../../entities/builder.entity.ts';
 import { Connection } from '../../../entities/connection.entity.ts';
 import { Integrator } from '../../../entities/integrator.entity.ts';
 import { INTERNAL_SCOPES } from '../../../schema/scopes.ts';
-import { type ChangeContext, insertUnique, inTransaction, lockRow, requireRow } from '../change-context.ts';
+import { type ChangeContext, changeRow, insertUnique, inTransaction, lockRow, requireRow } from '../change-context.ts';
 import { requireUnchanged } from '../edit-conflicts.ts';
 import { parseId, parseScopes } from './access-values.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
@@ -53,12 +53,9 @@ export async function updateConnection(context: ChangeContext, request: Connecti
     const connection = await lockConnection(context, em, key);
     if (connection.status !== 'ACTIVE')
       throw new InvalidInputError('builderId', `the connection of ${key.integratorId} to ${key.builderId} is revoked`);
-    const before = { scopes: connection.scopes };
-    const changed = before.scopes.join(' ') !== after.scopes.join(' ');
-    if (changed) {
-      Object.assign(connection, after, { updatedAt: now });
-      await record({ ...toSubject(key), action: 'connection.updated', before, after });
-    }
+    const changed = await changeRow(connection, after, now, (values) =>
+      record({ ...toSubject(key), action: 'connection.updated', ...values }),
+    );
     return { ...key, status: connection.status, ...after, changed };
   });
 }
@@ -68,12 +65,9 @@ export async function revokeConnection(context: ChangeContext, request: Connecti
   const key = checkKey(request);
   return inTransaction(context, async (em, now, record) => {
     const connection = await lockConnection(context, em, key);
-    const changed = connection.status === 'ACTIVE';
-    if (changed) {
-      Object.assign(connection, { status: 'REVOKED', updatedAt: now });
-      const [before, after] = [{ status: 'ACTIVE' }, { status: 'REVOKED' }];
-      await record({ ...toSubject(key), action: 'connection.revoked', before, after });
-    }
+    const changed = await changeRow(connection, { status: 'REVOKED' }, now, (values) =>
+      record({ ...toSubject(key), action: 'connection.revoked', ...values }),
+    );
     return { ...key, status: 'REVOKED', scopes: connection.scopes, changed };
   });
 }
@@ -105,8 +99,8 @@ async function requireIntegratorAndBuilder(
   em: EntityManager,
   key: ConnectionKey,
 ): Promise<void> {
-  await requireRow(context, em, Integrator, { field: 'integratorId', what: 'integrator', id: key.integratorId });
-  await requireRow(context, em, Builder, { field: 'builderId', what: 'builder', id: key.builderId });
+  await requireRow(context, em, Integrator, 'integrator', key.integratorId);
+  await requireRow(context, em, Builder, 'builder', key.builderId);
 }
 
 /** Returns what the audit log records a change of the connection about. */

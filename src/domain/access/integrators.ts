@@ -1,9 +1,7 @@
 import { Integrator } from '../../../entities/integrator.entity.ts';
 import { newId } from '../../shared/ids.ts';
-import { type ChangeContext, inTransaction, lockRow } from '../change-context.ts';
-import { requireUnchanged } from '../edit-conflicts.ts';
-import { parseDeepLinkScheme, parseId, requireSingleLine } from './access-values.ts';
-import { InvalidInputError } from './invalid-input-error.ts';
+import { type ChangeContext, changeRow, inTransaction, lockRequiredRow } from '../change-context.ts';
+import { parseDeepLinkScheme, requireSingleLine } from './access-values.ts';
 
 interface NewIntegrator {
   name: string;
@@ -24,22 +22,13 @@ export async function createIntegrator(context: ChangeContext, request: NewInteg
 
 /** Replaces properties of an integrator; absent ones are kept. */
 export async function updateIntegrator(context: ChangeContext, id: string, update: Partial<NewIntegrator>) {
-  parseId('integratorId', 'integrator', id);
   return inTransaction(context, async (em, now, record) => {
-    const integrator = await lockRow(em, Integrator, { id });
-    if (!integrator)
-      throw new InvalidInputError('integratorId', `there is no integrator ${id} in ${context.database.region}`);
-    await requireUnchanged(context, em, integrator, id);
-    const before = { name: integrator.name, deepLinkSchemes: integrator.deepLinkSchemes };
-    const after = validate({
-      name: update.name ?? before.name,
-      deepLinkSchemes: update.deepLinkSchemes ?? before.deepLinkSchemes,
-    });
-    const changed = JSON.stringify(before) !== JSON.stringify(after);
-    if (changed) {
-      Object.assign(integrator, after, { updatedAt: now });
-      await record({ action: 'integrator.updated', objectId: id, integratorId: id, before, after });
-    }
+    const integrator = await lockRequiredRow(context, em, Integrator, 'integrator', id);
+    const { name = integrator.name, deepLinkSchemes = integrator.deepLinkSchemes } = update;
+    const after = validate({ name, deepLinkSchemes });
+    const changed = await changeRow(integrator, after, now, (values) =>
+      record({ action: 'integrator.updated', objectId: id, integratorId: id, ...values }),
+    );
     return { integratorId: id, ...after, changed };
   });
 }

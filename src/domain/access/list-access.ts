@@ -8,9 +8,8 @@ import { ClientType, OAuthClient } from '../../../entities/oauth-client.entity.t
 import { User } from '../../../entities/user.entity.ts';
 import { toComparableText } from '../../shared/comparable-text.ts';
 import { type ChangeContext, requireRow } from '../change-context.ts';
-import { parseId } from './access-values.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
-import { toUserFilter } from './users.ts';
+import { requireUser } from './users.ts';
 
 /** A page of a list in the order of its key, which for identifiers is that of creation. */
 export interface AccessPage {
@@ -92,8 +91,7 @@ export async function listIntegrators(context: ReadContext, { name }: Integrator
 /** Returns an integrator with the ids of its clients and its connections. */
 export async function showIntegrator(context: ReadContext, id: string) {
   const em = context.database.fork();
-  parseId('integratorId', 'integrator', id);
-  const integrator = await requireRow(context, em, Integrator, { field: 'integratorId', what: 'integrator', id });
+  const integrator = await requireRow(context, em, Integrator, 'integrator', id);
   const clients = await em.find(OAuthClient, { integratorId: id }, { orderBy: { id: 'asc' } });
   const connections = await em.find(Connection, { integratorId: id }, { orderBy: { id: 'asc' } });
   return { ...toIntegrator(integrator), clients: clients.map(toClient), connections: connections.map(toConnection) };
@@ -125,8 +123,7 @@ export async function listClients(context: ReadContext, filter: ClientFilter, pa
 /** Returns a client with its integrator's name and the times of its valid secrets. */
 export async function showClient(context: ReadContext, id: string) {
   const em = context.database.fork();
-  parseId('clientId', 'client', id);
-  const client = await requireRow(context, em, OAuthClient, { field: 'clientId', what: 'client', id });
+  const client = await requireRow(context, em, OAuthClient, 'client', id);
   const integrator = client.integratorId === null ? null : await em.findOne(Integrator, { id: client.integratorId });
   const secrets = await em.execute<{ id: number; created_at: string }[]>(
     'select id, created_at::text from oauth_client_secret where client_id = ? order by created_at desc, id desc',
@@ -195,8 +192,7 @@ export async function listUsers(context: ReadContext, filter: UserFilter, page: 
 /** Returns a user, given by id or e-mail address, with the memberships. */
 export async function showUser(context: ReadContext, who: string) {
   const em = context.database.fork();
-  const user = await em.findOne(User, toUserFilter('user', who));
-  if (!user) throw new InvalidInputError('user', `there is no user ${who} in ${context.database.region}`);
+  const user = await requireUser(context, em, who);
   const memberships = await em.find(Membership, { userId: user.id }, { orderBy: { builderId: 'asc' } });
   return { ...toUser(user), memberships: memberships.map(({ builderId, role }) => ({ builderId, role })) };
 }

@@ -2,11 +2,10 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { Builder } from '../../../entities/builder.entity.ts';
 import { Membership } from '../../../entities/membership.entity.ts';
 import { TokenFamily } from '../../../entities/token-family.entity.ts';
-import { User } from '../../../entities/user.entity.ts';
-import { type ChangeContext, insertUnique, inTransaction, lockRow, requireRow } from '../change-context.ts';
-import { parseId, requireSingleLine } from './access-values.ts';
+import { type ChangeContext, changeRow, insertUnique, inTransaction, lockRow, requireRow } from '../change-context.ts';
+import { requireSingleLine } from './access-values.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
-import { toUserFilter } from './users.ts';
+import { requireUser } from './users.ts';
 
 interface MembershipKey {
   /** Id or e-mail address. */
@@ -35,12 +34,9 @@ export async function updateMembership(context: ChangeContext, request: Membersh
   const role = parseRole(request.role);
   return inTransaction(context, async (em, now, record) => {
     const { user, builder, membership } = await lockMembership(context, em, request);
-    const changed = membership.role !== role;
-    if (changed) {
-      const before = { role: membership.role };
-      Object.assign(membership, { role, updatedAt: now });
-      await record({ ...toSubject(membership), action: 'membership.updated', before, after: { role } });
-    }
+    const changed = await changeRow(membership, { role }, now, (values) =>
+      record({ ...toSubject(membership), action: 'membership.updated', ...values }),
+    );
     return { userId: user.id, email: user.email, builderId: builder.id, builderName: builder.name, role, changed };
   });
 }
@@ -51,11 +47,8 @@ export async function removeMembership(context: ChangeContext, request: Membersh
     const { user, builder, membership } = await lockMembership(context, em, request);
     const { userId, builderId, role } = membership;
     em.remove(membership);
-    const revokedConsents = await em.nativeUpdate(
-      TokenFamily,
-      { userId, builderId, revokedAt: null },
-      { revokedAt: now },
-    );
+    const families = { userId, builderId, revokedAt: null };
+    const revokedConsents = await em.nativeUpdate(TokenFamily, families, { revokedAt: now });
     const before = { userId, builderId, role, revokedConsents };
     await record({ ...toSubject(membership), action: 'membership.deleted', before });
     return { userId, email: user.email, builderId, builderName: builder.name, role };
@@ -74,11 +67,8 @@ async function requireUserAndBuilder(
   em: EntityManager,
   { user: who, builderId: id }: MembershipKey,
 ) {
-  const where = toUserFilter('user', who);
-  parseId('builderId', 'builder', id);
-  const user = await em.findOne(User, where);
-  if (!user) throw new InvalidInputError('user', `there is no user ${who} in ${context.database.region}`);
-  const builder = await requireRow(context, em, Builder, { field: 'builderId', what: 'builder', id });
+  const user = await requireUser(context, em, who);
+  const builder = await requireRow(context, em, Builder, 'builder', id);
   return { user, builder };
 }
 

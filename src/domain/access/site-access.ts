@@ -2,8 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { Project } from '../../../entities/project.entity.ts';
 import { SiteAccess } from '../../../entities/site-access.entity.ts';
 import { Worker } from '../../../entities/worker.entity.ts';
-import { type ChangeContext, insertUnique, inTransaction, lockRow, requireRow } from '../change-context.ts';
-import { parseId } from './access-values.ts';
+import { type ChangeContext, changeRow, insertUnique, inTransaction, lockRow, requireRow } from '../change-context.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
 
 interface SiteAccessKey {
@@ -16,25 +15,16 @@ export async function grantSiteAccess(context: ChangeContext, request: SiteAcces
   return inTransaction(context, async (em, now, record) => {
     const { key, builderId } = await requireWorkerAndProject(context, em, request);
     const access = await lockRow(em, SiteAccess, key);
+    const after = { grantedAt: now, revokedAt: null };
+    const recordGrant = (values: object) =>
+      record({ ...toSubject(key, builderId), action: 'site_access.granted', ...values });
     if (!access) {
       const problem = `${key.workerId} was given access to ${key.projectId} by another command at the same time`;
-      await insertUnique(
-        em,
-        SiteAccess,
-        { ...key, builderId, grantedAt: now, revokedAt: null },
-        { field: 'workerId', problem },
-      );
-      const after = { ...key, grantedAt: now, revokedAt: null };
-      await record({ ...toSubject(key, builderId), action: 'site_access.granted', after });
-      return { ...after, builderId, changed: true };
+      await insertUnique(em, SiteAccess, { ...key, builderId, ...after }, { field: 'workerId', problem });
+      await recordGrant({ after: { ...key, ...after } });
+      return { ...key, ...after, builderId, changed: true };
     }
-    const changed = access.revokedAt !== null;
-    if (changed) {
-      const before = { grantedAt: access.grantedAt, revokedAt: access.revokedAt };
-      const after = { grantedAt: now, revokedAt: null };
-      Object.assign(access, after);
-      await record({ ...toSubject(key, builderId), action: 'site_access.granted', before, after });
-    }
+    const changed = await changeRow(access, access.revokedAt === null ? {} : after, now, recordGrant);
     return { ...key, builderId, grantedAt: access.grantedAt, revokedAt: null, changed };
   });
 }
@@ -45,16 +35,9 @@ export async function revokeSiteAccess(context: ChangeContext, request: SiteAcce
     const { key, builderId } = await requireWorkerAndProject(context, em, request);
     const access = await lockRow(em, SiteAccess, key);
     if (!access) throw new InvalidInputError('workerId', `${key.workerId} was never given access to ${key.projectId}`);
-    const changed = access.revokedAt === null;
-    if (changed) {
-      const { grantedAt } = access;
-      access.revokedAt = now;
-      const [before, after] = [
-        { grantedAt, revokedAt: null },
-        { grantedAt, revokedAt: now },
-      ];
-      await record({ ...toSubject(key, builderId), action: 'site_access.revoked', before, after });
-    }
+    const changed = await changeRow(access, { revokedAt: access.revokedAt ?? now }, now, (values) =>
+      record({ ...toSubject(key, builderId), action: 'site_access.revoked', ...values }),
+    );
     return { ...key, builderId, grantedAt: access.grantedAt, revokedAt: access.revokedAt, changed };
   });
 }
@@ -64,19 +47,15 @@ async function requireWorkerAndProject(
   em: EntityManager,
   { workerId, projectId }: SiteAccessKey,
 ) {
-  const key = {
-    workerId: parseId('workerId', 'worker', workerId),
-    projectId: parseId('projectId', 'project', projectId),
-  };
-  const worker = await requireRow(context, em, Worker, { field: 'workerId', what: 'worker', id: workerId });
-  const project = await requireRow(context, em, Project, { field: 'projectId', what: 'project', id: projectId });
+  const worker = await requireRow(context, em, Worker, 'worker', workerId);
+  const project = await requireRow(context, em, Project, 'project', projectId);
   if (worker.builderId !== project.builderId) {
     throw new InvalidInputError(
       'projectId',
       `${projectId} belongs to ${project.builderId}, the worker to ${worker.builderId}`,
     );
   }
-  return { key, builderId: worker.builderId };
+  return { key: { workerId, projectId }, builderId: worker.builderId };
 }
 
 /** Returns what the audit log records a change of the access about. */

@@ -1,20 +1,21 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type FilterQuery, raw } from '@mikro-orm/core';
+import { LockMode, raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { ConsoleSession } from '../../../entities/console-session.entity.ts';
+import { PasswordLink } from '../../../entities/password-link.entity.ts';
 import { Session } from '../../../entities/session.entity.ts';
 import { TokenFamily } from '../../../entities/token-family.entity.ts';
-import { User } from '../../../entities/user.entity.ts';
+import { type StaffRole, User } from '../../../entities/user.entity.ts';
 import { toComparableText } from '../../shared/comparable-text.ts';
 import { newId } from '../../shared/ids.ts';
 import type { RegionId } from '../../shared/regions.ts';
-import { type ChangeContext, insertUnique, inTransaction, lockRow } from '../change-context.ts';
+import { type ChangeContext, changeRow, insertUnique, inTransaction } from '../change-context.ts';
 import { requireUnchanged } from '../edit-conflicts.ts';
 import { parseEmailAddress, parseId, requireSingleLine } from './access-values.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
 import { checkPassword } from './password-rules.ts';
 import { hashPassword } from './passwords.ts';
-import { STAFF_ROLES, type StaffRole } from './staff-roles.ts';
+import { STAFF_ROLES } from './staff-roles.ts';
 
 export interface NewUser {
   email: string;
@@ -116,21 +117,19 @@ export async function updateUser(context: ChangeContext, who: string, update: Us
     const user = await lockUser(context, em, who);
     if (valid.staffRole !== undefined && user.staffRole === null)
       throw new InvalidInputError('role', `${user.email} is not a staff user, and cannot become one`);
-    const before = { name: user.name, email: user.email, staffRole: user.staffRole };
-    const after = { ...before, ...valid };
-    const changed = JSON.stringify(before) !== JSON.stringify(after);
-    if (changed) {
-      if (after.email !== before.email) {
-        if (await em.count(User, { ...toEmailFilter(after.email), id: { $ne: user.id } }))
-          throw emailTaken(context.database.region, after.email);
-        // They were sent to the earlier address.
-        await em.execute('delete from password_link where user_id = ?', [user.id]);
-      }
-      Object.assign(user, valid, { updatedAt: now });
-      const action = user.staffRole === null ? 'user.updated' : 'staff.updated';
-      await record({ action, objectId: user.id, personId: user.id, before, after });
+    const previousEmail = user.email;
+    if (valid.email !== undefined && valid.email !== previousEmail) {
+      if (await em.count(User, { ...toEmailFilter(valid.email), id: { $ne: user.id } }))
+        throw emailTaken(context.database.region, valid.email);
+      // They were sent to the earlier address.
+      await em.nativeDelete(PasswordLink, { userId: user.id });
     }
-    return { userId: user.id, ...after, changed, previousEmail: before.email };
+    const action = user.staffRole === null ? 'user.updated' : 'staff.updated';
+    const changed = await changeRow(user, valid, now, (values) =>
+      record({ action, objectId: user.id, personId: user.id, ...values }),
+    );
+    const { name, email, staffRole } = user;
+    return { userId: user.id, name, email, staffRole, changed, previousEmail };
   });
 }
 
@@ -143,17 +142,15 @@ export const enableUser = (context: ChangeContext, who: string) => setUserEnable
 async function setUserEnabled(context: ChangeContext, who: string, enabled: boolean) {
   return inTransaction(context, async (em, now, record) => {
     const user = await lockUser(context, em, who);
-    const changed = (user.disabledAt === null) !== enabled;
+    const action = `${user.staffRole === null ? 'user' : 'staff'}.${enabled ? 'enabled' : 'disabled'}` as const;
+    const changed = await changeRow(user, { disabledAt: enabled ? null : (user.disabledAt ?? now) }, now, (values) =>
+      record({ action, objectId: user.id, personId: user.id, ...values }),
+    );
     if (changed) {
-      const before = { disabledAt: user.disabledAt };
-      user.disabledAt = enabled ? null : now;
-      user.updatedAt = now;
       // Also before enabling: a sign-in or consent may have been stored while the user was being disabled.
       await deleteSessions(em, user.id);
-      await em.execute('delete from password_link where user_id = ?', [user.id]);
+      await em.nativeDelete(PasswordLink, { userId: user.id });
       await em.nativeUpdate(TokenFamily, { userId: user.id, revokedAt: null }, { revokedAt: now });
-      const action = `${user.staffRole === null ? 'user' : 'staff'}.${enabled ? 'enabled' : 'disabled'}` as const;
-      await record({ action, objectId: user.id, personId: user.id, before, after: { disabledAt: user.disabledAt } });
     }
     return { userId: user.id, email: user.email, disabledAt: user.disabledAt, changed };
   });
@@ -165,17 +162,25 @@ export async function deleteSessions(em: EntityManager, userId: string): Promise
   return sessions + (await em.nativeDelete(ConsoleSession, { userId }));
 }
 
-/** Locks the user with this id or e-mail address; throws `InvalidInputError` if there is none. */
-export async function lockUser(context: ChangeContext, em: EntityManager, who: string): Promise<User> {
-  const user = await lockRow(em, User, toUserFilter('user', who));
-  if (!user) throw new InvalidInputError('user', `there is no user ${who} in ${context.database.region}`);
-  await requireUnchanged(context, em, user, user.id);
+/** Returns the user with this id or e-mail address; throws `InvalidInputError` if there is none. */
+export async function requireUser(
+  { database }: Pick<ChangeContext, 'database'>,
+  em: EntityManager,
+  who: string,
+  lockMode?: LockMode,
+): Promise<User> {
+  const where = who.includes('@') ? toEmailFilter(who) : { id: parseId('user', 'user', who) };
+  const user = await em.findOne(User, where, { lockMode });
+  if (!user) throw new InvalidInputError('user', `there is no user ${who} in ${database.region}`);
   return user;
 }
 
-/** Returns the filter for a user given by id or e-mail address. */
-export const toUserFilter = (field: string, text: string): FilterQuery<User> =>
-  text.includes('@') ? toEmailFilter(text) : { id: parseId(field, 'user', text) };
+/** Does the same for update. Throws 409 `EDIT_CONFLICT` if the user has changed since the person saw it. */
+export async function lockUser(context: ChangeContext, em: EntityManager, who: string): Promise<User> {
+  const user = await requireUser(context, em, who, LockMode.PESSIMISTIC_WRITE);
+  await requireUnchanged(context, em, user, user.id);
+  return user;
+}
 
 /** Returns the filter for the user whose e-mail address is compared as equal. */
 export const toEmailFilter = (email: string): Record<symbol, string> => ({

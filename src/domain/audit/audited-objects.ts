@@ -1,3 +1,5 @@
+import type { StaffRole } from '../../../entities/user.entity.ts';
+
 /**
  * Kinds of audited objects, with the properties that entries record. Other properties, such as digests and password hashes, are
  * never recorded, whatever a caller passes (ACC-22).
@@ -37,66 +39,89 @@ export const AUDITED_PROPERTIES = {
 
 type AuditObjectType = keyof typeof AUDITED_PROPERTIES;
 
-/** Audited actions and what each records. The first half of a name is the kind of the object. */
-export const AUDIT_ACTIONS = {
-  'integrator.created': 'An integrator was registered.',
-  'integrator.updated': 'Name or deep-link schemes of an integrator changed.',
-  'client.created': 'An OAuth client was registered.',
-  'client.updated': 'Name, redirect URIs, origins, scopes or grants of a client changed.',
-  'client.disabled': 'A client was disabled.',
-  'client.enabled': 'A disabled client was enabled.',
-  'client_secret.rotated': 'A client got a new secret; older ones may have been dropped.',
-  'connection.created': 'An integrator was connected to a builder.',
-  'connection.updated': 'The scopes of a connection changed.',
-  'connection.reactivated': 'A revoked connection was activated.',
-  'connection.revoked': 'A connection was revoked.',
-  'user.created': 'A user was registered.',
-  'user.updated': 'Name or e-mail address of a user changed.',
-  'user.disabled': 'A user was disabled.',
-  'user.enabled': 'A disabled user was enabled.',
-  'staff.created': 'A staff user was registered.',
-  'staff.updated': 'Name, e-mail address or role of a staff user changed.',
-  'staff.disabled': 'A staff user was disabled.',
-  'staff.enabled': 'A disabled staff user was enabled.',
-  'staff.password_link_created': 'A one-time link for choosing the password of a staff user was created.',
-  'membership.created': "A user was added to a builder's account.",
-  'membership.updated': "A user's role in a builder's account changed.",
-  'membership.deleted': "A user was removed from a builder's account, and the user's consents for it ended.",
-  'consent.granted': 'A user authorised an application.',
-  'consent.revoked': 'An authorisation of an application ended, with its tokens.',
-  'password.set': 'A password was set; all sessions of the user ended.',
-  'password_link.created': 'A one-time link for choosing a password was created.',
-  'password_link.deleted': 'A one-time link that could not be sent was deleted.',
-  'signing_key.changed': 'The keys that sign and verify access tokens changed.',
-  'webhook_endpoint.created': 'A webhook endpoint was created.',
-  'webhook_endpoint.updated': 'Receiver, filters or status of a webhook endpoint changed.',
-  'webhook_endpoint.deleted': 'A webhook endpoint was deleted.',
-  'webhook_endpoint.disabled':
+/**
+ * Audited actions: the lowest role of a staff user who may do them, null for what no staff user does, and what each records. The first half of
+ * a name is the kind of the object.
+ */
+const ACTIONS = {
+  'integrator.created': ['OPERATOR', 'An integrator was registered.'],
+  'integrator.updated': ['OPERATOR', 'Name or deep-link schemes of an integrator changed.'],
+  'client.created': ['OPERATOR', 'An OAuth client was registered.'],
+  'client.updated': ['OPERATOR', 'Name, redirect URIs, origins, scopes or grants of a client changed.'],
+  'client.disabled': ['OPERATOR', 'A client was disabled.'],
+  'client.enabled': ['OPERATOR', 'A disabled client was enabled.'],
+  'client_secret.rotated': ['OPERATOR', 'A client got a new secret; older ones may have been dropped.'],
+  'connection.created': ['OPERATOR', 'An integrator was connected to a builder.'],
+  'connection.updated': ['OPERATOR', 'The scopes of a connection changed.'],
+  'connection.reactivated': ['OPERATOR', 'A revoked connection was activated.'],
+  'connection.revoked': ['OPERATOR', 'A connection was revoked.'],
+  'user.created': ['OPERATOR', 'A user was registered.'],
+  'user.updated': ['OPERATOR', 'Name or e-mail address of a user changed.'],
+  'user.disabled': ['OPERATOR', 'A user was disabled.'],
+  'user.enabled': ['OPERATOR', 'A disabled user was enabled.'],
+  'staff.created': ['ADMIN', 'A staff user was registered.'],
+  'staff.updated': ['ADMIN', 'Name, e-mail address or role of a staff user changed.'],
+  'staff.disabled': ['ADMIN', 'A staff user was disabled.'],
+  'staff.enabled': ['ADMIN', 'A disabled staff user was enabled.'],
+  'staff.password_link_created': ['ADMIN', 'A one-time link for choosing the password of a staff user was created.'],
+  'membership.created': ['OPERATOR', "A user was added to a builder's account."],
+  'membership.updated': ['OPERATOR', "A user's role in a builder's account changed."],
+  'membership.deleted': [
+    'OPERATOR',
+    "A user was removed from a builder's account, and the user's consents for it ended.",
+  ],
+  'consent.granted': [null, 'A user authorised an application.'],
+  'consent.revoked': ['OPERATOR', 'An authorisation of an application ended, with its tokens.'],
+  'password.set': [null, 'A password was set; all sessions of the user ended.'],
+  'password_link.created': ['OPERATOR', 'A one-time link for choosing a password was created.'],
+  'password_link.deleted': ['OPERATOR', 'A one-time link that could not be sent was deleted.'],
+  'signing_key.changed': [null, 'The keys that sign and verify access tokens changed.'],
+  'webhook_endpoint.created': ['OPERATOR', 'A webhook endpoint was created.'],
+  'webhook_endpoint.updated': ['OPERATOR', 'Receiver, filters or status of a webhook endpoint changed.'],
+  'webhook_endpoint.deleted': ['OPERATOR', 'A webhook endpoint was deleted.'],
+  'webhook_endpoint.disabled': [
+    null,
     'The service disabled a webhook endpoint, whose receiver is gone or has failed for five days.',
-  'webhook_endpoint.secret_rotated': 'A webhook endpoint got a new secret; the one before signs for 24 hours too.',
-  'webhook_endpoint.replayed': 'Events were to be delivered to a webhook endpoint again.',
-  'image_host.approved': 'A host was approved for imageUrl.',
-  'image_host.revoked': 'The approval of a host was revoked.',
-  'site_access.granted': "A worker was given access to a project's site.",
-  'site_access.revoked': "A worker's access to a project's site was revoked.",
-  'visit.closed': 'A visit that no gate had ended was closed manually.',
-  'visit.archived': 'A visit was archived manually.',
-  'conflict.resolved': 'Somebody decided about an event that a gate had sent and that was refused.',
-  'webhook_endpoint.tested': 'The operator sent a test event to a webhook endpoint.',
-  'region.exported': 'An export of the records of a region began.',
-  'region.imported': 'Records were imported into a region.',
-  'person.exported': 'An export of the data of a person began.',
-  'person.erased': 'The data of a person was erased.',
-  'person.text_replaced': 'The name of an erased person was replaced in a text.',
-  'person.read': 'Staff read personal data of a person.',
-  'builder.updated': 'The time zone of a builder changed.',
-  'builder.exported': 'An export of the data of a builder began.',
-  'builder.erasure_scheduled': 'The erasure of a builder was scheduled.',
-  'builder.erasure_cancelled': 'The scheduled erasure of a builder was cancelled.',
-  'builder.erased': 'The data of a builder was erased.',
-} as const satisfies Record<`${AuditObjectType}.${string}`, string>;
+  ],
+  'webhook_endpoint.secret_rotated': [
+    'OPERATOR',
+    'A webhook endpoint got a new secret; the one before signs for 24 hours too.',
+  ],
+  'webhook_endpoint.replayed': ['OPERATOR', 'Events were to be delivered to a webhook endpoint again.'],
+  'image_host.approved': ['OPERATOR', 'A host was approved for imageUrl.'],
+  'image_host.revoked': ['OPERATOR', 'The approval of a host was revoked.'],
+  'site_access.granted': ['OPERATOR', "A worker was given access to a project's site."],
+  'site_access.revoked': ['OPERATOR', "A worker's access to a project's site was revoked."],
+  'visit.closed': ['OPERATOR', 'A visit that no gate had ended was closed manually.'],
+  'visit.archived': ['OPERATOR', 'A visit was archived manually.'],
+  'conflict.resolved': ['OPERATOR', 'Somebody decided about an event that a gate had sent and that was refused.'],
+  'webhook_endpoint.tested': ['OPERATOR', 'The operator sent a test event to a webhook endpoint.'],
+  'region.exported': [null, 'An export of the records of a region began.'],
+  'region.imported': [null, 'Records were imported into a region.'],
+  'person.exported': ['ADMIN', 'An export of the data of a person began.'],
+  'person.erased': ['ADMIN', 'The data of a person was erased.'],
+  'person.text_replaced': [null, 'The name of an erased person was replaced in a text.'],
+  'person.read': ['OPERATOR', 'Staff read personal data of a person.'],
+  'builder.updated': ['OPERATOR', 'The time zone of a builder changed.'],
+  'builder.exported': ['ADMIN', 'An export of the data of a builder began.'],
+  'builder.erasure_scheduled': ['ADMIN', 'The erasure of a builder was scheduled.'],
+  'builder.erasure_cancelled': ['ADMIN', 'The scheduled erasure of a builder was cancelled.'],
+  'builder.erased': [null, 'The data of a builder was erased.'],
+} as const satisfies Record<`${AuditObjectType}.${string}`, readonly [role: StaffRole | null, description: string]>;
 
-export type AuditAction = keyof typeof AUDIT_ACTIONS;
+export type AuditAction = keyof typeof ACTIONS;
 
 /** Returns the kind of object that an action changes. */
 export const toObjectType = (action: AuditAction) => action.slice(0, action.indexOf('.')) as AuditObjectType;
+
+const mapActions = <T>(toValue: (action: (typeof ACTIONS)[AuditAction]) => T) =>
+  Object.fromEntries(Object.entries(ACTIONS).map(([name, action]) => [name, toValue(action)])) as Record<
+    AuditAction,
+    T
+  >;
+
+/** What each action records. */
+export const AUDIT_ACTIONS = mapActions(([, description]) => description);
+
+/** The lowest role that may do each action. `recordAudit` requires it in the transaction of each change. ACC-27. */
+export const AUDIT_ROLES = mapActions(([role]) => role);

@@ -6,9 +6,10 @@ import {
   type AuditOrigin,
   type AuditValues,
 } from '../../../entities/audit-entry.entity.ts';
+import type { StaffRole } from '../../../entities/user.entity.ts';
 import { rateLimited } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
-import { requireStaffAction, type StaffRole } from '../access/staff-roles.ts';
+import { requireStaffAction } from '../access/staff-roles.ts';
 import { AUDITED_PROPERTIES, type AuditAction, toObjectType } from './audited-objects.ts';
 
 /** A staff user acts with a role, which must allow the action. */

@@ -1,9 +1,9 @@
 import { ConsoleSession } from '../../../entities/console-session.entity.ts';
 import { Session } from '../../../entities/session.entity.ts';
+import type { StaffRole } from '../../../entities/user.entity.ts';
 import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { selectObjects } from '../../database/read/select-objects.ts';
-import type { StaffRole } from '../../domain/access/staff-roles.ts';
 import { hashSecret } from '../../shared/secrets.ts';
 
 /** Lifetime of a session in seconds: a working day. Activity does not extend it. CON-1. */

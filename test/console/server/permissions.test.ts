@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { StaffRole } from '../../../entities/user.entity.ts';
 import { buildServiceSchema } from '../../../resolvers/service-schema.ts';
 import { buildConsoleSchema } from '../../../src/console/server/console-schema.ts';
-import { STAFF_ROLES, type StaffRole } from '../../../src/domain/access/staff-roles.ts';
+import { STAFF_ROLES } from '../../../src/domain/access/staff-roles.ts';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
 import { callOf, consoleOperations, createRoleTable } from '../../support/console-operations.ts';
 import { type Service, startService } from '../../support/harness.ts';
