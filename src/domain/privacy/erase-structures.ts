@@ -1,5 +1,5 @@
-import type { QueryResult } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { executeBound } from '../../database/write/execute-bound.ts';
 import { toComparableText } from '../../shared/comparable-text.ts';
 import { canonicalJson, createFingerprint } from '../canonical-json.ts';
 import { type Person, toArray } from './person.ts';
@@ -47,8 +47,7 @@ export async function eraseStructures(
   const update = async (sql: string) => {
     const values: Record<string, string> = { ...matches, pseudonym: replacement.pseudonym, now };
     const used = [...sql.matchAll(/(?<!:):(\w+)/g)].map(([, name]) => values[name!]!);
-    const result = await em.execute<QueryResult>(sql.replace(/(?<!:):(\w+)/g, '?'), used, 'run');
-    return result.affectedRows;
+    return (await executeBound(em, sql.replace(/(?<!:):(\w+)/g, '?'), used)).affectedRows;
   };
   const counts = {
     SignOnVisit: await update(eraseActorSql('sign_on_visit', 'closed_by', 'visit.closed')),
@@ -85,7 +84,8 @@ async function eraseAuthors(
   { pseudonym, email }: Replacement,
   now: string,
 ): Promise<number> {
-  const found = await em.execute<{ id: string }[]>(
+  const { rows: found } = await executeBound<{ id: string }>(
+    em,
     `select id from photo_report t where source_author ->> 'name' <> ? and (mapped_admin_user_id = any(?::text[])
       or source_author ->> 'externalId' = any(?::text[]) or comparable_text(source_author ->> 'email') = any(?::text[])
       or (builder_id, comparable_text(source_author ->> 'name')) in (select * from unnest(?::text[], ?::text[]))) order by id`,
@@ -98,7 +98,8 @@ async function eraseAuthors(
     );
     const author = { ...row!.author, name: pseudonym, externalId: pseudonym, ...(row!.author.email ? { email } : {}) };
     const content = { ...row!.content, sourceAuthor: author };
-    await em.execute(
+    await executeBound(
+      em,
       `update photo_report set source_author = ?::jsonb, content = ?::jsonb, fingerprint = ?, updated_at = ? where id = ?`,
       [JSON.stringify(author), JSON.stringify(content), createFingerprint(canonicalJson(content)), now, id],
     );
@@ -109,7 +110,8 @@ async function eraseAuthors(
 /** Returns the person's names for each builder in which nobody else has them. Staff users act for all builders. */
 async function findOwnNames(em: EntityManager, { names, ids, builderIds, isStaff }: Person) {
   const comparable = [...new Set(names.map(toComparableText))].filter((name) => name !== '');
-  return em.execute<{ builderId: string; name: string }[]>(
+  const { rows } = await executeBound<{ builderId: string; name: string }>(
+    em,
     `select b.id as "builderId", n.name from builder b, unnest(?::text[]) n (name)
       where (? or b.id = any(?::text[])) and not exists (
         select from (
@@ -121,4 +123,5 @@ async function findOwnNames(em: EntityManager, { names, ids, builderIds, isStaff
         ) other where other.builder_id = b.id and comparable_text(other.name) = n.name and other.id <> all(?::text[]))`,
     [toArray(comparable), isStaff, toArray(builderIds), toArray(Object.values(ids).flat())],
   );
+  return rows;
 }

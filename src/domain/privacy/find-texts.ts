@@ -1,6 +1,7 @@
 import type { EntityProperty } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ErasurePlace } from '../../../entities/erasure.entity.ts';
+import { executeBound } from '../../database/write/execute-bound.ts';
 import { toComparableText } from '../../shared/comparable-text.ts';
 import { createPattern, toNameForms } from './name-patterns.ts';
 import { type Person, toArray } from './person.ts';
@@ -60,7 +61,8 @@ export async function findTexts(
       const isOfBuilder =
         isStaff || builder === 'null' ? 'true' : `(${builder} is null or ${builder} = any(?::text[]))`;
       const comparable = (sql: string) => `comparable_text(${sql}) collate pg_unicode_fast ~ ?`;
-      const rows = await em.execute<{ id: string; builderId: string | null; texts: string[]; whole: string }[]>(
+      const { rows } = await executeBound<{ id: string; builderId: string | null; texts: string[]; whole: string }>(
+        em,
         `select t.${quote(table.primaryKey)}::text as id, ${builder} as "builderId", found.whole,
             array(select string from (${toStringsSql(table, column)}) each where ${comparable('string')}) as texts
           from ${quote(table.table)} t, lateral (

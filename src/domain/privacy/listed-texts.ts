@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Erasure, type ErasurePlace } from '../../../entities/erasure.entity.ts';
 import type { NoteBlock } from '../../../entities/meeting.entity.ts';
+import { executeBound } from '../../database/write/execute-bound.ts';
 import { isObject } from '../../shared/is-object.ts';
 import { InvalidInputError } from '../access/invalid-input-error.ts';
 import { canonicalJson, createFingerprint } from '../canonical-json.ts';
@@ -151,7 +152,7 @@ async function updateRow(
   const names = Object.keys(changes);
   const sets = names.map((name) => `${quote(name)} = ?${json.includes(name) ? '::jsonb' : ''}`);
   const values = Object.entries(changes).map(([name, value]) => (json.includes(name) ? JSON.stringify(value) : value));
-  await em.execute(`update ${quote(table)} set ${sets.join(', ')} where ${quote(primaryKey)}::text = ?`, [
+  await executeBound(em, `update ${quote(table)} set ${sets.join(', ')} where ${quote(primaryKey)}::text = ?`, [
     ...values,
     id,
   ]);

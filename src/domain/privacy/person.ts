@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { PersonKind } from '../../../entities/personal-data.ts';
+import { executeBound } from '../../database/write/execute-bound.ts';
 import { toComparableText } from '../../shared/comparable-text.ts';
 import { ID_PREFIXES } from '../../shared/ids.ts';
 import { InvalidInputError } from '../access/invalid-input-error.ts';
@@ -114,7 +115,7 @@ export async function findPeople(
       from ${quote(table)} where comparable_text(${nameColumn}) = any(?::text[])
         or comparable_text(${emailColumn ?? 'null'}) = ? order by id`;
     const values = [toArray(toNameForms(text)), toComparableText(text)];
-    const rows = await em.execute<Omit<FoundPerson, 'kind'>[]>(sql, values);
+    const { rows } = await executeBound<Omit<FoundPerson, 'kind'>>(em, sql, values);
     found.push(...rows.map((row) => ({ ...row, kind })));
   }
   return found;

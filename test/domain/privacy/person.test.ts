@@ -1,15 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/database/database.ts';
+import { Database } from '../../../src/database/database.ts';
 import { validateReportRow } from '../../../src/domain/photo-reports/stored-report.ts';
-import { erasePerson, executePersonErasure } from '../../../src/domain/privacy/erase-person.ts';
+import { erasePerson, executePersonErasure, previewErasure } from '../../../src/domain/privacy/erase-person.ts';
 import { listStoredErasures, readStoredErasure, storeErasure } from '../../../src/domain/privacy/erasure-list.ts';
 import { exportPerson } from '../../../src/domain/privacy/export-person.ts';
-import { listErasedTexts } from '../../../src/domain/privacy/listed-texts.ts';
-import { UnknownPersonError } from '../../../src/domain/privacy/person.ts';
+import { listErasedTexts, replaceErasedText } from '../../../src/domain/privacy/listed-texts.ts';
+import { findPeople, UnknownPersonError } from '../../../src/domain/privacy/person.ts';
+import { listPersonalTables } from '../../../src/domain/privacy/personal-tables.ts';
 import { replayErasures } from '../../../src/domain/privacy/replay-erasures.ts';
 import { claimBucket } from '../../../src/domain/uploads/bucket-owner.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { DataTransferFixture } from '../../data-transfer/data-transfer-fixture.ts';
+import { StatementRecorder } from '../../support/statement-recorder.ts';
 import { startStore, type TestStore } from '../../support/stores.ts';
 import { type Swift, startSwift, swiftUnavailableReason } from '../../support/swift.ts';
 import {
@@ -30,6 +32,31 @@ afterAll(() => fixture.dispose());
 
 const selectOne = async (database: Database, sql: string, values: unknown[] = []) =>
   ((await database.fork().execute(sql, values)) as Record<string, unknown>[])[0];
+
+describe('the statements that PostgreSQL receives', () => {
+  it('contain no name and no address in find, export, erase and the replacement of a text', async () => {
+    const store = await startStore({});
+    const direct = await fixture.createSampleDatabase();
+    await namePriyaEverywhere(direct, store.storages.au1);
+    await claimBucket(direct, store.storages.au1);
+    const recorder = await StatementRecorder.start(direct.url);
+    const database = new Database('au1', recorder.url);
+    const context = contextOf(database, store.storages.au1);
+    const tables = listPersonalTables(database.metadata);
+    expect(await findPeople(database.fork(), tables, PRIYA.name)).not.toEqual([]);
+    await exportPerson(context, PRIYA_IDS);
+    await previewErasure(context, PRIYA_IDS);
+    const { rows, texts } = await erasePerson(context, PRIYA_IDS);
+    expect(rows).toMatchObject({ User: 1, PhotoReport: expect.any(Number), SignOnVisit: expect.any(Number) });
+    const { table, id, column } = texts.find((text) => text.column === 'notes')!;
+    await replaceErasedText(context, PRIYA.user, `${table}/${id}/${column}`, PRIYA.name);
+    await database.close();
+    await store.stop();
+    const updates = recorder.statements.filter((sql) => /^update photo_report set source_author = \$1/.test(sql));
+    expect(updates).not.toEqual([]);
+    expect(recorder.statements.filter((sql) => /nair|my back hurt/i.test(sql))).toEqual([]);
+  });
+});
 
 describe.each(['local', 's3'])('with the %s store', (kind) => {
   if (kind === 's3' && swiftUnavailableReason) {
