@@ -18,7 +18,7 @@ export const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 /**
  * 400 on the field `query`, with the limit that the count exceeds in its extensions.
  *
- * @param cost Whole cost of the document, which is in the extensions too; absent where it is not known yet.
+ * @param cost Whole cost of the document, or bytes of its response, in the extensions too; absent where it is not known yet.
  */
 export function costLimitExceeded(what: string, count: number, limit: number, cost?: number): ApiError {
   const message = `must not ${what}: it has ${count}, and the limit is ${limit}`;
@@ -62,7 +62,7 @@ export class ResponseMeter {
   hold(bytes: number): void {
     this.#heldBytes += bytes;
     if (this.#heldBytes <= this.#maxBytes) return;
-    this.rejection ??= costLimitExceeded('read so many bytes', this.#heldBytes, this.#maxBytes, this.#wholeCost);
+    this.rejection ??= costLimitExceeded('read so many bytes', this.#heldBytes, this.#maxBytes, this.#heldBytes);
     throw this.rejection;
   }
 
@@ -73,7 +73,7 @@ export class ResponseMeter {
     this.rejection ??=
       this.fields > this.#maxFields
         ? costLimitExceeded('select so many fields of so many records', cost, this.#maxFields, cost)
-        : costLimitExceeded('have so many bytes in its response', this.bytes, this.#maxBytes, cost);
+        : costLimitExceeded('have so many bytes in its response', this.bytes, this.#maxBytes, this.bytes);
     throw this.rejection;
   }
 
