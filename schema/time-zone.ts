@@ -21,6 +21,17 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
+/** Names that PostgreSQL takes for abbreviations of an offset without summer time, and zones with their rules. */
+const ABBREVIATIONS: Record<string, string> = {
+  CET: 'Europe/Brussels',
+  EET: 'Europe/Athens',
+  MET: 'Europe/Brussels',
+  WET: 'Europe/Lisbon',
+};
+
+/** Returns the name by which PostgreSQL knows the rules of the time zone. */
+export const toDatabaseTimeZone = (name: string): string => ABBREVIATIONS[name] ?? name;
+
 /** Time zone of a builder that has none of its own, by region. */
 export const DEFAULT_TIME_ZONES: Record<RegionId, string> = { au1: 'Australia/Sydney', us1: 'America/New_York' };
 
@@ -59,7 +70,9 @@ export const TimeZone = scalar<string>({
   jsonSchema: { type: 'string', examples: ['Australia/Sydney'] },
   specifiedBy: STANDARDS.timeZone,
   parse: (value) =>
-    typeof value === 'string' && isTimeZone(value) ? value : fail('must be a time zone such as Australia/Sydney'),
+    typeof value === 'string' && isTimeZone(value)
+      ? toDatabaseTimeZone(value)
+      : fail('must be a time zone such as Australia/Sydney'),
 });
 
 export const CalendarDate = scalar<string>({

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isTimeZone } from '../../schema/time-zone.ts';
+import { isTimeZone, TimeZone } from '../../schema/time-zone.ts';
 import { type Service, startService } from '../support/harness.ts';
 
 let service: Service;
@@ -48,6 +48,28 @@ describe("a builder's timeZone", () => {
     const codes = letters.flatMap((a) => letters.flatMap((b) => letters.map((c) => a + b + c)));
     const others = ['SystemV/PST8', 'US/Pacific-New', 'Canada/East-Saskatchewan', 'Factory', 'GMT+10', 'Z', '+10:00'];
     expect([...codes, ...others].filter((name) => !known.has(name) && isTimeZone(name))).toEqual([]);
+  });
+
+  it('has the same days in PostgreSQL and Intl, whatever its name (RED-31)', async () => {
+    const em = service.databases.au1.fork();
+    // Without years for which releases of the IANA database differ.
+    const instants = [1985, 1996, 2007, 2016, 2021, 2025].flatMap((year) =>
+      [0, 3, 6, 9].map((month) => Date.UTC(year, month, 15, 10, 30)),
+    );
+    const rows = await em.execute<{ name: string }[]>('select name from pg_timezone_names');
+    const zones = rows.map(({ name }) => name).filter(isTimeZone);
+    const differing: string[] = [];
+    for (const zone of zones) {
+      const [{ shown }] = await em.execute<[{ shown: string[] }]>(
+        `select array_agg(to_char(timezone(?, to_timestamp(at)), 'YYYY-MM-DD HH24:MI:SS') order by place) as shown
+          from unnest(array[${instants.map((instant) => instant / 1000)}]) with ordinality as u (at, place)`,
+        [TimeZone.parseValue(zone)],
+      );
+      const format = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium', timeZone: zone });
+      if (instants.some((instant, place) => format.format(instant) !== shown[place])) differing.push(zone);
+    }
+    expect(zones).toContain('CET');
+    expect(differing).toEqual([]);
   });
 
   it('is in no response of REST (RED-30)', async () => {

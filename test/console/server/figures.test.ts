@@ -69,6 +69,27 @@ describe.each(FIGURES)('%s', (...figure) => {
   });
 });
 
+describe('the figures of a builder in a time zone that PostgreSQL takes for an abbreviation', () => {
+  const readIn = async (timeZone: string) => {
+    await service.databases.au1.fork().execute('update builder set time_zone = ? where id = ?', [timeZone, builderId]);
+    return (await operator.query(`{ ${FIGURES.map((figure) => queryOf(figure).slice(2, -2)).join(' ')} }`)).data;
+  };
+
+  it.each([
+    ['CET', 'Europe/Brussels'],
+    ['MET', 'Europe/Brussels'],
+    ['EET', 'Europe/Athens'],
+    ['WET', 'Europe/Lisbon'],
+  ])('have summer time: %s is %s (RED-31)', async (name, zone) => {
+    const figures = await readIn(name);
+    expect(figures).toEqual(await readIn(zone));
+    expect(figures.signOnsByHour.length).toBeGreaterThan(0);
+    const winter = { CET: 'Etc/GMT-1', MET: 'Etc/GMT-1', EET: 'Etc/GMT-2', WET: 'Etc/GMT' }[name]!;
+    expect((await readIn(winter)).signOnsByHour).not.toEqual(figures.signOnsByHour);
+    await service.databases.au1.fork().execute('update builder set time_zone = null where id = ?', [builderId]);
+  });
+});
+
 describe('the hours of a year', () => {
   it('are in total those of the timesheets, in each division', async () => {
     const all = `builderId: "${builderId}", startDate: "2025-06-01", endDate: "2026-05-31"`;

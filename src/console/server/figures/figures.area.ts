@@ -1,5 +1,5 @@
 import type { Scope } from '../../../../schema/scopes.ts';
-import { getTimeZone } from '../../../../schema/time-zone.ts';
+import { getTimeZone, toDatabaseTimeZone } from '../../../../schema/time-zone.ts';
 import {
   readAttendanceByDay,
   readSignOnsByHour,
@@ -49,7 +49,7 @@ const figure = (scope: Scope | null, read: Read, maxRecords = FIGURE_RECORDS): C
   async resolve(_parent, args: FigureArgs, context) {
     context.caller.requireScope(scope);
     const builder = await requireFound(context.loaders.load(builders, args.builderId), 'Builder');
-    const timeZone = getTimeZone(builder, context.region);
+    const timeZone = toDatabaseTimeZone(getTimeZone(builder, context.region));
     const { builderId, projectId = null, costCodeId = null } = args;
     return read(context, { builderId, projectId, costCodeId, timeZone }, args);
   },
