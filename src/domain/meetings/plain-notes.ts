@@ -67,27 +67,32 @@ function findChangedRange(before: string, after: string): [start: number, tail: 
 /** Returns the new range of a block: of several occurrences of its text, the one with the same ordinal number as before if it is free. */
 function relocateBlock(before: FoldedText, block: NoteBlock, after: FoldedText, otherBlocks: NoteBlock[]) {
   const part = new FoldedText(block.text).text;
+  const others = otherBlocks
+    .map(({ start, text }) => ({ start: after.toFolded(start), end: after.toFolded(start + text.length) }))
+    .sort((one, other) => one.start - other.start);
   for (const find of [findParagraphs, findOccurrences]) {
     const order = find(before.text, part).indexOf(before.toFolded(block.start));
-    const ranges = find(after.text, part).map((at) => after.toOriginal(at, at + part.length));
-    const isFree = ({ start, end }: (typeof ranges)[number]) =>
-      otherBlocks.every((other) => end <= other.start || start >= other.start + other.text.length);
-    const same = ranges[order];
-    if (same && isFree(same)) return same;
-    const free = ranges.filter(isFree);
-    if (order >= 0 && free.length > 0) return free[Math.min(order, free.length - 1)];
+    if (order < 0) continue;
+    const starts = find(after.text, part);
+    let next = 0;
+    const free = starts.filter((at) => {
+      while (others[next] && others[next]!.end <= at) next++;
+      return !others[next] || at + part.length <= others[next]!.start;
+    });
+    const same = starts[order];
+    const at = same !== undefined && free.includes(same) ? same : free[Math.min(order, free.length - 1)];
+    if (at !== undefined) return after.toOriginal(at, at + part.length);
   }
 }
 
-/** Further occurrences are ignored, because a text of one letter can have very many. */
-const MAX_OCCURRENCES = 50;
+/** Overlapping occurrences are found only while they have so many times the characters of the text, so that a text of one letter takes no minute. */
+const MAX_OVERLAP = 50;
 
 function findOccurrences(text: string, part: string): number[] {
   const starts: number[] = [];
   if (part === '') return starts;
-  for (let at = text.indexOf(part); at >= 0 && starts.length < MAX_OCCURRENCES; at = text.indexOf(part, at + 1)) {
-    starts.push(at);
-  }
+  const limit = (MAX_OVERLAP * text.length) / part.length;
+  for (let at = text.indexOf(part); at >= 0 && starts.length < limit; at = text.indexOf(part, at + 1)) starts.push(at);
   return starts;
 }
 

@@ -35,7 +35,7 @@ export function rewriteTemplate(
   editedText: string,
 ): MeetingTemplateResponse {
   const before = response ?? EMPTY;
-  const text = editedText.replace(/\r\n?/g, '\n');
+  const text = editedText.replace(/\r\n|[\r\u0085\u2028\u2029]/g, '\n');
   const { blocks } = rewriteNotes({ text: listTemplateParts(before).join(GAP), blocks: toBlocks(before) }, text);
   const remaining = new Set(blocks.map(({ noteId }) => noteId));
   const sectionIds = new Set(before.sections.map(({ id }) => id));
@@ -76,35 +76,34 @@ function splitIntoSections(
   text: string,
   headings: MeetingTemplateSection[],
 ): Pick<MeetingTemplateResponse, 'preface' | 'sections'> {
-  const found: { id: string; at: number; body: number }[] = [];
+  const found: { id: string; start: number; body: number }[] = [];
   let from = 0;
   for (const { id, title } of headings) {
     const heading = findHeading(text, title, from);
     if (!heading) continue;
     found.push({ id, ...heading });
-    // The next heading follows at least one character and a separator.
-    from = heading.body + 1 + GAP.length;
+    // The separator of the next heading follows at least one character.
+    from = heading.body + 1;
   }
-  const findEnd = (next: { at: number } | undefined) => (next ? next.at - GAP.length : text.length);
+  const findEnd = (next: { start: number } | undefined) => next?.start ?? text.length;
   const texts = new Map(found.map(({ id, body }, index) => [id, text.slice(body, findEnd(found[index + 1]))]));
-  const preface = found[0]?.at === 0 ? '' : text.slice(0, findEnd(found[0]));
+  const preface = text.slice(0, findEnd(found[0]));
   const sections = headings.map(({ id, title }) => ({ id, title, text: texts.get(id) ?? '' }));
   return { ...(preface && { preface }), sections };
 }
 
-/** Returns where a section's title is a heading, and its text begins: a line at the start or after a separator, with text below. */
-function findHeading(text: string, title: string, from: number): { at: number; body: number } | null {
+/** A line at the start of the text or after an empty line, which may hold spaces, with text below. */
+const HEADING = /(?<=^|(\n[^\S\n]*\n))([^\n]*)\n(?=[\s\S])/g;
+
+/** Returns where the separator before a section's heading begins, and where its text does. */
+function findHeading(text: string, title: string, from: number): { start: number; body: number } | null {
   const folded = new FoldedText(title).text;
   if (folded === '') return null;
-  for (let at = from; at < text.length; ) {
-    const body = text.indexOf('\n', at) + 1;
-    const begins = at === 0 || (at > GAP.length && text.startsWith(GAP, at - GAP.length));
-    if (begins && body > 0 && body < text.length && new FoldedText(text.slice(at, body - 1)).text === folded) {
-      return { at, body };
-    }
-    const gap = text.indexOf(GAP, Math.max(0, at - 1));
-    if (gap < 0) return null;
-    at = gap + GAP.length;
+  for (const { index, 0: heading, 1: separator = '', 2: line } of text.matchAll(HEADING)) {
+    const start = index - separator.length;
+    const isFirst = index === 0 && from === 0;
+    if ((isFirst || start >= Math.max(from, 1)) && new FoldedText(line!).text === folded)
+      return { start, body: index + heading.length };
   }
   return null;
 }
