@@ -5,15 +5,15 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, escapeIdentifier } from 'pg';
 import { type FileLock, type LockRole, tryAcquireFileLock } from './file-lock.ts';
-import { startParentWatcher, waitForPreviousWatcher } from './parent-watcher.ts';
 import { isRoot, resolvePostgresUser } from './postgres-user.ts';
 import {
   type ClusterContext,
   ClusterError,
-  findConnectionError,
   findLastLine,
   findRunningServer,
+  isAccepting,
   type Programs,
+  type RunningServer,
   runProgram,
   startServer,
   stopServer,
@@ -21,7 +21,6 @@ import {
   toDataPath,
   toPasswordPath,
 } from './postmaster.ts';
-import { watchServer } from './postmaster-watch.ts';
 
 export { ClusterError };
 
@@ -37,7 +36,7 @@ export interface Cluster {
 export interface ClusterOptions {
   /** Data folder of the service, created if missing. The cluster is in its subfolder `postgres`. */
   dataDir: string;
-  /** PostgreSQL settings that override the defaults. An adopted server keeps its settings. */
+  /** PostgreSQL settings that override the defaults. */
   settings?: Record<string, string>;
   /** Receives one line for each slow step. */
   onLog?: (line: string) => void;
@@ -58,12 +57,10 @@ const DEFAULT_SETTINGS: Record<string, string> = {
 };
 /** Milliseconds during which a start is retried after a transient failure. */
 const START_RETRY_MS = 10_000;
-/** Milliseconds that a start waits for a server that is starting or stopping, as in a long crash recovery. */
-const RECOVERY_TIMEOUT_MS = 300_000;
 /** Milliseconds that a command waits for the database of a starting service. */
 const ATTACH_TIMEOUT_MS = 30_000;
 
-/** Starts the cluster under `${dataDir}/postgres`, or adopts the server that a killed process left running. */
+/** Starts the cluster under `${dataDir}/postgres`. A server that a killed process left running is stopped. */
 export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   const folder = await prepareFolder(options.dataDir);
   const attempt = await lockDataFolder(folder, 'service');
@@ -87,7 +84,7 @@ export async function openClusterForCommand(options: ClusterOptions): Promise<Cl
     if (role === 'service') {
       const server = await findRunningServer(folder);
       const password = server && (await readClusterPassword(folder));
-      if (server && password && !(await findConnectionError(server.port, password))) {
+      if (server && password && (await isAccepting(server.port, password))) {
         return createClusterHandle(server.port, password, async () => {});
       }
       if (Date.now() > deadline) throw new ClusterError(`The database of process ${pid} in ${folder} does not answer.`);
@@ -105,28 +102,21 @@ const exists = (path: string) =>
   );
 
 async function startOwnedCluster(folder: string, lock: FileLock, options: ClusterOptions): Promise<Cluster> {
-  let endWatch: (() => Promise<void>) | undefined;
   try {
     const programs = await loadPrograms();
     const user = await resolvePostgresUser(folder, programs);
     const context: ClusterContext = { folder, programs, user, password: await preparePassword(folder) };
-    await waitForPreviousWatcher(folder);
     await initializeCluster(context, options);
-    endWatch = await startParentWatcher(context);
-    const port = await adoptOrStartServer(context, options);
-    const endServerWatch = options.onEnded && (await watchServer(context, options.onEnded));
-    const stop = async () => {
-      endServerWatch?.();
-      await stopServer(context);
-      await endWatch?.();
-    };
+    const server = await startServerOf(context, options);
     let stopped: Promise<void> | undefined;
-    return createClusterHandle(port, context.password, () => {
-      stopped ??= stop().finally(() => lock.release());
+    server.ended.then((reason) => {
+      if (!stopped) options.onEnded?.(new ClusterError(`PostgreSQL has ended: ${reason}.`));
+    });
+    return createClusterHandle(server.port, context.password, () => {
+      stopped ??= stopServer(context).finally(() => lock.release());
       return stopped;
     });
   } catch (error) {
-    await endWatch?.();
     await lock.release();
     if (error instanceof ClusterError) throw error;
     throw new ClusterError(`The database in ${folder} cannot be opened: ${toFirstLine(error)}`);
@@ -248,25 +238,14 @@ async function initializeCluster({ folder, programs, user }: ClusterContext, opt
   await parent?.sync().finally(() => parent.close());
 }
 
-/** Adopts the server of the folder, or starts one. Returns its port. */
-async function adoptOrStartServer(context: ClusterContext, options: ClusterOptions): Promise<number> {
+/** Starts the server of the folder, after stopping one that was left behind. */
+async function startServerOf(context: ClusterContext, options: ClusterOptions): Promise<RunningServer> {
   for (const startedAt = Date.now(); ; await sleep(100)) {
-    const isWithin = (limitMs: number) => Date.now() - startedAt < limitMs;
-    const server = await findRunningServer(context.folder);
-    if (server) {
-      const reason = await findConnectionError(server.port, context.password);
-      if (!reason) {
-        options.onLog?.(`Adopted the PostgreSQL that was left running as process ${server.pid}.`);
-        return server.port;
-      }
-      // 57P03: the server is starting or stopping.
-      if (isWithin(reason.code === '57P03' ? RECOVERY_TIMEOUT_MS : START_RETRY_MS)) continue;
-      throw new ClusterError(`The PostgreSQL of process ${server.pid} cannot be used: ${toFirstLine(reason)}`);
-    }
+    await stopServer(context);
     const settings = { ...DEFAULT_SETTINGS, ...options.settings };
     const outcome = await startServer(context, settings, { onStarting: options.onStarting });
-    if ('port' in outcome) return outcome.port;
-    if (outcome.isTransient && isWithin(START_RETRY_MS)) continue;
-    throw new ClusterError(`PostgreSQL does not start: ${outcome.reason}`);
+    if ('port' in outcome) return outcome;
+    if (!outcome.isTransient || Date.now() - startedAt > START_RETRY_MS)
+      throw new ClusterError(`PostgreSQL does not start: ${outcome.reason}`);
   }
 }

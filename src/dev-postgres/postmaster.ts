@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
-import { constants } from 'node:fs';
-import { open, readFile, readlink, rm, stat } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { type FileHandle, open, readFile, readlink, rm, stat } from 'node:fs/promises';
+import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { getErrorCode } from '../database/errors.ts';
 import { processStart } from '../shared/process-identity.ts';
@@ -44,14 +44,22 @@ export const toPasswordPath = (folder: string) => join(folder, 'postgres.passwor
 export const toLogPath = (folder: string) => join(folder, 'postgres.log');
 
 const MAX_LOG_BYTES = 10 * 1024 * 1024;
-/** Seconds that pg_ctl waits. Crash recovery replays the WAL since the last checkpoint, which may be slow. */
-const START_TIMEOUT_SECONDS = '300';
+/** Milliseconds that a start may take. Crash recovery replays the WAL since the last checkpoint, which may be slow. */
+const START_TIMEOUT_MS = 300_000;
+/** Seconds that pg_ctl waits. */
 const STOP_TIMEOUT_SECONDS = '60';
 
-/** Log lines of a used port, of remaining child processes of a killed server, and of a concurrent start. */
+/** Log lines of a used port, and of remaining child processes of a killed server. */
 const TRANSIENT_FAILURE = /could not create any TCP\/IP sockets|still in use|lock file .* (already exists|is empty)/;
-/** Milliseconds within which a server fills the pid file that it created. */
-const PID_FILE_GRACE_MS = 2000;
+
+/**
+ * Shell script that runs the program `$0`, and stops it with SIGINT, a fast shutdown of PostgreSQL, at the end of the standard input: a
+ * pipe that closes when this process ends, even by SIGKILL.
+ */
+const SUPERVISOR_SCRIPT = `exec 3<&0
+"$0" "$@" 3<&- & server=$!
+{ read -r _; kill -INT $server; } <&3 & reader=$!
+wait $server; code=$?; kill $reader; exit $code`;
 
 export function toConnectionUrl(port: number, password: string, database: string): string {
   return `postgresql://postgres:${password}@127.0.0.1:${port}/${encodeURIComponent(database)}`;
@@ -75,11 +83,8 @@ export async function findRunningServer(folder: string): Promise<{ pid: number; 
   return directory === toDataPath(folder) ? { pid, port } : undefined;
 }
 
-/** Returns the error of a connection to the server on the port; undefined when it succeeds. */
-export async function findConnectionError(
-  port: number,
-  password: string,
-): Promise<{ code?: string; message: string } | undefined> {
+/** Whether the server on the port is ready for connections, even if it refuses this one. */
+export async function isAccepting(port: number, password: string): Promise<boolean> {
   const client = new Client({
     connectionString: toConnectionUrl(port, password, 'postgres'),
     connectionTimeoutMillis: 3000,
@@ -88,45 +93,73 @@ export async function findConnectionError(
   client.on('error', () => {});
   try {
     await client.connect();
-    return undefined;
+    return true;
   } catch (error) {
-    return error as Error & { code?: string };
+    // 57P03: the server is starting or stopping. Other states are of a server that is ready.
+    return /^\d(?!7P03)[0-9A-Z]{4}$/.test(getErrorCode(error) ?? '');
   } finally {
     await client.end().catch(() => {});
   }
 }
 
-/** Starts the server on a loopback port. Returns PostgreSQL's own reason when it does not start, and whether a retry may succeed. */
+/** A server that accepts connections. */
+export interface RunningServer {
+  port: number;
+  /** Resolves to the reason when the server ends. */
+  ended: Promise<string>;
+}
+
+/**
+ * Starts the server on a loopback port, until this process ends: Windows has no shell for that, so that there a server may be left.
+ * Returns PostgreSQL's own reason when it does not start, and whether a retry may succeed.
+ */
 export async function startServer(
   context: ClusterContext,
   settings: Record<string, string>,
   { port: fixedPort, onStarting }: { port?: number; onStarting?: () => void } = {},
-): Promise<{ port: number } | { reason: string; isTransient: boolean }> {
-  const data = toDataPath(context.folder);
-  await removeStalePidFile(context.folder);
+): Promise<RunningServer | { reason: string; isTransient: boolean }> {
+  const { folder, programs, password } = context;
+  await removeStalePidFile(folder);
   const port = fixedPort ?? (await findFreePort());
   const network = { listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: '' };
-  const flags = Object.entries({ ...settings, ...network }).map(
-    ([name, value]) => `-c ${quoteForShell(`${name}=${value}`)}`,
-  );
-  const logEnd = await prepareLog(context);
-  const running = runProgram(
-    context.programs.pg_ctl,
-    ['start', '-w', '-t', START_TIMEOUT_SECONDS, '-D', data, '-l', toLogPath(context.folder), '-o', flags.join(' ')],
-    context,
-  );
+  const flags = Object.entries({ ...settings, ...network }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const server = [programs.postgres, '-D', toDataPath(folder), ...flags];
+  const [program, ...words] = process.platform === 'win32' ? server : ['sh', '-c', SUPERVISOR_SCRIPT, ...server];
+  const { command, args, options } = toCommand(program!, words, context);
+  const log = await openLog(folder);
+  const logEnd = (await log.stat()).size;
+  const child = spawn(command, args, { ...options, stdio: ['pipe', log.fd, log.fd] });
+  let failure: string | undefined;
+  const ended = new Promise<void>((done) => {
+    const end = (reason: string) => {
+      failure = reason;
+      done();
+    };
+    child.on('error', ({ message }) => end(message));
+    child.on('exit', (code) => end(`exit code ${code}`));
+  });
+  child.stdin!.on('error', () => undefined);
+  child.unref();
+  (child.stdin as Socket).unref();
+  await log.close();
   onStarting?.();
-  const { code, output } = await running;
-  if (code === 0) return { port };
-  const log = (await readFile(toLogPath(context.folder))).subarray(logEnd).toString();
+  for (
+    const deadline = Date.now() + START_TIMEOUT_MS;
+    failure === undefined && Date.now() < deadline;
+    await sleep(20)
+  ) {
+    // The port may be that of another server.
+    if (!(await isAccepting(port, password)) || (await findRunningServer(folder))?.port !== port) continue;
+    const { size } = await stat(toLogPath(folder));
+    return { port, ended: ended.then(() => findShutdownReason(folder, size)) };
+  }
+  const text = (await readFile(toLogPath(folder))).subarray(logEnd).toString();
   const reason =
-    parseFailure(withoutSessionFailures(log.split('\n')).join('\n')) ??
-    parseShutdownRequest(log) ??
-    findLastLine(log) ??
-    findLastLine(output) ??
-    `exit code ${code}`;
+    parseFailure(withoutSessionFailures(text.split('\n')).join('\n')) ??
+    parseShutdownRequest(text) ??
+    findLastLine(text);
   // Child processes of a killed server write to this log too, so the reason may be before the last line.
-  return { reason, isTransient: TRANSIENT_FAILURE.test(log) };
+  return { reason: reason ?? failure ?? 'it does not accept connections', isTransient: TRANSIENT_FAILURE.test(text) };
 }
 
 /** Failures of sessions while the server starts or ends. */
@@ -135,13 +168,14 @@ const SESSION_FAILURE =
 
 const withoutSessionFailures = (lines: string[]) => lines.filter((line) => !SESSION_FAILURE.test(line));
 
-/** Returns the reason why the server ended, from its log after the offset `since`; undefined when there is none. */
-export async function findShutdownReason(folder: string, since: number): Promise<string | undefined> {
+/** Returns the reason why the server ended, from its log after the offset `since`. */
+async function findShutdownReason(folder: string, since: number): Promise<string> {
   const log = await readFile(toLogPath(folder)).catch(() => Buffer.alloc(0));
   const lines = log.subarray(since).toString().trim().split('\n');
   // Sessions log failures of their own, above all when the server ends; the server's own failure is in the last lines.
   const last = withoutSessionFailures(lines).slice(-2);
-  return parseFailure(last.join('\n')) ?? parseShutdownRequest(lines.join('\n'));
+  const reason = parseFailure(last.join('\n')) ?? parseShutdownRequest(lines.join('\n'));
+  return reason ?? 'it left no reason in its log, as when it is killed';
 }
 
 const parseShutdownRequest = (log: string): string | undefined =>
@@ -163,7 +197,7 @@ export async function stopServer(context: ClusterContext): Promise<void> {
  * Returns the arguments of `spawn` that run a program as PostgreSQL's user. The process is detached, so that Ctrl-C in a terminal
  * reaches only the service, which stops the database after its last request.
  */
-export function toCommand(program: string, args: string[], { folder, user }: Pick<ClusterContext, 'folder' | 'user'>) {
+function toCommand(program: string, args: string[], { folder, user }: Pick<ClusterContext, 'folder' | 'user'>) {
   // PGDATA, PGPORT, PGOPTIONS etc. of the operator's shell concern another server; LC_ALL, because messages are parsed.
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PG') && !name.startsWith('LC_'));
   const env = { ...Object.fromEntries(inherited), LC_ALL: 'C' };
@@ -214,28 +248,17 @@ export function findLastLine(text: string): string | undefined {
 
 /**
  * Removes a pid file that would prevent the start: one that is empty after a power failure, or whose process id belongs to another
- * process or a zombie. A recent empty file may belong to a starting server. This is safe, because PostgreSQL detects remaining child
- * processes by their shared memory and not by this file.
+ * process or a zombie. This is safe, because PostgreSQL detects remaining processes by their shared memory and not by this file.
  */
 async function removeStalePidFile(folder: string): Promise<void> {
-  const file = join(toDataPath(folder), 'postmaster.pid');
-  const found = await stat(file).catch(() => undefined);
-  if (!found || (await findRunningServer(folder))) return;
-  if (found.size > 0 || Date.now() - found.mtimeMs > PID_FILE_GRACE_MS) await rm(file, { force: true });
+  if (!(await findRunningServer(folder))) await rm(join(toDataPath(folder), 'postmaster.pid'), { force: true });
 }
 
-/** Returns the log's length before the start, so that older errors are not reported for this one. */
-async function prepareLog({ folder, user }: ClusterContext): Promise<number> {
-  // O_NOFOLLOW: root must not give the target of a symbolic link to another user.
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0);
-  const log = await open(toLogPath(folder), flags, 0o600);
-  try {
-    if (user.uid !== undefined) await log.chown(user.uid, user.gid!);
-    if ((await log.stat()).size > MAX_LOG_BYTES) await log.truncate();
-    return (await log.stat()).size;
-  } finally {
-    await log.close();
-  }
+/** Opens the log for a server that appends to it. */
+async function openLog(folder: string): Promise<FileHandle> {
+  const log = await open(toLogPath(folder), 'a', 0o600);
+  if ((await log.stat()).size > MAX_LOG_BYTES) await log.truncate();
+  return log;
 }
 
 function findFreePort(): Promise<number> {
@@ -247,9 +270,4 @@ function findFreePort(): Promise<number> {
       server.close(() => done(port));
     });
   });
-}
-
-/** Quotes an argument, because pg_ctl passes the options to a shell. */
-function quoteForShell(text: string): string {
-  return process.platform === 'win32' ? `"${text}"` : `'${text.replaceAll("'", "'\\''")}'`;
 }

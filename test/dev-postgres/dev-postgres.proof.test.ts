@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Cluster, ClusterError, openCluster, openClusterForCommand } from '../../src/dev-postgres/cluster.ts';
@@ -34,7 +35,7 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const child of processes) await kill(child);
   for (const cluster of clusters) await cluster.stop();
-  // A killed service leaves its server running, which the next start adopts and stops.
+  // A killed service leaves its server running, which the next start stops.
   if (await findRunningServer(dataDir)) await (await openCluster({ dataDir })).stop();
   await rm(parent, { recursive: true, force: true });
 });
@@ -112,7 +113,7 @@ describe('a first start', () => {
     const cluster = await open();
     await expect(query(cluster.url('postgres'), 'select 1')).resolves.toBe('1');
     expect((await readdir(dataDir)).sort()).toEqual([
-      ...['postgres', 'postgres.log', 'postgres.password', 'postgres.watcher', 'service.lock'],
+      ...['postgres', 'postgres.log', 'postgres.password', 'service.lock'],
     ]);
   });
 });
@@ -129,20 +130,21 @@ describe('a second start', () => {
     await expect(query(second.url('au1'), 'select answer from kept')).resolves.toBe('42');
   });
 
-  it.runIf(isLinux)('adopts the server that a killed service left running, and stops it at the end', async () => {
+  it.runIf(isLinux)('stops the server that a killed service left running, and starts its own', async () => {
     const child = await startService();
     await query(child.url, 'create table kept as select 42 as answer');
     const left = await findRunningServer(dataDir);
-    // The watcher is killed too, which would stop the server.
-    const [watcher] = (await readFile(join(dataDir, 'postgres.watcher'), 'utf8')).split(' ');
-    process.kill(Number(watcher), 'SIGKILL');
+    // The processes that would stop the server are killed too: the shell that runs it, and its other child.
+    const list = async (...filter: string[]) =>
+      (await promisify(execFile)('ps', ['-o', 'ppid=,pid=', ...filter])).stdout.trim().split(/\s+/).map(Number);
+    const [shell] = await list('-p', String(left!.pid));
+    const children = (await list('--ppid', String(shell))).filter((pid) => pid !== shell && pid !== left!.pid);
+    for (const pid of [shell!, ...children, child.process.pid!]) process.kill(pid, 'SIGKILL');
     await kill(child.process);
     expect(await findRunningServer(dataDir)).toEqual(left);
     const cluster = await open();
-    expect(await findRunningServer(dataDir)).toEqual(left);
+    expect((await findRunningServer(dataDir))?.pid).not.toBe(left!.pid);
     await expect(query(cluster.url('postgres'), 'select answer from kept')).resolves.toBe('42');
-    await cluster.stop();
-    expect(await findRunningServer(dataDir)).toBeUndefined();
   });
 
   it('recovers committed data after PostgreSQL was killed, once its last child process has ended', async () => {
@@ -197,7 +199,7 @@ describe('the server of a killed service', () => {
     await expect(query(cluster.url('postgres'), 'select answer from kept')).resolves.toBe('42');
   });
 
-  it('is not adopted while it stops', async () => {
+  it('does not disturb that of the next start while it stops', async () => {
     const child = await startService();
     const left = await findRunningServer(dataDir);
     await kill(child.process);
