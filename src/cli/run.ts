@@ -12,6 +12,7 @@ import { addAttendanceCommands } from './commands/attendance.ts';
 import { addAuditCommands } from './commands/audit.ts';
 import { addBackupCommands } from './commands/backup.ts';
 import { addDataCommands } from './commands/data.ts';
+import { CommandGroup } from './commands/define-command.ts';
 import { addOAuthCommands } from './commands/oauth.ts';
 import { addOperationCommands } from './commands/operation.ts';
 import { addPeopleCommands } from './commands/people.ts';
@@ -70,22 +71,23 @@ function buildProgram(io: CliIo): Command {
       outputError: () => undefined,
     })
     .addHelpText('after', formatExamples(name));
+  const commands = new CommandGroup(io, program);
   program.commandsGroup('Access:');
-  addAccessCommands(program, io);
-  addOAuthCommands(program, io);
-  addAuditCommands(program, io);
-  addWebhookCommands(program, io);
+  addAccessCommands(commands);
+  addOAuthCommands(commands);
+  addAuditCommands(commands);
+  addWebhookCommands(commands);
   program.commandsGroup('People:');
-  addPeopleCommands(program, io);
-  addPersonCommands(program, io);
-  addAttendanceCommands(program, io);
+  addPeopleCommands(commands);
+  addPersonCommands(commands);
+  addAttendanceCommands(commands);
   program.commandsGroup('Data:');
-  addDataCommands(program, io);
-  addStorageCommands(program, io);
-  addRenditionCommands(program, io);
+  addDataCommands(commands);
+  addStorageCommands(commands);
+  addRenditionCommands(commands);
   program.commandsGroup('Operation:');
-  addOperationCommands(program, io);
-  addBackupCommands(program, io);
+  addOperationCommands(commands);
+  addBackupCommands(commands);
   return program;
 }
 

@@ -1,5 +1,3 @@
-import { type Command, Option } from 'commander';
-import type { ClientType } from '../../../entities/oauth-client.entity.ts';
 import { createClient, disableClient, enableClient, rotateSecret, updateClient } from '../../domain/access/clients.ts';
 import { createConnection, revokeConnection, updateConnection } from '../../domain/access/connections.ts';
 import { createIntegrator, updateIntegrator } from '../../domain/access/integrators.ts';
@@ -11,234 +9,203 @@ import {
   showConnection,
   showIntegrator,
 } from '../../domain/access/list-access.ts';
-import { type CliIo, formatFields, formatObject } from '../io/cli-io.ts';
-import {
-  addCommandGroup,
-  createRepeatableOption,
-  defineChangeCommand,
-  defineListCommand,
-  defineRegionalCommand,
-  parseYesOrNo,
-} from './define-command.ts';
+import { formatFields, formatObject } from '../io/cli-io.ts';
+import { type CommandGroup, isNow, option, repeatable, required, toFields, yesOrNo } from './define-command.ts';
 
-const SHOWN_ONCE = 'This secret is not shown again.';
+export const SHOWN_ONCE = 'This secret is not shown again.';
 
 /** Adds the commands for integrators, OAuth clients and connections. */
-export function addAccessCommands(program: Command, io: CliIo): void {
-  addIntegratorCommands(addCommandGroup(program, 'integrator', 'approved application vendors'), io);
-  addClientCommands(addCommandGroup(program, 'client', 'OAuth clients: the credentials of an integrator'), io);
-  addConnectionCommands(addCommandGroup(program, 'connection', "an integrator's access to a builder's data"), io);
-}
-
-function addIntegratorCommands(parent: Command, io: CliIo): void {
-  addIntegratorReads(parent, io);
-  const create = parent
-    .command('create')
-    .description('register a vendor')
-    .requiredOption('--name <name>', 'name of the vendor')
-    .addOption(createRepeatableOption('--deep-link-scheme <scheme>', 'scheme allowed in sourceDeepLink beside https'));
-  defineRegionalCommand(io, create, async (context, { name, deepLinkScheme }) => {
-    const data = await createIntegrator(context, { name, deepLinkSchemes: deepLinkScheme ?? [] });
-    const { integratorId, deepLinkSchemes } = data;
-    return {
-      data,
-      text: formatFields('Integrator registered.', { integratorId, name: data.name, 'deep links': deepLinkSchemes }),
-    };
-  });
-}
-
-function addIntegratorReads(parent: Command, io: CliIo): void {
-  const list = parent.command('list').description('list integrators').option('--name <text>', 'part of the name');
-  const columns = ['integratorId', 'name', 'deepLinkSchemes', 'createdAt'];
-  defineListCommand(io, list, { name: 'integrators', columns }, listIntegrators);
-
-  const show = parent.command('show <integrator>').description('show an integrator with its clients and connections');
-  defineRegionalCommand(io, show, async (context, _options, id) => {
-    const data = await showIntegrator(context, id!);
-    const { clients, connections, ...integrator } = data;
-    const related = {
-      clients: clients.map(({ clientId }) => clientId),
-      connections: connections.map(({ builderId, status }) => `${builderId} (${status})`),
-    };
-    return { data, text: formatObject(data.name, { ...integrator, ...related }) };
-  });
-
-  const update = parent
-    .command('update <integrator>')
-    .description('replace the properties that are given')
-    .option('--name <name>', 'name of the vendor')
-    .addOption(createRepeatableOption('--deep-link-scheme <scheme>', 'scheme allowed in sourceDeepLink beside https'))
-    .option('--no-deep-link-schemes', 'allow no other scheme than https');
-  defineRegionalCommand(io, update, async (context, { name, deepLinkScheme, deepLinkSchemes }, id) => {
-    const schemes = deepLinkSchemes === false ? [] : deepLinkScheme;
-    const data = await updateIntegrator(context, id!, { name, deepLinkSchemes: schemes });
-    return { data, text: formatObject(describeUpdate(id!, data.changed), data) };
-  });
+export function addAccessCommands(program: CommandGroup): void {
+  addIntegratorCommands(program.addGroup('integrator', 'approved application vendors'));
+  addClientCommands(program.addGroup('client', 'OAuth clients: the credentials of an integrator'));
+  addConnectionCommands(program.addGroup('connection', "an integrator's access to a builder's data"));
 }
 
 const describeUpdate = (what: string, changed: boolean) => `${what} ${changed ? 'is updated' : 'is unchanged'}.`;
 
-function addClientCommands(parent: Command, io: CliIo): void {
-  addClientReads(parent, io);
-  const create = parent
-    .command('create')
-    .description('register credentials; prints the secret of a confidential client once')
-    .requiredOption('--name <name>', 'name of the application, shown on the consent page')
-    .option('--integrator <id>', 'integrator that the client belongs to')
-    .option('--internal', 'an internal client for dashboards and tools: every builder, GraphQL only')
-    .addOption(
-      new Option('--type <type>', 'client type; cannot be changed later')
-        .choices(['confidential', 'public'])
-        .default('confidential'),
-    )
-    .addOption(
-      createRepeatableOption('--grant <grant>', 'client_credentials, authorization_code or refresh_token').default(
-        [],
-        'every grant; public: authorization_code and refresh_token; internal: client_credentials',
-      ),
-    )
-    .addOption(createRepeatableOption('--scope <scopes>', 'scopes that the client may request, separated by spaces'))
-    .addOption(createRepeatableOption('--redirect-uri <uri>', 'redirect URI, compared exactly'))
-    .addOption(createRepeatableOption('--origin <origin>', 'browser origin of a public client, for CORS'))
-    .option('--pilot-agreement <reference>', 'pilot agreement, required for write:sign_on_events');
-  defineRegionalCommand(io, create, async (context, options) => {
-    const data = await createClient(context, {
-      ...{ integratorId: options.integrator, internal: options.internal === true, name: options.name },
-      type: options.type.toUpperCase() as ClientType,
-      ...{ grants: options.grant ?? [], scopes: options.scope ?? [] },
-      ...{ redirectUris: options.redirectUri ?? [], origins: options.origin ?? [] },
-      pilotAgreement: options.pilotAgreement,
-    });
-    const { clientId, clientSecret, name, type, internal, integratorId, grants, scopes, redirectUris, origins } = data;
-    const text = formatFields(`Client registered.${clientSecret ? ` ${SHOWN_ONCE}` : ''}`, {
-      ...{ clientId, clientSecret, name, type: internal ? 'internal' : type, integratorId },
-      ...{ grants, scopes, 'redirect URIs': redirectUris, origins, 'pilot agreement': data.pilotAgreement },
-    });
-    return { data, text };
-  });
+function addIntegratorCommands(group: CommandGroup): void {
+  const scheme = () => repeatable('--deep-link-scheme <scheme>', 'scheme allowed in sourceDeepLink beside https');
+  const columns = ['integratorId', 'name', 'deepLinkSchemes', 'createdAt'];
+  const filters = [option('--name <text>', 'part of the name')];
+  group.addList('list integrators', { name: 'integrators', columns }, filters, listIntegrators);
 
-  const rotate = parent.command('rotate-secret <client>').description('add a secret and print it once');
-  rotate.addHelpText('after', '\nThe newest two secrets are valid. To invalidate a leaked secret, rotate twice.');
-  defineRegionalCommand(io, rotate, async (context, _options, client) => {
-    const data = await rotateSecret(context, client!);
-    const { clientId, clientSecret, validSecrets } = data;
-    const text = formatFields(`Secret added. ${SHOWN_ONCE}`, {
-      clientId,
-      clientSecret,
-      'valid secrets': String(validSecrets),
-    });
-    return { data, text };
-  });
-
-  const disable = parent.command('disable <client>').description('disable a client; its tokens stop working');
-  defineChangeCommand(
-    io,
-    disable,
-    disableClient,
-    ({ name, changed }, id) => `${id} (${name}) ${changed ? 'is' : 'was already'} disabled.`,
+  group.addShow(
+    'show <integrator>',
+    'show an integrator with its clients and connections',
+    [],
+    (context, _options, id) => showIntegrator(context, id),
+    ({ clients, connections, ...integrator }) => {
+      const related = {
+        clients: clients.map(({ clientId }) => clientId),
+        connections: connections.map(({ builderId, status }) => `${builderId} (${status})`),
+      };
+      return [integrator.name, { ...integrator, ...related }];
+    },
   );
 
-  const enable = parent.command('enable <client>').description('enable a disabled client again');
-  defineChangeCommand(
-    io,
-    enable,
-    enableClient,
-    ({ name, changed }, id) => `${id} (${name}) ${changed ? 'is' : 'was already'} enabled.`,
-  );
+  const replaced = [
+    option('--name <name>', 'name of the vendor'),
+    scheme(),
+    option('--no-deep-link-schemes', 'allow no other scheme than https'),
+  ];
+  const replace = 'replace the properties that are given';
+  group.addRegional('update <integrator>', replace, replaced, async (context, options, id) => {
+    const { name, deepLinkScheme, deepLinkSchemes } = options;
+    const schemes = deepLinkSchemes === false ? [] : deepLinkScheme;
+    const data = await updateIntegrator(context, id!, { name, deepLinkSchemes: schemes });
+    return { data, text: formatObject(describeUpdate(id!, data.changed), data) };
+  });
+
+  const created = [required('--name <name>', 'name of the vendor'), scheme()];
+  group.addRegional('create', 'register a vendor', created, async (context, { name, deepLinkScheme }) => {
+    const data = await createIntegrator(context, { name, deepLinkSchemes: deepLinkScheme ?? [] });
+    const { integratorId, deepLinkSchemes } = data;
+    const fields = { integratorId, name: data.name, 'deep links': deepLinkSchemes };
+    return { data, text: formatFields('Integrator registered.', fields) };
+  });
 }
 
-function addClientReads(parent: Command, io: CliIo): void {
-  const list = parent
-    .command('list')
-    .description('list OAuth clients')
-    .option('--integrator <id>', 'integrator')
-    .option('--name <text>', 'part of the name')
-    .option('--type <type>', 'confidential, public or internal')
-    .option('--scope <scope>', 'scope that the client may request')
-    .option('--disabled <yes|no>', 'whether the client is disabled', parseYesOrNo);
+function addClientCommands(group: CommandGroup): void {
+  const name = ['--name <name>', 'name of the application, shown on the consent page'] as const;
+  const grant = () => repeatable('--grant <grant>', 'client_credentials, authorization_code or refresh_token');
+  const scope = () => repeatable('--scope <scopes>', 'scopes that the client may request, separated by spaces');
+  const redirectUri = () => repeatable('--redirect-uri <uri>', 'redirect URI, compared exactly');
+  const origin = () => repeatable('--origin <origin>', 'browser origin of a public client, for CORS');
+  const pilotAgreement = () =>
+    option('--pilot-agreement <reference>', 'pilot agreement, required for write:sign_on_events');
+
   const columns = ['clientId', 'name', 'type', 'integratorId', 'disabledAt'];
-  defineListCommand(io, list, { name: 'clients', columns }, (context, { integrator, ...filter }, page) =>
-    listClients(context, { ...filter, integratorId: integrator }, page),
+  const filters = [
+    option('--integrator <id>', 'integrator'),
+    option('--name <text>', 'part of the name'),
+    option('--type <type>', 'confidential, public or internal'),
+    option('--scope <scope>', 'scope that the client may request'),
+    yesOrNo('--disabled', 'whether the client is disabled'),
+  ];
+  group.addList('list OAuth clients', { name: 'clients', columns }, filters, listClients);
+
+  group.addShow(
+    'show <client>',
+    'show a client, and when its secrets were created',
+    [],
+    (context, _options, id) => showClient(context, id),
+    (data) => data.name,
   );
 
-  const show = parent.command('show <client>').description('show a client, and when its secrets were created');
-  defineRegionalCommand(io, show, async (context, _options, id) => {
-    const data = await showClient(context, id!);
-    return { data, text: formatObject(data.name, data) };
-  });
-
-  const update = parent
-    .command('update <client>')
-    .description('replace the properties that are given; removed scopes and grants end at once')
-    .option('--name <name>', 'name of the application, shown on the consent page')
-    .addOption(createRepeatableOption('--grant <grant>', 'client_credentials, authorization_code or refresh_token'))
-    .addOption(createRepeatableOption('--scope <scopes>', 'scopes that the client may request, separated by spaces'))
-    .addOption(createRepeatableOption('--redirect-uri <uri>', 'redirect URI, compared exactly'))
-    .option('--no-redirect-uris', 'remove all redirect URIs')
-    .addOption(createRepeatableOption('--origin <origin>', 'browser origin of a public client, for CORS'))
-    .option('--no-origins', 'remove all origins')
-    .option('--pilot-agreement <reference>', 'pilot agreement, required for write:sign_on_events');
-  update.addHelpText('after', '\nA list that is given replaces the whole list.');
-  defineRegionalCommand(io, update, async (context, options, id) => {
-    const { name, grant, scope, redirectUri, redirectUris, origin, origins, pilotAgreement } = options;
+  const replaced = [
+    option(...name),
+    grant(),
+    scope(),
+    redirectUri(),
+    option('--no-redirect-uris', 'remove all redirect URIs'),
+    origin(),
+    option('--no-origins', 'remove all origins'),
+    pilotAgreement(),
+  ];
+  const replace = 'replace the properties that are given; removed scopes and grants end at once';
+  const update = group.addRegional('update <client>', replace, replaced, async (context, options, id) => {
     const data = await updateClient(context, id!, {
-      ...{ name, grants: grant, scopes: scope, pilotAgreement },
-      redirectUris: redirectUris === false ? [] : redirectUri,
-      origins: origins === false ? [] : origin,
+      name: options.name,
+      grants: options.grant,
+      scopes: options.scope,
+      pilotAgreement: options.pilotAgreement,
+      redirectUris: options.redirectUris === false ? [] : options.redirectUri,
+      origins: options.origins === false ? [] : options.origin,
     });
     return { data, text: formatObject(describeUpdate(id!, data.changed), data) };
   });
+  update.addHelpText('after', '\nA list that is given replaces the whole list.');
+
+  const everyGrant = 'every grant; public: authorization_code and refresh_token; internal: client_credentials';
+  const created = [
+    required(...name),
+    option('--integrator <id>', 'integrator that the client belongs to'),
+    option('--internal', 'an internal client for dashboards and tools: every builder, GraphQL only'),
+    option('--type <type>', 'client type; cannot be changed later')
+      .choices(['confidential', 'public'])
+      .default('confidential'),
+    grant().default([], everyGrant),
+    scope(),
+    redirectUri(),
+    origin(),
+    pilotAgreement(),
+  ];
+  const create = 'register credentials; prints the secret of a confidential client once';
+  group.addRegional('create', create, created, async (context, options) => {
+    const data = await createClient(context, {
+      integratorId: options.integrator,
+      internal: options.internal === true,
+      name: options.name,
+      type: options.type.toUpperCase(),
+      grants: options.grant ?? [],
+      scopes: options.scope ?? [],
+      redirectUris: options.redirectUri ?? [],
+      origins: options.origin ?? [],
+      pilotAgreement: options.pilotAgreement,
+    });
+    const { clientId, clientSecret, internal, integratorId, grants, scopes, redirectUris, origins } = data;
+    const text = formatFields(`Client registered.${clientSecret ? ` ${SHOWN_ONCE}` : ''}`, {
+      clientId,
+      clientSecret,
+      name: data.name,
+      type: internal ? 'internal' : data.type,
+      integratorId,
+      grants,
+      scopes,
+      'redirect URIs': redirectUris,
+      origins,
+      'pilot agreement': data.pilotAgreement,
+    });
+    return { data, text };
+  });
+
+  const add = 'add a secret and print it once';
+  const rotate = group.addRegional('rotate-secret <client>', add, [], async (context, _options, client) => {
+    const data = await rotateSecret(context, client!);
+    const { clientId, clientSecret, validSecrets } = data;
+    const fields = { clientId, clientSecret, 'valid secrets': String(validSecrets) };
+    return { data, text: formatFields(`Secret added. ${SHOWN_ONCE}`, fields) };
+  });
+  rotate.addHelpText('after', '\nThe newest two secrets are valid. To invalidate a leaked secret, rotate twice.');
+
+  const describe = (state: string) => (data: { name: string; changed: boolean }, id: string) =>
+    `${id} (${data.name}) ${isNow(data)} ${state}.`;
+  group.addChange('disable <client>', 'disable a client; its tokens stop working', disableClient, describe('disabled'));
+  group.addChange('enable <client>', 'enable a disabled client again', enableClient, describe('enabled'));
 }
 
-function addConnectionReads(parent: Command, io: CliIo): void {
-  const list = parent
-    .command('list')
-    .description('list connections')
-    .option('--integrator <id>', 'integrator')
-    .option('--builder <id>', 'builder')
-    .option('--status <status>', 'active or revoked')
-    .option('--scope <scope>', 'scope that the builder allows');
+function addConnectionCommands(group: CommandGroup): void {
+  const key = () => [required('--integrator <id>', 'integrator'), required('--builder <id>', 'builder')];
+  const scope = () => repeatable('--scope <scopes>', 'scopes that the builder allows, separated by spaces');
   const columns = ['integratorId', 'builderId', 'status', 'scopes'];
-  defineListCommand(io, list, { name: 'connections', columns }, (context, { integrator, builder, ...filter }, page) =>
-    listConnections(context, { ...filter, integratorId: integrator, builderId: builder }, page),
-  );
+  const filters = [
+    option('--integrator <id>', 'integrator'),
+    option('--builder <id>', 'builder'),
+    option('--status <status>', 'active or revoked'),
+    option('--scope <scope>', 'scope that the builder allows'),
+  ];
+  group.addList('list connections', { name: 'connections', columns }, filters, listConnections);
 
-  const show = requireConnectionKey(parent.command('show').description('show a connection'));
-  defineRegionalCommand(io, show, async (context, { integrator, builder }) => {
-    const data = await showConnection(context, { integratorId: integrator, builderId: builder });
-    return { data, text: formatObject(`${integrator} and ${builder}`, data) };
+  const heading = (_data: object, { integrator, builder }: Record<string, string>) => `${integrator} and ${builder}`;
+  group.addShow('show', 'show a connection', key(), showConnection, heading);
+
+  const replace = 'replace the scopes of an active connection, also for existing tokens';
+  group.addRegional('update', replace, [...key(), scope()], async (context, options) => {
+    const data = await updateConnection(context, { ...toFields(options), scopes: options.scope ?? [] });
+    return { data, text: formatObject(describeUpdate(heading(data, options), data.changed), data) };
   });
 
-  const update = requireConnectionKey(
-    parent.command('update').description('replace the scopes of an active connection, also for existing tokens'),
-  ).addOption(createRepeatableOption('--scope <scopes>', 'scopes that the builder allows, separated by spaces'));
-  defineRegionalCommand(io, update, async (context, { integrator, builder, scope }) => {
-    const request = { integratorId: integrator, builderId: builder, scopes: scope ?? [] };
-    const data = await updateConnection(context, request);
-    return { data, text: formatObject(describeUpdate(`${integrator} and ${builder}`, data.changed), data) };
-  });
-}
-
-const requireConnectionKey = (command: Command) =>
-  command.requiredOption('--integrator <id>', 'integrator').requiredOption('--builder <id>', 'builder');
-
-function addConnectionCommands(parent: Command, io: CliIo): void {
-  addConnectionReads(parent, io);
-  const create = requireConnectionKey(
-    parent.command('create').description('connect an integrator to a builder, or reactivate a revoked connection'),
-  )
-    .addOption(createRepeatableOption('--scope <scopes>', 'scopes that the builder allows, separated by spaces'))
-    .option('--replace', 'replace the scopes of an active connection');
-  defineRegionalCommand(io, create, async (context, { integrator, builder, scope, replace }) => {
-    const request = { integratorId: integrator, builderId: builder, scopes: scope ?? [], replace: replace === true };
-    const data = await createConnection(context, request);
+  const connect = 'connect an integrator to a builder, or reactivate a revoked connection';
+  const created = [...key(), scope(), option('--replace', 'replace the scopes of an active connection')];
+  group.addRegional('create', connect, created, async (context, options) => {
+    const { integrator, builder, scope = [], replace } = options;
+    const data = await createConnection(context, { ...toFields(options), scopes: scope, replace: replace === true });
     return { data, text: `${integrator} is connected to ${builder} (${data.change}): ${data.scopes.join(' ')}` };
   });
 
-  const revoke = requireConnectionKey(parent.command('revoke').description('revoke the access to this builder'));
-  defineRegionalCommand(io, revoke, async (context, { integrator, builder }) => {
-    const data = await revokeConnection(context, { integratorId: integrator, builderId: builder });
-    const state = data.changed ? 'is' : 'was already';
-    return { data, text: `The connection of ${integrator} to ${builder} ${state} revoked.` };
+  group.addRegional('revoke', 'revoke the access to this builder', key(), async (context, options) => {
+    const data = await revokeConnection(context, toFields(options));
+    const { integrator, builder } = options;
+    return { data, text: `The connection of ${integrator} to ${builder} ${isNow(data)} revoked.` };
   });
 }

@@ -1,34 +1,23 @@
-import type { Command } from 'commander';
 import { archiveVisit, closeVisit } from '../../domain/attendance/manual-changes.ts';
 import { toTerminalLine } from '../../shared/terminal-text.ts';
-import type { CliIo } from '../io/cli-io.ts';
-import { addCommandGroup, defineChangeCommand, defineRegionalCommand } from './define-command.ts';
+import { type CommandGroup, isNow, option, required } from './define-command.ts';
 
 /** Adds the commands that close or archive a visit manually. */
-export function addAttendanceCommands(program: Command, io: CliIo): void {
-  const parent = addCommandGroup(program, 'attendance', 'visits that gates have observed');
-
-  const close = parent
-    .command('close <visit>')
-    .description('close an open visit; a later sign-off for it is rejected')
-    .requiredOption('--by <name>', 'who says so')
-    .option('--at <instant>', 'when the worker left, such as 2026-03-02T16:30:00+11:00; now when absent');
-  defineRegionalCommand(io, close, async (context, { by, at }, visit) => {
+export function addAttendanceCommands(program: CommandGroup): void {
+  const group = program.addGroup('attendance', 'visits that gates have observed');
+  const options = [
+    required('--by <name>', 'who says so'),
+    option('--at <instant>', 'when the worker left, such as 2026-03-02T16:30:00+11:00; now when absent'),
+  ];
+  const close = 'close an open visit; a later sign-off for it is rejected';
+  group.addRegional('close <visit>', close, options, async (context, { by, at }, visit) => {
     const data = await closeVisit(context, { visitId: visit!, by, at });
-    const state = data.changed ? 'is' : 'was already';
-    return {
-      data,
-      text: `${visit} of ${data.workerId} ${state} closed at ${data.closedAt} by ${toTerminalLine(data.closedBy ?? '')}.`,
-    };
+    const who = toTerminalLine(data.closedBy ?? '');
+    return { data, text: `${visit} of ${data.workerId} ${isNow(data)} closed at ${data.closedAt} by ${who}.` };
   });
 
-  const archive = parent
-    .command('archive <visit>')
-    .description('archive a visit, so that attendance no longer counts it');
-  defineChangeCommand(
-    io,
-    archive,
-    archiveVisit,
-    ({ workerId, changed }, visit) => `${visit} of ${workerId} ${changed ? 'is' : 'was already'} archived.`,
-  );
+  const archive = 'archive a visit, so that attendance no longer counts it';
+  const describe = (data: { workerId: string; changed: boolean }, visit: string) =>
+    `${visit} of ${data.workerId} ${isNow(data)} archived.`;
+  group.addChange('archive <visit>', archive, archiveVisit, describe);
 }

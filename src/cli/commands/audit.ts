@@ -1,24 +1,22 @@
-import type { Command } from 'commander';
-import type { CliIo } from '../io/cli-io.ts';
 import { formatAuditEntry, listAudit } from '../services/audit.ts';
-import { addCommandGroup, defineRegionalCommand, parsePageSize } from './define-command.ts';
+import { type CommandGroup, limitOption, option } from './define-command.ts';
 
 /** Adds the commands that read the audit log. */
-export function addAuditCommands(program: Command, io: CliIo): void {
-  const list = addCommandGroup(program, 'audit', 'who changed which access, and from where')
-    .command('list')
-    .description('list entries of a region, newest first')
-    .option('--actor <actor>', 'OPERATOR, STAFF, USER, CLIENT, JOB or IMPORT, an id, or both: USER:user_a1')
-    .option('--action <action>', 'an action such as client.updated, or a kind of object: client')
-    .option('--object <id>', 'changed object')
-    .option('--person <id>', 'user or worker whom the entries are about')
-    .option('--builder <id>', 'builder')
-    .option('--since <instant>', 'date, or date-time with a time zone; inclusive')
-    .option('--until <instant>', 'date, or date-time with a time zone; exclusive')
-    .option('--limit <number>', 'entries of a page', parsePageSize, 50)
-    .option('--cursor <entry>', 'last entry of the previous page');
-  defineRegionalCommand(io, list, async (context, options) => {
-    const data = await listAudit(context, options);
+export function addAuditCommands(program: CommandGroup): void {
+  const options = [
+    option('--actor <actor>', 'OPERATOR, STAFF, USER, CLIENT, JOB or IMPORT, an id, or both: USER:user_a1'),
+    option('--action <action>', 'an action such as client.updated, or a kind of object: client'),
+    option('--object <id>', 'changed object'),
+    option('--person <id>', 'user or worker whom the entries are about'),
+    option('--builder <id>', 'builder'),
+    option('--since <instant>', 'date, or date-time with a time zone; inclusive'),
+    option('--until <instant>', 'date, or date-time with a time zone; exclusive'),
+    limitOption('entries of a page', 50),
+    option('--cursor <entry>', 'last entry of the previous page'),
+  ];
+  const group = program.addGroup('audit', 'who changed which access, and from where');
+  group.addRegional('list', 'list entries of a region, newest first', options, async (context, values) => {
+    const data = await listAudit(context, values);
     const lines = data.entries.map(formatAuditEntry);
     if (lines.length === 0) lines.push('No entries.');
     if (data.nextCursor !== null) lines.push(`More: --cursor ${data.nextCursor}`);

@@ -1,28 +1,34 @@
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
 import { runPendingMigrations } from '../../database/run-migrations.ts';
 import { REGIONS } from '../../shared/regions.ts';
-import { type CliIo, formatFields } from '../io/cli-io.ts';
+import { formatFields } from '../io/cli-io.ts';
 import { createProgressReporter } from '../io/progress.ts';
 import { exportData, importData } from '../services/data-transfer.ts';
 import { withDatabases } from '../services/database-session.ts';
 import { addDemoData } from '../services/demo.ts';
 import { sendMessages } from '../services/password-links.ts';
 import { openStorage } from '../services/storage.ts';
-import { createRegionOption, defineCommand, defineRegionalCommand, parsePositiveInteger } from './define-command.ts';
+import { type CommandGroup, option, parsePositiveInteger, regionOption } from './define-command.ts';
 
 /** Adds the commands for import, export and demo data. */
-export function addDataCommands(program: Command, io: CliIo): void {
-  const importCommand = program
-    .command('import <dir>')
-    .description('import a folder of newline-delimited JSON in one transaction')
-    .option('--keep-good', 'commit the valid rows although others are invalid')
-    .option('--builder <id>', 'import only the rows of this builder')
-    .option('--allow-user-changes', 'change e-mail addresses of existing users, who are told, and end their sessions');
-  defineRegionalCommand(io, importCommand, async (context, { keepGood, builder, allowUserChanges, json }, dir) => {
-    const storage = await openStorage(io, context);
-    const limits = { keepGood: keepGood === true, builder, allowUserChanges };
-    const request = { folder: resolve(dir!), ...limits, collect: json === true, storage };
+export function addDataCommands(program: CommandGroup): void {
+  const { io } = program;
+  const limits = [
+    option('--keep-good', 'commit the valid rows although others are invalid'),
+    option('--builder <id>', 'import only the rows of this builder'),
+    option('--allow-user-changes', 'change e-mail addresses of existing users, who are told, and end their sessions'),
+  ];
+  const importing = 'import a folder of newline-delimited JSON in one transaction';
+  program.addRegional('import <dir>', importing, limits, async (context, options, dir) => {
+    const { keepGood, builder, allowUserChanges, json } = options;
+    const request = {
+      folder: resolve(dir!),
+      keepGood: keepGood === true,
+      builder,
+      allowUserChanges,
+      collect: json === true,
+      storage: await openStorage(io, context),
+    };
     const { messages, ...data } = await importData(context, request, createProgressReporter(io));
     await sendMessages(io, messages);
     const lines = data.files.map(({ file, inserted, updated, unchanged, bad, leftOut }) => {
@@ -32,17 +38,15 @@ export function addDataCommands(program: Command, io: CliIo): void {
     return { data, text: formatFields(`Imported ${request.folder}.`, Object.fromEntries(lines)) };
   });
 
-  const exportCommand = program
-    .command('export <dir>')
-    .description('export the data of a region to a folder of newline-delimited JSON');
-  defineExportCommand(io, exportCommand, (dir) => ({ dir: dir! }));
+  const exporting = 'export the data of a region to a folder of newline-delimited JSON';
+  addExportCommand(program, 'export <dir>', exporting, (dir) => ({ dir: dir! }));
 
-  const demo = program
-    .command('demo')
-    .description('load the demo data into an empty database, and add timesheets in bulk')
-    .option('--timesheets <number>', 'timesheets to add to the demo data', parsePositiveInteger)
-    .addOption(createRegionOption().default('au1'));
-  defineCommand(io, demo, ({ timesheets = 0, region }) =>
+  const amount = [
+    option('--timesheets <number>', 'timesheets to add to the demo data').argParser(parsePositiveInteger),
+    regionOption().default('au1'),
+  ];
+  const loading = 'load the demo data into an empty database, and add timesheets in bulk';
+  program.add('demo', loading, amount, ({ timesheets = 0, region }) =>
     withDatabases(io, async (databases, config) => {
       for (const each of REGIONS) await runPendingMigrations(databases[each], config.migrate);
       const context = { databases, config, clock: io.clock };
@@ -53,16 +57,18 @@ export function addDataCommands(program: Command, io: CliIo): void {
   );
 }
 
-/** Sets the action of a command that exports a region or a builder: its arguments are the folder, and the builder before it. */
-export function defineExportCommand(
-  io: CliIo,
-  command: Command,
+/** Adds a command that exports a region or a builder: its arguments are the folder, and the builder before it. */
+export function addExportCommand(
+  group: CommandGroup,
+  signature: string,
+  description: string,
   toRequest: (...args: string[]) => { dir: string; builder?: string },
 ): void {
-  defineRegionalCommand(io, command, async (context, _options, ...args) => {
+  group.addRegional(signature, description, [], async (context, _options, ...args) => {
     const { dir, builder } = toRequest(...args);
-    const storage = await openStorage(io, context);
-    const data = await exportData(context, storage, { folder: resolve(dir), builder }, createProgressReporter(io));
+    const storage = await openStorage(group.io, context);
+    const progress = createProgressReporter(group.io);
+    const data = await exportData(context, storage, { folder: resolve(dir), builder }, progress);
     const lines = data.files.map(({ file, rows }) => [file, `${rows} rows`]);
     lines.push(['files/', `${data.storedFiles} files`]);
     return { data, text: formatFields(`Exported to ${data.folder}.`, Object.fromEntries(lines)) };

@@ -5,7 +5,7 @@ import type { ChangeContext } from '../../domain/change-context.ts';
 import { REGIONS, type RegionId } from '../../shared/regions.ts';
 import { printText } from '../../shared/terminal-text.ts';
 import { CliError } from '../cli-error.ts';
-import type { CliIo, CommandResult } from '../io/cli-io.ts';
+import { type CliIo, type CommandResult, formatObject } from '../io/cli-io.ts';
 import { formatTable } from '../io/format-table.ts';
 import { withCommandContext } from '../services/database-session.ts';
 
@@ -13,15 +13,31 @@ import { withCommandContext } from '../services/database-session.ts';
 // biome-ignore lint/suspicious/noExplicitAny: commander does not derive types from flags.
 export type CommandOptions = any;
 
+type Work = (options: CommandOptions, ...args: string[]) => Promise<CommandResult> | CommandResult;
+export type RegionalWork = (
+  context: ChangeContext,
+  options: CommandOptions,
+  ...args: string[]
+) => Promise<CommandResult>;
+
+export const option = (flags: string, description: string) => new Option(flags, description);
+
+/** Creates an option that must be given. */
+export const required = (flags: string, description: string) => option(flags, description).makeOptionMandatory();
+
 /** Creates an option that may be given several times. Its value is undefined when it is absent. */
-export const createRepeatableOption = (flags: string, description: string) =>
-  new Option(flags, `${description}; repeatable`).argParser((value, earlier: string[] = []) => [...earlier, value]);
+export const repeatable = (flags: string, description: string) =>
+  option(flags, `${description}; repeatable`).argParser((value, earlier: string[] = []) => [...earlier, value]);
 
-/** Adds a command that only contains subcommands. */
-export const addCommandGroup = (program: Command, name: string, description: string) =>
-  program.command(name).description(description).helpCommand(false);
+/** Creates a filter whose value is `yes` or `no`. */
+export const yesOrNo = (name: string, description: string) =>
+  option(`${name} <yes|no>`, description).argParser((text) => {
+    if (text !== 'yes' && text !== 'no') throw new InvalidArgumentError('It must be yes or no.');
+    return text === 'yes';
+  });
 
-export const createRegionOption = () => new Option('--region <region>', 'region of the data').choices(REGIONS);
+export const regionOption = (regions: readonly string[] = REGIONS) =>
+  option('--region <region>', 'region of the data').choices(regions);
 
 export function parsePositiveInteger(text: string): number {
   if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('It must be an integer from 1.');
@@ -31,30 +47,118 @@ export function parsePositiveInteger(text: string): number {
 /** Entries of a page, at most. */
 const MAX_PAGE_SIZE = 1000;
 
-export function parsePageSize(text: string): number {
-  const size = parsePositiveInteger(text);
-  if (size > MAX_PAGE_SIZE) throw new InvalidArgumentError(`It must be at most ${MAX_PAGE_SIZE}.`);
-  return size;
+/** Creates the option `--limit`. */
+export const limitOption = (description: string, size: number) =>
+  option('--limit <number>', description)
+    .default(size)
+    .argParser((text) => {
+      const value = parsePositiveInteger(text);
+      if (value > MAX_PAGE_SIZE) throw new InvalidArgumentError(`It must be at most ${MAX_PAGE_SIZE}.`);
+      return value;
+    });
+
+/** The program, or a group of its commands. */
+export class CommandGroup {
+  constructor(
+    readonly io: CliIo,
+    readonly command: Command,
+  ) {}
+
+  /** Adds a group that only contains commands. */
+  addGroup(name: string, description: string): CommandGroup {
+    return new CommandGroup(this.io, this.command.command(name).description(description).helpCommand(false));
+  }
+
+  /**
+   * Adds a command. Its result is written to stdout, as text or with `--json` as one object.
+   *
+   * @param signature name and arguments: `rotate-secret <client>`
+   */
+  add(signature: string, description: string, options: readonly Option[], work: Work): Command {
+    const command = this.command.command(signature).description(description);
+    for (const each of options) command.addOption(each);
+    return command.option('--json', 'print one JSON object and nothing else').action(async (...parameters) => {
+      // Commander passes the arguments, the options and the command itself.
+      const values = parameters.at(-2) as CommandOptions;
+      try {
+        const result = await work(values, ...(parameters.slice(0, -2) as string[]));
+        printText(this.io.stdout, values.json ? JSON.stringify(result.data) : result.text);
+      } catch (error) {
+        if (!(error instanceof InvalidInputError)) throw error;
+        throw CliError.forOption(nameOfField(command, error.field), error.problem);
+      }
+    });
+  }
+
+  /** Adds a command that works on the data of one region, with the option `--region`. */
+  addRegional(signature: string, description: string, options: readonly Option[], work: RegionalWork): Command {
+    const region = regionOption().default('au1' satisfies RegionId);
+    const command = this.add(signature, description, [...options, region], (values, ...args) =>
+      withCommandContext(this.io, values.region, formatCommandName(command), async (context) => {
+        const { data, text } = await work(context, values, ...args);
+        return { data: { regionId: values.region, ...data }, text };
+      }),
+    );
+    return command;
+  }
+
+  /** Adds a command whose only argument is the object that it changes, unless it was changed before. */
+  addChange<T extends { changed: boolean }>(
+    signature: string,
+    description: string,
+    change: (context: ChangeContext, id: string) => Promise<T>,
+    describe: (data: T, id: string) => string,
+  ): Command {
+    return this.addRegional(signature, description, [], async (context, _options, id) => {
+      const data = await change(context, id!);
+      return { data, text: describe(data, id!) };
+    });
+  }
+
+  /**
+   * Adds the command `list`, which lists rows in pages: a table, or with `--json` an object with the rows under `name` and `nextCursor`.
+   *
+   * @param columns Properties of a row that the table shows.
+   */
+  addList(
+    description: string,
+    { name, columns }: { name: string; columns: readonly string[] },
+    options: readonly Option[],
+    list: (context: ChangeContext, filter: CommandOptions, page: AccessPage) => Promise<object>,
+  ): Command {
+    const paging = [limitOption('rows of a page', 100), option('--cursor <cursor>', 'where the previous page ended')];
+    return this.addRegional('list', description, [...options, ...paging], async (context, values) => {
+      const { limit, cursor, ...filter } = toFields(values);
+      const data = await list(context, filter, { limit, cursor });
+      const { [name]: rows, nextCursor } = data as Record<string, unknown>;
+      return { data, text: formatList({ rows, nextCursor } as List, columns) };
+    });
+  }
+
+  /** Adds the command `show`. `describe` returns the heading, and may select what the text shows. */
+  addShow<T extends object>(
+    signature: string,
+    description: string,
+    options: readonly Option[],
+    show: (context: ChangeContext, key: CommandOptions, id: string) => Promise<T>,
+    describe: (data: T, key: CommandOptions) => string | [heading: string, shown: object],
+  ): Command {
+    return this.addRegional(signature, description, options, async (context, values, id) => {
+      const data = await show(context, toFields(values), id!);
+      const shown = describe(data, values);
+      return { data, text: typeof shown === 'string' ? formatObject(shown, data) : formatObject(...shown) };
+    });
+  }
 }
 
-/** Sets the action of a command. Its result is written to stdout, as text or with `--json` as one object. */
-export function defineCommand(
-  io: CliIo,
-  command: Command,
-  work: (options: CommandOptions, ...args: string[]) => Promise<CommandResult> | CommandResult,
-): Command {
-  return command.option('--json', 'print one JSON object and nothing else').action(async (...parameters) => {
-    // Commander passes the arguments, the options and the command itself.
-    const options = parameters.at(-2) as CommandOptions;
-    try {
-      const result = await work(options, ...(parameters.slice(0, -2) as string[]));
-      printText(io.stdout, options.json ? JSON.stringify(result.data) : result.text);
-    } catch (error) {
-      if (!(error instanceof InvalidInputError)) throw error;
-      throw CliError.forOption(nameOfField(command, error.field), error.problem);
-    }
-  });
-}
+/** Returns a command's own options, under the names of the fields that they are for: `builderId` for `--builder`. */
+export const toFields = ({ region: _, json: __, ...options }: CommandOptions): CommandOptions =>
+  Object.fromEntries(
+    Object.entries(options).map(([name, value]) => [
+      /^(integrator|builder|worker|project)$/.test(name) ? `${name}Id` : name,
+      value,
+    ]),
+  );
 
 /** Returns how a command names a field: `--redirect-uri` or, for an argument, `CLIENT`; other fields have their own name. */
 function nameOfField(command: Command, field: string): string {
@@ -69,34 +173,6 @@ function nameOfField(command: Command, field: string): string {
   return command.options.some(({ long }) => long === `--${name}`) ? `--${name}` : field;
 }
 
-/** Sets the action of a command that works on the data of one region, and adds the option `--region`. */
-export function defineRegionalCommand(
-  io: CliIo,
-  command: Command,
-  work: (context: ChangeContext, options: CommandOptions, ...args: string[]) => Promise<CommandResult>,
-): Command {
-  command.addOption(createRegionOption().default('au1' satisfies RegionId));
-  return defineCommand(io, command, (options, ...args) =>
-    withCommandContext(io, options.region, formatCommandName(command), async (context) => {
-      const { data, ...result } = await work(context, options, ...args);
-      return { data: { regionId: options.region, ...data }, ...result };
-    }),
-  );
-}
-
-/** Sets the action of a command whose only argument is the object that it changes, unless it was changed before. */
-export function defineChangeCommand<T extends { changed: boolean }>(
-  io: CliIo,
-  command: Command,
-  change: (context: ChangeContext, id: string) => Promise<T>,
-  describe: (data: T, id: string) => string,
-): Command {
-  return defineRegionalCommand(io, command, async (context, _options, id) => {
-    const data = await change(context, id!);
-    return { data, text: describe(data, id!) };
-  });
-}
-
 /** Returns the name of a command with its group: `client create`. */
 export const formatCommandName = (command: Command) =>
   command.parent?.parent ? `${command.parent.name()} ${command.name()}` : command.name();
@@ -107,36 +183,11 @@ interface List {
   nextCursor: string | null;
 }
 
-/**
- * Sets the action of a command that lists rows in pages: a table, or with `--json` an object with the rows under `name` and
- * `nextCursor`.
- *
- * @param columns Properties of a row that the table shows.
- */
-export function defineListCommand(
-  io: CliIo,
-  command: Command,
-  { name, columns }: { name: string; columns: readonly string[] },
-  list: (context: ChangeContext, options: CommandOptions, page: AccessPage) => Promise<object>,
-): Command {
-  command
-    .option('--limit <number>', 'rows of a page', parsePageSize, 100)
-    .option('--cursor <cursor>', 'where the previous page ended');
-  return defineRegionalCommand(io, command, async (context, options) => {
-    const data = await list(context, options, { limit: options.limit, cursor: options.cursor });
-    const { [name]: rows, nextCursor } = data as Record<string, unknown>;
-    return { data, text: formatList({ rows, nextCursor } as List, columns) };
-  });
-}
-
 function formatList({ rows, nextCursor }: List, columns: readonly string[]): string {
   if (rows.length === 0) return 'None.';
   const more = nextCursor === null ? [] : [`More: --cursor ${nextCursor}`];
   return [formatTable(rows, columns), ...more].join('\n');
 }
 
-/** Parses `yes` or `no` of a filter. */
-export function parseYesOrNo(text: string): boolean {
-  if (text !== 'yes' && text !== 'no') throw new InvalidArgumentError('It must be yes or no.');
-  return text === 'yes';
-}
+/** Returns `is`, or `was already` for a state that a change has found. */
+export const isNow = ({ changed }: { changed: boolean }) => (changed ? 'is' : 'was already');

@@ -1,49 +1,40 @@
-import type { Command } from 'commander';
 import { inviteUser, resetPassword } from '../../domain/access/password-links.ts';
 import { generatePassword } from '../../domain/access/password-rules.ts';
 import { createUserInRegions, type NewUser } from '../../domain/access/users.ts';
 import type { ChangeContext } from '../../domain/change-context.ts';
 import { REGIONS, type RegionId } from '../../shared/regions.ts';
 import { CliError } from '../cli-error.ts';
-import { type CliIo, formatFields } from '../io/cli-io.ts';
+import { formatFields } from '../io/cli-io.ts';
 import { readPassword } from '../io/read-password.ts';
 import { withRegionalContexts } from '../services/database-session.ts';
 import { sendPasswordLink } from '../services/password-links.ts';
-import { createRegionOption, defineCommand, defineRegionalCommand, formatCommandName } from './define-command.ts';
+import { type CommandGroup, option, regionOption, required } from './define-command.ts';
 
 /** Adds `user create`, which can register a staff user in both regions. */
-export function addUserCreateCommand(parent: Command, io: CliIo): void {
-  const create = parent
-    .command('create')
-    .description('register a user; prompts for the password unless an option provides it')
-    .requiredOption('--email <address>', 'e-mail address to sign in with')
-    .requiredOption('--name <name>', 'full name')
-    .option('--password-stdin', 'read the password from stdin')
-    .option('--generate-password', 'generate a password and print it once')
-    .option('--no-password', 'set no password; invite the user afterwards')
-    .option('--staff', 'a staff user, who works for the operator and uses the console only')
-    .option('--role <role>', 'role of a staff user: VIEWER, OPERATOR or ADMIN')
-    .addOption(
-      createRegionOption()
-        .choices([...REGIONS, 'both'])
-        .default('au1'),
-    );
-  defineCommand(io, create, async (options) => {
-    const staffRole = parseStaffOptions(options);
-    const generated = options.generatePassword ? generatePassword() : null;
-    const password = options.password === false ? null : (generated ?? (await readPassword(io, options)));
-    const request: NewUser = { email: options.email, name: options.name, password, staffRole };
-    const regions: readonly RegionId[] = options.region === 'both' ? REGIONS : [options.region];
-    const users = await withRegionalContexts(
-      io,
-      staffRole ? REGIONS : regions,
-      formatCommandName(create),
-      (contexts) => {
-        const isRequested = ({ database }: ChangeContext) => regions.includes(database.region);
-        const others = contexts.filter((context) => !isRequested(context));
-        return createUserInRegions(contexts.filter(isRequested), request, others);
-      },
-    );
+export function addUserCreateCommand(group: CommandGroup): void {
+  const { io } = group;
+  const options = [
+    required('--email <address>', 'e-mail address to sign in with'),
+    required('--name <name>', 'full name'),
+    option('--password-stdin', 'read the password from stdin'),
+    option('--generate-password', 'generate a password and print it once'),
+    option('--no-password', 'set no password; invite the user afterwards'),
+    option('--staff', 'a staff user, who works for the operator and uses the console only'),
+    option('--role <role>', 'role of a staff user: VIEWER, OPERATOR or ADMIN'),
+    regionOption([...REGIONS, 'both']).default('au1'),
+  ];
+  const create = 'register a user; prompts for the password unless an option provides it';
+  group.add('create', create, options, async (values) => {
+    const staffRole = parseStaffOptions(values);
+    const generated = values.generatePassword ? generatePassword() : null;
+    const password = values.password === false ? null : (generated ?? (await readPassword(io, values)));
+    const request: NewUser = { email: values.email, name: values.name, password, staffRole };
+    const regions: readonly RegionId[] = values.region === 'both' ? REGIONS : [values.region];
+    const users = await withRegionalContexts(io, staffRole ? REGIONS : regions, 'user create', (contexts) => {
+      const isRequested = ({ database }: ChangeContext) => regions.includes(database.region);
+      const others = contexts.filter((context) => !isRequested(context));
+      return createUserInRegions(contexts.filter(isRequested), request, others);
+    });
     const { regionId, userId, email, name, createdAt } = users[0]!;
     const regionIds = users.map((user) => user.regionId);
     const present = regions.filter((region) => !regionIds.includes(region));
@@ -65,24 +56,21 @@ function parseStaffOptions({ staff, role, region }: { staff?: boolean; role?: st
 }
 
 /** Adds the commands that create a one-time link for choosing a password. */
-export function addPasswordLinkCommands(parent: Command, io: CliIo): void {
+export function addPasswordLinkCommands(group: CommandGroup): void {
   const commands = [
     { name: 'invite', description: 'create a one-time link for a user without a password', createLink: inviteUser },
     { name: 'reset-password', description: 'create a one-time link to a new password', createLink: resetPassword },
   ];
   for (const { name, description, createLink } of commands) {
-    const command = parent
-      .command(`${name} <user>`)
-      .description(`${description}; sends it by e-mail if SMTP_URL is set, and prints it otherwise`)
-      .option('--print', 'print the link although SMTP_URL is set');
-    defineRegionalCommand(io, command, async (context, { print }, user) => {
-      const data = await sendPasswordLink(io, context, { print: print === true }, (emailed) =>
+    const sending = `${description}; sends it by e-mail if SMTP_URL is set, and prints it otherwise`;
+    const options = [option('--print', 'print the link although SMTP_URL is set')];
+    group.addRegional(`${name} <user>`, sending, options, async (context, { print }, user) => {
+      const data = await sendPasswordLink(group.io, context, { print: print === true }, (emailed) =>
         createLink(context, user!, emailed),
       );
-      const heading = data.emailed
-        ? `The link was sent to ${data.email}.`
-        : `The link for ${data.email}. It works once.`;
-      return { data, text: formatFields(heading, { link: data.link, expires: data.expiresAt }) };
+      const { emailed, email, link, expiresAt } = data;
+      const heading = emailed ? `The link was sent to ${email}.` : `The link for ${email}. It works once.`;
+      return { data, text: formatFields(heading, { link, expires: expiresAt }) };
     });
   }
 }

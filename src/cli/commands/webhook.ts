@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import type { Option } from 'commander';
 import { parseId } from '../../domain/access/access-values.ts';
 import { listDeliveries } from '../../domain/webhooks/deliveries.ts';
 import {
@@ -12,7 +12,7 @@ import {
 import { startReplay } from '../../domain/webhooks/replay.ts';
 import { sendTestEvent } from '../../domain/webhooks/test-event.ts';
 import type { EndpointKey, WebhookChangeContext } from '../../domain/webhooks/webhook-context.ts';
-import { type CliIo, type CommandResult, formatFields } from '../io/cli-io.ts';
+import { type CommandResult, formatFields } from '../io/cli-io.ts';
 import { forwardEvents } from '../services/listen.ts';
 import {
   describeEndpoint,
@@ -21,30 +21,48 @@ import {
   parseEndpointOptions,
   withWebhooks,
 } from '../services/webhooks.ts';
+import { SHOWN_ONCE } from './access.ts';
 import {
-  addCommandGroup,
+  type CommandGroup,
   type CommandOptions,
-  createRepeatableOption,
-  defineRegionalCommand,
+  option,
   parsePositiveInteger,
+  repeatable,
+  required,
 } from './define-command.ts';
 
 type Endpoint = ReturnType<typeof describeEndpoint>;
 
 /** Adds the commands for webhook endpoints, and the one that receives events on a developer's machine. */
-export function addWebhookCommands(program: Command, io: CliIo): void {
-  const group = addCommandGroup(program, 'webhook', "integrators' webhook endpoints");
-  addEndpointCommands(group, io);
-  addDeliveryCommands(group, io);
-  addListenCommand(program, io);
+export function addWebhookCommands(program: CommandGroup): void {
+  const group = program.addGroup('webhook', "integrators' webhook endpoints");
+  addEndpointCommands(group);
+  addDeliveryCommands(group);
+
+  const options = [
+    required('--integrator <id>', 'integrator whose events are received'),
+    option('--forward <url>', 'address that receives the events, such as http://127.0.0.1:3000/hook'),
+    repeatable('--type <type>', 'type of events; default: all'),
+    option('--count <number>', 'end after so many events').argParser(parsePositiveInteger),
+    option('--secret <secret>', 'signing secret, whsec_…; default: a new one, which is printed'),
+  ];
+  const listen = 'print events as they arrive, and forward them signed to a program on this machine';
+  addWebhookCommand(program, 'listen', listen, options, async (context, values) => {
+    const integratorId = parseId('integratorId', 'integrator', values.integrator);
+    const data = await forwardEvents(program.io, context, { ...values, integratorId });
+    return { data, text: `${data.received} events were received.` };
+  });
 }
 
-function addEndpointCommands(group: Command, io: CliIo): void {
-  const list = group
-    .command('list')
-    .description('list webhook endpoints, or those of an integrator, with the key of TOKEN_KEY that their secrets need')
-    .option('--integrator <id>', 'integrator');
-  defineWebhookCommand(io, list, async (context, { integrator }) => {
+function addEndpointCommands(group: CommandGroup): void {
+  const url = ['--url <url>', 'address that receives the events'] as const;
+  const filters = () => [
+    repeatable('--type <type>', 'type of events, such as timesheet.updated; default: all'),
+    repeatable('--builder <id>', 'connected builder; default: all'),
+  ];
+  const list = 'list webhook endpoints, or those of an integrator, with the key of TOKEN_KEY that their secrets need';
+  const owner = [option('--integrator <id>', 'integrator')];
+  addWebhookCommand(group, 'list', list, owner, async (context, { integrator }) => {
     const integratorId = integrator && parseId('integratorId', 'integrator', integrator);
     const found = await listEndpoints(context, integratorId);
     const endpoints = found.map((endpoint) => describeEndpoint(context, endpoint));
@@ -54,140 +72,119 @@ function addEndpointCommands(group: Command, io: CliIo): void {
     return { data: { endpoints }, text: lines.join('\n') || 'There are no webhook endpoints.' };
   });
 
-  const show = group.command('show <endpoint>').description('show an endpoint');
-  defineEndpointCommand(io, show, async (context, key) =>
+  addEndpointCommand(group, 'show', 'show an endpoint', [], async (context, key) =>
     formatEndpoint('Webhook endpoint', describeEndpoint(context, await getEndpoint(context, key))),
   );
 
-  const create = addFilterOptions(group.command('create').description('create an endpoint; prints its secret once'))
-    .requiredOption('--client <id>', 'client-credentials client whose scopes decide what it receives')
-    .requiredOption('--url <url>', 'address that receives the events');
-  defineWebhookCommand(io, create, async (context, options) => {
+  const created = [
+    ...filters(),
+    required('--client <id>', 'client-credentials client whose scopes decide what it receives'),
+    required(...url),
+  ];
+  const create = 'create an endpoint; prints its secret once';
+  addWebhookCommand(group, 'create', create, created, async (context, options) => {
     const owner = await findOwner(context, options.client);
     const { endpoint, secret } = await createEndpoint(context, owner, parseEndpointOptions(options));
     const heading = secret ? `Endpoint created. ${SHOWN_ONCE}` : 'The endpoint existed already.';
     return formatEndpoint(heading, { ...describeEndpoint(context, endpoint), secret });
   });
 
-  const update = addFilterOptions(group.command('update <endpoint>').description('change an endpoint'))
-    .option('--url <url>', 'address that receives the events')
-    .option('--all-types', 'deliver events of all types')
-    .option('--all-builders', 'deliver events of all connected builders')
-    .addOption(new Option('--status <status>', 'stop or continue the delivery').choices(['active', 'paused']));
-  defineEndpointCommand(io, update, async (context, key, options) => {
+  const replaced = [
+    ...filters(),
+    option(...url),
+    option('--all-types', 'deliver events of all types'),
+    option('--all-builders', 'deliver events of all connected builders'),
+    option('--status <status>', 'stop or continue the delivery').choices(['active', 'paused']),
+  ];
+  addEndpointCommand(group, 'update', 'change an endpoint', replaced, async (context, key, options) => {
     const status = options.status && { status: options.status.toUpperCase() };
     const changed = await updateEndpoint(context, key, { ...parseEndpointOptions(options), ...status });
     return formatEndpoint('Endpoint changed.', describeEndpoint(context, changed));
   });
 
-  const remove = group.command('delete <endpoint>').description('delete an endpoint; nothing more is delivered');
-  defineEndpointCommand(io, remove, async (context, key) =>
+  addEndpointCommand(group, 'delete', 'delete an endpoint; nothing more is delivered', [], async (context, key) =>
     formatEndpoint('Endpoint deleted.', describeEndpoint(context, await deleteEndpoint(context, key))),
   );
 
-  const rotate = group
-    .command('rotate-secret <endpoint>')
-    .description('give an endpoint a new secret and print it once');
-  rotate.addHelpText('after', '\nDeliveries are also signed with the previous secret for 24 hours.');
-  defineEndpointCommand(io, rotate, async (context, key) => {
+  const rotate = 'give an endpoint a new secret and print it once';
+  const command = addEndpointCommand(group, 'rotate-secret', rotate, [], async (context, key) => {
     const { endpoint, secret } = await rotateEndpointSecret(context, key);
     return formatEndpoint(`Secret changed. ${SHOWN_ONCE}`, { ...describeEndpoint(context, endpoint), secret });
   });
+  command.addHelpText('after', '\nDeliveries are also signed with the previous secret for 24 hours.');
 }
 
-const SHOWN_ONCE = 'This secret is not shown again.';
-
-function addDeliveryCommands(group: Command, io: CliIo): void {
-  const test = group.command('test <endpoint>').description('send a test event and print what the receiver answers');
-  defineEndpointCommand(io, test, async (context, key) => {
+function addDeliveryCommands(group: CommandGroup): void {
+  const test = 'send a test event and print what the receiver answers';
+  addEndpointCommand(group, 'test', test, [], async (context, key) => {
     const data = await sendTestEvent(context, key);
     const { status, body, error, durationMs } = data;
-    const heading = data.succeeded
-      ? 'The receiver accepted the test event.'
-      : 'The receiver did not accept the test event.';
+    const heading = `The receiver ${data.succeeded ? 'accepted' : 'did not accept'} the test event.`;
     const fields = { status: status === null ? null : String(status), body, error, milliseconds: String(durationMs) };
     return { data, text: formatFields(heading, fields) };
   });
 
-  const replay = group
-    .command('replay <endpoint>')
-    .description('deliver the events after a cursor of the feed again')
-    .requiredOption('--after <cursor>', 'nextCursor of a page of GET /events');
-  defineEndpointCommand(io, replay, async (context, key, { after }) => {
+  const after = [required('--after <cursor>', 'nextCursor of a page of GET /events')];
+  const replay = 'deliver the events after a cursor of the feed again';
+  addEndpointCommand(group, 'replay', replay, after, async (context, key, { after }) => {
     const data = await startReplay(context, key, after);
     return { data, text: `The events after ${after} are delivered to ${data.endpointId} again.` };
   });
 
-  const deliveries = group
-    .command('deliveries <endpoint>')
-    .description("list an endpoint's deliveries, the newest first")
-    .addOption(
-      new Option('--status <status>', 'only deliveries in this state').choices([
-        'pending',
-        'delivered',
-        'failed',
-        'dropped',
-      ]),
-    )
-    .option('--after <cursor>', 'nextCursor of the page before');
-  defineEndpointCommand(io, deliveries, async (context, key, { status, after }) => {
+  const states = ['pending', 'delivered', 'failed', 'dropped'];
+  const filters = [
+    option('--status <status>', 'only deliveries in this state').choices(states),
+    option('--after <cursor>', 'nextCursor of the page before'),
+  ];
+  const list = "list an endpoint's deliveries, the newest first";
+  addEndpointCommand(group, 'deliveries', list, filters, async (context, key, { status, after }) => {
     if (after !== undefined) parseId('after', 'webhookDelivery', after);
     const { data, meta } = await listDeliveries(context, key, { status: status?.toUpperCase(), after });
     const lines = data.map(
-      (each) =>
-        `${each.id}  ${each.status.padEnd(9)}  ${each.type}  ${each.attempts} × ${each.responseStatus ?? each.error ?? ''}`,
+      ({ id, status, type, attempts, responseStatus, error }) =>
+        `${id}  ${status.padEnd(9)}  ${type}  ${attempts} × ${responseStatus ?? error ?? ''}`,
     );
-    const shown = data.map(({ id, eventId, type, builderId, attempts, ...each }) => ({
-      ...{ deliveryId: id, eventId, type, builderId, status: each.status, attempts, createdAt: each.createdAt },
-      ...{ lastAttemptAt: each.lastAttemptAt, nextAttemptAt: each.nextAttemptAt },
-      ...{ responseStatus: each.responseStatus, responseBody: each.responseBody, error: each.error },
+    const deliveries = data.map(({ id, ...each }) => ({
+      deliveryId: id,
+      eventId: each.eventId,
+      type: each.type,
+      builderId: each.builderId,
+      status: each.status,
+      attempts: each.attempts,
+      createdAt: each.createdAt,
+      lastAttemptAt: each.lastAttemptAt,
+      nextAttemptAt: each.nextAttemptAt,
+      responseStatus: each.responseStatus,
+      responseBody: each.responseBody,
+      error: each.error,
     }));
-    return { data: { deliveries: shown, ...meta }, text: lines.join('\n') || 'There are no deliveries.' };
+    return { data: { deliveries, ...meta }, text: lines.join('\n') || 'There are no deliveries.' };
   });
 }
-
-function addListenCommand(program: Command, io: CliIo): void {
-  const listen = program
-    .command('listen')
-    .description('print events as they arrive, and forward them signed to a program on this machine')
-    .requiredOption('--integrator <id>', 'integrator whose events are received')
-    .option('--forward <url>', 'address that receives the events, such as http://127.0.0.1:3000/hook')
-    .addOption(createRepeatableOption('--type <type>', 'type of events; default: all'))
-    .option('--count <number>', 'end after so many events', parsePositiveInteger)
-    .option('--secret <secret>', 'signing secret, whsec_…; default: a new one, which is printed');
-  defineWebhookCommand(io, listen, async (context, options) => {
-    const integratorId = parseId('integratorId', 'integrator', options.integrator);
-    const data = await forwardEvents(io, context, { ...options, integratorId });
-    return { data, text: `${data.received} events were received.` };
-  });
-}
-
-const addFilterOptions = (command: Command): Command =>
-  command
-    .addOption(createRepeatableOption('--type <type>', 'type of events, such as timesheet.updated; default: all'))
-    .addOption(createRepeatableOption('--builder <id>', 'connected builder; default: all'));
 
 function formatEndpoint(heading: string, data: Endpoint & { secret?: string | null }): CommandResult {
   const { types, builderIds, ...fields } = data;
   return { data, text: formatFields(heading, { ...fields, types: types ?? 'all', builders: builderIds ?? 'all' }) };
 }
 
-function defineWebhookCommand(
-  io: CliIo,
-  command: Command,
+const addWebhookCommand = (
+  group: CommandGroup,
+  signature: string,
+  description: string,
+  options: readonly Option[],
   work: (context: WebhookChangeContext, options: CommandOptions, ...args: string[]) => Promise<CommandResult>,
-): void {
-  defineRegionalCommand(io, command, (context, options, ...args) =>
-    withWebhooks(io, context, (webhookContext) => work(webhookContext, options, ...args)),
+) =>
+  group.addRegional(signature, description, options, (context, values, ...args) =>
+    withWebhooks(group.io, context, (webhookContext) => work(webhookContext, values, ...args)),
   );
-}
 
-function defineEndpointCommand(
-  io: CliIo,
-  command: Command,
+const addEndpointCommand = (
+  group: CommandGroup,
+  name: string,
+  description: string,
+  options: readonly Option[],
   work: (context: WebhookChangeContext, key: EndpointKey, options: CommandOptions) => Promise<CommandResult>,
-): void {
-  defineWebhookCommand(io, command, async (context, options, id) =>
-    work(context, await findEndpointKey(context, id!), options),
+) =>
+  addWebhookCommand(group, `${name} <endpoint>`, description, options, async (context, values, id) =>
+    work(context, await findEndpointKey(context, id!), values),
   );
-}

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import type { ChangeContext } from '../../domain/change-context.ts';
 import { exportPerson } from '../../domain/privacy/export-person.ts';
-import { eraseDueBuilders, replayErasures } from '../../domain/privacy/replay-erasures.ts';
 import { Folder } from '../../shared/folder.ts';
 import type { Storage } from '../../storage/storage.ts';
 
@@ -18,11 +17,4 @@ export async function exportPersonTo(context: ChangeContext, storage: Storage, f
   await target.writeFile('person.json', Readable.from([Buffer.from(`${JSON.stringify(person, null, 2)}\n`)]));
   const rows = Object.fromEntries(Object.entries(person.records).map(([type, records]) => [type, records.length]));
   return { folder, rows, mentionedIn: person.mentionedIn.length, files: person.files.length, missingFiles: missing };
-}
-
-/** Applies the list of erasures. */
-export async function replayErasureList(context: ChangeContext, storage: Storage) {
-  const people = await replayErasures({ ...context, storage });
-  const erased = await eraseDueBuilders({ ...context, storage });
-  return { applied: people.applied + (erased?.builders ?? 0), stored: people.stored };
 }
