@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { findSourceRoot } from '../../src/cli/services/source-root.ts';
+import { PACKAGE_ROOT } from '../../src/shared/version.ts';
 import { createDatabase } from '../setup/database.ts';
 
 /** Reads 100 MB of rows, and prints by how many MiB the old space has grown, and how many major collections there were. */
@@ -29,7 +29,7 @@ const createProgram = (modules: string) => `
 it('the rows of finished reads are freed by minor collections', async () => {
   const { url, drop } = await createDatabase('template1');
   try {
-    const modules = join(await findSourceRoot(), 'dist');
+    const modules = join(PACKAGE_ROOT, 'dist');
     const options = [
       '--max-semi-space-size=16',
       '--initial-old-space-size=512',

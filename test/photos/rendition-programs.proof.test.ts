@@ -6,7 +6,6 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 import { afterAll, describe, expect, it } from 'vitest';
-import { findSourceRoot } from '../../src/cli/services/source-root.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/database.ts';
 import { loadDemoInto } from '../../src/demo/load.ts';
@@ -15,6 +14,7 @@ import { toRenditionKey } from '../../src/domain/photos/renditions.ts';
 import { sweep } from '../../src/domain/uploads/sweep.ts';
 import { RENDITION_SIZES } from '../../src/images/render.ts';
 import { systemClock } from '../../src/shared/clock.ts';
+import { PACKAGE_ROOT } from '../../src/shared/version.ts';
 import { openStorages, type Storage } from '../../src/storage/storage.ts';
 import { DataTransferFixture, SAMPLES } from '../data-transfer/data-transfer-fixture.ts';
 import { Instance } from '../proof/instance.ts';
@@ -58,7 +58,7 @@ async function createEmptyInstallation(): Promise<Installation> {
 }
 
 const startCommand = async (args: string[], env: Record<string, string>): Promise<ChildProcess> =>
-  spawn(process.execPath, [join(await findSourceRoot(), 'dist/src/cli.js'), ...args], { env, stdio: 'pipe' });
+  spawn(process.execPath, [join(PACKAGE_ROOT, 'dist/src/cli.js'), ...args], { env, stdio: 'pipe' });
 
 /** Runs a command to its end, which must be a success, and returns the object that it prints. */
 // biome-ignore lint/suspicious/noExplicitAny: each command has its own result.

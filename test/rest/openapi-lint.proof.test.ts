@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writeSchemaDocuments } from '../../src/cli/services/schema-generator.ts';
+import { updateSchemaDocuments } from '../../src/cli/services/schema-documents.ts';
 import { installTool } from '../support/install-tool.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -21,7 +21,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'openapi-lint-'));
   for (const file of RULES) await copyFile(join(ROOT, file), join(folder, file));
   await mkdir(join(folder, 'schema'));
-  await writeSchemaDocuments(join(folder, 'schema'));
+  await updateSchemaDocuments({ check: false }, join(folder, 'schema'));
 });
 
 afterAll(() => rm(folder, { recursive: true, force: true }));

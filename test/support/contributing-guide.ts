@@ -2,9 +2,9 @@ import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { findSourceRoot } from '../../src/cli/services/source-root.ts';
+import { PACKAGE_ROOT } from '../../src/shared/version.ts';
 
-export const ROOT = await findSourceRoot();
+export const ROOT = PACKAGE_ROOT;
 
 /** A file that a section of CONTRIBUTING.md adds, or lines that it adds to an existing file. */
 export interface FileEdit {

@@ -2,12 +2,12 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EntityClass, EntityMetadata, EntityProperty } from '@mikro-orm/core';
 import { entities } from '../../entities/index.ts';
-import { findSourceRoot } from '../../src/cli/services/source-root.ts';
 import { fileDefinitions } from '../../src/data-transfer/file-definitions.ts';
 import type { Database } from '../../src/database/database.ts';
 import { findIdKind, ID_PREFIXES } from '../../src/shared/ids.ts';
+import { PACKAGE_ROOT } from '../../src/shared/version.ts';
 
-const FILES = await readdir(join(await findSourceRoot(), 'test/samples/company'));
+const FILES = await readdir(join(PACKAGE_ROOT, 'test/samples/company'));
 
 /** Entities with an identifier that have no rows in test/samples/company, and therefore no hand-written rows anywhere in the tests. */
 export const generatedEntities = (entities as EntityClass<object>[]).filter((entity) => {

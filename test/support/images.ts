@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
-import { findSourceRoot } from '../../src/cli/services/source-root.ts';
+import { PACKAGE_ROOT } from '../../src/shared/version.ts';
 
 type Format = 'jpeg' | 'png' | 'webp' | 'gif';
 
-const sourceRoot = await findSourceRoot();
+const sourceRoot = PACKAGE_ROOT;
 
 let pictureCount = 0;
 

@@ -4,9 +4,9 @@ import type { Database } from '../../database/database.ts';
 import { migrations } from '../../database/migrations/index.ts';
 import { createOrm } from '../../database/orm.ts';
 import { findAppliedMigrations } from '../../database/run-migrations.ts';
+import { PACKAGE_ROOT } from '../../shared/version.ts';
 import { CliError } from '../cli-error.ts';
 import { MigrationFileGenerator, writeMigrationIndex } from './migration-files.ts';
-import { findSourceRoot } from './source-root.ts';
 import { requireListedSources } from './unlisted-sources.ts';
 
 export interface RegionStatus {
@@ -27,7 +27,7 @@ export async function createMigration(name: string, folder?: string) {
   if (!/^[a-z][a-z0-9-]{0,59}$/.test(name))
     throw CliError.forOption('NAME', `"${name}" must be lower-case words with hyphens between`);
   await requireListedSources();
-  const path = folder ?? join(await findSourceRoot(), 'src', 'database', 'migrations');
+  const path = folder ?? join(PACKAGE_ROOT, 'src', 'database', 'migrations');
   await access(join(path, 'schema.json')).catch(() => {
     throw CliError.forOption('migrate create', `there is no schema.json in ${path}`);
   });

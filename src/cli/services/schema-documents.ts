@@ -1,24 +1,33 @@
-import { access } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { PACKAGE_ROOT } from '../../shared/version.ts';
 import { CliError } from '../cli-error.ts';
-import { findSourceRoot } from './source-root.ts';
 import { requireListedSources } from './unlisted-sources.ts';
 
-/** Writes the committed schema documents. With `check` it writes nothing, and throws `CliError` if one is stale. */
+/**
+ * Writes `schema.graphql`, `console.graphql` and `openapi.json` to the folder, and the scalar map to `docs` beside it. With `check` it
+ * writes nothing, and throws `CliError` if one of them is stale.
+ */
 export async function updateSchemaDocuments(
   { check }: { check: boolean },
-  folder?: string,
+  folder = join(PACKAGE_ROOT, 'schema'),
 ): Promise<{ files: string[] }> {
-  const target = folder ?? join(await findSourceRoot(), 'schema');
-  await access(target).catch(() => {
-    throw CliError.forOption('schema emit', `there is no folder ${target}`);
+  await access(folder).catch(() => {
+    throw CliError.forOption('schema emit', `there is no folder ${folder}`);
   });
   await requireListedSources();
   // Imported here because no other command needs the resolvers.
-  const { requireCurrentSchemaDocuments, writeSchemaDocuments } = await import('./schema-generator.ts');
-  if (!check) return { files: await writeSchemaDocuments(target) };
-  await requireCurrentSchemaDocuments(target).catch((error: Error) => {
-    throw error.message.startsWith('Stale') ? new CliError(error.message) : error;
-  });
-  return { files: [] };
+  const { generateSchemaDocuments } = await import('./schema-generator.ts');
+  const changed: string[] = [];
+  for (const [file, text] of await generateSchemaDocuments()) {
+    const path = join(folder, file);
+    if (check && (await readFile(path, 'utf8').catch(() => null)) === text) continue;
+    changed.push(path);
+    if (check) continue;
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+  }
+  if (check && changed.length > 0)
+    throw new CliError(`Stale: ${changed.join(' and ')}. Run: npm run cli -- schema emit`);
+  return { files: changed };
 }

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
-import { findSourceRoot } from '../../../src/cli/services/source-root.ts';
 import { listStoredErasures } from '../../../src/domain/privacy/erasure-list.ts';
 import { replayErasures } from '../../../src/domain/privacy/replay-erasures.ts';
+import { PACKAGE_ROOT } from '../../../src/shared/version.ts';
 import { DataTransferFixture } from '../../data-transfer/data-transfer-fixture.ts';
 import { startStore } from '../../support/stores.ts';
 import { contextOf, findTablesWith, namePriyaEverywhere, PICTURE, PRIYA, PRIYA_IDS } from './privacy-fixture.ts';
@@ -19,7 +19,7 @@ afterAll(() => fixture.dispose());
 
 describe('person erase that is killed', () => {
   it('has either not begun or is completed by the replay, whenever it was killed (PRV-6)', async () => {
-    const program = join(await findSourceRoot(), 'dist/src/cli.js');
+    const program = join(PACKAGE_ROOT, 'dist/src/cli.js');
     const outcomes: string[] = [];
     for (let round = 0; round < ROUNDS; round++) {
       const database = await fixture.createSampleDatabase();
