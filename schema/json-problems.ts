@@ -31,37 +31,55 @@ export class JsonValueError extends TypeError {
   }
 }
 
+/** Maximum nesting of objects and arrays in JSON, that of a request included (LIM-10, PRP-33). */
+export const MAX_JSON_DEPTH = 64;
+
+interface JsonRules {
+  /** Nesting level of the value; without it the depth is not checked. */
+  level?: number;
+  findNumberProblem?: (value: number) => string | null;
+}
+
 /**
- * Returns the texts, names and numbers inside a JSON value that cannot be stored unchanged, at most `MAX_FIELD_ERRORS`. An object with such a
- * name is one problem. Paths are built for problems alone, with shortened names.
+ * Returns the texts, names and numbers inside a JSON value that cannot be stored unchanged, at most `MAX_FIELD_ERRORS`, and what is nested too
+ * deep. An object with such a name is one problem. Paths are built for problems alone, with shortened names.
  */
-export function findJsonProblems(root: unknown): JsonProblem[] {
+export function findJsonProblems(
+  root: unknown,
+  {
+    level = Number.NEGATIVE_INFINITY,
+    findNumberProblem = (value) => (isExactNumber(value) ? null : INEXACT_NUMBER),
+  }: JsonRules = {},
+): JsonProblem[] {
   const problems: JsonProblem[] = [];
   const add = (message: string) => {
     if (problems.length < MAX_FIELD_ERRORS) problems.push({ path: [], message });
   };
-  const visit = (value: unknown): void => {
+  const visit = (value: unknown, depth: number): void => {
     if (typeof value === 'string') {
       if (!isCleanText(value)) add(UNCLEAN);
     } else if (typeof value === 'number') {
-      if (!isExactNumber(value)) add(INEXACT_NUMBER);
+      const problem = findNumberProblem(value);
+      if (problem !== null) add(problem);
+    } else if (typeof value === 'object' && value !== null && depth > MAX_JSON_DEPTH) {
+      add(`must not nest deeper than ${MAX_JSON_DEPTH} levels`);
     } else if (Array.isArray(value)) {
-      for (let index = 0; index < value.length; index++) visitItem(index, value[index]);
+      for (let index = 0; index < value.length; index++) visitItem(index, value[index], depth + 1);
     } else if (isObject(value)) {
       let hasForbiddenName = false;
       for (const name of Object.keys(value)) {
         if (!isCleanText(name)) hasForbiddenName = true;
-        else visitItem(name, value[name]);
+        else visitItem(name, value[name], depth + 1);
       }
       if (hasForbiddenName) add('has a field with a forbidden name');
     }
   };
-  const visitItem = (key: string | number, item: unknown) => {
+  const visitItem = (key: string | number, item: unknown, depth: number) => {
     const before = problems.length;
-    visit(item);
+    visit(item, depth);
     for (let at = before; at < problems.length; at++)
       problems[at]!.path.unshift(typeof key === 'string' ? shortenName(key) : key);
   };
-  visit(root);
+  visit(root, level);
   return problems;
 }

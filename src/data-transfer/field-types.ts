@@ -1,4 +1,5 @@
-import { INEXACT_NUMBER, isCleanText, isExactNumber, UNCLEAN } from '../../schema/json-problems.ts';
+import { formatFieldPath } from '../../schema/input.ts';
+import { findJsonProblems, INEXACT_NUMBER, isCleanText, isExactNumber, UNCLEAN } from '../../schema/json-problems.ts';
 import { toInstant } from '../../schema/scalars.ts';
 import { ID_PREFIXES, type IdKind, idPattern } from '../shared/ids.ts';
 import { isObject } from '../shared/is-object.ts';
@@ -14,8 +15,6 @@ export interface FieldType {
   read(value: unknown, path: string, report: ReportProblem): unknown;
 }
 
-/** Maximum depth of free-form JSON, as in request bodies. */
-const MAX_DEPTH = 64;
 /** In characters. Several ids must fit into one index entry. */
 const MAX_ID_LENGTH = 200;
 
@@ -165,23 +164,10 @@ export function createUnionType(types: FieldType[]): FieldType {
 export const jsonObject: FieldType = {
   label: 'object',
   read(value, path, report) {
-    if (!isObject(value)) report(path, 'must be an object');
-    else checkStorable(value, path, report, MAX_DEPTH);
+    const problems = isObject(value)
+      ? findJsonProblems(value, { level: 1 })
+      : [{ path: [], message: 'must be an object' }];
+    for (const problem of problems) report(formatFieldPath(path, problem.path), problem.message);
     return value;
   },
 };
-
-function checkStorable(value: unknown, path: string, report: ReportProblem, depth: number): void {
-  if (typeof value === 'string') {
-    if (!isCleanText(value)) report(path, UNCLEAN);
-  } else if (typeof value === 'number') {
-    if (!isExactNumber(value)) report(path, INEXACT_NUMBER);
-  } else if (value !== null && typeof value === 'object' && depth === 0) {
-    report(path, `must not nest deeper than ${MAX_DEPTH} levels`);
-  } else if (value !== null && typeof value === 'object') {
-    for (const [name, member] of Object.entries(value)) {
-      if (!isCleanText(name)) report(path, UNCLEAN);
-      checkStorable(member, Array.isArray(value) ? `${path}[${name}]` : `${path}.${name}`, report, depth - 1);
-    }
-  }
-}

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { type Transferable, Worker } from 'node:worker_threads';
 
 export interface WorkerThreadOptions {
@@ -49,19 +50,28 @@ export class WorkerThread<Task, Result> {
     this.#isBusy = true;
     clearTimeout(this.#idle);
     this.#worker ??= this.#start();
-    this.#worker.ref();
+    const worker = this.#worker;
+    worker.ref();
+    const ended = new AbortController();
+    const end = () => ended.abort(new Error('The thread ended.'));
+    worker.once('exit', end);
+    const deadline = AbortSignal.timeout(this.#options.timeoutMs);
     try {
-      return await this.#execute(this.#worker, task, transfer);
+      worker.postMessage(task, transfer);
+      const [result] = await once(worker, 'message', { signal: AbortSignal.any([ended.signal, deadline]) });
+      return result as Result;
     } catch (error) {
+      const isFull = (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
+      const reason = isFull ? 'MEMORY' : deadline.aborted ? 'TIMEOUT' : 'ENDED';
       await this.close();
-      throw error;
+      throw new WorkerThreadError(reason, error);
     } finally {
+      worker.off('exit', end);
       this.#isBusy = false;
       if (this.#worker) {
         // An idle thread does not keep the process alive.
         this.#worker.unref();
-        this.#idle = setTimeout(() => this.close(), this.#options.idleMs);
-        this.#idle.unref();
+        this.#idle = setTimeout(() => this.close(), this.#options.idleMs).unref();
       }
     }
   }
@@ -86,29 +96,5 @@ export class WorkerThread<Task, Result> {
       if (this.#worker === worker) this.#worker = null;
     });
     return worker;
-  }
-
-  #execute(worker: Worker, task: Task, transfer: Transferable[]): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      const stop = () => {
-        clearTimeout(timer);
-        worker.off('message', succeed).off('error', fail).off('exit', end);
-      };
-      const succeed = (result: Result) => {
-        stop();
-        resolve(result);
-      };
-      const fail = (error: Error & { code?: string }) => {
-        stop();
-        reject(new WorkerThreadError(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'MEMORY' : 'ENDED', error));
-      };
-      const end = () => fail(new Error('The thread ended.'));
-      const timer = setTimeout(() => {
-        stop();
-        reject(new WorkerThreadError('TIMEOUT'));
-      }, this.#options.timeoutMs);
-      worker.on('message', succeed).on('error', fail).on('exit', end);
-      worker.postMessage(task, transfer);
-    });
   }
 }

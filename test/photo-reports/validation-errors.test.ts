@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS, MAX_DEPTH } from '../../src/domain/photo-reports/limits.ts';
+import { MAX_JSON_DEPTH } from '../../schema/json-problems.ts';
+import { LIMITS } from '../../src/domain/photo-reports/limits.ts';
 import { ValidationErrors } from '../../src/domain/photo-reports/validation-errors.ts';
 
 /** Returns the fields that have an error when the value is free-form JSON at that level of a request. */
@@ -36,10 +37,10 @@ describe('free-form fields', () => {
     ['objects', (inner) => ({ beside: 1, inner })],
     ['arrays', (inner) => [1, inner]],
   ])('nest to level 64 of the request: %s (PRP-33)', (_, wrap) => {
-    expect(findInvalid(nest(MAX_DEPTH, wrap))).toEqual([]);
-    expect(findInvalid(nest(MAX_DEPTH + 1, wrap))).toHaveLength(1);
-    expect(findInvalid(nest(1, wrap), MAX_DEPTH)).toEqual([]);
-    expect(findInvalid(nest(1, wrap), MAX_DEPTH + 1)).toEqual(['free']);
+    expect(findInvalid(nest(MAX_JSON_DEPTH, wrap))).toEqual([]);
+    expect(findInvalid(nest(MAX_JSON_DEPTH + 1, wrap))).toHaveLength(1);
+    expect(findInvalid(nest(1, wrap), MAX_JSON_DEPTH)).toEqual([]);
+    expect(findInvalid(nest(1, wrap), MAX_JSON_DEPTH + 1)).toEqual(['free']);
   });
 
   it.each<[unknown, string[]]>([

@@ -42,9 +42,6 @@ export const LIMITS = {
 /** Maximum bytes of a request body (PRP-33). */
 export const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
-/** Maximum nesting level of objects and lists; that of the request is 1 (PRP-33). */
-export const MAX_DEPTH = 64;
-
 /** Only version of a Page document (PRP-22). */
 export const SCHEMA_VERSION = 1;
 

@@ -1,7 +1,14 @@
-import { INEXACT_NUMBER, isCleanText, isExactNumber, UNCLEAN } from '../../../schema/json-problems.ts';
+import { formatFieldPath } from '../../../schema/input.ts';
+import {
+  findJsonProblems,
+  INEXACT_NUMBER,
+  isCleanText,
+  isExactNumber,
+  UNCLEAN,
+} from '../../../schema/json-problems.ts';
 import { type FieldError, MAX_FIELD_ERRORS, shortenName } from '../../shared/errors.ts';
 import { isObject } from '../../shared/is-object.ts';
-import { formatRange, hasLengthWithin, LIMITS, type Limit, MAX_DEPTH } from './limits.ts';
+import { formatRange, hasLengthWithin, LIMITS, type Limit } from './limits.ts';
 
 export type Fields = Record<string, unknown>;
 
@@ -89,49 +96,13 @@ export class ValidationErrors {
    * @param level nesting level of the value; that of the request is 1.
    */
   requireStorable(value: unknown, path: string, level: number): void {
-    const digits = this.#digits;
-    if (this.#isStorable(value, level)) return;
-    // Building paths costs more than checking values, so only a rejected document has them built.
-    this.#digits = digits;
-    this.#addStorageErrors(value, path, level);
-  }
-
-  #isStorable(value: unknown, level: number): boolean {
-    if (typeof value === 'string') return isCleanText(value);
-    if (typeof value === 'number') return this.#numberProblem(value) === null;
-    if (typeof value !== 'object' || value === null) return true;
-    if (level > MAX_DEPTH) return false;
-    if (Array.isArray(value)) {
-      for (let at = 0; at < value.length; at++) if (!this.#isStorable(value[at], level + 1)) return false;
-      return true;
-    }
-    for (const name of Object.keys(value)) {
-      if (!isCleanText(name)) return false;
-      if (!this.#isStorable((value as Fields)[name], level + 1)) return false;
-    }
-    return true;
-  }
-
-  #addStorageErrors(value: unknown, path: string, level: number): void {
-    if (typeof value === 'string') {
-      if (!isCleanText(value)) this.add(path, UNCLEAN);
-    } else if (typeof value === 'number') {
-      const problem = this.#numberProblem(value);
-      if (problem !== null) this.add(path, problem);
-    } else if (typeof value === 'object' && value !== null && level > MAX_DEPTH) {
-      this.add(path, `must not be deeper than ${MAX_DEPTH} levels in the request`);
-    } else if (Array.isArray(value)) {
-      for (let at = 0; at < value.length; at++) this.#addStorageErrors(value[at], `${path}[${at}]`, level + 1);
-    } else if (isObject(value)) {
-      for (const name of Object.keys(value)) {
-        if (isCleanText(name)) this.#addStorageErrors(value[name], `${path}.${shortenName(name)}`, level + 1);
-        else this.add(path, 'has a field with a forbidden name');
-      }
-    }
+    const findNumberProblem = (number: number) => this.#findNumberProblem(number);
+    for (const problem of findJsonProblems(value, { level, findNumberProblem }))
+      this.add(formatFieldPath(path, problem.path), problem.message);
   }
 
   /** Limits digits in total, because PostgreSQL prints numbers without exponents: a few bytes could become hundreds on each read. */
-  #numberProblem(value: number): string | null {
+  #findNumberProblem(value: number): string | null {
     if (!isExactNumber(value)) return INEXACT_NUMBER;
     if (value === 0) return null;
     const before = this.#digits;

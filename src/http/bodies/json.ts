@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { formatFieldPath } from '../../../schema/input.ts';
-import { findJsonProblems } from '../../../schema/json-problems.ts';
+import { findJsonProblems, MAX_JSON_DEPTH } from '../../../schema/json-problems.ts';
 import type { RequestUsage } from '../../auth/request-usage.ts';
 import { type FieldError, invalidField, unsupportedMediaType, ValidationError } from '../../shared/errors.ts';
 import { findEndOfString } from '../../shared/parse-json.ts';
@@ -15,9 +15,6 @@ declare module 'fastify' {
     inputPrefix?: string;
   }
 }
-
-/** Maximum nesting of objects and arrays in a body. LIM-10, PRP-33. */
-const MAX_DEPTH = 64;
 
 /** Maximum values and field names of a body that is parsed on the event loop, in about 20 ms with its checks. */
 export const MAX_TOKENS = 50_000;
@@ -146,7 +143,7 @@ const CLOSING_BRACE = 125;
 
 /**
  * Counts the values and field names of a JSON text without parsing it; an empty list or object counts as two. Throws 400 where it
- * nests deeper than `MAX_DEPTH`, because `JSON.parse` would recurse as deep.
+ * nests deeper than `MAX_JSON_DEPTH`, because `JSON.parse` would recurse as deep.
  */
 export function countTokens(text: string): number {
   let depth = 0;
@@ -163,7 +160,7 @@ export function countTokens(text: string): number {
       case OPENING_BRACE:
       case OPENING_BRACKET:
         tokens++;
-        if (++depth > MAX_DEPTH) throw invalidField('body', `must not nest deeper than ${MAX_DEPTH} levels`);
+        if (++depth > MAX_JSON_DEPTH) throw invalidField('body', `must not nest deeper than ${MAX_JSON_DEPTH} levels`);
         break;
       case CLOSING_BRACE:
       case CLOSING_BRACKET:

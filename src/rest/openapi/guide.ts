@@ -1,6 +1,6 @@
+import { MAX_JSON_DEPTH } from '../../../schema/json-problems.ts';
 import { MAX_LIMIT } from '../../../schema/scalars.ts';
 import { ACCESS_TOKEN_SECONDS } from '../../auth/access-tokens.ts';
-import { MAX_DEPTH } from '../../domain/photo-reports/limits.ts';
 import { BODY_LIMIT } from '../../http/options.ts';
 import { MAX_FIELD_ERRORS } from '../../shared/errors.ts';
 
@@ -129,7 +129,7 @@ The token endpoint answers with the errors of RFC 6749, \`{ "error", "error_desc
 | Requests per client | 1,000 in 10 seconds, unless the operator has set another limit |
 | Token requests per client and per address | 120 in a minute, unless the operator has set another limit |
 | Items of a page | ${MAX_LIMIT} |
-| Body | ${BODY_LIMIT / 1024 ** 2} MiB, unless the operation says otherwise; ${MAX_DEPTH} levels of nesting |
+| Body | ${BODY_LIMIT / 1024 ** 2} MiB, unless the operation says otherwise; ${MAX_JSON_DEPTH} levels of nesting |
 
 \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (seconds) tell where you stand.
 `.trim();
