@@ -1,24 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AccessTokenVerifier } from '../auth/access-token-verifier.ts';
 import type { AccessTokens } from '../auth/access-tokens.ts';
-import type { Database, Databases } from '../database/database.ts';
-import type { Clock } from '../shared/clock.ts';
+import type { Database } from '../database/database.ts';
 import type { RegionId } from '../shared/regions.ts';
 import type { PasswordResets } from './account/password-resets.ts';
-import type { HashLimits } from './interaction/verify-sign-in.ts';
+import type { PageDependencies } from './interaction/page-request.ts';
 
 /** Dependencies of the OAuth endpoints and pages. */
-export interface OAuthDependencies {
-  databases: Databases;
+export interface OAuthDependencies extends PageDependencies {
   accessTokens: AccessTokens;
   tokenVerifier: Pick<AccessTokenVerifier, 'isLive' | 'evict'>;
-  clock: Clock;
-  /** Limits of password hashes. */
-  shares: HashLimits;
   /** Returns the signed URL of a builder's logo. */
   createLogoUrl: (region: RegionId, key: string) => string;
-  /** Issuer and audience of the tokens. */
-  baseUrl: string;
   /**
    * Charges one request to a client's rate limit; throws 429. Called only after the secret of a confidential client, or a
    * code or token of a public one, was verified, so that the public id alone cannot be used to exhaust a client's limit.

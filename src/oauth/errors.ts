@@ -18,16 +18,15 @@ type OAuthErrorCode =
  * authorization endpoint. RFC 6749 sections 5.2 and 4.1.2.1.
  */
 export class OAuthError extends Error {
-  readonly status: number;
-  readonly code: OAuthErrorCode;
-  readonly headers: Record<string, string>;
+  override name = 'OAuthError';
 
-  constructor(status: number, code: OAuthErrorCode, description: string, headers: Record<string, string> = {}) {
+  constructor(
+    readonly status: number,
+    readonly code: OAuthErrorCode,
+    description: string,
+    readonly headers: Record<string, string> = {},
+  ) {
     super(toErrorDescription(description));
-    this.name = 'OAuthError';
-    this.status = status;
-    this.code = code;
-    this.headers = headers;
   }
 
   body(): { error: OAuthErrorCode; error_description: string } {

@@ -124,6 +124,9 @@ function toParameters(entries: [name: string, value: unknown][]): RequestParamet
   return parameters;
 }
 
+/** Strings, of which the last may have no end, and what structures JSON. */
+const JSON_TOKEN = /"(?:[^"\\]|\\.?)*(?:"|$)|[{}[\]:]/gs;
+
 /**
  * Returns the field names of a JSON object as quoted JSON strings, duplicates included, which `JSON.parse` drops silently.
  * Runs in one pass over text that need not be valid JSON.
@@ -132,29 +135,16 @@ function scanFieldNames(json: string): string[] {
   const names: string[] = [];
   let depth = 0;
   let string = '';
-  for (let at = 0; at < json.length; at++) {
-    const character = json[at];
-    if (character === '"') {
-      const end = endOfString(json, at);
-      string = json.slice(at, end + 1);
-      at = end;
-    } else if (character === '{' || character === '[') depth++;
-    else if (character === '}' || character === ']') depth--;
-    else if (character === ':' && depth === 1) {
+  for (const [token] of json.matchAll(JSON_TOKEN)) {
+    if (token === '{' || token === '[') depth++;
+    else if (token === '}' || token === ']') depth--;
+    else if (token !== ':') string = token;
+    else if (depth === 1) {
       names.push(string);
       requireParameterCount(names.length);
     }
   }
   return names;
-}
-
-/** Index of the quote that closes the string opened at `start`, or the length of the text without one. */
-function endOfString(json: string, start: number): number {
-  for (let at = start + 1; at < json.length; at++) {
-    if (json[at] === '\\') at++;
-    else if (json[at] === '"') return at;
-  }
-  return json.length;
 }
 
 /** Throws `invalid_request` above `MAX_PARAMETERS`. Called before any other work on the parameters. */

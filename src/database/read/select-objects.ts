@@ -1,4 +1,4 @@
-import type { Statement } from '../pool/pg-pipeline.ts';
+import type { Statement, TextRow } from '../pool/pg-pipeline.ts';
 import type { ReadDatabase } from './read-database.ts';
 
 /** Runs a statement whose rows are one JSON object each, and returns the objects. Lists and frequent reads take columns as text instead. */
@@ -7,6 +7,8 @@ export async function selectObjects<T>(
   statement: Statement,
   values: unknown[],
 ): Promise<T[]> {
-  const rows = await runner.run(statement, values);
-  return rows.map(([object]) => JSON.parse(object!) as T);
+  return parseObjects(await runner.run(statement, values));
 }
+
+/** Returns the objects of rows that are one JSON object each. */
+export const parseObjects = <T>(rows: readonly TextRow[]): T[] => rows.map(([object]) => JSON.parse(object!));

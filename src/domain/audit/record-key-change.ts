@@ -12,7 +12,7 @@ const SOURCE: AuditSource = { actor: { type: 'JOB', id: 'start' }, origin: {} };
 const SELECT_LAST = {
   name: '',
   text: `select values_after -> 'keyIds' from audit_entry
-    where object_id = $1 and action = 'signing_key.changed' order by at desc, id desc limit 1`,
+    where object_id = '${OBJECT}' and action = 'signing_key.changed' order by at desc, id desc limit 1`,
 };
 
 /**
@@ -20,26 +20,18 @@ const SELECT_LAST = {
  * record them once. Returns whether an entry was written.
  */
 export async function recordKeyChange(database: Database, keyIds: readonly string[], at: string): Promise<boolean> {
+  const readLast = async (): Promise<string[] | null> => {
+    const [row] = await database.runner.run(SELECT_LAST, []);
+    return row ? JSON.parse(row[0]!) : null;
+  };
   // The usual case. A start then needs no MikroORM, which takes long to create.
-  const [found] = await database.runner.run(SELECT_LAST, [OBJECT]);
-  if (found && isDeepStrictEqual(JSON.parse(found[0]!), keyIds)) return false;
+  if (isDeepStrictEqual(await readLast(), keyIds)) return false;
   return database.transaction(async (em) => {
     await acquireRecordLock(em, 'audit of token keys');
-    const [last] = await em.execute<{ keyIds: string[] }[]>(
-      `select values_after -> 'keyIds' as "keyIds" from audit_entry
-        where object_id = ? and action = 'signing_key.changed' order by at desc, id desc limit 1`,
-      [OBJECT],
-    );
-    if (last && JSON.stringify(last.keyIds) === JSON.stringify(keyIds)) return false;
-    const before = last ? { keyIds: last.keyIds } : null;
-    await recordAudit(em, {
-      ...SOURCE,
-      at,
-      action: 'signing_key.changed',
-      objectId: OBJECT,
-      before,
-      after: { keyIds },
-    });
+    const last = await readLast();
+    if (isDeepStrictEqual(last, keyIds)) return false;
+    const change = { action: 'signing_key.changed', before: last && { keyIds: last }, after: { keyIds } } as const;
+    await recordAudit(em, { ...SOURCE, at, objectId: OBJECT, ...change });
     return true;
   });
 }

@@ -1,5 +1,6 @@
-import type { Statement, TextRow } from '../../database/pool/pg-pipeline.ts';
+import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import type { ReadDatabase } from '../../database/read/read-database.ts';
+import { parseObjects } from '../../database/read/select-objects.ts';
 import { runSlowStatement } from '../../database/read/slow-read.ts';
 import { invalidField } from '../../shared/errors.ts';
 
@@ -28,29 +29,26 @@ export const MAX_USAGE_ROWS = 20_000;
 
 const SELECT_USAGE: Statement = {
   name: 'usage.days',
-  text: `select day.date::text, day.integrator_id, integrator.name, day.requests, day.errors, day.rejections
+  text: `select json_build_object('date', day.date, 'integratorId', day.integrator_id, 'integratorName', integrator.name,
+      'requests', day.requests, 'errors', day.errors, 'rejections', day.rejections)
     from usage_day day join integrator on integrator.id = day.integrator_id
     where day.date between $1::date and $2::date and ($3::text is null or day.integrator_id = $3)
     order by day.date, integrator.name, day.integrator_id limit $4::int`,
 };
 
+const SUMS = `'requests', sum(requests), 'errors', sum(errors), 'rejections', sum(rejections)`;
+
 const SELECT_BY_DAY: Statement = {
   name: 'usage.by-day',
-  text: `select date::text, sum(requests), sum(errors), sum(rejections) from usage_day
+  text: `select json_build_object('date', date, ${SUMS}) from usage_day
     where date between $1::date and $2::date group by date order by date`,
 };
 
 const SELECT_BY_INTEGRATOR: Statement = {
   name: 'usage.by-integrator',
-  text: `select integrator_id, sum(requests), sum(errors), sum(rejections) from usage_day
+  text: `select json_build_object('id', integrator_id, ${SUMS}) from usage_day
     where date between $1::date and $2::date and integrator_id = any($3::text[]) group by integrator_id`,
 };
-
-/** Returns the numbers of the last three columns. */
-function toUsage(row: TextRow): Usage {
-  const [requests, errors, rejections] = row.slice(-3).map(Number) as [number, number, number];
-  return { requests, errors, rejections };
-}
 
 /** Returns the days with requests. Throws 400 for more than 20,000 days of integrators. */
 export async function readUsage(
@@ -60,17 +58,12 @@ export async function readUsage(
   const rows = await runSlowStatement(database, SELECT_USAGE, [since, until, integratorId, MAX_USAGE_ROWS + 1]);
   if (rows.length > MAX_USAGE_ROWS)
     throw invalidField('since', 'must be later: there are too many integrators with requests');
-  return rows.map((row) => {
-    const [date, integratorId, integratorName] = row as [string, string, string];
-    return { date, integratorId, integratorName, ...toUsage(row) };
-  });
+  return parseObjects(rows);
 }
 
 /** Returns the days with requests, each with the sums of all integrators. */
-export async function readUsageByDay(database: ReadDatabase, { since, until }: UsageRange) {
-  const rows = await runSlowStatement(database, SELECT_BY_DAY, [since, until]);
-  return rows.map((row) => ({ date: row[0]!, ...toUsage(row) }));
-}
+export const readUsageByDay = async (database: ReadDatabase, { since, until }: UsageRange) =>
+  parseObjects<Usage & { date: string }>(await runSlowStatement(database, SELECT_BY_DAY, [since, until]));
 
 /** Returns the sums of each integrator. */
 export async function readUsageOf(
@@ -80,14 +73,16 @@ export async function readUsageOf(
 ): Promise<Map<string, Usage>> {
   const rows = await runSlowStatement(database, SELECT_BY_INTEGRATOR, [since, until, integratorIds]);
   const sums = new Map(integratorIds.map((id) => [id, { requests: 0, errors: 0, rejections: 0 }]));
-  for (const row of rows) sums.set(row[0]!, toUsage(row));
+  for (const { id, ...sum } of parseObjects<Usage & { id: string }>(rows)) sums.set(id, sum);
   return sums;
 }
 
 const SELECT_REJECTIONS: Statement = {
   name: 'usage.rejections',
-  text: `select to_char(rejection.at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), rejection.integrator_id, integrator.name,
-      rejection.client_id, client.name, rejection.operation, rejection.status, rejection.code, rejection.reason, rejection.request_id
+  text: `select json_build_object('at', to_char(rejection.at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+      'integratorId', rejection.integrator_id, 'integratorName', integrator.name, 'clientId', rejection.client_id,
+      'clientName', client.name, 'operation', rejection.operation, 'status', rejection.status, 'code', rejection.code,
+      'reason', rejection.reason, 'requestId', rejection.request_id)
     from rejection join integrator on integrator.id = rejection.integrator_id
       join oauth_client client on client.id = rejection.client_id
     where ($1::text is null or rejection.integrator_id = $1) and ($2::text is null or rejection.code = $2)
@@ -95,21 +90,7 @@ const SELECT_REJECTIONS: Statement = {
 };
 
 /** Returns the latest rejections, the newest first. */
-export async function readRejections(
+export const readRejections = async (
   database: ReadDatabase,
   { integratorId, code, limit }: { integratorId: string | null; code: string | null; limit: number },
-) {
-  const rows = await runSlowStatement(database, SELECT_REJECTIONS, [integratorId, code, limit]);
-  return rows.map(
-    ([at, id, integratorName, clientId, clientName, operation, status, rejectionCode, reason, requestId]) => ({
-      ...{ at: at!, integratorId: id!, integratorName: integratorName!, clientId: clientId!, clientName: clientName! },
-      ...{
-        operation: operation!,
-        status: Number(status),
-        code: rejectionCode!,
-        reason: reason!,
-        requestId: requestId!,
-      },
-    }),
-  );
-}
+): Promise<object[]> => parseObjects(await runSlowStatement(database, SELECT_REJECTIONS, [integratorId, code, limit]));

@@ -6,7 +6,6 @@ import { hashPassword } from '../../domain/access/passwords.ts';
 import { createAccountChangeMessage } from '../../mail/account-change-message.ts';
 import { REGIONS } from '../../shared/regions.ts';
 import { PageError } from '../interaction/page-error.ts';
-import { runPasswordHash } from '../interaction/verify-sign-in.ts';
 import type { AccountRequest } from './account-request.ts';
 import { createChoosePasswordPage } from './pages/choose-password.page.ts';
 
@@ -35,7 +34,7 @@ export async function choosePassword(page: AccountRequest): Promise<FastifyReply
   const problem = await findPasswordProblem(password, fields.get('repeated') ?? '', user);
   if (problem !== null) return page.show(createChoosePasswordPage(page.formContext(query), user, problem), 400);
   const { request, dependencies } = page;
-  const passwordHash = await runPasswordHash(dependencies.shares, request.ip, () => hashPassword(password));
+  const passwordHash = await page.runPasswordHash(() => hashPassword(password));
   if (!(await usePasswordLink(page.createChangeContext(database, null), token, passwordHash))) throw unusableLink();
   dependencies.passwordResets?.notify(createAccountChangeMessage(user, 'password'));
   request.log.info({ region: database.region, userId: user.id }, 'password set');

@@ -2,6 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database, Databases } from '../../database/database.ts';
 import type { ChangeContext } from '../../domain/change-context.ts';
 import type { Clock } from '../../shared/clock.ts';
+import type { FairShares } from '../../shared/fair-shares.ts';
+import { toNetwork } from '../../shared/network.ts';
 import { REGIONS } from '../../shared/regions.ts';
 import { newSecret } from '../../shared/secrets.ts';
 import { toAuditOrigin } from '../audit-origin.ts';
@@ -20,12 +22,13 @@ import {
   findSessionUser,
   type SignedInUser,
 } from './sessions.ts';
-import type { HashLimits } from './verify-sign-in.ts';
 
 export interface PageDependencies {
   databases: Databases;
   clock: Clock;
-  shares: HashLimits;
+  /** One password hash occupies a thread for 30 milliseconds, and clients without an account can request one. */
+  shares: Pick<FairShares, 'threads'>;
+  /** Also issuer and audience of the tokens. */
   baseUrl: string;
   /** Absent without a mail server. */
   passwordResets?: unknown;
@@ -88,6 +91,11 @@ export abstract class PageRequest<Dependencies extends PageDependencies = PageDe
       }),
     );
     return users.filter((user) => user !== null);
+  }
+
+  /** Runs work with password hashes. Every network has a share. */
+  runPasswordHash<T>(work: () => Promise<T>): Promise<T> {
+    return this.dependencies.shares.threads.run(toNetwork(this.request.ip), 1, work);
   }
 
   /** Returns what a change by the user needs. */

@@ -1,6 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { toComparableText } from '../../shared/comparable-text.ts';
-import { isKnownBrowser, rememberBrowser } from './known-browser.ts';
+import { rememberBrowser } from './known-browser.ts';
 import type { PageRequest } from './page-request.ts';
 import { deleteSession } from './sessions.ts';
 import { verifySignIn } from './verify-sign-in.ts';
@@ -9,21 +8,9 @@ import { verifySignIn } from './verify-sign-in.ts';
 export async function signIn(page: PageRequest): Promise<FastifyReply> {
   const fields = page.verifiedFields();
   const email = fields.get('email') ?? '';
-  const { databases, request, now } = page;
-  const region = databases.map((database) => database.region).join(' ');
-  const attempt = {
-    address: request.ip,
-    email: toComparableText(email),
-    kind: page.accountKind,
-  };
-  const result = await verifySignIn(
-    page.dependencies.shares,
-    databases,
-    attempt,
-    fields.get('password') ?? '',
-    now,
-    (database, account) => isKnownBrowser(page.cookies, page.accountKind, database.region, account),
-  );
+  const { request } = page;
+  const region = page.databases.map((database) => database.region).join(' ');
+  const result = await verifySignIn(page, email, fields.get('password') ?? '');
   switch (result.kind) {
     case 'throttled': {
       const { seconds } = result;

@@ -1,6 +1,6 @@
 import type { AuditOrigin } from '../../../entities/audit-entry.entity.ts';
 import type { Database } from '../../database/database.ts';
-import { revokeFamily } from '../../domain/access/consents.ts';
+import { revokeConsent } from '../../domain/access/consents.ts';
 import type { RegisteredClient } from '../clients.ts';
 import type { OAuthDependencies } from '../dependencies.ts';
 import { expiredOrRevokedGrant } from '../errors.ts';
@@ -35,10 +35,10 @@ export function requireTokenOwner<T extends { clientId: string }>(stored: T | un
 export async function revokeTokenFamily(
   { tokenVerifier, clock }: OAuthDependencies,
   database: Database,
-  { familyId, clientId, userId, builderId }: StoredTokenFamily,
+  family: StoredTokenFamily,
   { reason, origin }: { reason: string; origin: AuditOrigin },
 ): Promise<void> {
-  const source = { actor: { type: 'CLIENT' as const, id: clientId }, origin };
-  await revokeFamily({ database, clock, source }, { familyId, clientId, userId, builderId }, reason);
-  tokenVerifier.evict(familyId);
+  const source = { actor: { type: 'CLIENT' as const, id: family.clientId }, origin };
+  await revokeConsent({ database, clock, source }, family, reason, family.familyId);
+  tokenVerifier.evict(family.familyId);
 }
