@@ -34,20 +34,16 @@ export function inTransaction<T>(
   return context.em ? run(context.em) : context.database.transaction(run);
 }
 
-/** Inserts a row. Throws `InvalidInputError` on a unique constraint violation. */
+/** Inserts a row. Throws the conflict on a unique constraint violation. */
 export async function insertUnique<T extends object>(
   em: EntityManager,
   entity: EntityClass<T>,
   row: Partial<T>,
-  conflict: { field: string; problem: string },
+  conflict: InvalidInputError,
 ): Promise<void> {
-  try {
-    await em.insert(entity, row as never);
-  } catch (error) {
-    if (error instanceof UniqueConstraintViolationException)
-      throw new InvalidInputError(conflict.field, conflict.problem);
-    throw error;
-  }
+  await em.insert(entity, row as never).catch((error) => {
+    throw error instanceof UniqueConstraintViolationException ? conflict : error;
+  });
 }
 
 /** Selects a row FOR UPDATE, so that concurrent changes of it run one after the other; null if there is none. */

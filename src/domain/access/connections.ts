@@ -24,20 +24,23 @@ interface NewConnection extends ConnectionKey {
 export async function createConnection(context: ChangeContext, request: NewConnection) {
   const key = checkKey(request);
   const allowed = parseConnectionScopes(request.scopes);
-  const problem = `${key.integratorId} is connected to ${key.builderId} already; update the connection to change its scopes`;
+  const connected = new InvalidInputError(
+    'builderId',
+    `${key.integratorId} is connected to ${key.builderId} already; update the connection to change its scopes`,
+  );
   return inTransaction(context, async (em, now, record) => {
     await requireIntegratorAndBuilder(context, em, key);
     const connection = await lockRow(em, Connection, key);
     const after = { status: 'ACTIVE' as const, scopes: allowed };
     if (!connection) {
       const row = { ...key, ...after, createdAt: now, updatedAt: now };
-      await insertUnique(em, Connection, row, { field: 'builderId', problem });
+      await insertUnique(em, Connection, row, connected);
       await record({ ...toSubject(key), action: 'connection.created', after: { ...key, ...after } });
       return { ...key, ...after, change: 'created' };
     }
     const { status, scopes } = connection;
     const active = status === 'ACTIVE';
-    if (active && !request.replace) throw new InvalidInputError('builderId', problem);
+    if (active && !request.replace) throw connected;
     Object.assign(connection, after, { updatedAt: now });
     const action = active ? 'connection.updated' : 'connection.reactivated';
     await record({ ...toSubject(key), action, before: { status, scopes }, after });

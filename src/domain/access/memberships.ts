@@ -22,8 +22,8 @@ export async function addMembership(context: ChangeContext, request: MembershipK
     const { user, builder } = await requireUserAndBuilder(context, em, request);
     if (user.staffRole !== null) throw new InvalidInputError('user', `${user.email} is a staff user`);
     const row = { userId: user.id, builderId: builder.id, role };
-    const problem = `${user.email} is a member of ${builder.id} already`;
-    await insertUnique(em, Membership, { ...row, createdAt: now, updatedAt: now }, { field: 'user', problem });
+    const conflict = new InvalidInputError('user', `${user.email} is a member of ${builder.id} already`);
+    await insertUnique(em, Membership, { ...row, createdAt: now, updatedAt: now }, conflict);
     await record({ ...toSubject(row), action: 'membership.created', after: row });
     return { userId: user.id, email: user.email, builderId: builder.id, builderName: builder.name, role };
   });

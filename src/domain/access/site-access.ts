@@ -20,7 +20,7 @@ export async function grantSiteAccess(context: ChangeContext, request: SiteAcces
       record({ ...toSubject(key, builderId), action: 'site_access.granted', ...values });
     if (!access) {
       const problem = `${key.workerId} was given access to ${key.projectId} by another command at the same time`;
-      await insertUnique(em, SiteAccess, { ...key, builderId, ...after }, { field: 'workerId', problem });
+      await insertUnique(em, SiteAccess, { ...key, builderId, ...after }, new InvalidInputError('workerId', problem));
       await recordGrant({ after: { ...key, ...after } });
       return { ...key, ...after, builderId, changed: true };
     }

@@ -84,8 +84,7 @@ function insertUser(
   const runOutside = AsyncLocalStorage.snapshot();
   return inTransaction(context!, async (em, now, record) => {
     const row = { ...user, pictureKey: null, disabledAt: null, createdAt: now, updatedAt: now };
-    const { field, problem } = emailTaken(region, email);
-    await insertUnique(em, User, row, { field, problem });
+    await insertUnique(em, User, row, emailTaken(region, email));
     const subject = { objectId: id, personId: id };
     const after = { name, email, ...(staffRole !== null && { staffRole }) };
     await record({ ...subject, action: staffRole === null ? 'user.created' : 'staff.created', after });

@@ -6,6 +6,7 @@ import {
   type AuditOrigin,
   type AuditValues,
 } from '../../../entities/audit-entry.entity.ts';
+import { toSnakeCase } from '../../../entities/columns.ts';
 import type { StaffRole } from '../../../entities/user.entity.ts';
 import { rateLimited } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
@@ -105,17 +106,11 @@ export async function recordPersonalDataRead(
   await transaction.insertMany(AuditEntry, entries);
 }
 
-const INSERT = `insert into audit_entry (id, at, actor_type, actor_id, action, object_type, object_id, builder_id, integrator_id,
-    person_id, origin, values_before, values_after) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`;
-
 /** The same in the transaction of a plain connection, such as that of an import. */
 export async function recordAuditOnConnection(client: pg.ClientBase, change: AuditedChange): Promise<void> {
-  const entry = toAuditEntry(change);
-  await client.query(INSERT, [
-    ...[entry.id, entry.at, entry.actorType, entry.actorId, entry.action, entry.objectType, entry.objectId],
-    ...[entry.builderId, entry.integratorId, entry.personId],
-    ...[entry.origin, entry.valuesBefore, entry.valuesAfter].map((value) => value && JSON.stringify(value)),
-  ]);
+  const columns = Object.entries(toAuditEntry(change)).map(([property, value]) => [toSnakeCase(property), value]);
+  const row = JSON.stringify(Object.fromEntries(columns));
+  await client.query('insert into audit_entry select * from jsonb_populate_record(null::audit_entry, $1)', [row]);
 }
 
 /** Returns the row of a change. */

@@ -1,5 +1,5 @@
 import type { SignedInUser } from '../sessions.ts';
-import { type ClientFormContext, renderForm, renderSignedInUser } from './forms.ts';
+import { type ClientFormContext, renderPromptForm, renderSignedInUser } from './forms.ts';
 import { html, type Markup } from './html.ts';
 import { logoOrigins, type Page, renderBadge } from './layout.ts';
 import { describeScopes } from './scope-descriptions.ts';
@@ -48,26 +48,24 @@ ${changeable.length > 0 && renderPermissions('It will be able to make changes', 
         : 'It keeps this access for one hour.'
     } You can remove it under <a href="/account/applications" target="_blank" rel="noopener">your applications</a> at any time. It never learns
 your password.</p>
-${renderForm(
+${renderPromptForm(
   context,
-  '/oauth/authorize',
   html`<input type="hidden" name="builder_id" value="${builderId}">
 <button name="action" value="allow">Allow</button>
 <button name="action" value="deny" class="second">Don’t allow</button>`,
 )}
 <p class="small">Either way you go back to <strong>${destination}</strong>.</p>
-${hasOtherBuilders && html`<div class="small">${renderOtherBuilderForm(context)}</div>`}
+${
+  hasOtherBuilders &&
+  html`<div class="small">${renderPromptForm(
+    context,
+    html`<button class="link" name="action" value="other">Choose another company</button>`,
+    'inline',
+  )}</div>`
+}
 ${renderSignedInUser(context, user)}`,
   };
 }
-
-const renderOtherBuilderForm = (context: ClientFormContext): Markup =>
-  renderForm(
-    context,
-    '/oauth/authorize',
-    html`<button class="link" name="action" value="other">Choose another company</button>`,
-    'inline',
-  );
 
 const renderPermissions = (
   heading: string,

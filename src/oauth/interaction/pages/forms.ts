@@ -33,9 +33,13 @@ export const renderEmailField = (attributes: Markup): Markup => html`<div class=
  spellcheck="false" required maxlength="320"${attributes}>
 </div>`;
 
+/** Renders a form that continues the authorization request. */
+export const renderPromptForm = (context: FormContext, content: Markup, className?: string): Markup =>
+  renderForm(context, '/oauth/authorize', content, className);
+
 /** Renders the form that returns to the client with `access_denied`. */
 export const renderCancelForm = (context: FormContext): Markup =>
-  renderForm(context, '/oauth/authorize', html`<button class="second" name="action" value="deny">Cancel</button>`);
+  renderPromptForm(context, html`<button class="second" name="action" value="deny">Cancel</button>`);
 
 /** Renders the name of the signed-in user and the sign-out form. */
 export const renderSignedInUser = (context: FormContext, user: SignedInUser, path = '/oauth/sign-out'): Markup =>

@@ -1,7 +1,7 @@
 import { type BuilderMembership, isConnected } from '../../builder-memberships.ts';
 import { findDisallowedScopes } from '../../checks/scope.check.ts';
 import type { SignedInUser } from '../sessions.ts';
-import { type ClientFormContext, renderCancelForm, renderForm, renderSignedInUser } from './forms.ts';
+import { type ClientFormContext, renderCancelForm, renderPromptForm, renderSignedInUser } from './forms.ts';
 import { html, type Markup } from './html.ts';
 import { logoOrigins, type Page, renderBadge } from './layout.ts';
 import { summarizeScopes } from './scope-descriptions.ts';
@@ -42,12 +42,7 @@ ${
 }
 ${
   hasSelectable
-    ? renderForm(
-        context,
-        '/oauth/authorize',
-        html`${list}<button name="action" value="choose">Continue</button>`,
-        'selection',
-      )
+    ? renderPromptForm(context, html`${list}<button name="action" value="choose">Continue</button>`, 'selection')
     : renderNoneSelectable(context, choices, list)
 }
 ${hasSelectable ? renderCancelForm(context) : renderLeaveForm(context)}
@@ -73,11 +68,7 @@ function renderNoneSelectable(
 
 /** Renders the form that returns to the client with the reason why no builder can be selected. */
 const renderLeaveForm = (context: ClientFormContext): Markup =>
-  renderForm(
-    context,
-    '/oauth/authorize',
-    html`<button name="action" value="leave">Go back to ${context.clientName}</button>`,
-  );
+  renderPromptForm(context, html`<button name="action" value="leave">Go back to ${context.clientName}</button>`);
 
 function renderChoice(choice: BuilderChoice, scopes: readonly string[], checked: boolean): Markup {
   const { builderId, builderName, logoUrl, role } = choice;
