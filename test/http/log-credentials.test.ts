@@ -2,11 +2,11 @@ import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { createRouteTable } from '../../schema/route-table.ts';
-import type { Database } from '../../src/database/database.ts';
 import { resetPassword } from '../../src/domain/access/password-links.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
 import { Browser } from '../oauth/browser.ts';
 import { PASSWORD } from '../oauth/fixtures.ts';
+import { readAllRows } from '../support/all-rows.ts';
 import { OPERATOR } from '../support/audit.ts';
 import { BuilderClient } from '../support/builder-client.ts';
 import { addStaff, signInToConsole } from '../support/console.ts';
@@ -47,18 +47,6 @@ async function collectSecrets(work: () => Promise<unknown>): Promise<Set<string>
   );
   const found = [...sent, ...received].flatMap((text) => [...text.matchAll(SECRETS)].map((match) => match.slice(1)));
   return new Set(found.flat().filter((text) => text !== undefined));
-}
-
-/** Returns every row of every table as text. */
-async function readAllRows(database: Database): Promise<string> {
-  const tables = (await database
-    .fork()
-    .execute(`select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'`)) as {
-    name: string;
-  }[];
-  const select = ({ name }: { name: string }) => `select row_to_json(t)::text as row from "${name}" t`;
-  const rows = await database.fork().execute<{ row: string }[]>(tables.map(select).join(' union all '));
-  return rows.map(({ row }) => row).join('\n');
 }
 
 const form = (fields: Record<string, string | Blob>) => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { newSecret } from '../../src/shared/secrets.ts';
+import { hashSecret, newSecret } from '../../src/shared/secrets.ts';
+import { readAllRows } from '../support/all-rows.ts';
 import { Browser } from './browser.ts';
 import { exchangeCode, refreshTokens } from './code-flow.ts';
 import { startDeployment, type TestDeployment } from './deployment.ts';
@@ -37,9 +38,10 @@ async function recordLog(work: () => Promise<unknown>): Promise<string> {
   }
 }
 
-// OAU-42
-test('the log contains every step of the flow, and no code, token, secret, password, cookie, state or query', async () => {
-  const secrets: string[] = [secret, PASSWORD, 'wrong word', VERIFIER, 'a state', 'user_a@example.com'];
+// OAU-41, OAU-42
+test('the log contains every step of the flow, and neither it nor a table a code, token, secret, password or cookie', async () => {
+  const unlogged = ['a state', 'user_a@example.com'];
+  const secrets: string[] = [secret, PASSWORD, 'wrong word', VERIFIER];
   const log = await recordLog(async () => {
     const { app } = await deployment.startInstance();
     const browser = new Browser(app);
@@ -60,6 +62,14 @@ test('the log contains every step of the flow, and no code, token, secret, passw
   for (const path of ['authorize', 'sign-in', 'token', 'introspect', 'revoke'])
     expect(log).toContain(`/oauth/${path}"`);
   for (const message of ['sign-in failed', 'signed in', 'access allowed']) expect(log).toContain(message);
-  for (const text of secrets) expect(log).not.toContain(text);
+  for (const text of [...secrets, ...unlogged]) expect(log).not.toContain(text);
   expect(log).not.toMatch(/"path":"[^"]*\?/);
+  // The tables have their digests (OAU-41).
+  const { au1, us1 } = deployment.databases;
+  const rows = `${await readAllRows(au1)}\n${await readAllRows(us1)}`;
+  for (const text of secrets) expect(rows).not.toContain(text);
+  const [code, access, refresh] = secrets.slice(4);
+  for (const text of [secret, code!, refresh!]) expect(rows).toContain(hashSecret(text));
+  expect(rows).not.toContain(hashSecret(access!));
+  expect(rows).toMatch(/"password_hash":"\$argon2id\$/);
 });
