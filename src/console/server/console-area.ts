@@ -5,6 +5,7 @@ import type { Message } from '../../mail/mailer.ts';
 import type { StaffUser } from '../../oauth/interaction/sessions.ts';
 import type { RegionId } from '../../shared/regions.ts';
 import type { ChangeFeed } from './attendance/change-feed.ts';
+import { type PageArgs, toPageArgs, withoutNull } from './page.ts';
 import type { PersonalReads } from './personal-reads.ts';
 
 /** Context of the console's resolvers: that of the integrators' resolvers, and the staff user. */
@@ -34,7 +35,14 @@ export interface PasswordLinkSender {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the schema has validated the arguments.
-export type Resolve<Parent = undefined> = (parent: Parent, args: any, context: ConsoleContext, info: object) => unknown;
+type Args = any;
+
+export type Resolve<Parent = undefined> = (
+  parent: Parent,
+  args: Args,
+  context: ConsoleContext,
+  info: object,
+) => unknown;
 
 /** A query or mutation of the console, with the action of `staff-roles.ts` that it is. */
 export interface ConsoleOperation {
@@ -56,7 +64,40 @@ export interface ConsoleArea {
 }
 
 /** Returns the context of a change by the staff user. @param expectedUpdatedAt `updatedAt` of what the person saw. */
-export const toChangeContext = (
-  { database, clock, source, webhooks }: ConsoleContext,
-  { expectedUpdatedAt }: { expectedUpdatedAt?: string } = {},
-) => ({ database, clock, source, webhooks, expectedUpdatedAt });
+const toChangeContext = ({ database, clock, source, webhooks }: ConsoleContext, expectedUpdatedAt?: string) => ({
+  database,
+  clock,
+  source,
+  webhooks,
+  expectedUpdatedAt,
+});
+
+type Change = ReturnType<typeof toChangeContext>;
+
+/**
+ * Returns a mutation.
+ *
+ * @param apply makes the change.
+ * @param show returns what the mutation returns; by default what `apply` does.
+ */
+export const changeOperation = <Changed>(
+  action: StaffAction,
+  apply: (change: Change, args: Args, context: ConsoleContext) => Promise<Changed>,
+  show: (context: ConsoleContext, args: Args, changed: Changed, info: object) => unknown = (_, __, changed) => changed,
+): ConsoleOperation => ({
+  action,
+  async resolve(_, { expectedUpdatedAt, ...args }, context, info) {
+    const changed = await apply(toChangeContext(context, expectedUpdatedAt), args, context);
+    return show(context, args, changed, info);
+  },
+});
+
+/** Returns the query of a list with cursors. An argument that is null means what an absent one does. */
+export const listOperation = (
+  action: StaffAction,
+  read: (context: ConsoleContext, filter: Args, page: PageArgs) => Promise<object>,
+): ConsoleOperation => ({
+  action,
+  resolve: (_, { after, limit, ...filter }, context) =>
+    read(context, withoutNull(filter), toPageArgs({ after, limit })),
+});

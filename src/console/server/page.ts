@@ -18,6 +18,8 @@ export const toPageArgs = ({ after, limit }: { after?: string | null; limit?: nu
 
 export const toPage = <T>(data: T[], nextCursor: string | null) => ({ data, meta: { nextCursor } });
 
+export type PageArgs = ReturnType<typeof toPageArgs>;
+
 /** Returns the arguments without those that are null: an argument that is null means what an absent one does. */
 export function withoutNull(values: Record<string, unknown>): Record<string, never> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value != null)) as Record<string, never>;

@@ -24,11 +24,12 @@ import {
   showConnection,
 } from '../../../domain/access/list-access.ts';
 import { requireStaffAction } from '../../../domain/access/staff-roles.ts';
+import type { ChangeContext } from '../../../domain/change-context.ts';
 import { builders } from '../../../domain/readers/builder.reader.ts';
 import { findEndpointsOf } from '../../../domain/webhooks/list-endpoints.ts';
-import { type ConsoleArea, type ConsoleContext, toChangeContext } from '../console-area.ts';
+import { type ConsoleArea, type ConsoleContext, changeOperation, listOperation } from '../console-area.ts';
 import { loadBatched } from '../load-batched.ts';
-import { toLimit, toPage, toPageArgs, withoutNull } from '../page.ts';
+import { toLimit, toPage, withoutNull } from '../page.ts';
 import { accessTypes } from './access.schema.ts';
 import { findClient, findIntegrator, loadIntegrator, toClient, toIntegrator } from './find-access.ts';
 
@@ -36,9 +37,10 @@ type Identified = { id: string };
 type ListedClient = Awaited<ReturnType<typeof listClients>>['clients'][number];
 type ListedConnection = Awaited<ReturnType<typeof listConnections>>['connections'][number];
 
-const withSecret = async (context: ConsoleContext, created: { clientId: string; clientSecret: string | null }) => ({
-  client: await findClient(context, created.clientId),
-  secret: created.clientSecret,
+type WithSecret = { clientId: string; clientSecret: string | null };
+const withSecret = async (context: ConsoleContext, _: unknown, { clientId, clientSecret }: WithSecret) => ({
+  client: await findClient(context, clientId),
+  secret: clientSecret,
 });
 
 const loadCounts = (context: ConsoleContext, id: string) => loadBatched(context, 'active', id, countActiveOf);
@@ -49,49 +51,44 @@ async function requireClientRole(context: ConsoleContext, id: string): Promise<v
   if (type === 'INTERNAL') requireStaffAction(context.staff.role, 'internal_client.changed');
 }
 
+/** Returns a change of a client, which needs a role of its own for an internal one. */
+const onClient =
+  <Changed>(apply: (change: ChangeContext, id: string) => Promise<Changed>) =>
+  async (change: ChangeContext, { id }: Identified, context: ConsoleContext) => {
+    await requireClientRole(context, id);
+    return apply(change, id);
+  };
+
+const showIntegrator = (context: ConsoleContext, { id }: Identified) => findIntegrator(context, id);
+const showChangedConnection = (context: ConsoleContext, { integratorId, builderId }: ListedConnection) =>
+  showConnection(context, { integratorId, builderId });
+const showClient = (context: ConsoleContext, { id }: Identified) => findClient(context, id);
+
 /** Integrators, clients and connections. */
 export const accessArea: ConsoleArea = {
   types: accessTypes,
   queries: {
-    integrators: {
-      action: 'access.read',
-      async resolve(_, { name, ...args }, context) {
-        const { integrators, nextCursor } = await listIntegrators(
-          context,
-          { name: name ?? undefined },
-          toPageArgs(args),
-        );
-        return toPage(integrators.map(toIntegrator), nextCursor);
-      },
-    },
+    integrators: listOperation('access.read', async (context, filter, page) => {
+      const { integrators, nextCursor } = await listIntegrators(context, filter, page);
+      return toPage(integrators.map(toIntegrator), nextCursor);
+    }),
     integrator: { action: 'access.read', resolve: (_, { id }, context) => findIntegrator(context, id) },
-    clients: {
-      action: 'access.read',
-      async resolve(_, { type, after, limit, ...filter }, context) {
-        const conditions = { ...withoutNull(filter), type: type?.toLowerCase() };
-        const { clients, nextCursor } = await listClients(context, conditions, toPageArgs({ after, limit }));
-        return toPage(clients.map(toClient), nextCursor);
-      },
-    },
+    clients: listOperation('access.read', async (context, filter, page) => {
+      const conditions = { ...filter, type: filter.type?.toLowerCase() };
+      const { clients, nextCursor } = await listClients(context, conditions, page);
+      return toPage(clients.map(toClient), nextCursor);
+    }),
     client: { action: 'access.read', resolve: (_, { id }, context) => findClient(context, id) },
-    connections: {
-      action: 'access.read',
-      async resolve(_, { after, limit, ...filter }, context) {
-        const { connections, nextCursor } = await listConnections(
-          ...([context, withoutNull(filter), toPageArgs({ after, limit })] as const),
-        );
-        return toPage(connections, nextCursor);
-      },
-    },
+    connections: listOperation('access.read', async (context, filter, page) => {
+      const { connections, nextCursor } = await listConnections(context, filter, page);
+      return toPage(connections, nextCursor);
+    }),
     connection: { action: 'access.read', resolve: (_, key, context) => showConnection(context, key) },
-    findBuilders: {
-      action: 'access.read',
-      async resolve(_, { limit, ...filter }, context) {
-        const { rows, totalCount } = await listBuilders(context, withoutNull(filter), toPageArgs({ limit }).limit);
-        const data = rows.map((row) => ({ id: row.id, name: row.name, timeZone: getTimeZone(row, context.region) }));
-        return { data, totalCount };
-      },
-    },
+    findBuilders: listOperation('access.read', async (context, filter, { limit }) => {
+      const { rows, totalCount } = await listBuilders(context, filter, limit);
+      const data = rows.map((row) => ({ id: row.id, name: row.name, timeZone: getTimeZone(row, context.region) }));
+      return { data, totalCount };
+    }),
     scopes: {
       action: 'access.read',
       maxRecords: SCOPES.length + INTERNAL_SCOPES.length,
@@ -102,85 +99,43 @@ export const accessArea: ConsoleArea = {
     },
   },
   mutations: {
-    createIntegrator: {
-      action: 'integrator.created',
-      async resolve(_, input, context) {
-        const { integratorId } = await createIntegrator(toChangeContext(context), input);
-        return findIntegrator(context, integratorId);
-      },
-    },
-    updateIntegrator: {
-      action: 'integrator.updated',
-      async resolve(_, { id, name, deepLinkSchemes, ...args }, context) {
-        const update = { name: name ?? undefined, deepLinkSchemes: deepLinkSchemes ?? undefined };
-        await updateIntegrator(toChangeContext(context, args), id, update);
-        return findIntegrator(context, id);
-      },
-    },
-    createClient: {
-      action: 'client.created',
-      async resolve(_, { type, integratorId, pilotAgreement, ...input }, context) {
+    createIntegrator: changeOperation('integrator.created', createIntegrator, (context, _, { integratorId }) =>
+      findIntegrator(context, integratorId),
+    ),
+    updateIntegrator: changeOperation(
+      'integrator.updated',
+      (change, { id, ...update }) => updateIntegrator(change, id, withoutNull(update)),
+      showIntegrator,
+    ),
+    createClient: changeOperation(
+      'client.created',
+      (change, { type, integratorId, pilotAgreement, ...input }, { staff }) => {
         const internal = type === 'INTERNAL';
-        if (internal) requireStaffAction(context.staff.role, 'internal_client.changed');
-        const request = {
-          ...{ ...input, internal, type: internal ? 'CONFIDENTIAL' : type },
-          ...{ integratorId: integratorId ?? undefined, pilotAgreement: pilotAgreement ?? undefined },
-        };
-        return withSecret(context, await createClient(toChangeContext(context), request));
+        if (internal) requireStaffAction(staff.role, 'internal_client.changed');
+        const request = { ...input, ...withoutNull({ integratorId, pilotAgreement }) };
+        return createClient(change, { ...request, internal, type: internal ? 'CONFIDENTIAL' : type });
       },
-    },
-    updateClient: {
-      action: 'client.updated',
-      async resolve(_, { id, expectedUpdatedAt, pilotAgreement, ...update }, context) {
+      withSecret,
+    ),
+    updateClient: changeOperation(
+      'client.updated',
+      async (change, { id, pilotAgreement, ...update }, context) => {
         await requireClientRole(context, id);
         const changes = { ...withoutNull(update), ...(pilotAgreement !== undefined && { pilotAgreement }) };
-        await updateClient(toChangeContext(context, { expectedUpdatedAt }), id, changes);
-        return findClient(context, id);
+        return updateClient(change, id, changes);
       },
-    },
-    rotateClientSecret: {
-      action: 'client_secret.rotated',
-      async resolve(_, { id, ...args }, context) {
-        await requireClientRole(context, id);
-        return withSecret(context, await rotateSecret(toChangeContext(context, args), id));
-      },
-    },
-    disableClient: {
-      action: 'client.disabled',
-      async resolve(_, { id, ...args }, context) {
-        await disableClient(toChangeContext(context, args), id);
-        return findClient(context, id);
-      },
-    },
-    enableClient: {
-      action: 'client.enabled',
-      async resolve(_, { id, ...args }, context) {
-        await requireClientRole(context, id);
-        await enableClient(toChangeContext(context, args), id);
-        return findClient(context, id);
-      },
-    },
-    createConnection: {
-      action: 'connection.created',
-      async resolve(_, request, context) {
-        await createConnection(toChangeContext(context), { ...request, replace: false });
-        return showConnection(context, request);
-      },
-    },
-    updateConnection: {
-      action: 'connection.updated',
-      async resolve(_, { integratorId, builderId, scopes, ...args }, context) {
-        await updateConnection(toChangeContext(context, args), { integratorId, builderId, scopes });
-        return showConnection(context, { integratorId, builderId });
-      },
-    },
-    revokeConnection: {
-      action: 'connection.revoked',
-      async resolve(_, { integratorId, builderId, ...args }, context) {
-        await revokeConnection(toChangeContext(context, args), { integratorId, builderId });
-        return showConnection(context, { integratorId, builderId });
-      },
-    },
+      showClient,
+    ),
+    rotateClientSecret: changeOperation('client_secret.rotated', onClient(rotateSecret), withSecret),
+    disableClient: changeOperation('client.disabled', (change, { id }) => disableClient(change, id), showClient),
+    enableClient: changeOperation('client.enabled', onClient(enableClient), showClient),
+    createConnection: changeOperation(
+      'connection.created',
+      (change, request) => createConnection(change, { ...request, replace: false }),
+      showChangedConnection,
+    ),
+    updateConnection: changeOperation('connection.updated', updateConnection, showChangedConnection),
+    revokeConnection: changeOperation('connection.revoked', revokeConnection, showChangedConnection),
   },
   fields: {
     Integrator: {

@@ -4,12 +4,12 @@ import { CONFLICTS } from '../../../domain/attendance/decision-table.ts';
 import { archiveVisit, closeVisit } from '../../../domain/attendance/manual-changes.ts';
 import { resolveConflict } from '../../../domain/attendance/resolve-conflict.ts';
 import { signOnEvents, visits } from '../../../domain/readers/attendance.reader.ts';
-import { type ConsoleArea, type ConsoleContext, toChangeContext } from '../console-area.ts';
+import { type ConsoleArea, type ConsoleContext, changeOperation, listOperation } from '../console-area.ts';
 import { attendanceTypes } from './attendance.schema.ts';
 import { findConflict, listConflicts, parseConflictId, type ShownConflict } from './conflicts.ts';
 
 /** Returns a visit, and notes that the staff user reads the worker's data. */
-async function findVisit(context: ConsoleContext, visitId: string, info: object) {
+async function showChanged(context: ConsoleContext, { visitId }: { visitId: string }, _: unknown, info: object) {
   const { workerId, builderId } = await context.database.fork().findOneOrFail(SignOnVisit, { id: visitId });
   context.personalReads.add(workerId, 'SignOnVisit', builderId);
   return visits.select(findSelection(info)).findOne(context.database, visitId);
@@ -23,7 +23,8 @@ async function findChanges(
   const { cursor, changed, reset } = await changeFeed.findChanges(database, after);
   const sites = changed.filter((site) => projectId === null || site.projectId === projectId);
   return {
-    ...{ cursor, reset },
+    cursor,
+    reset,
     projectIds: [...new Set(sites.map((site) => site.projectId).filter((id) => id !== null))],
     builderIds: [...new Set(sites.map(({ builderId }) => builderId))],
   };
@@ -33,34 +34,28 @@ async function findChanges(
 export const attendanceArea: ConsoleArea = {
   types: attendanceTypes,
   queries: {
-    conflicts: { action: 'person.read', resolve: (_, args, context) => listConflicts(context, args) },
+    conflicts: listOperation('person.read', listConflicts),
     conflict: { action: 'person.read', resolve: (_, { id }, context) => findConflict(context, id) },
     changes: { action: 'records.read', resolve: (_, args, context) => findChanges(context, args) },
   },
   mutations: {
-    closeVisit: {
-      action: 'visit.closed',
-      async resolve(_, { visitId, at, reason, ...args }, context, info) {
-        const request = { visitId, by: context.staff.name, at: at ?? undefined, reason };
-        await closeVisit(toChangeContext(context, args), request);
-        return findVisit(context, visitId, info);
-      },
-    },
-    archiveVisit: {
-      action: 'visit.archived',
-      async resolve(_, { visitId, ...args }, context, info) {
-        await archiveVisit(toChangeContext(context, args), visitId);
-        return findVisit(context, visitId, info);
-      },
-    },
-    resolveConflict: {
-      action: 'conflict.resolved',
-      async resolve(_, { id, resolution, reason, ...args }, context) {
-        const decision = { id: parseConflictId(id), resolution, reason, by: context.staff.name };
-        await resolveConflict(toChangeContext(context, args), decision);
-        return findConflict(context, id);
-      },
-    },
+    closeVisit: changeOperation(
+      'visit.closed',
+      (change, { visitId, at, reason }, { staff }) =>
+        closeVisit(change, { visitId, by: staff.name, at: at ?? undefined, reason }),
+      showChanged,
+    ),
+    archiveVisit: changeOperation(
+      'visit.archived',
+      (change, { visitId }) => archiveVisit(change, visitId),
+      showChanged,
+    ),
+    resolveConflict: changeOperation(
+      'conflict.resolved',
+      (change, { id, resolution, reason }, { staff }) =>
+        resolveConflict(change, { id: parseConflictId(id), resolution, reason, by: staff.name }),
+      (context, { id }) => findConflict(context, id),
+    ),
   },
   fields: {
     Conflict: {

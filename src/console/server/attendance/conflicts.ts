@@ -2,7 +2,7 @@ import { SignOnConflict } from '../../../../entities/sign-on-conflict.entity.ts'
 import { RECORDED_EVENT } from '../../../domain/attendance/resolve-conflict.ts';
 import { invalidField, notFound } from '../../../shared/errors.ts';
 import type { ConsoleContext } from '../console-area.ts';
-import { toPage, toPageArgs } from '../page.ts';
+import { type PageArgs, toPage } from '../page.ts';
 
 /** Names of a conflict's records, and what is recorded instead. */
 interface Related {
@@ -31,13 +31,11 @@ const SELECT_RELATED = `select conflict.id, project.name as project, worker.full
 export type ShownConflict = ReturnType<typeof toListedConflict>;
 
 interface ConflictFilter {
-  builderId?: string | null;
-  projectId?: string | null;
-  state?: 'OPEN' | 'RESOLVED' | null;
-  since?: string | null;
-  until?: string | null;
-  after?: string | null;
-  limit?: number | null;
+  builderId?: string;
+  projectId?: string;
+  state?: 'OPEN' | 'RESOLVED';
+  since?: string;
+  until?: string;
 }
 
 /** Returns the number of a conflict. Throws 400 for a text that is none. */
@@ -47,9 +45,8 @@ export function parseConflictId(text: string, fieldName = 'id'): number {
 }
 
 /** Returns a page of conflicts, the newest first. */
-export async function listConflicts(context: ConsoleContext, filter: ConflictFilter) {
-  const { builderId, projectId, state, since, until, ...page } = filter;
-  const { limit, cursor } = toPageArgs(page);
+export async function listConflicts(context: ConsoleContext, filter: ConflictFilter, { limit, cursor }: PageArgs) {
+  const { builderId, projectId, state, since, until } = filter;
   const where = {
     ...(builderId && { builderId }),
     ...(projectId && { projectId }),
@@ -87,7 +84,11 @@ async function withRelated({ database, personalReads }: ConsoleContext, conflict
 function toListedConflict(conflict: SignOnConflict, related: Related) {
   const { id, projectId, workerId, integratorId, builderId, resolvedAt, ...own } = conflict;
   return {
-    ...{ ...own, id: String(id), builderId, resolvedAt, state: resolvedAt === null ? 'OPEN' : 'RESOLVED' },
+    ...own,
+    id: String(id),
+    builderId,
+    resolvedAt,
+    state: resolvedAt === null ? 'OPEN' : 'RESOLVED',
     project: { id: projectId, name: related.project, builderId },
     worker: { id: workerId, fullName: related.worker, builderId },
     integrator: { id: integratorId, name: related.integrator },

@@ -17,9 +17,9 @@ import { inTransaction } from '../../../domain/change-context.ts';
 import { builders } from '../../../domain/readers/builder.reader.ts';
 import { createAddressChangeMessages } from '../../../mail/account-change-message.ts';
 import { invalidField } from '../../../shared/errors.ts';
-import { type ConsoleArea, type ConsoleContext, toChangeContext } from '../console-area.ts';
+import { type ConsoleArea, type ConsoleContext, changeOperation, listOperation } from '../console-area.ts';
 import { loadBatched } from '../load-batched.ts';
-import { toLimit, toPage, toPageArgs, withoutNull } from '../page.ts';
+import { type PageArgs, toLimit, toPage, withoutNull } from '../page.ts';
 import { peopleTypes } from './people.schema.ts';
 
 type ListedUser = Awaited<ReturnType<typeof listUsers>>['users'][number];
@@ -32,19 +32,20 @@ function toConsoleUser<T extends ListedUser>({ personalReads }: ConsoleContext, 
 
 const findUser = async (context: ConsoleContext, who: string) => toConsoleUser(context, await showUser(context, who));
 
+const showChanged = (context: ConsoleContext, { id }: { id: string }) => findUser(context, id);
+const showMember = (context: ConsoleContext, { userId }: { userId: string }) => findUser(context, userId);
+
 /** Sends the link, or returns its URL without a mail server. A link that is not sent is deleted: the person is invited again. */
-async function sendLink(context: ConsoleContext, link: NewPasswordLink) {
+async function sendLink(context: ConsoleContext, _: unknown, link: NewPasswordLink) {
   const { path, userId, expiresAt, ...person } = link;
   const { emails, send, toUrl } = context.passwordLinks;
   const emailed = emails && (await send({ ...person, path }));
-  if (emails && !emailed) await deletePasswordLink(toChangeContext(context), link);
+  if (emails && !emailed) await deletePasswordLink(context, link);
   return { user: await findUser(context, userId), url: emails ? null : toUrl(path), emailed, expiresAt };
 }
 
-async function listAudit(context: ConsoleContext, { after, limit, ...filter }: Record<string, unknown>) {
-  const { limit: rows, cursor } = toPageArgs({ after, limit } as { after?: string; limit?: number });
-  const page = { limit: rows, cursor: cursor ?? null };
-  const found = await listAuditEntries(context.database, withoutNull(filter) as AuditFilter, page);
+async function listAudit(context: ConsoleContext, filter: AuditFilter, { limit, cursor }: PageArgs) {
+  const found = await listAuditEntries(context.database, filter, { limit, cursor: cursor ?? null });
   if (!found) throw invalidField('after', 'must be the nextCursor of a page');
   const actorIds = new Set(found.entries.map(({ actorId }) => actorId).filter((id) => id !== null));
   const em = context.database.fork();
@@ -71,19 +72,13 @@ async function listAudit(context: ConsoleContext, { after, limit, ...filter }: R
 export const peopleArea: ConsoleArea = {
   types: peopleTypes,
   queries: {
-    people: {
-      action: 'person.read',
-      async resolve(_, { hasPassword, after, limit, ...filter }, context) {
-        const conditions = withoutNull({ ...filter, password: hasPassword });
-        const { users, nextCursor } = await listUsers(context, conditions, toPageArgs({ after, limit }));
-        return toPage(
-          users.map((user) => toConsoleUser(context, user)),
-          nextCursor,
-        );
-      },
-    },
+    people: listOperation('person.read', async (context, { hasPassword, ...filter }, page) => {
+      const { users, nextCursor } = await listUsers(context, { ...filter, password: hasPassword }, page);
+      const people = users.map((user) => toConsoleUser(context, user));
+      return toPage(people, nextCursor);
+    }),
     person: { action: 'person.read', resolve: (_, { user }, context) => findUser(context, user) },
-    audit: { action: 'audit.read', resolve: (_, args, context) => listAudit(context, args) },
+    audit: listOperation('audit.read', listAudit),
     auditActions: {
       action: 'audit.read',
       maxRecords: Object.keys(AUDIT_ACTIONS).length,
@@ -91,66 +86,50 @@ export const peopleArea: ConsoleArea = {
     },
   },
   mutations: {
-    createUser: {
-      action: 'user.created',
-      async resolve(_, { email, name, staffRole, builderId, role }, context) {
+    createUser: changeOperation(
+      'user.created',
+      (change, { email, name, staffRole, builderId, role }, { passwordLinks }) => {
         if (staffRole && builderId) throw invalidField('builderId', 'a staff user is a member of no builder');
-        const link = await inTransaction(toChangeContext(context), async (em) => {
-          const change = { ...toChangeContext(context), em };
+        return inTransaction(change, async (em) => {
+          const part = { ...change, em };
           const user = { email, name, password: null, staffRole: staffRole ?? undefined };
-          const { userId } = await createUser(change, user);
-          if (builderId) await addMembership(change, { user: userId, builderId, role: role ?? 'MEMBER' });
-          return inviteUser(change, userId, context.passwordLinks.emails);
+          const { userId } = await createUser(part, user);
+          if (builderId) await addMembership(part, { user: userId, builderId, role: role ?? 'MEMBER' });
+          return inviteUser(part, userId, passwordLinks.emails);
         });
-        return sendLink(context, link);
       },
-    },
-    inviteUser: {
-      action: 'password_link.created',
-      resolve: async (_, { id }, context) =>
-        sendLink(context, await inviteUser(toChangeContext(context), id, context.passwordLinks.emails)),
-    },
-    resetPassword: {
-      action: 'password_link.created',
-      resolve: async (_, { id }, context) =>
-        sendLink(context, await resetPassword(toChangeContext(context), id, context.passwordLinks.emails)),
-    },
-    updateUser: {
-      action: 'user.updated',
-      async resolve(_, { id, expectedUpdatedAt, ...update }, context) {
-        const updated = await updateUser(toChangeContext(context, { expectedUpdatedAt }), id, withoutNull(update));
-        createAddressChangeMessages(updated).forEach(context.passwordLinks.notify);
-        return findUser(context, id);
+      sendLink,
+    ),
+    inviteUser: changeOperation(
+      'password_link.created',
+      (change, { id }, { passwordLinks }) => inviteUser(change, id, passwordLinks.emails),
+      sendLink,
+    ),
+    resetPassword: changeOperation(
+      'password_link.created',
+      (change, { id }, { passwordLinks }) => resetPassword(change, id, passwordLinks.emails),
+      sendLink,
+    ),
+    updateUser: changeOperation(
+      'user.updated',
+      async (change, { id, ...update }, { passwordLinks }) => {
+        const updated = await updateUser(change, id, withoutNull(update));
+        createAddressChangeMessages(updated).forEach(passwordLinks.notify);
       },
-    },
-    disableUser: {
-      action: 'user.disabled',
-      async resolve(_, { id, ...args }, context) {
-        await disableUser(toChangeContext(context, args), id);
-        return findUser(context, id);
-      },
-    },
-    enableUser: {
-      action: 'user.enabled',
-      async resolve(_, { id, ...args }, context) {
-        await enableUser(toChangeContext(context, args), id);
-        return findUser(context, id);
-      },
-    },
-    addMembership: {
-      action: 'membership.created',
-      async resolve(_, { userId, builderId, role }, context) {
-        await addMembership(toChangeContext(context), { user: userId, builderId, role });
-        return findUser(context, userId);
-      },
-    },
-    removeMembership: {
-      action: 'membership.deleted',
-      async resolve(_, { userId, builderId }, context) {
-        await removeMembership(toChangeContext(context), { user: userId, builderId });
-        return findUser(context, userId);
-      },
-    },
+      showChanged,
+    ),
+    disableUser: changeOperation('user.disabled', (change, { id }) => disableUser(change, id), showChanged),
+    enableUser: changeOperation('user.enabled', (change, { id }) => enableUser(change, id), showChanged),
+    addMembership: changeOperation(
+      'membership.created',
+      (change, { userId: user, builderId, role }) => addMembership(change, { user, builderId, role }),
+      showMember,
+    ),
+    removeMembership: changeOperation(
+      'membership.deleted',
+      (change, { userId: user, builderId }) => removeMembership(change, { user, builderId }),
+      showMember,
+    ),
   },
   fields: {
     User: {

@@ -21,9 +21,9 @@ import { sendTestEvent } from '../../../domain/webhooks/test-event.ts';
 import { notFound } from '../../../shared/errors.ts';
 import { WEBHOOK_TEST_COST } from '../../../shared/fair-shares.ts';
 import { loadClient, loadIntegrator } from '../access/find-access.ts';
-import { type ConsoleArea, type ConsoleContext, toChangeContext } from '../console-area.ts';
+import { type ConsoleArea, type ConsoleContext, changeOperation, listOperation } from '../console-area.ts';
 import { loadBatched } from '../load-batched.ts';
-import { toLimit, toPage, toPageArgs, withoutNull } from '../page.ts';
+import { toLimit, toPage } from '../page.ts';
 import { webhookTypes } from './webhooks.schema.ts';
 
 /** Returns the key of an endpoint, whichever integrator it belongs to. Throws 404. */
@@ -51,61 +51,47 @@ const loadProgress = (context: ConsoleContext, endpointId: string) =>
 export const webhookArea: ConsoleArea = {
   types: webhookTypes,
   queries: {
-    webhookEndpoints: {
-      action: 'access.read',
-      async resolve(_, { after, limit, ...filter }, { database }) {
-        const page = await listEndpointPage(database, withoutNull(filter), toPageArgs({ after, limit }));
-        return toPage(page.endpoints, page.nextCursor);
-      },
-    },
+    webhookEndpoints: listOperation('access.read', async ({ database }, filter, page) => {
+      const { endpoints, nextCursor } = await listEndpointPage(database, filter, page);
+      return toPage(endpoints, nextCursor);
+    }),
     webhookEndpoint: {
       action: 'access.read',
       resolve: async (_, { endpointId }, context) => getEndpoint(context, await findKey(context, endpointId)),
     },
   },
   mutations: {
-    createWebhookEndpoint: {
-      action: 'webhook_endpoint.created',
-      resolve: async (_, { clientId, ...input }, context) =>
-        toSecret(await createEndpoint(toChangeContext(context), await findOwner(context, clientId), input)),
-    },
-    updateWebhookEndpoint: {
-      action: 'webhook_endpoint.updated',
-      async resolve(_, { endpointId, expectedUpdatedAt, url, ...changes }, context) {
-        const key = await findKey(context, endpointId);
-        const update = { ...changes, url: url ?? undefined };
-        return updateEndpoint(toChangeContext(context, { expectedUpdatedAt }), key, update);
-      },
-    },
-    deleteWebhookEndpoint: {
-      action: 'webhook_endpoint.deleted',
-      resolve: async (_, { endpointId, ...args }, context) =>
-        deleteEndpoint(toChangeContext(context, args), await findKey(context, endpointId)),
-    },
-    rotateWebhookSecret: {
-      action: 'webhook_endpoint.secret_rotated',
-      resolve: async (_, { endpointId, ...args }, context) =>
-        toSecret(await rotateEndpointSecret(toChangeContext(context, args), await findKey(context, endpointId))),
-    },
-    testWebhookEndpoint: {
-      action: 'webhook_endpoint.tested',
-      async resolve(_, { endpointId }, context) {
-        const key = await findKey(context, endpointId);
-        const send = () => sendTestEvent(toChangeContext(context), key);
-        const attempt = await context.shares.waits.run(context.shareKey, WEBHOOK_TEST_COST, send);
-        const { status, body, durationMs: _ms, ...result } = attempt;
-        return { ...result, responseStatus: status, responseBody: body };
-      },
-    },
-    replayWebhookEndpoint: {
-      action: 'webhook_endpoint.replayed',
-      async resolve(_, { endpointId, from }, context) {
+    createWebhookEndpoint: changeOperation(
+      'webhook_endpoint.created',
+      async (change, { clientId, ...input }, context) =>
+        toSecret(await createEndpoint(change, await findOwner(context, clientId), input)),
+    ),
+    updateWebhookEndpoint: changeOperation(
+      'webhook_endpoint.updated',
+      async (change, { endpointId, url, ...changes }, context) =>
+        updateEndpoint(change, await findKey(context, endpointId), { ...changes, url: url ?? undefined }),
+    ),
+    deleteWebhookEndpoint: changeOperation('webhook_endpoint.deleted', async (change, { endpointId }, context) =>
+      deleteEndpoint(change, await findKey(context, endpointId)),
+    ),
+    rotateWebhookSecret: changeOperation('webhook_endpoint.secret_rotated', async (change, { endpointId }, context) =>
+      toSecret(await rotateEndpointSecret(change, await findKey(context, endpointId))),
+    ),
+    testWebhookEndpoint: changeOperation('webhook_endpoint.tested', async (change, { endpointId }, context) => {
+      const key = await findKey(context, endpointId);
+      const send = () => sendTestEvent(change, key);
+      const attempt = await context.shares.waits.run(context.shareKey, WEBHOOK_TEST_COST, send);
+      const { status, body, durationMs: _ms, ...result } = attempt;
+      return { ...result, responseStatus: status, responseBody: body };
+    }),
+    replayWebhookEndpoint: changeOperation(
+      'webhook_endpoint.replayed',
+      async (change, { endpointId, from }, context) => {
         const key = await findKey(context, endpointId);
         const position = await findPositionBefore(context.database, from.since);
-        const cursor = encodeEventCursor(context.region, await readHead(context.database), position);
-        return startReplay(toChangeContext(context), key, cursor);
+        return startReplay(change, key, encodeEventCursor(context.region, await readHead(context.database), position));
       },
-    },
+    ),
   },
   fields: {
     WebhookDelivery: {
