@@ -1,25 +1,26 @@
 import { lazy, Suspense, useMemo } from 'react';
 import { BrowserRouter, Navigate, Route, Routes, useLocation, useSearchParams } from 'react-router';
 import { Provider } from 'urql';
-import { RenderFailure } from './components/render-failure.tsx';
-import { Loading } from './components/states.tsx';
+import { Loading, RenderFailure } from './components/states.tsx';
 import { createConsoleClients, UncachedClient } from './graphql/client.ts';
 import { Layout } from './layout/layout.tsx';
 import { useAddress } from './shared/filters.ts';
 import { ScopeProvider } from './shared/scope.tsx';
 import { currentRegion } from './shared/session.ts';
 
-/** Pages are loaded when they are opened. */
-const TodayPage = lazy(() => import('./pages/today/today.page.tsx'));
-const AttendancePage = lazy(() => import('./pages/attendance/attendance.page.tsx'));
-const TimesheetsPage = lazy(() => import('./pages/records/timesheets.page.tsx'));
-const InductionsPage = lazy(() => import('./pages/records/inductions.page.tsx'));
-const InsurancesPage = lazy(() => import('./pages/records/insurances.page.tsx'));
-const PhotosPage = lazy(() => import('./pages/photos/photos.page.tsx'));
-const ReportsPage = lazy(() => import('./pages/photos/reports.page.tsx'));
-const IntegrationsPage = lazy(() => import('./pages/integrations/integrations.page.tsx'));
-const PeoplePage = lazy(() => import('./pages/people/people.page.tsx'));
-const AuditPage = lazy(() => import('./pages/people/audit.page.tsx'));
+/** Pages by path, which are loaded when they are opened. */
+const ROUTES = {
+  '/today': lazy(() => import('./pages/today/today.page.tsx')),
+  '/attendance': lazy(() => import('./pages/attendance/attendance.page.tsx')),
+  '/timesheets': lazy(() => import('./pages/records/timesheets.page.tsx')),
+  '/inductions': lazy(() => import('./pages/records/inductions.page.tsx')),
+  '/insurances': lazy(() => import('./pages/records/insurances.page.tsx')),
+  '/photos': lazy(() => import('./pages/photos/photos.page.tsx')),
+  '/reports': lazy(() => import('./pages/photos/reports.page.tsx')),
+  '/integrations/*': lazy(() => import('./pages/integrations/integrations.page.tsx')),
+  '/people': lazy(() => import('./pages/people/people.page.tsx')),
+  '/audit': lazy(() => import('./pages/people/audit.page.tsx')),
+};
 
 function Pages() {
   const [parameters] = useSearchParams();
@@ -35,16 +36,9 @@ function Pages() {
               <Suspense fallback={<Loading />}>
                 <Routes>
                   <Route path="/" element={<ToToday />} />
-                  <Route path="/today" element={<TodayPage />} />
-                  <Route path="/attendance" element={<AttendancePage />} />
-                  <Route path="/timesheets" element={<TimesheetsPage />} />
-                  <Route path="/inductions" element={<InductionsPage />} />
-                  <Route path="/insurances" element={<InsurancesPage />} />
-                  <Route path="/photos" element={<PhotosPage />} />
-                  <Route path="/reports" element={<ReportsPage />} />
-                  <Route path="/integrations/*" element={<IntegrationsPage />} />
-                  <Route path="/people" element={<PeoplePage />} />
-                  <Route path="/audit" element={<AuditPage />} />
+                  {Object.entries(ROUTES).map(([path, Page]) => (
+                    <Route key={path} path={path} element={<Page />} />
+                  ))}
                   <Route path="*" element={<NoSuchPage />} />
                 </Routes>
               </Suspense>

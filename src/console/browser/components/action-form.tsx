@@ -1,13 +1,13 @@
 import type { ReactNode } from 'react';
-import type { RequestError } from '../graphql/errors.ts';
-import { Problem } from './problem.tsx';
+import type { ActionState } from '../graphql/use-action.ts';
+import { Problem } from './states.tsx';
 
 interface Props {
   /** The action that the form sends, whose failure it shows. */
-  action: { running: boolean; error: RequestError | undefined };
+  action: ActionState;
   onSubmit: () => void;
-  /** Label of the button. */
-  submit: string;
+  /** Label of the button; absent where the role may not send the form. */
+  submit?: string | false;
   /** Whether the button is the main one of what is shown. */
   primary?: boolean;
   disabled?: boolean;
@@ -26,10 +26,12 @@ export const ActionForm = ({ action, onSubmit, submit, primary = true, disabled,
   >
     {children}
     <Problem error={action.error} />
-    <div className="actions">
-      <button type="submit" className={primary ? 'primary' : undefined} disabled={action.running || disabled}>
-        {submit}
-      </button>
-    </div>
+    {submit && (
+      <div className="actions">
+        <button type="submit" className={primary ? 'primary' : undefined} disabled={action.running || disabled}>
+          {submit}
+        </button>
+      </div>
+    )}
   </form>
 );

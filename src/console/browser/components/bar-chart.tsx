@@ -1,8 +1,10 @@
-import { useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import uPlot, { type Options } from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { formatNumber } from '../shared/format.ts';
 import { useTheme } from '../shared/theme.ts';
+import { DataTable } from './data-table.tsx';
+import { Panel } from './page.tsx';
 
 interface Series {
   name: string;
@@ -11,7 +13,7 @@ interface Series {
   line?: boolean;
 }
 
-interface Props {
+interface ChartProps {
   /** What the chart shows, for screen readers and as caption of its table. */
   title: string;
   /** Header of the labels in the table, such as `Week`. */
@@ -24,8 +26,23 @@ interface Props {
   height?: number;
 }
 
+interface PanelProps extends ChartProps {
+  heading: string;
+  /** A summary beside the heading. */
+  summary?: ReactNode;
+}
+
+/** A section of a page with a chart. */
+export const ChartPanel = ({ heading, summary, ...chart }: PanelProps) => (
+  <Panel title={heading} aside={summary && <span className="soft small">{summary}</span>}>
+    <div className="body">
+      <BarChart {...chart} />
+    </div>
+  </Panel>
+);
+
 /** A chart of stacked bars, with its figures as a table. */
-export function BarChart({ title, labelHeader, labels, series, unit, height = 200 }: Props) {
+function BarChart({ title, labelHeader, labels, series, unit, height = 200 }: ChartProps) {
   const container = useRef<HTMLDivElement>(null);
   const theme = useTheme();
   const [hovered, setHovered] = useState<{ index: number; left: number } | null>(null);
@@ -52,13 +69,13 @@ export function BarChart({ title, labelHeader, labels, series, unit, height = 20
         <div className="legend" aria-hidden="true">
           {series.map(({ name, line }, index) => (
             <span key={name}>
-              <i className={`s${index + 1}${line ? ' line' : ''}`} />
+              <i className={line ? 'line' : undefined} style={{ background: `var(--chart-${index + 1})` }} />
               {name}
             </span>
           ))}
         </div>
       )}
-      <div className="unit" aria-hidden="true">
+      <div className="unit soft" aria-hidden="true">
         {unit}
       </div>
       <div ref={container} aria-hidden="true" />
@@ -79,34 +96,21 @@ export function BarChart({ title, labelHeader, labels, series, unit, height = 20
       <details>
         <summary>Figures as a table</summary>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the region scrolls, so the keyboard must reach it. */}
-        <section className="table-scroll" aria-label={title} tabIndex={0}>
-          <table className="data">
-            <caption className="visually-hidden">
-              {title}, in {unit.toLowerCase()}
-            </caption>
-            <thead>
-              <tr>
-                <th scope="col">{labelHeader}</th>
-                {series.map(({ name }) => (
-                  <th key={name} scope="col" className="number">
-                    {name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {labels.map((label, index) => (
-                <tr key={label}>
-                  <td>{label}</td>
-                  {series.map(({ name, values }) => (
-                    <td key={name} className="number">
-                      {formatNumber(values[index] ?? 0)}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
+        <section className="figures-table" aria-label={title} tabIndex={0}>
+          <DataTable
+            name={`${title}, in ${unit.toLowerCase()}`}
+            cards={false}
+            rows={labels.map((label, index) => ({ label, index }))}
+            rowKey={({ label }) => label}
+            columns={[
+              { header: labelHeader, cell: ({ label }) => label },
+              ...series.map(({ name, values }) => ({
+                header: name,
+                cell: ({ index }: { index: number }) => formatNumber(values[index] ?? 0),
+                number: true,
+              })),
+            ]}
+          />
         </section>
       </details>
     </figure>

@@ -1,7 +1,6 @@
 import { type KeyboardEvent, useId, useState } from 'react';
 import { type BuilderChoiceFragment, BuilderSearchDocument } from '../graphql/generated.ts';
 import { useRequest } from '../graphql/use-request.ts';
-import { useFilters } from '../shared/filters.ts';
 import { formatCount } from '../shared/format.ts';
 import { Glyph } from './glyph.tsx';
 
@@ -90,20 +89,8 @@ export function BuilderPicker({ label, hideLabel = false, value, excluded = [], 
   );
 }
 
-/** The builder of the URL's parameter `of`, and a button that clears it. */
-export function BuilderFilter() {
-  const filters = useFilters();
-  const id = filters.get('of');
-  const { data } = useRequest(BuilderSearchDocument, { id }, { pause: id === undefined });
-  const name = id ? (data?.findBuilders.data.find((builder) => builder.id === id)?.name ?? '') : 'All';
-  return (
-    <div className="actions picker-filter">
-      <BuilderPicker label="Builder" value={name} onChoose={(builder) => filters.set({ of: builder.id })} />
-      {id && (
-        <button type="button" onClick={() => filters.set({ of: null })}>
-          All builders
-        </button>
-      )}
-    </div>
-  );
+/** Name of a builder; its id while it is read, or where the builder is no longer there. */
+export function BuilderName({ id }: { id: string }) {
+  const { data } = useRequest(BuilderSearchDocument, { id });
+  return data?.findBuilders.data[0]?.name ?? <code>{id}</code>;
 }

@@ -2,7 +2,8 @@ import type { ReactNode } from 'react';
 import { type ProjectChoice, useProjects } from '../graphql/use-projects.ts';
 import { useFilters } from '../shared/filters.ts';
 import { useBuilder } from '../shared/scope.tsx';
-import { Empty, Loaded } from './states.tsx';
+import { EmptyPage } from './page.tsx';
+import { Loaded } from './states.tsx';
 
 interface Props {
   /** Heading of the page where there is no project. */
@@ -20,17 +21,11 @@ export function ChosenProject({ title, children }: Props) {
       {(data) => {
         const project = projectId ? data.find(({ id }) => id === projectId) : data[0];
         if (project) return children(project, data);
+        if (!projectId) return <EmptyPage heading={title} title="No project is in progress" />;
         return (
-          <>
-            <h1>{title}</h1>
-            <section className="panel">
-              {projectId ? (
-                <Empty title="There is no such project">This builder does not have the project of the address.</Empty>
-              ) : (
-                <Empty title="No project is in progress" />
-              )}
-            </section>
-          </>
+          <EmptyPage heading={title} title="There is no such project">
+            This builder does not have the project of the address.
+          </EmptyPage>
         );
       }}
     </Loaded>

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { Button } from './button.tsx';
 
 interface Props {
   /** The action, such as `Disable the client`. */
@@ -12,29 +13,23 @@ interface Props {
 /** A button that shows the effect of its action on the first click, and acts on the second. */
 export function ConfirmButton({ label, effect, disabled, onConfirm }: Props) {
   const [asked, setAsked] = useState(false);
+  const confirm = () => {
+    setAsked(false);
+    onConfirm();
+  };
   if (!asked)
     return (
-      <button type="button" className="danger" disabled={disabled} onClick={() => setAsked(true)}>
+      <Button className="danger" disabled={disabled} onClick={() => setAsked(true)}>
         {label}…
-      </button>
+      </Button>
     );
   return (
     <span className="notice warn actions" role="alert">
       <span>{effect}</span>
-      <button
-        type="button"
-        className="danger"
-        disabled={disabled}
-        onClick={() => {
-          setAsked(false);
-          onConfirm();
-        }}
-      >
+      <Button className="danger" disabled={disabled} onClick={confirm}>
         {label}
-      </button>
-      <button type="button" onClick={() => setAsked(false)}>
-        Cancel
-      </button>
+      </Button>
+      <Button onClick={() => setAsked(false)}>Cancel</Button>
     </span>
   );
 }

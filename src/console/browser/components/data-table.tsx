@@ -1,6 +1,10 @@
 import type { KeyboardEvent, ReactNode } from 'react';
+import { useFilters } from '../shared/filters.ts';
+import { Button } from './button.tsx';
+import { type PageMeta, Pager } from './pager.tsx';
+import { Empty } from './states.tsx';
 
-interface Column<Row> {
+export interface Column<Row> {
   header: string;
   cell: (row: Row) => ReactNode;
   /** Numbers are aligned to the right. */
@@ -9,59 +13,95 @@ interface Column<Row> {
   nowrap?: boolean;
 }
 
-interface Props<Row> {
+export interface TableProps<Row> {
   /** Name of the table for screen readers. */
-  caption: string;
-  /** Shown in place of a table without rows. */
-  empty?: ReactNode;
+  name: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
-  rowKey: (row: Row) => string;
-  /** Makes the first cell a button that opens the row; the arrow keys move between rows. */
-  onOpen?: (row: Row) => void;
-  selected?: string | null;
+  /** Default: the property `id`. */
+  rowKey?: (row: Row) => string;
+  /** Title of the message in place of a table without rows, and what can be done. */
+  empty?: string;
+  hint?: string;
+  /** Parameter of the URL that opens a row by its key. The first cell is its button; the arrow keys move between rows. */
+  opens?: string;
   foot?: ReactNode;
+  /** Position of the rows in their list. */
+  meta?: PageMeta;
+  /** Parameter of the URL with the cursor of the list. */
+  cursor?: string;
+  /** Texts of the buttons of a list with cursors. */
+  pagerTexts?: readonly [first: string, next: string];
+  /** Whether phones show rows as cards. */
+  cards?: boolean;
 }
 
-/** A table, which phones show as cards. */
-export function DataTable<Row>({ caption, empty, columns, rows, rowKey, onOpen, selected, foot }: Props<Row>) {
-  if (empty && rows.length === 0) return empty;
+/** A table with the buttons of its pages. */
+export function DataTable<Row>({
+  name,
+  columns,
+  rows,
+  rowKey = (row) => (row as { id: string }).id,
+  empty,
+  hint,
+  opens,
+  foot,
+  meta,
+  cursor,
+  pagerTexts,
+  cards = true,
+}: TableProps<Row>) {
+  const filters = useFilters();
+  const selected = opens && filters.get(opens);
+  const pager = meta && (
+    <Pager label={`Pages of ${name.toLowerCase()}`} meta={meta} cursor={cursor} texts={pagerTexts} />
+  );
+  if (empty && rows.length === 0)
+    return (
+      <>
+        <Empty title={empty}>{hint}</Empty>
+        {pager}
+      </>
+    );
   return (
-    <div className="table-scroll">
-      <table className="data cards" onKeyDown={onOpen && moveFocus}>
-        <caption className="visually-hidden">{caption}</caption>
-        <thead>
-          <tr>
-            {columns.map(({ header, number }) => (
-              <th key={header} scope="col" className={number ? 'number' : undefined}>
-                {header}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => {
-            const key = rowKey(row);
-            return (
-              <tr key={key} data-selected={key === selected}>
-                {columns.map(({ header, cell, number, nowrap }, index) => (
-                  <td key={header} data-label={header} className={number ? 'number' : nowrap ? 'nowrap' : undefined}>
-                    {index === 0 && onOpen ? (
-                      <button type="button" className="link" data-row onClick={() => onOpen(row)}>
-                        {cell(row)}
-                      </button>
-                    ) : (
-                      cell(row)
-                    )}
-                  </td>
-                ))}
-              </tr>
-            );
-          })}
-        </tbody>
-        {foot}
-      </table>
-    </div>
+    <>
+      <div className="table-scroll">
+        <table className={cards ? 'data cards' : 'data'} onKeyDown={opens ? moveFocus : undefined}>
+          <caption className="visually-hidden">{name}</caption>
+          <thead>
+            <tr>
+              {columns.map(({ header, number }) => (
+                <th key={header} scope="col" className={number ? 'number' : undefined}>
+                  {header}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => {
+              const key = rowKey(row);
+              return (
+                <tr key={key} data-selected={key === selected}>
+                  {columns.map(({ header, cell, number, nowrap }, index) => (
+                    <td key={header} data-label={header} className={number ? 'number' : nowrap ? 'nowrap' : undefined}>
+                      {index === 0 && opens ? (
+                        <Button className="link" data-row onClick={() => filters.set({ [opens]: key })}>
+                          {cell(row)}
+                        </Button>
+                      ) : (
+                        cell(row)
+                      )}
+                    </td>
+                  ))}
+                </tr>
+              );
+            })}
+          </tbody>
+          {foot}
+        </table>
+      </div>
+      {pager}
+    </>
   );
 }
 

@@ -1,25 +1,24 @@
 import { useEffect, useRef, useState } from 'react';
+import type { AnyVariables, TypedDocumentNode } from 'urql';
+import { useUncachedClient } from '../graphql/client.ts';
+import { readExportPage } from '../graphql/read-export-page.ts';
 import { formatCsvRow } from '../shared/csv.ts';
 import { formatCount } from '../shared/format.ts';
+import { Button } from './button.tsx';
 import { Glyph } from './glyph.tsx';
 
-type Row = readonly (string | number | null | undefined)[];
-
-interface ExportPage {
-  rows: readonly Row[];
-  /** Null after the last page. */
-  nextCursor: string | null | undefined;
-}
-
-interface Props {
+export interface ExportedList<Data, Variables, Row> {
   fileName: string;
-  header: readonly string[];
-  /** Reads the page that begins at a cursor, which is empty for the first one. */
-  readPage: (cursor: string) => Promise<ExportPage>;
+  query: TypedDocumentNode<Data, Variables & { cursor?: string | null }>;
+  variables: Variables;
+  /** Returns the list's page in the data of the query. */
+  page: (data: Data) => { data: readonly Row[]; meta: { nextCursor?: string | null } };
+  columns: readonly (readonly [header: string, value: (row: Row) => string | number | null | undefined])[];
 }
 
 /** Writes all rows of the filters to a CSV file, page by page. */
-export function ExportButton({ fileName, header, readPage }: Props) {
+export function ExportButton<Data, Variables extends AnyVariables, Row>(props: ExportedList<Data, Variables, Row>) {
+  const client = useUncachedClient();
   const [written, setWritten] = useState<number | null>(null);
   const [failed, setFailed] = useState(false);
   const cancelled = useRef(false);
@@ -30,13 +29,34 @@ export function ExportButton({ fileName, header, readPage }: Props) {
     },
     [],
   );
+  /** Returns the file as a stream, which reads a page when the one before is written. */
+  const streamRows = ({ query, variables, page, columns }: ExportedList<Data, Variables, Row>) => {
+    const encoder = new TextEncoder();
+    let cursor: string | null | undefined = '';
+    let count = 0;
+    return new ReadableStream<Uint8Array>({
+      start(controller) {
+        // Excel reads the text as UTF-8 only with a byte order mark.
+        controller.enqueue(encoder.encode(`\uFEFF${formatCsvRow(columns.map(([header]) => header))}`));
+      },
+      async pull(controller) {
+        if (cursor === null || cursor === undefined || cancelled.current) return controller.close();
+        const { data, meta } = page(await readExportPage(client, query, { ...variables, cursor }));
+        cursor = meta.nextCursor;
+        count += data.length;
+        setWritten(count);
+        const rows = data.map((row) => formatCsvRow(columns.map(([, value]) => value(row))));
+        controller.enqueue(encoder.encode(rows.join('')));
+      },
+    });
+  };
   const start = async () => {
     cancelled.current = false;
     setFailed(false);
     setWritten(0);
     try {
-      const blob = await new Response(streamRows(header, readPage, cancelled, setWritten)).blob();
-      if (!cancelled.current) save(blob, fileName);
+      const blob = await new Response(streamRows(props)).blob();
+      if (!cancelled.current) save(blob, props.fileName);
     } catch {
       setFailed(true);
     }
@@ -44,44 +64,22 @@ export function ExportButton({ fileName, header, readPage }: Props) {
   };
   if (written !== null)
     return (
-      <button type="button" onClick={() => (cancelled.current = true)}>
+      <Button
+        onClick={() => {
+          cancelled.current = true;
+        }}
+      >
         Cancel the export ({formatCount(written)} rows)
-      </button>
+      </Button>
     );
   return (
     <>
       {failed && <span role="alert">The export failed.</span>}
-      <button type="button" onClick={start}>
+      <Button onClick={start}>
         <Glyph name="download" /> Export CSV
-      </button>
+      </Button>
     </>
   );
-}
-
-/** Returns the file as a stream, which reads a page when the one before is written. */
-function streamRows(
-  header: readonly string[],
-  readPage: Props['readPage'],
-  cancelled: { current: boolean },
-  onWritten: (rows: number) => void,
-): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  let cursor: string | null | undefined = '';
-  let written = 0;
-  return new ReadableStream({
-    start(controller) {
-      // Excel reads the text as UTF-8 only with a byte order mark.
-      controller.enqueue(encoder.encode(`\uFEFF${formatCsvRow(header)}`));
-    },
-    async pull(controller) {
-      if (cursor === null || cursor === undefined || cancelled.current) return controller.close();
-      const { rows, nextCursor } = await readPage(cursor);
-      cursor = nextCursor;
-      written += rows.length;
-      onWritten(written);
-      controller.enqueue(encoder.encode(rows.map(formatCsvRow).join('')));
-    },
-  });
 }
 
 function save(blob: Blob, fileName: string): void {

@@ -3,7 +3,7 @@ import { type AnyVariables, type TypedDocumentNode, useClient } from 'urql';
 import { getCode, type RequestError } from './errors.ts';
 
 /** Data of a mutation that succeeded. A root field is null only where it failed. */
-type Succeeded<Data> = { [Field in keyof Data]: NonNullable<Data[Field]> };
+export type Succeeded<Data> = { [Field in keyof Data]: NonNullable<Data[Field]> };
 
 interface Outcome<Data> {
   /** Null when the mutation failed. */
@@ -12,22 +12,29 @@ interface Outcome<Data> {
   isEditConflict: boolean;
 }
 
-interface Action<Data, Variables> {
-  /** Sends the mutation. `error` is the reason of a failure. */
-  run(variables: Variables): Promise<Outcome<Data>>;
+/** State of the latest mutation: `error` is the reason of a failure. */
+export interface ActionState {
   running: boolean;
   error: RequestError | undefined;
 }
 
-/** Returns a mutation with its state. */
-export function useAction<Data, Variables extends AnyVariables>(
-  mutation: TypedDocumentNode<Data, Variables>,
-): Action<Data, Variables> {
+export interface Action extends ActionState {
+  run<Data, Variables extends AnyVariables>(
+    mutation: TypedDocumentNode<Data, Variables>,
+    variables: Variables,
+  ): Promise<Outcome<Data>>;
+}
+
+/** Returns a function that sends one mutation at a time, with its state. */
+export function useAction(): Action {
   const client = useClient();
   const [running, setRunning] = useState(false);
   const [error, setError] = useState<RequestError>();
   return {
-    async run(variables) {
+    async run<Data, Variables extends AnyVariables>(
+      mutation: TypedDocumentNode<Data, Variables>,
+      variables: Variables,
+    ) {
       setRunning(true);
       setError(undefined);
       const { data, error: failure } = await client.mutation(mutation, variables).toPromise();

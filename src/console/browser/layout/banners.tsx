@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useState } from 'react';
 import { useClient } from 'urql';
+import { Button } from '../components/button.tsx';
 import { Drawer } from '../components/drawer.tsx';
 import { Glyph } from '../components/glyph.tsx';
 import { ScopeDocument } from '../graphql/generated.ts';
@@ -13,7 +14,7 @@ export function Banners() {
   if (connection === 'ended') return <SessionEnded onCheck={check} />;
   if (connection === 'online') return null;
   return (
-    <div className="banner" role="alert">
+    <div className="banner warn" role="alert">
       <span>
         <Glyph name="offline" /> No connection. The page shows what was loaded last, and updates when the service can be
         reached again.
@@ -72,9 +73,7 @@ function SessionEnded({ onCheck }: { onCheck: () => void }) {
       </p>
       <div className="actions">
         {link}
-        <button type="button" onClick={onCheck}>
-          I have signed in
-        </button>
+        <Button onClick={onCheck}>I have signed in</Button>
       </div>
     </Drawer>
   );

@@ -1,7 +1,8 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useLocation } from 'react-router';
-import { Restricted } from '../components/restricted.tsx';
-import { Empty } from '../components/states.tsx';
+import { Button } from '../components/button.tsx';
+import { Restricted } from '../components/notices.tsx';
+import { EmptyPage } from '../components/page.tsx';
 import { LiveProvider } from '../shared/live.tsx';
 import { useScope } from '../shared/scope.tsx';
 import { Banners } from './banners.tsx';
@@ -32,26 +33,13 @@ export function Layout({ children }: { children: ReactNode }) {
       </a>
       <div className="app">
         <Sidebar open={open} onClose={() => setOpen(false)} />
-        {open && (
-          <button type="button" className="backdrop" aria-label="Close the menu" onClick={() => setOpen(false)} />
-        )}
+        {open && <Button className="backdrop" aria-label="Close the menu" onClick={() => setOpen(false)} />}
         <div>
           <TopBar showsBuilder={needsBuilder} onMenu={() => setOpen(true)} />
           <main id="main" ref={main} tabIndex={-1}>
             <Banners />
             {needsBuilder && !builder ? (
-              <>
-                <h1>{page.title}</h1>
-                <section className="panel">
-                  {isUnknownBuilder ? (
-                    <Empty title="There is no such builder">
-                      This region does not have the builder of the address. Choose one at the top, or another region.
-                    </Empty>
-                  ) : (
-                    <Empty title="This region has no builders">Import one, or choose another region.</Empty>
-                  )}
-                </section>
-              </>
+              <NoBuilder page={page} isUnknown={isUnknownBuilder} />
             ) : page && !can(page.personal ? 'person.read' : (page.action ?? 'records.read')) ? (
               <NotPermitted page={page} />
             ) : (
@@ -64,15 +52,22 @@ export function Layout({ children }: { children: ReactNode }) {
   );
 }
 
+/** A message that there is no builder whose records the page could show. */
+const NoBuilder = ({ page, isUnknown }: { page: PageEntry; isUnknown: boolean }) =>
+  isUnknown ? (
+    <EmptyPage heading={page.title} title="There is no such builder">
+      This region does not have the builder of the address. Choose one at the top, or another region.
+    </EmptyPage>
+  ) : (
+    <EmptyPage heading={page.title} title="This region has no builders">
+      Import one, or choose another region.
+    </EmptyPage>
+  );
+
 /** A message about who may see a page that the role does not allow. */
 const NotPermitted = ({ page: { title, personal, action } }: { page: PageEntry }) => (
-  <>
-    <h1>{title}</h1>
-    <section className="panel">
-      <Empty title="Your role does not allow this page">
-        {personal && <p>Its rows name people.</p>}
-        <Restricted action={personal ? 'person.read' : action!} to="see it" />
-      </Empty>
-    </section>
-  </>
+  <EmptyPage heading={title} title="Your role does not allow this page">
+    {personal && <p>Its rows name people.</p>}
+    <Restricted action={personal ? 'person.read' : action!} to="see it" />
+  </EmptyPage>
 );

@@ -1,4 +1,4 @@
-import type { GlyphName } from '../components/glyph.tsx';
+import { type GlyphName } from '../components/glyph.tsx';
 
 export interface PageEntry {
   path: string;

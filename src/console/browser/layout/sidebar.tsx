@@ -1,5 +1,6 @@
 import { NavLink } from 'react-router';
 import { useClient } from 'urql';
+import { Button } from '../components/button.tsx';
 import { Glyph } from '../components/glyph.tsx';
 import { SignOutDocument } from '../graphql/generated.ts';
 import icon from '../icon.svg';
@@ -68,9 +69,7 @@ export function Sidebar({ open, onClose }: Props) {
           <strong>{me.name}</strong>
           <span className="soft">{formatEnum(me.role)}</span>
         </div>
-        <button type="button" onClick={signOut}>
-          Sign out
-        </button>
+        <Button onClick={signOut}>Sign out</Button>
       </div>
     </aside>
   );

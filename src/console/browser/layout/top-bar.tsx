@@ -1,6 +1,6 @@
 import { useNavigate } from 'react-router';
 import { BuilderPicker } from '../components/builder-picker.tsx';
-import { Glyph } from '../components/glyph.tsx';
+import { IconButton } from '../components/button.tsx';
 import { useScope } from '../shared/scope.tsx';
 import { useConnection } from '../shared/session.ts';
 import { toggleTheme, useTheme } from '../shared/theme.ts';
@@ -16,9 +16,7 @@ export function TopBar({ showsBuilder, onMenu }: { showsBuilder: boolean; onMenu
   const chooseBuilder = (builder: string) => navigate({ search: `?${new URLSearchParams({ region, builder })}` });
   return (
     <header className="topbar">
-      <button type="button" className="plain icon menu" aria-label="Open the menu" onClick={onMenu}>
-        <Glyph name="menu" />
-      </button>
+      <IconButton className="plain icon menu" glyph="menu" label="Open the menu" onClick={onMenu} />
       {showsBuilder && (builder || isUnknownBuilder) && (
         <BuilderPicker label="Builder" hideLabel value={builder?.name ?? ''} onChoose={({ id }) => chooseBuilder(id)} />
       )}
@@ -43,14 +41,11 @@ export function TopBar({ showsBuilder, onMenu }: { showsBuilder: boolean; onMenu
           {region}
         </span>
       )}
-      <button
-        type="button"
-        className="plain icon"
-        aria-label={theme === 'dark' ? 'Use the light theme' : 'Use the dark theme'}
+      <IconButton
+        glyph={theme === 'dark' ? 'light' : 'dark'}
+        label={theme === 'dark' ? 'Use the light theme' : 'Use the dark theme'}
         onClick={toggleTheme}
-      >
-        <Glyph name={theme === 'dark' ? 'light' : 'dark'} />
-      </button>
+      />
     </header>
   );
 }

@@ -96,6 +96,8 @@ export function formatAge(instant: string, now: number): string {
   return days === 1 ? 'yesterday' : `${days} days ago`;
 }
 
+export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
 const integers = new Intl.NumberFormat(LOCALE);
 const decimals = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 2 });
 

@@ -1,7 +1,9 @@
 import { Link } from 'react-router';
+import { Button } from '../../components/button.tsx';
 import { ChosenProject } from '../../components/chosen-project.tsx';
-import { PageHead } from '../../components/page-head.tsx';
-import { ProjectFilter } from '../../components/project-filter.tsx';
+import { TextField } from '../../components/fields.tsx';
+import { ProjectFilter } from '../../components/filters.tsx';
+import { PageHead } from '../../components/page.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { BoardDocument } from '../../graphql/generated.ts';
 import type { ProjectChoice } from '../../graphql/use-projects.ts';
@@ -9,23 +11,26 @@ import { useRequest } from '../../graphql/use-request.ts';
 import { useAddress, useFilters } from '../../shared/filters.ts';
 import { addDays, formatCalendarDay, formatPlural, formatTimeZone, toCalendarDate } from '../../shared/format.ts';
 import { fromLocalInput } from '../../shared/local-time.ts';
-import { useBuilder, useScope } from '../../shared/scope.tsx';
+import { useBuilder } from '../../shared/scope.tsx';
 import { useNow } from '../../shared/use-now.ts';
 import { Board } from './board.tsx';
 import { toBoardRows } from './board-rows.ts';
 import { ConflictDrawer } from './conflict-drawer.tsx';
-import { ConflictList } from './conflict-list.tsx';
-import { OpenVisitList } from './open-visit-list.tsx';
+import { ConflictList, OpenVisitList, PendingList } from './lists.tsx';
 import { PendingDrawer } from './pending-drawer.tsx';
-import { PendingList } from './pending-list.tsx';
 import { useLaterVisits } from './use-later-visits.ts';
 import { VisitDrawer } from './visit-drawer.tsx';
 
+/** Lists of all projects, by the parameter `show`. */
+const LISTS = new Map([
+  ['conflicts', ConflictList],
+  ['pending', PendingList],
+  ['open', OpenVisitList],
+]);
+
 export default function AttendancePage() {
-  const filters = useFilters();
-  if (filters.get('show') === 'conflicts') return <ConflictList />;
-  if (filters.get('show') === 'pending') return <PendingList />;
-  if (filters.get('show') === 'open') return <OpenVisitList />;
+  const List = LISTS.get(useFilters().get('show') ?? '');
+  if (List) return <List />;
   return (
     <ChosenProject title="Attendance">
       {(project, projects) => <ProjectDay projects={projects} project={project} />}
@@ -34,8 +39,7 @@ export default function AttendancePage() {
 }
 
 function ProjectDay({ projects, project }: { projects: readonly ProjectChoice[]; project: ProjectChoice }) {
-  const { timeZone } = useScope();
-  const { id: builderId } = useBuilder();
+  const { id: builderId, timeZone } = useBuilder();
   const filters = useFilters();
   const address = useAddress();
   const now = useNow();
@@ -50,30 +54,24 @@ function ProjectDay({ projects, project }: { projects: readonly ProjectChoice[];
     <>
       <PageHead title="Attendance" description={`${formatCalendarDay(date)}, ${formatTimeZone(timeZone)}`}>
         <ProjectFilter projects={projects} fallback={project.id} />
-        <label className="field">
-          Day
-          <input
-            type="date"
-            value={date}
-            max={today}
-            onChange={({ target }) => target.value && setDate(target.value)}
-          />
-        </label>
+        <TextField
+          type="date"
+          label="Day"
+          required={false}
+          value={date}
+          max={today}
+          onChange={(day) => day && setDate(day)}
+        />
         <div className="actions">
-          <button type="button" onClick={() => setDate(addDays(date, -1))} aria-label="Previous day">
+          <Button onClick={() => setDate(addDays(date, -1))} aria-label="Previous day">
             ‹
-          </button>
-          <button
-            type="button"
-            onClick={() => setDate(addDays(date, 1))}
-            disabled={date >= today}
-            aria-label="Next day"
-          >
+          </Button>
+          <Button onClick={() => setDate(addDays(date, 1))} disabled={date >= today} aria-label="Next day">
             ›
-          </button>
-          <button type="button" onClick={() => setDate(today)} disabled={date === today}>
+          </Button>
+          <Button onClick={() => setDate(today)} disabled={date === today}>
             Today
-          </button>
+          </Button>
         </div>
       </PageHead>
       <Loaded request={request} lines={14}>
@@ -83,9 +81,9 @@ function ProjectDay({ projects, project }: { projects: readonly ProjectChoice[];
           const total = data.project.first.meta.totalCount;
           const close = () => filters.set({ visit: null, conflict: null, pending: null });
           const visit = visits.find(({ id }) => id === filters.get('visit'));
-          const pending = rows.flatMap((row) => row.pending).find(({ id }) => id === filters.get('pending'));
+          const pending = rows.flatMap((row) => row.pending);
+          const opened = pending.find(({ id }) => id === filters.get('pending'));
           const conflictId = filters.get('conflict');
-          const hidden = data.project.pending.meta.totalCount > rows.flatMap((row) => row.pending).length;
           return (
             <>
               <Board rows={rows} date={date} now={now} />
@@ -94,17 +92,14 @@ function ProjectDay({ projects, project }: { projects: readonly ProjectChoice[];
                   The first {visits.length} of {formatPlural(total, 'visit')} are shown.{' '}
                   {later.state === 'failed' ? (
                     <>
-                      The others could not be loaded.{' '}
-                      <button type="button" onClick={later.retry}>
-                        Try again
-                      </button>
+                      The others could not be loaded. <Button onClick={later.retry}>Try again</Button>
                     </>
                   ) : (
                     'The others are loading.'
                   )}
                 </p>
               )}
-              {(hidden || data.conflicts.meta.nextCursor) && (
+              {(data.project.pending.meta.totalCount > pending.length || data.conflicts.meta.nextCursor) && (
                 <p className="notice" role="status">
                   The day has more sign-offs without sign-on or conflicts than the board shows. The lists have all:{' '}
                   <Link to={address('/attendance', { show: 'pending' })}>sign-offs</Link>,{' '}
@@ -114,7 +109,7 @@ function ProjectDay({ projects, project }: { projects: readonly ProjectChoice[];
               {visit && (
                 <VisitDrawer key={visit.id} visit={visit} now={now} onClose={close} onChanged={request.retry} />
               )}
-              {pending && <PendingDrawer event={pending} onClose={close} />}
+              {opened && <PendingDrawer event={opened} onClose={close} />}
               {conflictId && <ConflictDrawer id={conflictId} onClose={close} />}
             </>
           );

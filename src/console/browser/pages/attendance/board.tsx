@@ -1,3 +1,4 @@
+import { Button } from '../../components/button.tsx';
 import { Empty } from '../../components/states.tsx';
 import { useFilters } from '../../shared/filters.ts';
 import { formatDuration, formatPlural, formatTime, toCalendarDate } from '../../shared/format.ts';
@@ -78,15 +79,14 @@ function Row({ row: { fullName, visits, pending, conflicts }, hours, date, now, 
   const time = (instant: string | number) => formatTime(instant, timeZone);
   return (
     <li className="board-row">
-      <span className="name">{fullName}</span>
+      <span className="label">{fullName}</span>
       <span className="track" style={{ backgroundSize: `${100 / (hours[1] - hours[0])}% 100%` }}>
         {visits.map((visit) => {
           const left = at(visit.signedOnAt);
           const right = at(getEnd(visit) ?? now);
           return (
-            <button
+            <Button
               key={visit.id}
-              type="button"
               className={`bar ${getState(visit)}`}
               style={{ left: `${Math.min(left, right)}%`, width: `max(${Math.abs(right - left)}%, 10px)` }}
               aria-label={`${fullName}: ${describeVisit(visit, time, now)}`}
@@ -96,9 +96,8 @@ function Row({ row: { fullName, visits, pending, conflicts }, hours, date, now, 
           );
         })}
         {pending.map(({ id, occurredAt }) => (
-          <button
+          <Button
             key={id}
-            type="button"
             className="marker pending"
             style={{ left: `${at(occurredAt)}%` }}
             aria-label={`${fullName}: sign-off at ${time(occurredAt)} without a sign-on`}
@@ -106,16 +105,15 @@ function Row({ row: { fullName, visits, pending, conflicts }, hours, date, now, 
           />
         ))}
         {conflicts.map(({ id, occurredAt, description }) => (
-          <button
+          <Button
             key={id}
-            type="button"
             className="marker conflict"
             style={{ left: `${at(occurredAt)}%` }}
             aria-label={`${fullName}: conflict at ${time(occurredAt)}. ${description}`}
             onClick={() => filters.set({ conflict: id })}
           >
             !
-          </button>
+          </Button>
         ))}
         {isToday && <i className="now" style={{ left: `${at(now)}%` }} />}
       </span>

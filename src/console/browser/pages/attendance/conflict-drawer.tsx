@@ -2,11 +2,11 @@ import { useState } from 'react';
 import { ActionForm } from '../../components/action-form.tsx';
 import { Drawer } from '../../components/drawer.tsx';
 import { EVENT_NAMES, Facts, Instant } from '../../components/facts.tsx';
+import { TextField } from '../../components/fields.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { type ConflictResolution, OneConflictDocument, ResolveConflictDocument } from '../../graphql/generated.ts';
-import { useAction } from '../../graphql/use-action.ts';
 import { useRequest } from '../../graphql/use-request.ts';
-import { useVersion } from '../../graphql/use-version.ts';
+import { useEdit, useVersion, type Version } from '../../graphql/use-version.ts';
 import { formatPlural } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
 import type { Conflict } from './board-rows.ts';
@@ -30,7 +30,8 @@ export function ConflictDrawer({ id, onClose }: { id: string; onClose: () => voi
 
 function ConflictContent({ conflict: read, onChanged }: { conflict: Conflict; onChanged: () => void }) {
   const { can } = useScope();
-  const { record: conflict, expectedUpdatedAt, hasEditConflict, settle } = useVersion(read);
+  const version = useVersion(read, onChanged);
+  const { record: conflict, hasEditConflict } = version;
   const resolved = conflict.state === 'RESOLVED';
   return (
     <>
@@ -45,20 +46,7 @@ function ConflictContent({ conflict: read, onChanged }: { conflict: Conflict; on
         </p>
       )}
       <Sides conflict={conflict} />
-      {resolved ? (
-        <Resolution conflict={conflict} />
-      ) : (
-        can('conflict.resolved') && (
-          <ResolveForm
-            conflict={conflict}
-            expectedUpdatedAt={expectedUpdatedAt}
-            onFinished={(changed, isEditConflict) => {
-              settle(changed, isEditConflict);
-              if (isEditConflict) onChanged();
-            }}
-          />
-        )
-      )}
+      {resolved ? <Resolution conflict={conflict} /> : can('conflict.resolved') && <ResolveForm version={version} />}
     </>
   );
 }
@@ -124,24 +112,17 @@ const Resolution = ({ conflict }: { conflict: Conflict }) => (
   </section>
 );
 
-interface ResolveProps {
-  conflict: Conflict;
-  expectedUpdatedAt: string;
-  onFinished: (changed: Conflict | undefined, isEditConflict: boolean) => void;
-}
-
-function ResolveForm({ conflict, expectedUpdatedAt, onFinished }: ResolveProps) {
-  const action = useAction(ResolveConflictDocument);
+function ResolveForm({ version }: { version: Version<Conflict> }) {
+  const conflict = version.record;
+  const action = useEdit(version);
   const [resolution, setResolution] = useState<ConflictResolution>('KEEP_RECORD');
   const [reason, setReason] = useState('');
   // Only a sign-off of a known visit has a time that the visit could end at.
   const choices = (Object.keys(RESOLUTIONS) as ConflictResolution[]).filter(
     (choice) => choice === 'KEEP_RECORD' || (conflict.type === 'SIGN_OFF' && conflict.visit),
   );
-  const submit = async () => {
-    const { data, isEditConflict } = await action.run({ id: conflict.id, resolution, reason, expectedUpdatedAt });
-    onFinished(data?.resolveConflict, isEditConflict);
-  };
+  const variables = { id: conflict.id, resolution, reason };
+  const submit = () => action.edit(ResolveConflictDocument, variables, ({ resolveConflict }) => resolveConflict);
   return (
     <ActionForm className="side" action={action} onSubmit={submit} submit="Resolve the conflict">
       <h3>Decide</h3>
@@ -162,10 +143,7 @@ function ResolveForm({ conflict, expectedUpdatedAt, onFinished }: ResolveProps) 
           </label>
         ))}
       </fieldset>
-      <label className="field">
-        Reason
-        <input required maxLength={500} value={reason} onChange={({ target }) => setReason(target.value)} />
-      </label>
+      <TextField label="Reason" maxLength={500} value={reason} onChange={setReason} />
     </ActionForm>
   );
 }

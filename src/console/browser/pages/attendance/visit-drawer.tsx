@@ -2,12 +2,12 @@ import { useState } from 'react';
 import { ActionForm } from '../../components/action-form.tsx';
 import { ConfirmButton } from '../../components/confirm-button.tsx';
 import { Drawer } from '../../components/drawer.tsx';
-import { EditConflict } from '../../components/edit-conflict.tsx';
 import { EVENT_NAMES, Facts, Instant } from '../../components/facts.tsx';
-import { Problem } from '../../components/problem.tsx';
+import { TextField } from '../../components/fields.tsx';
+import { EditConflict } from '../../components/notices.tsx';
+import { Problem } from '../../components/states.tsx';
 import { ArchiveVisitDocument, CloseVisitDocument } from '../../graphql/generated.ts';
-import { useAction } from '../../graphql/use-action.ts';
-import { useVersion } from '../../graphql/use-version.ts';
+import { useEdit, useVersion, type Version } from '../../graphql/use-version.ts';
 import { formatDuration, formatTimeZone } from '../../shared/format.ts';
 import { fromLocalInput, toLocalInput } from '../../shared/local-time.ts';
 import { useScope } from '../../shared/scope.tsx';
@@ -31,15 +31,7 @@ interface Props {
 /** A visit with its events, and its corrections. */
 export function VisitDrawer({ visit, now, onClose, onChanged }: Props) {
   const { can } = useScope();
-  const { expectedUpdatedAt, hasEditConflict, settle } = useVersion(visit);
-  const change = {
-    ...{ visitId: visit.id, expectedUpdatedAt },
-    onFinished(done: boolean, isEditConflict: boolean) {
-      settle(null, isEditConflict);
-      if (done) onClose();
-      else if (isEditConflict) onChanged();
-    },
-  };
+  const version = useVersion(visit, onChanged);
   const end = getEnd(visit);
   const [label, tone] = STATES[getState(visit)];
   return (
@@ -75,27 +67,21 @@ export function VisitDrawer({ visit, now, onClose, onChanged }: Props) {
           ))}
         </ol>
       </section>
-      {hasEditConflict && <EditConflict />}
-      {end === null && can('visit.closed') && <CloseForm {...change} />}
-      {can('visit.archived') && <ArchiveForm {...change} />}
+      {version.hasEditConflict && <EditConflict />}
+      {end === null && can('visit.closed') && <CloseForm version={version} onClosed={onClose} />}
+      {can('visit.archived') && <ArchiveForm version={version} onArchived={onClose} />}
     </Drawer>
   );
 }
 
-interface Change {
-  visitId: string;
-  expectedUpdatedAt: string;
-  onFinished: (done: boolean, isEditConflict: boolean) => void;
-}
-
-function CloseForm({ onFinished, ...version }: Change) {
+function CloseForm({ version, onClosed }: { version: Version<Visit>; onClosed: () => void }) {
   const { timeZone } = useScope();
-  const action = useAction(CloseVisitDocument);
+  const action = useEdit(version);
   const [at, setAt] = useState(() => toLocalInput(Date.now(), timeZone));
   const [reason, setReason] = useState('');
   const submit = async () => {
-    const { data, isEditConflict } = await action.run({ ...version, at: fromLocalInput(at, timeZone), reason });
-    onFinished(data !== null, isEditConflict);
+    const variables = { visitId: version.record.id, at: fromLocalInput(at, timeZone), reason };
+    if (await action.edit(CloseVisitDocument, variables)) onClosed();
   };
   return (
     <ActionForm className="side" action={action} onSubmit={submit} submit="End the visit">
@@ -103,32 +89,25 @@ function CloseForm({ onFinished, ...version }: Change) {
       <p className="soft small">
         For a worker who left without signing off. A sign-off that arrives later is a conflict, and changes nothing.
       </p>
-      <label className="field">
-        Left at ({formatTimeZone(timeZone)})
-        <input type="datetime-local" required value={at} onChange={({ target }) => setAt(target.value)} />
-      </label>
-      <label className="field">
-        Reason
-        <input required maxLength={500} value={reason} onChange={({ target }) => setReason(target.value)} />
-      </label>
+      <TextField type="datetime-local" label={`Left at (${formatTimeZone(timeZone)})`} value={at} onChange={setAt} />
+      <TextField label="Reason" maxLength={500} value={reason} onChange={setReason} />
     </ActionForm>
   );
 }
 
-function ArchiveForm({ onFinished, ...version }: Change) {
-  const action = useAction(ArchiveVisitDocument);
+function ArchiveForm({ version, onArchived }: { version: Version<Visit>; onArchived: () => void }) {
+  const { edit, running, error } = useEdit(version);
   const archive = async () => {
-    const { data, isEditConflict } = await action.run(version);
-    onFinished(data !== null, isEditConflict);
+    if (await edit(ArchiveVisitDocument, { visitId: version.record.id })) onArchived();
   };
   return (
     <section className="stack">
-      <Problem error={action.error} />
+      <Problem error={error} />
       <div className="actions">
         <ConfirmButton
           label="Archive the visit"
           effect="The visit leaves attendance and its figures."
-          disabled={action.running}
+          disabled={running}
           onConfirm={archive}
         />
       </div>

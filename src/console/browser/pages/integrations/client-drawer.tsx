@@ -1,11 +1,11 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
+import { ActionForm } from '../../components/action-form.tsx';
+import { Button } from '../../components/button.tsx';
 import { ConfirmButton } from '../../components/confirm-button.tsx';
 import { Drawer } from '../../components/drawer.tsx';
-import { EditConflict } from '../../components/edit-conflict.tsx';
 import { Facts, Instant } from '../../components/facts.tsx';
-import { Problem } from '../../components/problem.tsx';
-import { Restricted } from '../../components/restricted.tsx';
-import { SecretBox } from '../../components/secret-box.tsx';
+import { EditConflict, Restricted, SecretBox } from '../../components/notices.tsx';
+import { Problem } from '../../components/states.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import {
   type ClientPartFragment,
@@ -14,8 +14,7 @@ import {
   RotateClientSecretDocument,
   UpdateClientDocument,
 } from '../../graphql/generated.ts';
-import { useAction } from '../../graphql/use-action.ts';
-import { useVersion } from '../../graphql/use-version.ts';
+import { useEdit, useVersion } from '../../graphql/use-version.ts';
 import { formatEnum } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
 import { ClientFields, type ClientValues, toClientUpdate, toClientValues } from './client-fields.tsx';
@@ -30,31 +29,24 @@ interface Props {
 /** An OAuth client: its properties, secrets and state. */
 export function ClientDrawer({ client: read, onClose, onChanged }: Props) {
   const { can } = useScope();
-  const { record: client, expectedUpdatedAt, hasEditConflict, settle } = useVersion(read);
+  const version = useVersion(read, onChanged);
+  const { edit, running, error } = useEdit(version);
+  const update = useEdit(version);
   // Fields that are not edited show the record, which another person may change meanwhile.
   const [edits, setEdits] = useState<Partial<ClientValues>>({});
   const [secret, setSecret] = useState<string | null>(null);
-  const update = useAction(UpdateClientDocument);
-  const rotate = useAction(RotateClientSecretDocument);
-  const disable = useAction(DisableClientDocument);
-  const enable = useAction(EnableClientDocument);
-  const version = { id: client.id, expectedUpdatedAt };
-  const running = update.running || rotate.running || disable.running || enable.running;
-  const accept = (changed: ClientPartFragment | undefined, isEditConflict: boolean) => {
-    settle(changed, isEditConflict);
-    if (isEditConflict) onChanged();
+  const client = version.record;
+  const { id } = client;
+  const save = async () => {
+    const variables = { id, ...toClientUpdate(edits) };
+    if (await update.edit(UpdateClientDocument, variables, ({ updateClient }) => updateClient)) setEdits({});
   };
-  const save = async (event: FormEvent) => {
-    event.preventDefault();
-    const { data, isEditConflict } = await update.run({ ...version, ...toClientUpdate(edits) });
-    accept(data?.updateClient, isEditConflict);
-    if (data) setEdits({});
-  };
-  const newSecret = async () => {
-    const { data, isEditConflict } = await rotate.run(version);
-    accept(data?.rotateClientSecret.client, isEditConflict);
+  const rotate = async () => {
+    const data = await edit(RotateClientSecretDocument, { id }, ({ rotateClientSecret }) => rotateClientSecret.client);
     setSecret(data?.rotateClientSecret.secret ?? null);
   };
+  const disable = () => edit(DisableClientDocument, { id }, ({ disableClient }) => disableClient);
+  const enable = () => edit(EnableClientDocument, { id }, ({ enableClient }) => enableClient);
   const stored = toClientValues(client);
   const present = (Object.keys(edits) as (keyof ClientValues)[]).map((key) => String(stored[key]) || 'none').join('; ');
   return (
@@ -65,20 +57,20 @@ export function ClientDrawer({ client: read, onClose, onChanged }: Props) {
       </div>
       <Facts
         facts={[
-          ['client_id', <code key="id">{client.id}</code>],
+          ['client_id', <code key="id">{id}</code>],
           ['Grants', client.grants.join(', ')],
           ['Registered', <Instant key="at" at={client.createdAt} />],
           ['Disabled', client.disabledAt && <Instant key="off" at={client.disabledAt} />],
         ]}
       />
-      {hasEditConflict && <EditConflict present={present} />}
+      {version.hasEditConflict && <EditConflict present={present} />}
       {client.type !== 'PUBLIC' && (
         <section className="side">
           <h3>Secrets</h3>
           {client.secrets.length === 0 && <p className="soft">none</p>}
           <ul>
-            {client.secrets.map(({ id, createdAt }) => (
-              <li key={id} className="soft">
+            {client.secrets.map(({ id: key, createdAt }) => (
+              <li key={key} className="soft">
                 Created <Instant at={createdAt} />
               </li>
             ))}
@@ -90,53 +82,42 @@ export function ClientDrawer({ client: read, onClose, onChanged }: Props) {
                 label="New secret"
                 effect="The newest two secrets are valid; an older one ends now."
                 disabled={running || client.disabledAt !== null}
-                onConfirm={newSecret}
+                onConfirm={rotate}
               />
             </div>
           )}
         </section>
       )}
-      <form className="side" onSubmit={save}>
+      <ActionForm
+        className="side"
+        action={update}
+        onSubmit={save}
+        submit={can('client.updated') && 'Save'}
+        disabled={Object.keys(edits).length === 0}
+      >
         <ClientFields
           type={client.type}
           values={{ ...stored, ...edits }}
           onChange={(changes) => setEdits({ ...edits, ...changes })}
           disabled={!can('client.updated')}
         />
-        {can('client.updated') && (
-          <div className="actions">
-            <button type="submit" className="primary" disabled={running || Object.keys(edits).length === 0}>
-              Save
-            </button>
-          </div>
-        )}
         <p className="soft small">Tokens lose a removed scope within a second.</p>
-      </form>
+      </ActionForm>
       <Restricted action="client.updated" to="change clients and their secrets" />
       {client.type === 'INTERNAL' && <Restricted action="internal_client.changed" to="change internal clients" />}
-      <Problem error={update.error ?? rotate.error ?? disable.error ?? enable.error} />
+      <Problem error={error} />
       {can('client.disabled') && (
         <div className="actions">
           {client.disabledAt ? (
-            <button
-              type="button"
-              disabled={running}
-              onClick={async () => {
-                const { data, isEditConflict } = await enable.run(version);
-                accept(data?.enableClient, isEditConflict);
-              }}
-            >
+            <Button disabled={running} onClick={enable}>
               Enable the client
-            </button>
+            </Button>
           ) : (
             <ConfirmButton
               label="Disable the client"
               effect="Its tokens end within a second."
               disabled={running}
-              onConfirm={async () => {
-                const { data, isEditConflict } = await disable.run(version);
-                accept(data?.disableClient, isEditConflict);
-              }}
+              onConfirm={disable}
             />
           )}
         </div>

@@ -1,3 +1,4 @@
+import { TextAreaField, TextField } from '../../components/fields.tsx';
 import type { ClientPartFragment, ClientType, UpdateClientMutationVariables } from '../../graphql/generated.ts';
 import { ScopeChoice } from './scope-choice.tsx';
 
@@ -12,8 +13,11 @@ export interface ClientValues {
 
 /** Returns the stored values of a client as its form shows them. */
 export const toClientValues = (client: ClientPartFragment): ClientValues => ({
-  ...{ name: client.name, scopes: client.scopes, pilotAgreement: client.pilotAgreement ?? '' },
-  ...{ redirectUris: client.redirectUris.join('\n'), origins: client.origins.join('\n') },
+  name: client.name,
+  scopes: client.scopes,
+  redirectUris: client.redirectUris.join('\n'),
+  origins: client.origins.join('\n'),
+  pilotAgreement: client.pilotAgreement ?? '',
 });
 
 /** Returns the lines of a text that are not empty. */
@@ -40,16 +44,13 @@ interface Props {
 export function ClientFields({ type, values, onChange, disabled = false }: Props) {
   return (
     <>
-      <label className="field">
-        Name
-        <input
-          required
-          maxLength={200}
-          value={values.name}
-          disabled={disabled}
-          onChange={({ target }) => onChange({ name: target.value })}
-        />
-      </label>
+      <TextField
+        label="Name"
+        maxLength={200}
+        value={values.name}
+        disabled={disabled}
+        onChange={(name) => onChange({ name })}
+      />
       <ScopeChoice
         legend="Scopes"
         scopes={values.scopes}
@@ -58,35 +59,28 @@ export function ClientFields({ type, values, onChange, disabled = false }: Props
         disabled={disabled}
       />
       {values.scopes.includes('write:sign_on_events') && (
-        <label className="field">
-          Agreement of the pilot
-          <input
-            required
-            value={values.pilotAgreement}
-            disabled={disabled}
-            onChange={({ target }) => onChange({ pilotAgreement: target.value })}
-          />
-        </label>
+        <TextField
+          label="Agreement of the pilot"
+          value={values.pilotAgreement}
+          disabled={disabled}
+          onChange={(pilotAgreement) => onChange({ pilotAgreement })}
+        />
       )}
       {type !== 'INTERNAL' && (
-        <label className="field">
-          Redirect URIs, one a line
-          <textarea
-            value={values.redirectUris}
-            disabled={disabled}
-            onChange={({ target }) => onChange({ redirectUris: target.value })}
-          />
-        </label>
+        <TextAreaField
+          label="Redirect URIs, one a line"
+          value={values.redirectUris}
+          disabled={disabled}
+          onChange={(redirectUris) => onChange({ redirectUris })}
+        />
       )}
       {type === 'PUBLIC' && (
-        <label className="field">
-          Browser origins, one a line
-          <textarea
-            value={values.origins}
-            disabled={disabled}
-            onChange={({ target }) => onChange({ origins: target.value })}
-          />
-        </label>
+        <TextAreaField
+          label="Browser origins, one a line"
+          value={values.origins}
+          disabled={disabled}
+          onChange={(origins) => onChange({ origins })}
+        />
       )}
     </>
   );

@@ -1,54 +1,56 @@
 import { useState } from 'react';
-import { ActionForm } from '../../components/action-form.tsx';
-import { Drawer } from '../../components/drawer.tsx';
-import { SecretBox } from '../../components/secret-box.tsx';
+import { FormDialog } from '../../components/drawer.tsx';
+import { SelectField } from '../../components/fields.tsx';
+import { SecretBox } from '../../components/notices.tsx';
 import { type ClientType, CreateClientDocument } from '../../graphql/generated.ts';
 import { useAction } from '../../graphql/use-action.ts';
 import { ClientFields, type ClientValues, toLines } from './client-fields.tsx';
 
 const NO_VALUES: ClientValues = { name: '', scopes: [], redirectUris: '', origins: '', pilotAgreement: '' };
 
+const TYPES: readonly (readonly [ClientType, string])[] = [
+  ['CONFIDENTIAL', 'Confidential: a server that keeps a secret'],
+  ['PUBLIC', 'Public: an app or a page in a browser'],
+];
+
 /** Registers an OAuth client of an integrator, and shows its secret once. */
 export function ClientForm({ integratorId, onClose }: { integratorId: string; onClose: () => void }) {
-  const action = useAction(CreateClientDocument);
+  const action = useAction();
   const [type, setType] = useState<ClientType>('CONFIDENTIAL');
   const [values, setValues] = useState(NO_VALUES);
-  const [created, setCreated] = useState<{ id: string; secret: string | null } | null>(null);
+  const [created, setCreated] = useState<{ client: { id: string }; secret?: string | null } | null>(null);
   const submit = async () => {
-    const { data } = await action.run({
-      ...{ integratorId, type, name: values.name, scopes: [...values.scopes] },
+    const { data } = await action.run(CreateClientDocument, {
+      integratorId,
+      type,
+      name: values.name,
+      scopes: [...values.scopes],
       redirectUris: toLines(values.redirectUris),
       origins: type === 'PUBLIC' ? toLines(values.origins) : [],
       pilotAgreement: values.pilotAgreement || undefined,
     });
-    if (data) setCreated({ id: data.createClient.client.id, secret: data.createClient.secret ?? null });
+    if (data) setCreated(data.createClient);
   };
-  if (created)
-    return (
-      <Drawer title={values.name} onClose={onClose}>
-        <p>
-          The client is registered. Its <code>client_id</code> is <code>{created.id}</code>.
-        </p>
-        {created.secret && <SecretBox label="Secret." secret={created.secret} />}
-        <div className="actions">
-          <button type="button" className="primary" onClick={onClose}>
-            Done
-          </button>
-        </div>
-      </Drawer>
-    );
+  const result = created && (
+    <>
+      <p>
+        The client is registered. Its <code>client_id</code> is <code>{created.client.id}</code>.
+      </p>
+      {created.secret && <SecretBox label="Secret." secret={created.secret} />}
+    </>
+  );
   return (
-    <Drawer title="New client" onClose={onClose}>
-      <ActionForm action={action} onSubmit={submit} submit="Register the client">
-        <label className="field">
-          Type
-          <select value={type} onChange={({ target }) => setType(target.value as ClientType)}>
-            <option value="CONFIDENTIAL">Confidential: a server that keeps a secret</option>
-            <option value="PUBLIC">Public: an app or a page in a browser</option>
-          </select>
-        </label>
-        <ClientFields type={type} values={values} onChange={(changes) => setValues({ ...values, ...changes })} />
-      </ActionForm>
-    </Drawer>
+    <FormDialog
+      title={created ? values.name : 'New client'}
+      kind="drawer"
+      action={action}
+      onSubmit={submit}
+      submit="Register the client"
+      result={result}
+      onClose={onClose}
+    >
+      <SelectField label="Type" options={TYPES} value={type} onChange={setType} />
+      <ClientFields type={type} values={values} onChange={(changes) => setValues({ ...values, ...changes })} />
+    </FormDialog>
   );
 }

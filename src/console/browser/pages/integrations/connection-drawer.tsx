@@ -1,11 +1,11 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
+import { ActionForm } from '../../components/action-form.tsx';
 import { BuilderPicker } from '../../components/builder-picker.tsx';
 import { ConfirmButton } from '../../components/confirm-button.tsx';
 import { Drawer } from '../../components/drawer.tsx';
-import { EditConflict } from '../../components/edit-conflict.tsx';
 import { Facts, Instant } from '../../components/facts.tsx';
-import { Problem } from '../../components/problem.tsx';
-import { Restricted } from '../../components/restricted.tsx';
+import { EditConflict, Restricted } from '../../components/notices.tsx';
+import { Problem } from '../../components/states.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import {
   type BuilderChoiceFragment,
@@ -14,8 +14,7 @@ import {
   RevokeConnectionDocument,
   UpdateConnectionDocument,
 } from '../../graphql/generated.ts';
-import { useAction } from '../../graphql/use-action.ts';
-import { useVersion } from '../../graphql/use-version.ts';
+import { useEdit, useVersion } from '../../graphql/use-version.ts';
 import { useScope } from '../../shared/scope.tsx';
 import { ScopeChoice } from './scope-choice.tsx';
 
@@ -39,22 +38,20 @@ export function ConnectionDrawer({ integratorId, connection, connected = [], cli
   const [edited, setEdited] = useState<readonly string[]>();
   const clientScopes = [...new Set(clients.flatMap((client) => client.scopes))];
   const scopes = edited ?? connection?.scopes ?? clientScopes;
-  const { expectedUpdatedAt, hasEditConflict, settle } = useVersion(connection ?? { updatedAt: '' });
-  const create = useAction(CreateConnectionDocument);
-  const update = useAction(UpdateConnectionDocument);
-  const revoke = useAction(RevokeConnectionDocument);
-  const running = create.running || update.running || revoke.running;
+  const version = useVersion(connection ?? { updatedAt: '' }, onChanged);
+  const save = useEdit(version);
+  const revoke = useEdit(version);
   const active = connection?.status === 'ACTIVE';
   const key = { integratorId, builderId };
-  const finish = ({ data, isEditConflict }: { data: unknown; isEditConflict: boolean }) => {
-    settle(null, isEditConflict);
-    if (isEditConflict) onChanged();
-    if (data) onClose();
+  const submitScopes = async () => {
+    const variables = { ...key, scopes: [...scopes] };
+    const saved = active
+      ? await save.edit(UpdateConnectionDocument, variables)
+      : (await save.run(CreateConnectionDocument, variables)).data;
+    if (saved) onClose();
   };
-  const save = async (event: FormEvent) => {
-    event.preventDefault();
-    const values = { ...key, scopes: [...scopes] };
-    finish(active ? await update.run({ ...values, expectedUpdatedAt }) : await create.run(values));
+  const confirmRevoke = async () => {
+    if (await revoke.edit(RevokeConnectionDocument, key)) onClose();
   };
   const mayChange = can(active ? 'connection.updated' : 'connection.created');
   const missing = clientScopes.filter((scope) => !scopes.includes(scope));
@@ -75,37 +72,36 @@ export function ConnectionDrawer({ integratorId, connection, connected = [], cli
       ) : (
         <BuilderPicker label="Builder" value={chosen?.name ?? ''} excluded={connected} onChoose={setChosen} />
       )}
-      {hasEditConflict && <EditConflict present={edited && (connection?.scopes.join(', ') || 'none')} />}
+      {version.hasEditConflict && <EditConflict present={edited && (connection?.scopes.join(', ') || 'none')} />}
       {missing.length > 0 && (
         <p className="notice warn">
           Clients of the integrator have scopes that this connection does not allow: {missing.join(', ')}. Requests that
           need them are rejected.
         </p>
       )}
-      <form className="side" onSubmit={save}>
+      <ActionForm
+        className="side"
+        action={save}
+        onSubmit={submitScopes}
+        submit={mayChange && (!connection ? 'Connect' : active ? 'Save the scopes' : 'Activate again')}
+        disabled={!builderId}
+      >
         <ScopeChoice
           legend="Scopes that the builder allows"
           scopes={scopes}
           onChange={setEdited}
           disabled={!mayChange}
         />
-        {mayChange && (
-          <div className="actions">
-            <button type="submit" className="primary" disabled={running || !builderId}>
-              {!connection ? 'Connect' : active ? 'Save the scopes' : 'Activate again'}
-            </button>
-          </div>
-        )}
-      </form>
+      </ActionForm>
       <Restricted action="connection.updated" to="change or revoke connections" />
-      <Problem error={create.error ?? update.error ?? revoke.error} />
+      <Problem error={revoke.error} />
       {active && can('connection.revoked') && (
         <div className="actions">
           <ConfirmButton
             label="Revoke the connection"
             effect="The integrator loses access to the builder within a second."
-            disabled={running}
-            onConfirm={async () => finish(await revoke.run({ ...key, expectedUpdatedAt }))}
+            disabled={revoke.running}
+            onConfirm={confirmRevoke}
           />
         </div>
       )}

@@ -1,14 +1,13 @@
 import { useState } from 'react';
+import { ActionForm } from '../../components/action-form.tsx';
+import { Button } from '../../components/button.tsx';
 import { ConfirmButton } from '../../components/confirm-button.tsx';
-import { CursorPager } from '../../components/cursor-pager.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Drawer } from '../../components/drawer.tsx';
-import { EditConflict } from '../../components/edit-conflict.tsx';
 import { Facts, Instant } from '../../components/facts.tsx';
-import { Problem } from '../../components/problem.tsx';
-import { SecretBox } from '../../components/secret-box.tsx';
-import { SelectFilter } from '../../components/select-filter.tsx';
-import { Empty, Loaded } from '../../components/states.tsx';
+import { SelectFilter } from '../../components/filters.tsx';
+import { EditConflict, SecretBox } from '../../components/notices.tsx';
+import { Loaded, Problem } from '../../components/states.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import {
   DeleteWebhookEndpointDocument,
@@ -19,13 +18,12 @@ import {
   UpdateWebhookEndpointDocument,
   type WebhookDeliveryStatus,
 } from '../../graphql/generated.ts';
-import { useAction } from '../../graphql/use-action.ts';
-import { type Request, useRequest } from '../../graphql/use-request.ts';
-import { useVersion } from '../../graphql/use-version.ts';
+import { useRequest } from '../../graphql/use-request.ts';
+import { useEdit, useVersion, type Version } from '../../graphql/use-version.ts';
 import { useFilters } from '../../shared/filters.ts';
 import { formatInstant, formatPlural } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
-import { EndpointDetails } from './endpoint-details.tsx';
+import { EndpointFields, type EndpointValues, toEndpointVariables } from './endpoint-fields.tsx';
 import { ReplayForm } from './replay-form.tsx';
 
 type Endpoint = DeliveriesQuery['webhookEndpoint'];
@@ -47,7 +45,7 @@ export function EndpointDrawer({ endpointId, onClose }: { endpointId: string; on
       <Loaded request={request}>
         {({ webhookEndpoint }) => (
           <>
-            <EndpointState endpoint={webhookEndpoint} request={request} onDeleted={onClose} />
+            <EndpointState endpoint={webhookEndpoint} readAgain={request.retry} onDeleted={onClose} />
             <ReplayForm endpoint={webhookEndpoint} onStarted={request.retry} />
             <Deliveries endpoint={webhookEndpoint} />
           </>
@@ -59,31 +57,34 @@ export function EndpointDrawer({ endpointId, onClose }: { endpointId: string; on
 
 interface StateProps {
   endpoint: Endpoint;
-  request: Request<DeliveriesQuery>;
+  readAgain: () => void;
   onDeleted: () => void;
 }
 
-function EndpointState({ endpoint: read, request, onDeleted }: StateProps) {
+function EndpointState({ endpoint: read, readAgain, onDeleted }: StateProps) {
   const { can } = useScope();
-  const { record: endpoint, expectedUpdatedAt, hasEditConflict, settle } = useVersion(read);
-  const update = useAction(UpdateWebhookEndpointDocument);
-  const rotate = useAction(RotateWebhookSecretDocument);
-  const remove = useAction(DeleteWebhookEndpointDocument);
-  const test = useAction(TestWebhookEndpointDocument);
+  const version = useVersion(read, readAgain);
+  const { edit, run, running, error } = useEdit(version);
   const [secret, setSecret] = useState<string | null>(null);
   const [tested, setTested] = useState<string | null>(null);
-  const running = update.running || rotate.running || remove.running || test.running;
-  const version = { endpointId: endpoint.id, expectedUpdatedAt };
-  const finish = (changed: (Partial<Endpoint> & { updatedAt: string }) | undefined, isEditConflict: boolean) => {
-    settle(changed, isEditConflict);
-    request.retry();
+  const endpoint = version.record;
+  const endpointId = endpoint.id;
+  const test = async () => {
+    const { data } = await run(TestWebhookEndpointDocument, { endpointId });
+    if (!data) return;
+    setTested(describeResult(data.testWebhookEndpoint));
+    readAgain();
   };
-  const runTest = async () => {
-    const { data } = await test.run({ endpointId: endpoint.id });
-    const result = data?.testWebhookEndpoint;
-    if (!result) return;
-    setTested(result.succeeded ? `The receiver answered ${result.responseStatus}.` : describeFailure(result));
-    request.retry();
+  const switchOver = () => {
+    const variables = { endpointId, status: active ? ('PAUSED' as const) : ('ACTIVE' as const) };
+    return edit(UpdateWebhookEndpointDocument, variables, ({ updateWebhookEndpoint }) => updateWebhookEndpoint);
+  };
+  const rotate = async () => {
+    const data = await edit(RotateWebhookSecretDocument, { endpointId }, (changed) => changed.rotateWebhookSecret);
+    setSecret(data?.rotateWebhookSecret.secret ?? null);
+  };
+  const remove = async () => {
+    if (await edit(DeleteWebhookEndpointDocument, { endpointId })) onDeleted();
   };
   const active = endpoint.status === 'ACTIVE';
   return (
@@ -110,61 +111,70 @@ function EndpointState({ endpoint: read, request, onDeleted }: StateProps) {
           ['Next attempt', endpoint.suspendedUntil && <Instant key="next" at={endpoint.suspendedUntil} />],
         ]}
       />
-      {hasEditConflict && <EditConflict />}
+      {version.hasEditConflict && <EditConflict />}
       {secret && <SecretBox label="New signing secret." secret={secret} />}
       {tested && (
         <p className="notice" role="status">
           {tested}
         </p>
       )}
-      <Problem error={update.error ?? rotate.error ?? remove.error ?? test.error} />
+      <Problem error={error} />
       {can('client.updated') && (
         <div className="actions">
-          <button
-            type="button"
-            disabled={running}
-            onClick={async () => {
-              const status = active ? 'PAUSED' : 'ACTIVE';
-              const { data, isEditConflict } = await update.run({ ...version, status });
-              finish(data?.updateWebhookEndpoint, isEditConflict);
-            }}
-          >
+          <Button disabled={running} onClick={switchOver}>
             {active ? 'Pause' : 'Activate'}
-          </button>
-          <button type="button" disabled={running} onClick={runTest}>
+          </Button>
+          <Button disabled={running} onClick={test}>
             Send a test event
-          </button>
+          </Button>
           <ConfirmButton
             label="New secret"
             effect="Deliveries are also signed with the present secret for 24 hours."
             disabled={running}
-            onConfirm={async () => {
-              const { data, isEditConflict } = await rotate.run(version);
-              setSecret(data?.rotateWebhookSecret.secret ?? null);
-              finish(data?.rotateWebhookSecret, isEditConflict);
-            }}
+            onConfirm={rotate}
           />
           <ConfirmButton
             label="Delete"
             effect="Events that wait are not delivered."
             disabled={running}
-            onConfirm={async () => {
-              const { data, isEditConflict } = await remove.run(version);
-              if (data) onDeleted();
-              else finish(undefined, isEditConflict);
-            }}
+            onConfirm={remove}
           />
         </div>
       )}
-      {can('client.updated') && (
-        <EndpointDetails endpoint={endpoint} expectedUpdatedAt={expectedUpdatedAt} onFinished={finish} />
-      )}
+      {can('client.updated') && <EndpointDetails version={version} />}
     </>
   );
 }
 
-const describeFailure = (result: { responseStatus?: number | null; error?: string | null }) =>
-  result.responseStatus ? `The receiver answered ${result.responseStatus}.` : (result.error ?? 'No answer.');
+const describeResult = ({ responseStatus, error }: { responseStatus?: number | null; error?: string | null }) =>
+  responseStatus ? `The receiver answered ${responseStatus}.` : (error ?? 'No answer.');
+
+/** Changes the address, types of events and builders of an endpoint. */
+function EndpointDetails({ version }: { version: Version<Endpoint> }) {
+  const action = useEdit(version);
+  const { id, url, types, builderIds } = version.record;
+  // Fields that are not edited show the record, which another person may change meanwhile.
+  const [edits, setEdits] = useState<Partial<EndpointValues>>({});
+  const isUnchanged = Object.keys(edits).length === 0;
+  const submit = async () => {
+    const variables = { endpointId: id, ...toEndpointVariables(edits) };
+    const data = await action.edit(
+      UpdateWebhookEndpointDocument,
+      variables,
+      (changed) => changed.updateWebhookEndpoint,
+    );
+    if (data) setEdits({});
+  };
+  return (
+    <ActionForm className="side" action={action} onSubmit={submit} submit="Save" disabled={isUnchanged}>
+      <h3>What it receives</h3>
+      <EndpointFields
+        values={{ url, types: types?.join('\n') ?? '', builderIds: builderIds ?? [], ...edits }}
+        onChange={(changes) => setEdits({ ...edits, ...changes })}
+      />
+    </ActionForm>
+  );
+}
 
 const DELIVERY_STATUSES = ['PENDING', 'DELIVERED', 'FAILED', 'DROPPED'] as const;
 
@@ -177,10 +187,11 @@ function Deliveries({ endpoint: { deliveries } }: { endpoint: Endpoint }) {
         <SelectFilter name="delivery" label="State" options={DELIVERY_STATUSES} />
       </header>
       <DataTable
-        caption="Deliveries"
-        empty={<Empty title="No deliveries" />}
+        name="Deliveries"
+        empty="No deliveries"
         rows={deliveries.data}
-        rowKey={({ id }) => id}
+        meta={deliveries.meta}
+        cursor="before"
         columns={[
           {
             header: 'Event',
@@ -199,7 +210,6 @@ function Deliveries({ endpoint: { deliveries } }: { endpoint: Endpoint }) {
           },
         ]}
       />
-      <CursorPager name="before" next={deliveries.meta.nextCursor} label="Pages of deliveries" />
     </section>
   );
 }

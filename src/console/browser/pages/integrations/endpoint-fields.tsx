@@ -1,5 +1,6 @@
-import { BuilderName } from '../../components/builder-name.tsx';
-import { BuilderPicker } from '../../components/builder-picker.tsx';
+import { BuilderName, BuilderPicker } from '../../components/builder-picker.tsx';
+import { Button } from '../../components/button.tsx';
+import { TextAreaField, TextField } from '../../components/fields.tsx';
 
 /** Values of the form of an endpoint. */
 export interface EndpointValues {
@@ -27,22 +28,15 @@ interface Props {
 
 /** What can be changed of a webhook endpoint. */
 export function EndpointFields({ values: { url, types, builderIds }, onChange }: Props) {
+  const remove = (id: string) => onChange({ builderIds: builderIds.filter((other) => other !== id) });
   return (
     <>
-      <label className="field">
-        Address
-        <input
-          type="url"
-          required
-          maxLength={2000}
-          value={url}
-          onChange={({ target }) => onChange({ url: target.value })}
-        />
-      </label>
-      <label className="field">
-        Types of events, such as timesheet.created; empty for all
-        <textarea value={types} onChange={({ target }) => onChange({ types: target.value })} />
-      </label>
+      <TextField label="Address" type="url" maxLength={2000} value={url} onChange={(text) => onChange({ url: text })} />
+      <TextAreaField
+        label="Types of events, such as timesheet.created; empty for all"
+        value={types}
+        onChange={(text) => onChange({ types: text })}
+      />
       <fieldset>
         <legend>Builders</legend>
         {builderIds.length === 0 && <p className="soft">All that are connected</p>}
@@ -50,12 +44,7 @@ export function EndpointFields({ values: { url, types, builderIds }, onChange }:
           {builderIds.map((id) => (
             <li key={id} className="actions">
               <BuilderName id={id} />
-              <button
-                type="button"
-                onClick={() => onChange({ builderIds: builderIds.filter((other) => other !== id) })}
-              >
-                Remove
-              </button>
+              <Button onClick={() => remove(id)}>Remove</Button>
             </li>
           ))}
         </ul>

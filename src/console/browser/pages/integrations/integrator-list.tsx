@@ -1,14 +1,13 @@
 import { useState } from 'react';
 import { Link, useNavigate } from 'react-router';
-import { ActionForm } from '../../components/action-form.tsx';
-import { CursorPager } from '../../components/cursor-pager.tsx';
+import { Button } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
-import { Drawer } from '../../components/drawer.tsx';
-import { PageHead } from '../../components/page-head.tsx';
-import { Panel } from '../../components/panel.tsx';
-import { Restricted } from '../../components/restricted.tsx';
-import { SearchFilter } from '../../components/search-filter.tsx';
-import { Empty, Loaded } from '../../components/states.tsx';
+import { FormDialog } from '../../components/drawer.tsx';
+import { TextField } from '../../components/fields.tsx';
+import { SearchFilter } from '../../components/filters.tsx';
+import { Restricted } from '../../components/notices.tsx';
+import { PageHead, Panel } from '../../components/page.tsx';
+import { Loaded } from '../../components/states.tsx';
 import { CreateIntegratorDocument, IntegratorsDocument } from '../../graphql/generated.ts';
 import { useAction } from '../../graphql/use-action.ts';
 import { useRequest } from '../../graphql/use-request.ts';
@@ -33,9 +32,9 @@ export function IntegratorList() {
       <PageHead title="Integrations" description="Integrators, their clients and connections, and what they are doing">
         <SearchFilter name="name" label="Name" />
         {can('integrator.created') && (
-          <button type="button" className="primary" onClick={() => setIsAdding(true)}>
+          <Button className="primary" onClick={() => setIsAdding(true)}>
             New integrator
-          </button>
+          </Button>
         )}
       </PageHead>
       <Loaded request={request} lines={14}>
@@ -44,10 +43,10 @@ export function IntegratorList() {
             <UsageChart usage={usageByDay} until={until} />
             <Panel title="Integrators">
               <DataTable
-                caption="Integrators"
-                empty={<Empty title="No integrator matches" />}
+                name="Integrators"
+                empty="No integrator matches"
                 rows={data}
-                rowKey={({ id }) => id}
+                meta={meta}
                 columns={[
                   {
                     header: 'Integrator',
@@ -57,20 +56,9 @@ export function IntegratorList() {
                       </Link>
                     ),
                   },
-                  {
-                    header: 'Clients',
-                    cell: ({ activeClients }) => formatCount(activeClients),
-                    number: true,
-                  },
-                  {
-                    header: 'Builders',
-                    cell: ({ activeConnections }) => formatCount(activeConnections),
-                    number: true,
-                  },
-                  {
-                    header: 'Webhooks',
-                    cell: ({ webhookEndpoints }) => <WebhookState endpoints={webhookEndpoints} />,
-                  },
+                  { header: 'Clients', cell: ({ activeClients }) => formatCount(activeClients), number: true },
+                  { header: 'Builders', cell: ({ activeConnections }) => formatCount(activeConnections), number: true },
+                  { header: 'Webhooks', cell: ({ webhookEndpoints }) => <WebhookState endpoints={webhookEndpoints} /> },
                   {
                     header: `Requests, ${USAGE_DAYS} days`,
                     cell: ({ usage }) => formatCount(usage.requests),
@@ -80,7 +68,6 @@ export function IntegratorList() {
                   { header: 'Failed', cell: ({ usage }) => formatCount(usage.errors), number: true },
                 ]}
               />
-              <CursorPager next={meta.nextCursor} label="Pages of integrators" />
             </Panel>
             <Restricted
               action="integrator.created"
@@ -102,22 +89,17 @@ function WebhookState({ endpoints }: { endpoints: readonly { status: string; fai
 }
 
 function IntegratorForm({ onClose }: { onClose: () => void }) {
-  const action = useAction(CreateIntegratorDocument);
+  const action = useAction();
   const navigate = useNavigate();
   const address = useAddress();
   const [name, setName] = useState('');
   const submit = async () => {
-    const { data } = await action.run({ name });
+    const { data } = await action.run(CreateIntegratorDocument, { name });
     if (data) navigate(address(`/integrations/${data.createIntegrator.id}`));
   };
   return (
-    <Drawer title="New integrator" kind="box" onClose={onClose}>
-      <ActionForm action={action} onSubmit={submit} submit="Register">
-        <label className="field">
-          Name
-          <input required maxLength={200} value={name} onChange={({ target }) => setName(target.value)} />
-        </label>
-      </ActionForm>
-    </Drawer>
+    <FormDialog title="New integrator" action={action} onSubmit={submit} submit="Register" onClose={onClose}>
+      <TextField label="Name" maxLength={200} value={name} onChange={setName} />
+    </FormDialog>
   );
 }

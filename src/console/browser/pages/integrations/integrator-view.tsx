@@ -1,12 +1,10 @@
 import { Link, useParams } from 'react-router';
-import { BuilderFilter } from '../../components/builder-picker.tsx';
-import { CursorPager } from '../../components/cursor-pager.tsx';
+import { Button } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
-import { PageHead } from '../../components/page-head.tsx';
-import { Panel } from '../../components/panel.tsx';
-import { Restricted } from '../../components/restricted.tsx';
-import { SearchFilter } from '../../components/search-filter.tsx';
-import { Empty, Loaded } from '../../components/states.tsx';
+import { BuilderFilter, SearchFilter } from '../../components/filters.tsx';
+import { Restricted } from '../../components/notices.tsx';
+import { PageHead, Panel } from '../../components/page.tsx';
+import { Loaded } from '../../components/states.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import { OneIntegratorDocument } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
@@ -27,15 +25,19 @@ const WITHOUT_DRAWER = { client: null, connection: null, endpoint: null, add: nu
 /** One integrator: clients, connections, webhook endpoints, usage and rejections. */
 export function IntegratorView() {
   const { integratorId = '' } = useParams();
-  const { can, timeZone } = useScope();
+  const { timeZone } = useScope();
   const filters = useFilters();
   const address = useAddress();
   const until = toCalendarDate(Date.now(), 'UTC');
   const clientName = filters.get('name');
   const connectedTo = filters.get('of');
   const request = useRequest(OneIntegratorDocument, {
-    ...{ id: integratorId, since: addDays(until, 1 - USAGE_DAYS), until },
-    ...{ clientName, clientsAfter: filters.get('clients'), connectedTo },
+    id: integratorId,
+    since: addDays(until, 1 - USAGE_DAYS),
+    until,
+    clientName,
+    clientsAfter: filters.get('clients'),
+    connectedTo,
     // An integrator has one connection to a builder.
     connectionsAfter: connectedTo ? null : filters.get('connections'),
   });
@@ -45,20 +47,17 @@ export function IntegratorView() {
   };
   return (
     <Loaded request={request} lines={16}>
-      {({
-        integrator,
-        clients: clientPage,
-        connections: connectionPage,
-        enabled: enabledClients,
-        usage,
-        rejections,
-      }) => {
-        const { webhookEndpoints } = integrator;
-        const [clients, connections] = [clientPage.data, connectionPage.data];
-        const client = clients.find(({ id }) => id === filters.get('client'));
-        const connection = connections.find(({ builderId }) => builderId === filters.get('connection'));
+      {({ integrator, clients, connections, enabled, usage, rejections }) => {
+        const client = clients.data.find(({ id }) => id === filters.get('client'));
+        const connection = connections.data.find(({ builderId }) => builderId === filters.get('connection'));
         const endpointId = filters.get('endpoint');
         const addedKind = filters.get('add');
+        const connectionProps = {
+          integratorId: integrator.id,
+          clients: enabled.data,
+          onClose: close,
+          onChanged: request.retry,
+        };
         return (
           <>
             <PageHead
@@ -75,22 +74,14 @@ export function IntegratorView() {
             </PageHead>
             <UsageChart usage={usage} until={until} />
             <div className="columns wide">
-              <Panel
-                title="Clients"
-                aside={
-                  can('client.created') && (
-                    <button type="button" onClick={() => filters.set({ add: 'client' })}>
-                      New client
-                    </button>
-                  )
-                }
-              >
+              <Panel title="Clients" aside={<AddButton kind="client" label="New client" />}>
                 <DataTable
-                  caption="Clients"
-                  empty={<Empty title={clientName ? 'No client matches' : 'No clients'} />}
-                  rows={clients}
-                  rowKey={({ id }) => id}
-                  onOpen={({ id }) => filters.set({ client: id })}
+                  name="Clients"
+                  empty={clientName ? 'No client matches' : 'No clients'}
+                  rows={clients.data}
+                  meta={clients.meta}
+                  cursor="clients"
+                  opens="client"
                   columns={[
                     { header: 'Client', cell: ({ name }) => name },
                     { header: 'Type', cell: ({ type }) => formatEnum(type) },
@@ -101,57 +92,33 @@ export function IntegratorView() {
                     },
                   ]}
                 />
-                <CursorPager name="clients" next={clientPage.meta.nextCursor} label="Pages of clients" />
               </Panel>
-              <Panel
-                title="Connections to builders"
-                aside={
-                  can('connection.created') && (
-                    <button type="button" onClick={() => filters.set({ add: 'connection' })}>
-                      Connect a builder
-                    </button>
-                  )
-                }
-              >
+              <Panel title="Connections to builders" aside={<AddButton kind="connection" label="Connect a builder" />}>
                 <DataTable
-                  caption="Connections"
-                  empty={<Empty title={connectedTo ? 'Not connected to this builder' : 'No connections'} />}
-                  rows={connections}
+                  name="Connections"
+                  empty={connectedTo ? 'Not connected to this builder' : 'No connections'}
+                  rows={connections.data}
                   rowKey={({ builderId }) => builderId}
-                  onOpen={({ builderId }) => filters.set({ connection: builderId })}
+                  meta={connectedTo ? undefined : connections.meta}
+                  cursor="connections"
+                  opens="connection"
                   columns={[
                     { header: 'Builder', cell: ({ builder }) => builder.name },
                     { header: 'Scopes', cell: ({ scopes }) => scopes.length, number: true },
                     { header: 'State', cell: ({ status }) => <StatusBadge status={status} /> },
                   ]}
                 />
-                {!connectedTo && (
-                  <CursorPager name="connections" next={connectionPage.meta.nextCursor} label="Pages of connections" />
-                )}
               </Panel>
             </div>
-            <Panel
-              title="Webhook endpoints"
-              aside={
-                can('client.created') && (
-                  <button type="button" onClick={() => filters.set({ add: 'endpoint' })}>
-                    New endpoint
-                  </button>
-                )
-              }
-            >
+            <Panel title="Webhook endpoints" aside={<AddButton kind="endpoint" label="New endpoint" />}>
               <DataTable
-                caption="Webhook endpoints"
-                empty={<Empty title="No webhook endpoints" />}
-                rows={webhookEndpoints}
-                rowKey={({ id }) => id}
-                onOpen={({ id }) => filters.set({ endpoint: id })}
+                name="Webhook endpoints"
+                empty="No webhook endpoints"
+                rows={integrator.webhookEndpoints}
+                opens="endpoint"
                 columns={[
                   { header: 'Address', cell: ({ url }) => <span className="wrap">{url}</span> },
-                  {
-                    header: 'Events',
-                    cell: ({ types }) => (types ? formatPlural(types.length, 'type') : 'All types'),
-                  },
+                  { header: 'Events', cell: ({ types }) => (types ? formatPlural(types.length, 'type') : 'All types') },
                   { header: 'State', cell: ({ status }) => <StatusBadge status={status} /> },
                   {
                     header: 'Failures',
@@ -164,31 +131,28 @@ export function IntegratorView() {
             <Restricted action="client.created" to="add clients, connections and webhook endpoints" />
             <RejectionTable rejections={rejections} />
             {client && <ClientDrawer key={client.id} client={client} onClose={close} onChanged={request.retry} />}
-            {connection && (
-              <ConnectionDrawer
-                connection={connection}
-                onClose={close}
-                onChanged={request.retry}
-                integratorId={integrator.id}
-                clients={enabledClients.data}
-              />
-            )}
+            {connection && <ConnectionDrawer connection={connection} {...connectionProps} />}
             {endpointId && <EndpointDrawer endpointId={endpointId} onClose={close} />}
             {addedKind === 'client' && <ClientForm integratorId={integrator.id} onClose={close} />}
             {addedKind === 'connection' && (
               <ConnectionDrawer
                 connection={null}
-                connected={connections.map(({ builderId }) => builderId)}
-                onClose={close}
-                onChanged={request.retry}
-                integratorId={integrator.id}
-                clients={enabledClients.data}
+                connected={connections.data.map(({ builderId }) => builderId)}
+                {...connectionProps}
               />
             )}
-            {addedKind === 'endpoint' && <EndpointForm clients={enabledClients} onClose={close} />}
+            {addedKind === 'endpoint' && <EndpointForm clients={enabled} onClose={close} />}
           </>
         );
       }}
     </Loaded>
   );
+}
+
+/** Opens a form that adds a part of the integrator, where the role may. Who registers clients registers endpoints too. */
+function AddButton({ kind, label }: { kind: 'client' | 'connection' | 'endpoint'; label: string }) {
+  const { can } = useScope();
+  const filters = useFilters();
+  if (!can(kind === 'connection' ? 'connection.created' : 'client.created')) return null;
+  return <Button onClick={() => filters.set({ add: kind })}>{label}</Button>;
 }

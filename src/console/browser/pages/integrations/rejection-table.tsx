@@ -1,7 +1,6 @@
 import { Fragment } from 'react';
 import { DataTable } from '../../components/data-table.tsx';
-import { Panel } from '../../components/panel.tsx';
-import { Empty } from '../../components/states.tsx';
+import { Panel } from '../../components/page.tsx';
 import type { RejectionPartFragment } from '../../graphql/generated.ts';
 import { formatAge, formatCount } from '../../shared/format.ts';
 import { useNow } from '../../shared/use-now.ts';
@@ -36,8 +35,8 @@ export function RejectionTable({ rejections }: { rejections: readonly RejectionP
       }
     >
       <DataTable
-        caption="Latest rejections"
-        empty={<Empty title="No request was rejected" />}
+        name="Latest rejections"
+        empty="No request was rejected"
         rows={groupRejections(rejections)}
         rowKey={({ requestId, at }) => `${requestId} ${at}`}
         columns={[

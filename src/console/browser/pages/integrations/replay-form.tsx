@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { ActionForm } from '../../components/action-form.tsx';
-import { Restricted } from '../../components/restricted.tsx';
+import { TextField } from '../../components/fields.tsx';
+import { Restricted } from '../../components/notices.tsx';
 import { ReplayWebhookEndpointDocument } from '../../graphql/generated.ts';
 import { useAction } from '../../graphql/use-action.ts';
 import { formatTimeZone } from '../../shared/format.ts';
@@ -17,12 +18,13 @@ interface Props {
 /** Delivers events again, from an instant on. */
 export function ReplayForm({ endpoint, onStarted }: Props) {
   const { can, timeZone } = useScope();
-  const action = useAction(ReplayWebhookEndpointDocument);
+  const action = useAction();
   const [since, setSince] = useState(() => toLocalInput(Date.now() - HOUR_MS, timeZone));
   const [started, setStarted] = useState(false);
   if (!can('client.updated')) return <Restricted action="client.updated" to="change endpoints and replay events" />;
   const submit = async () => {
-    const { data } = await action.run({ endpointId: endpoint.id, since: fromLocalInput(since, timeZone) });
+    const variables = { endpointId: endpoint.id, since: fromLocalInput(since, timeZone) };
+    const { data } = await action.run(ReplayWebhookEndpointDocument, variables);
     setStarted(data !== null);
     if (data) onStarted();
   };
@@ -36,10 +38,12 @@ export function ReplayForm({ endpoint, onStarted }: Props) {
       disabled={endpoint.replaying || endpoint.status !== 'ACTIVE'}
     >
       <h3>Deliver events again</h3>
-      <label className="field">
-        Events since ({formatTimeZone(timeZone)})
-        <input type="datetime-local" required value={since} onChange={({ target }) => setSince(target.value)} />
-      </label>
+      <TextField
+        type="datetime-local"
+        label={`Events since (${formatTimeZone(timeZone)})`}
+        value={since}
+        onChange={setSince}
+      />
       {started && (
         <p className="notice good" role="status">
           The replay has begun.

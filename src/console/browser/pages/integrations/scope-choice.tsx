@@ -14,6 +14,8 @@ interface Props {
 export function ScopeChoice({ legend, scopes, onChange, internal = false, disabled = false }: Props) {
   const { data } = useRequest(ScopesDocument, {});
   const offered = (data?.scopes ?? []).filter((entry) => internal || !entry.internal || scopes.includes(entry.scope));
+  const toggle = (scope: string, isChosen: boolean) =>
+    onChange(offered.map((entry) => entry.scope).filter((one) => (one === scope ? isChosen : scopes.includes(one))));
   return (
     <fieldset disabled={disabled}>
       <legend>{legend}</legend>
@@ -23,13 +25,7 @@ export function ScopeChoice({ legend, scopes, onChange, internal = false, disabl
             <input
               type="checkbox"
               checked={scopes.includes(scope)}
-              onChange={({ target }) =>
-                onChange(
-                  target.checked
-                    ? offered.map((entry) => entry.scope).filter((one) => one === scope || scopes.includes(one))
-                    : scopes.filter((one) => one !== scope),
-                )
-              }
+              onChange={({ target }) => toggle(scope, target.checked)}
             />
             <span>
               <code>{scope}</code> <span className="soft small">{description}</span>

@@ -1,5 +1,5 @@
-import { ChartPanel } from '../../components/chart-panel.tsx';
-import { formatCount, formatShortDay, listDaysUntil } from '../../shared/format.ts';
+import { ChartPanel } from '../../components/bar-chart.tsx';
+import { formatCount, formatShortDay, listDaysUntil, sum } from '../../shared/format.ts';
 
 interface UsageDay {
   date: string;
@@ -14,9 +14,14 @@ export const USAGE_DAYS = 30;
 /** Requests of each day by outcome. Days without requests are zero. */
 export function UsageChart({ usage, until }: { usage: readonly UsageDay[]; until: string }) {
   const days = listDaysUntil(until, USAGE_DAYS);
-  const sumOf = (day: string, count: (entry: UsageDay) => number) =>
-    usage.filter(({ date }) => date === day).reduce((sum, entry) => sum + count(entry), 0);
-  const total = (count: (entry: UsageDay) => number) => usage.reduce((sum, entry) => sum + count(entry), 0);
+  const total = (count: (entry: UsageDay) => number, entries = usage) => sum(entries.map(count));
+  const perDay = (count: (entry: UsageDay) => number) =>
+    days.map((day) =>
+      total(
+        count,
+        usage.filter(({ date }) => date === day),
+      ),
+    );
   return (
     <ChartPanel
       heading="Requests by day"
@@ -32,12 +37,9 @@ export function UsageChart({ usage, until }: { usage: readonly UsageDay[]; until
       unit="Requests"
       labels={days.map(formatShortDay)}
       series={[
-        {
-          name: 'Succeeded',
-          values: days.map((day) => sumOf(day, ({ requests, errors, rejections }) => requests - errors - rejections)),
-        },
-        { name: 'Rejected', values: days.map((day) => sumOf(day, ({ rejections }) => rejections)) },
-        { name: 'Failed', values: days.map((day) => sumOf(day, ({ errors }) => errors)) },
+        { name: 'Succeeded', values: perDay(({ requests, errors, rejections }) => requests - errors - rejections) },
+        { name: 'Rejected', values: perDay(({ rejections }) => rejections) },
+        { name: 'Failed', values: perDay(({ errors }) => errors) },
       ]}
     />
   );

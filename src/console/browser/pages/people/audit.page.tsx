@@ -1,13 +1,10 @@
 import { Link } from 'react-router';
-import { BuilderName } from '../../components/builder-name.tsx';
-import { BuilderFilter } from '../../components/builder-picker.tsx';
-import { CursorPager } from '../../components/cursor-pager.tsx';
+import { BuilderName } from '../../components/builder-picker.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Drawer } from '../../components/drawer.tsx';
 import { Facts, Instant } from '../../components/facts.tsx';
-import { PageHead } from '../../components/page-head.tsx';
-import { DayFilter, SelectFilter } from '../../components/select-filter.tsx';
-import { Empty, Loaded } from '../../components/states.tsx';
+import { BuilderFilter, DayFilter, SelectFilter } from '../../components/filters.tsx';
+import { ListPage } from '../../components/list-page.tsx';
 import { type AuditActorType, AuditDocument, type AuditQuery } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useAddress, useFilters } from '../../shared/filters.ts';
@@ -49,65 +46,49 @@ export default function AuditPage() {
     until: until && fromLocalInput(`${addDays(until, 1)}T00:00`, timeZone),
     after: filters.get('after') ?? null,
   });
-  const opened = filters.get('entry');
   return (
-    <>
-      <PageHead title="Audit log" description="Who changed which access, when and from where">
-        <SelectFilter
-          name="action"
-          label="Action"
-          options={(request.data?.auditActions ?? []).map(
-            ({ action, description }) => [action, withoutStop(description)] as const,
-          )}
-        />
-        <SelectFilter name="actor" label="By" options={ACTORS} all="Anybody" />
-        <BuilderFilter />
-        <DayFilter name="from" label="From" />
-        <DayFilter name="until" label="Until" />
-      </PageHead>
-      <section className="panel" aria-label="Audit log">
-        <Loaded request={request} lines={14}>
-          {({ audit: { data, meta } }) => {
-            const entry = groupReads(data).find(({ id }) => id === opened);
-            return (
-              <>
-                <DataTable
-                  caption="Audit log"
-                  empty={<Empty title="No entries match" />}
-                  rows={groupReads(data)}
-                  rowKey={({ id }) => id}
-                  selected={opened}
-                  onOpen={({ id }) => filters.set({ entry: id })}
-                  columns={[
-                    { header: 'What', cell: ({ description }) => withoutStop(description) },
-                    {
-                      header: 'Object',
-                      cell: ({ objectId, others }) =>
-                        others.length > 0 ? (
-                          formatPlural(others.length + 1, 'record')
-                        ) : (
-                          <code className="wrap">{objectId}</code>
-                        ),
-                    },
-                    {
-                      header: 'By',
-                      cell: ({ actorName, actorId, actorType }) => (
-                        <span className="wrap">
-                          {actorName ?? actorId} <span className="soft">{formatEnum(actorType)}</span>
-                        </span>
-                      ),
-                    },
-                    { header: 'When', cell: ({ at }) => <Instant at={at} /> },
-                  ]}
-                />
-                <CursorPager next={meta.nextCursor} label="Pages" texts={['Newest', 'Older']} />
-                {entry && <EntryDrawer entry={entry} onClose={() => filters.set({ entry: null })} />}
-              </>
-            );
-          }}
-        </Loaded>
-      </section>
-    </>
+    <ListPage
+      title="Audit log"
+      description="Who changed which access, when and from where"
+      filters={
+        <>
+          <SelectFilter
+            name="action"
+            label="Action"
+            options={(request.data?.auditActions ?? []).map(
+              ({ action, description }) => [action, withoutStop(description)] as const,
+            )}
+          />
+          <SelectFilter name="actor" label="By" options={ACTORS} all="Anybody" />
+          <BuilderFilter />
+          <DayFilter name="from" label="From" />
+          <DayFilter name="until" label="Until" />
+        </>
+      }
+      request={request}
+      page={({ audit: { data, meta } }) => ({ data: groupReads(data), meta })}
+      empty="No entries match"
+      opens="entry"
+      pagerTexts={['Newest', 'Older']}
+      columns={[
+        { header: 'What', cell: ({ description }) => withoutStop(description) },
+        {
+          header: 'Object',
+          cell: ({ objectId, others }) =>
+            others.length > 0 ? formatPlural(others.length + 1, 'record') : <code className="wrap">{objectId}</code>,
+        },
+        {
+          header: 'By',
+          cell: ({ actorName, actorId, actorType }) => (
+            <span className="wrap">
+              {actorName ?? actorId} <span className="soft">{formatEnum(actorType)}</span>
+            </span>
+          ),
+        },
+        { header: 'When', cell: ({ at }) => <Instant at={at} /> },
+      ]}
+      drawer={(_, close, entry) => entry && <EntryDrawer entry={entry} onClose={close} />}
+    />
   );
 }
 
@@ -118,6 +99,9 @@ const format = (value: unknown) => (typeof value === 'string' ? value : JSON.str
 
 function EntryDrawer({ entry, onClose }: { entry: Row; onClose: () => void }) {
   const address = useAddress();
+  const isUser = entry.objectType === 'user';
+  const id = <code>{entry.objectId}</code>;
+  const object = isUser ? <Link to={address('/people', { person: entry.objectId })}>{id}</Link> : id;
   const [before, after] = [toRecord(entry.before), toRecord(entry.after)];
   const properties = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return (
@@ -126,16 +110,7 @@ function EntryDrawer({ entry, onClose }: { entry: Row; onClose: () => void }) {
         facts={[
           ['When', <Instant key="at" at={entry.at} />],
           ['Action', <code key="action">{entry.action}</code>],
-          [
-            'Object',
-            entry.objectType === 'user' ? (
-              <Link key="object" to={address('/people', { person: entry.objectId })}>
-                <code>{entry.objectId}</code>
-              </Link>
-            ) : (
-              <code key="object">{entry.objectId}</code>
-            ),
-          ],
+          ['Object', object],
           ['Also', entry.others.length > 0 && <code key="others">{entry.others.join(', ')}</code>],
           ['Builder', entry.builderId && <BuilderName key="builder" id={entry.builderId} />],
           ['By', entry.actorName ?? entry.actorId],
@@ -145,7 +120,7 @@ function EntryDrawer({ entry, onClose }: { entry: Row; onClose: () => void }) {
       />
       {properties.length > 0 && (
         <DataTable
-          caption="Changed properties"
+          name="Changed properties"
           rows={properties}
           rowKey={(property) => property}
           columns={[

@@ -1,7 +1,8 @@
 import { type FormEvent, useState } from 'react';
 import { BuilderPicker } from '../../components/builder-picker.tsx';
 import { ConfirmButton } from '../../components/confirm-button.tsx';
-import { Problem } from '../../components/problem.tsx';
+import { TextField } from '../../components/fields.tsx';
+import { Problem } from '../../components/states.tsx';
 import {
   AddMembershipDocument,
   type BuilderChoiceFragment,
@@ -15,14 +16,17 @@ import { useScope } from '../../shared/scope.tsx';
 /** The builders whose accounts a user is in. */
 export function Memberships({ person, onChanged }: { person: PersonPartFragment; onChanged: () => void }) {
   const { can } = useScope();
-  const add = useAction(AddMembershipDocument);
-  const remove = useAction(RemoveMembershipDocument);
-  const [place, setPlace] = useState<BuilderChoiceFragment>();
+  const { run, running, error } = useAction();
+  const [chosen, setChosen] = useState<BuilderChoiceFragment>();
   const [role, setRole] = useState('MEMBER');
-  const submit = async (event: FormEvent) => {
+  const add = async (event: FormEvent) => {
     event.preventDefault();
-    if (!place) return;
-    const { data } = await add.run({ userId: person.id, builderId: place.id, role });
+    if (!chosen) return;
+    const { data } = await run(AddMembershipDocument, { userId: person.id, builderId: chosen.id, role });
+    if (data) onChanged();
+  };
+  const remove = async (builderId: string) => {
+    const { data } = await run(RemoveMembershipDocument, { userId: person.id, builderId });
     if (data) onChanged();
   };
   return (
@@ -38,34 +42,28 @@ export function Memberships({ person, onChanged }: { person: PersonPartFragment;
               <ConfirmButton
                 label="Remove"
                 effect="Consents that the person gave for the builder end."
-                disabled={remove.running}
-                onConfirm={async () => {
-                  const { data } = await remove.run({ userId: person.id, builderId: membership.builderId });
-                  if (data) onChanged();
-                }}
+                disabled={running}
+                onConfirm={() => remove(membership.builderId)}
               />
             )}
           </li>
         ))}
       </ul>
       {can('membership.created') && (
-        <form className="filters" onSubmit={submit}>
+        <form className="filters" onSubmit={add}>
           <BuilderPicker
             label="Builder"
-            value={place?.name ?? ''}
+            value={chosen?.name ?? ''}
             excluded={person.memberships.map((membership) => membership.builderId)}
-            onChoose={setPlace}
+            onChoose={setChosen}
           />
-          <label className="field">
-            Role
-            <input required maxLength={60} value={role} onChange={({ target }) => setRole(target.value)} />
-          </label>
-          <button type="submit" disabled={add.running || !place}>
+          <TextField label="Role" maxLength={60} value={role} onChange={setRole} />
+          <button type="submit" disabled={running || !chosen}>
             Add
           </button>
         </form>
       )}
-      <Problem error={add.error ?? remove.error} />
+      <Problem error={error} />
     </section>
   );
 }

@@ -1,5 +1,5 @@
 import { Instant } from '../../components/facts.tsx';
-import { SecretBox } from '../../components/secret-box.tsx';
+import { SecretBox } from '../../components/notices.tsx';
 
 export interface Link {
   url?: string | null;

@@ -1,30 +1,32 @@
+import { Button } from '../../components/button.tsx';
 import { Glyph } from '../../components/glyph.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { PhotoFoldersDocument, type PhotoFoldersQuery } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useFilters } from '../../shared/filters.ts';
 import { formatCount } from '../../shared/format.ts';
+import { useBuilder } from '../../shared/scope.tsx';
 
 type Folder = PhotoFoldersQuery['first']['data'][number];
 
 interface Props {
-  builderId: string;
   projectId: string;
   /** The chosen folder; undefined for all photos. */
   folderId: string | undefined;
 }
 
 /** The folders of a project's gallery, as a tree. */
-export function FolderList({ builderId, projectId, folderId }: Props) {
+export function FolderList({ projectId, folderId }: Props) {
+  const { id: builderId } = useBuilder();
   const filters = useFilters();
   const request = useRequest(PhotoFoldersDocument, { builderId, projectId }, { live: true });
   const choose = (id: string | null) =>
     filters.set({ folder: id, photo: null, source: id ? null : filters.get('source') });
   return (
     <nav className="panel folders" aria-label="Folders">
-      <button type="button" className="plain" aria-current={!folderId} onClick={() => choose(null)}>
+      <Button className="plain" aria-current={!folderId} onClick={() => choose(null)}>
         <Glyph name="photos" /> All photos
-      </button>
+      </Button>
       <Loaded request={request} lines={4}>
         {({ first, second, third, fourth }) => {
           const folders = [first, second, third, fourth].flatMap(({ data }) => data);
@@ -63,11 +65,11 @@ function Branch({ folders, parentId, chosen, onChoose }: BranchProps) {
     <ul>
       {own.map(({ id, name, photos }) => (
         <li key={id}>
-          <button type="button" className="plain" aria-current={chosen === id} onClick={() => onChoose(id)}>
+          <Button className="plain" aria-current={chosen === id} onClick={() => onChoose(id)}>
             <Glyph name="folder" />
             <span className="label">{name}</span>
             <span className="count">{formatCount(photos.meta.totalCount)}</span>
-          </button>
+          </Button>
           <Branch folders={folders} parentId={id} chosen={chosen} onChoose={onChoose} />
         </li>
       ))}

@@ -1,31 +1,32 @@
-import { ChartPanel } from '../../components/chart-panel.tsx';
+import { ChartPanel } from '../../components/bar-chart.tsx';
 import { Loaded } from '../../components/states.tsx';
-import { PhotoFiguresDocument, type PhotoSource } from '../../graphql/generated.ts';
+import { PhotoFiguresDocument, type PhotoFiguresQuery, type PhotoSource } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
-import { formatEnum, formatShortDay, listDaysUntil, toCalendarDate } from '../../shared/format.ts';
-import { useScope } from '../../shared/scope.tsx';
+import { formatEnum, formatShortDay, listDaysUntil, sum, toCalendarDate } from '../../shared/format.ts';
+import { useBuilder } from '../../shared/scope.tsx';
 
 const DAYS = 30;
 /** Areas with a series of their own; the others are summed, because more colours cannot be told apart. */
 const OWN_SERIES = 5;
 
 /** Photos added by day and area. */
-export function PhotoChart({ builderId, projectId }: { builderId: string; projectId: string }) {
-  const { timeZone } = useScope();
+export function PhotoChart({ projectId }: { projectId: string }) {
+  const { id: builderId, timeZone } = useBuilder();
   const until = toCalendarDate(Date.now(), timeZone);
   const days = listDaysUntil(until, DAYS);
   const request = useRequest(PhotoFiguresDocument, { builderId, projectId, from: days[0]!, until }, { live: true });
   return (
     <Loaded request={request} lines={4}>
       {({ photosByDay }) => {
-        const totals = new Map<PhotoSource, number>();
-        for (const { source, photos } of photosByDay) totals.set(source, (totals.get(source) ?? 0) + photos);
-        const ranked = [...totals.keys()].sort((a, b) => totals.get(b)! - totals.get(a)!);
-        const valuesOf = (sources: readonly PhotoSource[]) =>
+        const sources = [...new Set(photosByDay.map(({ source }) => source))];
+        const totals = new Map(sources.map((source) => [source, countPhotos(photosByDay, [source])]));
+        const ranked = sources.sort((a, b) => totals.get(b)! - totals.get(a)!);
+        const valuesOf = (chosen: readonly PhotoSource[]) =>
           days.map((day) =>
-            photosByDay
-              .filter(({ date, source }) => date === day && sources.includes(source))
-              .reduce((sum, { photos }) => sum + photos, 0),
+            countPhotos(
+              photosByDay.filter(({ date }) => date === day),
+              chosen,
+            ),
           );
         const others = ranked.slice(OWN_SERIES);
         const series = ranked
@@ -48,3 +49,8 @@ export function PhotoChart({ builderId, projectId }: { builderId: string; projec
     </Loaded>
   );
 }
+
+type Points = PhotoFiguresQuery['photosByDay'];
+
+const countPhotos = (points: Points, sources: readonly PhotoSource[]): number =>
+  sum(points.filter(({ source }) => sources.includes(source)).map(({ photos }) => photos));

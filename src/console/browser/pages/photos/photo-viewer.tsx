@@ -1,6 +1,6 @@
 import type { KeyboardEvent } from 'react';
-import { Glyph } from '../../components/glyph.tsx';
-import { Modal } from '../../components/modal.tsx';
+import { IconButton } from '../../components/button.tsx';
+import { Modal } from '../../components/drawer.tsx';
 import type { PhotosQuery } from '../../graphql/generated.ts';
 import { formatInstant } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
@@ -48,27 +48,21 @@ export function PhotoViewer({ photos, index, onIndex, onClose }: Props) {
           </span>
         </figcaption>
       </figure>
-      <button
-        type="button"
+      <IconButton
         className="icon previous"
-        aria-label="Previous photo"
+        glyph="previous"
+        label="Previous photo"
         disabled={index === 0}
         onClick={() => show(index - 1)}
-      >
-        <Glyph name="previous" />
-      </button>
-      <button
-        type="button"
+      />
+      <IconButton
         className="icon next"
-        aria-label="Next photo"
+        glyph="next"
+        label="Next photo"
         disabled={index === last}
         onClick={() => show(index + 1)}
-      >
-        <Glyph name="next" />
-      </button>
-      <button type="button" className="icon close" aria-label="Close" onClick={onClose}>
-        <Glyph name="close" />
-      </button>
+      />
+      <IconButton className="icon close" glyph="close" label="Close" onClick={onClose} />
     </Modal>
   );
 }

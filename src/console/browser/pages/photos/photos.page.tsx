@@ -1,8 +1,8 @@
+import { Button } from '../../components/button.tsx';
 import { ChosenProject } from '../../components/chosen-project.tsx';
-import { PageHead } from '../../components/page-head.tsx';
+import { ProjectFilter, SelectFilter } from '../../components/filters.tsx';
+import { PageHead } from '../../components/page.tsx';
 import { Pager, usePageOffset } from '../../components/pager.tsx';
-import { ProjectFilter } from '../../components/project-filter.tsx';
-import { SelectFilter } from '../../components/select-filter.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { type PhotoSource, PhotosDocument } from '../../graphql/generated.ts';
 import type { ProjectChoice } from '../../graphql/use-projects.ts';
@@ -35,8 +35,8 @@ export default function PhotosPage() {
 }
 
 function Gallery({ projects, project }: { projects: readonly ProjectChoice[]; project: ProjectChoice }) {
-  const { id: builderId } = useBuilder();
-  const { timeZone, can } = useScope();
+  const { id: builderId, timeZone } = useBuilder();
+  const { can } = useScope();
   const filters = useFilters();
   const source = (filters.get('source') ?? 'GALLERY') as PhotoSource;
   const folderId = filters.get('folder');
@@ -52,9 +52,9 @@ function Gallery({ projects, project }: { projects: readonly ProjectChoice[]; pr
         <ProjectFilter projects={projects} fallback={project.id} />
         <SelectFilter name="source" label="Area" fallback="GALLERY" options={SOURCES} />
       </PageHead>
-      <PhotoChart builderId={builderId} projectId={project.id} />
+      <PhotoChart projectId={project.id} />
       <div className="gallery">
-        <FolderList builderId={builderId} projectId={project.id} folderId={folderId} />
+        <FolderList projectId={project.id} folderId={folderId} />
         <section className="panel" aria-label="Photos">
           <Loaded request={request}>
             {({ photos: { data, meta } }) => {
@@ -68,17 +68,17 @@ function Gallery({ projects, project }: { projects: readonly ProjectChoice[]; pr
                   <ul className="grid">
                     {data.map((photo) => (
                       <li key={photo.id}>
-                        <button type="button" className="tile" onClick={() => filters.set({ photo: photo.id })}>
+                        <Button className="tile" onClick={() => filters.set({ photo: photo.id })}>
                           <PhotoImage photo={photo} alt="" sizes="(max-width: 700px) 45vw, 240px" />
                           <span className="label">{photo.description ?? photo.fileName}</span>
                           <span className="soft small">
                             {formatDay(photo.photoTakenDate ?? photo.sortDate, timeZone)}
                           </span>
-                        </button>
+                        </Button>
                       </li>
                     ))}
                   </ul>
-                  <Pager {...meta} />
+                  <Pager label="Pages of photos" meta={meta} />
                   {index >= 0 && (
                     <PhotoViewer
                       photos={data}

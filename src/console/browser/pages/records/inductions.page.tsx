@@ -1,79 +1,108 @@
-import { DataTable } from '../../components/data-table.tsx';
-import { ExportButton } from '../../components/export-button.tsx';
-import { PageHead } from '../../components/page-head.tsx';
-import { Pager, usePageOffset } from '../../components/pager.tsx';
-import { ProjectFilter } from '../../components/project-filter.tsx';
-import { SelectFilter } from '../../components/select-filter.tsx';
-import { Empty, Loaded } from '../../components/states.tsx';
-import { StatusBadge } from '../../components/status-badge.tsx';
-import { useUncachedClient } from '../../graphql/client.ts';
-import { type InductionStatus, InductionsDocument } from '../../graphql/generated.ts';
-import { readExportPage } from '../../graphql/read-export-page.ts';
+import { ChartPanel } from '../../components/bar-chart.tsx';
+import { Button } from '../../components/button.tsx';
+import { ProjectFilter, SelectFilter } from '../../components/filters.tsx';
+import { ListPage } from '../../components/list-page.tsx';
+import { usePageOffset } from '../../components/pager.tsx';
+import { Loaded } from '../../components/states.tsx';
+import { formatStatus, StatusBadge } from '../../components/status-badge.tsx';
+import { InductionFiguresDocument, type InductionStatus, InductionsDocument } from '../../graphql/generated.ts';
 import { useProjects } from '../../graphql/use-projects.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useFilters } from '../../shared/filters.ts';
-import { formatDay, formatEnum, toCalendarDate } from '../../shared/format.ts';
-import { useBuilder, useScope } from '../../shared/scope.tsx';
-import { INDUCTION_STATUSES, InductionChart } from './induction-chart.tsx';
+import { formatCount, formatDay, formatEnum, formatPlural, sum, toCalendarDate } from '../../shared/format.ts';
+import { useBuilder } from '../../shared/scope.tsx';
 
-const HEADER = ['Id', 'Number', 'Worker', 'Subcontractor', 'Project', 'Type', 'Status', 'Created', 'Changed'];
+const STATUSES = ['WAITING_REVIEW', 'CHANGES_REQUESTED', 'REVIEWED'] as const satisfies InductionStatus[];
 
 /** The inductions of all of a builder's projects. */
 export default function InductionsPage() {
-  const client = useUncachedClient();
-  const { id: builderId } = useBuilder();
-  const { timeZone } = useScope();
+  const { id: builderId, timeZone } = useBuilder();
   const filters = useFilters();
   const status = filters.get('status') as InductionStatus | undefined;
   const projectId = filters.get('project');
   const projects = useProjects(builderId);
   const chosen = { builderId, projectId, status };
-  const offset = usePageOffset();
-  const request = useRequest(InductionsDocument, { ...chosen, offset }, { live: true });
-  const readPage = async (cursor: string) => {
-    const { inductions } = await readExportPage(client, InductionsDocument, { ...chosen, cursor });
-    const rows = inductions.data.map((induction) => [
-      ...[induction.id, induction.identifier, induction.worker.fullName, induction.subcontractor.name],
-      ...[induction.project.name, induction.type, induction.status, induction.createdAt, induction.updatedAt],
-    ]);
-    return { rows, nextCursor: inductions.meta.nextCursor };
-  };
+  const request = useRequest(InductionsDocument, { ...chosen, offset: usePageOffset() }, { live: true });
   return (
-    <>
-      <PageHead title="Inductions" description="Introductions of workers to projects">
-        <ProjectFilter projects={projects.data} />
-        <SelectFilter name="status" label="Status" options={INDUCTION_STATUSES} />
-        <ExportButton
-          fileName={`inductions-${toCalendarDate(Date.now(), timeZone)}.csv`}
-          header={HEADER}
-          readPage={readPage}
-        />
-      </PageHead>
+    <ListPage
+      title="Inductions"
+      description="Introductions of workers to projects"
+      filters={
+        <>
+          <ProjectFilter projects={projects.data} />
+          <SelectFilter name="status" label="Status" options={STATUSES} />
+        </>
+      }
+      request={request}
+      page={({ inductions }) => inductions}
+      file={{
+        fileName: `inductions-${toCalendarDate(Date.now(), timeZone)}.csv`,
+        query: InductionsDocument,
+        variables: chosen,
+        columns: [
+          ['Id', ({ id }) => id],
+          ['Number', ({ identifier }) => identifier],
+          ['Worker', ({ worker }) => worker.fullName],
+          ['Subcontractor', ({ subcontractor }) => subcontractor.name],
+          ['Project', ({ project }) => project.name],
+          ['Type', ({ type }) => type],
+          ['Status', (induction) => induction.status],
+          ['Created', ({ createdAt }) => createdAt],
+          ['Changed', ({ updatedAt }) => updatedAt],
+        ],
+      }}
+      empty="No inductions match"
+      hint="Choose another project or status."
+      columns={[
+        { header: 'Worker', cell: ({ worker }) => worker.fullName, nowrap: true },
+        { header: 'Project', cell: ({ project }) => project.name },
+        { header: 'Subcontractor', cell: ({ subcontractor }) => subcontractor.name },
+        { header: 'Type', cell: ({ type }) => formatEnum(type) },
+        { header: 'Status', cell: (induction) => <StatusBadge status={induction.status} /> },
+        { header: 'Changed', cell: ({ updatedAt }) => formatDay(updatedAt, timeZone), nowrap: true },
+        { header: 'Number', cell: ({ identifier }) => identifier, number: true },
+      ]}
+    >
       <InductionChart builderId={builderId} projectId={projectId} />
-      <section className="panel" aria-label="Inductions">
-        <Loaded request={request} lines={12}>
-          {({ inductions: { data, meta } }) => (
-            <>
-              <DataTable
-                caption="Inductions"
-                empty={<Empty title="No inductions match">Choose another project or status.</Empty>}
-                rows={data}
-                rowKey={({ id }) => id}
-                columns={[
-                  { header: 'Worker', cell: ({ worker }) => worker.fullName, nowrap: true },
-                  { header: 'Project', cell: ({ project }) => project.name },
-                  { header: 'Subcontractor', cell: ({ subcontractor }) => subcontractor.name },
-                  { header: 'Type', cell: ({ type }) => formatEnum(type) },
-                  { header: 'Status', cell: (induction) => <StatusBadge status={induction.status} /> },
-                  { header: 'Changed', cell: ({ updatedAt }) => formatDay(updatedAt, timeZone), nowrap: true },
-                  { header: 'Number', cell: ({ identifier }) => identifier, number: true },
-                ]}
-              />
-              <Pager {...meta} />
-            </>
-          )}
-        </Loaded>
-      </section>
-    </>
+    </ListPage>
+  );
+}
+
+/** Inductions by status, each of which filters the list. */
+function InductionChart({ builderId, projectId }: { builderId: string; projectId: string | undefined }) {
+  const filters = useFilters();
+  const request = useRequest(InductionFiguresDocument, { builderId, projectId }, { live: true });
+  return (
+    <Loaded request={request} lines={2}>
+      {({ inductionsByStatus }) => {
+        const counts = STATUSES.map(
+          (status) => inductionsByStatus.find((point) => point.status === status)?.inductions ?? 0,
+        );
+        return (
+          <div className="columns figures">
+            <ChartPanel
+              heading="Inductions by status"
+              summary={formatPlural(sum(counts), 'induction')}
+              title="Inductions by status"
+              labelHeader="Status"
+              unit="Inductions"
+              labels={STATUSES.map(formatStatus)}
+              series={[{ name: 'Inductions', values: counts }]}
+              height={150}
+            />
+            <div className="stats column">
+              {STATUSES.map((status, index) => (
+                <Button key={status} className="stat" onClick={() => filters.set({ status })}>
+                  <b className={status !== 'REVIEWED' && counts[index]! > 0 ? 'warn' : undefined}>
+                    {formatCount(counts[index]!)}
+                  </b>
+                  <span>{formatStatus(status)}</span>
+                </Button>
+              ))}
+            </div>
+          </div>
+        );
+      }}
+    </Loaded>
   );
 }

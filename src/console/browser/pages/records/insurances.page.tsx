@@ -1,22 +1,32 @@
-import { DataTable } from '../../components/data-table.tsx';
-import { ExportButton } from '../../components/export-button.tsx';
-import { PageHead } from '../../components/page-head.tsx';
-import { Pager, usePageOffset } from '../../components/pager.tsx';
-import { SelectFilter } from '../../components/select-filter.tsx';
-import { Empty, Loaded } from '../../components/states.tsx';
+import { ChartPanel } from '../../components/bar-chart.tsx';
+import { SelectFilter } from '../../components/filters.tsx';
+import { ListPage } from '../../components/list-page.tsx';
+import { usePageOffset } from '../../components/pager.tsx';
+import { Loaded } from '../../components/states.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
-import { useUncachedClient } from '../../graphql/client.ts';
-import { type InsuranceStatus, InsurancesDocument, type InsuranceType } from '../../graphql/generated.ts';
-import { readExportPage } from '../../graphql/read-export-page.ts';
+import {
+  InsuranceFiguresDocument,
+  type InsuranceStatus,
+  InsurancesDocument,
+  type InsuranceType,
+} from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useFilters } from '../../shared/filters.ts';
-import { addDays, countDays, formatDay, formatEnum, toCalendarDate, toRecordedDay } from '../../shared/format.ts';
-import { useBuilder, useScope } from '../../shared/scope.tsx';
-import { InsuranceChart } from './insurance-chart.tsx';
+import {
+  addDays,
+  countDays,
+  formatDay,
+  formatEnum,
+  formatMonth,
+  toCalendarDate,
+  toRecordedDay,
+} from '../../shared/format.ts';
+import { useBuilder } from '../../shared/scope.tsx';
 
 const STATUSES = ['WAITING_REVIEW', 'REVIEWED', 'CHANGES_REQUESTED', 'EXPIRED'] as const satisfies InsuranceStatus[];
 const TYPES = ['PUBLIC_LIABILITY', 'WORK_COVER', 'OTHER'] as const satisfies InsuranceType[];
-const HEADER = ['Id', 'Name', 'Subcontractor', 'Type', 'Own type', 'Status', 'Expiry'];
+/** Months that the chart shows, from the present one. */
+const MONTHS = 12;
 
 /** Days until the end of cover that the filter offers. */
 const ENDS = [
@@ -33,62 +43,59 @@ function toExpiryRange(ends: string | undefined, today: string) {
 }
 
 export default function InsurancesPage() {
-  const client = useUncachedClient();
-  const { id: builderId } = useBuilder();
-  const { timeZone } = useScope();
+  const { id: builderId, timeZone } = useBuilder();
   const filters = useFilters();
   const today = toCalendarDate(Date.now(), timeZone);
   const chosen = {
     builderId,
     type: filters.get('type') as InsuranceType | undefined,
     status: filters.get('status') as InsuranceStatus | undefined,
-    ...{ ...toExpiryRange(filters.get('ends'), today), timeZone },
+    ...toExpiryRange(filters.get('ends'), today),
+    timeZone,
   };
-  const offset = usePageOffset();
-  const request = useRequest(InsurancesDocument, { ...chosen, offset }, { live: true });
-  const readPage = async (cursor: string) => {
-    const { insurances } = await readExportPage(client, InsurancesDocument, { ...chosen, cursor });
-    const rows = insurances.data.map((insurance) => [
-      ...[insurance.id, insurance.name, insurance.subcontractor.name, insurance.type, insurance.customType],
-      ...[insurance.status, insurance.expiry && toRecordedDay(insurance.expiry, timeZone)],
-    ]);
-    return { rows, nextCursor: insurances.meta.nextCursor };
-  };
+  const request = useRequest(InsurancesDocument, { ...chosen, offset: usePageOffset() }, { live: true });
   return (
-    <>
-      <PageHead title="Insurances" description="Of active subcontractors">
-        <SelectFilter name="ends" label="End of cover" options={ENDS} all="Any time" />
-        <SelectFilter name="type" label="Type" options={TYPES} />
-        <SelectFilter name="status" label="Status" options={STATUSES} />
-        <ExportButton fileName={`insurances-${today}.csv`} header={HEADER} readPage={readPage} />
-      </PageHead>
-      <InsuranceChart builderId={builderId} />
-      <section className="panel" aria-label="Insurances">
-        <Loaded request={request} lines={12}>
-          {({ insurances: { data, meta } }) => (
-            <>
-              <DataTable
-                caption="Insurances"
-                empty={<Empty title="No insurances match">Choose another end of cover, type or status.</Empty>}
-                rows={data}
-                rowKey={({ id }) => id}
-                columns={[
-                  { header: 'Subcontractor', cell: ({ subcontractor }) => subcontractor.name },
-                  { header: 'Insurance', cell: ({ name }) => name },
-                  { header: 'Type', cell: ({ type, customType }) => customType ?? formatEnum(type) },
-                  { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
-                  {
-                    header: 'Ends',
-                    cell: ({ expiry }) => expiry && <Expiry day={toRecordedDay(expiry, timeZone)} today={today} />,
-                  },
-                ]}
-              />
-              <Pager {...meta} />
-            </>
-          )}
-        </Loaded>
-      </section>
-    </>
+    <ListPage
+      title="Insurances"
+      description="Of active subcontractors"
+      filters={
+        <>
+          <SelectFilter name="ends" label="End of cover" options={ENDS} all="Any time" />
+          <SelectFilter name="type" label="Type" options={TYPES} />
+          <SelectFilter name="status" label="Status" options={STATUSES} />
+        </>
+      }
+      request={request}
+      page={({ insurances }) => insurances}
+      file={{
+        fileName: `insurances-${today}.csv`,
+        query: InsurancesDocument,
+        variables: chosen,
+        columns: [
+          ['Id', ({ id }) => id],
+          ['Name', ({ name }) => name],
+          ['Subcontractor', ({ subcontractor }) => subcontractor.name],
+          ['Type', ({ type }) => type],
+          ['Own type', ({ customType }) => customType],
+          ['Status', ({ status }) => status],
+          ['Expiry', ({ expiry }) => expiry && toRecordedDay(expiry, timeZone)],
+        ],
+      }}
+      empty="No insurances match"
+      hint="Choose another end of cover, type or status."
+      columns={[
+        { header: 'Subcontractor', cell: ({ subcontractor }) => subcontractor.name },
+        { header: 'Insurance', cell: ({ name }) => name },
+        { header: 'Type', cell: ({ type, customType }) => customType ?? formatEnum(type) },
+        { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
+        {
+          header: 'Ends',
+          cell: ({ expiry }) => expiry && <Expiry day={toRecordedDay(expiry, timeZone)} today={today} />,
+        },
+      ]}
+    >
+      <InsuranceChart builderId={builderId} today={today} />
+    </ListPage>
   );
 }
 
@@ -104,5 +111,34 @@ function Expiry({ day, today }: { day: string; today: string }) {
         days <= 30 && <span className="badge warn">{days === 0 ? 'today' : `in ${days} d`}</span>
       )}
     </span>
+  );
+}
+
+const nextMonth = (month: string): string => `${addDays(month, 31).slice(0, 7)}-01`;
+
+/** Insurances by the month in which cover ends. */
+function InsuranceChart({ builderId, today }: { builderId: string; today: string }) {
+  const from = `${today.slice(0, 7)}-01`;
+  const months = [from];
+  while (months.length < MONTHS) months.push(nextMonth(months.at(-1)!));
+  const until = addDays(nextMonth(months.at(-1)!), -1);
+  const request = useRequest(InsuranceFiguresDocument, { builderId, from, until }, { live: true });
+  return (
+    <Loaded request={request} lines={5}>
+      {({ insurancesByMonth }) => {
+        const countOf = (month: string) => insurancesByMonth.find((point) => point.month === month)?.insurances ?? 0;
+        return (
+          <ChartPanel
+            heading="End of cover by month"
+            title="Insurances by the month in which cover ends"
+            labelHeader="Month"
+            unit="Insurances"
+            labels={months.map(formatMonth)}
+            series={[{ name: 'Insurances', values: months.map(countOf) }]}
+            height={150}
+          />
+        );
+      }}
+    </Loaded>
   );
 }

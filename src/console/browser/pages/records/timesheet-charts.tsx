@@ -1,10 +1,10 @@
-import { ChartPanel } from '../../components/chart-panel.tsx';
-import { Panel } from '../../components/panel.tsx';
+import { ChartPanel } from '../../components/bar-chart.tsx';
+import { Panel } from '../../components/page.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { formatStatus } from '../../components/status-badge.tsx';
 import { TimesheetFiguresDocument, type TimesheetStatus } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
-import { formatNumber, formatShortDay } from '../../shared/format.ts';
+import { formatNumber, formatShortDay, sum } from '../../shared/format.ts';
 
 const STATUSES = ['APPROVED_2', 'APPROVED_1', 'WAITING_REVIEW', 'REJECTED'] as const satisfies TimesheetStatus[];
 /** Rows of the lists of projects and cost codes. */
@@ -28,13 +28,11 @@ export function TimesheetCharts({ builderId, projectId, costCodeId, status, star
       {({ hoursByWeek, hoursByProject, hoursByCostCode }) => {
         const shown = STATUSES.filter((one) => !status || one === status);
         const weeks = [...new Set(hoursByWeek.map(({ week }) => week))].sort();
-        const hoursOf = (week: string, one: TimesheetStatus) =>
-          hoursByWeek
-            .filter((point) => point.week === week && point.status === one)
-            .reduce((sum, { hours }) => sum + hours, 0);
         const points = hoursByWeek.filter((point) => shown.some((one) => one === point.status));
-        const hours = points.reduce((sum, point) => sum + point.hours, 0);
-        const sheets = points.reduce((sum, { timesheets }) => sum + timesheets, 0);
+        const hours = sum(points.map((point) => point.hours));
+        const sheets = sum(points.map(({ timesheets }) => timesheets));
+        const hoursOf = (week: string, one: TimesheetStatus) =>
+          sum(points.filter((point) => point.week === week && point.status === one).map((point) => point.hours));
         // The list has a message that nothing matches.
         if (sheets === 0) return null;
         return (
@@ -52,16 +50,13 @@ export function TimesheetCharts({ builderId, projectId, costCodeId, status, star
                 values: weeks.map((week) => hoursOf(week, one)),
               }))}
             />
-            <TopList
-              title="By project"
-              rows={hoursByProject.map((row) => ({ name: row.project.name, hours: row.hours }))}
-            />
-            <TopList
+            <TopHours title="By project" hours={hoursByProject.map((row) => [row.project.name, row.hours])} />
+            <TopHours
               title="By cost code"
-              rows={hoursByCostCode.map((row) => ({
-                name: row.costCode ? `${row.costCode.code} ${row.costCode.description}` : 'Without a cost code',
-                hours: row.hours,
-              }))}
+              hours={hoursByCostCode.map(({ costCode, hours: sumOf }) => [
+                costCode ? `${costCode.code} ${costCode.description}` : 'Without a cost code',
+                sumOf,
+              ])}
             />
           </div>
         );
@@ -70,20 +65,20 @@ export function TimesheetCharts({ builderId, projectId, costCodeId, status, star
   );
 }
 
-/** The largest sums, each with a bar that shows its share of the largest. */
-function TopList({ title, rows }: { title: string; rows: readonly { name: string; hours: number }[] }) {
-  const sorted = [...rows].sort((a, b) => b.hours - a.hours);
-  const rest = sorted.slice(TOP).reduce((sum, { hours }) => sum + hours, 0);
+/** The largest sums of hours, each with a bar that shows its share of the largest. */
+function TopHours({ title, hours }: { title: string; hours: readonly [name: string, hours: number][] }) {
+  const sorted = [...hours].sort(([, one], [, other]) => other - one);
+  const rest = sum(sorted.slice(TOP).map(([, value]) => value));
   return (
     <Panel title={title}>
       <ol className="body top-list">
-        {sorted.slice(0, TOP).map(({ name, hours }) => (
+        {sorted.slice(0, TOP).map(([name, value]) => (
           <li key={name}>
             <span className="label" title={name}>
               {name}
             </span>
-            <span>{formatNumber(hours)} h</span>
-            <i className="share" style={{ width: `${(hours / (sorted[0]?.hours || 1)) * 100}%` }} />
+            <span>{formatNumber(value)} h</span>
+            <i className="share" style={{ width: `${(value / (sorted[0]![1] || 1)) * 100}%` }} />
           </li>
         ))}
         {rest > 0 && (

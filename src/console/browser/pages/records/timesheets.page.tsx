@@ -1,14 +1,8 @@
-import { DataTable } from '../../components/data-table.tsx';
-import { ExportButton } from '../../components/export-button.tsx';
-import { PageHead } from '../../components/page-head.tsx';
-import { Pager, usePageOffset } from '../../components/pager.tsx';
-import { ProjectFilter } from '../../components/project-filter.tsx';
-import { DayFilter, SelectFilter } from '../../components/select-filter.tsx';
-import { Empty, Loaded } from '../../components/states.tsx';
+import { DayFilter, ProjectFilter, SelectFilter } from '../../components/filters.tsx';
+import { ListPage } from '../../components/list-page.tsx';
+import { usePageOffset } from '../../components/pager.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
-import { useUncachedClient } from '../../graphql/client.ts';
 import { CostCodesDocument, type TimesheetStatus, TimesheetsDocument } from '../../graphql/generated.ts';
-import { readExportPage } from '../../graphql/read-export-page.ts';
 import { useProjects } from '../../graphql/use-projects.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useFilters } from '../../shared/filters.ts';
@@ -19,14 +13,14 @@ import {
   formatNumber,
   formatPlural,
   roundNumber,
+  sum,
   toCalendarDate,
   toRecordedDay,
 } from '../../shared/format.ts';
-import { useBuilder, useScope } from '../../shared/scope.tsx';
+import { useBuilder } from '../../shared/scope.tsx';
 import { TimesheetCharts } from './timesheet-charts.tsx';
 
 const STATUSES = ['WAITING_REVIEW', 'APPROVED_1', 'APPROVED_2', 'REJECTED'] as const satisfies TimesheetStatus[];
-const HEADER = ['Id', 'Date', 'Person', 'Profile', 'Project', 'Hours', 'Time type', 'Cost code', 'Status', 'Notes'];
 /** Length of the default range in days. */
 const DEFAULT_DAYS = 42;
 /** Maximum length of the range of charts, in days with both ends. */
@@ -38,9 +32,7 @@ const toBound = (value: string | undefined, fallback: string) => (value === 'any
 const formatBound = (day: string | undefined, open: string) => (day ? formatDay(day, 'UTC') : open);
 
 export default function TimesheetsPage() {
-  const client = useUncachedClient();
-  const { id: builderId } = useBuilder();
-  const { timeZone } = useScope();
+  const { id: builderId, timeZone } = useBuilder();
   const filters = useFilters();
   const today = toCalendarDate(Date.now(), timeZone);
   const from = toBound(filters.get('from'), addDays(today, -DEFAULT_DAYS));
@@ -52,101 +44,75 @@ export default function TimesheetsPage() {
     status: filters.get('status') as TimesheetStatus | undefined,
   };
   const listFilter = { ...figureFilter, firstDay: from, lastDay: until, timeZone };
-  const offset = usePageOffset();
-  const request = useRequest(TimesheetsDocument, { ...listFilter, offset }, { live: true });
-  const costCodes = useRequest(CostCodesDocument, { builderId });
+  const request = useRequest(TimesheetsDocument, { ...listFilter, offset: usePageOffset() }, { live: true });
+  const costCodes = useRequest(CostCodesDocument, { builderId }).data?.costCodes.data ?? [];
   const projects = useProjects(builderId);
-  const readPage = async (cursor: string) => {
-    const { builder } = await readExportPage(client, TimesheetsDocument, { ...listFilter, cursor });
-    const { timesheets } = builder;
-    const rows = timesheets.data.map((sheet) => [
-      ...[
-        sheet.id,
-        toRecordedDay(sheet.date, timeZone),
-        sheet.profile.fullName,
-        sheet.profile.type,
-        sheet.project.name,
-      ],
-      ...[roundNumber(sheet.hours), sheet.timeType, sheet.costCode, sheet.status, sheet.notes],
-    ]);
-    return { rows, nextCursor: timesheets.meta.nextCursor };
-  };
+  const day = ({ date }: { date: string }) => toRecordedDay(date, timeZone);
   return (
-    <>
-      <PageHead
-        title="Timesheets"
-        description={
-          from || until
-            ? `${formatBound(from, 'the first day')} to ${formatBound(until, 'the last day')}`
-            : 'Of all days'
-        }
-      >
-        <ProjectFilter projects={projects.data} />
-        <SelectFilter name="status" label="Status" options={STATUSES} />
-        <SelectFilter
-          name="code"
-          label="Cost code"
-          options={
-            costCodes.data?.costCodes.data.map(
-              ({ id, code, description }) => [id, `${code} ${description}`] as const,
-            ) ?? []
-          }
-        />
-        <DayFilter name="from" label="From" fallback={from} />
-        <DayFilter name="until" label="Until" fallback={until} />
-        <ExportButton
-          fileName={`timesheets-${from ?? 'all'}-${until ?? 'all'}.csv`}
-          header={HEADER}
-          readPage={readPage}
-        />
-      </PageHead>
+    <ListPage
+      title="Timesheets"
+      description={
+        from || until ? `${formatBound(from, 'the first day')} to ${formatBound(until, 'the last day')}` : 'Of all days'
+      }
+      filters={
+        <>
+          <ProjectFilter projects={projects.data} />
+          <SelectFilter name="status" label="Status" options={STATUSES} />
+          <SelectFilter
+            name="code"
+            label="Cost code"
+            options={costCodes.map(({ id, code, description }) => [id, `${code} ${description}`] as const)}
+          />
+          <DayFilter name="from" label="From" fallback={from} />
+          <DayFilter name="until" label="Until" fallback={until} />
+        </>
+      }
+      request={request}
+      page={({ builder }) => builder.timesheets}
+      file={{
+        fileName: `timesheets-${from ?? 'all'}-${until ?? 'all'}.csv`,
+        query: TimesheetsDocument,
+        variables: listFilter,
+        columns: [
+          ['Id', ({ id }) => id],
+          ['Date', (sheet) => day(sheet)],
+          ['Person', ({ profile }) => profile.fullName],
+          ['Profile', ({ profile }) => profile.type],
+          ['Project', ({ project }) => project.name],
+          ['Hours', ({ hours }) => roundNumber(hours)],
+          ['Time type', ({ timeType }) => timeType],
+          ['Cost code', ({ costCode }) => costCode],
+          ['Status', ({ status }) => status],
+          ['Notes', ({ notes }) => notes],
+        ],
+      }}
+      empty="No timesheets match"
+      hint="Choose other days, or another project or cost code."
+      columns={[
+        { header: 'Person', cell: ({ profile }) => profile.fullName, nowrap: true },
+        { header: 'Date', cell: (sheet) => formatDay(day(sheet), 'UTC'), nowrap: true },
+        { header: 'Project', cell: ({ project }) => project.name },
+        { header: 'Cost code', cell: ({ costCode }) => costCode },
+        { header: 'Time type', cell: ({ timeType }) => timeType, nowrap: true },
+        { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
+        { header: 'Hours', cell: ({ hours }) => formatNumber(hours), number: true },
+      ]}
+      foot={(sheets) => (
+        <tfoot>
+          <tr>
+            <td colSpan={6}>Hours of the {formatPlural(sheets.length, 'timesheet')} on this page</td>
+            <td className="number" data-label="Hours">
+              {formatNumber(sum(sheets.map(({ hours }) => hours)))}
+            </td>
+          </tr>
+        </tfoot>
+      )}
+    >
       {from && until && countDays(from, until) < MAX_CHART_DAYS ? (
         <TimesheetCharts {...figureFilter} startDate={from} endDate={until} />
       ) : (
         <p className="notice">Charts show up to {MAX_CHART_DAYS} days. Choose a shorter range to see them.</p>
       )}
-      <section className="panel" aria-label="Timesheets">
-        <Loaded request={request} lines={12}>
-          {({
-            builder: {
-              timesheets: { data, meta },
-            },
-          }) => (
-            <>
-              <DataTable
-                caption="Timesheets"
-                empty={<Empty title="No timesheets match">Choose other days, or another project or cost code.</Empty>}
-                rows={data}
-                rowKey={({ id }) => id}
-                columns={[
-                  { header: 'Person', cell: ({ profile }) => profile.fullName, nowrap: true },
-                  {
-                    header: 'Date',
-                    cell: ({ date }) => formatDay(toRecordedDay(date, timeZone), 'UTC'),
-                    nowrap: true,
-                  },
-                  { header: 'Project', cell: ({ project }) => project.name },
-                  { header: 'Cost code', cell: ({ costCode }) => costCode },
-                  { header: 'Time type', cell: ({ timeType }) => timeType, nowrap: true },
-                  { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
-                  { header: 'Hours', cell: ({ hours }) => formatNumber(hours), number: true },
-                ]}
-                foot={
-                  <tfoot>
-                    <tr>
-                      <td colSpan={6}>Hours of the {formatPlural(data.length, 'timesheet')} on this page</td>
-                      <td className="number" data-label="Hours">
-                        {formatNumber(data.reduce((sum, { hours }) => sum + hours, 0))}
-                      </td>
-                    </tr>
-                  </tfoot>
-                }
-              />
-              <Pager {...meta} />
-            </>
-          )}
-        </Loaded>
-      </section>
-    </>
+    </ListPage>
   );
 }

@@ -1,7 +1,6 @@
 import { Link } from 'react-router';
-import { ChartPanel } from '../../components/chart-panel.tsx';
-import { PageHead } from '../../components/page-head.tsx';
-import { Panel } from '../../components/panel.tsx';
+import { ChartPanel } from '../../components/bar-chart.tsx';
+import { PageHead, Panel } from '../../components/page.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { TodayDocument, type TodayQuery } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
@@ -13,14 +12,15 @@ import {
   formatShortDay,
   formatTime,
   formatTimeZone,
+  listDaysUntil,
+  sum,
   toCalendarDate,
 } from '../../shared/format.ts';
 import { useBuilder, useScope } from '../../shared/scope.tsx';
 import { useNow } from '../../shared/use-now.ts';
 
-type Figures = TodayQuery;
-type Sites = NonNullable<Figures['workersOnSite']>;
-type Hours = NonNullable<Figures['signOnsByHour']>;
+/** Figures that the query returns where the role allows them. */
+type Figures = { [Field in keyof TodayQuery]-?: NonNullable<TodayQuery[Field]> };
 
 /** Days of the chart of workers: four weeks. */
 const DAYS = 28;
@@ -34,11 +34,8 @@ export default function TodayPage() {
   const now = useNow();
   const attendance = me.scopes.includes('read:attendance');
   const date = toCalendarDate(now, timeZone);
-  const request = useRequest(
-    TodayDocument,
-    { builderId: builder.id, date, from: addDays(date, 1 - DAYS), attendance },
-    { live: true },
-  );
+  const variables = { builderId: builder.id, date, from: addDays(date, 1 - DAYS), attendance };
+  const request = useRequest(TodayDocument, variables, { live: true });
   return (
     <>
       <PageHead
@@ -52,7 +49,7 @@ export default function TodayPage() {
             <div className="columns wide">
               <div className="stack">
                 {workersOnSite && <OnSite sites={workersOnSite} />}
-                {attendanceByDay && <WorkersByDay from={addDays(date, 1 - DAYS)} counts={attendanceByDay} />}
+                {attendanceByDay && <WorkersByDay date={date} counts={attendanceByDay} />}
               </div>
               {signOnsByHour && <SignOns hours={signOnsByHour} date={date} />}
             </div>
@@ -94,11 +91,11 @@ function Awaiting({ items }: { items: Figures['itemsAwaitingAction'] }) {
   );
 }
 
-function OnSite({ sites }: { sites: Sites }) {
+function OnSite({ sites }: { sites: Figures['workersOnSite'] }) {
   const address = useAddress();
   const sorted = [...sites].sort((a, b) => b.onSite - a.onSite || a.project.name.localeCompare(b.project.name));
   const most = Math.max(1, ...sorted.map(({ onSite }) => onSite));
-  const total = sorted.reduce((sum, { onSite }) => sum + onSite, 0);
+  const total = sum(sorted.map(({ onSite }) => onSite));
   return (
     <Panel title="On site now" aside={<span className="count">{formatCount(total)}</span>}>
       {sorted.length === 0 ? (
@@ -127,8 +124,9 @@ function OnSite({ sites }: { sites: Sites }) {
   );
 }
 
-function WorkersByDay({ from, counts }: { from: string; counts: NonNullable<Figures['attendanceByDay']> }) {
-  const days = Array.from({ length: DAYS }, (_, index) => addDays(from, index));
+function WorkersByDay({ date, counts }: { date: string; counts: Figures['attendanceByDay'] }) {
+  const days = listDaysUntil(date, DAYS);
+  const workersOn = (day: string) => counts.find((count) => count.date === day)?.workers ?? 0;
   return (
     <ChartPanel
       heading="Workers by day"
@@ -137,34 +135,29 @@ function WorkersByDay({ from, counts }: { from: string; counts: NonNullable<Figu
       labelHeader="Day"
       unit="Workers"
       labels={days.map(formatShortDay)}
-      series={[{ name: 'Workers', values: days.map((day) => counts.find(({ date }) => date === day)?.workers ?? 0) }]}
+      series={[{ name: 'Workers', values: days.map(workersOn) }]}
       height={130}
     />
   );
 }
 
-function SignOns({ hours, date }: { hours: Hours; date: string }) {
+function SignOns({ hours, date }: { hours: Figures['signOnsByHour']; date: string }) {
   const busy = hours.filter(({ signOns, typicalSignOns }) => signOns > 0 || typicalSignOns > 0).map(({ hour }) => hour);
   const from = Math.min(USUAL[0], ...busy);
   const until = Math.max(USUAL[1], ...busy);
   const shown = Array.from({ length: until - from + 1 }, (_, index) => from + index);
   const findPoint = (hour: number) => hours.find((point) => point.hour === hour);
-  const total = hours.reduce((sum, { signOns }) => sum + signOns, 0);
   const weekday = formatCalendarDay(date).split(' ')[0];
   return (
     <ChartPanel
       heading="Sign-ons by hour"
-      summary={`${formatCount(total)} today`}
+      summary={`${formatCount(sum(hours.map(({ signOns }) => signOns)))} today`}
       title={`Sign-ons by hour, today and on a typical ${weekday}`}
       labelHeader="Hour"
       labels={shown.map((hour) => `${String(hour).padStart(2, '0')}:00`)}
       series={[
         { name: 'Today', values: shown.map((hour) => findPoint(hour)?.signOns ?? 0) },
-        {
-          name: `Typical ${weekday}`,
-          values: shown.map((hour) => findPoint(hour)?.typicalSignOns ?? 0),
-          line: true,
-        },
+        { name: `Typical ${weekday}`, values: shown.map((hour) => findPoint(hour)?.typicalSignOns ?? 0), line: true },
       ]}
       unit="Sign-ons"
       height={240}

@@ -1,0 +1,53 @@
+import type { InputHTMLAttributes } from 'react';
+import { formatStatus } from './status-badge.tsx';
+
+/** Values, or pairs of a value and its label. */
+export type Options<Value extends string = string> = readonly (Value | readonly [value: Value, label: string])[];
+
+interface FieldProps<Value extends string = string> {
+  label: string;
+  value: Value;
+  onChange: (value: Value) => void;
+  required?: boolean;
+  disabled?: boolean;
+}
+
+type InputProps = FieldProps & Omit<InputHTMLAttributes<HTMLInputElement>, keyof FieldProps>;
+
+/** A field of one line, which a form requires unless it is told otherwise. */
+export const TextField = ({ label, onChange, required = true, ...input }: InputProps) => (
+  <label className="field">
+    {label}
+    <input required={required} {...input} onChange={({ target }) => onChange(target.value)} />
+  </label>
+);
+
+/** A field of several lines. */
+export const TextAreaField = ({ label, onChange, ...textarea }: FieldProps) => (
+  <label className="field">
+    {label}
+    <textarea {...textarea} onChange={({ target }) => onChange(target.value)} />
+  </label>
+);
+
+/** A choice of one value. */
+export const SelectField = <Value extends string>({
+  label,
+  options,
+  onChange,
+  ...select
+}: FieldProps<Value> & { options: Options<Value> }) => (
+  <label className="field">
+    {label}
+    <select {...select} onChange={({ target }) => onChange(target.value as Value)}>
+      {options.map((option) => {
+        const [value, text] = typeof option === 'string' ? [option, formatStatus(option)] : option;
+        return (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        );
+      })}
+    </select>
+  </label>
+);

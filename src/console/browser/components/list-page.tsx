@@ -1,0 +1,56 @@
+import type { ReactNode } from 'react';
+import type { AnyVariables } from 'urql';
+import { useFilters } from '../shared/filters.ts';
+import { DataTable, type TableProps } from './data-table.tsx';
+import { ExportButton, type ExportedList } from './export-button.tsx';
+import { PageHead } from './page.tsx';
+import type { PageMeta } from './pager.tsx';
+import { Loaded, type RequestState } from './states.tsx';
+
+interface Props<Data, Variables, Row> extends Omit<TableProps<Row>, 'name' | 'rows' | 'rowKey' | 'meta' | 'foot'> {
+  title: string;
+  description?: string;
+  /** Filters and actions beside the title. */
+  filters?: ReactNode;
+  /** The file of all rows of the filters. */
+  file?: Omit<ExportedList<Data, Variables, Row>, 'page'>;
+  /** Name of the list, where it is not the title. */
+  name?: string;
+  request: RequestState<Data>;
+  /** Returns the list's page in the data of the request. */
+  page: (data: Data) => { data: readonly Row[]; meta: PageMeta & { nextCursor?: string | null } };
+  foot?: (rows: readonly Row[]) => ReactNode;
+  /** Shows the row that the parameter `opens` names. The page may not have it. */
+  drawer?: (id: string, close: () => void, row: Row | undefined) => ReactNode;
+  /** Shown between the title and the list. */
+  children?: ReactNode;
+}
+
+/** A page with a list, its filters, and the record that is opened. */
+export function ListPage<Data, Variables extends AnyVariables, Row extends { id: string }>(
+  props: Props<Data, Variables, Row>,
+) {
+  const { title, description, filters, file, name = title, request, page, foot, drawer, children, ...table } = props;
+  const parameters = useFilters();
+  const { opens = '' } = table;
+  const opened = parameters.get(opens);
+  const find = (data: Data) => page(data).data.find(({ id }) => id === opened);
+  return (
+    <>
+      <PageHead title={title} description={description}>
+        {filters}
+        {file && <ExportButton {...file} page={page} />}
+      </PageHead>
+      {children}
+      <section className="panel" aria-label={name}>
+        <Loaded request={request}>
+          {(loaded) => {
+            const { data, meta } = page(loaded);
+            return <DataTable {...table} name={name} rows={data} meta={meta} foot={foot?.(data)} />;
+          }}
+        </Loaded>
+      </section>
+      {opened && drawer?.(opened, () => parameters.set({ [opens]: null }), request.data && find(request.data))}
+    </>
+  );
+}
