@@ -17,6 +17,7 @@ import {
 import { useEdit, useVersion } from '../../graphql/use-version.ts';
 import { formatEnum } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
+import { useForm } from '../../shared/use-form.ts';
 import { ClientFields, type ClientValues, toClientUpdate, toClientValues } from './client-fields.tsx';
 
 interface Props {
@@ -32,14 +33,14 @@ export function ClientDrawer({ client: read, onClose, onChanged }: Props) {
   const version = useVersion(read, onChanged);
   const { edit, running, error } = useEdit(version);
   const update = useEdit(version);
-  // Fields that are not edited show the record, which another person may change meanwhile.
-  const [edits, setEdits] = useState<Partial<ClientValues>>({});
   const [secret, setSecret] = useState<string | null>(null);
   const client = version.record;
   const { id } = client;
+  const stored = toClientValues(client);
+  const form = useForm(stored);
   const save = async () => {
-    const variables = { id, ...toClientUpdate(edits) };
-    if (await update.edit(UpdateClientDocument, variables, ({ updateClient }) => updateClient)) setEdits({});
+    const variables = { id, ...toClientUpdate(form.edits) };
+    if (await update.edit(UpdateClientDocument, variables, ({ updateClient }) => updateClient)) form.reset();
   };
   const rotate = async () => {
     const data = await edit(RotateClientSecretDocument, { id }, ({ rotateClientSecret }) => rotateClientSecret.client);
@@ -47,8 +48,9 @@ export function ClientDrawer({ client: read, onClose, onChanged }: Props) {
   };
   const disable = () => edit(DisableClientDocument, { id }, ({ disableClient }) => disableClient);
   const enable = () => edit(EnableClientDocument, { id }, ({ enableClient }) => enableClient);
-  const stored = toClientValues(client);
-  const present = (Object.keys(edits) as (keyof ClientValues)[]).map((key) => String(stored[key]) || 'none').join('; ');
+  const present = (Object.keys(form.edits) as (keyof ClientValues)[])
+    .map((key) => String(stored[key]) || 'none')
+    .join('; ');
   return (
     <Drawer title={client.name} onClose={onClose}>
       <div className="actions">
@@ -93,14 +95,9 @@ export function ClientDrawer({ client: read, onClose, onChanged }: Props) {
         action={update}
         onSubmit={save}
         submit={can('client.updated') && 'Save'}
-        disabled={Object.keys(edits).length === 0}
+        disabled={!form.isEdited}
       >
-        <ClientFields
-          type={client.type}
-          values={{ ...stored, ...edits }}
-          onChange={(changes) => setEdits({ ...edits, ...changes })}
-          disabled={!can('client.updated')}
-        />
+        <ClientFields type={client.type} form={form} disabled={!can('client.updated')} />
         <p className="soft small">Tokens lose a removed scope within a second.</p>
       </ActionForm>
       <Restricted action="client.updated" to="change clients and their secrets" />

@@ -1,5 +1,6 @@
 import { TextAreaField, TextField } from '../../components/fields.tsx';
 import type { ClientPartFragment, ClientType, UpdateClientMutationVariables } from '../../graphql/generated.ts';
+import type { Form } from '../../shared/use-form.ts';
 import { ScopeChoice } from './scope-choice.tsx';
 
 /** Values of the form of a client. Lists of addresses are texts with one a line. */
@@ -35,53 +36,23 @@ export const toClientUpdate = ({ scopes, redirectUris, origins, pilotAgreement, 
 
 interface Props {
   type: ClientType;
-  values: ClientValues;
-  onChange: (changes: Partial<ClientValues>) => void;
+  form: Form<ClientValues>;
   disabled?: boolean;
 }
 
 /** What can be changed of a client. */
-export function ClientFields({ type, values, onChange, disabled = false }: Props) {
-  return (
-    <>
-      <TextField
-        label="Name"
-        maxLength={200}
-        value={values.name}
-        disabled={disabled}
-        onChange={(name) => onChange({ name })}
-      />
-      <ScopeChoice
-        legend="Scopes"
-        scopes={values.scopes}
-        onChange={(scopes) => onChange({ scopes })}
-        internal={type === 'INTERNAL'}
-        disabled={disabled}
-      />
-      {values.scopes.includes('write:sign_on_events') && (
-        <TextField
-          label="Agreement of the pilot"
-          value={values.pilotAgreement}
-          disabled={disabled}
-          onChange={(pilotAgreement) => onChange({ pilotAgreement })}
-        />
-      )}
-      {type !== 'INTERNAL' && (
-        <TextAreaField
-          label="Redirect URIs, one a line"
-          value={values.redirectUris}
-          disabled={disabled}
-          onChange={(redirectUris) => onChange({ redirectUris })}
-        />
-      )}
-      {type === 'PUBLIC' && (
-        <TextAreaField
-          label="Browser origins, one a line"
-          value={values.origins}
-          disabled={disabled}
-          onChange={(origins) => onChange({ origins })}
-        />
-      )}
-    </>
-  );
-}
+export const ClientFields = ({ type, form: { values, bind }, disabled }: Props) => (
+  <>
+    <TextField label="Name" maxLength={200} disabled={disabled} {...bind('name')} />
+    <ScopeChoice legend="Scopes" internal={type === 'INTERNAL'} disabled={disabled} {...bind('scopes')} />
+    {values.scopes.includes('write:sign_on_events') && (
+      <TextField label="Agreement of the pilot" disabled={disabled} {...bind('pilotAgreement')} />
+    )}
+    {type !== 'INTERNAL' && (
+      <TextAreaField label="Redirect URIs, one a line" disabled={disabled} {...bind('redirectUris')} />
+    )}
+    {type === 'PUBLIC' && (
+      <TextAreaField label="Browser origins, one a line" disabled={disabled} {...bind('origins')} />
+    )}
+  </>
+);

@@ -4,6 +4,7 @@ import { SelectField } from '../../components/fields.tsx';
 import { SecretBox } from '../../components/notices.tsx';
 import { type ClientType, CreateClientDocument } from '../../graphql/generated.ts';
 import { useAction } from '../../graphql/use-action.ts';
+import { useForm } from '../../shared/use-form.ts';
 import { ClientFields, type ClientValues, toLines } from './client-fields.tsx';
 
 const NO_VALUES: ClientValues = { name: '', scopes: [], redirectUris: '', origins: '', pilotAgreement: '' };
@@ -17,7 +18,8 @@ const TYPES: readonly (readonly [ClientType, string])[] = [
 export function ClientForm({ integratorId, onClose }: { integratorId: string; onClose: () => void }) {
   const action = useAction();
   const [type, setType] = useState<ClientType>('CONFIDENTIAL');
-  const [values, setValues] = useState(NO_VALUES);
+  const form = useForm(NO_VALUES);
+  const { values } = form;
   const [created, setCreated] = useState<{ client: { id: string }; secret?: string | null } | null>(null);
   const submit = async () => {
     const { data } = await action.run(CreateClientDocument, {
@@ -50,7 +52,7 @@ export function ClientForm({ integratorId, onClose }: { integratorId: string; on
       onClose={onClose}
     >
       <SelectField label="Type" options={TYPES} value={type} onChange={setType} />
-      <ClientFields type={type} values={values} onChange={(changes) => setValues({ ...values, ...changes })} />
+      <ClientFields type={type} form={form} />
     </FormDialog>
   );
 }

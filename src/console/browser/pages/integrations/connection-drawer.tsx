@@ -88,7 +88,7 @@ export function ConnectionDrawer({ integratorId, connection, connected = [], cli
       >
         <ScopeChoice
           legend="Scopes that the builder allows"
-          scopes={scopes}
+          value={scopes}
           onChange={setEdited}
           disabled={!mayChange}
         />

@@ -23,6 +23,7 @@ import { useEdit, useVersion, type Version } from '../../graphql/use-version.ts'
 import { useFilters } from '../../shared/filters.ts';
 import { formatInstant, formatPlural } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
+import { useForm } from '../../shared/use-form.ts';
 import { EndpointFields, type EndpointValues, toEndpointVariables } from './endpoint-fields.tsx';
 import { ReplayForm } from './replay-form.tsx';
 
@@ -153,25 +154,20 @@ const describeResult = ({ responseStatus, error }: { responseStatus?: number | n
 function EndpointDetails({ version }: { version: Version<Endpoint> }) {
   const action = useEdit(version);
   const { id, url, types, builderIds } = version.record;
-  // Fields that are not edited show the record, which another person may change meanwhile.
-  const [edits, setEdits] = useState<Partial<EndpointValues>>({});
-  const isUnchanged = Object.keys(edits).length === 0;
+  const form = useForm<EndpointValues>({ url, types: types?.join('\n') ?? '', builderIds: builderIds ?? [] });
   const submit = async () => {
-    const variables = { endpointId: id, ...toEndpointVariables(edits) };
+    const variables = { endpointId: id, ...toEndpointVariables(form.edits) };
     const data = await action.edit(
       UpdateWebhookEndpointDocument,
       variables,
       (changed) => changed.updateWebhookEndpoint,
     );
-    if (data) setEdits({});
+    if (data) form.reset();
   };
   return (
-    <ActionForm className="side" action={action} onSubmit={submit} submit="Save" disabled={isUnchanged}>
+    <ActionForm className="side" action={action} onSubmit={submit} submit="Save" disabled={!form.isEdited}>
       <h3>What it receives</h3>
-      <EndpointFields
-        values={{ url, types: types?.join('\n') ?? '', builderIds: builderIds ?? [], ...edits }}
-        onChange={(changes) => setEdits({ ...edits, ...changes })}
-      />
+      <EndpointFields bind={form.bind} />
     </ActionForm>
   );
 }

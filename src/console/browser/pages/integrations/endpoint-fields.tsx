@@ -1,6 +1,7 @@
 import { BuilderName, BuilderPicker } from '../../components/builder-picker.tsx';
 import { Button } from '../../components/button.tsx';
 import { TextAreaField, TextField } from '../../components/fields.tsx';
+import type { Form } from '../../shared/use-form.ts';
 
 /** Values of the form of an endpoint. */
 export interface EndpointValues {
@@ -21,22 +22,13 @@ export function toEndpointVariables({ url, types, builderIds }: Partial<Endpoint
   };
 }
 
-interface Props {
-  values: EndpointValues;
-  onChange: (changes: Partial<EndpointValues>) => void;
-}
-
 /** What can be changed of a webhook endpoint. */
-export function EndpointFields({ values: { url, types, builderIds }, onChange }: Props) {
-  const remove = (id: string) => onChange({ builderIds: builderIds.filter((other) => other !== id) });
+export function EndpointFields({ bind }: { bind: Form<EndpointValues>['bind'] }) {
+  const { value: builderIds, onChange } = bind('builderIds');
   return (
     <>
-      <TextField label="Address" type="url" maxLength={2000} value={url} onChange={(text) => onChange({ url: text })} />
-      <TextAreaField
-        label="Types of events, such as timesheet.created; empty for all"
-        value={types}
-        onChange={(text) => onChange({ types: text })}
-      />
+      <TextField label="Address" type="url" maxLength={2000} {...bind('url')} />
+      <TextAreaField label="Types of events, such as timesheet.created; empty for all" {...bind('types')} />
       <fieldset>
         <legend>Builders</legend>
         {builderIds.length === 0 && <p className="soft">All that are connected</p>}
@@ -44,7 +36,7 @@ export function EndpointFields({ values: { url, types, builderIds }, onChange }:
           {builderIds.map((id) => (
             <li key={id} className="actions">
               <BuilderName id={id} />
-              <Button onClick={() => remove(id)}>Remove</Button>
+              <Button onClick={() => onChange(builderIds.filter((other) => other !== id))}>Remove</Button>
             </li>
           ))}
         </ul>
@@ -52,7 +44,7 @@ export function EndpointFields({ values: { url, types, builderIds }, onChange }:
           label="Only for a builder"
           value=""
           excluded={builderIds}
-          onChoose={({ id }) => onChange({ builderIds: [...builderIds, id] })}
+          onChoose={({ id }) => onChange([...builderIds, id])}
         />
       </fieldset>
     </>

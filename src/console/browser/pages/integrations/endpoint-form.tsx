@@ -4,6 +4,7 @@ import { SelectField } from '../../components/fields.tsx';
 import { SecretBox } from '../../components/notices.tsx';
 import { CreateWebhookEndpointDocument, type OneIntegratorQuery } from '../../graphql/generated.ts';
 import { useAction } from '../../graphql/use-action.ts';
+import { useForm } from '../../shared/use-form.ts';
 import { EndpointFields, type EndpointValues, toEndpointVariables } from './endpoint-fields.tsx';
 
 interface Props {
@@ -17,7 +18,7 @@ export function EndpointForm({ clients: { data, meta }, onClose }: Props) {
   const action = useAction();
   const able = data.filter(({ type }) => type === 'CONFIDENTIAL');
   const [clientId, setClientId] = useState(able[0]?.id ?? '');
-  const [values, setValues] = useState<EndpointValues>({ url: 'https://', types: '', builderIds: [] });
+  const { values, bind } = useForm<EndpointValues>({ url: 'https://', types: '', builderIds: [] });
   const [created, setCreated] = useState<{ secret?: string | null } | null>(null);
   const submit = async () => {
     const variables = { clientId, url: values.url, ...toEndpointVariables(values) };
@@ -42,7 +43,7 @@ export function EndpointForm({ clients: { data, meta }, onClose }: Props) {
         onChange={setClientId}
       />
       {meta.nextCursor && <p className="soft small">The first {data.length} clients are offered.</p>}
-      <EndpointFields values={values} onChange={(changes) => setValues({ ...values, ...changes })} />
+      <EndpointFields bind={bind} />
     </FormDialog>
   );
 }

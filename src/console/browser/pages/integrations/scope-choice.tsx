@@ -3,15 +3,15 @@ import { useRequest } from '../../graphql/use-request.ts';
 
 interface Props {
   legend: string;
-  scopes: readonly string[];
-  onChange: (scopes: string[]) => void;
+  value: readonly string[];
+  onChange: (scopes: readonly string[]) => void;
   /** Whether scopes of internal clients are offered too. */
   internal?: boolean;
   disabled?: boolean;
 }
 
 /** A choice of scopes, each with its description. */
-export function ScopeChoice({ legend, scopes, onChange, internal = false, disabled = false }: Props) {
+export function ScopeChoice({ legend, value: scopes, onChange, internal = false, disabled = false }: Props) {
   const { data } = useRequest(ScopesDocument, {});
   const offered = (data?.scopes ?? []).filter((entry) => internal || !entry.internal || scopes.includes(entry.scope));
   const toggle = (scope: string, isChosen: boolean) =>

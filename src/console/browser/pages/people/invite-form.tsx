@@ -6,6 +6,7 @@ import { Restricted } from '../../components/notices.tsx';
 import { type BuilderChoiceFragment, CreateUserDocument, type StaffRole } from '../../graphql/generated.ts';
 import { useAction } from '../../graphql/use-action.ts';
 import { useScope } from '../../shared/scope.tsx';
+import { useForm } from '../../shared/use-form.ts';
 import { type Link, PasswordLinkResult } from './password-link.tsx';
 
 /** Employers of a person: a builder, or the operator with a role. */
@@ -20,11 +21,9 @@ const EMPLOYERS: readonly (readonly [StaffRole | '', string])[] = [
 export function InviteForm({ onClose }: { onClose: () => void }) {
   const { builder: shown, can } = useScope();
   const action = useAction();
-  const [email, setEmail] = useState('');
-  const [name, setName] = useState('');
-  const [staffRole, setStaffRole] = useState<StaffRole | ''>('');
+  const { values, bind } = useForm({ email: '', name: '', staffRole: '' as StaffRole | '', role: 'MEMBER' });
   const [builder, setBuilder] = useState<BuilderChoiceFragment | undefined>(shown);
-  const [role, setRole] = useState('MEMBER');
+  const { email, name, staffRole, role } = values;
   const [link, setLink] = useState<Link | null>(null);
   const submit = async () => {
     const employer = staffRole ? { staffRole } : { builderId: builder?.id, role };
@@ -40,15 +39,13 @@ export function InviteForm({ onClose }: { onClose: () => void }) {
       result={link && <PasswordLinkResult link={link} />}
       onClose={onClose}
     >
-      <TextField label="Name" maxLength={160} value={name} onChange={setName} />
-      <TextField label="E-mail" type="email" value={email} onChange={setEmail} />
-      {can('staff.created') && (
-        <SelectField label="Works for" options={EMPLOYERS} value={staffRole} onChange={setStaffRole} />
-      )}
+      <TextField label="Name" maxLength={160} {...bind('name')} />
+      <TextField label="E-mail" type="email" {...bind('email')} />
+      {can('staff.created') && <SelectField label="Works for" options={EMPLOYERS} {...bind('staffRole')} />}
       {!staffRole && (
         <>
           <BuilderPicker label="Builder" value={builder?.name ?? ''} onChoose={setBuilder} />
-          <TextField label="Role, in the builder's words" maxLength={60} value={role} onChange={setRole} />
+          <TextField label="Role, in the builder's words" maxLength={60} {...bind('role')} />
         </>
       )}
       <Restricted action="staff.created" to="invite staff" />

@@ -21,6 +21,7 @@ import { useRequest } from '../../graphql/use-request.ts';
 import { useEdit, useVersion, type Version } from '../../graphql/use-version.ts';
 import { formatEnum } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
+import { useForm } from '../../shared/use-form.ts';
 import { Memberships } from './memberships.tsx';
 import { type Link, PasswordLinkResult } from './password-link.tsx';
 
@@ -106,27 +107,22 @@ function PersonActions({ version, kind }: { version: Version<PersonPartFragment>
 function DetailsForm({ version }: { version: Version<PersonPartFragment> }) {
   const action = useEdit(version);
   const person = version.record;
-  // Fields that are not edited show the record, which another person may change meanwhile.
-  const [edits, setEdits] = useState<{ name?: string; email?: string; staffRole?: StaffRole }>({});
-  const { name, email, staffRole } = { ...person, ...edits };
-  const unchanged = name === person.name && email === person.email && staffRole === person.staffRole;
+  const { values, edits, bind, reset } = useForm({
+    name: person.name,
+    email: person.email,
+    staffRole: person.staffRole,
+  });
+  const unchanged = Object.entries(values).every(([name, value]) => value === person[name as keyof typeof values]);
   const submit = async () => {
     const data = await action.edit(UpdateUserDocument, { id: person.id, ...edits }, ({ updateUser }) => updateUser);
-    if (data) setEdits({});
+    if (data) reset();
   };
   return (
     <ActionForm className="side" action={action} onSubmit={submit} submit="Save" primary={false} disabled={unchanged}>
       <h3>Details</h3>
-      <TextField label="Name" value={name} onChange={(value) => setEdits({ ...edits, name: value })} />
-      <TextField label="E-mail" type="email" value={email} onChange={(value) => setEdits({ ...edits, email: value })} />
-      {staffRole && (
-        <SelectField
-          label="Role"
-          options={ROLES}
-          value={staffRole}
-          onChange={(value) => setEdits({ ...edits, staffRole: value })}
-        />
-      )}
+      <TextField label="Name" {...bind('name')} />
+      <TextField label="E-mail" type="email" {...bind('email')} />
+      {values.staffRole && <SelectField label="Role" options={ROLES} {...bind('staffRole')} value={values.staffRole} />}
     </ActionForm>
   );
 }

@@ -1,0 +1,33 @@
+import { useState } from 'react';
+
+/** What a field of a form shows and changes. */
+interface Binding<Value> {
+  value: Value;
+  onChange: (value: Value) => void;
+}
+
+export interface Form<Values> {
+  values: Values;
+  /** Values that the person has changed. */
+  edits: Partial<Values>;
+  isEdited: boolean;
+  /** Returns the properties of the field of a value. */
+  bind<Name extends keyof Values>(name: Name): Binding<Values[Name]>;
+  reset(): void;
+}
+
+/** Returns the values of a form. Those that are not edited show the stored ones, which another person may change meanwhile. */
+export function useForm<Values extends object>(stored: Values): Form<Values> {
+  const [edits, setEdits] = useState<Partial<Values>>({});
+  const values = { ...stored, ...edits };
+  return {
+    values,
+    edits,
+    isEdited: Object.keys(edits).length > 0,
+    bind: (name) => ({
+      value: values[name],
+      onChange: (value) => setEdits((current) => ({ ...current, [name]: value })),
+    }),
+    reset: () => setEdits({}),
+  };
+}
