@@ -66,7 +66,7 @@ function BarChart({ title, labelHeader, labels, series, unit, height = 200 }: Ch
   return (
     <figure className="chart">
       {series.length > 1 && (
-        <div className="legend" aria-hidden="true">
+        <div className="legend soft small" aria-hidden="true">
           {series.map(({ name, line }, index) => (
             <span key={name}>
               <i className={line ? 'line' : undefined} style={{ background: `var(--chart-${index + 1})` }} />
@@ -75,7 +75,7 @@ function BarChart({ title, labelHeader, labels, series, unit, height = 200 }: Ch
           ))}
         </div>
       )}
-      <div className="unit soft" aria-hidden="true">
+      <div className="unit soft small" aria-hidden="true">
         {unit}
       </div>
       <div ref={container} aria-hidden="true" />

@@ -30,7 +30,7 @@ export function Sidebar({ open, onClose }: Props) {
       aria-label="Console"
       onKeyDown={({ key }) => key === 'Escape' && onClose()}
     >
-      <div className="brand">
+      <div className="logo">
         <img src={icon} alt="" width="28" height="28" />
         <span>
           Console
@@ -64,7 +64,7 @@ export function Sidebar({ open, onClose }: Props) {
           </div>
         ))}
       </nav>
-      <div className="sidebar-foot">
+      <div className="sidebar-foot small">
         <div>
           <strong>{me.name}</strong>
           <span className="soft">{formatEnum(me.role)}</span>

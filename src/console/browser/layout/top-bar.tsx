@@ -20,8 +20,7 @@ export function TopBar({ showsBuilder, onMenu }: { showsBuilder: boolean; onMenu
       {showsBuilder && (builder || isUnknownBuilder) && (
         <BuilderPicker label="Builder" hideLabel value={builder?.name ?? ''} onChoose={({ id }) => chooseBuilder(id)} />
       )}
-      <span className="grow" />
-      <span className="live" data-state={connection === 'online' ? 'online' : 'offline'} role="status">
+      <span className="live soft small" data-state={connection === 'online' ? 'online' : 'offline'} role="status">
         <span>{STATES[connection]}</span>
       </span>
       {me.regions.length > 1 ? (

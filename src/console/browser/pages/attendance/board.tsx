@@ -37,7 +37,7 @@ export function Board({ rows, date, now }: { rows: readonly BoardRow[]; date: st
           {formatPlural(rows.length, 'worker')}, {open} on site
           {conflicts > 0 && `, ${formatPlural(conflicts, 'conflict')}`}
         </h2>
-        <ul className="board-legend">
+        <ul className="board-legend soft small">
           {LEGEND.map(([state, label]) => (
             <li key={state}>
               <i className={state} />
