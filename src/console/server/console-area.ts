@@ -56,6 +56,8 @@ export interface ConsoleOperation {
 export interface ConsoleArea {
   /** In the schema definition language. */
   types: string;
+  /** Types of which there are lists with cursors: of `Client`, the pages are `ClientPage`. */
+  pages?: readonly string[];
   queries?: Record<string, ConsoleOperation>;
   mutations?: Record<string, ConsoleOperation>;
   /** Resolvers of fields, by type and field. Other fields are properties of their parent. They read by loaders, for all parents together. */

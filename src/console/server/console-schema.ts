@@ -29,7 +29,8 @@ export function buildConsoleSchema(integratorSchema: GraphQLSchema): GraphQLSche
     [MapperKind.MUTATION_ROOT_FIELD]: () => null,
     [MapperKind.OBJECT_FIELD]: (field, name, parent) => observeField(field, `${parent}.${name}`),
   });
-  const extended = extendSchema(queries, parse(consoleAreas.map(({ types }) => types).join('\n')));
+  const types = consoleAreas.flatMap((area) => [area.types, ...(area.pages ?? []).map(createPageType)]);
+  const extended = extendSchema(queries, parse(types.join('\n')));
   const resolvers: Record<string, Record<string, object>> = { Query: {}, Mutation: {} };
   for (const { queries = {}, mutations = {}, fields = {} } of consoleAreas) {
     for (const [name, operation] of Object.entries(queries)) resolvers.Query![name] = toRootField(operation, false);
@@ -44,6 +45,8 @@ export function buildConsoleSchema(integratorSchema: GraphQLSchema): GraphQLSche
     addResolversToSchema({ schema: extended, resolvers: resolvers as never, updateResolversInPlace: true }),
   );
 }
+
+const createPageType = (row: string) => `type ${row}Page { data: [${row}!]! meta: CursorMeta! }`;
 
 /** Returns the names of the console's page types, whose records count once for each in the cost of a query. */
 const findPages = (schema: GraphQLSchema): string[] =>

@@ -67,6 +67,7 @@ const showClient = (context: ConsoleContext, { id }: Identified) => findClient(c
 /** Integrators, clients and connections. */
 export const accessArea: ConsoleArea = {
   types: accessTypes,
+  pages: ['Integrator', 'Client', 'Connection'],
   queries: {
     integrators: listOperation('access.read', async (context, filter, page) => {
       const { integrators, nextCursor } = await listIntegrators(context, filter, page);

@@ -19,11 +19,6 @@ export const accessTypes = /* GraphQL */ `
     updatedAt: Timestamp!
   }
 
-  type IntegratorPage {
-    data: [Integrator!]!
-    meta: CursorMeta!
-  }
-
   enum ClientType {
     CONFIDENTIAL
     PUBLIC
@@ -59,11 +54,6 @@ export const accessTypes = /* GraphQL */ `
     createdAt: Timestamp!
   }
 
-  type ClientPage {
-    data: [Client!]!
-    meta: CursorMeta!
-  }
-
   "A client, with the secret that is returned once."
   type ClientWithSecret {
     client: Client!
@@ -87,11 +77,6 @@ export const accessTypes = /* GraphQL */ `
     scopes: [String!]!
     createdAt: Timestamp!
     updatedAt: Timestamp!
-  }
-
-  type ConnectionPage {
-    data: [Connection!]!
-    meta: CursorMeta!
   }
 
   "Description of a scope."

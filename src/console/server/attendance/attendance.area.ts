@@ -33,6 +33,7 @@ async function findChanges(
 /** Corrections of attendance. */
 export const attendanceArea: ConsoleArea = {
   types: attendanceTypes,
+  pages: ['Conflict'],
   queries: {
     conflicts: listOperation('person.read', listConflicts),
     conflict: { action: 'person.read', resolve: (_, { id }, context) => findConflict(context, id) },

@@ -54,11 +54,6 @@ export const attendanceTypes = /* GraphQL */ `
     updatedAt: Timestamp!
   }
 
-  type ConflictPage {
-    data: [Conflict!]!
-    meta: CursorMeta!
-  }
-
   "What changed since a cursor."
   type Changes {
     "The value of 'after' for the next poll."

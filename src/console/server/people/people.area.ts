@@ -71,6 +71,7 @@ async function listAudit(context: ConsoleContext, filter: AuditFilter, { limit, 
 /** Users and the audit log. */
 export const peopleArea: ConsoleArea = {
   types: peopleTypes,
+  pages: ['User', 'AuditEntry'],
   queries: {
     people: listOperation('person.read', async (context, { hasPassword, ...filter }, page) => {
       const { users, nextCursor } = await listUsers(context, { ...filter, password: hasPassword }, page);

@@ -15,11 +15,6 @@ export const peopleTypes = /* GraphQL */ `
     updatedAt: Timestamp!
   }
 
-  type UserPage {
-    data: [User!]!
-    meta: CursorMeta!
-  }
-
   "A user's place in a builder's account."
   type Membership {
     builder: Builder!
@@ -76,11 +71,6 @@ export const peopleTypes = /* GraphQL */ `
     before: JsonObject
     "Changed properties after; null for a deleted object."
     after: JsonObject
-  }
-
-  type AuditEntryPage {
-    data: [AuditEntry!]!
-    meta: CursorMeta!
   }
 
   "An action that the audit log has entries of."

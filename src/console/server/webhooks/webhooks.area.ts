@@ -50,6 +50,7 @@ const loadProgress = (context: ConsoleContext, endpointId: string) =>
 /** Webhook endpoints and their deliveries. */
 export const webhookArea: ConsoleArea = {
   types: webhookTypes,
+  pages: ['WebhookEndpoint'],
   queries: {
     webhookEndpoints: listOperation('access.read', async ({ database }, filter, page) => {
       const { endpoints, nextCursor } = await listEndpointPage(database, filter, page);

@@ -16,11 +16,6 @@ export const webhookTypes = /* GraphQL */ `
     deliveries(status: WebhookDeliveryStatus, after: String, limit: Int = 25): WebhookDeliveryPage!
   }
 
-  type WebhookEndpointPage {
-    data: [WebhookEndpoint!]!
-    meta: CursorMeta!
-  }
-
   "Where a replay begins."
   input ReplayStart {
     "Events after this instant are delivered again."
