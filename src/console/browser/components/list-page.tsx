@@ -1,11 +1,12 @@
 import type { ReactNode } from 'react';
 import type { AnyVariables } from 'urql';
+import type { Request } from '../graphql/use-request.ts';
 import { useFilters } from '../shared/filters.ts';
 import { DataTable, type TableProps } from './data-table.tsx';
 import { ExportButton, type ExportedList } from './export-button.tsx';
 import { PageHead } from './page.tsx';
 import type { PageMeta } from './pager.tsx';
-import { Loaded, type RequestState } from './states.tsx';
+import { Loaded } from './states.tsx';
 
 interface Props<Data, Variables, Row> extends Omit<TableProps<Row>, 'name' | 'rows' | 'rowKey' | 'meta' | 'foot'> {
   title: string;
@@ -16,7 +17,7 @@ interface Props<Data, Variables, Row> extends Omit<TableProps<Row>, 'name' | 'ro
   file?: Omit<ExportedList<Data, Variables, Row>, 'page'>;
   /** Name of the list, where it is not the title. */
   name?: string;
-  request: RequestState<Data>;
+  request: Request<Data>;
   /** Returns the list's page in the data of the request. */
   page: (data: Data) => { data: readonly Row[]; meta: PageMeta & { nextCursor?: string | null } };
   foot?: (rows: readonly Row[]) => ReactNode;

@@ -1,5 +1,6 @@
 import { Component, type ReactNode } from 'react';
 import { describeError, type RequestError } from '../graphql/errors.ts';
+import type { Request } from '../graphql/use-request.ts';
 import { Button } from './button.tsx';
 import { Glyph, type GlyphName } from './glyph.tsx';
 
@@ -40,14 +41,8 @@ const Failure = ({ glyph, title, detail, button, onRetry }: FailureProps) => (
   </div>
 );
 
-export interface RequestState<Data> {
-  data: Data | undefined;
-  error: RequestError | undefined;
-  retry: () => void;
-}
-
 interface LoadedProps<Data> {
-  request: RequestState<Data>;
+  request: Pick<Request<Data>, 'data' | 'error' | 'retry'>;
   lines?: number;
   children: (data: Data) => ReactNode;
 }

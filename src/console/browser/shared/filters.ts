@@ -45,13 +45,8 @@ export function useFilters(): Filters {
 export function useAddress(): (page: string, filters?: Changes) => string {
   const [parameters] = useSearchParams();
   return (page, filters = {}) => {
-    const kept = new URLSearchParams();
-    for (const name of SCOPE) {
-      const value = parameters.get(name);
-      if (value) kept.set(name, value);
-    }
-    for (const [name, value] of Object.entries(filters)) if (value) kept.set(name, value);
-    const query = kept.toString();
+    const scope = Object.fromEntries(SCOPE.map((name) => [name, parameters.get(name)]));
+    const query = changeParameters(new URLSearchParams(), { ...scope, ...filters }).toString();
     return query ? `${page}?${query}` : page;
   };
 }

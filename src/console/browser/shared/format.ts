@@ -3,11 +3,11 @@ const LOCALE = 'en-AU';
 
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
-function formatter(timeZone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  const key = `${timeZone} ${JSON.stringify(options)}`;
+function formatter(timeZone: string, options: Intl.DateTimeFormatOptions, locale = LOCALE): Intl.DateTimeFormat {
+  const key = `${timeZone} ${locale} ${JSON.stringify(options)}`;
   let found = formatters.get(key);
   if (!found) {
-    found = new Intl.DateTimeFormat(LOCALE, { timeZone, ...options });
+    found = new Intl.DateTimeFormat(locale, { timeZone, ...options });
     formatters.set(key, found);
   }
   return found;
@@ -41,14 +41,9 @@ export const formatCalendarDay = (date: string): string =>
 export const formatInstant = (instant: string | number | Date, timeZone: string): string =>
   `${formatDay(instant, timeZone)}, ${formatTime(instant, timeZone)}`;
 
-/** Returns the calendar date (`2026-11-22`) of an instant in a time zone. */
-export function toCalendarDate(instant: string | number | Date, timeZone: string): string {
-  const parts = formatter(timeZone, { year: 'numeric', month: '2-digit', day: '2-digit' }).formatToParts(
-    new Date(instant),
-  );
-  const value = (type: string) => parts.find((part) => part.type === type)!.value;
-  return `${value('year')}-${value('month')}-${value('day')}`;
-}
+/** Returns the calendar date (`2026-11-22`) of an instant in a time zone. The numeric dates of Sweden are those of ISO 8601. */
+export const toCalendarDate = (instant: string | number | Date, timeZone: string): string =>
+  formatter(timeZone, {}, 'sv-SE').format(new Date(instant));
 
 /** Returns the calendar date of an instant in a time zone. Midnight UTC is a day without a time zone. RED-31. */
 export const toRecordedDay = (instant: string, timeZone: string): string =>
@@ -69,14 +64,9 @@ export const listDaysUntil = (until: string, count: number): string[] =>
 export function millisecondsIntoDay(instant: string | number | Date, date: string, timeZone: string): number {
   const time = new Date(instant);
   const days = (Date.parse(toCalendarDate(time, timeZone)) - Date.parse(date)) / 86_400_000;
-  const parts = formatter(timeZone, {
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    hourCycle: 'h23',
-  }).formatToParts(time);
-  const value = (type: string) => Number(parts.find((part) => part.type === type)!.value);
-  return ((days * 24 + value('hour')) * 60 + value('minute')) * 60_000 + value('second') * 1000;
+  const clock = formatter(timeZone, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
+  const [hours, minutes, seconds] = clock.format(time).split(':').map(Number) as [number, number, number];
+  return ((days * 24 + hours) * 60 + minutes) * 60_000 + seconds * 1000;
 }
 
 /** Formats a duration as `7 h 05 min`. */

@@ -35,7 +35,7 @@ export function ReportDrawer({ builderId, photoReportId, onClose }: Props) {
               ]}
             />
             <article className="report">
-              <PageContent page={report.page as Page} depth={2} />
+              <PageContent page={report.page as Page} />
             </article>
           </>
         )}
@@ -48,14 +48,14 @@ type Block = ReportBlocksFragment['blocks'][number] & { childPage?: Page };
 type Page = Omit<ReportBlocksFragment, 'blocks'> & { blocks: Block[] };
 type Runs = readonly { text: string; marks: readonly string[] }[];
 
-function PageContent({ page, depth }: { page: Page; depth: number }) {
+function PageContent({ page }: { page: Page }) {
   return (
     <>
       {page.shortDescription && <p className="soft">{page.shortDescription}</p>}
       {page.blocks
         .filter((block) => !isTitle(block, page))
         .map((block) => (
-          <BlockContent key={block.sourceBlockId} block={block} depth={depth} />
+          <BlockContent key={block.sourceBlockId} block={block} />
         ))}
     </>
   );
@@ -72,7 +72,7 @@ function toListClass({ type, items }: Extract<Block, { __typename: 'ReportList' 
   return type === 'ORDERED_LIST' ? 'ordered' : 'bulleted';
 }
 
-function BlockContent({ block, depth }: { block: Block; depth: number }) {
+function BlockContent({ block }: { block: Block }) {
   switch (block.__typename) {
     case 'ReportText':
       return (
@@ -116,7 +116,7 @@ function BlockContent({ block, depth }: { block: Block; depth: number }) {
       return block.childPage ? (
         <section className="side">
           <h3>{block.childPage.title}</h3>
-          <PageContent page={block.childPage} depth={depth + 1} />
+          <PageContent page={block.childPage} />
         </section>
       ) : (
         <p className="soft small">Pages further in are not shown here.</p>
