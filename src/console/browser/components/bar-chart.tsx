@@ -75,7 +75,7 @@ function BarChart({ title, labelHeader, labels, series, unit, height = 200 }: Ch
           ))}
         </div>
       )}
-      <div className="unit soft small" aria-hidden="true">
+      <div className="unit soft" aria-hidden="true">
         {unit}
       </div>
       <div ref={container} aria-hidden="true" />
