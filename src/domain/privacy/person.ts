@@ -42,9 +42,38 @@ export function groupPersonIds(ids: readonly string[]): PersonIds {
   return grouped;
 }
 
-/** Returns the table of the persons of a kind. */
-const personTable = (tables: readonly PersonalTable[], kind: PersonKind): PersonalTable =>
-  tables.find(({ declaration }) => declaration.of?.[kind] === 'id')!;
+/** A record of a person. */
+interface PersonRecord {
+  id: string;
+  kind: PersonKind;
+  builderId: string | null;
+  name: string;
+  email: string | null;
+}
+
+/**
+ * Selects the records of a kind.
+ *
+ * @param where returns the condition, of SQL expressions of the name and the e-mail address
+ */
+async function selectPeople(
+  em: EntityManager,
+  tables: readonly PersonalTable[],
+  kind: PersonKind,
+  where: (name: string, email: string) => string,
+  values: string[],
+): Promise<PersonRecord[]> {
+  const { table, declaration, columnOf } = tables.find(({ declaration: { of } }) => of?.[kind] === 'id')!;
+  const toSql = (property = '') => (columnOf(property) ? quote(columnOf(property)!) : 'null');
+  const [name, email] = [toSql(declaration.name![0]), toSql(declaration.email?.[0])];
+  const { rows } = await executeBound<Omit<PersonRecord, 'kind'>>(
+    em,
+    `select id, ${toSql('builderId')} as "builderId", ${name} as name, ${email} as email
+      from ${quote(table)} where ${where(name, email)} order by id`,
+    values,
+  );
+  return rows.map((row) => ({ ...row, kind }));
+}
 
 /** Builders of users: of their memberships, and those that they have left. */
 const FORMER_BUILDERS = `select builder_id as id from membership where user_id = any(?::text[])
@@ -62,15 +91,10 @@ export async function loadPerson(
   const found = new Set<string>();
   for (const kind of PERSON_KINDS) {
     if (ids[kind].length === 0) continue;
-    const { table, declaration, columnOf } = personTable(tables, kind);
-    const { name = [], email = [] } = declaration;
-    const columns = ['id', ...name, ...email, ...(columnOf('builderId') ? ['builderId'] : [])];
-    const list = columns.map((property) => `${quote(columnOf(property)!)} as ${quote(property)}`).join(', ');
-    const sql = `select ${list} from ${quote(table)} where id = any(?::text[])`;
-    for (const row of await em.execute<Record<string, string | null>[]>(sql, [toArray(ids[kind])])) {
-      found.add(row.id!);
-      for (const property of name) if (row[property]) names.add(row[property]);
-      for (const property of email) if (row[property]) emails.add(row[property]);
+    for (const row of await selectPeople(em, tables, kind, () => 'id = any(?::text[])', [toArray(ids[kind])])) {
+      found.add(row.id);
+      if (row.name) names.add(row.name);
+      if (row.email) emails.add(row.email);
       if (row.builderId) builderIds.add(row.builderId);
     }
   }
@@ -88,36 +112,17 @@ export async function loadPerson(
   return { person: { ids, names: [...names], emails: [...emails], builderIds: [...builderIds], isStaff }, missing };
 }
 
-/** A record of a person that a search has found. */
-interface FoundPerson {
-  id: string;
-  kind: PersonKind;
-  builderId: string | null;
-  name: string;
-  email: string | null;
-}
-
 /** Returns the records of people with the name, also with the family name first, or the e-mail address. */
 export async function findPeople(
   em: EntityManager,
   tables: readonly PersonalTable[],
   text: string,
-): Promise<FoundPerson[]> {
-  const found: FoundPerson[] = [];
-  for (const kind of PERSON_KINDS) {
-    const { table, declaration, columnOf } = personTable(tables, kind);
-    const [name] = declaration.name!;
-    const [email] = declaration.email ?? [];
-    const column = (property: string | undefined) =>
-      property && columnOf(property) ? quote(columnOf(property)!) : null;
-    const [nameColumn, emailColumn, builderColumn] = [column(name)!, column(email), column('builderId')];
-    const sql = `select id, ${builderColumn ?? 'null'} as "builderId", ${nameColumn} as name, ${emailColumn ?? 'null'} as email
-      from ${quote(table)} where comparable_text(${nameColumn}) = any(?::text[])
-        or comparable_text(${emailColumn ?? 'null'}) = ? order by id`;
-    const values = [toArray(toNameForms(text)), toComparableText(text)];
-    const { rows } = await executeBound<Omit<FoundPerson, 'kind'>>(em, sql, values);
-    found.push(...rows.map((row) => ({ ...row, kind })));
-  }
+): Promise<PersonRecord[]> {
+  const where = (name: string, email: string) =>
+    `comparable_text(${name}) = any(?::text[]) or comparable_text(${email}) = ?`;
+  const values = [toArray(toNameForms(text)), toComparableText(text)];
+  const found: PersonRecord[] = [];
+  for (const kind of PERSON_KINDS) found.push(...(await selectPeople(em, tables, kind, where, values)));
   return found;
 }
 
