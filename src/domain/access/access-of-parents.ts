@@ -13,30 +13,18 @@ import { toClient, toConnection, toIntegrator, toMembership } from './list-acces
 type Keys = readonly string[];
 
 /** Returns the integrators with these ids, by id. */
-export async function findIntegrators(database: Database, ids: Keys) {
-  const rows = await database.fork().find(Integrator, { id: { $in: [...ids] } });
-  return new Map(rows.map((row) => [row.id, toIntegrator(row)]));
-}
+export const findIntegrators = (database: Database, ids: Keys) => findByIds(database, Integrator, ids, toIntegrator);
 
 /** Returns the clients with these ids, by id. */
-export async function findClients(database: Database, ids: Keys) {
-  const rows = await database.fork().find(OAuthClient, { id: { $in: [...ids] } });
-  return new Map(rows.map((row) => [row.id, toClient(row)]));
-}
+export const findClients = (database: Database, ids: Keys) => findByIds(database, OAuthClient, ids, toClient);
 
 /** Returns the first clients of each integrator, in the order of creation. */
-export const findClientsOf = async (database: Database, integratorIds: Keys, limit: number) =>
-  groupBy(integratorIds, await findChildren(database, OAuthClient, 'integratorId', integratorIds, limit), (client) => [
-    client.integratorId!,
-    toClient(client),
-  ]);
+export const findClientsOf = (database: Database, integratorIds: Keys, limit: number) =>
+  findChildren(database, OAuthClient, 'integratorId', integratorIds, limit, toClient);
 
 /** Returns the first connections of each integrator, in the order of creation. */
-export const findConnectionsOf = async (database: Database, integratorIds: Keys, limit: number) =>
-  groupBy(integratorIds, await findChildren(database, Connection, 'integratorId', integratorIds, limit), (row) => [
-    row.integratorId,
-    toConnection(row),
-  ]);
+export const findConnectionsOf = (database: Database, integratorIds: Keys, limit: number) =>
+  findChildren(database, Connection, 'integratorId', integratorIds, limit, toConnection);
 
 /** Returns how many clients and connections of each integrator are active. */
 export async function countActiveOf(database: Database, integratorIds: Keys) {
@@ -51,11 +39,8 @@ export async function countActiveOf(database: Database, integratorIds: Keys) {
 }
 
 /** Returns the first memberships of each user, in the order of creation. */
-export const findMembershipsOf = async (database: Database, userIds: Keys, limit: number) =>
-  groupBy(userIds, await findChildren(database, Membership, 'userId', userIds, limit), (row) => [
-    row.userId,
-    toMembership(row),
-  ]);
+export const findMembershipsOf = (database: Database, userIds: Keys, limit: number) =>
+  findChildren(database, Membership, 'userId', userIds, limit, toMembership);
 
 /** Returns the ids and times of each client's valid secrets, the newest first. */
 export async function findSecretsOf(database: Database, clientIds: Keys) {
@@ -70,14 +55,25 @@ export async function findSecretsOf(database: Database, clientIds: Keys) {
   ]);
 }
 
+async function findByIds<T extends { id: string }, V>(
+  database: Database,
+  entity: EntityClass<T>,
+  ids: Keys,
+  toValue: (row: T) => V,
+): Promise<Map<string, V>> {
+  const rows = (await database.fork().find(entity, { id: { $in: [...ids] } } as never)) as T[];
+  return new Map(rows.map((row) => [row.id, toValue(row)]));
+}
+
 /** Returns at most `limit` rows of each parent, those with the lowest ids. */
-async function findChildren<T extends object>(
+async function findChildren<T extends object, V>(
   database: Database,
   entity: EntityClass<T>,
   parent: keyof T & string,
   keys: Keys,
   limit: number,
-): Promise<T[]> {
+  toValue: (row: T) => V,
+): Promise<Map<string, V[]>> {
   const { tableName, properties } = database.metadata.get(entity);
   const column = (properties as Record<string, EntityProperty>)[parent]!.fieldNames[0]!;
   const em = database.fork();
@@ -87,7 +83,8 @@ async function findChildren<T extends object>(
     [keys.join(), limit],
   );
   const where = { id: { $in: children.map(({ id }) => id) } };
-  return (await em.find(entity, where as never, { orderBy: { id: 'asc' } as never })) as T[];
+  const rows = (await em.find(entity, where as never, { orderBy: { id: 'asc' } as never })) as T[];
+  return groupBy(keys, rows, (row) => [row[parent] as string, toValue(row)]);
 }
 
 /** Returns the values of each key, none for a key without any. */
