@@ -1,15 +1,15 @@
-import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { inChunks } from '../auth/json-chunks.ts';
 import { RequestUsage } from '../auth/request-usage.ts';
-import { rejectOtherMethods } from '../http/method-not-allowed.ts';
 import { configurePages, registerPages } from '../oauth/interaction/configure-pages.ts';
 import type { PageDependencies, RegionalUser } from '../oauth/interaction/page-request.ts';
+import { createAsset, registerAssets } from '../oauth/interaction/pages/assets.ts';
 import { createErrorPage } from '../oauth/interaction/pages/error.page.ts';
 import { renderSignedInUser } from '../oauth/interaction/pages/forms.ts';
 import { html } from '../oauth/interaction/pages/html.ts';
 import { createSignedOutPage } from '../oauth/interaction/pages/signed-out.page.ts';
+import { createPageHeaders } from '../oauth/interaction/send-page.ts';
 import { signIn, signOut } from '../oauth/interaction/sign-in.ts';
 import type { FairShares } from '../shared/fair-shares.ts';
 import { inSlices } from '../shared/time-slice.ts';
@@ -26,7 +26,7 @@ interface ReportPagesDependencies extends PageDependencies {
   limitPageRequest: (request: FastifyRequest) => Promise<void>;
 }
 
-const STYLESHEET_PATH = `/reports/assets/report-${createHash('sha256').update(STYLES).digest('hex').slice(0, 16)}.css`;
+const stylesheet = createAsset('/reports/assets/report', 'css', STYLES);
 
 /**
  * Registers `/reports/{photoReportId}`, a photo report as a page for the members of its builder, and its sign-in pages. The
@@ -34,10 +34,7 @@ const STYLESHEET_PATH = `/reports/assets/report-${createHash('sha256').update(ST
  */
 export async function registerReportPages(app: FastifyInstance, dependencies: ReportPagesDependencies): Promise<void> {
   const { storages, shares, baseUrl, limitPageRequest } = dependencies;
-  const policy = [
-    ...["default-src 'none'", "style-src 'self'", `img-src 'self' ${new URL(baseUrl).origin}`],
-    ...["form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"],
-  ].join('; ');
+  const headers = createPageHeaders([new URL(baseUrl).origin]);
 
   const showReport = async (page: ReportPageRequest): Promise<FastifyReply> => {
     const users = await page.findUsers();
@@ -53,14 +50,8 @@ export async function registerReportPages(app: FastifyInstance, dependencies: Re
       );
       if (!view) continue;
       usage.streamedBytes = view.contentBytes;
-      const chunks = inChunks(renderReportPage(view, page.formContext(), STYLESHEET_PATH));
-      return page.reply
-        .headers({
-          'Content-Type': 'text/html; charset=utf-8',
-          'Content-Security-Policy': policy,
-          'X-Frame-Options': 'DENY',
-        })
-        .send(Readable.from(inSlices(chunks), { highWaterMark: 1 }));
+      const chunks = inChunks(renderReportPage(view, page.formContext(), stylesheet.path));
+      return page.reply.headers(headers).send(Readable.from(inSlices(chunks), { highWaterMark: 1 }));
     }
     return showNotFound(page, users[0]!);
   };
@@ -74,12 +65,7 @@ export async function registerReportPages(app: FastifyInstance, dependencies: Re
       const reportId = getReportId(request);
       return isReportId(reportId) ? `/reports/${reportId}` : null;
     });
-    pages.get(STYLESHEET_PATH, async (_request, reply) =>
-      reply
-        .headers({ 'Content-Type': 'text/css; charset=utf-8', 'Cache-Control': 'public, max-age=31536000, immutable' })
-        .send(STYLES),
-    );
-    rejectOtherMethods(pages, [STYLESHEET_PATH]);
+    registerAssets(pages, [stylesheet]);
     registerPages<ReportPageRequest>(
       pages,
       (handle) => async (request, reply) =>

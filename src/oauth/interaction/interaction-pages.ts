@@ -4,7 +4,7 @@ import type { OAuthDependencies } from '../dependencies.ts';
 import { parseFormPairs } from '../parameters.ts';
 import { type AuthorizationInteraction, createInteractionHandler } from './authorization-interaction.ts';
 import { configurePages, registerPages } from './configure-pages.ts';
-import { registerAssets } from './pages/assets.ts';
+import { icon, registerAssets, stylesheet } from './pages/assets.ts';
 import { createSignedOutPage } from './pages/signed-out.page.ts';
 import { showPrompt, submitPrompt } from './prompts.ts';
 import { sendPage } from './send-page.ts';
@@ -15,7 +15,7 @@ export function interactionPagesPlugin(dependencies: OAuthDependencies): Fastify
   return async (app) => {
     configurePages(app, dependencies.limitPageRequest, toAuthorizationUrl);
     app.addHook('onRequest', async ({ url }) => requireParsableQuery(url));
-    registerAssets(app);
+    registerAssets(app, [stylesheet, icon]);
     registerPages<AuthorizationInteraction>(app, (handle) => createInteractionHandler(dependencies, handle), {
       '/oauth/authorize': { get: showPrompt, post: submitPrompt },
       '/oauth/sign-out': { post: signOut },

@@ -10,18 +10,20 @@ interface Asset {
   text: string;
 }
 
+const CONTENT_TYPES = { css: 'text/css; charset=utf-8', svg: 'image/svg+xml' };
+
 /** Creates an asset whose path contains a hash of its text, so that browsers can cache it forever. */
-function createAsset(name: string, extension: string, contentType: string, text: string): Asset {
+export function createAsset(name: string, extension: keyof typeof CONTENT_TYPES, text: string): Asset {
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 16);
-  return { path: `/oauth/assets/${name}-${hash}.${extension}`, contentType, text };
+  return { path: `${name}-${hash}.${extension}`, contentType: CONTENT_TYPES[extension], text };
 }
 
-export const stylesheet = createAsset('pages', 'css', 'text/css; charset=utf-8', STYLES);
-export const icon = createAsset('icon', 'svg', 'image/svg+xml', ICON);
+export const stylesheet = createAsset('/oauth/assets/pages', 'css', STYLES);
+export const icon = createAsset('/oauth/assets/icon', 'svg', ICON);
 
-/** Registers the routes of the stylesheet and the icon. */
-export function registerAssets(app: FastifyInstance): void {
-  for (const { path, contentType, text } of [stylesheet, icon]) {
+/** Registers the routes of the assets. */
+export function registerAssets(app: FastifyInstance, assets: readonly Asset[]): void {
+  for (const { path, contentType, text } of assets) {
     app.get(path, async (_request, reply) =>
       reply.headers({ 'Content-Type': contentType, 'Cache-Control': 'public, max-age=31536000, immutable' }).send(text),
     );
