@@ -35,6 +35,8 @@ export interface RequestContext extends OperationContext, AuthorizationContext {
   readonly usage: {
     /** Waits until the request may hold large values; rejects with 429 or 503. */
     acquireLargeRead(): Promise<void>;
+    /** Ends the occupation of the event loop by a new document. */
+    endOccupation(): void;
     /** Calls the function when the response has ended, whether or not the client received it. */
     onEnd(release: () => void): void;
   };

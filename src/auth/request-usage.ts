@@ -104,6 +104,11 @@ export class RequestUsage implements DatabaseLimits {
     return end;
   }
 
+  /** Ends the occupation of the event loop, if there is one. */
+  endOccupation(): void {
+    this.#endOccupation?.();
+  }
+
   /** Waits for the memory of a large body, which is released when the response is ready. */
   async acquireLargeBody(bytes: number, signal: AbortSignal): Promise<void> {
     const release = await this.#shares.memory.acquire(this.#shareKey, Math.ceil(bytes / KIB), signal);
@@ -188,7 +193,7 @@ export class RequestUsage implements DatabaseLimits {
       return undefined;
     }
     this.#execution?.();
-    this.#endOccupation?.();
+    this.endOccupation();
     // The memory of large values is that of the response, too.
     if (this.#largeRead && !this.#body) return undefined;
     this.#body?.();

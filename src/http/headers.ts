@@ -4,14 +4,15 @@ import { API_VERSION } from '../../schema/rest.ts';
 import type { Config } from '../config.ts';
 import { type ApiError, invalidField } from '../shared/errors.ts';
 import { headersTooLarge } from './client-errors.ts';
-import { hasManyHeaders, MAX_HEADERS } from './limits/parsing-limits.ts';
+import { MAX_HEADERS, MAX_RAW_HEADERS } from './limits/parsing-limits.ts';
 
 /** Policy of data, which browsers must not execute. Pages of this service set their own. */
 const NO_CONTENT_POLICY = "default-src 'none'; frame-ancestors 'none'";
 
 /** Returns the error of a request with too many headers, or without `Host`. */
 function findHeaderError(raw: IncomingMessage): ApiError | undefined {
-  if (hasManyHeaders(raw)) return headersTooLarge(`A request may have at most ${MAX_HEADERS} headers.`);
+  if (raw.rawHeaders.length > MAX_RAW_HEADERS)
+    return headersTooLarge(`A request may have at most ${MAX_HEADERS} headers.`);
   const hasHost = raw.headers.host !== undefined || raw.httpVersion === '1.0';
   return hasHost ? undefined : invalidField('Host', 'is required');
 }

@@ -19,7 +19,7 @@ export function serverOptions(config: Config): FastifyServerOptions {
     bodyLimit: BODY_LIMIT,
     // The types of identifiers reject long ones; Node limits the request line.
     routerOptions: { maxParamLength: 16_384 },
-    rewriteUrl: ({ url = '/' }) => rewriteEncodedUrl(url),
+    rewriteUrl: rewriteEncodedUrl,
     clientErrorHandler: sendClientError,
     frameworkErrors: (_error, _request, reply) => {
       sendError(reply, notFound('Route'));
@@ -48,7 +48,7 @@ function rejectSchema(): never {
 const MAX_ENCODED_PATH = 2_048;
 
 /** Escapes invalid percent signs of the path, so that such a path is checked like any other. A path that is too long becomes an unknown one. */
-function rewriteEncodedUrl(url: string): string {
+function rewriteEncodedUrl({ url = '/' }: { url?: string }): string {
   if (!url.includes('%')) return url;
   const path = url.split('?', 1)[0]!;
   if (path.length > MAX_ENCODED_PATH && path.includes('%')) return '/unknown';

@@ -65,8 +65,14 @@ export function getRootField({ kind, field }: Operation, schema: GraphQLSchema):
  * Returns the operation's variables, each validated against its type in the schema. A value of another JSON type is rejected, not
  * converted. Throws 404 when an identifier in the path does not have the syntax of its type, else 400 with every field that fails, in the
  * order of the arguments, and then with invalid text in fields that the operation does not define. ERR-1, ERR-9, IDN-6.
+ *
+ * @param rejected Query parameters that the operation rejects.
  */
-export function parseInput(locations: ArgumentLocation[], input: RawInput): Record<string, unknown> {
+export function parseInput(
+  locations: readonly ArgumentLocation[],
+  input: RawInput,
+  rejected: readonly string[] = [],
+): Record<string, unknown> {
   if (input.body !== undefined && !isObject(input.body) && locations.some(({ location }) => /^body/.test(location)))
     throw invalidField('body', 'must be an object');
   return parseArguments(locations, {
@@ -76,7 +82,7 @@ export function parseInput(locations: ArgumentLocation[], input: RawInput): Reco
       const isQuery = location === 'query';
       return toFieldErrors(isQuery ? toParameterName(name, path[0], input) : name, isQuery ? [] : path, error);
     },
-    otherErrors: [...findListParameters(locations, input.query), ...input.textErrors],
+    otherErrors: rejected.length > 0 ? [...findSent(rejected, input.query), ...input.textErrors] : input.textErrors,
     now: input.now,
   });
 }
@@ -84,10 +90,12 @@ export function parseInput(locations: ArgumentLocation[], input: RawInput): Reco
 /** Parameters of lists, which `after` replaces where pages follow it. */
 const LIST_PARAMETERS = ['cursor', 'offset', 'updatedSince'];
 
-/** Returns an error for each parameter of lists that was sent to an operation whose pages follow `after` (EVT-8). */
-function findListParameters(locations: ArgumentLocation[], query: RawInput['query']): FieldError[] {
-  if (!locations.some(({ location, name }) => location === 'query' && name === 'after')) return [];
-  const sent = LIST_PARAMETERS.filter((name) => listParameters(name, query).length > 0);
+/** Returns the parameters of lists that an operation rejects because its pages follow `after` (EVT-8). */
+export const listRejectedParameters = (locations: readonly ArgumentLocation[]): readonly string[] =>
+  locations.some(({ location, name }) => location === 'query' && name === 'after') ? LIST_PARAMETERS : [];
+
+function findSent(names: readonly string[], query: RawInput['query']): FieldError[] {
+  const sent = names.filter((name) => listParameters(name, query).length > 0);
   return sent.map((fieldName) => ({ fieldName, message: 'is not accepted here: the next page begins at `after`' }));
 }
 

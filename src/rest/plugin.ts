@@ -23,7 +23,14 @@ import { rejectOtherMethods } from '../http/method-not-allowed.ts';
 import { forbidden } from '../shared/errors.ts';
 import { tracing } from '../shared/tracing.ts';
 import { createDeprecationHeaders } from './deprecation.ts';
-import { type ArgumentLocation, getRootField, locateArguments, parseInput, type RawInput } from './input.ts';
+import {
+  type ArgumentLocation,
+  getRootField,
+  listRejectedParameters,
+  locateArguments,
+  parseInput,
+  type RawInput,
+} from './input.ts';
 import { createPrevalidatedSchema } from './projection.ts';
 
 /** Registers a route for every REST operation of the schema. */
@@ -46,8 +53,8 @@ export async function registerRest(
   const urls = new Set<string>();
   for (const operation of operations) {
     const url = operation.path.replace(/\{(\w+)\}/g, ':$1');
-    const execute = createExecutor(prevalidated, documents.get(operation.field)!);
-    const steps = new RestSteps(schema, operation, authenticator, execute);
+    const document = documents.get(operation.field)!;
+    const steps = new RestSteps(operation, { schema, prevalidated, document, authenticator });
     const { onRequest, handler } = toRoute(steps);
     const { method, bodyLimit, deprecated } = operation;
     const headers = deprecated && createDeprecationHeaders(deprecated, referencePage);
@@ -85,19 +92,16 @@ export function createRestContext(
   return context;
 }
 
-type Execute = (context: RequestContext, variables: Record<string, unknown>) => Promise<ExecutionResult>;
-
-/** Returns a function that compiles the operation at its first call, or interprets it where it cannot be compiled. */
-function createExecutor(schema: GraphQLSchema, document: DocumentNode): Execute {
-  let compiled: CompiledOperation | null | undefined;
-  return async (contextValue, variableValues) => {
-    if (compiled === undefined) compiled = compileOperation(schema, document);
-    const result = await compiled?.execute(contextValue, variableValues);
-    return result ?? execute({ schema, document, contextValue, variableValues, fieldResolver: meteredFieldResolver });
-  };
-}
-
 type Variables = Record<string, unknown>;
+
+interface RestDependencies {
+  schema: GraphQLSchema;
+  /** The schema that executes what `parseInput` returns. */
+  prevalidated: GraphQLSchema;
+  /** GraphQL operation. */
+  document: DocumentNode;
+  authenticator: RequestAuthenticator;
+}
 
 /** The steps of one REST operation. Its rules are those of the schema. */
 class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, ExecutionResult> {
@@ -105,20 +109,23 @@ class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, Executi
   /** Of the builder, which is parsed before the body, and of the other arguments. */
   readonly #builderLocation: ArgumentLocation[];
   readonly #locations: ArgumentLocation[];
-  readonly #authenticator: RequestAuthenticator;
-  readonly #execute: Execute;
+  readonly #rejectedParameters: readonly string[];
+  readonly #dependencies: RestDependencies;
+  /** Compiled at the first call; null where graphql-js has to interpret it. */
+  #compiled: CompiledOperation | null | undefined;
   readonly #omitNulls: NullOmitter | null;
   readonly #spanName: string;
   /** Whether it is a list with pages. */
   readonly #hasCursor: boolean;
 
-  constructor(schema: GraphQLSchema, operation: Operation, authenticator: RequestAuthenticator, execute: Execute) {
+  constructor(operation: Operation, dependencies: RestDependencies) {
+    const { schema } = dependencies;
+    this.#dependencies = dependencies;
     this.#operation = operation;
     const locations = locateArguments(operation, schema);
     this.#builderLocation = locations.filter(({ argument }) => argument.name === 'builderId');
     this.#locations = locations.filter(({ argument }) => argument.name !== 'builderId');
-    this.#authenticator = authenticator;
-    this.#execute = execute;
+    this.#rejectedParameters = listRejectedParameters(this.#locations);
     this.#spanName = `operation ${operation.field}`;
     this.#hasCursor = this.#locations.some(({ argument }) => argument.name === 'cursor');
     this.#omitNulls = createNullOmitter(getRootField(operation, schema).type);
@@ -132,11 +139,11 @@ class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, Executi
   }
 
   authenticate(request: FastifyRequest, reply: FastifyReply) {
-    return this.#authenticator.authenticate(request, reply);
+    return this.#dependencies.authenticator.authenticate(request, reply);
   }
 
   createContext(request: FastifyRequest, authenticated: AuthenticatedRequest): RequestContext {
-    const context = createRestContext(this.#authenticator, this.#operation.scope, request, authenticated);
+    const context = createRestContext(this.#dependencies.authenticator, this.#operation.scope, request, authenticated);
     context.operation.name = this.#operation.field;
     return context;
   }
@@ -154,15 +161,22 @@ class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, Executi
   }
 
   parseInput(request: FastifyRequest): Variables {
-    const variables = parseInput(this.#locations, toRawInput(request));
+    const variables = parseInput(this.#locations, toRawInput(request), this.#rejectedParameters);
     const { builderId } = request.context!;
     if (builderId !== undefined) variables.builderId = builderId;
     return variables;
   }
 
   execute(variables: Variables, { context }: FastifyRequest): Promise<ExecutionResult> {
-    const run = () => this.#execute(context!, variables);
-    return tracing ? tracing.run(this.#spanName, {}, run) : run();
+    if (!tracing) return this.#execute(context!, variables);
+    return tracing.run(this.#spanName, {}, () => this.#execute(context!, variables));
+  }
+
+  async #execute(contextValue: RequestContext, variableValues: Variables): Promise<ExecutionResult> {
+    const { prevalidated: schema, document } = this.#dependencies;
+    if (this.#compiled === undefined) this.#compiled = compileOperation(schema, document);
+    const result = await this.#compiled?.execute(contextValue, variableValues);
+    return result ?? execute({ schema, document, contextValue, variableValues, fieldResolver: meteredFieldResolver });
   }
 
   respond({ data, errors }: ExecutionResult, { cursor }: Variables, request: FastifyRequest, reply: FastifyReply) {

@@ -2,13 +2,10 @@ import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { GraphQLRequestListener } from '@apollo/server';
 import Fastify, { type FastifyRequest } from 'fastify';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { RequestContext } from '../../src/auth/request-context.ts';
 import { CHUNKED_BYTES, installRequestUsage, RequestUsage, sendJson } from '../../src/auth/request-usage.ts';
 import { DocumentStore } from '../../src/graphql/server/document-store.ts';
-import { NewDocumentLimiter } from '../../src/graphql/server/new-documents.ts';
 import { limitPipelining } from '../../src/http/limits/slow-clients.ts';
 import { createFairShares } from '../../src/shared/fair-shares.ts';
 import { untilClosed } from '../support/until-closed.ts';
@@ -334,15 +331,14 @@ describe('a request that occupies the event loop', () => {
     expect(shares.parsing.stats().used).toBe(0);
   });
 
-  it('releases its permit when its GraphQL document is rejected', async () => {
+  it('is occupied by one new GraphQL document of a share, until it has been validated', async () => {
     const shares = createFairShares();
     const usage = new RequestUsage(shares, 'a');
-    const documents = new NewDocumentLimiter(new DocumentStore());
+    const documents = new DocumentStore();
     vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
     await documents.admit({ body: { query: '{ nothing }' }, usage } as FastifyRequest);
     expect(shares.parsing.stats().used).toBe(1);
-    const hooks = await documents.plugin().requestDidStart!({ contextValue: { usage } } as never);
-    await (hooks as GraphQLRequestListener<RequestContext>).didEncounterErrors!(null as never);
+    usage.endOccupation();
     vi.runAllTimers();
     expect(shares.parsing.stats().used).toBe(0);
   });

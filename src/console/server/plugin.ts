@@ -11,7 +11,6 @@ import { toApiError } from '../../database/errors.ts';
 import { getStaffScopes, requireStaffAction, type StaffAction } from '../../domain/access/staff-roles.ts';
 import type { AuditSource } from '../../domain/audit/record-audit.ts';
 import { formatError, toGraphqlError } from '../../graphql/server/errors.ts';
-import { dropLargeResult } from '../../graphql/server/large-responses.ts';
 import { registerGraphqlRoute } from '../../graphql/server/plugin.ts';
 import type { LargeBodyForm } from '../../http/bodies/large-body-form.ts';
 import { rejectOtherMethods } from '../../http/method-not-allowed.ts';
@@ -169,7 +168,7 @@ function recordPersonalReads(databases: Databases, clock: Clock): ApolloServerPl
         try {
           await personalReads.record(databases[region], clock.now());
         } catch (thrown) {
-          dropLargeResult(contextValue);
+          contextValue.operation.largeResult = undefined;
           const error = toGraphqlError(toApiError(thrown));
           response.http.status = toApiError(thrown).status;
           const errors = [formatError(error.toJSON(), error)];

@@ -232,7 +232,7 @@ const corkedStreams = new WeakSet<Duplex>();
 
 /** Corks the client's socket until the end of this tick, so that everything written until then leaves in one packet. */
 function corkUntilEndOfTick(client: pg.ClientBase): void {
-  const stream = getStream(client);
+  const { stream } = (client as unknown as { connection: PgConnection }).connection;
   if (corkedStreams.has(stream)) return;
   corkedStreams.add(stream);
   stream.cork();
@@ -241,5 +241,3 @@ function corkUntilEndOfTick(client: pg.ClientBase): void {
     stream.uncork();
   });
 }
-
-const getStream = (client: pg.ClientBase) => (client as unknown as { connection: PgConnection }).connection.stream;

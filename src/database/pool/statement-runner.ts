@@ -1,7 +1,7 @@
 import type { DurationCounts } from '../../shared/duration-counts.ts';
 import { type TraceContext, tracing } from '../../shared/tracing.ts';
 import { getErrorCode, isLostConnection } from '../errors.ts';
-import { Batch, type BatchQuery, countResults, toArrayParameters } from './batch.ts';
+import { type Batch, type BatchQuery, countResults, MAX_KEYS, MAX_QUERIES, toArrayParameters } from './batch.ts';
 import { runAtEndOfTick, type Statement, type TextRow } from './pg-pipeline.ts';
 import { PipelinedConnection } from './pipelined-connection.ts';
 
@@ -92,30 +92,33 @@ export class StatementRunner {
    * @param statement takes an array for each value; its rows begin with the number, from 1, of the array element that they belong to.
    */
   executeBatched(statement: Statement, query: BatchQuery): Promise<TextRow[][]> {
-    let batch = this.#batches.get(statement);
-    if (!batch?.hasRoomFor(query)) batch = this.#createBatch(statement);
-    return batch.add(query);
+    const keys = countResults(query);
+    const open = this.#batches.get(statement);
+    const hasRoom = open && open.pending.length < MAX_QUERIES && open.keys + keys <= MAX_KEYS;
+    const batch = hasRoom ? open : this.#createBatch(statement);
+    batch.keys += keys;
+    return new Promise((resolve, reject) => batch.pending.push({ query, resolve, reject, trace: tracing?.current() }));
   }
 
   /** Does the same as `executeBatched`, but alone, for a query that may take long and should not delay others. */
   execute(statement: Statement, query: BatchQuery): Promise<TextRow[][]> {
-    return this.#executeAll(statement, [query]);
+    return this.#executeAll(statement, [{ query }]);
   }
 
   async #executeAll(
     statement: Statement,
-    queries: readonly BatchQuery[],
+    pending: readonly { query: BatchQuery }[],
     traces?: readonly TraceContext[],
   ): Promise<TextRow[][]> {
-    const rows = await this.run(statement, toArrayParameters(queries), traces);
-    const count = queries.reduce((sum, query) => sum + countResults(query), 0);
-    const results = Array.from({ length: count }, (): TextRow[] => []);
+    const rows = await this.run(statement, toArrayParameters(pending), traces);
+    const results: TextRow[][] = [];
+    for (const { query } of pending) for (let count = countResults(query); count > 0; count--) results.push([]);
     for (const row of rows) results[Number(row[0]) - 1]!.push(row);
     return results;
   }
 
   #createBatch(statement: Statement): Batch {
-    const batch = new Batch();
+    const batch: Batch = { pending: [], keys: 0 };
     this.#batches.set(statement, batch);
     runAtEndOfTick(() => {
       if (this.#batches.get(statement) === batch) this.#batches.delete(statement);
@@ -128,7 +131,7 @@ export class StatementRunner {
     try {
       const results = await this.#executeAll(
         statement,
-        pending.map(({ query }) => query),
+        pending,
         tracing ? pending.flatMap(({ trace }) => trace ?? []) : undefined,
       );
       for (const { query, resolve } of pending) resolve(results.splice(0, countResults(query)));

@@ -165,10 +165,12 @@ export class Reader<T extends object, Filter extends string = never> {
     const { filters, names, values } = applied;
     const prepared = this.#prepare(database, offset >= DEEP_OFFSET ? 'deep' : 'page', filters, names);
     const rowLists = await this.#fetchRows(database, prepared, { ...values, offset, limit }, keys);
-    return rowLists.map((rows) => {
+    const pages: Page<T>[] = [];
+    for (const rows of rowLists) {
       const data = this.#toRecords(prepared, rows, 2);
-      return skipTotal ? new PageWithoutTotal(data) : createPage(data, Number(rows[0]![1]), window);
-    });
+      pages.push(skipTotal ? new PageWithoutTotal(data) : createPage(data, Number(rows[0]![1]), window));
+    }
+    return pages;
   }
 
   /** Reads one record more than the page, to know whether there is a next one. */
@@ -246,7 +248,8 @@ export class Reader<T extends object, Filter extends string = never> {
     if (keys?.values.length === 0) return [];
     const { runner, slowRunner, limits } = database;
     const { statement, parameterNames, mapper } = prepared;
-    const values = parameterNames.map((name) => where[name] ?? null);
+    const values: unknown[] = [];
+    for (const name of parameterNames) values.push(where[name] ?? null);
     const query = {
       values,
       keys: keys && { parameterIndex: parameterNames.indexOf(keys.name), values: keys.values },

@@ -91,13 +91,13 @@ class Execution {
   readonly #plan: Plan;
   readonly #context: ExecutionContext;
   readonly #variables: Variables;
-  readonly #batches: ParentBatch[];
+  readonly #batches: ParentBatch[] = [];
 
   constructor(plan: Plan, context: ExecutionContext, variables: Variables) {
     this.#plan = plan;
     this.#context = context;
     this.#variables = variables;
-    this.#batches = plan.compiledFields.map(() => ({ sources: [], targets: [] }));
+    for (let index = 0; index < plan.compiledFields.length; index++) this.#batches.push({ sources: [], targets: [] });
   }
 
   async execute(): Promise<ExecutionResult> {
@@ -179,7 +179,7 @@ class Execution {
       for (const source of this.#batches[index]!.sources) {
         authorizeParent?.(source, context);
         const result = resolve(source);
-        isAsync ||= isPromise(result);
+        isAsync ||= typeof (result as PromiseLike<unknown> | null)?.then === 'function';
         results.push(result);
       }
       if (isAsync) values = results.length === 1 ? [await results[0]] : await Promise.all(results);
@@ -191,8 +191,6 @@ class Execution {
     return values;
   }
 }
-
-const isPromise = (value: unknown) => typeof (value as PromiseLike<unknown> | null)?.then === 'function';
 
 function conditionVariables(definitions: readonly ASTNode[]): string[] {
   const names = new Set<string>();

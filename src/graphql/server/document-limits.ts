@@ -1,6 +1,5 @@
-import type { FastifyRequest } from 'fastify';
 import { type ASTVisitor, type DocumentNode, Kind, type ValidationContext, visit } from 'graphql';
-import { ApiError, invalidField } from '../../shared/errors.ts';
+import { ApiError } from '../../shared/errors.ts';
 import { costLimitExceeded } from '../../shared/response-meter.ts';
 import { toGraphqlError } from './errors.ts';
 import { countFragmentVisits, MAX_FRAGMENT_VISITS } from './fragment-visits.ts';
@@ -13,18 +12,6 @@ export const MAX_CHARACTERS = 100_000;
 export const MAX_NODE_DEPTH = 250;
 
 const EMPTY: DocumentNode = { kind: Kind.DOCUMENT, definitions: [] };
-
-/** Maximum characters of the name of an operation. Errors repeat it. */
-const MAX_NAME_CHARACTERS = 1_000;
-
-/** Throws 400 for a document that is too long to be parsed, or a name that is too long to be repeated. */
-export async function limitLength({ body, query: parameters }: FastifyRequest): Promise<void> {
-  const { query, operationName } = (body ?? parameters ?? {}) as { query?: unknown; operationName?: unknown };
-  if (typeof operationName === 'string' && operationName.length > MAX_NAME_CHARACTERS)
-    throw invalidField('operationName', `must have at most ${MAX_NAME_CHARACTERS} characters`);
-  if (typeof query !== 'string' || query.length <= MAX_CHARACTERS) return;
-  throw costLimitExceeded('have so many characters', query.length, MAX_CHARACTERS);
-}
 
 /**
  * Validation rule that rejects a document that would be slow to validate, before the other rules visit it, and one with a

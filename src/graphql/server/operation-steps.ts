@@ -3,6 +3,7 @@ import type {
   GraphQLRequestContext,
   GraphQLRequestContextResponseForOperation,
 } from '@apollo/server';
+import type { FastifyBaseLogger } from 'fastify';
 import {
   type DocumentNode,
   type ExecutionResult,
@@ -13,6 +14,7 @@ import {
 } from 'graphql';
 import type { Budget, RestRoute } from '../../../schema/rest.ts';
 import type { RequestContext } from '../../auth/request-context.ts';
+import { CHUNKED_BYTES } from '../../auth/request-usage.ts';
 import { Loaders } from '../../database/read/loaders.ts';
 import { ApiError } from '../../shared/errors.ts';
 import type { Release } from '../../shared/fair-semaphore.ts';
@@ -22,6 +24,7 @@ import { compileOperation } from '../engine/compile-operation.ts';
 import { createCachedCostEstimate, type Estimate } from '../engine/cost.ts';
 import type { CompiledOperation } from '../engine/execution.ts';
 import { listRootFields, type RootField, toRawValue, withDefaults } from '../engine/root-fields.ts';
+import { logFailure, noteErrors } from './error-log.ts';
 import { formatError, toGraphqlError } from './errors.ts';
 import { parseInput } from './input.ts';
 import type { LargeBodies } from './large-bodies.ts';
@@ -36,6 +39,9 @@ const MAX_RECORDS = 250_000;
 
 const BUILDER_ID = idPattern('builder');
 
+/** Characters of an operation's name in the log. */
+const MAX_NAME = 100;
+
 /** Minimum cost that a request is charged to its share. */
 const MIN_CHARGE = 300;
 
@@ -46,6 +52,7 @@ export type ExecuteQuery = (
 ) => Promise<ExecutionResult | null>;
 
 interface OperationStepsOptions {
+  log: FastifyBaseLogger;
   bodies: LargeBodies;
   readsFromReplica?: boolean;
   /** How queries are executed; by default each for itself. */
@@ -59,7 +66,7 @@ interface OperationStepsOptions {
  */
 export function operationSteps(
   schema: GraphQLSchema,
-  { bodies, readsFromReplica = false, executeQuery = (_, run) => run() }: OperationStepsOptions,
+  { log, bodies, readsFromReplica = false, executeQuery = (_, run) => run() }: OperationStepsOptions,
 ): ApolloServerPlugin<RequestContext> {
   /** Cost of past executions by document. Estimates count every page as full. */
   const observedCosts = new WeakMap<DocumentNode, number>();
@@ -77,11 +84,23 @@ export function operationSteps(
   };
 
   return {
-    requestDidStart: async () => {
+    // Apollo calls this for errors outside of parsing, validation and execution; their status is 500.
+    async unexpectedErrorProcessingRequest({ requestContext: { contextValue }, error }) {
+      logFailure(log, error, 'unexpected error', contextValue);
+    },
+    requestDidStart: async ({ contextValue, request: { operationName } }) => {
+      contextValue.operation.name = toShortName(operationName);
       let release: Release | null = null;
       let input: Record<string, unknown> | null = null;
       return {
-        async didResolveOperation({ document, operation, request, contextValue: context }) {
+        async didEncounterErrors({ errors, contextValue: context }) {
+          context.usage.endOccupation();
+          noteErrors(log, errors, context);
+        },
+        async didResolveOperation({ document, operation, operationName, request, contextValue: context }) {
+          // The document has been validated; it is compiled in the same turn of the event loop.
+          context.usage.endOccupation();
+          context.operation.name = toShortName(operationName);
           if (!operation) return;
           try {
             bodies.requireAllowed(context, operation);
@@ -147,11 +166,18 @@ export function operationSteps(
               extensions.cost = context.operation.cost = findRejectedCost(requestContext, estimateCost);
           }
           singleResult.extensions = { ...singleResult.extensions, cost: context.operation.cost };
+          // Apollo would serialize it at once.
+          if (meter.bytes < CHUNKED_BYTES) return;
+          context.operation.largeResult = singleResult;
+          response.body.singleResult = {};
         },
       };
     },
   };
 }
+
+/** Returns the beginning of an operation's name, for the log; null without one. */
+const toShortName = (name: string | null | undefined): string | null => name?.slice(0, MAX_NAME) ?? null;
 
 /** Returns the cost of a document that was rejected before it was estimated; 0 where it has no operation or cannot be parsed. */
 function findRejectedCost(

@@ -7,20 +7,18 @@ import type { Operation } from '../../../schema/route-table.ts';
 import type { AuthenticatedRequest, RequestAuthenticator } from '../../auth/request-authenticator.ts';
 import type { RequestContext } from '../../auth/request-context.ts';
 import { type RequestSteps, toRoute } from '../../auth/request-pipeline.ts';
+import { sendJson } from '../../auth/request-usage.ts';
 import type { LargeBodyForm } from '../../http/bodies/large-body-form.ts';
 import { type ApiError, invalidField } from '../../shared/errors.ts';
 import { tracing } from '../../shared/tracing.ts';
 import { meteredFieldResolver } from '../engine/metered-field-resolver.ts';
 import { limitDepth } from './depth.ts';
-import { limitDocument, limitLength } from './document-limits.ts';
+import { limitDocument } from './document-limits.ts';
 import { DocumentStore } from './document-store.ts';
-import { logErrors } from './error-log.ts';
 import { formatError, MAX_TOKENS, toExtensions } from './errors.ts';
 import { deferInputErrors } from './input.ts';
 import { createLandingPage, createLandingPageHeaders } from './landing-page.ts';
 import { LargeBodies } from './large-bodies.ts';
-import { largeResponses, sendResult } from './large-responses.ts';
-import { NewDocumentLimiter } from './new-documents.ts';
 import { type ExecuteQuery, operationSteps } from './operation-steps.ts';
 
 /** Returns the public error for one that occurs before GraphQL, such as a body that is too large, and logs its cause. */
@@ -84,7 +82,6 @@ export async function registerGraphqlRoute<Authenticated extends AuthenticatedRe
   const bodies = new LargeBodies(route.operations, app.initialConfig.bodyLimit!);
   const validationOptions = { hideSuggestions: !suggestions };
   const documentStore = new DocumentStore();
-  const newDocuments = new NewDocumentLimiter(documentStore);
   const apollo = new ApolloServer<RequestContext>({
     schema,
     introspection,
@@ -100,11 +97,13 @@ export async function registerGraphqlRoute<Authenticated extends AuthenticatedRe
     persistedQueries: false,
     stopOnTerminationSignals: false,
     plugins: [
-      newDocuments.plugin(),
-      operationSteps(schema, { bodies, readsFromReplica: route.readsFromReplica, executeQuery: route.executeQuery }),
-      logErrors(app.log),
+      operationSteps(schema, {
+        log: app.log,
+        bodies,
+        readsFromReplica: route.readsFromReplica,
+        executeQuery: route.executeQuery,
+      }),
       ...route.plugins,
-      largeResponses,
       // The default plugin would wrap the resolver of every field, also for REST.
       ApolloServerPluginCacheControlDisabled(),
     ],
@@ -124,7 +123,10 @@ export async function registerGraphqlRoute<Authenticated extends AuthenticatedRe
       const run = () => execute(request, reply);
       return tracing ? tracing.run('operation graphql', {}, run) : run();
     },
-    respond: (payload, _input, request, reply) => sendResult(payload, request, reply),
+    respond(payload, _input, request, reply) {
+      const result = request.context?.operation.largeResult;
+      return result ? sendJson(request, reply, result, request.context!.meter.bytes) : payload;
+    },
   });
   await app.register(async (scope) => {
     route.acceptLargeBodies(scope, { kind: 'graphql' });
@@ -135,7 +137,7 @@ export async function registerGraphqlRoute<Authenticated extends AuthenticatedRe
       bodyLimit: bodies.limit,
       onRequest,
       preParsing: async (request, _reply, payload) => bodies.limitStream(request, payload),
-      preHandler: [rejectBrackets, limitLength, (request) => newDocuments.admit(request)],
+      preHandler: [rejectBrackets, (request) => documentStore.admit(request)],
       errorHandler(thrown: FastifyError, request, reply) {
         const error = publicError(thrown, request);
         const errors = [{ message: error.message, extensions: toExtensions(error) }];

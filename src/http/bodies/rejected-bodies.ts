@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { toNetwork } from '../../shared/network.ts';
 import { RoundRobinQueue } from '../../shared/round-robin-queue.ts';
@@ -56,9 +56,13 @@ function discardBody(request: IncomingMessage, closesAfterwards: boolean): void 
   receive(CHUNK_BYTES);
 }
 
+const hasBody = (headers: IncomingHttpHeaders): boolean =>
+  headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+
 /** Discards the rest of a request's body after its response. */
 export function discardBodies(server: Pick<Server, 'on' | 'listening'>): void {
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (!hasBody(request.headers)) return;
     response.prependListener('finish', () => {
       const isKeptOpen = response.getHeader('connection') === 'keep-alive';
       const closesAfterwards = isKeptOpen && (!server.listening || /close/i.test(request.headers.connection ?? ''));
@@ -74,8 +78,7 @@ export function discardBodies(server: Pick<Server, 'on' | 'listening'>): void {
  */
 export function keepOpenForBodies(app: FastifyInstance): void {
   app.addHook('onSend', ({ raw, headers }, reply, _payload, done) => {
-    const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
-    if (hasBody && !raw.complete && reply.statusCode >= 400) reply.header('connection', 'keep-alive');
+    if (reply.statusCode >= 400 && hasBody(headers) && !raw.complete) reply.header('connection', 'keep-alive');
     done();
   });
 }

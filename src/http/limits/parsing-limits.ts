@@ -8,6 +8,9 @@ const MAX_FRAMING_BYTES = 131_072;
 /** Maximum headers of a request. */
 export const MAX_HEADERS = 200;
 
+/** Names and values alternate in `rawHeaders`. */
+export const MAX_RAW_HEADERS = 2 * MAX_HEADERS;
+
 /**
  * Limits the work of Node's HTTP parser, which reads up to 64 KiB of a connection at a time and calls JavaScript for each chunk and each
  * request in them, before any hook of Fastify. LIM-32.
@@ -18,13 +21,10 @@ export function limitParsing(server: Server): void {
   // Node would answer 417 itself, to as many requests as a connection sends.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    if (request.headers['transfer-encoding'] !== undefined || hasManyHeaders(request))
+    if (request.headers['transfer-encoding'] !== undefined || request.rawHeaders.length > MAX_RAW_HEADERS)
       closeCostlyBody(request, response);
   });
 }
-
-/** Whether the request has more than `MAX_HEADERS`. Names and values alternate in `rawHeaders`. */
-export const hasManyHeaders = ({ rawHeaders }: IncomingMessage): boolean => rawHeaders.length > 2 * MAX_HEADERS;
 
 /** Closes the connection of a body in many small chunks, or with long extensions of chunks: with 400 where its response has not begun. */
 function closeCostlyBody(request: IncomingMessage, response: ServerResponse): void {
