@@ -25,6 +25,10 @@ const USER_VALUES = `jsonb_build_object('name', name, 'email', email,
   'disabledAt', to_char(disabled_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`;
 const MEMBERSHIP_VALUES = `jsonb_build_object('userId', user_id, 'builderId', builder_id, 'role', role)`;
 
+/** An address that differs in nothing but its spelling is the stored one, of which mail certainly reaches the person. */
+const KEEP_SPELLING = `update import_stage s set email = t.email from app_user t
+  where t.id = s.id and s.email <> t.email and comparable_text(s.email) = comparable_text(t.email)`;
+
 /** Addresses of erased people, whom the replay of erasures erases again after the import. */
 const ERASED = '%@erased.invalid';
 
@@ -47,7 +51,7 @@ export function toAccessProblemsSql({ file, columns }: FileMapping, allowUserCha
   const email = `${INTO_PROBLEMS} select __line, 'email', 'is ' || t.email || ' in the database; --allow-user-changes changes it'
     from import_stage s join app_user t on t.id = s.id
     where t.staff_role is null and s.email <> t.email and t.email not like '${ERASED}'`;
-  return allowUserChanges ? [staff] : [staff, email];
+  return allowUserChanges ? [staff] : [KEEP_SPELLING, staff, email];
 }
 
 /** Returns SQL that stores the audited values of the file's records before they are written; null for other files. */

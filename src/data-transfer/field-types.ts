@@ -1,6 +1,7 @@
 import { formatFieldPath } from '../../schema/input.ts';
 import { findJsonProblems, INEXACT_NUMBER, isCleanText, isExactNumber, UNCLEAN } from '../../schema/json-problems.ts';
 import { toInstant } from '../../schema/scalars.ts';
+import { toStoredEmail } from '../domain/access/access-values.ts';
 import { ID_PREFIXES, type IdKind, idPattern } from '../shared/ids.ts';
 import { isObject } from '../shared/is-object.ts';
 
@@ -43,11 +44,20 @@ export function createTextType(label: string, message: string, holds: (value: st
 }
 
 export const text = createTextType('text', '', () => true);
-export const lowerCaseText = createTextType(
+const lowerCaseText = createTextType(
   'lower-case text',
   'must be in lower case',
   (value) => value === value.toLowerCase(),
 );
+
+/** A person's address, which is returned as it is stored. */
+export const emailAddress: FieldType = {
+  ...lowerCaseText,
+  read(value, path, report) {
+    const read = lowerCaseText.read(value, path, report);
+    return typeof read === 'string' ? toStoredEmail(read) : read;
+  },
+};
 export const digits = createTextType('digits', 'must be digits', (value) => /^\d+$/.test(value));
 export const sha256 = createTextType('SHA-256 in hexadecimal', 'must be 64 hexadecimal digits', (value) =>
   /^[0-9a-f]{64}$/.test(value),

@@ -92,6 +92,35 @@ describe('an import of a staff user (PRV-12)', () => {
   });
 });
 
+describe('an address in another spelling', () => {
+  const [composed, decomposed] = ['zoë.é@example.com', 'zoë.é@example.com'.normalize('NFD')];
+  const zoe = { ...SAM, id: 'user_zoe', name: 'Zoë' };
+
+  it('is stored like that of a new user of a command', async () => {
+    expect((await importRows({ users: [{ ...zoe, email: decomposed }] })).code).toBe(0);
+    expect(await userOf(zoe.id)).toMatchObject({ email: composed });
+  });
+
+  it.each([
+    [composed, decomposed],
+    ['zoë@straße.example.com', 'zoë@strasse.example.com'],
+    ['ioάννης@example.com', 'ioάννησ@example.com'],
+  ])('is that of the user, whose stored one stays: %s', async (stored, sent) => {
+    await importRows({ users: [{ ...zoe, email: stored }] });
+    const { code, entries } = await importRows({ users: [{ ...zoe, name: 'Zoe', email: sent }] });
+    expect([code, await userOf(zoe.id)]).toMatchObject([0, { name: 'Zoe', email: stored }]);
+    expect(entries.filter(({ action }) => action === 'user.updated')).toMatchObject([
+      { values_before: { name: 'Zoë' }, values_after: { name: 'Zoe' } },
+    ]);
+  });
+
+  it('is not free for another user', async () => {
+    await importRows({ users: [{ ...zoe, email: 'zoë@straße.example.com' }] });
+    const { code, err } = await importRows({ users: [{ ...zoe, id: 'user_other', email: 'zoë@strasse.example.com' }] });
+    expect([code, err]).toEqual([1, expect.stringContaining('users.ndjson:1: email')]);
+  });
+});
+
 describe('an import of an existing user (PRV-12)', () => {
   it('with another address is rejected without --allow-user-changes', async () => {
     const { code, err } = await importRows({ users: [{ ...SAM, email: 'eve@example.com' }] });

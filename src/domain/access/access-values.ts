@@ -85,9 +85,12 @@ export function parseDeepLinkScheme(text: string): string {
   return scheme;
 }
 
-/** Returns the e-mail address in lower case, as it is stored. */
+/** Returns an e-mail address as it is stored. */
+export const toStoredEmail = (text: string): string => text.trim().normalize('NFC').toLowerCase();
+
+/** Returns the e-mail address as it is stored; throws for one that is none. */
 export function parseEmailAddress(text: string): string {
-  const email = text.trim().normalize('NFC').toLowerCase();
+  const email = toStoredEmail(text);
   const holds = email.length <= 320 && /^[^\s@"(),:;<>[\\\]\p{Cc}]+@[^\s@.]+(\.[^\s@.]+)+$/u.test(email);
   if (!holds) throw new InvalidInputError('email', `"${text}" is not an e-mail address`);
   return email;
