@@ -228,10 +228,22 @@ export const PhotoReportId = createIdScalar('photoReport', 'PhotoReportId', 'a p
 export const PageId = createIdScalar('page', 'PageId', 'a page of a photo report');
 export const UserId = createIdScalar('user', 'UserId');
 
-export const FileName = text('FileName', 'Name of a file, 1 to 255 characters.', {
-  min: 1,
-  max: 255,
-  example: 'level-3-east.jpg',
+const MAX_FILE_NAME = 255;
+
+/** Returns the name of a file. Throws for one that is too long, is a path, has control characters, or was not sent in UTF-8. */
+export function requireFileName(value: unknown): string {
+  const name = parseText(value, 1, MAX_FILE_NAME, `1 to ${MAX_FILE_NAME} characters`);
+  if (/[/\\\p{Cc}]/u.test(name) || /^\.\.?$/.test(name))
+    return fail('must be a file name without a path or control characters');
+  // The decoder's replacement for bytes that are not UTF-8, such as those of Latin-1.
+  return name.includes('\ufffd') ? fail('must be a file name in UTF-8') : name;
+}
+
+export const FileName = scalar<string>({
+  name: 'FileName',
+  description: `Name of a file without a path, 1 to ${MAX_FILE_NAME} characters.`,
+  jsonSchema: { type: 'string', minLength: 1, maxLength: MAX_FILE_NAME, examples: ['level-3-east.jpg'] },
+  parse: requireFileName,
 });
 
 /** Maximum bytes of an attachment (UPL-2). */

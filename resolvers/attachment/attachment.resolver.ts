@@ -5,7 +5,7 @@ import { Rest } from '../../schema/rest.ts';
 import { BuilderId, FileName, FileSize } from '../../schema/scalars.ts';
 import { requireIntegrator } from '../../src/auth/authorization.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
-import { createUploadIntent, findFileNameErrors, findTypeErrors } from '../../src/domain/uploads/uploads.ts';
+import { createUploadIntent, findTypeErrors } from '../../src/domain/uploads/uploads.ts';
 import { IMAGE_TYPES } from '../../src/images/types.ts';
 import { UploadIntent } from './attachment.type.ts';
 
@@ -18,7 +18,6 @@ class PresignArgs {
   contentType!: string;
 
   @Field(() => FileName, { description: 'Name of the file without a path, 1 to 255 characters.' })
-  @Rule(({ fileName }: PresignArgs) => (fileName === undefined ? [] : findFileNameErrors('fileName', fileName)))
   fileName!: string;
 
   @Field(() => FileSize, { description: 'Size of the image in bytes; the upload must have exactly this size.' })

@@ -28,7 +28,7 @@ export class PhotoFilterArgs extends PhotoSourceArgs {
 /** Body of `createPhoto` (PHO-5). */
 @ArgsType()
 export class CreatePhotoArgs {
-  @Field(() => FileName, { description: 'Name of the file, 1 to 255 characters.' })
+  @Field(() => FileName, { description: 'Name of the file without a path, 1 to 255 characters.' })
   fileName!: string;
 
   @Field(() => ProjectId, {
@@ -69,7 +69,7 @@ export class CreatePhotoArgs {
 /** Body of `updatePhoto`; absent fields stay unchanged. */
 @ArgsType()
 export class UpdatePhotoArgs {
-  @Field(() => FileName, { nullable: true, description: 'New name of the file.' })
+  @Field(() => FileName, { nullable: true, description: 'New name of the file, without a path.' })
   @NotNull()
   fileName?: string | null;
 

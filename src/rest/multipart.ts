@@ -2,8 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import multipart, { type MultipartFile, type MultipartValue } from '@fastify/multipart';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isCleanText } from '../../schema/json-problems.ts';
-import { MAX_ATTACHMENT_BYTES } from '../../schema/scalars.ts';
-import { findFileNameErrors } from '../domain/uploads/uploads.ts';
+import { MAX_ATTACHMENT_BYTES, requireFileName } from '../../schema/scalars.ts';
 import { ApiError, FieldErrors, invalidField, payloadTooLarge, unsupportedMediaType } from '../shared/errors.ts';
 import { SizeLimitError, type Spool, type SpooledFile } from '../storage/spool.ts';
 
@@ -37,7 +36,6 @@ export interface FormOptions {
 
 /** Maximum fields that are not files, and maximum bytes of names and values. */
 const LIMITS = { fields: 60, fieldNameSize: 100, fieldSize: 1_000, headerPairs: 50 };
-const MAX_FILE_NAME = 255;
 /** Maximum bytes of a form beside those of its files. They are not paced (LIM-29). */
 export const MAX_OVERHEAD_BYTES = 1024 * 1024;
 
@@ -158,9 +156,11 @@ function addFile(
 ): void {
   files.push({ ...received, fieldName: name, fileName: filename, contentType: mimetype });
   if (received.size === 0) reject(name, 'must not be empty');
-  const length = [...filename].length;
-  if (length < 1 || length > MAX_FILE_NAME) reject(name, `must have a file name of 1 to ${MAX_FILE_NAME} characters`);
-  else for (const { message } of findFileNameErrors(name, filename)) reject(name, message);
+  try {
+    requireFileName(filename);
+  } catch (error) {
+    reject(name, `has a wrong file name: it ${(error as TypeError).message}`);
+  }
 }
 
 const LIMIT_CODES = ['FST_FILES_LIMIT', 'FST_FIELDS_LIMIT', 'FST_PARTS_LIMIT', 'FST_REQ_FILE_TOO_LARGE'];

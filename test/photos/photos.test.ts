@@ -92,6 +92,32 @@ describe('POST /builders/{builderId}/attachments/presign', () => {
   });
 });
 
+/** Names that no file may have, wherever one is given. */
+const WRONG_FILE_NAMES = ['../a.jpg', 'a/b.jpg', 'C:\\a.jpg', '.', '..', 'a\nb.jpg', 'caf\ufffd.jpg', 'a'.repeat(256)];
+
+describe('a file name that is a path (PHO-5, UPL-13)', () => {
+  it.each(WRONG_FILE_NAMES)('is 400 in every operation: %j', async (fileName) => {
+    const presigned = { contentType: 'image/jpeg', fileName, size: 1_000, type: 'attachment' };
+    const imageAttachment = { key: 'uploads/a', regionId: 'au1', type: 'attachment' };
+    const page = { externalSourceId: 'page', sourceApp: 'notes', projectId };
+    const answers = await Promise.all([
+      client.send('POST', '/attachments/presign', presigned),
+      client.send('POST', '/photos', { fileName, imageAttachment }),
+      client.send('PATCH', '/photos/att_a1', { fileName }),
+      client.send('POST', '/photo-gallery/bulk-upsert', {
+        ...page,
+        photos: [{ externalSourceId: '1', fileName, imageAttachment }],
+      }),
+    ]);
+    expect(answers.map((answer) => [answer.statusCode, errorsOf(answer)])).toEqual([
+      [400, ['fileName']],
+      [400, ['fileName']],
+      [400, ['fileName']],
+      [400, ['photos[0].fileName']],
+    ]);
+  });
+});
+
 describe('POST /builders/{builderId}/photos', () => {
   it('answers 201 with a photo of the uploaded image, whose URL opens (PHO-1, PHO-2, PHO-7)', async () => {
     const bytes = await createPicture();
@@ -320,7 +346,7 @@ describe('POST /builders/{builderId}/photos', () => {
       ['imageUrl', 2_000],
       ['description', 20_000],
     ])('when %s has more than %i characters (PHO-38)', async (field, longest) => {
-      const ofLength = (length: number) => 'https://a.example/'.padEnd(length, 'x');
+      const ofLength = (length: number) => (field === 'imageUrl' ? 'https://a.example/' : '').padEnd(length, 'x');
       const send = (length: number) =>
         client.send('POST', '/photos', { fileName: 'a', imageUrl: 'https://a.example/b', [field]: ofLength(length) });
       expect((await send(longest + 1)).json().errors).toEqual([{ fieldName: field, message: expect.any(String) }]);

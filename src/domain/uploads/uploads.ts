@@ -1,5 +1,4 @@
 import { Upload } from '../../../entities/upload.entity.ts';
-import { isCleanText } from '../../../schema/json-problems.ts';
 import { IMAGE_TYPES, parseImageType } from '../../images/types.ts';
 import type { FieldError } from '../../shared/errors.ts';
 import type { RegionId } from '../../shared/regions.ts';
@@ -31,14 +30,6 @@ interface UploadIntent {
 /** Returns the error of a declared type that is not an image type. */
 export const findTypeErrors = (fieldName: string, contentType: string): FieldError[] =>
   parseImageType(contentType) ? [] : [{ fieldName, message: `must be one of ${IMAGE_TYPES.join(', ')}` }];
-
-/** Returns the error of a file name that is a path, has control characters, or was not sent in UTF-8. */
-export function findFileNameErrors(fieldName: string, fileName: string): FieldError[] {
-  const isName = !/[/\\\p{Cc}]/u.test(fileName) && !/^\.\.?$/.test(fileName) && isCleanText(fileName);
-  if (!isName) return [{ fieldName, message: 'must have a file name without a path or control characters' }];
-  // The decoder's replacement for bytes that are not UTF-8, such as those of Latin-1.
-  return fileName.includes('\ufffd') ? [{ fieldName, message: 'must have a file name in UTF-8' }] : [];
-}
 
 /** Returns the declared type as it is stored. */
 export const toStoredType = (contentType: string): string => contentType.trim().toLowerCase();
