@@ -11,11 +11,15 @@ export const generatePassword = () => randomBytes(15).toString('base64url');
 
 /** Throws `InvalidInputError` for a password that the person cannot set. Lengths are Unicode code points. OAU-44. */
 export async function checkPassword(password: string, person: { name: string; email: string }): Promise<void> {
-  const problem = await findProblem(password, person);
+  const problem = await findPasswordProblem(password, person);
   if (problem !== null) throw new InvalidInputError('password', problem);
 }
 
-async function findProblem(password: string, { name, email }: { name: string; email: string }): Promise<string | null> {
+/** Returns why the person cannot set the password, as the rest of a sentence that begins with it; null for a password that can be set. */
+export async function findPasswordProblem(
+  password: string,
+  { name, email }: { name: string; email: string },
+): Promise<string | null> {
   const { length } = [...password];
   if (length < SHORTEST_PASSWORD) return `must have at least ${SHORTEST_PASSWORD} characters`;
   if (length > LONGEST_PASSWORD) return `must have at most ${LONGEST_PASSWORD} characters`;

@@ -26,6 +26,11 @@ interface RejectedRequest {
   requestId: string;
 }
 
+interface BufferedRejection extends RejectedRequest {
+  at: string;
+  integratorId: string;
+}
+
 interface Counts {
   requests: number;
   errors: number;
@@ -41,15 +46,13 @@ const ADD_COUNTS = `insert into usage_day as day (integrator_id, date, requests,
     errors = day.errors + excluded.errors, rejections = day.rejections + excluded.rejections`;
 
 const ADD_REJECTIONS = `insert into rejection (at, integrator_id, client_id, operation, status, code, reason, request_id)
-  select at, integrator_id, client_id, operation, status, code, reason, request_id from jsonb_to_recordset(?::jsonb)
-    as given (at timestamptz, integrator_id text, client_id text, operation text, status int, code text, reason text, request_id text)
-  where exists (select from oauth_client where id = client_id)`;
+  select at, "integratorId", "clientId", operation, status, code, reason, "requestId" from jsonb_to_recordset(?::jsonb) as given
+    (at timestamptz, "integratorId" text, "clientId" text, operation text, status int, code text, reason text, "requestId" text)
+  where exists (select from oauth_client where id = "clientId")`;
 
 const DROP_OLD = `delete from rejection using unnest(?::text[]) as integrator (id)
   where rejection.integrator_id = integrator.id and rejection.id <= (select kept.id from rejection kept
     where kept.integrator_id = integrator.id order by kept.id desc offset ${KEPT_REJECTIONS} limit 1)`;
-
-type Row = Record<string, string | number>;
 
 /**
  * Counts the requests of integrators in memory and adds the counts to the tables once every few seconds, so that a request costs no
@@ -61,7 +64,7 @@ export class RequestLog {
   readonly #report: (error: unknown) => void;
   /** Counts by day since the Unix epoch and integrator, by region. A text as key would take longer than the rest of `add`. */
   readonly #counts: Record<RegionId, Map<number, Map<string, Counts>>> = { au1: new Map(), us1: new Map() };
-  readonly #rejections: Record<RegionId, Map<string, Row[]>> = { au1: new Map(), us1: new Map() };
+  readonly #rejections: Record<RegionId, Map<string, BufferedRejection[]>> = { au1: new Map(), us1: new Map() };
   readonly #timer: NodeJS.Timeout;
   #writing: Promise<void> = Promise.resolve();
   #droppedRejections = 0;
@@ -81,17 +84,10 @@ export class RequestLog {
     if (isError) counts.errors++;
     if (!rejection) return;
     counts.rejections++;
+    const operation = toStorable(rejection.operation);
+    const reason = toStorable(rejection.reason);
     this.#buffer(region, integratorId, [
-      {
-        ...{
-          at: new Date(now).toISOString(),
-          integrator_id: integratorId,
-          client_id: rejection.clientId,
-          status: rejection.status,
-        },
-        ...{ operation: toStorable(rejection.operation), reason: toStorable(rejection.reason) },
-        ...{ code: rejection.code, request_id: rejection.requestId },
-      },
+      { ...rejection, at: new Date(now).toISOString(), integratorId, operation, reason },
     ]);
   }
 
@@ -154,7 +150,7 @@ export class RequestLog {
   }
 
   /** Keeps the latest rejections until the next write. */
-  #buffer(region: RegionId, integratorId: string, added: readonly Row[]): void {
+  #buffer(region: RegionId, integratorId: string, added: readonly BufferedRejection[]): void {
     const entries = [...(this.#rejections[region].get(integratorId) ?? []), ...added];
     this.#droppedRejections += Math.max(0, entries.length - MAX_BUFFERED);
     this.#rejections[region].set(integratorId, entries.slice(-MAX_BUFFERED));

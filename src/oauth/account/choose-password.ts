@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
-import { InvalidInputError } from '../../domain/access/invalid-input-error.ts';
+import type { User } from '../../../entities/user.entity.ts';
 import { findLinkedUser, usePasswordLink } from '../../domain/access/password-links.ts';
-import { checkPassword } from '../../domain/access/password-rules.ts';
+import { findPasswordProblem } from '../../domain/access/password-rules.ts';
 import { hashPassword } from '../../domain/access/passwords.ts';
 import { createAccountChangeMessage } from '../../mail/account-change-message.ts';
 import { REGIONS } from '../../shared/regions.ts';
@@ -31,7 +31,7 @@ export async function choosePassword(page: AccountRequest): Promise<FastifyReply
   const fields = page.verifiedFields();
   const { database, token, user, query } = await requireLink(page);
   const password = fields.get('password') ?? '';
-  const problem = await findPasswordProblem(password, fields.get('repeated') ?? '', user);
+  const problem = await findProblem(password, fields.get('repeated') ?? '', user);
   if (problem !== null) return page.show(createChoosePasswordPage(page.formContext(query), user, problem), 400);
   const { request, dependencies } = page;
   const passwordHash = await page.runPasswordHash(() => hashPassword(password));
@@ -41,17 +41,9 @@ export async function choosePassword(page: AccountRequest): Promise<FastifyReply
   return page.redirect('/account/password-saved');
 }
 
-async function findPasswordProblem(
-  password: string,
-  repeated: string,
-  user: { name: string; email: string },
-): Promise<string | null> {
-  try {
-    await checkPassword(password, user);
-  } catch (error) {
-    if (error instanceof InvalidInputError) return `The password ${error.problem}.`;
-    throw error;
-  }
+async function findProblem(password: string, repeated: string, user: User): Promise<string | null> {
+  const problem = await findPasswordProblem(password, user);
+  if (problem !== null) return `The password ${problem}.`;
   return password === repeated ? null : 'The two passwords are not the same.';
 }
 

@@ -8,30 +8,13 @@ import { findRefreshToken } from '../tokens/refresh-tokens.ts';
 import { listAllowedScopes } from '../tokens/user-tokens.ts';
 import type { EndpointHandler } from './endpoint.ts';
 
-/** Response about an active token. RFC 7662 section 2.2; `builder_id` is the claim of the access token. */
-interface ActiveToken {
-  active: true;
-  scope: string;
-  client_id: string;
-  sub: string;
-  builder_id?: string;
-  iss: string;
-  /** Seconds since the epoch. */
-  iat: number;
-  exp: number;
-  // Access tokens only.
-  token_type?: 'Bearer';
-  jti?: string;
-  aud?: string;
-}
-
 /**
  * Creates the handler of `POST /oauth/introspect`. RFC 7662. A confidential client sees its own tokens only; a token of
  * another client and one that the service would reject now are inactive. OAU-37.
  */
 export const createIntrospectionEndpoint =
   (dependencies: OAuthDependencies): EndpointHandler =>
-  async (parameters, request, reply): Promise<ActiveToken | { active: false }> => {
+  async (parameters, request, reply): Promise<object> => {
     const token = requireParameter(parameters, 'token');
     const { client, credentials } = await authenticateClient(dependencies, parameters, request, reply);
     requireConfidentialClient(client, credentials);
@@ -41,11 +24,12 @@ export const createIntrospectionEndpoint =
     );
   };
 
+/** RFC 7662 section 2.2; `builder_id` is the claim of the access token. */
 async function introspectAccessToken(
   { accessTokens, tokenVerifier, baseUrl }: OAuthDependencies,
   client: RegisteredClient,
   token: string,
-): Promise<ActiveToken | null> {
+): Promise<object | null> {
   const claims = await accessTokens.verify(client.database.region, token);
   if (claims?.client_id !== client.id || !(await tokenVerifier.isLive(claims, client.database.region))) return null;
   const { sub, client_id, builder_id, scope, jti, iat, exp } = claims;
@@ -68,7 +52,7 @@ async function introspectRefreshToken(
   { clock, baseUrl }: OAuthDependencies,
   client: RegisteredClient,
   token: string,
-): Promise<ActiveToken | null> {
+): Promise<object | null> {
   const stored = await findRefreshToken(client.database, token);
   if (stored?.clientId !== client.id || !client.grants.includes('refresh_token')) return null;
   const { userId, builderId, scopes, issuedAt, tokenExpiresAt } = stored;
