@@ -146,6 +146,16 @@ export abstract class Timestamped {
   updatedAt!: string;
 }
 
+/** A row that the purge job deletes some time after it has expired. */
+export abstract class Expiring {
+  @Instant()
+  createdAt!: string;
+
+  @Index()
+  @Instant()
+  expiresAt!: string;
+}
+
 /** A record whose changes are published. */
 @ObjectType({ simpleResolvers: true })
 export abstract class Tracked extends Timestamped {

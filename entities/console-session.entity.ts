@@ -1,10 +1,8 @@
-import { Entity, Index } from '@mikro-orm/decorators/legacy';
+import { Entity } from '@mikro-orm/decorators/legacy';
 import { PersonalData } from './personal-data.ts';
 import { BrowserSession } from './session.entity.ts';
 
 /** Sign-in of a staff user to the console (CON-1). */
 @Entity()
 @PersonalData<ConsoleSession>({ of: { user: 'userId' }, erase: 'delete', secret: ['passwordDigest'] })
-@Index({ properties: ['userId'] })
-@Index({ properties: ['expiresAt'] })
 export class ConsoleSession extends BrowserSession {}

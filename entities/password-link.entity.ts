@@ -1,5 +1,5 @@
 import { Entity, Enum, Index } from '@mikro-orm/decorators/legacy';
-import { Id, Instant, Reference } from './columns.ts';
+import { Expiring, Id, Reference } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 import { User } from './user.entity.ts';
 
@@ -11,8 +11,7 @@ export type PasswordLinkPurpose = keyof typeof PasswordLinkPurpose;
 @Entity({ tableName: 'password_link' })
 @PersonalData<PasswordLink>({ of: { user: 'userId' }, erase: 'delete' })
 @Index({ properties: ['userId', 'createdAt'] })
-@Index({ properties: ['expiresAt'] })
-export class PasswordLink {
+export class PasswordLink extends Expiring {
   /** SHA-256 of the token in the link, in lower-case hexadecimal. */
   @Id()
   digest!: string;
@@ -22,10 +21,4 @@ export class PasswordLink {
 
   @Enum({ items: () => PasswordLinkPurpose })
   purpose!: PasswordLinkPurpose;
-
-  @Instant()
-  createdAt!: string;
-
-  @Instant()
-  expiresAt!: string;
 }
