@@ -155,7 +155,7 @@ describe.skipIf(!executablePath)('an operator in Chromium', () => {
     const integratorId = new URL(page.url()).pathname.split('/').at(-1);
     await select(
       `insert into builder select (jsonb_populate_record(builder, jsonb_build_object('id', 'buil_page' || n,
-        'name', 'Builder of page ' || n))).* from builder, generate_series(1, 60) n
+        'name', 'Builder of page ' || n, 'logo_key', null))).* from builder, generate_series(1, 60) n
         where builder.id = (select id from builder limit 1)`,
     );
     await select(

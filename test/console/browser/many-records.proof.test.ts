@@ -48,7 +48,7 @@ async function addRecords(): Promise<void> {
   );
   await select(
     `insert into builder select (jsonb_populate_record(builder, jsonb_build_object('id', 'buil_many' || n,
-        'name', 'Zone Homes number ' || n))).* from builder, generate_series(1, 1000) n where builder.id = ?`,
+        'name', 'Zone Homes number ' || n, 'logo_key', null))).* from builder, generate_series(1, 1000) n where builder.id = ?`,
     [builderId],
   );
   await select(

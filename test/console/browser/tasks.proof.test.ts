@@ -88,7 +88,7 @@ describe.skipIf(!executablePath)('the console in Chromium', () => {
   it('finds one of many builders by a part of its name, by the keyboard', async () => {
     await select(
       `insert into builder select (jsonb_populate_record(builder, jsonb_build_object('id', 'buil_many' || n,
-        'name', 'Builder number ' || n))).* from builder, generate_series(1, 40) n
+        'name', 'Builder number ' || n, 'logo_key', null))).* from builder, generate_series(1, 40) n
         where builder.id = (select id from builder limit 1)`,
     );
     const page = await staffConsole.signIn('VIEWER', '/console/insurances');
