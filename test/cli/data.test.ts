@@ -112,10 +112,10 @@ describe('progress', () => {
     return stderr.text;
   };
 
-  it('is a bar on a terminal, and only the logged lines otherwise', () => {
+  it('is a line on a terminal, and only the logged lines otherwise', () => {
     const text = showAll(true);
     expect(text).toContain('builders.ndjson');
-    expect(text).toMatch(/projects\.ndjson +\[=+ +\] 50% {2}reading, 7 rows/);
+    expect(text).toMatch(/projects\.ndjson +50% +reading, 7 rows\n$/);
     expect(showAll(false)).toBe('builders.ndjson:2: name: must be a string\n');
   });
 });

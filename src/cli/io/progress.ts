@@ -1,20 +1,19 @@
-import cliProgress from 'cli-progress';
 import { printText, toTerminalLine } from '../../shared/terminal-text.ts';
 import type { CliIo } from './cli-io.ts';
 
 /** Reports the progress of a long-running command. */
 export interface ProgressReporter {
-  /** Updates the bar of `name`; a new name starts a new bar. `total` is null when it is unknown. */
+  /** Updates the line of `name`; a new name starts a new line. `total` is null when it is unknown. */
   update(name: string, done: number, total: number | null, note: string): void;
-  /** Writes a permanent line above the bar. */
+  /** Writes a permanent line above that of the progress. */
   log(line: string): void;
   stop(): void;
 }
 
-const FORMAT = '{name} [{bar}] {percentage}%  {note}';
-const FORMAT_WITHOUT_TOTAL = '{name} {note}';
+/** Moves to the start of the line, and erases it. */
+const CLEAR = '\r\u001b[K';
 
-/** Creates a reporter that draws a bar on stderr if it is a terminal, and writes only the logged lines otherwise. */
+/** Creates a reporter that updates a line of stderr if it is a terminal, and writes only the logged lines otherwise. */
 export function createProgressReporter({ stderr }: Pick<CliIo, 'stderr'>): ProgressReporter {
   if (!stderr.isTTY) {
     return {
@@ -23,24 +22,19 @@ export function createProgressReporter({ stderr }: Pick<CliIo, 'stderr'>): Progr
       stop: () => undefined,
     };
   }
-  let current: { name: string; bar: InstanceType<typeof cliProgress.SingleBar> } | undefined;
+  let current: string | null = null;
   const stop = () => {
-    current?.bar.stop();
-    current = undefined;
+    if (current !== null) stderr.write('\n');
+    current = null;
   };
   return {
     update(name, done, total, note) {
-      const payload = { name: toTerminalLine(name).padEnd(30), note: toTerminalLine(note) };
-      if (current?.name === name) return current.bar.update(done, payload);
-      stop();
-      const format = total === null ? FORMAT_WITHOUT_TOTAL : FORMAT;
-      const characters = { barCompleteChar: '=', barIncompleteChar: ' ' };
-      const bar = new cliProgress.SingleBar({ format, stream: stderr, hideCursor: true, ...characters });
-      current = { name, bar };
-      bar.start(total ?? 0, done, payload);
+      if (name !== current) stop();
+      current = name;
+      const share = total ? `${Math.floor((100 * done) / total)}%`.padEnd(6) : '';
+      stderr.write(`${CLEAR}${toTerminalLine(name).padEnd(30)} ${share}${toTerminalLine(note)}`);
     },
-    // Overwrites the bar, which redraws itself on the next line.
-    log: (line) => void stderr.write(`\r\u001b[K${toTerminalLine(line)}\n`),
+    log: (line) => void stderr.write(`${CLEAR}${toTerminalLine(line)}\n`),
     stop,
   };
 }
