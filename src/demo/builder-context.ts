@@ -46,11 +46,12 @@ export class BuilderContext {
     region: RegionId,
     index: number,
     readonly now: number,
+    stream = 'records',
   ) {
     this.builder = generateBuilder(region, index);
     this.integratorId = findIntegratorId(region, index);
     this.locale = LOCALES[region];
-    this.random = new Random(region, index, 'records');
+    this.random = new Random(region, index, stream);
     this.calendar = new LocalCalendar(now, getTimeZone(this.builder, region));
   }
 

@@ -1,7 +1,4 @@
 import { Builder } from '../../entities/builder.entity.ts';
-import { CostCode } from '../../entities/cost-code.entity.ts';
-import { Profile } from '../../entities/profile.entity.ts';
-import { TimeType } from '../../entities/time-type.entity.ts';
 import type { RegionId } from '../shared/regions.ts';
 import { generateAttendance } from './accounts.ts';
 import { addAttendance } from './attendance.ts';
@@ -32,7 +29,7 @@ export interface BuilderRowsOptions {
 export function createBuilderRows(region: RegionId, index: number, options: BuilderRowsOptions): Rows {
   const { now, timesheets, pictures } = options;
   const context = new BuilderContext(region, index, now);
-  const { rows, builder, random, calendar } = context;
+  const { rows, builder } = context;
   const attendance = generateAttendance(region, index);
   const logoKey = pictures.length > 0 && hasLogo(index) ? toLogoKey(builder.id) : null;
   rows.add(Builder, { ...builder, logoKey });
@@ -46,8 +43,6 @@ export function createBuilderRows(region: RegionId, index: number, options: Buil
   addMeetings(context);
   addReports(context);
   addAttendance(context);
-  const lists = { profiles: rows.of(Profile), costCodes: rows.of(CostCode), timeTypes: rows.of(TimeType) };
-  const source = { builderId: builder.id, projects: context.runningProjects, ...lists, calendar, now, random };
-  addTimesheets(rows, source, { first: 0, count: timesheets });
+  addTimesheets(context, 0, timesheets);
   return rows;
 }
