@@ -1,4 +1,4 @@
-import { type GraphQLFieldConfig, type GraphQLObjectType, getNamedType, isLeafType } from 'graphql';
+import { type GraphQLFieldConfig, type GraphQLObjectType, getNamedType } from 'graphql';
 import { Builder } from '../entities/builder.entity.ts';
 import { createRuleCheck } from '../schema/input-rules.ts';
 import type { Scope } from '../schema/scopes.ts';
@@ -6,7 +6,7 @@ import { recordType } from '../schema/selection.ts';
 import type { Caller } from '../src/auth/caller.ts';
 import type { RequestContext } from '../src/auth/request-context.ts';
 import { findBrokenRules } from '../src/graphql/engine/arguments.ts';
-import type { FieldEdge, ResolverFactory } from '../src/graphql/engine/resolver-factories.ts';
+import { type FieldEdge, type ResolverFactory, toFieldResolver } from '../src/graphql/engine/resolver-factories.ts';
 import { ValidationError } from '../src/shared/errors.ts';
 
 export type Field = GraphQLFieldConfig<unknown, RequestContext>;
@@ -43,18 +43,9 @@ export function authorizeEdge(
   const edge: FieldEdge<RequestContext> = needsScope
     ? { createResolver, scope, ...scopeChecks(field, scope) }
     : { createResolver };
-  const { authorizeParent, authorizeResult } = edge;
-  const isLeaf = isLeafType(getNamedType(field.type));
   return {
     ...field,
-    // It rejects and never throws: graphql-js would leave rejections of the list's other items unhandled.
-    async resolve(source, args, context, info) {
-      authorizeParent?.(source, context);
-      const result = await createResolver(args, context, info as object)(source);
-      authorizeResult?.(result, context);
-      if (isLeaf) context.meter.bytes += context.meter.sizeOf(result);
-      return result;
-    },
+    resolve: toFieldResolver(edge),
     extensions: { ...field.extensions, resolved: factory !== null, edge },
   };
 }

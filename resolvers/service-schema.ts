@@ -31,7 +31,7 @@ export function buildServiceSchema(): GraphQLSchema {
         ...field,
         // One that fails does not hide what the others did.
         type: isMutation ? getNullableType(field.type) : field.type,
-        resolve: toFieldResolver(createResolver),
+        resolve: toFieldResolver<RequestContext>({ createResolver }),
         extensions: { ...field.extensions, edge: { createResolver } },
       };
     },

@@ -62,7 +62,7 @@ function authorizeRead(field: Field): Field {
   const observed = observe(field, createResolver) ?? createResolver;
   return {
     ...field,
-    resolve: toFieldResolver(observed),
+    resolve: toFieldResolver<ConsoleContext>({ createResolver: observed }),
     extensions: { ...field.extensions, action: READ_RECORDS, edge: { createResolver: observed } },
   };
 }
@@ -76,17 +76,8 @@ function observeField(field: Field, name: string): Field {
   const createResolver =
     edge && (PERSONAL_FIELDS.has(name) ? observeText(edge.createResolver, name) : observe(field, edge.createResolver));
   if (!createResolver) return field;
-  const { authorizeParent, authorizeResult } = edge;
-  return {
-    ...field,
-    async resolve(source, args, context, info) {
-      authorizeParent?.(source, context);
-      const result = await createResolver(args, context, info as object)(source);
-      authorizeResult?.(result, context);
-      return result;
-    },
-    extensions: { ...field.extensions, edge: { ...edge, createResolver } },
-  };
+  const observed = { ...edge, createResolver };
+  return { ...field, resolve: toFieldResolver(observed), extensions: { ...field.extensions, edge: observed } };
 }
 
 /** Notes the record whose field names people. */

@@ -1,4 +1,4 @@
-import { type TraceContext, traced, tracing } from '../../shared/tracing.ts';
+import { type TraceContext, tracing } from '../../shared/tracing.ts';
 
 /** Transactions that run at a time: while one waits for its commit, another one executes. */
 const MAX_RUNNING = 2;
@@ -54,7 +54,8 @@ export class GroupCommit<Item, Result> {
       try {
         // The loop was started by one of many requests: the span belongs to those of the group.
         const traces = group.flatMap(({ trace }) => trace ?? []);
-        const results = await traced(this.#name, {}, () => this.#run(group.map(({ item }) => item)), traces);
+        const run = () => this.#run(group.map(({ item }) => item));
+        const results = await (tracing ? tracing.run(this.#name, {}, run, traces) : run());
         for (const [index, { resolve }] of group.entries()) resolve(results[index]!);
       } catch (error) {
         for (const { reject } of group) reject(error);

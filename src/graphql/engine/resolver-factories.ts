@@ -1,4 +1,4 @@
-import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql';
+import { type GraphQLFieldResolver, type GraphQLSchema, getNamedType, isLeafType } from 'graphql';
 import { getMetadataStorage } from 'type-graphql';
 import type { Scope } from '../../../schema/scopes.ts';
 import { findSelection, resolveSelected, type Selection } from '../../../schema/selection.ts';
@@ -50,11 +50,23 @@ export function toResolverFactory(resolve: GraphQLFieldResolver<unknown, any>): 
   return (args, context, info) => (source) => resolve(source, args, context, info as never);
 }
 
-/** The resolver rejects and never throws: graphql-js would leave rejections of other fields unhandled. */
-// biome-ignore lint/suspicious/noExplicitAny: the context is passed on as it is.
-export function toFieldResolver(createResolver: ResolverFactory<any>): GraphQLFieldResolver<unknown, any> {
-  return async (source, args, context, info) => createResolver(args, context, info as object)(source);
-}
+/**
+ * Returns the resolver that graphql-js calls for an edge. It rejects and never throws: graphql-js would leave rejections of other fields, and
+ * of a list's other items, unhandled.
+ */
+export const toFieldResolver =
+  <Context extends ExecutionContext>({
+    createResolver,
+    authorizeParent,
+    authorizeResult,
+  }: FieldEdge<Context>): GraphQLFieldResolver<unknown, Context> =>
+  async (source, args, context, info) => {
+    authorizeParent?.(source, context);
+    const result = await createResolver(args, context, info as object)(source);
+    authorizeResult?.(result, context);
+    if (isLeafType(getNamedType(info.returnType))) context.meter.bytes += context.meter.sizeOf(result);
+    return result;
+  };
 
 /**
  * Returns a resolver factory for each method of the resolver classes, by type and field: `Query.builders`. type-graphql's own handlers

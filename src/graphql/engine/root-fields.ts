@@ -4,7 +4,9 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLField,
+  type GraphQLNamedType,
   type GraphQLSchema,
+  isObjectType,
   Kind,
   type OperationDefinitionNode,
   type SelectionSetNode,
@@ -14,8 +16,8 @@ import {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** A query or mutation that an operation calls. */
-export interface RootField {
+/** A field that an operation selects: a query or mutation, or a field of their results. */
+export interface SelectedField {
   /** Response key: the alias, or the name of the field. */
   key: string;
   node: FieldNode;
@@ -30,7 +32,7 @@ export interface PendingOperation {
   /** Variables as they were sent, and with the declared defaults of the others. */
   variables: Values;
   sent: Values;
-  roots: readonly RootField[];
+  roots: readonly SelectedField[];
 }
 
 /**
@@ -40,37 +42,49 @@ export interface PendingOperation {
  */
 export function listRootFields(
   schema: GraphQLSchema,
-  { definitions }: DocumentNode,
+  document: DocumentNode,
   { operation, selectionSet }: OperationDefinitionNode,
   variables?: Values,
-): RootField[] {
-  const fields = schema.getRootType(operation)!.getFields();
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const each of definitions) if (each.kind === Kind.FRAGMENT_DEFINITION) fragments.set(each.name.value, each);
-  const roots = new Map<string, RootField>();
-  const spread = new Set<string>();
-  const collect = ({ selections }: SelectionSetNode) => {
-    for (const selection of selections) {
-      if (variables && !isIncluded(selection.directives, variables)) continue;
-      if (selection.kind === Kind.FIELD) {
-        const field = fields[selection.name.value];
-        const key = (selection.alias ?? selection.name).value;
-        if (field && !roots.has(key)) roots.set(key, { key, node: selection, field });
-      } else if (selection.kind === Kind.INLINE_FRAGMENT) {
-        collect(selection.selectionSet);
-      } else if (!spread.has(selection.name.value)) {
-        spread.add(selection.name.value);
-        const fragment = fragments.get(selection.name.value);
-        if (fragment) collect(fragment.selectionSet);
-      }
-    }
-  };
-  collect(selectionSet);
+): SelectedField[] {
+  const roots = new Map<string, SelectedField>();
+  for (const root of listFields(schema, document, schema.getRootType(operation)!, selectionSet, variables))
+    if (!roots.has(root.key)) roots.set(root.key, root);
   return [...roots.values()];
 }
 
-/** Whether `@skip` and `@include` select a field or fragment. */
-export function isIncluded(directives: readonly DirectiveNode[] = [], variables: Values): boolean {
+/** Returns the fields of a selection set, with those of fragments, without those of introspection. */
+export function listFields(
+  schema: GraphQLSchema,
+  { definitions }: DocumentNode,
+  parent: GraphQLNamedType,
+  selectionSet: SelectionSetNode,
+  variables?: Values,
+): SelectedField[] {
+  const found: SelectedField[] = [];
+  const spread = new Set<string>();
+  const collect = ({ selections }: SelectionSetNode, type: GraphQLNamedType | undefined) => {
+    for (const selection of selections) {
+      if (variables && !isIncluded(selection.directives, variables)) continue;
+      if (selection.kind === Kind.FIELD) {
+        const field = isObjectType(type) && type.getFields()[selection.name.value];
+        if (field) found.push({ key: (selection.alias ?? selection.name).value, node: selection, field });
+      } else if (selection.kind === Kind.INLINE_FRAGMENT) {
+        const { typeCondition } = selection;
+        collect(selection.selectionSet, typeCondition ? schema.getType(typeCondition.name.value) : type);
+      } else if (!spread.has(selection.name.value)) {
+        spread.add(selection.name.value);
+        const fragment = definitions.find(
+          (each) => each.kind === Kind.FRAGMENT_DEFINITION && each.name.value === selection.name.value,
+        ) as FragmentDefinitionNode | undefined;
+        if (fragment) collect(fragment.selectionSet, schema.getType(fragment.typeCondition.name.value));
+      }
+    }
+  };
+  collect(selectionSet, parent);
+  return found;
+}
+
+function isIncluded(directives: readonly DirectiveNode[] = [], variables: Values): boolean {
   return directives.every(({ name, arguments: [condition] = [] }) => {
     const value = condition && toRawValue(condition.value, variables);
     return name.value === 'skip' ? value !== true : value !== false;

@@ -15,12 +15,12 @@ import { formatFieldPath, toFieldErrors } from '../../../schema/input.ts';
 import type { RequestContext } from '../../auth/request-context.ts';
 import { type FieldError, FieldErrors, ValidationError } from '../../shared/errors.ts';
 import { findBrokenRules, type NamedArgument, parseArguments, toNamedArgument } from '../engine/arguments.ts';
-import { type PendingOperation, type RootField, toRawValue } from '../engine/root-fields.ts';
+import { type PendingOperation, type SelectedField, toRawValue } from '../engine/root-fields.ts';
 import { findArgumentPaths } from './argument-names.ts';
 import { requireEdgeScopes } from './edge-scopes.ts';
 
 type Values = Readonly<Record<string, unknown>>;
-type Field = RootField['field'];
+type Field = SelectedField['field'];
 
 /** Errors of literals and of required arguments by document: validation leaves them to `parseInput`. */
 const literalErrors = new WeakMap<DocumentNode, readonly GraphQLError[]>();
@@ -71,7 +71,7 @@ export function parseInput(pending: PendingOperation, context: RequestContext): 
 }
 
 /** Whether an argument of a root field breaks a rule that its type cannot express. */
-function breaksRule({ field, node }: RootField, variables: Values, sent: Values, now: number): boolean {
+function breaksRule({ field, node }: SelectedField, variables: Values, sent: Values, now: number): boolean {
   const checked = getArguments(field).filter(({ validate, rules }) => validate || rules);
   if (checked.length === 0) return false;
   const values = getArgumentValues(field, node, variables);
@@ -81,7 +81,7 @@ function breaksRule({ field, node }: RootField, variables: Values, sent: Values,
   return checked.some(isInvalid) || findBrokenRules(checked, values, now).length > 0;
 }
 
-function readRawArgument({ arguments: nodes = [] }: RootField['node'], name: string, variables: Values): unknown {
+function readRawArgument({ arguments: nodes = [] }: SelectedField['node'], name: string, variables: Values): unknown {
   return toRawValue(nodes.find((node) => node.name.value === name)!.value, variables);
 }
 
@@ -133,7 +133,7 @@ function throwErrors(
 }
 
 /** Returns the errors of a root field's arguments, which are parsed as those of REST are. */
-function findRootErrors({ field, node }: RootField, variables: Values, now: number): readonly FieldError[] {
+function findRootErrors({ field, node }: SelectedField, variables: Values, now: number): readonly FieldError[] {
   const sent = new Map(node.arguments?.map(({ name, value }) => [name.value, toRawValue(value, variables)]));
   try {
     parseArguments(getArguments(field), {

@@ -23,7 +23,7 @@ import { costLimitExceeded, MAX_COST, MAX_INTERPRETED_COST, MAX_RESPONSE_BYTES }
 import { compileOperation } from '../engine/compile-operation.ts';
 import { createCachedCostEstimate, type Estimate } from '../engine/cost.ts';
 import type { CompiledOperation } from '../engine/execution.ts';
-import { listRootFields, type RootField, toRawValue, withDefaults } from '../engine/root-fields.ts';
+import { listRootFields, type SelectedField, toRawValue, withDefaults } from '../engine/root-fields.ts';
 import { logFailure, noteErrors } from './error-log.ts';
 import { formatError, toGraphqlError } from './errors.ts';
 import { parseInput } from './input.ts';
@@ -204,7 +204,7 @@ function requireLimits({ operation }: OperationDefinitionNode, { cost, records }
 }
 
 /** Authorizes every root field, then charges their budgets (LIM-2). The error of one names its path. */
-async function authorizeRootFields(context: RequestContext, roots: readonly RootField[], variables: Values) {
+async function authorizeRootFields(context: RequestContext, roots: readonly SelectedField[], variables: Values) {
   await Promise.all(
     roots.map(async ({ key, node, field: { extensions } }) => {
       const argument = node.arguments?.find(({ name }) => name.value === 'builderId');
