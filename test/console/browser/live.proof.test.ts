@@ -87,7 +87,15 @@ describe.skipIf(!executablePath)('an open page of the console', () => {
       .first()
       .click();
     await page.getByLabel('Reason').fill('Saved after the end');
+    const polls = new Set<Request>();
+    page.on('request', (request) => isPoll(request) && polls.add(request));
+    page.on('requestfinished', (request) => polls.delete(request));
+    // A read of the board or a poll would find the end of the session before the person saves.
+    await page.route('**/console/graphql', async (route) => {
+      if (/changes\(|mutation /.test(route.request().postData() ?? '')) await route.continue();
+    });
     await stopClock(page);
+    await expect.poll(() => polls.size).toBe(0);
     await select(`delete from console_session`);
     await page.getByRole('button', { name: 'End the visit' }).click();
     await page.getByRole('heading', { name: 'Your session has ended' }).waitFor();
