@@ -147,11 +147,11 @@ function chartOptions(
   height: number,
   onHover: (index: number | null | undefined, left: number) => void,
 ): Options {
-  const colour = createColourReader(element);
+  const colour = (property: string) => readColour(element, property);
   const bars = series.map((one, index) => ({ ...one, colour: colour(`--chart-${index + 1}`) }));
   const stroke = colour('--soft');
   const grid = { stroke: colour('--line'), width: 1 };
-  const font = `12px ${getComputedStyle(element).fontFamily}`;
+  const axis = { stroke, font: `12px ${getComputedStyle(element).fontFamily}`, ticks: { show: false } };
   return {
     width: Math.max(element.clientWidth, 200),
     height,
@@ -163,10 +163,8 @@ function chartOptions(
     },
     axes: [
       {
-        stroke,
-        font,
+        ...axis,
         grid: { show: false },
-        ticks: { show: false },
         size: 26,
         splits: ({ width }) => {
           const step = Math.max(1, Math.ceil((labels.length * LABEL_WIDTH) / Math.max(width / devicePixelRatio, 1)));
@@ -174,15 +172,7 @@ function chartOptions(
         },
         values: (_, splits) => splits.map((index) => labels[index] ?? ''),
       },
-      {
-        stroke,
-        font,
-        grid,
-        ticks: { show: false },
-        size: 48,
-        incrs: INCREMENTS,
-        values: (_, splits) => splits.map(formatNumber),
-      },
+      { ...axis, grid, size: 48, incrs: INCREMENTS, values: (_, splits) => splits.map(formatNumber) },
     ],
     series: [
       {},
@@ -205,14 +195,12 @@ function chartOptions(
   };
 }
 
-/** Returns a function that computes the colour of a custom property in the current theme. */
-function createColourReader(element: HTMLElement): (property: string) => string {
-  return (property) => {
-    const probe = document.createElement('span');
-    probe.style.color = `var(${property})`;
-    element.append(probe);
-    const { color } = getComputedStyle(probe);
-    probe.remove();
-    return color;
-  };
+/** Returns the colour of a custom property in the current theme. */
+function readColour(element: HTMLElement, property: string): string {
+  const probe = document.createElement('span');
+  probe.style.color = `var(${property})`;
+  element.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
 }

@@ -14,7 +14,7 @@ interface FieldProps<Value extends string = string> {
 
 type InputProps = FieldProps & Omit<InputHTMLAttributes<HTMLInputElement>, keyof FieldProps>;
 
-/** A field of one line, which a form requires unless it is told otherwise. */
+/** A field of one line, required by default. */
 export const TextField = ({ label, onChange, required = true, ...input }: InputProps) => (
   <label className="field">
     {label}
