@@ -1,7 +1,8 @@
 import { formatFieldPath } from '../../schema/input.ts';
 import { findJsonProblems, INEXACT_NUMBER, isCleanText, isExactNumber, UNCLEAN } from '../../schema/json-problems.ts';
 import { toInstant } from '../../schema/scalars.ts';
-import { toStoredEmail } from '../domain/access/access-values.ts';
+import { parseDeepLinkScheme, parseEmailAddress, toStoredEmail } from '../domain/access/access-values.ts';
+import { InvalidInputError } from '../domain/access/invalid-input-error.ts';
 import { ID_PREFIXES, type IdKind, idPattern } from '../shared/ids.ts';
 import { isObject } from '../shared/is-object.ts';
 
@@ -44,20 +45,38 @@ export function createTextType(label: string, message: string, holds: (value: st
 }
 
 export const text = createTextType('text', '', () => true);
-const lowerCaseText = createTextType(
-  'lower-case text',
-  'must be in lower case',
-  (value) => value === value.toLowerCase(),
+/** Returns a condition: whether commands accept a text, which is in lower case. */
+const isAcceptedBy = (parse: (text: string) => string) => (text: string) => {
+  try {
+    return parse(text) !== '' && text === text.toLowerCase();
+  } catch (error) {
+    if (error instanceof InvalidInputError) return false;
+    throw error;
+  }
+};
+
+const emailText = createTextType(
+  'e-mail address in lower case',
+  'must be an e-mail address in lower case',
+  isAcceptedBy(parseEmailAddress),
 );
 
 /** A person's address, which is returned as it is stored. */
 export const emailAddress: FieldType = {
-  ...lowerCaseText,
+  ...emailText,
   read(value, path, report) {
-    const read = lowerCaseText.read(value, path, report);
+    const read = emailText.read(value, path, report);
     return typeof read === 'string' ? toStoredEmail(read) : read;
   },
 };
+export const deepLinkScheme = createTextType(
+  'scheme',
+  "must be an application's own scheme such as siteapp",
+  isAcceptedBy(parseDeepLinkScheme),
+);
+export const mediaType = createTextType('media type', 'must be a media type such as image/jpeg', (value) =>
+  /^[a-z]+\/[a-z0-9][a-z0-9.+-]{0,99}$/.test(value),
+);
 export const digits = createTextType('digits', 'must be digits', (value) => /^\d+$/.test(value));
 export const sha256 = createTextType('SHA-256 in hexadecimal', 'must be 64 hexadecimal digits', (value) =>
   /^[0-9a-f]{64}$/.test(value),

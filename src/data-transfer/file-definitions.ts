@@ -42,6 +42,7 @@ import { createObjectType } from './contract-fields.ts';
 import {
   createEnumType,
   createTextType,
+  deepLinkScheme,
   digits,
   emailAddress,
   type FieldType,
@@ -49,6 +50,7 @@ import {
   integer,
   jsonObject,
   list,
+  mediaType,
   object,
   sha256,
   text,
@@ -105,7 +107,12 @@ const noteBlocks = () => list(object({ noteId: text, start: integer, text }));
  * integrator again. Credentials are not transferred.
  */
 const declaredFiles: FileDefinition[] = [
-  { file: 'integrators', entity: Integrator, id: 'integrator' },
+  {
+    file: 'integrators',
+    entity: Integrator,
+    id: 'integrator',
+    fieldTypes: { deepLinkSchemes: () => list(deepLinkScheme) },
+  },
   {
     file: 'builders',
     entity: Builder,
@@ -200,6 +207,7 @@ const declaredFiles: FileDefinition[] = [
     entity: Photo,
     id: 'attachment',
     storageKeys: { key: 'photos' },
+    fieldTypes: { contentType: () => mediaType },
     descriptions: { integratorId: 'The integrator that made it, with what it calls the photo.' },
   },
   {

@@ -119,7 +119,7 @@ export class RowReader implements LineHandler {
     }
     const before = this.#rejected;
     const read = column.fieldType.read(value, column.field, this.#report);
-    if (this.#bounded.has(column) && Buffer.byteLength(String(read)) > MAX_INDEXED_BYTES) {
+    if (this.#bounded.has(column) && typeof read === 'string' && Buffer.byteLength(read) > MAX_INDEXED_BYTES) {
       this.#report(column.field, `must not be longer than ${MAX_INDEXED_BYTES} bytes`);
     }
     return this.#rejected === before ? column.type.encode(read as never) : NULL;
