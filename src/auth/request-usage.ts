@@ -155,10 +155,6 @@ export class RequestUsage implements DatabaseLimits {
     return this.#shares.writes.run(this.#shareKey, 1, transaction);
   }
 
-  runWrite<T>(transaction: () => Promise<T>): Promise<T> {
-    return this.#shares.writes.run(this.#shareKey, 1, transaction);
-  }
-
   /** Runs work that waits for events. Meanwhile the request holds a permit to wait instead of its permit to execute. */
   runWait<T>(work: () => Promise<T>): Promise<T> {
     return this.runWithoutPermit((release) =>

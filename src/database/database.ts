@@ -18,8 +18,6 @@ const NOW = { name: 'database.now', text: 'select floor(extract(epoch from clock
 export interface DatabaseLimits extends ReadLimits {
   /** Runs a transaction once the caller's fair share has a connection for it. */
   runTransaction<T>(transaction: () => Promise<T>): Promise<T>;
-  /** Runs a transaction of prepared statements once the caller's fair share has a connection for it. */
-  runWrite<T>(transaction: () => Promise<T>): Promise<T>;
   /** Waits until the request may write large values of so many bytes; rejects with 429 or 503. Not to be called in a transaction. */
   acquireLargeWrite(bytes: number): Promise<void>;
 }
@@ -118,7 +116,7 @@ export class Database implements ReadDatabase {
   /** Does the same with prepared statements, for short and frequent transactions. The work must commit. */
   write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     const run = () => this.writer.run(work);
-    return this.limits ? this.limits.runWrite(run) : run();
+    return this.limits ? this.limits.runTransaction(run) : run();
   }
 
   /** Returns the database's time, which all instances share, in milliseconds since the Unix epoch. */
