@@ -29,7 +29,8 @@ export async function createConnection(context: ChangeContext, request: NewConne
     `${key.integratorId} is connected to ${key.builderId} already; update the connection to change its scopes`,
   );
   return inTransaction(context, async (em, now, record) => {
-    await requireIntegratorAndBuilder(context, em, key);
+    await requireRow(context, em, Integrator, 'integrator', key.integratorId);
+    await requireRow(context, em, Builder, 'builder', key.builderId);
     const connection = await lockRow(em, Connection, key);
     const after = { status: 'ACTIVE' as const, scopes: allowed };
     if (!connection) {
@@ -89,21 +90,13 @@ const checkKey = ({ integratorId, builderId }: ConnectionKey): ConnectionKey => 
 });
 
 async function lockConnection(context: ChangeContext, em: EntityManager, key: ConnectionKey): Promise<Connection> {
-  await requireIntegratorAndBuilder(context, em, key);
+  await requireRow(context, em, Integrator, 'integrator', key.integratorId);
+  await requireRow(context, em, Builder, 'builder', key.builderId);
   const connection = await lockRow(em, Connection, key);
   if (!connection)
     throw new InvalidInputError('builderId', `${key.integratorId} was never connected to ${key.builderId}`);
   await requireUnchanged(context, em, connection, `${key.integratorId}/${key.builderId}`);
   return connection;
-}
-
-async function requireIntegratorAndBuilder(
-  context: ChangeContext,
-  em: EntityManager,
-  key: ConnectionKey,
-): Promise<void> {
-  await requireRow(context, em, Integrator, 'integrator', key.integratorId);
-  await requireRow(context, em, Builder, 'builder', key.builderId);
 }
 
 /** Returns what the audit log records a change of the connection about. */

@@ -19,7 +19,8 @@ const parseRole = (role: string) => requireSingleLine('role', role, 60);
 export async function addMembership(context: ChangeContext, request: MembershipKey & { role: string }) {
   const role = parseRole(request.role);
   return inTransaction(context, async (em, now, record) => {
-    const { user, builder } = await requireUserAndBuilder(context, em, request);
+    const user = await requireUser(context, em, request.user);
+    const builder = await requireRow(context, em, Builder, 'builder', request.builderId);
     if (user.staffRole !== null) throw new InvalidInputError('user', `${user.email} is a staff user`);
     const row = { userId: user.id, builderId: builder.id, role };
     const conflict = new InvalidInputError('user', `${user.email} is a member of ${builder.id} already`);
@@ -56,20 +57,11 @@ export async function removeMembership(context: ChangeContext, request: Membersh
 }
 
 async function lockMembership(context: ChangeContext, em: EntityManager, key: MembershipKey) {
-  const { user, builder } = await requireUserAndBuilder(context, em, key);
+  const user = await requireUser(context, em, key.user);
+  const builder = await requireRow(context, em, Builder, 'builder', key.builderId);
   const membership = await lockRow(em, Membership, { userId: user.id, builderId: builder.id });
   if (!membership) throw new InvalidInputError('user', `${user.email} is not a member of ${builder.id}`);
   return { user, builder, membership };
-}
-
-async function requireUserAndBuilder(
-  context: ChangeContext,
-  em: EntityManager,
-  { user: who, builderId: id }: MembershipKey,
-) {
-  const user = await requireUser(context, em, who);
-  const builder = await requireRow(context, em, Builder, 'builder', id);
-  return { user, builder };
 }
 
 /** Returns what the audit log records a change of the membership about. */
