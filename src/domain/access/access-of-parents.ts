@@ -1,4 +1,5 @@
 import type { EntityClass, EntityProperty } from '@mikro-orm/core';
+import { ClientSecret } from '../../../entities/client-secret.entity.ts';
 import { Connection } from '../../../entities/connection.entity.ts';
 import { Integrator } from '../../../entities/integrator.entity.ts';
 import { Membership } from '../../../entities/membership.entity.ts';
@@ -44,15 +45,9 @@ export const findMembershipsOf = (database: Database, userIds: Keys, limit: numb
 
 /** Returns the ids and times of each client's valid secrets, the newest first. */
 export async function findSecretsOf(database: Database, clientIds: Keys) {
-  const rows = await database.fork().execute<{ id: number; client_id: string; created_at: string }[]>(
-    `select id, client_id, created_at::text from oauth_client_secret where client_id = any(string_to_array(?, ','))
-      order by created_at desc, id desc`,
-    [clientIds.join()],
-  );
-  return groupBy(clientIds, rows, ({ id, client_id, created_at }) => [
-    client_id,
-    { id, createdAt: new Date(created_at).toISOString() },
-  ]);
+  const where = { clientId: { $in: [...clientIds] } };
+  const rows = await database.fork().find(ClientSecret, where, { orderBy: { createdAt: 'desc', id: 'desc' } });
+  return groupBy(clientIds, rows, ({ clientId, id, createdAt }) => [clientId, { id, createdAt }]);
 }
 
 async function findByIds<T extends { id: string }, V>(

@@ -1,5 +1,6 @@
 import { type EntityClass, type EntityProperty, raw } from '@mikro-orm/core';
 import { Builder } from '../../../entities/builder.entity.ts';
+import { ClientSecret } from '../../../entities/client-secret.entity.ts';
 import { Connection, ConnectionStatus } from '../../../entities/connection.entity.ts';
 import { ImageHost } from '../../../entities/image-host.entity.ts';
 import { Integrator } from '../../../entities/integrator.entity.ts';
@@ -125,13 +126,11 @@ export async function showClient(context: ReadContext, id: string) {
   const em = context.database.fork();
   const client = await requireRow(context, em, OAuthClient, 'client', id);
   const integrator = client.integratorId === null ? null : await em.findOne(Integrator, { id: client.integratorId });
-  const secrets = await em.execute<{ id: number; created_at: string }[]>(
-    'select id, created_at::text from oauth_client_secret where client_id = ? order by created_at desc, id desc',
-    [id],
-  );
+  const secrets = await em.find(ClientSecret, { clientId: id }, { orderBy: { createdAt: 'desc', id: 'desc' } });
   return {
-    ...{ ...toClient(client), integratorName: integrator?.name ?? null },
-    secrets: secrets.map((secret) => ({ secretId: secret.id, createdAt: new Date(secret.created_at).toISOString() })),
+    ...toClient(client),
+    integratorName: integrator?.name ?? null,
+    secrets: secrets.map(({ id: secretId, createdAt }) => ({ secretId, createdAt })),
   };
 }
 
@@ -179,11 +178,9 @@ export async function listUsers(context: ReadContext, filter: UserFilter, page: 
     builderId === undefined ? undefined : (await em.find(Membership, { builderId })).map(({ userId }) => userId);
   const conditions = {
     id: members && { $in: members },
-    ...{
-      disabledAt: toPresenceFilter(disabled),
-      staffRole: toPresenceFilter(staff),
-      passwordHash: toPresenceFilter(password),
-    },
+    disabledAt: toPresenceFilter(disabled),
+    staffRole: toPresenceFilter(staff),
+    passwordHash: toPresenceFilter(password),
   };
   const { rows, nextCursor } = await listRows(context, User, 'id', conditions, page, { email, name });
   return { users: rows.map(toUser), nextCursor };
