@@ -15,6 +15,11 @@ export type ConnectionStatus = keyof typeof ConnectionStatus;
   expression: `create trigger "connection_active_after" before update on "connection" for each row
     when (old.status <> 'ACTIVE' and new.status = 'ACTIVE') execute function public.set_active_after()`,
 })
+@Trigger({
+  ...{ name: 'connection_revoked', timing: 'after', events: ['update'], forEach: 'row' },
+  expression: `create trigger "connection_revoked" after update on "connection" for each row
+    when (old.status = 'ACTIVE' and new.status <> 'ACTIVE') execute function public.drop_revoked_deliveries()`,
+})
 @Unique({ properties: ['integratorId', 'builderId'] })
 export class Connection extends Timestamped {
   @SerialId()

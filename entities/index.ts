@@ -48,7 +48,7 @@ import { Rejection, UsageDay } from './usage.entity.ts';
 import { User } from './user.entity.ts';
 import { WebhookDelivery } from './webhook-delivery.entity.ts';
 import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
-import { WebhookDispatcher, WebhookProgress } from './webhook-progress.entity.ts';
+import { WebhookProgress } from './webhook-progress.entity.ts';
 import { Worker } from './worker.entity.ts';
 
 /** All tables, referenced tables first. */
@@ -106,5 +106,4 @@ export const entities = [
   WebhookEndpoint,
   WebhookProgress,
   WebhookDelivery,
-  WebhookDispatcher,
 ];

@@ -6,7 +6,7 @@ import { EnumField, IdField, Instant, InstantField, Reference, TextField } from 
 import { PersonalData } from './personal-data.ts';
 import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 
-/** An event that was delivered to an endpoint, or that is attempted again (WHK-12). */
+/** An event that was delivered to an endpoint, or that waits for it (WHK-12). */
 @ObjectType({ description: 'Delivery of one event to an endpoint.', simpleResolvers: true })
 @Entity()
 @PersonalData<WebhookDelivery>({
@@ -16,7 +16,8 @@ import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 @Index({ properties: ['endpointId', 'id'] })
 @Index({ properties: ['endpointId', 'status', 'id'], where: "status <> 'DELIVERED'" })
 @Index({ properties: ['createdAt'] })
-@Index({ properties: ['endpointId', 'number'], where: "status = 'PENDING'" })
+@Index({ properties: ['endpointId', 'nextAttemptAt'], where: "status = 'PENDING'" })
+@Index({ properties: ['endpointId', 'recordId', 'number'], where: "status = 'PENDING'" })
 export class WebhookDelivery {
   @IdField(() => WebhookDeliveryId, { description: 'Identifies the delivery.' })
   id!: string;
@@ -73,6 +74,10 @@ export class WebhookDelivery {
       'Earliest time of the next attempt, which waits for earlier events of its record; null unless it is pending.',
   })
   nextAttemptAt!: string | null;
+
+  /** While it is attempted, by a process that claims it: no other does before. */
+  @Instant({ nullable: true })
+  leasedUntil!: string | null;
 
   @Field(() => Int, { nullable: true, description: "HTTP status of the receiver's last response; null without one." })
   @Property({ type: 'integer', nullable: true })

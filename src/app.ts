@@ -21,6 +21,7 @@ import { startRendering } from './domain/photos/rendition.job.ts';
 import { pendingRenditions } from './domain/photos/renditions.ts';
 import { RequestLog } from './domain/request-log/request-log.ts';
 import { unusedUploads } from './domain/uploads/quota.ts';
+import { pendingDeliveries } from './domain/webhooks/deliveries.ts';
 import { createWebhookTools } from './domain/webhooks/webhook-context.ts';
 import { registerGraphql } from './graphql/server/plugin.ts';
 import { registerSchemaDocument, SCHEMA_DOCUMENT_PATH } from './graphql/server/schema-document.ts';
@@ -208,7 +209,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   registerMetrics(app, config, {
     ...{ databases, storages, shares, requestLog, bodies: largeBodies },
     budgets: [limits, tokenLimits, budgets.sync],
-    backlogs: [unusedUploads, uncompactedCounters, unnumberedEvents, pendingRenditions],
+    backlogs: [unusedUploads, uncompactedCounters, unnumberedEvents, pendingDeliveries, pendingRenditions],
   });
   const oauthRateLimits = createOAuthRateLimits(databases, {
     api: limits,

@@ -219,17 +219,14 @@ async function serve(
   };
 }
 
-/** Delivers events to webhook endpoints until the app closes. Every process that serves takes its share of the endpoints. */
+/** Delivers events to webhook endpoints until the app closes. All processes that serve do it together. */
 function deliverWebhooks(app: FastifyInstance, databases: Databases, webhooks: WebhookTools): void {
   const onAttempt = registerWebhookMetrics(() => Object.entries(running.dispatchers));
-  const onUnreadableSecret = (endpointId: string, err: unknown) =>
-    app.log.error({ endpointId, err }, 'deliveries wait: the secret of the webhook endpoint cannot be decrypted');
-  const onRejectedResults = (endpointId: string, err: unknown) =>
-    app.log.error(
-      { endpointId, err },
-      'deliveries of the webhook endpoint are repeated: their results cannot be stored',
-    );
-  const options = { clock: systemClock, webhooks, onAttempt, onUnreadableSecret, onRejectedResults };
+  const onUnreadableSecret = (endpointId: string) =>
+    app.log.error({ endpointId }, 'deliveries wait: the secret of the webhook endpoint cannot be decrypted');
+  const onRejectedResult = (endpointId: string, err: unknown) =>
+    app.log.error({ endpointId, err }, 'a delivery to the webhook endpoint is repeated: its result cannot be stored');
+  const options = { clock: systemClock, webhooks, onAttempt, onUnreadableSecret, onRejectedResult };
   const running = startDispatchers(databases, options, app.log);
   app.addHook('preClose', async () => {
     await running.stop();

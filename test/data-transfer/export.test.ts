@@ -109,7 +109,7 @@ const EXCLUDED = [
   ...['OAuthClient', 'ClientSecret', 'Connection', 'TokenFamily', 'AuthorizationCode', 'RefreshToken', 'RevokedToken'],
   ...['Session', 'ConsoleSession', 'PasswordLink', 'SignInAttempt', 'AuditEntry', 'Erasure', 'ImageHost'],
   ...['UsageDay', 'Rejection', 'RateBudget', 'ListTotal', 'Upload'],
-  ...['PhotoRendition', 'WebhookEndpoint', 'WebhookProgress', 'WebhookDelivery', 'WebhookDispatcher'],
+  ...['PhotoRendition', 'WebhookEndpoint', 'WebhookProgress', 'WebhookDelivery'],
 ];
 
 describe('the format', () => {

@@ -6,7 +6,7 @@ import { createRouteTable } from '../../schema/route-table.ts';
 import { createOpenApiDocument } from '../../src/rest/openapi.ts';
 import { Browser } from '../oauth/browser.ts';
 import type { Json } from '../proof/fuzz/contract.ts';
-import { createDispatcher } from '../support/dispatcher.ts';
+import { createDispatcher, runDispatcher } from '../support/dispatcher.ts';
 import { numberPendingEvents } from '../support/events.ts';
 import { ExampleCalls, type ExampleResponse, TOKEN, toExample } from '../support/example-calls.ts';
 import {
@@ -161,9 +161,7 @@ describe('the examples of webhook endpoints', () => {
     await fixture.sql('update timesheet set notes = notes where builder_id = ?', [BUILDER_ID]);
     await fixture.sql(`update event_pending set occurred_at = '2026-03-02T07:30:00Z'`);
     await numberPendingEvents(databases.au1);
-    await dispatcher.refresh();
-    await dispatcher.poll();
-    await dispatcher.settle();
+    await runDispatcher(dispatcher);
     await dispatcher.stop(0);
     expect(receiver.received).toHaveLength(1);
     const headers = { 'content-type': 'application/json' };

@@ -1,9 +1,18 @@
-import { Dispatcher } from '../../src/domain/webhooks/delivery/dispatcher.ts';
+import { Dispatcher, type DispatcherOptions } from '../../src/domain/webhooks/delivery/dispatcher.ts';
 import { createWebhookTools } from '../../src/domain/webhooks/webhook-context.ts';
 import { type Service, TOKEN_KEY } from './harness.ts';
 
 /** Creates a dispatcher of webhooks in the region au1 of a service. It runs only when the test calls it. */
-export function createDispatcher({ databases, clock }: Service): Dispatcher {
+export function createDispatcher({ databases, clock }: Service, options: Partial<DispatcherOptions> = {}): Dispatcher {
   const webhooks = createWebhookTools({ production: false }, [TOKEN_KEY]);
-  return new Dispatcher({ database: databases.au1, clock, webhooks });
+  return new Dispatcher({ database: databases.au1, clock, webhooks, ...options });
+}
+
+/** Lets a dispatcher do all that is due now, one request after the other to each record. */
+export async function runDispatcher(dispatcher: Dispatcher): Promise<void> {
+  for (let isBusy = true; isBusy; ) {
+    isBusy = await dispatcher.poll();
+    await dispatcher.settle();
+  }
+  await dispatcher.refresh();
 }

@@ -2,6 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Statement } from '../../src/database/pool/pg-pipeline.ts';
 import { connectWithSettings, READER_SETTINGS } from '../../src/database/pool/session-settings.ts';
+import { TYPE_SCOPES } from '../../src/domain/webhooks/delivery/active-endpoints.ts';
 import { type Service, startService } from '../support/harness.ts';
 
 const HISTORY = 6_000;
@@ -53,10 +54,9 @@ async function countRows(query: string): Promise<number> {
   await list(query);
   removeListener();
   const { text } = recorded.find(({ name }) => name.startsWith('webhooks.deliveries'))!;
-  const endpoints = [{ id: endpointId, types: { all: ['project.updated'] }, groups: { [builderId]: 'all' } }];
   await client.query(`prepare read as ${text}`);
   const { rows } = await client.query(
-    `explain (analyze, format json) execute read(${pg.escapeLiteral(JSON.stringify(endpoints))}, 'x', 26)`,
+    `explain (analyze, format json) execute read('{${endpointId}}', 'x', 26, ${pg.escapeLiteral(TYPE_SCOPES)})`,
   );
   await client.query('deallocate read');
   const count = (node: Record<string, unknown>): number => {

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Dispatcher } from '../../src/domain/webhooks/delivery/dispatcher.ts';
+import type { Dispatcher } from '../../src/domain/webhooks/delivery/dispatcher.ts';
 import { RETRY_DELAYS_MS } from '../../src/domain/webhooks/delivery/schedule.ts';
 import { createWebhookTools } from '../../src/domain/webhooks/webhook-context.ts';
-import { createDispatcher } from '../support/dispatcher.ts';
+import { createDispatcher, runDispatcher } from '../support/dispatcher.ts';
 import { numberPendingEvents } from '../support/events.ts';
 import { type Service, startService, TOKEN_KEY } from '../support/harness.ts';
 import { WebhookReceiver } from '../support/webhook-receiver.ts';
@@ -29,7 +29,6 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const dispatcher of dispatchers) await dispatcher.stop(0);
   await execute('delete from webhook_endpoint');
-  await execute('delete from webhook_dispatcher');
   await execute(`update connection set status = 'ACTIVE'`);
   await receiver.close();
 });
@@ -63,13 +62,6 @@ async function changeProjects(count: number, of = builderId): Promise<void> {
 
 /** Changes one project. */
 const changeProject = () => changeProjects(1);
-
-/** Lets a dispatcher do all that is due now. */
-async function runDispatcher(dispatcher: Dispatcher): Promise<void> {
-  await dispatcher.refresh();
-  await dispatcher.poll();
-  await dispatcher.settle();
-}
 
 async function deliveriesOf(id: string) {
   return (await call('GET', `/${id}/deliveries`)).data;
@@ -130,19 +122,13 @@ describe('an endpoint', () => {
 });
 
 describe('a change of an endpoint that a process delivers to', () => {
-  /** Returns an endpoint whose deliveries begin at the next poll, and its dispatcher, which has read it before the change. */
+  /** Returns an endpoint whose deliveries begin at the next poll, and its dispatcher. */
   async function prepare(): Promise<{ id: string; secret: string; dispatcher: Dispatcher }> {
     const { id, secret } = await createEndpoint();
     const dispatcher = startDispatcher();
     await runDispatcher(dispatcher);
     await changeProjects(2);
     return { id, secret, dispatcher };
-  }
-
-  /** Delivers what is due, without reading the settings of endpoints again. */
-  async function pollOnly(dispatcher: Dispatcher): Promise<void> {
-    await dispatcher.poll();
-    await dispatcher.settle();
   }
 
   it.each<[string, 'PATCH' | 'DELETE', object | undefined]>([
@@ -153,7 +139,7 @@ describe('a change of an endpoint that a process delivers to', () => {
   ])('applies to every attempt after its response: %s (WHK-6)', async (_, method, changes) => {
     const { id, dispatcher } = await prepare();
     expect(await call(method, `/${id}`, changes)).toMatchObject({ id });
-    await pollOnly(dispatcher);
+    await runDispatcher(dispatcher);
     expect(receiver.received).toEqual([]);
   });
 
@@ -161,7 +147,7 @@ describe('a change of an endpoint that a process delivers to', () => {
     const { dispatcher } = await prepare();
     const { clientId } = service.findDemoClient('A');
     await execute('update oauth_client set disabled_at = now() where id = ?', [clientId]);
-    await pollOnly(dispatcher);
+    await runDispatcher(dispatcher);
     await execute('update oauth_client set disabled_at = null where id = ?', [clientId]);
     expect(receiver.received).toEqual([]);
   });
@@ -173,7 +159,7 @@ describe('a change of an endpoint that a process delivers to', () => {
       service.clock.advance(1_000);
       secrets.push((await call('POST', `/${id}/rotate-secret`)).secret);
     }
-    await pollOnly(dispatcher);
+    await runDispatcher(dispatcher);
     const isSignedWith = (index: number, received = receiver.received.at(-1)!) => {
       const key = Buffer.from(secrets[index]!.replace('whsec_', ''), 'base64');
       const { 'webhook-id': eventId, 'webhook-timestamp': at, 'webhook-signature': signature } = received.headers;
@@ -261,8 +247,8 @@ describe('a failed delivery', () => {
     await changeProjects(2);
     await runDispatcher(startDispatcher());
     await changeProjects(2);
-    // The process is killed: its lease ends without being released.
-    await execute('update webhook_progress set lease_until = now()');
+    // The process is killed: its leases end without a result.
+    await execute('update webhook_delivery set leased_until = now()');
     receiver.respond = (_received, response) => void response.writeHead(204).end();
     service.clock.advance(10_000);
     const successor = startDispatcher();
@@ -305,7 +291,6 @@ describe('an endpoint is disabled', () => {
     token = await service.tokenOf('A');
     receiver.respond = (_received, response) => void response.writeHead(204).end();
     await call('PATCH', `/${id}`, { status: 'ACTIVE' });
-    await dispatcher.renewNow();
     await runDispatcher(dispatcher);
     await runDispatcher(dispatcher);
     // It continues where it stopped.
@@ -331,20 +316,12 @@ describe('an endpoint is disabled', () => {
 });
 
 describe('two processes', () => {
-  it('divide the endpoints, so that none has two (WHK-13)', async () => {
+  it('deliver to the same endpoints, each event once (WHK-13)', async () => {
     for (let index = 0; index < 6; index++) await createEndpoint({ url: `${receiver.url}/${index}` });
-    const [one, other] = [startDispatcher(), startDispatcher()];
-    await one.refresh();
-    await other.refresh();
-    const owners = () =>
-      execute('select lease_owner, count(*)::int as count from webhook_progress where lease_until > now() group by 1');
-    expect(await owners()).toHaveLength(1);
-    await one.renewNow();
-    await one.refresh();
-    await other.renewNow();
-    expect((await owners()).map(({ count }) => count)).toEqual([3, 3]);
     await changeProjects(2);
-    await Promise.all([runDispatcher(one), runDispatcher(other)]);
+    const processes = [startDispatcher(), startDispatcher()] as const;
+    await Promise.all(processes.map(runDispatcher));
+    for (const each of processes) await runDispatcher(each);
     expect(receiver.received).toHaveLength(12);
     expect(new Set(receiver.received.map(({ path, event }) => `${path} ${event.id}`)).size).toBe(12);
   });
@@ -362,11 +339,9 @@ describe('a revoked connection', () => {
     await runDispatcher(dispatcher);
     const count = receiver.received.length;
     await setStatus('REVOKED');
-    await dispatcher.clearAudiences();
     await runDispatcher(dispatcher);
     await setStatus('ACTIVE');
     service.clock.advance(HOUR);
-    await dispatcher.clearAudiences();
     await runDispatcher(dispatcher);
     expect(receiver.received).toHaveLength(count);
     token = await service.tokenOf('A');
@@ -390,9 +365,7 @@ describe('an endpoint whose key was removed from the settings', () => {
     const reported: string[] = [];
     const start = (key: string) => {
       const webhooks = createWebhookTools({ production: false }, [key]);
-      const onUnreadableSecret = (endpointId: string) => reported.push(endpointId);
-      const options = { database: database(), clock: service.clock, webhooks, onUnreadableSecret };
-      dispatchers.push(new Dispatcher(options));
+      dispatchers.push(createDispatcher(service, { webhooks, onUnreadableSecret: (id) => reported.push(id) }));
       return dispatchers.at(-1)!;
     };
     const without = start(Buffer.alloc(32, 3).toString('base64url'));

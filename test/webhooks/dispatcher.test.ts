@@ -1,12 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { numberEvents, readHead } from '../../src/domain/events/event-log.ts';
-import { Dispatcher } from '../../src/domain/webhooks/delivery/dispatcher.ts';
-import { readPending, writeResults } from '../../src/domain/webhooks/delivery/results.ts';
+import type { Dispatcher } from '../../src/domain/webhooks/delivery/dispatcher.ts';
 import { RETRY_DELAYS_MS } from '../../src/domain/webhooks/delivery/schedule.ts';
 import { startDispatchers } from '../../src/domain/webhooks/delivery/start-dispatchers.ts';
 import { createWebhookTools } from '../../src/domain/webhooks/webhook-context.ts';
-import { createDispatcher } from '../support/dispatcher.ts';
+import { createDispatcher, runDispatcher } from '../support/dispatcher.ts';
 import { numberPendingEvents } from '../support/events.ts';
 import { type Service, startService, TOKEN_KEY } from '../support/harness.ts';
 import { WebhookReceiver } from '../support/webhook-receiver.ts';
@@ -28,7 +27,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await dispatcher.stop(0);
   await execute('delete from webhook_endpoint');
-  await execute('delete from webhook_dispatcher');
   await execute(`update connection set status = 'ACTIVE', active_after = null`);
   await receiver.close();
 });
@@ -56,13 +54,6 @@ async function changeRecords(count: number, table = 'project'): Promise<string[]
   return rows.map(({ id }) => id);
 }
 
-/** Lets the dispatcher do all that is due now. */
-async function runDispatcher(): Promise<void> {
-  await dispatcher.renewNow();
-  await dispatcher.poll();
-  await dispatcher.settle();
-}
-
 /** Keeps the requests to the receiver open until the returned function is called with the status for them and later ones. */
 function holdResponses(): (status?: number) => void {
   const held: ServerResponse[] = [];
@@ -84,7 +75,7 @@ describe('the promotion of a standby that lacks events', () => {
   async function loseEvents(): Promise<{ respond: () => void; kept: number }> {
     await createEndpoint();
     await changeRecords(1);
-    await runDispatcher();
+    await runDispatcher(dispatcher);
     const { number: kept } = await readHead(service.databases.au1);
     const respond = holdResponses();
     await changeRecords(3);
@@ -92,6 +83,7 @@ describe('the promotion of a standby that lacks events', () => {
     await receiver.waitFor(3);
     await execute('delete from event where number > ?', [kept]);
     await execute('update webhook_progress set number = ?', [kept]);
+    await execute('delete from webhook_delivery where number > ?', [kept]);
     await execute(`update event_log set last_number = ?, origin = '1/00000001'`, [kept]);
     return { respond, kept };
   }
@@ -105,13 +97,13 @@ describe('the promotion of a standby that lacks events', () => {
     const { respond, kept } = await loseEvents();
     if (isRenewed) await numberEvents(service.databases.au1);
     respond();
-    if (isRenewed) await runDispatcher();
+    if (isRenewed) await runDispatcher(dispatcher);
     else await dispatcher.settle();
     expect(await position()).toBe(kept);
     await numberEvents(service.databases.au1);
     receiver.received.length = 0;
     const changed = await changeRecords(3);
-    for (let round = 0; round < 3; round++) await runDispatcher();
+    await runDispatcher(dispatcher);
     expect([recordIds().sort(), await position()]).toEqual([changed, kept + 3]);
   });
 
@@ -123,7 +115,7 @@ describe('the promotion of a standby that lacks events', () => {
     await dispatcher.settle();
     expect(await position()).toBe(kept);
     receiver.received.length = 0;
-    for (let round = 0; round < 3; round++) await runDispatcher();
+    await runDispatcher(dispatcher);
     expect([recordIds().sort(), await position()]).toEqual([changed, kept + 3]);
   });
 });
@@ -139,10 +131,9 @@ describe('a receiver that is down for a second', () => {
     await createEndpoint({ types: ['timesheet.updated'] });
     await changeRecords(40, 'timesheet');
     // Each success allows one more request at a time, up to 16.
-    await runDispatcher();
+    await runDispatcher(dispatcher);
     const respond = holdResponses();
     await changeRecords(40, 'timesheet');
-    await dispatcher.renewNow();
     await dispatcher.poll();
     await receiver.waitFor(40 + 16);
     expect(dispatcher.statistics.inFlight).toBe(16);
@@ -152,27 +143,24 @@ describe('a receiver that is down for a second', () => {
     for (const seconds of [30, 60, 120]) {
       service.clock.advance(seconds * 500);
       receiver.received.length = 0;
-      await runDispatcher();
+      await runDispatcher(dispatcher);
       expect([receiver.received.length, (await suspension()).seconds]).toEqual([1, seconds]);
     }
     service.clock.advance(120_000);
     respondWith(204);
-    for (let round = 0; round < 3; round++) await runDispatcher();
+    await runDispatcher(dispatcher);
     expect(await suspension()).toEqual({ failures: 0, seconds: null });
   });
 });
 
 describe('a receiver that returns 410', () => {
-  it('gets no further request, also before the disabled endpoint is stored (WHK-11)', async () => {
+  it('gets no further request (WHK-11)', async () => {
     const id = await createEndpoint();
-    await dispatcher.renewNow();
-    await dispatcher.poll();
     const respond = holdResponses();
     await changeRecords(3);
     await dispatcher.poll();
     await receiver.waitFor(2);
     respond(410);
-    // Without `flush`, the endpoint is still active in the database.
     await expect.poll(() => dispatcher.statistics.inFlight).toBe(0);
     await dispatcher.poll();
     await dispatcher.settle();
@@ -183,38 +171,13 @@ describe('a receiver that returns 410', () => {
   });
 });
 
-describe('an endpoint to which nothing is delivered', () => {
-  it('has its position stored every 5 seconds at most', async () => {
-    const position = async () => Number((await execute('select number from webhook_progress'))[0].number);
-    vi.useFakeTimers({ toFake: ['performance'] });
-    onTestFinished(() => void vi.useRealTimers());
-    vi.advanceTimersByTime(60_000);
-    await createEndpoint({ types: ['defect.updated'] });
-    const skipEvent = async () => {
-      await changeRecords(1);
-      await runDispatcher();
-      return (await readHead(service.databases.au1)).number;
-    };
-    const first = await skipEvent();
-    expect(await position()).toBe(first);
-    vi.advanceTimersByTime(4_999);
-    const second = await skipEvent();
-    expect(await position()).toBe(first);
-    vi.advanceTimersByTime(1);
-    await dispatcher.flush();
-    expect(await position()).toBe(second);
-  });
-});
-
 describe('the dispatchers of a process', () => {
-  it('wait for the requests in progress when they stop, and leave the endpoints to other processes (WHK-13)', async () => {
+  it('wait for the requests in progress when they stop, and store their results (WHK-13)', async () => {
     const webhooks = createWebhookTools({ production: false }, [TOKEN_KEY]);
     const log = { error: () => undefined, info: () => undefined };
     await createEndpoint();
     const running = startDispatchers(service.databases, { clock: service.clock, webhooks }, log);
     onTestFinished(() => running.stop());
-    const leases = () => execute('select lease_owner from webhook_progress');
-    await expect.poll(leases).not.toEqual([{ lease_owner: null }]);
     const respond = holdResponses();
     await changeRecords(1);
     await receiver.waitFor(1);
@@ -226,9 +189,9 @@ describe('the dispatchers of a process', () => {
     expect(hasStopped).toBe(false);
     respond();
     await stopped;
-    expect(await leases()).toEqual([{ lease_owner: null }]);
-    expect(await execute('select status from webhook_delivery')).toEqual([{ status: 'DELIVERED' }]);
-    expect(await execute('select from webhook_dispatcher')).toEqual([]);
+    expect(await execute('select status, leased_until from webhook_delivery')).toEqual([
+      { status: 'DELIVERED', leased_until: null },
+    ]);
   });
 });
 
@@ -240,18 +203,18 @@ describe('deliveries that wait for a retry', () => {
     const id = await createEndpoint();
     respondWith(500);
     await changeRecords(1);
-    await runDispatcher();
+    await runDispatcher(dispatcher);
     for (const delay of RETRY_DELAYS_MS.slice(0, 8)) {
       service.clock.advance(delay * 1.2);
-      await runDispatcher();
+      await runDispatcher(dispatcher);
     }
     expect(receiver.received).toHaveLength(9);
     respondWith(204);
-    await runDispatcher();
+    await runDispatcher(dispatcher);
     expect(receiver.received).toHaveLength(9);
     await request('PATCH', `/${id}`, changes());
-    await runDispatcher();
-    await runDispatcher();
+    await runDispatcher(dispatcher);
+    await runDispatcher(dispatcher);
     expect(receiver.received).toHaveLength(10);
     expect(await execute('select status, attempts from webhook_delivery')).toEqual([
       { status: 'DELIVERED', attempts: 10 },
@@ -267,12 +230,10 @@ describe('an event that follows a change of what an endpoint receives', () => {
     const other = service.findDemoClient('A').builderIds[1]!;
     const id = await createEndpoint({ types: ['defect.updated', 'project.updated'], builderIds: [other] });
     await request('PATCH', `/${id}`, 'types' in changes ? { types: ['defect.updated'], builderIds: null } : {});
-    await runDispatcher();
+    await runDispatcher(dispatcher);
     await request('PATCH', `/${id}`, changes);
     const changed = await changeRecords(2);
-    await dispatcher.poll();
-    await dispatcher.settle();
-    for (let round = 0; round < 2; round++) await runDispatcher();
+    await runDispatcher(dispatcher);
     expect(recordIds().sort()).toEqual(changed);
   });
 
@@ -285,12 +246,11 @@ describe('an event that follows a change of what an endpoint receives', () => {
     await createEndpoint();
     await connect(before);
     await changeRecords(1);
-    dispatcher.clearAudiences();
-    await runDispatcher();
+    await runDispatcher(dispatcher);
     expect(receiver.received).toEqual([]);
     await connect(after);
     const changed = await changeRecords(2);
-    for (let round = 0; round < 2; round++) await runDispatcher();
+    await runDispatcher(dispatcher);
     expect(recordIds().sort()).toEqual(changed);
     await execute('update connection set scopes = ?::text[] where builder_id = ?', [
       `{${scopes[0].scopes}}`,
@@ -299,199 +259,132 @@ describe('an event that follows a change of what an endpoint receives', () => {
   });
 });
 
-describe('a process whose leases have expired', () => {
-  /** Queues a delivery in the dispatcher, which does not run while other instances deliver. */
-  async function expire(): Promise<string> {
-    const id = await createEndpoint();
-    receiver.respond = () => undefined;
-    await dispatcher.refresh();
+describe('a delivery that is under way', () => {
+  /** Begins the delivery of one event, and an attempt at one more event of another record and one of the same. */
+  async function beginDelivery(): Promise<string> {
+    await createEndpoint();
+    const respond = holdResponses();
+    onTestFinished(() => respond());
+    const [record] = await changeRecords(1);
     await dispatcher.poll();
+    await receiver.waitFor(1);
+    receiver.received.length = 0;
+    return record!;
+  }
+
+  it('is sent by no other process, nor is a later one of its record (WHK-13)', async () => {
+    await beginDelivery();
+    const [, other] = await changeRecords(2);
+    const second = createDispatcher(service);
+    await second.poll();
+    await receiver.waitFor(1);
+    expect(await second.poll()).toBe(false);
+    expect(recordIds()).toEqual([other]);
+    await second.stop(0);
+  });
+
+  it('is sent again before the later ones of its record when its process does not end it in time (WHK-13)', async () => {
+    const record = await beginDelivery();
+    await changeRecords(1);
+    await execute('update webhook_delivery set leased_until = now()');
+    respondWith(204);
+    const second = createDispatcher(service);
+    await runDispatcher(second);
+    expect(recordIds()).toEqual([record, record]);
+    const stored = await execute('select id, status, attempts from webhook_delivery order by number');
+    expect(stored.map(({ status, attempts }) => [status, attempts])).toEqual([
+      ['DELIVERED', 1],
+      ['DELIVERED', 1],
+    ]);
+    // The result of the first process comes too late.
+    await dispatcher.stop(0);
+    expect(await execute('select id, status, attempts from webhook_delivery order by number')).toEqual(stored);
+  });
+
+  it('is left to other processes when its own ends before the response (WHK-13)', async () => {
+    const record = await beginDelivery();
+    await dispatcher.stop(0);
+    expect(await execute('select status, attempts, leased_until from webhook_delivery')).toEqual([
+      { status: 'PENDING', attempts: 0, leased_until: null },
+    ]);
+    respondWith(204);
+    dispatcher = createDispatcher(service);
+    await runDispatcher(dispatcher);
+    expect(recordIds()).toEqual([record]);
+  });
+
+  it('is not repeated after the connection was revoked, also when it is connected again (WHK-7)', async () => {
+    const connect = (status: string) =>
+      execute('update connection set status = ? where builder_id = ?', [status, builderId]);
+    await createEndpoint();
+    const respond = holdResponses();
     await changeRecords(1);
     await dispatcher.poll();
     await receiver.waitFor(1);
-    dispatcher.expireLeases();
+    await connect('REVOKED');
+    respond(500);
     await dispatcher.settle();
-    respondWith(204);
-    receiver.received.length = 0;
-    return id;
-  }
-
-  it('repeats nothing that another process has delivered when it claims the endpoint again (WHK-13)', async () => {
-    const id = await expire();
-    await execute('update webhook_progress set lease_until = now()');
-    const expired = dispatcher;
-    dispatcher = createDispatcher(service);
-    await changeRecords(1);
-    for (let round = 0; round < 2; round++) await runDispatcher();
-    expect(receiver.received).toHaveLength(2);
-    await dispatcher.stop(0);
-    const progress = await execute('select number from webhook_progress');
-    // Of the two endpoints, only the first is free.
-    await createEndpoint({ types: ['defect.updated'] });
-    await execute(
-      `update webhook_progress set lease_owner = 'other', lease_until = now() + interval '1 hour' where endpoint_id <> ?`,
-      [id],
-    );
-    dispatcher = expired;
-    for (let round = 0; round < 2; round++) await runDispatcher();
-    expect(receiver.received).toHaveLength(2);
-    expect(await execute('select number from webhook_progress where endpoint_id = ?', [id])).toEqual(progress);
-  });
-
-  it('delivers to no endpoint of another process while it renews them (WHK-13)', async () => {
-    await expire();
-    await execute(`update webhook_progress set lease_owner = 'other', lease_until = now() + interval '1 hour'`);
-    const { backgroundRunner } = service.databases.au1;
-    const original = backgroundRunner.run.bind(backgroundRunner);
-    backgroundRunner.run = async (statement, values) => {
-      const rows = await original(statement, values);
-      if (statement.name === 'webhooks.leased') {
-        await dispatcher.poll();
-        await dispatcher.settle();
-      }
-      return rows;
-    };
-    await dispatcher.renewNow().finally(() => {
-      backgroundRunner.run = original;
-    });
-    expect(recordIds()).toEqual([]);
-  });
-});
-
-describe('a stored delivery after the position of its endpoint', () => {
-  /** Stores the retry of one event while the request for an earlier one is under way, and ends the process. Returns the ids of the two. */
-  async function storeRetryAfterPosition(): Promise<{ earlier: string; retried: string; position: number }> {
-    await createEndpoint();
-    await dispatcher.renewNow();
-    await dispatcher.poll();
-    await changeRecords(2);
-    receiver.respond = ({ event }, response) => {
-      if (event.resource.id !== receiver.received[0]!.event.resource.id) response.writeHead(500).end();
-    };
-    await dispatcher.poll();
-    await receiver.waitFor(2);
-    while ((await execute('select from webhook_delivery')).length === 0) await dispatcher.flush();
-    dispatcher.expireLeases();
-    await dispatcher.settle();
-    await execute('update webhook_progress set lease_until = now()');
-    const [{ number }] = await execute('select number from webhook_progress');
-    const [earlier, retried] = receiver.ids as [string, string];
-    const waiting = await execute('select event_id, status from webhook_delivery');
-    expect(waiting).toEqual([{ event_id: retried, status: 'PENDING' }]);
-    receiver.received.length = 0;
+    await connect('ACTIVE');
     respondWith(204);
     service.clock.advance(60_000);
-    return { earlier, retried, position: Number(number) };
-  }
-
-  const statuses = () => execute('select event_id, status from webhook_delivery order by number');
-
-  it('is not repeated when it succeeds while its event is read again (WHK-13)', async () => {
-    const { earlier, retried, position } = await storeRetryAfterPosition();
-    dispatcher = createDispatcher(service);
-    const { backgroundRunner } = service.databases.au1;
-    const original = backgroundRunner.run.bind(backgroundRunner);
-    const { promise: isDelivered, resolve: continueReading } = Promise.withResolvers<void>();
-    backgroundRunner.run = async (statement, values) => {
-      if (statement.name === 'events.page' && Number(values[1]) === position) await isDelivered;
-      return original(statement, values);
-    };
-    try {
-      await dispatcher.renewNow();
-      await dispatcher.poll();
-      await dispatcher.poll();
-      await receiver.waitFor(1);
-      while (dispatcher.statistics.inFlight > 0) await new Promise((resolve) => setImmediate(resolve));
-      continueReading();
-      await dispatcher.settle();
-    } finally {
-      backgroundRunner.run = original;
-      continueReading();
-    }
-    for (let round = 0; round < 2; round++) await runDispatcher();
-    expect(receiver.ids).toEqual([retried, earlier]);
-    expect(await statuses()).toEqual([
-      { event_id: earlier, status: 'DELIVERED' },
-      { event_id: retried, status: 'DELIVERED' },
-    ]);
-  });
-
-  it('is not repeated when more than 100 events precede its event (WHK-13)', async () => {
-    const id = await createEndpoint({ types: ['timesheet.updated'] });
-    await execute(
-      'update timesheet set hours = hours where id in (select id from timesheet where builder_id in (?, ?) order by id limit 110)',
-      service.findDemoClient('A').builderIds.slice(0, 2),
-    );
-    await numberPendingEvents(service.databases.au1);
-    const [{ last, count }] = await execute(
-      `select max(number)::int as last, count(*)::int from event where number > (select number from webhook_progress)`,
-    );
-    expect(count).toBe(110);
-    await execute(
-      `insert into webhook_delivery (id, endpoint_id, event_id, type, builder_id, number, record_id, occurred_at, status, attempts, created_at, next_attempt_at)
-        select 'whd_last', ?, id, type, builder_id, number, record_id, occurred_at, 'PENDING', 1, now(), '2000-01-01'
-        from event where number = ?`,
-      [id, last],
-    );
-    for (let round = 0; round < 4; round++) await runDispatcher();
-    expect([receiver.ids.length, new Set(receiver.ids).size]).toEqual([110, 110]);
-    expect(await execute('select status, count(*)::int from webhook_delivery group by status')).toEqual([
-      { status: 'DELIVERED', count: 110 },
-    ]);
+    await runDispatcher(dispatcher);
+    expect(receiver.received).toHaveLength(1);
+    expect(await execute('select status from webhook_delivery')).toEqual([{ status: 'DROPPED' }]);
   });
 });
 
-describe('results of webhook endpoints', () => {
-  it('have the last of two rows of one delivery', async () => {
-    const id = await createEndpoint();
-    respondWith(500);
-    await changeRecords(1);
-    await runDispatcher();
-    const { backgroundRunner } = service.databases.au1;
-    const [row] = (await readPending(backgroundRunner, [id])).get(id)!;
-    const [{ epoch, lease_owner: owner, day, number, generation }] = await execute(
-      `select epoch, lease_owner, day::text, number, generation from webhook_progress, event_log`,
-    );
-    const progress = {
-      ...{ endpoint_id: id, generation, day, number: Number(number), failures: 1 },
-      ...{ failing_since: null, suspended_until: null, disabled_reason: null, audit: null },
-    };
-    const rows = [2, 3].map((attempts) => ({ ...row!, id: `whd_${attempts}`, attempts }));
-    const owned = await writeResults(backgroundRunner, owner, { epoch, progress: [progress], rows });
-    expect([...owned]).toEqual([id]);
-    expect(await execute('select attempts from webhook_delivery')).toEqual([{ attempts: 3 }]);
-  });
+describe('a replay that begins while a delivery is under way', () => {
+  it.each([204, 500])(
+    'waits for the response %d, and keeps the order of the record (WHK-13, WHK-15)',
+    async (status) => {
+      const id = await createEndpoint();
+      const token = await service.tokenOf('A');
+      const after = (await service.get('/events', token)).json().meta.nextCursor;
+      await changeRecords(1);
+      await runDispatcher(dispatcher);
+      const respond = holdResponses();
+      await changeRecords(1);
+      await dispatcher.poll();
+      await receiver.waitFor(2);
+      const ids = [...receiver.ids];
+      receiver.received.length = 0;
+      await request('POST', `/${id}/replay`, { after });
+      const second = createDispatcher(service);
+      expect(await second.poll()).toBe(false);
+      respond(status);
+      await dispatcher.settle();
+      respondWith(204);
+      await runDispatcher(second);
+      expect(receiver.ids).toEqual(ids);
+      expect(await execute('select status from webhook_delivery')).toEqual([
+        { status: 'DELIVERED' },
+        { status: 'DELIVERED' },
+      ]);
+    },
+  );
+});
 
-  it('of one that the database rejects prevent no others, and are repeated after a minute (WHK-13)', async () => {
+describe('results of deliveries', () => {
+  it('that the database rejects prevent no others, and are repeated when their leases end (WHK-13)', async () => {
     const rejected: string[] = [];
-    const webhooks = createWebhookTools({ production: false }, [TOKEN_KEY]);
-    const onRejectedResults = (endpointId: string) => rejected.push(endpointId);
-    const options = { database: service.databases.au1, clock: service.clock, webhooks, onRejectedResults };
-    dispatcher = new Dispatcher(options);
+    dispatcher = createDispatcher(service, { onRejectedResult: (endpointId) => rejected.push(endpointId) });
     const bad = await createEndpoint({ url: `${receiver.url}/rejected` });
     const good = await createEndpoint();
-    const positions = async () =>
-      Object.fromEntries(
-        (await execute('select endpoint_id, number from webhook_progress')).map(({ endpoint_id: id, number }) => [
-          id,
-          Number(number),
-        ]),
-      );
-    const before = await positions();
-    await execute(`alter table webhook_delivery add constraint test_rejects check (endpoint_id <> '${bad}') not valid`);
+    const delivered = () => execute(`select endpoint_id from webhook_delivery where status = 'DELIVERED'`);
+    const constraint = `check (endpoint_id <> '${bad}' or status <> 'DELIVERED')`;
+    await execute(`alter table webhook_delivery add constraint test_rejects ${constraint} not valid`);
     try {
       await changeRecords(2);
-      for (let round = 0; round < 3; round++) await runDispatcher();
+      await runDispatcher(dispatcher);
     } finally {
       await execute('alter table webhook_delivery drop constraint test_rejects');
     }
-    expect([rejected, receiver.received.length]).toEqual([[bad], 4]);
-    expect(await positions()).toEqual({ [bad]: before[bad], [good]: before[good]! + 2 });
-    for (let round = 0; round < 2; round++) await runDispatcher();
+    expect([rejected, receiver.received.length]).toEqual([[bad, bad], 4]);
+    expect(await delivered()).toEqual([{ endpoint_id: good }, { endpoint_id: good }]);
+    await runDispatcher(dispatcher);
     expect(receiver.received).toHaveLength(4);
-    service.clock.advance(60_000);
-    for (let round = 0; round < 3; round++) await runDispatcher();
-    expect(receiver.received).toHaveLength(6);
-    expect(await positions()).toEqual({ [bad]: before[bad]! + 2, [good]: before[good]! + 2 });
+    await execute('update webhook_delivery set leased_until = now()');
+    await runDispatcher(dispatcher);
+    expect([receiver.received.length, (await delivered()).length]).toEqual([6, 4]);
   });
 });

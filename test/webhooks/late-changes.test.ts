@@ -15,7 +15,7 @@ import {
   type WebhookChangeContext,
 } from '../../src/domain/webhooks/webhook-context.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
-import { createDispatcher } from '../support/dispatcher.ts';
+import { createDispatcher, runDispatcher } from '../support/dispatcher.ts';
 import { numberPendingEvents } from '../support/events.ts';
 import { type Service, startService, TOKEN_KEY } from '../support/harness.ts';
 import { type ReceivedDelivery, WebhookReceiver } from '../support/webhook-receiver.ts';
@@ -59,9 +59,7 @@ async function addEndpoint(): Promise<{ key: EndpointKey; secret: string }> {
   const changed = `update project set updated_at = now() where id = (select min(id) from project where builder_id = ?)`;
   await em.execute(changed, [builderIds[0]]);
   await numberPendingEvents(context.database);
-  await dispatcher.refresh();
-  await dispatcher.poll();
-  await dispatcher.settle();
+  await runDispatcher(dispatcher);
   expect(receiver.received.splice(0)).toHaveLength(1);
   return { key: { integratorId, endpointId: created.endpoint.id }, secret: created.secret! };
 }
@@ -75,12 +73,13 @@ describe('a delivery that waits for what its client may see', () => {
   /** Begins an attempt, makes the change while it waits for the connections, and lets it continue. */
   async function changeDuringAttempt(change: () => Promise<unknown>): Promise<void> {
     service.clock.advance(60_000);
-    dispatcher.clearAudiences();
+    let polled: Promise<unknown> | undefined;
     await lock.whileOpen('lock table connection in access exclusive mode', [], async () => {
-      await dispatcher.poll();
+      polled = dispatcher.poll();
       await lock.untilWaiting(1);
       await change();
     });
+    await polled;
     await dispatcher.settle();
   }
 

@@ -1,12 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Dispatcher } from '../../src/domain/webhooks/delivery/dispatcher.ts';
+import type { Dispatcher } from '../../src/domain/webhooks/delivery/dispatcher.ts';
 import { signWebhook } from '../../src/domain/webhooks/signature.ts';
 import { createWebhookTools } from '../../src/domain/webhooks/webhook-context.ts';
-import { createDispatcher } from '../support/dispatcher.ts';
+import { createDispatcher, runDispatcher } from '../support/dispatcher.ts';
 import { numberPendingEvents } from '../support/events.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { type ReceivedDelivery, WebhookReceiver } from '../support/webhook-receiver.ts';
+
+const MANY = 30_000;
 
 let service: Service;
 let receiver: WebhookReceiver;
@@ -18,6 +20,8 @@ beforeAll(async () => {
   service = await startService();
   builderId = service.findDemoClient('A').builderIds[0]!;
   await numberPendingEvents(service.databases.au1);
+  // So that there are numbers for deliveries that wait.
+  await execute('update event_log set last_number = last_number + ?', [MANY]);
 });
 beforeEach(async () => {
   receiver = await WebhookReceiver.start();
@@ -26,7 +30,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await dispatcher.stop(0);
   await execute('delete from webhook_endpoint');
-  await execute('delete from webhook_dispatcher');
   // A trigger sets the number when the status changes.
   await execute(`update connection set status = 'ACTIVE'`);
   await execute('update connection set active_after = null');
@@ -58,14 +61,6 @@ async function changeProjects(count: number): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Lets the dispatcher do all that is due now. */
-async function runDispatcher(): Promise<void> {
-  dispatcher.clearAudiences();
-  await dispatcher.renewNow();
-  await dispatcher.poll();
-  await dispatcher.settle();
-}
-
 /** Inserts deliveries of an endpoint that wait for a retry, of the first numbers of the log. */
 const insertRetries = (endpointId: string, count: number) =>
   execute(
@@ -84,9 +79,9 @@ describe('deliveries of a builder whose connection is revoked while the endpoint
     const id = await createEndpoint();
     receiver.respond = (_received, response) => void response.writeHead(500).end();
     await changeProjects(1);
-    await runDispatcher();
+    await runDispatcher(dispatcher);
     await request('PATCH', `/${id}`, { status: 'PAUSED' });
-    await runDispatcher();
+    await runDispatcher(dispatcher);
     await changeProjects(2);
     expect((await request('GET', `/${id}/deliveries`)).body.data).toHaveLength(1);
     await setConnection('REVOKED');
@@ -96,11 +91,10 @@ describe('deliveries of a builder whose connection is revoked while the endpoint
     receiver.received.length = 0;
     service.clock.advance(60_000);
     await request('PATCH', `/${id}`, { status: 'ACTIVE' });
-    await runDispatcher();
-    await runDispatcher();
+    await runDispatcher(dispatcher);
     expect(receiver.received).toEqual([]);
     const [changed] = await changeProjects(1);
-    await runDispatcher();
+    await runDispatcher(dispatcher);
     expect(recordIds()).toEqual([changed]);
   });
 });
@@ -110,17 +104,16 @@ describe('a replay', () => {
     const id = await createEndpoint();
     const after = await cursorOfNow();
     await changeProjects(1);
-    await runDispatcher();
+    await runDispatcher(dispatcher);
     receiver.respond = (_received, response) => void response.writeHead(500).end();
     await changeProjects(1);
-    await runDispatcher();
+    await runDispatcher(dispatcher);
     const [delivered, failed] = receiver.ids;
     receiver.respond = (_received, response) => void response.writeHead(204).end();
     receiver.received.length = 0;
     expect((await request('POST', `/${id}/replay`, { after })).status).toBe(202);
     service.clock.advance(60_000);
-    await runDispatcher();
-    await runDispatcher();
+    await runDispatcher(dispatcher);
     expect(receiver.ids).toEqual([delivered, failed]);
   });
 
@@ -147,35 +140,38 @@ describe('an endpoint whose receiver rejects some events', () => {
     const id = await createEndpoint();
     await insertRetries(id, 2_000);
     const [changed] = await changeProjects(1);
-    await runDispatcher();
+    await runDispatcher(dispatcher);
     expect(recordIds()).toEqual([changed]);
   });
 
-  it('reads no more while it has 1,000 unfinished deliveries of 20,000 of its integrator, and others read on (WHK-13)', async () => {
-    await createEndpoint(`${receiver.url}/few`);
-    await insertRetries(await createEndpoint(`${receiver.url}/thousand`), 1_000);
-    await insertRetries(await createEndpoint(`${receiver.url}/most`), 19_000);
-    await runDispatcher();
-    await changeProjects(1);
-    await runDispatcher();
-    expect(receiver.received.map(({ path }) => path)).toEqual(['/hook/few']);
+  it('reads no more while it has 20,000 unfinished deliveries, and others read on (WHK-13)', async () => {
+    await createEndpoint(`${receiver.url}/less`);
+    const full = await createEndpoint(`${receiver.url}/full`);
+    await insertRetries(full, 20_000);
+    const [changed] = await changeProjects(1);
+    await runDispatcher(dispatcher);
+    expect(receiver.received.map(({ path }) => path)).toEqual(['/hook/less']);
+    await execute(`update webhook_delivery set status = 'FAILED' where endpoint_id = ? and number = 1`, [full]);
+    await runDispatcher(dispatcher);
+    expect([receiver.received.length, recordIds().at(-1)]).toEqual([2, changed]);
   });
 
-  it('loads 20,000 of more stored deliveries, and the next ones as these are finished (WHK-13)', async () => {
+  it('reads no more while 1,000 are due', async () => {
     const id = await createEndpoint();
-    await insertRetries(id, 20_002);
-    await execute(`update webhook_delivery set record_id = 'proj_last' where number > 20000`);
-    await runDispatcher();
-    expect(dispatcher.statistics.pending).toBe(20_000);
-    await dispatcher.stop(0);
-    await execute(`update webhook_delivery set next_attempt_at = '2000-01-01' where number in (7, 20001, 20002)`);
-    dispatcher = createDispatcher(service);
-    for (let round = 0; round < 3; round++) await runDispatcher();
-    expect(receiver.ids).toEqual(['evt_7', 'evt_20001', 'evt_20002']);
+    await insertRetries(id, 1_000);
+    await execute(
+      `update webhook_delivery set next_attempt_at = '2000-01-01', record_id = 'proj_same', leased_until = '2100-01-01'`,
+    );
+    await changeProjects(1);
+    await runDispatcher(dispatcher);
+    expect(receiver.received).toEqual([]);
+    await execute(`update webhook_delivery set status = 'FAILED' where number = 1`);
+    await runDispatcher(dispatcher);
+    expect(receiver.received).toHaveLength(1);
   });
 });
 
-describe('stored deliveries of a suspended endpoint beyond the 1,000 that are loaded', () => {
+describe('deliveries of a suspended endpoint', () => {
   /** Returns an endpoint with 2,300 deliveries that wait for a retry. */
   async function suspendEndpoint(): Promise<string> {
     const id = await createEndpoint();
@@ -193,114 +189,47 @@ describe('stored deliveries of a suspended endpoint beyond the 1,000 that are lo
     return [count, min];
   };
 
-  /** Runs a hook before each statement that drops deliveries, while the action lasts. Returns how often it ran. */
-  async function interceptDrops(hook: () => Promise<unknown>, action: () => Promise<unknown>): Promise<number> {
-    const { backgroundRunner } = service.databases.au1;
-    const original = backgroundRunner.run.bind(backgroundRunner);
-    let count = 0;
-    backgroundRunner.run = async (statement, values) => {
-      if (statement.name === 'webhooks.drop-pending') {
-        count++;
-        await hook();
-      }
-      return original(statement, values);
-    };
-    await action().finally(() => {
-      backgroundRunner.run = original;
-    });
-    return count;
-  }
-
-  const nothing = async () => undefined;
-
   it('are dropped by a revocation, and do not come back when the builder is connected again (WHK-7)', async () => {
     const id = await suspendEndpoint();
-    await runDispatcher();
-    expect(dispatcher.statistics.pending).toBe(1_000);
-    await setConnection('REVOKED');
-    await runDispatcher();
-    await setConnection('ACTIVE');
-    expect((await request('GET', `/${id}/deliveries?status=PENDING`)).body.data).toEqual([]);
-    expect(
-      await execute('select status, count(*)::int from webhook_delivery where next_attempt_at is null group by status'),
-    ).toEqual([{ status: 'DROPPED', count: 2_300 }]);
-  });
-
-  it('are kept for other builders, and dropped later although none is in memory (WHK-7)', async () => {
-    const id = await suspendEndpoint();
     const [, other] = service.findDemoClient('A').builderIds;
-    await execute('update webhook_delivery set builder_id = ? where number > 1000', [other]);
-    await runDispatcher();
+    await execute('update webhook_delivery set builder_id = ? where number > 2000', [other]);
     await setConnection('REVOKED');
-    await runDispatcher();
-    expect([dispatcher.statistics.pending, await readPendingRange(id)]).toEqual([0, [1_300, 1_001]]);
-    await execute(`update connection set status = 'REVOKED' where builder_id = ?`, [other]);
-    await runDispatcher();
-    expect(await readPendingRange(id)).toEqual([0, null]);
+    await setConnection('ACTIVE');
+    expect(await readPendingRange(id)).toEqual([300, 2_001]);
+    expect(
+      await execute(`select count(*)::int from webhook_delivery where status = 'DROPPED' and next_attempt_at is null`),
+    ).toEqual([{ count: 2_000 }]);
   });
 
-  it('are dropped up to the last event before a builder is connected again (WHK-7)', async () => {
+  it('are attempted only if they follow the last connection of the builder (WHK-7)', async () => {
     const id = await suspendEndpoint();
-    await runDispatcher();
-    await execute('update connection set active_after = 2100 where builder_id = ?', [builderId]);
-    await runDispatcher();
-    expect(await readPendingRange(id)).toEqual([200, 2_101]);
-  });
-
-  it('are dropped when a process takes over the endpoint after the revocation (WHK-7)', async () => {
-    const id = await suspendEndpoint();
-    await setConnection('REVOKED');
-    await runDispatcher();
-    expect(await readPendingRange(id)).toEqual([0, null]);
-  });
-
-  it('are examined once for what the client may see, and again after a failure (WHK-7)', async () => {
-    const id = await suspendEndpoint();
-    await runDispatcher();
-    expect(await interceptDrops(nothing, runDispatcher)).toBe(0);
-    await setConnection('REVOKED');
-    const failure = () => Promise.reject(new Error('lost'));
-    await expect(interceptDrops(failure, runDispatcher)).rejects.toThrow('lost');
-    expect(await interceptDrops(nothing, runDispatcher)).toBe(2);
-    expect(await readPendingRange(id)).toEqual([0, null]);
-    expect(await interceptDrops(nothing, runDispatcher)).toBe(0);
-  });
-
-  it('are not dropped by a process that has the endpoint no longer (WHK-13)', async () => {
-    const id = await suspendEndpoint();
-    await runDispatcher();
-    await setConnection('REVOKED');
-    const takeOver = () => execute(`update webhook_progress set lease_owner = 'other' where endpoint_id = ?`, [id]);
-    expect(await interceptDrops(takeOver, runDispatcher)).toBe(1);
-    expect(await readPendingRange(id)).toEqual([2_300, 1]);
+    await execute('update connection set active_after = 2299 where builder_id = ?', [builderId]);
+    await request('PATCH', `/${id}`, { status: 'ACTIVE' });
+    await execute(`update webhook_delivery set next_attempt_at = '2000-01-01'`);
+    await runDispatcher(dispatcher);
+    expect([receiver.ids, await readPendingRange(id)]).toEqual([['evt_2300'], [0, null]]);
   });
 });
 
 describe('an endpoint that is far behind', () => {
   it('does not delay the others while it reads the log', async () => {
+    const behind = await createEndpoint(`${receiver.url}/behind`);
+    await execute(
+      `insert into event select last_day, n, 'evt_old' || n, 'project.updated', 'proj_old' || n, ?, null, null, now()
+        from event_log, generate_series(20001, 22000) n`,
+      [builderId],
+    );
+    await execute('update webhook_progress set number = 20000 where endpoint_id = ?', [behind]);
     await createEndpoint();
-    await dispatcher.refresh();
-    await changeProjects(1);
-    // The reads of the log by this endpoint never end.
-    const slow = await createEndpoint(`${receiver.url}/slow`);
-    await execute(`update webhook_progress set number = -1, day = '2000-01-01' where endpoint_id = ?`, [slow]);
-    const { backgroundRunner } = service.databases.au1;
-    const original = backgroundRunner.run.bind(backgroundRunner);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    backgroundRunner.run = async (statement, values) => {
-      if (statement.name === 'events.page' && values[0] === '2000-01-01') await promise;
-      return original(statement, values);
-    };
-    try {
-      await dispatcher.renewNow();
-      await dispatcher.poll();
-      await receiver.waitFor(1);
-      expect(receiver.received[0]!.path).toBe('/hook');
-    } finally {
-      backgroundRunner.run = original;
-      resolve();
-      await dispatcher.settle();
-    }
+    const [changed] = await changeProjects(1);
+    await dispatcher.poll();
+    await dispatcher.settle();
+    const received = receiver.received.filter(({ path }) => path === '/hook');
+    expect(received.map(({ event }) => event.resource.id)).toEqual([changed]);
+    expect(await execute('select number::int from webhook_progress where endpoint_id = ?', [behind])).toEqual([
+      { number: 20_200 },
+    ]);
+    await execute(`delete from event where id like 'evt_old%'`);
   });
 });
 
@@ -318,41 +247,21 @@ describe('the requests to the endpoints of an integrator', () => {
     for (const name of ['a', 'b', 'c', 'd', 'e']) await create(name);
     // Each success allows an endpoint one more at a time, up to 16.
     await changeTimesheets();
-    await runDispatcher();
+    await runDispatcher(dispatcher);
     expect(receiver.received).toHaveLength(5 * 40);
     const held: (() => void)[] = [];
     receiver.respond = (_received, response) => void held.push(() => response.writeHead(204).end());
     await changeTimesheets();
-    await dispatcher.renewNow();
+    await dispatcher.poll();
+    await receiver.waitFor(5 * 40 + 64);
+    expect(dispatcher.statistics.inFlight).toBe(64);
+    await create('f');
+    await changeTimesheets();
     await dispatcher.poll();
     await receiver.waitFor(5 * 40 + 65);
     expect(dispatcher.statistics.inFlight).toBe(65);
-    await create('f');
-    await dispatcher.renewNow();
-    await changeTimesheets();
-    await dispatcher.poll();
-    await receiver.waitFor(5 * 40 + 66);
-    expect(dispatcher.statistics.inFlight).toBe(66);
     receiver.respond = (_received, response) => void response.writeHead(204).end();
     for (const respond of held) respond();
-  });
-});
-
-describe('a lease that is not renewed', () => {
-  it('ends the requests that run under it, although the database does not respond (WHK-13)', async () => {
-    const id = await createEndpoint();
-    receiver.respond = () => undefined;
-    await changeProjects(1);
-    await dispatcher.renewNow();
-    await dispatcher.poll();
-    await receiver.waitFor(1);
-    dispatcher.expireLeases();
-    await dispatcher.settle();
-    // The delivery was released, and another process attempts it under its own lease.
-    expect((await request('GET', `/${id}/deliveries`)).body.data).toEqual([]);
-    receiver.respond = (_received, response) => void response.writeHead(204).end();
-    await runDispatcher();
-    expect((await request('GET', `/${id}/deliveries`)).body.data).toMatchObject([{ status: 'DELIVERED', attempts: 1 }]);
   });
 });
 

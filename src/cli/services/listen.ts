@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection } from '../../../entities/connection.entity.ts';
 import { OAuthClient } from '../../../entities/oauth-client.entity.ts';
 import { EVERY_EVENT, EventFilter } from '../../domain/events/event-filter.ts';
 import { type LoggedEvent, readHead, readLogPage } from '../../domain/events/event-log.ts';
 import { eventTypes } from '../../domain/events/event-types.ts';
-import { Audiences } from '../../domain/webhooks/delivery/audiences.ts';
 import { createEventBody } from '../../domain/webhooks/event-body.ts';
 import { ReceiverClient } from '../../domain/webhooks/receiver-client.ts';
 import { newWebhookSecret, signWebhook } from '../../domain/webhooks/signature.ts';
@@ -45,13 +45,15 @@ export async function forwardEvents(
   if (clients.length === 0)
     throw CliError.forOption('--integrator', `${integratorId} has no client in ${database.region}`);
   const receivers = new ReceiverClient({ production: false, network: { isAllowedAddress: () => true } });
-  const audiences = new Audiences(database.runner);
-  const isVisible = async (event: LoggedEvent) => {
-    for (const { id } of clients) {
-      const audience = await audiences.load(id);
-      if (audience && new EventFilter(audience, { types: type ?? null, builderIds: null }).includes(event)) return true;
-    }
-    return false;
+  const selectVisible = async (events: LoggedEvent[]) => {
+    const em = database.fork();
+    const found = await em.find(Connection, { integratorId, status: 'ACTIVE' });
+    const connections = new Map(found.map(({ builderId, scopes }) => [builderId, new Set<string>(scopes)]));
+    const filters = (await em.find(OAuthClient, { integratorId, disabledAt: null })).map(({ scopes }) => {
+      const audience = { internal: false, scopes: new Set<string>(scopes), connections };
+      return new EventFilter(audience, { types: type ?? null, builderIds: null });
+    });
+    return events.filter((event) => filters.some((filter) => filter.includes(event)));
   };
   const send = async (event: LoggedEvent): Promise<string> => {
     if (forward === undefined) return '';
@@ -65,8 +67,8 @@ export async function forwardEvents(
   try {
     for (let position: { day: string; number: number } = await readHead(database); received < count; ) {
       const page = await readLogPage(database, position, EVERY_EVENT, PAGE_SIZE);
-      for (const event of page.events) {
-        if (received >= count || !(await isVisible(event))) continue;
+      for (const event of page.events.length > 0 ? await selectVisible(page.events) : []) {
+        if (received >= count) break;
         received++;
         const result = await send(event);
         const line = json

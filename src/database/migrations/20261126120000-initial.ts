@@ -748,11 +748,9 @@ create index webhook_endpoint_deleted_at_index on webhook_endpoint (deleted_at) 
 create index webhook_endpoint_integrator_id_created_at_id_index on webhook_endpoint (integrator_id, created_at, id);
 create table webhook_progress (
   endpoint_id text primary key references webhook_endpoint on delete cascade,
-  day text not null, number bigint not null, replay_until bigint, generation int not null default 0,
-  lease_owner text, lease_until timestamptz(3), failures int not null default 0, failing_since timestamptz(3),
-  suspended_until timestamptz(3)
+  day text not null, number bigint not null, replay_until bigint,
+  failures int not null default 0, failing_since timestamptz(3), suspended_until timestamptz(3)
 );
-create index webhook_progress_lease_owner_index on webhook_progress (lease_owner);
 create table webhook_delivery (
   id text primary key,
   created_at timestamptz(3) not null,
@@ -761,14 +759,14 @@ create table webhook_delivery (
   record_id text not null, project_id text, parent_id text, occurred_at timestamptz(3) not null,
   status text not null check (status in ('PENDING', 'DELIVERED', 'FAILED', 'DROPPED')),
   attempts int not null, first_attempt_at timestamptz(3), last_attempt_at timestamptz(3),
-  next_attempt_at timestamptz(3), response_status int, response_body text, error text,
+  next_attempt_at timestamptz(3), leased_until timestamptz(3), response_status int, response_body text, error text,
   unique (endpoint_id, event_id)
-);
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
 create index webhook_delivery_created_at_index on webhook_delivery (created_at);
 create index webhook_delivery_endpoint_id_id_index on webhook_delivery (endpoint_id, id);
-create index webhook_delivery_endpoint_id_number_index on webhook_delivery (endpoint_id, number) where status = 'PENDING';
+create index webhook_delivery_endpoint_id_next_attempt_at_index on webhook_delivery (endpoint_id, next_attempt_at) where status = 'PENDING';
+create index webhook_delivery_endpoint_id_record_id_number_index on webhook_delivery (endpoint_id, record_id, number) where status = 'PENDING';
 create index webhook_delivery_endpoint_id_status_id_index on webhook_delivery (endpoint_id, status, id) where status <> 'DELIVERED';
-create table webhook_dispatcher (id text primary key, seen_at timestamptz(3) not null);
 
 -- Tables of the event log, which the triggers of toEventSql write.
 -- One row, which the first numbering creates, so that a restore of data alone finds none.
@@ -1016,6 +1014,17 @@ begin
 end $$;
 create trigger connection_active_after before update on connection
   for each row when (old.status <> 'ACTIVE' and new.status = 'ACTIVE') execute function set_active_after();
+
+-- A revocation drops the deliveries that wait. Those under way are not repeated: each attempt checks the connection.
+create function drop_revoked_deliveries() returns trigger language plpgsql set search_path = '' as $$
+begin
+  update public.webhook_delivery set status = 'DROPPED', next_attempt_at = null, leased_until = null
+    where endpoint_id in (select id from public.webhook_endpoint where integrator_id = old.integrator_id)
+      and builder_id = old.builder_id and status = 'PENDING' and (leased_until is null or leased_until < clock_timestamp());
+  return null;
+end $$;
+create trigger connection_revoked after update on connection
+  for each row when (old.status = 'ACTIVE' and new.status <> 'ACTIVE') execute function drop_revoked_deliveries();
 `;
 
 /** Returns SQL of a trigger with its function. */

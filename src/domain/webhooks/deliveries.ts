@@ -1,12 +1,20 @@
 import { WebhookDelivery } from '../../../entities/webhook-delivery.entity.ts';
-import { WebhookEndpoint } from '../../../entities/webhook-endpoint.entity.ts';
 import { WebhookDeliveryStatus } from '../../../schema/webhook.scalars.ts';
+import type { Backlog } from '../../database/backlog.ts';
 import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
-import { EventFilter } from '../events/event-filter.ts';
-import { readAudiences } from './delivery/audiences.ts';
+import { maySee, TYPE_SCOPES } from './delivery/active-endpoints.ts';
 import { requireManageableEndpoint } from './endpoints.ts';
 import type { EndpointKey, WebhookContext } from './webhook-context.ts';
+
+/** Deliveries that are not finished. */
+export const pendingDeliveries: Backlog = {
+  name: 'webhook_deliveries',
+  statement: {
+    name: 'backlog.webhook_deliveries',
+    text: `select count(*), extract(epoch from clock_timestamp() - min(created_at)) from webhook_delivery where status = 'PENDING'`,
+  },
+};
 
 /** Deliveries per page. */
 const DELIVERY_LIMIT = 25;
@@ -52,13 +60,14 @@ function toStatement(status: WebhookDeliveryStatus | null): Statement {
   return {
     name: `webhooks.deliveries-${status?.toLowerCase() ?? 'all'}`,
     text: `select endpoint.id, delivery.id, is_match, position = ${MAX_SCANNED}
-      from jsonb_to_recordset($1::jsonb) as endpoint (id text, types jsonb, groups jsonb)
+      from webhook_endpoint endpoint join oauth_client client on client.id = endpoint.client_id
         cross join lateral (select * from (
           select id, row_number() over (order by id desc) as position,
-            endpoint.types -> (endpoint.groups ->> builder_id) @> to_jsonb(type) ${isIndexed ? '' : condition} as is_match
-          from webhook_delivery where endpoint_id = endpoint.id ${isIndexed ? condition : ''} and id < $2::text
+            ${maySee({ event: 'made', clientScopes: 'client.scopes', typeScopes: '$4' })} ${isIndexed ? '' : condition} as is_match
+          from webhook_delivery made where endpoint_id = endpoint.id ${isIndexed ? condition : ''} and id < $2::text
           order by id desc limit ${MAX_SCANNED}) scanned
-        where is_match or position = ${MAX_SCANNED} order by id desc limit $3::int) delivery`.replace(/\s+/g, ' '),
+        where is_match or position = ${MAX_SCANNED} order by id desc limit $3::int) delivery
+      where endpoint.id = any($1::text[])`.replace(/\s+/g, ' '),
   };
 }
 
@@ -70,14 +79,7 @@ export async function listDeliveriesOf(
 ): Promise<Map<string, DeliveryPage>> {
   const em = database.fork();
   const count = limit ?? DELIVERY_LIMIT;
-  const endpoints = await em.find(WebhookEndpoint, { id: { $in: [...endpointIds] } }, { fields: ['id', 'clientId'] });
-  const audiences = await readAudiences(database.runner, [...new Set(endpoints.map(({ clientId }) => clientId))]);
-  const filters = endpoints.map(({ id, clientId }) => {
-    const filter = new EventFilter(audiences.get(clientId)!, { types: null, builderIds: null });
-    return { id, ...filter.toParameters() };
-  });
-  const parameters = filters.map(({ id, types, groups }) => `{"id":"${id}","types":${types},"groups":${groups}}`);
-  const values = [`[${parameters}]`, after || FROM_NEWEST, String(count + 1)];
+  const values = [[...endpointIds], after || FROM_NEWEST, String(count + 1), TYPE_SCOPES];
   const rows = await database.runner.run(toStatement(status), values);
   const ids = rows.filter(([, , isMatch]) => isMatch === 't').map(([, id]) => id!);
   const found = await em.find(WebhookDelivery, { id: { $in: ids } }, { orderBy: { id: 'desc' } });

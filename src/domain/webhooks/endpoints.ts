@@ -4,6 +4,7 @@ import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { OAuthClient } from '../../../entities/oauth-client.entity.ts';
 import { WebhookEndpoint } from '../../../entities/webhook-endpoint.entity.ts';
 import { WebhookProgress } from '../../../entities/webhook-progress.entity.ts';
+import type { WebhookDisabledReason } from '../../../schema/webhook.scalars.ts';
 import { acquireRecordLock } from '../../database/write/advisory-lock.ts';
 import { conflict, insufficientScope, notFound } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
@@ -118,8 +119,6 @@ export async function updateEndpoint(
     if (changes.url !== undefined || changes.status === 'ACTIVE') {
       await em.execute(RESET_FAILURES, [endpoint.id]);
       await em.execute(RETRY_PENDING, [endpoint.updatedAt, endpoint.id, endpoint.updatedAt]);
-    } else if (changes.types !== undefined || changes.builderIds !== undefined) {
-      await em.execute(RESTART, [endpoint.id]);
     }
     return toShownEndpoint(em, endpoint);
   });
@@ -132,26 +131,25 @@ async function requireEnabledClient(em: EntityManager, { clientId }: WebhookEndp
   }
 }
 
-/** The delivering process takes the failures from the row when the generation changes. */
-const RESET_FAILURES = `update webhook_progress set generation = generation + 1, failures = 0, failing_since = null, suspended_until = null
-  where endpoint_id = ?`;
+const RESET_FAILURES =
+  'update webhook_progress set failures = 0, failing_since = null, suspended_until = null where endpoint_id = ?';
 
-/** The delivering process stores no position of events that it has matched with the earlier filter. */
-const RESTART = 'update webhook_progress set generation = generation + 1 where endpoint_id = ?';
-
-/** It follows `RESET_FAILURES`, after which the delivering process stores no earlier results. */
 const RETRY_PENDING = `update webhook_delivery set next_attempt_at = ?
   where endpoint_id = ? and status = 'PENDING' and next_attempt_at > ?`;
 
-/** Disables an endpoint whose receiver has returned 410, unless it was disabled or got another URL meanwhile (WHK-11). */
-export async function disableGone({ clock, database }: WebhookContext, { id, url }: WebhookEndpoint): Promise<void> {
+/** Disables an endpoint after a response of its receiver, unless it was disabled or got another URL meanwhile (WHK-11). */
+export async function disableEndpoint(
+  { clock, database }: WebhookContext,
+  { id, url }: Pick<WebhookEndpoint, 'id' | 'url'>,
+  reason: WebhookDisabledReason,
+): Promise<void> {
   await database.transaction(async (em) => {
     const where = { id, url, status: { $ne: 'DISABLED' as const }, deletedAt: null };
     const endpoint = await em.findOne(WebhookEndpoint, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (!endpoint) return;
-    await em.insert(AuditEntry, toDisabledEntry(endpoint, endpoint.status, 'GONE', clock.now()));
+    await em.insert(AuditEntry, toDisabledEntry(endpoint, endpoint.status, reason, clock.now()));
     endpoint.status = 'DISABLED';
-    endpoint.disabledReason = 'GONE';
+    endpoint.disabledReason = reason;
     endpoint.updatedAt = new Date(clock.now()).toISOString();
   });
 }

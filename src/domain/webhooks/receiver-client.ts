@@ -41,6 +41,9 @@ export interface Attempt {
   durationMs: number;
 }
 
+/** Whether a receiver has accepted a delivery: any 2xx (WHK-10). */
+export const isSuccess = ({ status }: Pick<Attempt, 'status'>) => status !== null && status >= 200 && status < 300;
+
 /** Rules for the addresses of receivers. */
 interface ReceiverRules {
   /** Whether only `https:` is accepted. Otherwise `http:` is too, and loopback addresses are allowed. */

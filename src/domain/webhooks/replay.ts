@@ -18,12 +18,12 @@ interface StoredProgress {
 
 const LOCK_PROGRESS = 'select number, replay_until from webhook_progress where endpoint_id = ? for update';
 
-/** The delivering process takes the position from the row when the generation changes. */
-const MOVE_BACK = `update webhook_progress set generation = generation + 1, day = ?, number = ?, replay_until = ?, suspended_until = null
+const MOVE_BACK = `update webhook_progress set day = ?, number = ?, replay_until = ?, suspended_until = null
   where endpoint_id = ?`;
 
-/** They are read again, behind the earlier events of their records. */
-const FORGET_RETRIES = `delete from webhook_delivery where endpoint_id = ? and status = 'PENDING' and number > ?`;
+/** They are read again, behind the earlier events of their records. Those that are under way are waited for. */
+const FORGET_RETRIES = `delete from webhook_delivery where endpoint_id = ? and status = 'PENDING' and number > ?
+  and (leased_until is null or leased_until < clock_timestamp())`;
 
 /**
  * Delivers the events after a cursor of the feed again, before those that come (WHK-15). Throws 400 for a cursor that is none, 410 for one

@@ -32,6 +32,11 @@ export class SecretBox {
     this.#keys = [deriveKey(first), ...others.map(deriveKey)];
   }
 
+  /** Ids of the keys, as stored secrets contain them. */
+  get keyIds(): string[] {
+    return this.#keys.map(({ id }) => id);
+  }
+
   /**
    * Returns `v1.<key id>.<base64url of IV, tag and ciphertext>`.
    *

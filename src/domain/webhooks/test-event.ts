@@ -1,7 +1,7 @@
 import type { WebhookEndpoint } from '../../../entities/webhook-endpoint.entity.ts';
 import { newId } from '../../shared/ids.ts';
-import { disableGone, requireEndpoint, requireManageableEndpoint, signingSecrets } from './endpoints.ts';
-import type { Attempt } from './receiver-client.ts';
+import { disableEndpoint, requireEndpoint, requireManageableEndpoint, signingSecrets } from './endpoints.ts';
+import { type Attempt, isSuccess } from './receiver-client.ts';
 import { recordEndpoint } from './record-endpoint.ts';
 import { signWebhook } from './signature.ts';
 import type { EndpointKey, WebhookContext } from './webhook-context.ts';
@@ -29,7 +29,7 @@ export async function sendTestEvent(context: WebhookContext, key: EndpointKey): 
   const headers = signWebhook(signingSecrets(context, endpoint), message);
   const attempt = await webhooks.receivers.post(endpoint.url, { ...headers }, body);
   const succeeded = isSuccess(attempt);
-  if (attempt.status === 410) await disableGone(context, endpoint);
+  if (attempt.status === 410) await disableEndpoint(context, endpoint, 'GONE');
   const { source } = context;
   if (source) {
     await context.database.transaction((em) =>
@@ -47,6 +47,3 @@ const createTestEvent = ({ id }: WebhookEndpoint, now: number) => ({
   projectId: null,
   resource: { type: 'webhook_endpoint', id, path: `/webhook-endpoints/${id}` },
 });
-
-/** Whether a receiver has accepted a delivery: any 2xx (WHK-10). */
-export const isSuccess = ({ status }: Pick<Attempt, 'status'>) => status !== null && status >= 200 && status < 300;

@@ -1,8 +1,7 @@
 import promClient from 'prom-client';
+import type { ClaimedDelivery } from '../../domain/webhooks/delivery/claim.ts';
 import type { Dispatcher } from '../../domain/webhooks/delivery/dispatcher.ts';
-import type { DeliveryRow } from '../../domain/webhooks/delivery/results.ts';
-import type { Attempt } from '../../domain/webhooks/receiver-client.ts';
-import { isSuccess } from '../../domain/webhooks/test-event.ts';
+import { type Attempt, isSuccess } from '../../domain/webhooks/receiver-client.ts';
 
 /** Seconds from a change to the end of its first attempt. */
 const BUCKETS = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 15, 60, 300];
@@ -10,7 +9,7 @@ const BUCKETS = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 15, 60, 300];
 /** Registers the metrics of deliveries. Returns the function that observes an attempt. */
 export function registerWebhookMetrics(
   dispatchers: () => Iterable<[region: string, Dispatcher]>,
-): (attempt: Attempt, row: DeliveryRow) => void {
+): (attempt: Attempt, delivery: ClaimedDelivery) => void {
   const attempts = new promClient.Counter({
     name: 'webhook_attempts_total',
     help: 'attempts to deliver an event to a webhook endpoint, by result',
@@ -33,23 +32,16 @@ export function registerWebhookMetrics(
         for (const [region, dispatcher] of dispatchers()) this.set({ region }, value(dispatcher.statistics));
       },
     });
-  gauge('webhook_endpoints', 'webhook endpoints that this process delivers to', 'sum', ({ endpoints }) => endpoints);
+  gauge('webhook_endpoints', 'active webhook endpoints', 'max', ({ endpoints }) => endpoints);
   gauge(
     'webhook_endpoints_unreadable_secret',
     'webhook endpoints whose deliveries wait because no key of TOKEN_KEY decrypts their secret',
-    'sum',
+    'max',
     ({ unreadableSecrets }) => unreadableSecrets,
   );
-  gauge('webhook_pending_deliveries', 'deliveries that are not finished', 'sum', ({ pending }) => pending);
   gauge('webhook_requests_in_flight', 'requests to receivers in progress', 'sum', ({ inFlight }) => inFlight);
-  gauge(
-    'webhook_oldest_pending_seconds',
-    'age of the oldest delivery that is not finished',
-    'max',
-    ({ oldestSeconds }) => oldestSeconds,
-  );
-  return (attempt, row) => {
+  return (attempt, { attempts: earlier, event }) => {
     attempts.inc({ result: isSuccess(attempt) ? 'success' : attempt.status === null ? 'no_response' : 'rejected' });
-    if (row.attempts === 1) latency.observe((Date.now() - Date.parse(row.occurred_at)) / 1000);
+    if (earlier === 0) latency.observe((Date.now() - Date.parse(event.occurredAt)) / 1000);
   };
 }

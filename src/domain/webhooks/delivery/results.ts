@@ -1,193 +1,102 @@
-import type { AuditEntry } from '../../../../entities/audit-entry.entity.ts';
-import { toSnakeCase } from '../../../../entities/columns.ts';
-import type { WebhookDeliveryStatus, WebhookDisabledReason } from '../../../../schema/webhook.scalars.ts';
-import type { Statement, TextRow } from '../../../database/pool/pg-pipeline.ts';
+import type { WebhookDisabledReason } from '../../../../schema/webhook.scalars.ts';
+import type { Statement } from '../../../database/pool/pg-pipeline.ts';
 import type { StatementRunner } from '../../../database/pool/statement-runner.ts';
-import type { FilterParameters, LoggedEvent } from '../../events/event-log.ts';
+import { type Attempt, isSuccess } from '../receiver-client.ts';
+import type { ClaimedDelivery } from './claim.ts';
+import { DISABLE_MS, MAX_SUSPENSION_MS, MIN_SUSPENSION_MS, nextAttemptAt, SUSPEND_AFTER } from './schedule.ts';
 
-/** A row of `webhook_delivery` as it is to be stored. Instants are ISO 8601. */
-export interface DeliveryRow {
-  id: string;
-  endpoint_id: string;
-  event_id: string;
-  type: string;
-  builder_id: string;
-  number: number;
-  record_id: string;
-  project_id: string | null;
-  parent_id: string | null;
-  occurred_at: string;
-  status: WebhookDeliveryStatus;
-  attempts: number;
-  created_at: string;
-  first_attempt_at: string | null;
-  last_attempt_at: string | null;
-  next_attempt_at: string | null;
-  response_status: number | null;
-  response_body: string | null;
-  error: string | null;
+/** An attempt that has ended. */
+export interface DeliveryResult {
+  delivery: ClaimedDelivery;
+  attempt: Attempt;
+  /** Milliseconds since the Unix epoch. */
+  startedAt: number;
+  endedAt: number;
 }
-
-/** Progress of an endpoint as it is to be stored, together with the rows that it counts on. */
-export interface ProgressRow {
-  endpoint_id: string;
-  generation: number;
-  day: string;
-  number: number;
-  failures: number;
-  failing_since: string | null;
-  suspended_until: string | null;
-  disabled_reason: WebhookDisabledReason | null;
-  /** Entry of the audit log when the endpoint is to be disabled. */
-  audit: AuditEntry | null;
-}
-
-/** Returns the event of a delivery. The day of its number is not stored. */
-export const toLoggedEvent = (row: DeliveryRow): LoggedEvent => ({
-  ...{ id: row.event_id, type: row.type, recordId: row.record_id, builderId: row.builder_id },
-  ...{ projectId: row.project_id, parentId: row.parent_id, occurredAt: row.occurred_at },
-  ...{ day: '', number: row.number },
-});
-
-const COLUMNS = `id text, endpoint_id text, event_id text, type text, builder_id text, number bigint, record_id text,
-  project_id text, parent_id text, occurred_at timestamptz, status text, attempts int, created_at timestamptz,
-  first_attempt_at timestamptz, last_attempt_at timestamptz, next_attempt_at timestamptz, response_status int, response_body text, error text`;
-
-const NAMES = COLUMNS.replace(/(\w+) \w+/g, '$1').replace(/\s+/g, ' ');
-
-const CHANGING = [
-  'status',
-  'attempts',
-  'first_attempt_at',
-  'last_attempt_at',
-  'next_attempt_at',
-  'response_status',
-  'response_body',
-  'error',
-];
 
 /**
- * Stores results and progress in one statement. It changes nothing of endpoints that are not leased to the process any more, that
- * were reset meanwhile, or whose position is none of the log any more since a restore or a promotion, and returns the others.
+ * Stores the results of deliveries that are still leased to the process, and counts the failures of their endpoints. The later deliveries
+ * of a record wait as long as the one that failed. What a replay reads again is not retried.
  */
-const WRITE: Statement = {
+const STORE: Statement = {
   name: 'webhooks.results',
-  text: `with progress as (
-      select * from json_to_recordset($2::json) as (endpoint_id text, generation int, day text, number bigint, failures int,
-        failing_since timestamptz, suspended_until timestamptz, disabled_reason text)),
-    owned as materialized (
-      select endpoint_id from webhook_progress stored where lease_owner = $1
-        and (endpoint_id, generation) in (select endpoint_id, generation from progress
-          where number <= (select last_number from event_log where epoch = $5))
-        order by endpoint_id for update),
+  text: `with result as materialized (
+      select *, (select delivery.number > progress.number from webhook_delivery delivery join webhook_progress progress using (endpoint_id)
+          where delivery.id = result.id) as is_replayed
+      from json_to_recordset($1::json) as result (place int, id text, leased_until timestamptz, succeeded boolean, is_probe boolean,
+        status text, attempts int, first_attempt_at timestamptz, last_attempt_at timestamptz, next_attempt_at timestamptz,
+        response_status int, response_body text, error text)),
     stored as (
-      insert into webhook_delivery (${NAMES})
-        select ${NAMES} from json_to_recordset($3::json) as (${COLUMNS})
-        where endpoint_id in (select endpoint_id from owned)
-      on conflict (endpoint_id, event_id) do update set
-        ${CHANGING.map((name) => `${name} = excluded.${name}`).join(', ')}),
+      update webhook_delivery delivery set leased_until = null, attempts = result.attempts,
+          status = case when is_replayed and not succeeded then 'FAILED' else result.status end,
+          next_attempt_at = case when not is_replayed then result.next_attempt_at end,
+          first_attempt_at = result.first_attempt_at, last_attempt_at = result.last_attempt_at,
+          response_status = result.response_status, response_body = result.response_body, error = result.error
+        from result where delivery.id = result.id and delivery.leased_until = result.leased_until
+        returning delivery.endpoint_id, record_id, delivery.number, delivery.status, delivery.next_attempt_at, delivery.response_status,
+          place, succeeded, is_probe),
+    postponed as (
+      update webhook_delivery delivery set next_attempt_at = later.retry_at from (
+          select each.id, stored.next_attempt_at as retry_at from stored cross join lateral (
+            select id from webhook_delivery later where later.endpoint_id = stored.endpoint_id and later.record_id = stored.record_id
+              and later.status = 'PENDING' and later.number > stored.number and later.next_attempt_at < stored.next_attempt_at
+              order by later.number for update skip locked) each
+          where stored.status = 'PENDING') later
+        where delivery.id = later.id),
+    outcome as materialized (
+      select endpoint_id, bool_or(succeeded) as succeeded, bool_or(is_probe) as is_probe, bool_or(response_status = 410) as is_gone,
+        count(*) filter (where not succeeded and place > coalesce(last_success, -1)) as failed
+      from (select *, max(place) filter (where succeeded) over (partition by endpoint_id) as last_success from stored) each
+      group by endpoint_id),
+    counted as (
+      select endpoint_id, outcome.failed, is_gone, succeeded,
+        case when succeeded then least(failed, ${SUSPEND_AFTER})
+          when is_probe then failures + 1
+          -- Requests that were under way when the suspension began do not lengthen it.
+          when suspended_until is null then greatest(failures, least(failures + failed, ${SUSPEND_AFTER}))
+          else failures end as failures,
+        not succeeded and not is_probe and suspended_until is not null as is_late, suspended_until,
+        case when failed > 0 then coalesce(case when not succeeded then failing_since end, $2::timestamptz) end as failing_since
+      from outcome join webhook_progress progress using (endpoint_id)),
     moved as (
-      update webhook_progress set day = progress.day, number = progress.number, failures = progress.failures,
-          failing_since = progress.failing_since, suspended_until = progress.suspended_until,
-          replay_until = case when progress.number < webhook_progress.replay_until then webhook_progress.replay_until end
-        from progress join owned using (endpoint_id) where webhook_progress.endpoint_id = progress.endpoint_id),
-    disabled as (
-      update webhook_endpoint set status = 'DISABLED', disabled_reason = progress.disabled_reason, updated_at = clock_timestamp()
-        from progress join owned using (endpoint_id)
-        where webhook_endpoint.id = progress.endpoint_id and progress.disabled_reason is not null and status = 'ACTIVE'
-        returning webhook_endpoint.id),
-    audited as (
-      insert into audit_entry select entry.* from json_populate_recordset(null::audit_entry, $4::json) entry
-        where object_id in (select id from disabled))
-    select endpoint_id from owned`,
+      update webhook_progress progress set failures = counted.failures, failing_since = counted.failing_since,
+          suspended_until = case when is_late then counted.suspended_until
+            when counted.failures >= ${SUSPEND_AFTER} then $2::timestamptz + least(${MAX_SUSPENSION_MS},
+              ${MIN_SUSPENSION_MS} * power(2, least(counted.failures - ${SUSPEND_AFTER}, 20))) * interval '1 ms' end
+        from counted where progress.endpoint_id = counted.endpoint_id)
+    select endpoint_id, case when is_gone then 'GONE' else 'NO_SUCCESS' end from counted
+      where is_gone or failing_since <= $2::timestamptz - interval '${DISABLE_MS} ms'`,
 };
 
-/** Results of several endpoints, which are stored together. */
-export interface ResultBatch {
-  /** Epoch of the log in which they were read. */
-  epoch: string;
-  progress: ProgressRow[];
-  rows: DeliveryRow[];
-}
-
-/** Stores results, of each delivery the last one. Returns the ids of the endpoints that this process still has. */
-export async function writeResults(
+/** Stores results, in the order in which the attempts ended. Returns the endpoints that are to be disabled, with the reason. */
+export async function storeResults(
   runner: StatementRunner,
-  owner: string,
-  { epoch, progress, rows: deliveries }: ResultBatch,
-): Promise<Set<string>> {
-  const entries = progress.flatMap(({ audit }) => (audit ? [toRow(audit)] : []));
-  // `ON CONFLICT DO UPDATE` rejects a batch with two rows of one key.
-  const lastRows = new Map(deliveries.map((row) => [`${row.endpoint_id} ${row.event_id}`, row]));
-  const lists = [progress, [...lastRows.values()], entries].map((each) => JSON.stringify(each));
-  const rows = await runner.run(WRITE, [owner, ...lists, epoch]);
-  return new Set(rows.map(([endpointId]) => endpointId!));
+  results: readonly DeliveryResult[],
+  now: number,
+): Promise<Map<string, WebhookDisabledReason>> {
+  const rows = await runner.run(STORE, [JSON.stringify(results.map(toRow)), new Date(now).toISOString()]);
+  return new Map(rows.map(([endpointId, reason]) => [endpointId!, reason as WebhookDisabledReason]));
 }
 
-const toRow = (entry: AuditEntry) =>
-  Object.fromEntries(Object.entries(entry).map(([property, value]) => [toSnakeCase(property), value]));
-
-/** Stored deliveries of an endpoint that are loaded at a time. */
-export const PENDING_PAGE = 1_000;
-
-const SELECT_PENDING: Statement = {
-  name: 'webhooks.pending',
-  text: `select row.endpoint_id, to_json(row) from unnest($1::text[]) endpoint cross join lateral (
-      select ${NAMES.replace(/\b(occurred_at|created_at|first_attempt_at|last_attempt_at|next_attempt_at)\b/g, (name) => `to_char(${name}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${name}`)}
-      from webhook_delivery where endpoint_id = endpoint and status = 'PENDING' and number > $2::bigint
-      order by number limit ${PENDING_PAGE}) row`,
-};
-
-/** Returns the first pending deliveries of each endpoint after a number of the log, in the order of the log. */
-export async function readPending(
-  runner: StatementRunner,
-  endpointIds: string[],
-  after = 0,
-): Promise<Map<string, DeliveryRow[]>> {
-  const found = new Map<string, DeliveryRow[]>(endpointIds.map((id) => [id, []]));
-  const rows = await runner.run(SELECT_PENDING, [endpointIds, after]);
-  for (const [endpointId, row] of rows) found.get(endpointId!)!.push(JSON.parse(row!) as DeliveryRow);
-  return found;
-}
-
-/**
- * Drops the next pending deliveries of an endpoint after a number of the log that it may not see, and returns how many were examined
- * and the number of the last one. Of an endpoint that is not leased to the process any more, or that was reset, it examines none. The row
- * of the progress is locked first, as by `WRITE` and by changes of the endpoint.
- */
-const DROP_PENDING: Statement = {
-  name: 'webhooks.drop-pending',
-  text: `with owned as materialized (
-      select endpoint_id from webhook_progress where endpoint_id = $2 and lease_owner = $1 and generation = $3::int for update),
-    page as materialized (
-      select id, number, type, builder_id from webhook_delivery
-        where endpoint_id = (select endpoint_id from owned) and status = 'PENDING' and number > $4::bigint
-        order by number limit ${PENDING_PAGE}),
-    dropped as (
-      update webhook_delivery set status = 'DROPPED', next_attempt_at = null where id in (select id from page
-        where ($5::jsonb -> ($6::jsonb ->> builder_id) @> to_jsonb(type)) is not true
-          or number <= ($7::jsonb ->> builder_id)::bigint))
-    select count(*), max(number) from page`,
-};
-
-/** Events that an endpoint may see, as parameters of a statement. */
-export interface VisibleEvents extends FilterParameters {
-  /** JSON of the numbers after which builders were connected, by builder id. */
-  activeAfter: string;
-}
-
-/**
- * Drops the invisible ones of the next `PENDING_PAGE` pending deliveries after a number of the log. Returns the number after which the
- * next page begins; null when there is none.
- */
-export async function dropPending(
-  runner: StatementRunner,
-  owner: string,
-  { id, generation }: { id: string; generation: number },
-  after: number,
-  { types, groups, activeAfter }: VisibleEvents,
-): Promise<number | null> {
-  const values = [owner, id, String(generation), String(after), types, groups, activeAfter];
-  const [[count, last]] = (await runner.run(DROP_PENDING, values)) as [TextRow];
-  return Number(count) < PENDING_PAGE ? null : Number(last);
+function toRow({ delivery, attempt, startedAt, endedAt }: DeliveryResult, place: number) {
+  const attempts = delivery.attempts + 1;
+  const lastAttemptAt = new Date(startedAt).toISOString();
+  const firstAttemptAt = delivery.firstAttemptAt ?? lastAttemptAt;
+  const succeeded = isSuccess(attempt);
+  const retryAt = succeeded ? null : nextAttemptAt({ attempts, firstAttemptAt: Date.parse(firstAttemptAt) }, endedAt);
+  return {
+    place,
+    id: delivery.id,
+    leased_until: delivery.leasedUntil,
+    succeeded,
+    is_probe: delivery.isProbe,
+    status: succeeded ? 'DELIVERED' : retryAt === null ? 'FAILED' : 'PENDING',
+    attempts,
+    first_attempt_at: firstAttemptAt,
+    last_attempt_at: lastAttemptAt,
+    next_attempt_at: retryAt === null ? null : new Date(retryAt).toISOString(),
+    response_status: attempt.status,
+    response_body: attempt.body,
+    error: attempt.error,
+  };
 }

@@ -15,10 +15,11 @@ const GIVE_UP_MS = 72 * HOUR;
 export const DISABLE_MS = 5 * 24 * HOUR;
 
 /** Failed attempts in a row after which an endpoint is suspended, so that a receiver that is down is not sent every event. */
-const SUSPEND_AFTER = 10;
+export const SUSPEND_AFTER = 10;
 
-const MIN_SUSPENSION_MS = 15 * SECOND;
-const MAX_SUSPENSION_MS = HOUR;
+/** The first suspension, and the longest: each failure doubles it. */
+export const MIN_SUSPENSION_MS = 15 * SECOND;
+export const MAX_SUSPENSION_MS = HOUR;
 
 /** Share of a delay that is random, so that the retries of many deliveries do not come at once. */
 const JITTER = 0.2;
@@ -32,10 +33,4 @@ export function nextAttemptAt(
   const delay = RETRY_DELAYS_MS[Math.min(attempts, RETRY_DELAYS_MS.length) - 1]!;
   // The last attempt is at the end of the three days.
   return Math.min(now + delay * (1 + JITTER * Math.random()), firstAttemptAt + GIVE_UP_MS);
-}
-
-/** Returns until when an endpoint with so many failures in a row is suspended; null when it is not. */
-export function suspendedUntil(failures: number, now: number): number | null {
-  if (failures < SUSPEND_AFTER) return null;
-  return now + Math.min(MIN_SUSPENSION_MS * 2 ** (failures - SUSPEND_AFTER), MAX_SUSPENSION_MS);
 }

@@ -1,12 +1,12 @@
-import type { Database } from '../../../database/database.ts';
+import type { Databases } from '../../../database/database.ts';
 import { mapRegions, type RegionId } from '../../../shared/regions.ts';
 import { repeatTask, type TaskLog } from '../../repeated-task.ts';
 import { Dispatcher, type DispatcherOptions } from './dispatcher.ts';
 
-/** Intervals of the dispatcher's tasks. Without endpoints, which `refresh` finds, it does nothing more often than that. */
+/** Intervals of the dispatcher's tasks: of `poll` also after one that found work. Without endpoints it does nothing but `refresh`. */
 const POLL_MS = 50;
+const BUSY_POLL_MS = 10;
 const REFRESH_MS = 400;
-const FLUSH_MS = 25;
 
 /** Time that requests have to end in when the process stops. */
 const GRACE_MS = 3_000;
@@ -18,22 +18,25 @@ interface RunningDispatchers {
 
 /** Delivers events to the endpoints of each region until it is stopped. */
 export function startDispatchers(
-  databases: Record<RegionId, Pick<Database, 'backgroundRunner'>>,
+  databases: Databases,
   options: Omit<DispatcherOptions, 'database'>,
   log: TaskLog,
 ): RunningDispatchers {
   const stopping = new AbortController();
   const run = (region: RegionId) => {
     const dispatcher = new Dispatcher({ ...options, database: databases[region] });
-    const repeat = (name: string, everyMs: number, task: () => Promise<void>) => {
-      const runTask = () => task().then(() => (dispatcher.hasEndpoints ? everyMs : REFRESH_MS));
-      return repeatTask({ name, region, run: runTask }, log, stopping.signal);
+    const repeat = (name: string, task: () => Promise<number>) =>
+      repeatTask({ name, region, run: task }, log, stopping.signal);
+    const refresh = async () => {
+      await dispatcher.refresh();
+      return REFRESH_MS;
     };
-    const tasks = [
-      repeat('refresh webhook endpoints', REFRESH_MS, () => dispatcher.refresh()),
-      repeat('deliver events', POLL_MS, () => dispatcher.poll()),
-      repeat('store deliveries', FLUSH_MS, () => dispatcher.flush()),
-    ];
+    const poll = async () => {
+      const { endpoints, inFlight } = dispatcher.statistics;
+      if (endpoints + inFlight === 0) return REFRESH_MS;
+      return (await dispatcher.poll()) ? BUSY_POLL_MS : POLL_MS;
+    };
+    const tasks = [repeat('refresh webhook endpoints', refresh), repeat('deliver events', poll)];
     const stop = async () => {
       await Promise.all(tasks);
       await dispatcher.stop(GRACE_MS).catch((err) => log.error({ err, region }, 'stop deliveries failed'));
