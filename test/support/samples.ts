@@ -65,7 +65,7 @@ const SELECT_RELATED_IDS = `select s.id as "SubcontractorId", p.id as "ProjectId
  * Returns the ids of related records of a builder, and inserts those that the company rows lack: a photo, a webhook endpoint, and a row of
  * each generated entity.
  *
- * @param options.integrator name of the integrator that owns the photo and the webhook endpoint.
+ * @param options.integrator name of the integrator's first client, which owns the photo and the webhook endpoint.
  * @param options.tokenKey key of the service, base64url, which encrypts the endpoint's secret.
  */
 export async function createSamples(
@@ -88,7 +88,7 @@ export async function createSamples(
   ]);
   const endpointId = `whe_${name}`;
   const secret = new SecretBox([tokenKey]).encrypt(newWebhookSecret(), endpointId);
-  await em.execute(SAMPLE_ENDPOINT, [endpointId, secret, integrator, integrator]);
+  await em.execute(SAMPLE_ENDPOINT, [endpointId, secret, integrator]);
   await em.execute(SAMPLE_PROGRESS, [endpointId]);
   const head = await readHead(database);
   const webhook = { WebhookEndpointId: endpointId, ReplayAfter: encodeEventCursor(database.region, head, head) };
@@ -100,13 +100,12 @@ const SAMPLE_FOLDER = `insert into photo_folder (id, builder_id, project_id, nam
   values (?, ?, ?, 'Sample', now(), now()) on conflict do nothing`;
 const SAMPLE_PHOTO = `insert into photo (id, builder_id, project_id, integrator_id, external_source_id, source, file_name,
     content_type, key, file_size, sort_date, created_at, updated_at)
-  values (?, ?, ?, (select id from integrator where name = ?), 'sample', 'GALLERY', 'a.jpg', 'image/jpeg', ?, 1, now(), now(), now())
+  values (?, ?, ?, (select integrator_id from oauth_client where name = ?), 'sample', 'GALLERY', 'a.jpg', 'image/jpeg', ?, 1, now(), now(), now())
   on conflict do nothing`;
 
 const SAMPLE_ENDPOINT = `insert into webhook_endpoint (id, secret, integrator_id, client_id, url, status, created_at, updated_at)
   select ?, ?, client.integrator_id, client.id, 'https://app.example.invalid/hook', 'ACTIVE', now(), now()
-  from oauth_client client join integrator on integrator.id = client.integrator_id
-  where integrator.name = ? and client.name = ? on conflict do nothing`;
+  from oauth_client client where client.name = ? on conflict do nothing`;
 const SAMPLE_PROGRESS = `insert into webhook_progress (endpoint_id, day, number)
   select id, current_date, 0 from webhook_endpoint where id = ? on conflict do nothing`;
 
