@@ -59,40 +59,86 @@ const rootField = ({ kind, field }: Operation) =>
 const inPathOf = (operation: Operation) =>
   locateArguments(operation, schema).filter(({ location }) => location === 'path');
 
-function urlOf(operation: Operation): string {
+function urlOf(operation: Operation, ids: Samples): string {
   const types = new Map(inPathOf(operation).map(({ name, argument }) => [name, getNamedType(argument.type).name]));
-  return operation.path.replace(/\{(\w+)\}/g, (_, name: string) => requireSample(samples, types.get(name)!));
+  return operation.path.replace(/\{(\w+)\}/g, (_, name: string) => requireSample(ids, types.get(name)!));
 }
 
-/** Returns the field errors of a 400 response of REST; none for another status. */
-async function sendByRest(operation: Operation, query: string, body?: unknown): Promise<FieldError[]> {
+/** Who calls, with which ids. */
+interface Caller {
+  token: string;
+  ids: Samples;
+}
+
+const callerOf = (): Caller => ({ token, ids: samples });
+
+/** A caller whose token lacks the scope of the operation. */
+async function callerWithoutScope({ scope }: Operation): Promise<Caller> {
+  const others = service.findDemoClient('A').scopes.filter((each) => each !== scope);
+  return { token: await service.tokenOf('A', others), ids: samples };
+}
+
+/** A caller who names a builder to which it is not connected. */
+function callerOfAnotherBuilder(): Caller {
+  const own = service.findDemoClient('A').builderIds;
+  const foreign = service.findDemoClient('B').builderIds.find((id) => !own.includes(id))!;
+  return { token, ids: { ...samples, BuilderId: foreign } };
+}
+
+/** What a response says about a request that failed; null for one that succeeded. */
+interface Failure {
+  status: number;
+  code: string;
+  errors: FieldError[];
+}
+
+async function sendByRest(
+  operation: Operation,
+  query: string,
+  body?: unknown,
+  caller = callerOf(),
+): Promise<Failure | null> {
   const payload = body === undefined ? undefined : JSON.stringify(body);
   const response = await service.request({
     method: operation.method,
-    url: `${urlOf(operation)}${query}`,
+    url: `${urlOf(operation, caller.ids)}${query}`,
     headers: {
-      authorization: `Bearer ${token}`,
-      'x-service-builder-id': samples.BuilderId!,
+      authorization: `Bearer ${caller.token}`,
+      'x-service-builder-id': caller.ids.BuilderId!,
       ...(payload !== undefined && { 'content-type': 'application/json' }),
     },
     payload,
   });
-  expect(response.statusCode, response.body).toBeLessThan(500);
-  return response.statusCode === 400 ? response.json().errors : [];
+  const { statusCode: status } = response;
+  expect(status, response.body).toBeLessThan(500);
+  if (status < 400) return null;
+  // The body of a field error has no code in v1.
+  const { code = 'BAD_USER_INPUT', errors = [] } = response.json();
+  return { status, code, errors };
 }
 
+type Spelling = 'variables' | 'literals';
+const SPELLINGS: Spelling[] = ['variables', 'literals'];
+
 /** Calls the operation with the arguments as variables, or as literals of the document. */
-async function sendByGraphql(operation: Operation, input: object, as: 'variables' | 'literals'): Promise<FieldError[]> {
+async function sendByGraphql(
+  operation: Operation,
+  input: object,
+  as: Spelling,
+  caller = callerOf(),
+): Promise<Failure | null> {
   const ids = locateArguments(operation, schema)
-    .filter(({ location }) => location === 'path' || location === 'header')
-    .map(({ argument }) => [argument.name, samples[getNamedType(argument.type).name]]);
+    .filter(({ location, argument }) => ['path', 'header'].includes(location) || argument.name === 'builderId')
+    .map(({ argument }) => [argument.name, caller.ids[getNamedType(argument.type).name]]);
   const field = rootField(operation);
   const values = { ...Object.fromEntries(ids), ...input };
   const { errors = [] } = await (as === 'variables'
-    ? service.graphql(token, createOperationDocument(operation.kind, field), values)
-    : service.graphql(token, createLiteralDocument(operation, values)));
+    ? service.graphql(caller.token, createOperationDocument(operation.kind, field), values)
+    : service.graphql(caller.token, createLiteralDocument(operation, values)));
   expect(errors.length).toBeLessThan(2);
-  return errors.flatMap(({ extensions }) => (extensions.errors ?? []) as FieldError[]);
+  if (errors.length === 0) return null;
+  const { http, code, errors: found = [] } = errors[0]!.extensions;
+  return { status: http.status, code, errors: found as FieldError[] };
 }
 
 function createLiteralDocument(operation: Operation, values: Record<string, unknown>): string {
@@ -145,24 +191,33 @@ const withQuery = operations.filter((operation) =>
   locateArguments(operation, schema).some(({ location }) => location === 'query' || location === 'bodyOrQuery'),
 );
 
-describe.each(withBody)('400 of $method $path, whatever is wrong in the body', (operation) => {
-  it('has a message in terms of JSON, and the same through GraphQL (ERR-4, ERR-24)', async () => {
+/** Leaves out the fields that REST ignores and GraphQL rejects, as its specification requires. */
+const withoutUnknownFields = (failure: Failure | null): Failure | null =>
+  failure && {
+    ...failure,
+    errors: failure.errors.filter(({ message }) => message !== 'is not a field of this object'),
+  };
+
+/** Whether GraphQL accepts what REST rejects: its specification takes a value in place of a list for its only item. */
+const isValueForList = (failure: Failure) => failure.errors.some(({ message }) => message === 'must be an array');
+
+describe.each(withBody)('$method $path, whatever is wrong in the body', (operation) => {
+  it('has a message in terms of JSON, and the same error through GraphQL (ERR-4, ERR-24)', async () => {
     const terms = new Set<string>();
     const differences: unknown[] = [];
     let refused = 0;
     for (const { path, body } of generateWrongBodies(exampleOf(operation)!)) {
       const rest = await sendByRest(operation, '', body);
-      for (const message of withGraphqlTerms(rest)) terms.add(message);
-      if (rest.length === 0) continue;
+      if (!rest) continue;
+      for (const message of withGraphqlTerms(rest.errors)) terms.add(message);
+      if (rest.status !== 400) continue;
       refused++;
-      // GraphQL coerces a single value to a list of one, and rejects unknown fields, which REST ignores.
-      if (rest.some(({ message }) => message === 'must be an array')) continue;
-      // Documents with literals are new ones, which take longer.
-      for (const as of refused % 10 === 0 ? (['variables', 'literals'] as const) : (['variables'] as const)) {
+      for (const as of SPELLINGS) {
         const graphql = await sendByGraphql(operation, body, as);
-        for (const message of withGraphqlTerms(graphql)) terms.add(message);
-        const known = graphql.filter(({ message }) => message !== 'is not a field of this object');
-        if (JSON.stringify(known) !== JSON.stringify(rest)) differences.push({ path, as, rest, graphql });
+        for (const message of withGraphqlTerms(graphql?.errors ?? [])) terms.add(message);
+        if (isValueForList(rest)) continue;
+        if (JSON.stringify(withoutUnknownFields(graphql)) !== JSON.stringify(rest))
+          differences.push({ path, as, rest, graphql });
       }
     }
     expect([...terms]).toEqual([]);
@@ -173,31 +228,71 @@ describe.each(withBody)('400 of $method $path, whatever is wrong in the body', (
   it.each(['[]', '"x"', '7', 'null', 'true'])(
     'has a message that the body must be an object when it is %s (ERR-5)',
     async (body) => {
-      const errors = await sendByRest(operation, '', JSON.parse(body));
-      expect(errors).toEqual([{ fieldName: 'body', message: 'must be an object' }]);
+      const failure = await sendByRest(operation, '', JSON.parse(body));
+      expect(failure?.errors).toEqual([{ fieldName: 'body', message: 'must be an object' }]);
     },
   );
 });
 
-describe.each(withQuery)('400 of $method $path, whatever is wrong in the query', (operation) => {
-  it('has a message about the valid values of the parameter, and the same through GraphQL (ERR-24)', async () => {
+describe.each(withQuery)('$method $path, whatever is wrong in the query', (operation) => {
+  it('has a message about the valid values of the parameter, and the same error through GraphQL (ERR-24)', async () => {
     const names = locateArguments(operation, schema)
       .filter(({ location }) => location !== 'path' && location !== 'header')
       .map(({ name }) => name);
     const errors: FieldError[] = [];
     for (const name of names) {
-      errors.push(...(await sendByRest(operation, `?${name}=x&${name}=y`)));
+      errors.push(...((await sendByRest(operation, `?${name}=x&${name}=y`))?.errors ?? []));
       for (const text of WRONG_TEXTS) {
         const rest = await sendByRest(operation, `?${name}=${encodeURIComponent(text)}`);
-        errors.push(...rest);
-        if (!rest.some(({ fieldName }) => fieldName === name)) continue;
-        for (const as of ['variables', 'literals'] as const)
+        errors.push(...(rest?.errors ?? []));
+        if (!rest?.errors.some(({ fieldName }) => fieldName === name)) continue;
+        for (const as of SPELLINGS)
           expect(await sendByGraphql(operation, { [name]: text }, as), `${name}=${text} as ${as}`).toEqual(rest);
       }
     }
     expect(withGraphqlTerms(errors)).toEqual([]);
     expect(errors.length).toBeGreaterThan(0);
   });
+});
+
+/** Returns bodies and queries with wrong input, one of each field. */
+function listWrongInputs(operation: Operation): { query: string; body?: object; input: object }[] {
+  const example = exampleOf(operation);
+  if (example) {
+    const bodies = [...generateWrongBodies(example)].filter((_, at) => at % 14 === 3).slice(0, 10);
+    return bodies.map(({ body }) => ({ query: '', body, input: body }));
+  }
+  const names = locateArguments(operation, schema).filter(({ location }) => location === 'query');
+  return [
+    { query: '', input: {} },
+    ...names.map(({ name }) => ({ query: `?${name}=%7B%7D`, input: { [name]: '{}' } })),
+  ];
+}
+
+const hasBuilder = (operation: Operation) => rootField(operation).args.some(({ name }) => name === 'builderId');
+
+describe.each(operations)('$method $path with wrong input', (operation) => {
+  async function expectSameDenial(caller: Caller, expected: Partial<Failure>): Promise<void> {
+    for (const { query, body, input } of listWrongInputs(operation)) {
+      const rest = await sendByRest(operation, query, body, caller);
+      expect(rest).toMatchObject(expected);
+      for (const as of SPELLINGS) {
+        const graphql = await sendByGraphql(operation, input, as, caller);
+        expect({ as, input, ...graphql }).toEqual({ as, input, ...rest });
+      }
+    }
+  }
+
+  it.runIf(operation.scope)('is the same 403 without the scope (ERR-23, ERR-24)', async () => {
+    await expectSameDenial(await callerWithoutScope(operation), { status: 403, code: 'INSUFFICIENT_SCOPE' });
+  });
+
+  it.runIf(hasBuilder(operation) && !operation.builderInQuery)(
+    'is the same 403 for a builder that is not connected (ERR-23, ERR-24)',
+    async () => {
+      await expectSameDenial(callerOfAnotherBuilder(), { status: 403, code: 'FORBIDDEN' });
+    },
+  );
 });
 
 describe('an invalid literal of a GraphQL document', () => {
