@@ -405,7 +405,8 @@ describe('deep links', () => {
 
   // PRP-21
   it('takes a scheme that the operator has permitted to the integrator, and never one that a browser runs', async () => {
-    await sql(`update integrator set deep_link_schemes = '{sitenotes,javascript}' where name = 'A'`);
+    const { integrator } = service.findDemoClient('A');
+    await sql(`update integrator set deep_link_schemes = '{sitenotes,javascript}' where name = ?`, [integrator]);
     expect((await send('SiteNotes://walks/1')).statusCode).toBe(200);
     expect((await send('sitenotes:walks/1')).statusCode).toBe(200);
     for (const link of ['sitenotes://me@walks/1', 'sitenotes://walks?x=1', 'javascript:alert(1)']) {
