@@ -74,20 +74,18 @@ export class UrlSigner {
 
 /**
  * Returns the key of signed URLs: an HMAC of a label, as in the expand step of HKDF (RFC 5869). A signed URL says nothing about the key
- * of the access tokens. The derivation is that of earlier releases: instances of two releases accept each other's URLs during an update.
+ * of the access tokens.
  */
 const deriveKey = (secret: string): Buffer =>
   createHmac('sha256', Buffer.from(secret, 'base64url')).update('storage urls v1').digest();
 
-/** A URL without a share has the signature of earlier releases, so that their URLs stay valid. */
 function createSignature(
   key: Buffer,
   { method, region, key: object, contentType, size, fileName, shareKey }: SignedUrlClaims,
   expires: string,
 ): string {
-  const fields = [method, region, object, contentType, size ?? null, fileName ?? null, expires];
-  const message = JSON.stringify(shareKey === undefined ? fields : [...fields, shareKey]);
-  return createHmac('sha256', key).update(message).digest('base64url');
+  const fields = [method, region, object, contentType, size ?? null, fileName ?? null, expires, shareKey ?? null];
+  return createHmac('sha256', key).update(JSON.stringify(fields)).digest('base64url');
 }
 
 function isEqualSignature(actual: string, expected: string): boolean {

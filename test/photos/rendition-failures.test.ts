@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { backfillRenditions } from '../../src/domain/photos/backfill-renditions.ts';
 import { type RenditionContext, renderNext } from '../../src/domain/photos/render-photo.ts';
+import { retryRenditions } from '../../src/domain/photos/rendition-claims.ts';
 import { toRenditionKey } from '../../src/domain/photos/renditions.ts';
 import { ShareCursor } from '../../src/domain/photos/share-cursor.ts';
 import { createRenderProcess, type RenderProcess, renderCounts } from '../../src/images/render.ts';
@@ -92,7 +92,7 @@ describe('a photo that a failure of the machine or the store prevents from being
     await renderAll({ storage: createFailingStorage() });
     expect(await stateOf(id)).toMatchObject({ status: 'FAILED', problem: 'The store does not answer.' });
     expect(countGivenUp()).toBe(before + 1);
-    await backfillRenditions(service.databases.au1, true);
+    await retryRenditions(service.databases.au1);
     await renderAll();
     expect(await stateOf(id)).toMatchObject({ status: 'READY' });
   });

@@ -1,9 +1,9 @@
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
-import { backfillRenditions } from '../../src/domain/photos/backfill-renditions.ts';
 import { renderNext } from '../../src/domain/photos/render-photo.ts';
 import { startRendering } from '../../src/domain/photos/rendition.job.ts';
+import { retryRenditions } from '../../src/domain/photos/rendition-claims.ts';
 import { toRenditionKey } from '../../src/domain/photos/renditions.ts';
 import { ShareCursor } from '../../src/domain/photos/share-cursor.ts';
 import { sweep } from '../../src/domain/uploads/sweep.ts';
@@ -190,20 +190,8 @@ describe('the sweep', () => {
   });
 });
 
-describe('renditions backfill', () => {
-  const backfill = (retry = false) => backfillRenditions(service.databases.au1, retry);
-
-  it('has the jobs render photos without renditions, once', async () => {
-    await execute('delete from photo_rendition');
-    await execute(`delete from photo where key not like 'photos/%' or created_at < '2026-09-01'`);
-    const [{ count }] = await execute('select count(*)::int as count from photo');
-    expect(await backfill()).toBe(count);
-    expect(await backfill()).toBe(0);
-    await renderAll();
-    expect(await execute(`select from photo_rendition where status <> 'PENDING'`)).toHaveLength(count);
-  });
-
-  it('has failed photos rendered again with --retry, and those that wait for their next attempt', async () => {
+describe('renditions retry', () => {
+  it('has failed photos rendered again, and those that wait for their next attempt', async () => {
     await execute(`delete from photo where id in (select photo_id from photo_rendition where status = 'FAILED')`);
     const photos = [await createPhoto(a), await createPhoto(a)];
     const [failed, postponed] = photos.map(({ id }) => id);
@@ -211,8 +199,7 @@ describe('renditions backfill', () => {
       execute(`update photo_rendition set problem = 'x', attempts = 3, ${values} where photo_id = ?`, [id]);
     await change(`status = 'FAILED'`, failed);
     await change(`claimed_until = now() + interval '1 hour'`, postponed);
-    expect(await backfill()).toBe(0);
-    expect(await backfill(true)).toBe(2);
+    expect(await retryRenditions(service.databases.au1)).toBe(2);
     await renderAll();
     for (const { id } of photos) expect(await stateOf(id)).toMatchObject({ status: 'READY', attempts: 1 });
   });

@@ -126,19 +126,6 @@ describe('an instance that is killed while it renders', () => {
   });
 });
 
-describe('renditions backfill', () => {
-  it('has the instances render photos without renditions', async () => {
-    const site = await createDemoInstallation();
-    await rowsOf(site.database, 'delete from photo_rendition');
-    const [photos] = await rowsOf(site.database, 'select count(*) from photo');
-    expect(await runCommand(['renditions', 'backfill'], site.env)).toMatchObject({ queued: Number(photos!.count) });
-    const instance = await Instance.start(site.env);
-    await expect.poll(() => countOf(site.database, `status = 'PENDING'`), { timeout: 120_000 }).toBe(0);
-    await instance.kill();
-    await expectEachOnce(site);
-  });
-});
-
 describe('an import', () => {
   it('has its photos rendered by the instances (PHO-41)', async () => {
     const site = await createEmptyInstallation();

@@ -29,14 +29,11 @@ const toDueSql = (row: string) => `coalesce(${row}.claimed_until, ${row}.created
 const isFree = (row: string) => `${row}.status = 'PENDING' and ${toDueSql(row)} <= statement_timestamp()`;
 const BEGIN = `attempts = r.attempts + 1, problem = null, claimed_until = clock_timestamp() + interval '${CLAIM_MS} ms'`;
 
-/** Photos that were created before there were renditions have no row. */
 const CLAIM: Statement = {
   name: 'renditions.claim',
-  text: `insert into photo_rendition as r (photo_id, share_key, attempts, claimed_until)
-    select id, coalesce(integrator_id, builder_id), 1, clock_timestamp() + interval '${CLAIM_MS} ms'
-      from photo where id = $1 and builder_id = $2 and key = $3
-    on conflict (photo_id) do update set ${BEGIN} where ${isFree('r')}
-    returning attempts, failures`,
+  text: `update photo_rendition r set ${BEGIN}
+    from photo p where p.id = r.photo_id and p.id = $1 and p.builder_id = $2 and p.key = $3 and ${isFree('r')}
+    returning r.attempts, r.failures`,
 };
 
 /** Reads two entries of the index for each share whose photos are all tried later, however many they are. */
@@ -82,6 +79,24 @@ const SELECT_PROGRESS: Statement = {
   name: 'renditions.select-progress',
   text: `select r.status, r.width, r.height, ${isFree('r')}, r.problem from photo_rendition r where r.photo_id = $1`,
 };
+
+/** Makes the photos pending and due that failed or are tried later. */
+const RETRY: Statement = {
+  name: 'renditions.retry',
+  text: `with retried as (
+      update photo_rendition set status = 'PENDING', problem = null, attempts = 0, failures = 0, claimed_until = null
+      where status = 'FAILED' or (status = 'PENDING' and problem is not null) returning 1)
+    select count(*) from retried`,
+};
+
+/**
+ * Has the jobs of the service render the photos of the region again that could not be rendered, and returns their number. Their bytes may
+ * be there now, or a newer release may read them.
+ */
+export async function retryRenditions({ slowRunner }: Database): Promise<number> {
+  const [row] = await slowRunner.run(RETRY, []);
+  return Number(row![0]);
+}
 
 /** Claims the photo; null where another process renders it, it is to be tried later, or it no longer exists with these bytes. */
 export async function claimPhoto({ runner }: Database, photo: RenderedPhoto): Promise<Claim | null> {
