@@ -110,7 +110,7 @@ export class FairSemaphore {
     const share = this.#shares.get(shareKey);
     if (share && share.waiting.length > 0) return null;
     if (share && !this.#hasRoom(share, units)) return null;
-    if (this.#used + units > this.#options.capacity || (this.#queued > 0 && this.#hasEligibleWaiter())) return null;
+    if (this.#used + units > this.#options.capacity || (this.#queued > 0 && this.#nextShare())) return null;
     return this.#grant(share ?? this.#createShare(shareKey), units);
   }
 
@@ -255,18 +255,9 @@ export class FairSemaphore {
   #nextShare(): Share | null {
     let next: Share | null = null;
     for (const share of this.#waitingShares) {
-      if (this.#isEligible(share) && (!next || share.virtualTime < next.virtualTime)) next = share;
+      if (this.#hasRoom(share, share.waiting[0]!.cost) && (!next || share.virtualTime < next.virtualTime)) next = share;
     }
     return next;
-  }
-
-  #hasEligibleWaiter(): boolean {
-    for (const share of this.#waitingShares) if (this.#isEligible(share)) return true;
-    return false;
-  }
-
-  #isEligible(share: Share): boolean {
-    return this.#hasRoom(share, share.waiting[0]!.cost);
   }
 
   /** Whether a share may use so much more now. */

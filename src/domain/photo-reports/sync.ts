@@ -63,13 +63,13 @@ export async function syncReport(
   const { sourceRevision } = request;
   const prepared = findPreparedPage(request.page);
   const snapshot = prepared ? await createPreparedSnapshot(request, prepared) : createSnapshot(request);
-  const writer = new SnapshotWriter(source, request, snapshot, clock.now());
+  const pending = { source, request, snapshot, now: clock.now() };
   let saveStarted = false;
   try {
     return await database.write(async (transaction) => {
       saveStarted = false;
       const { integratorId } = source;
-      const { fingerprint, tree } = writer;
+      const { fingerprint, tree } = snapshot;
       const [facts, photos] = await Promise.all([
         readFacts(transaction, source, request),
         lockPhotos(transaction, tree.images, source.builderId),
@@ -85,7 +85,7 @@ export async function syncReport(
       const { length } = snapshot.jsonb;
       if (length > LARGE_SNAPSHOT)
         await transaction.extendTimeout(STATEMENT_TIMEOUT_MS + Math.ceil(length * PARSING_MS_PER_BYTE));
-      return await writer.commit(transaction, facts);
+      return await commitSnapshot(transaction, pending, facts);
     });
   } catch (error) {
     // A read-only database has saved nothing; a retry would fail too.
@@ -167,53 +167,57 @@ async function createPreparedSnapshot(
   return { title, tree, fingerprint: await createFingerprintInSlices(jsonb.subarray(1)), jsonb };
 }
 
-/** Saves the snapshot of one request. */
-class SnapshotWriter {
-  readonly fingerprint: string;
-  readonly tree: PageTree;
-  readonly #source: ReportSource;
-  readonly #request: SyncPhotoReportInput;
-  readonly #snapshot: Snapshot;
-  readonly #now: number;
+/** A snapshot to save, and its request. */
+interface PendingSnapshot {
+  source: ReportSource;
+  request: SyncPhotoReportInput;
+  snapshot: Snapshot;
+  /** Milliseconds since the epoch. */
+  now: number;
+}
 
-  constructor(source: ReportSource, request: SyncPhotoReportInput, snapshot: Snapshot, now: number) {
-    this.#source = source;
-    this.#request = request;
-    this.#snapshot = snapshot;
-    this.#now = now;
-    this.fingerprint = snapshot.fingerprint;
-    this.tree = snapshot.tree;
-  }
+async function commitSnapshot(
+  transaction: Transaction,
+  pending: PendingSnapshot,
+  { stored, pages }: StoredFacts,
+): Promise<SyncPhotoReportResult> {
+  const { request, now } = pending;
+  const { tree } = pending.snapshot;
+  const id = stored?.id ?? newId('photoReport', now);
+  const pageIds = new Map(Object.entries(pages ?? {}));
+  const ids = new Map(tree.pages.map(({ pathDigest }) => [pathDigest, pageIds.get(pathDigest) ?? newId('page', now)]));
+  const added = tree.pages
+    .filter(({ pathDigest }) => !pageIds.has(pathDigest))
+    .map(({ path, pathDigest, parentDigest }) => {
+      return { id: ids.get(pathDigest), parentId: parentDigest && ids.get(parentDigest), path, pathDigest };
+    });
+  const status = toReportStatus(tree);
+  const removal: BoundStatement[] = pageIds.size > 0 ? [[REMOVE_PAGES, [id, [...ids.values()]]]] : [];
+  const save: BoundStatement = [stored ? REPLACE : CREATE, toReportValues(pending, id, status)];
+  await transaction.commit(save, ...removal, [ADD_PAGES, [id, JSON.stringify(added)]]);
+  const { sourceRevision } = request;
+  return { status, idempotent: false, photoReportId: id, pageId: ids.get(ROOT)!, sourceRevision };
+}
 
-  async commit(transaction: Transaction, { stored, pages }: StoredFacts): Promise<SyncPhotoReportResult> {
-    const id = stored?.id ?? newId('photoReport', this.#now);
-    const pageIds = new Map(Object.entries(pages ?? {}));
-    const ids = new Map(
-      this.tree.pages.map(({ pathDigest }) => [pathDigest, pageIds.get(pathDigest) ?? newId('page', this.#now)]),
-    );
-    const added = this.tree.pages
-      .filter(({ pathDigest }) => !pageIds.has(pathDigest))
-      .map(({ path, pathDigest, parentDigest }) => {
-        return { id: ids.get(pathDigest), parentId: parentDigest && ids.get(parentDigest), path, pathDigest };
-      });
-    const { sourceRevision } = this.#request;
-    const status = toReportStatus(this.tree);
-    const removal: BoundStatement[] = pageIds.size > 0 ? [[REMOVE_PAGES, [id, [...ids.values()]]]] : [];
-    const save: BoundStatement = [stored ? REPLACE : CREATE, this.#values(id, status)];
-    await transaction.commit(save, ...removal, [ADD_PAGES, [id, JSON.stringify(added)]]);
-    return { status, idempotent: false, photoReportId: id, pageId: ids.get(ROOT)!, sourceRevision };
-  }
-
-  #values(id: string, status: string): unknown[] {
-    const { integratorId, builderId, sourceApp, sourceExternalId } = this.#source;
-    const { projectId, sourceAuthor, mappedAdminUserId, sourceDeepLink, ...request } = this.#request;
-    const { title, jsonb } = this.#snapshot;
-    return [
-      ...[id, new Date(this.#now).toISOString(), builderId, sourceApp, sourceExternalId, integratorId],
-      ...[projectId ?? null, request.sourceRevision, status, title],
-      ...[toInstant(request.sourceCreatedAt), toInstant(request.walkthroughDate)],
-      ...[JSON.stringify(sourceAuthor), mappedAdminUserId ?? null, sourceDeepLink ?? null],
-      ...[this.fingerprint, jsonb],
-    ];
-  }
+function toReportValues({ source, request, snapshot, now }: PendingSnapshot, id: string, status: string): unknown[] {
+  const { integratorId, builderId, sourceApp, sourceExternalId } = source;
+  return [
+    id,
+    new Date(now).toISOString(),
+    builderId,
+    sourceApp,
+    sourceExternalId,
+    integratorId,
+    request.projectId ?? null,
+    request.sourceRevision,
+    status,
+    snapshot.title,
+    toInstant(request.sourceCreatedAt),
+    toInstant(request.walkthroughDate),
+    JSON.stringify(request.sourceAuthor),
+    request.mappedAdminUserId ?? null,
+    request.sourceDeepLink ?? null,
+    snapshot.fingerprint,
+    snapshot.jsonb,
+  ];
 }

@@ -5,7 +5,7 @@ import { ApiError, invalidField } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { discard, ImageProblem, type PreparedImage } from '../uploads/prepare-image.ts';
-import { prepareImage, type ReadyImage } from './image-sources.ts';
+import { loadImageSources, type ReadyImage } from './image-sources.ts';
 import type { CreatePhotoInput } from './photo-inputs.ts';
 import { lockFolderForProject, requireProject } from './photo-location.ts';
 
@@ -23,7 +23,7 @@ export async function createPhoto(
   await requireLocation(context, builderId, input);
   let image: ReadyImage | null = null;
   try {
-    const ready = await prepareImage(context, builderId, input);
+    const ready = await (await loadImageSources(context, builderId, [input])).prepare(input);
     image = ready;
     const { photo, created } = await context.database.transaction((em) =>
       insertPhoto(em, context, builderId, input, ready),

@@ -3,7 +3,7 @@ import { NoCapacityError } from '../../images/capacity.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { discard, ImageProblem, requireType } from '../uploads/prepare-image.ts';
 import { findReusableUploads, type SyncedPage } from './gallery-page.ts';
-import { ImageSources, type ReadyImage } from './image-sources.ts';
+import { type ImageSources, loadImageSources, type ReadyImage } from './image-sources.ts';
 import type { GalleryPhotoInput } from './photo-inputs.ts';
 
 /** Images of one call that are prepared concurrently. */
@@ -30,7 +30,7 @@ export async function prepareImages(
   photos: readonly GalleryPhotoInput[],
 ): Promise<Map<string, GalleryOutcome>> {
   const outcomes = new Map<string, GalleryOutcome>();
-  const sources = await ImageSources.load(context, page.builderId, photos);
+  const sources = await loadImageSources(context, page.builderId, photos);
   const earlier = await findReusableImages(context, page, sources, photos);
   const signal = AbortSignal.timeout(DEADLINE_MS);
   const waiting = rejectRepeatedUploads(photos, outcomes);
@@ -103,7 +103,7 @@ async function findReusableImages(
   photos: readonly GalleryPhotoInput[],
 ): Promise<Map<string, GalleryImage>> {
   const used = photos.flatMap(({ externalSourceId, imageAttachment }) => {
-    const upload = imageAttachment?.regionId === region ? sources.findUpload(imageAttachment.key) : null;
+    const upload = imageAttachment?.regionId === region ? sources.uploads.get(imageAttachment.key) : null;
     return upload?.photoId ? [{ externalSourceId, key: upload.key }] : [];
   });
   const em = database.fork();
