@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import type { RestRoute } from '../../schema/rest.ts';
 import { createRouteTable } from '../../schema/route-table.ts';
+import { createIntegratorId } from '../../src/demo/accounts.ts';
 import { locateArguments } from '../../src/rest/input.ts';
 import { createManualOperations } from '../../src/rest/openapi/manual-operations.ts';
 import { type Service, startService } from '../support/harness.ts';
@@ -114,14 +115,14 @@ describe.each([...restCalls, ...uploadCalls, ...graphqlCalls])(
 
     it('returns nothing after the connection is revoked (ACC-5)', async () => {
       const token = await service.tokenOf('A');
-      const { integrator } = service.findDemoClient('A');
       const connection = (status: string) =>
         service.databases.au1
           .fork()
-          .execute(
-            'update connection set status = ? from integrator i where i.id = integrator_id and i.name = ? and builder_id = ?',
-            [status, integrator, samples.BuilderId],
-          );
+          .execute('update connection set status = ? where integrator_id = ? and builder_id = ?', [
+            status,
+            createIntegratorId('A'),
+            samples.BuilderId,
+          ]);
       expect(SUCCESS).toContain((await call(token)).status);
       await connection('REVOKED');
       service.clock.advance(1_000);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createIntegratorId } from '../../src/demo/accounts.ts';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
@@ -405,8 +406,9 @@ describe('deep links', () => {
 
   // PRP-21
   it('takes a scheme that the operator has permitted to the integrator, and never one that a browser runs', async () => {
-    const { integrator } = service.findDemoClient('A');
-    await sql(`update integrator set deep_link_schemes = '{sitenotes,javascript}' where name = ?`, [integrator]);
+    await sql(`update integrator set deep_link_schemes = '{sitenotes,javascript}' where id = ?`, [
+      createIntegratorId('A'),
+    ]);
     expect((await send('SiteNotes://walks/1')).statusCode).toBe(200);
     expect((await send('sitenotes:walks/1')).statusCode).toBe(200);
     for (const link of ['sitenotes://me@walks/1', 'sitenotes://walks?x=1', 'javascript:alert(1)']) {
