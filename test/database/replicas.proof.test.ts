@@ -164,14 +164,17 @@ describe('a standby', () => {
     databases.au1.fork().execute(`update project set name = name || '.' where id = (select min(id) from project)`);
   const renameBuilders = (name: string) =>
     servers.executeOnPrimary('au1', (client) => client.query('update builder set name = $1', [name]));
-  const exportedBuilders = () => readFile(join(folder, 'export', 'builders.ndjson'), 'utf8');
+  let exports = 0;
+  /** Returns a new folder, because an export needs an empty one. */
+  const nextFolder = () => join(folder, `export${++exports}`);
+  const exportedBuilders = () => readFile(join(folder, `export${exports}`, 'builders.ndjson'), 'utf8');
 
   it('is what an export reads, with everything that was committed before', async () => {
     const { metadata, replicas } = databases.au1;
     const unreachable = { metadata, replicas, url: 'postgresql://u:p@127.0.0.1:1/none' };
     for (const name of ['one', 'two', 'three']) {
       await renameBuilders(name);
-      await exportFolder(unreachable, join(folder, 'export'));
+      await exportFolder(unreachable, nextFolder());
       expect(await exportedBuilders()).toContain(JSON.stringify(name));
     }
   });
@@ -180,7 +183,7 @@ describe('a standby', () => {
     await executeOnStandby('select pg_wal_replay_pause()');
     try {
       await renameBuilders('later');
-      await exportFolder(databases.au1, join(folder, 'export'));
+      await exportFolder(databases.au1, nextFolder());
     } finally {
       await executeOnStandby('select pg_wal_replay_resume()');
     }
@@ -193,7 +196,7 @@ describe('a standby', () => {
     const found = { value: async () => ({ replica: replicas!.replicas[0], position }) };
     return exportFolder(
       { metadata, url, replicas: Object.create(replicas, { findCurrent: found }) },
-      join(folder, 'export'),
+      nextFolder(),
       options,
     );
   };
