@@ -93,6 +93,19 @@ describe('a delivery that waits for what its client may see', () => {
     expect(receiver.received).toEqual([]);
   });
 
+  it('is sent as the endpoint is afterwards while a change of it is being stored (WHK-6)', async () => {
+    const { key } = await addEndpoint();
+    const other = await WebhookReceiver.start();
+    service.clock.advance(60_000);
+    const change = 'update webhook_endpoint set url = $1 where id = $2';
+    await lock.whileOpen(change, [other.url, key.endpointId], () => runDispatcher(dispatcher));
+    expect([receiver.received, other.received]).toEqual([[], []]);
+    await runDispatcher(dispatcher);
+    expect(receiver.received).toEqual([]);
+    expect(other.received).toHaveLength(1);
+    await other.close();
+  });
+
   it('is signed with a secret that has replaced another meanwhile (WHK-5)', async () => {
     const { key } = await addEndpoint();
     let secret: string | null = null;

@@ -1,3 +1,4 @@
+import { LockMode } from '@mikro-orm/core';
 import type { WebhookEndpoint } from '../../../entities/webhook-endpoint.entity.ts';
 import { newId } from '../../shared/ids.ts';
 import { disableEndpoint, requireEndpoint, requireManageableEndpoint, signingSecrets } from './endpoints.ts';
@@ -18,21 +19,24 @@ interface TestResult extends Attempt {
  * once. 410 disables the endpoint, as it does in a delivery; no other failure has consequences.
  */
 export async function sendTestEvent(context: WebhookContext, key: EndpointKey): Promise<TestResult> {
-  await requireManageableEndpoint(context.database.fork(), key);
-  // Read last: a change of the endpoint applies to every attempt that begins after its response (WHK-6).
-  const endpoint = await requireEndpoint(context.database.fork(), key);
-  const { clock, webhooks } = context;
+  const { clock, database, webhooks } = context;
   const now = clock.now();
-  const event = createTestEvent(endpoint, now);
-  const body = JSON.stringify(event);
-  const message = { id: event.id, timestamp: Math.floor(now / 1000), body };
-  const headers = signWebhook(signingSecrets(context, endpoint), message);
-  const attempt = await webhooks.receivers.post(endpoint.url, { ...headers }, body);
+  await requireManageableEndpoint(database.fork(), key);
+  // Locked until the request has begun: a change of the endpoint applies to every attempt that begins after its response (WHK-6).
+  const { endpoint, event, sent } = await database.transaction(async (em) => {
+    const endpoint = await requireEndpoint(em, key, LockMode.PESSIMISTIC_READ);
+    const event = createTestEvent(endpoint, now);
+    const body = JSON.stringify(event);
+    const message = { id: event.id, timestamp: Math.floor(now / 1000), body };
+    const headers = signWebhook(signingSecrets(context, endpoint), message);
+    return { endpoint, event, sent: webhooks.receivers.post(endpoint.url, { ...headers }, body) };
+  });
+  const attempt = await sent;
   const succeeded = isSuccess(attempt);
   if (attempt.status === 410) await disableEndpoint(context, endpoint, 'GONE');
   const { source } = context;
   if (source) {
-    await context.database.transaction((em) =>
+    await database.transaction((em) =>
       recordEndpoint(em, { ...context, source }, 'webhook_endpoint.tested', endpoint, { after: { succeeded } }),
     );
   }

@@ -1,4 +1,5 @@
 import type { PreviousSecret } from '../../../../entities/webhook-endpoint.entity.ts';
+import type { Database } from '../../../database/database.ts';
 import type { Statement } from '../../../database/pool/pg-pipeline.ts';
 import type { StatementRunner } from '../../../database/pool/statement-runner.ts';
 import type { EventContent } from '../../events/event-types.ts';
@@ -36,7 +37,8 @@ export type EndpointLoads = ReadonlyMap<string, { inFlight: number; concurrency:
 
 /**
  * Claims deliveries that are due and the first of their records. Orders and offsets lead plans to the index that finds the row. Endpoints and
- * integrators take turns. What the endpoint's client may not see any more is dropped.
+ * integrators take turns. What the endpoint's client may not see any more is dropped. An endpoint is locked before its deliveries, as a change
+ * of it does, and one that is being changed is left for the next claim.
  */
 const CLAIM: Statement = {
   name: 'webhooks.claim',
@@ -46,14 +48,14 @@ const CLAIM: Statement = {
         for update skip locked),
     endpoint as materialized (
       select *, sum(in_flight) over (partition by integrator_id) as all_in_flight, ${CLAIM_SIZE} / count(*) over () as share from (
-        select endpoint.id, endpoint.integrator_id, endpoint.types, endpoint.builder_ids, client.scopes, progress.number,
+        select endpoint.id, endpoint.xmin as version, endpoint.integrator_id, endpoint.types, endpoint.builder_ids, client.scopes, progress.number,
           progress.suspended_until is not null as is_probe, coalesce(($4::jsonb -> endpoint.id ->> 'inFlight')::int, 0) as in_flight,
           case when progress.suspended_until is null
             then coalesce(($4::jsonb -> endpoint.id ->> 'concurrency')::int, ${FIRST_CONCURRENCY}) else 1 end as concurrency
         from ${FROM_ACTIVE_ENDPOINTS} and ${isReadable('$3', '$1')}
           and (progress.suspended_until is null or progress.endpoint_id in (select endpoint_id from probed))) active),
     due as materialized (
-      select delivery.id, endpoint.id as endpoint_id, endpoint.integrator_id, is_probe, in_flight, all_in_flight,
+      select delivery.id, endpoint.id as endpoint_id, endpoint.version, endpoint.integrator_id, is_probe, in_flight, all_in_flight,
         ${isVisible({ event: 'delivery', clientScopes: 'endpoint.scopes', typeScopes: '$2' })} as is_visible,
         row_number() over (partition by endpoint.id order by next_attempt_at) as place
       from endpoint cross join lateral (
@@ -68,8 +70,11 @@ const CLAIM: Statement = {
       select * from (select *, row_number() over (partition by integrator_id order by place, random()) as turn from due) each
         where (place = 1 and in_flight = 0) or (turn + all_in_flight <= ${PER_INTEGRATOR} and not $5::boolean)
         order by turn, random() limit ${CLAIM_SIZE}),
+    held as materialized (
+      select id, xmin as version from webhook_endpoint where id in (select endpoint_id from chosen) for share skip locked),
     locked as materialized (
-      select delivery.id, is_visible, is_probe from chosen join webhook_delivery delivery on delivery.id = chosen.id
+      select delivery.id, is_visible, is_probe from chosen join held on held.id = endpoint_id and held.version = chosen.version
+          join webhook_delivery delivery on delivery.id = chosen.id
         where status = 'PENDING' and (leased_until is null or leased_until < clock_timestamp()) for update of delivery skip locked),
     claimed as (
       update webhook_delivery delivery set status = case when is_visible then 'PENDING' else 'DROPPED' end,
@@ -83,27 +88,35 @@ const CLAIM: Statement = {
         'attempts', attempts, 'firstAttemptAt', first_attempt_at, 'isProbe', is_probe,
         'event', json_build_object('id', event_id, 'type', type, 'recordId', record_id, 'builderId', builder_id,
           'projectId', project_id, 'parentId', parent_id, 'occurredAt', to_char(occurred_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
-        'endpoint', json_build_object('id', endpoint.id, 'url', url, 'secret', secret, 'previousSecrets', previous_secrets)) end
+        'endpoint', json_build_object('id', endpoint.id, 'url', url, 'secret', secret, 'previousSecrets', previous_secrets)) end as delivery
       from claimed join webhook_endpoint endpoint on endpoint.id = claimed.endpoint_id`,
 };
 
-/** Claims the next deliveries that are due. Returns them, and whether more may be. */
-export async function claimDeliveries(
-  runner: StatementRunner,
+/**
+ * Claims the next deliveries that are due, and begins them before the transaction ends: a change of an endpoint waits for it, so that it applies
+ * to every attempt that begins after its response (WHK-6). Returns whether more may be due.
+ */
+export function beginDeliveries(
+  { writer }: Database,
   now: number,
   keyIds: readonly string[],
   loads: EndpointLoads,
-): Promise<{ deliveries: ClaimedDelivery[]; hasMore: boolean }> {
+  begin: (delivery: ClaimedDelivery) => void,
+): Promise<boolean> {
   const inFlight = [...loads.values()].reduce((sum, load) => sum + load.inFlight, 0);
-  const rows = await runner.run(CLAIM, [
+  const values = [
     new Date(now).toISOString(),
     TYPE_SCOPES,
-    [...keyIds],
+    keyIds,
     JSON.stringify(Object.fromEntries(loads)),
-    String(inFlight >= CROWDED),
-  ]);
-  const deliveries = rows.flatMap(([json]) => (json === null ? [] : [JSON.parse(json!) as ClaimedDelivery]));
-  return { deliveries, hasMore: rows.length > 0 };
+    inFlight >= CROWDED,
+  ];
+  return writer.run(async (transaction) => {
+    const rows = (await transaction.query([CLAIM, values])) as { delivery: ClaimedDelivery | null }[];
+    for (const { delivery } of rows) if (delivery) begin(delivery);
+    await transaction.commit();
+    return rows.length > 0;
+  });
 }
 
 const RELEASE: Statement = {

@@ -8,7 +8,7 @@ import { type Attempt, isSuccess } from '../receiver-client.ts';
 import { signWebhook } from '../signature.ts';
 import type { WebhookTools } from '../webhook-context.ts';
 import { FROM_ACTIVE_ENDPOINTS, isReadable } from './active-endpoints.ts';
-import { type ClaimedDelivery, claimDeliveries, FIRST_CONCURRENCY, releaseDeliveries } from './claim.ts';
+import { beginDeliveries, type ClaimedDelivery, FIRST_CONCURRENCY, releaseDeliveries } from './claim.ts';
 import { queueEvents } from './queue-events.ts';
 import { type DeliveryResult, storeResults } from './results.ts';
 
@@ -79,15 +79,12 @@ export class Dispatcher {
   /** Stores results, queues new events, and begins the attempts that are due. Returns whether it found any; the requests continue. */
   async poll(): Promise<boolean> {
     const { database, clock, webhooks } = this.#options;
-    const { backgroundRunner } = database;
     await this.#store();
-    let isBusy = await queueEvents(backgroundRunner, clock.now());
+    let isBusy = await queueEvents(database.backgroundRunner, clock.now());
     for (let hasMore = true; hasMore; ) {
       const claimedAt = performance.now();
-      const claimed = await claimDeliveries(backgroundRunner, clock.now(), webhooks.secrets.keyIds, this.#loads);
-      // At once: a change of the endpoint applies to every attempt that begins after its response (WHK-6).
-      for (const delivery of claimed.deliveries) this.#begin(delivery, claimedAt);
-      ({ hasMore } = claimed);
+      const begin = (delivery: ClaimedDelivery) => this.#begin(delivery, claimedAt);
+      hasMore = await beginDeliveries(database, clock.now(), webhooks.secrets.keyIds, this.#loads, begin);
       isBusy ||= hasMore;
     }
     return isBusy;
