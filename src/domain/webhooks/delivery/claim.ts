@@ -6,7 +6,7 @@ import type { EventContent } from '../../events/event-types.ts';
 import { FROM_ACTIVE_ENDPOINTS, isReadable, isVisible, TYPE_SCOPES } from './active-endpoints.ts';
 
 /** Milliseconds for which a claimed delivery is left to its process. After a kill the record waits so long. */
-export const LEASE_MS = 30_000;
+const LEASE_MS = 30_000;
 
 /** Deliveries that one statement claims, and that it looks for among all endpoints. Their requests begin in one turn of the event loop. */
 const CLAIM_SIZE = 32;
@@ -75,7 +75,8 @@ const CLAIM: Statement = {
     locked as materialized (
       select delivery.id, is_visible, is_probe from chosen join held on held.id = endpoint_id and held.version = chosen.version
           join webhook_delivery delivery on delivery.id = chosen.id
-        where status = 'PENDING' and (leased_until is null or leased_until < clock_timestamp()) for update of delivery skip locked),
+        where next_attempt_at <= $1::timestamptz and (leased_until is null or leased_until < clock_timestamp())
+        for update of delivery skip locked),
     claimed as (
       update webhook_delivery delivery set status = case when is_visible then 'PENDING' else 'DROPPED' end,
           next_attempt_at = case when is_visible then next_attempt_at end,

@@ -11,7 +11,7 @@ const EVENTS = 200;
 const MAX_DUE = 1_000;
 
 /** Unfinished deliveries that an endpoint may have, whenever they are due (WHK-13). */
-export const MAX_UNFINISHED = 20_000;
+const MAX_UNFINISHED = 20_000;
 
 /** Length of an id without its random part, which is the same for the deliveries of one statement. */
 const ID_PREFIX = 14;
@@ -52,8 +52,8 @@ const QUEUE: Statement = {
     moved as (
       update webhook_progress progress set day = to_char(last.day, 'YYYY-MM-DD'), number = last.number
         from (select endpoint_id, max(day) as day, max(number) as number from page group by endpoint_id) last
-        where progress.endpoint_id = last.endpoint_id)
-    select count(*) from behind`,
+        where progress.endpoint_id = last.endpoint_id returning 1)
+    select count(*) from moved`,
 };
 
 /** Queues the next events for endpoints. Returns whether there were any, so that more may wait. */
