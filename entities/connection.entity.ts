@@ -11,12 +11,18 @@ export type ConnectionStatus = keyof typeof ConnectionStatus;
 @Entity()
 @PersonalData<Connection>({ none: ['scopes'] })
 @Trigger({
-  ...{ name: 'connection_active_after', timing: 'before', events: ['update'], forEach: 'row' },
+  name: 'connection_active_after',
+  timing: 'before',
+  events: ['update'],
+  forEach: 'row',
   expression: `create trigger "connection_active_after" before update on "connection" for each row
     when (old.status <> 'ACTIVE' and new.status = 'ACTIVE') execute function public.set_active_after()`,
 })
 @Trigger({
-  ...{ name: 'connection_revoked', timing: 'after', events: ['update'], forEach: 'row' },
+  name: 'connection_revoked',
+  timing: 'after',
+  events: ['update'],
+  forEach: 'row',
   expression: `create trigger "connection_revoked" after update on "connection" for each row
     when (old.status = 'ACTIVE' and new.status <> 'ACTIVE') execute function public.drop_revoked_deliveries()`,
 })

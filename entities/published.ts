@@ -81,7 +81,10 @@ export function Publishes(table: string, resource: string, options: PublishOptio
       all('updated', 'changed', time('changed')),
     );
     const truncate = {
-      ...{ table, name: 'event_truncate', timing: 'before' as const, scope: 'truncate on TABLE for each statement' },
+      table,
+      name: 'event_truncate',
+      timing: 'before' as const,
+      scope: 'truncate on TABLE for each statement',
       body: all('archived', `public."${table}"`, 'clock_timestamp()'),
     };
     triggers.push(`${table}_event_truncate`);

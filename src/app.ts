@@ -207,7 +207,11 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   const acceptLargeBodies: LargeBodyParser['install'] = (scope, form) => largeBodies.install(scope, form);
   registerHealth(app, config, { databases, storages, isStopping: dependencies.isStopping });
   registerMetrics(app, config, {
-    ...{ databases, storages, shares, requestLog, bodies: largeBodies },
+    databases,
+    storages,
+    shares,
+    requestLog,
+    bodies: largeBodies,
     budgets: [limits, tokenLimits, budgets.sync],
     backlogs: [unusedUploads, uncompactedCounters, unnumberedEvents, pendingDeliveries, pendingRenditions],
   });
@@ -225,7 +229,12 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   });
   await app.register(
     createOAuthPlugin({
-      ...{ databases, accessTokens, tokenVerifier: tokens, clock, shares, baseUrl },
+      databases,
+      accessTokens,
+      tokenVerifier: tokens,
+      clock,
+      shares,
+      baseUrl,
       createLogoUrl: (region, key) => storages[region].createDownloadUrl(key),
       ...oauthRateLimits,
       passwordResets,
@@ -236,19 +245,42 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   const { limitPageRequest } = oauthRateLimits;
   rejectOtherMethods(app, [STORAGE_ROUTE], limitPageRequest);
   await registerReportPages(app, {
-    ...{ databases, storages, shares, clock, baseUrl, limitPageRequest, passwordResets },
+    databases,
+    storages,
+    shares,
+    clock,
+    baseUrl,
+    limitPageRequest,
+    passwordResets,
   });
   await registerRest(app, {
-    ...{ schema, operations, documents, authenticator, acceptLargeBodies },
+    schema,
+    operations,
+    documents,
+    authenticator,
+    acceptLargeBodies,
     referencePage: `${baseUrl}/docs`,
   });
   await registerUploads(app, authenticator);
   const { introspection, production } = config;
   await registerGraphql(app, {
-    ...{ schema, operations, authenticator, introspection, production, publicError, acceptLargeBodies },
+    schema,
+    operations,
+    authenticator,
+    introspection,
+    production,
+    publicError,
+    acceptLargeBodies,
   });
   await registerConsole(app, {
-    ...{ authenticator, databases, clock, shares, baseUrl, publicError, acceptLargeBodies, limitPageRequest },
+    authenticator,
+    databases,
+    clock,
+    shares,
+    baseUrl,
+    publicError,
+    acceptLargeBodies,
+    limitPageRequest,
     schema: consoleSchema,
     passwordLinks: createPasswordLinkSender(mailer, passwordResets, config, app),
     folder: findConsoleFolder(),

@@ -131,8 +131,11 @@ async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise
       stopwatch.lap('workers');
     }
     const jobs = [
-      ...[createPurgeJob(direct), createSweepJob(direct, storages), createCompactionJob(direct)],
-      ...[createRetentionJob(direct), createErasureJob(direct, storages, systemClock)],
+      createPurgeJob(direct),
+      createSweepJob(direct, storages),
+      createCompactionJob(direct),
+      createRetentionJob(direct),
+      createErasureJob(direct, storages, systemClock),
       createWebhookRetentionJob(direct, new SecretBox(tokenKeys)),
     ];
     stopJobs = [startJobs(jobs, SETTLE_MS, log), startSequencer(direct, log)];

@@ -39,7 +39,10 @@ const toWebhookChangeContext = ({
   webhooks,
   createAuditSource,
 }: RequestContext): WebhookChangeContext => ({
-  ...{ database, clock, webhooks, source: createAuditSource() },
+  database,
+  clock,
+  webhooks,
+  source: createAuditSource(),
 });
 
 const withSecret = ({ endpoint, secret }: EndpointWithSecret) =>

@@ -8,8 +8,17 @@ const LOST_CONNECTION = new Set(['57P01', '57P02', '57P03', 'ECONNRESET', 'ECONN
  * deadlock, and the file system's codes of a full disk.
  */
 const TRANSIENT = new Set([
-  ...['57014', '55P03', '53300', '53200', '53100', '25006', '40001', '40P01', '25P03'],
-  ...['ENOSPC', 'EDQUOT'],
+  '57014',
+  '55P03',
+  '53300',
+  '53200',
+  '53100',
+  '25006',
+  '40001',
+  '40P01',
+  '25P03',
+  'ENOSPC',
+  'EDQUOT',
 ]);
 
 /** Returns the SQLSTATE of a PostgreSQL error, or the code of a system error. */

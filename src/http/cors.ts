@@ -18,8 +18,13 @@ const NO_CORS: FastifyCorsOptions = { origin: false };
 const CORS: FastifyCorsOptions = {
   methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
   exposedHeaders: [
-    ...['X-Request-Id', 'X-Service-Api-Version', 'Retry-After', 'WWW-Authenticate'],
-    ...['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'],
+    'X-Request-Id',
+    'X-Service-Api-Version',
+    'Retry-After',
+    'WWW-Authenticate',
+    'X-RateLimit-Limit',
+    'X-RateLimit-Remaining',
+    'X-RateLimit-Reset',
   ],
   // Seconds that browsers cache a preflight.
   maxAge: 600,

@@ -153,7 +153,10 @@ async function readPng(window: FileWindow): Promise<ImageHeader> {
 }
 
 const createStreamedHeader = (width: number, height: number, bytesPerPixel: number): ImageHeader => ({
-  ...{ width, height, frames: 1, needsFullImage: false },
+  width,
+  height,
+  frames: 1,
+  needsFullImage: false,
   memory: Math.min(height, BUFFERED_LINES) * width * bytesPerPixel,
 });
 
@@ -170,7 +173,10 @@ async function readWebp(window: FileWindow): Promise<ImageHeader> {
 }
 
 const createStillWebpHeader = (width: number, height: number): ImageHeader => ({
-  ...{ width, height, frames: 1, needsFullImage: true },
+  width,
+  height,
+  frames: 1,
+  needsFullImage: true,
   memory: 4 * width * height,
 });
 

@@ -97,7 +97,9 @@ export class RemoteDownloader {
         ca: this.#network.ca,
         lookup: createGuardedLookup(this.#network),
         headers: {
-          ...{ Accept: 'image/*', 'Accept-Encoding': 'identity', 'User-Agent': 'builder-integration-api' },
+          Accept: 'image/*',
+          'Accept-Encoding': 'identity',
+          'User-Agent': 'builder-integration-api',
           ...traceHeaders(),
         },
       });

@@ -25,7 +25,9 @@ export async function listAudit({ database }: ChangeContext, request: AuditListR
   const filter: AuditFilter = {
     ...parseActor(request.actor),
     action: parseAction(request.action),
-    ...{ objectId: request.object, personId: request.person, builderId: request.builder },
+    objectId: request.object,
+    personId: request.person,
+    builderId: request.builder,
     since: parseInstant('--since', request.since),
     until: parseInstant('--until', request.until),
   };
@@ -35,10 +37,18 @@ export async function listAudit({ database }: ChangeContext, request: AuditListR
 }
 
 const toListedEntry = ({ actorType, actorId, valuesBefore, valuesAfter, ...entry }: AuditEntry) => ({
-  ...{ id: entry.id, at: entry.at, actor: { type: actorType, id: actorId }, action: entry.action },
-  ...{ objectType: entry.objectType, objectId: entry.objectId },
-  ...{ builderId: entry.builderId, integratorId: entry.integratorId, personId: entry.personId },
-  ...{ origin: entry.origin, before: valuesBefore, after: valuesAfter },
+  id: entry.id,
+  at: entry.at,
+  actor: { type: actorType, id: actorId },
+  action: entry.action,
+  objectType: entry.objectType,
+  objectId: entry.objectId,
+  builderId: entry.builderId,
+  integratorId: entry.integratorId,
+  personId: entry.personId,
+  origin: entry.origin,
+  before: valuesBefore,
+  after: valuesAfter,
 });
 
 type ListedEntry = ReturnType<typeof toListedEntry>;

@@ -61,7 +61,9 @@ export async function verifyBackup({ database }: ChangeContext, storage: Storage
     return {
       intact: isComplete && Object.values(wrongTotals).every((count) => count === 0),
       migration: migrations[0]?.name ?? null,
-      ...{ rows, wrongTotals, objects },
+      rows,
+      wrongTotals,
+      objects,
       storeOwner: await readBucketOwner(storage),
       eventLog: await readEventLog(client),
     };

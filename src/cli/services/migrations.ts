@@ -33,7 +33,13 @@ export async function createMigration(name: string, folder?: string) {
   });
   const orm = createOrm('postgresql://localhost/none', {
     migrations: {
-      ...{ path, pathTs: path, glob: '[0-9]*.ts', emit: 'ts', snapshot: true, snapshotName: 'schema', silent: true },
+      path,
+      pathTs: path,
+      glob: '[0-9]*.ts',
+      emit: 'ts',
+      snapshot: true,
+      snapshotName: 'schema',
+      silent: true,
       generator: MigrationFileGenerator,
       fileName: (timestamp: string) => `${timestamp}-${name}`,
     },

@@ -54,13 +54,13 @@ export async function tryOAuth(io: CliIo, request: OAuthTryOptions): Promise<Com
 
   const address = new URL(server.authorization_endpoint!);
   address.search = new URLSearchParams({
-    ...{
-      response_type: 'code',
-      client_id: attempt.client.id,
-      redirect_uri: attempt.redirectUri,
-      scope: attempt.scope,
-    },
-    ...{ state, code_challenge: await oauth.calculatePKCECodeChallenge(verifier), code_challenge_method: 'S256' },
+    response_type: 'code',
+    client_id: attempt.client.id,
+    redirect_uri: attempt.redirectUri,
+    scope: attempt.scope,
+    state,
+    code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
     ...(attempt.builderId !== null && { builder_id: attempt.builderId }),
   }).toString();
   const listener = await listenForRedirect(io, new URL(attempt.redirectUri), state);
@@ -92,7 +92,11 @@ async function prepareAttempt(io: CliIo, request: OAuthTryOptions): Promise<Auth
   if (client.type === 'PUBLIC' && secret !== null)
     throw CliError.forOption('--secret-stdin', `${client.id} is a public client and has none`);
   return {
-    ...{ baseUrl: config.baseUrl, region, client, redirectUri, secret },
+    baseUrl: config.baseUrl,
+    region,
+    client,
+    redirectUri,
+    secret,
     scope: (request.scope === undefined ? client.scopes : parseScopes([request.scope])).join(' '),
     builderId: request.builder === undefined ? null : parseId('--builder', 'builder', request.builder),
   };

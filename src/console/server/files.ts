@@ -34,9 +34,15 @@ export function findConsoleFolder(): string {
 /** Returns the policy of a page. `images` are the origins of signed URLs. CON-13. */
 const createPolicy = (page: string, images: readonly string[]): string =>
   [
-    ...["default-src 'none'", "script-src 'self'", `style-src 'self'${page === EXPLORER ? " 'unsafe-inline'" : ''}`],
-    ...[`img-src ${["'self'", 'data:', ...images].join(' ')}`, "font-src 'self' data:", "connect-src 'self'"],
-    ...[`worker-src 'self'${page === EXPLORER ? ' blob:' : ''}`, "form-action 'self'", "base-uri 'none'"],
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self'${page === EXPLORER ? " 'unsafe-inline'" : ''}`,
+    `img-src ${["'self'", 'data:', ...images].join(' ')}`,
+    "font-src 'self' data:",
+    "connect-src 'self'",
+    `worker-src 'self'${page === EXPLORER ? ' blob:' : ''}`,
+    "form-action 'self'",
+    "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
 

@@ -58,7 +58,11 @@ export async function registerConsole(app: FastifyInstance, dependencies: Consol
   await registerSignIn(app, dependencies);
   await registerConsoleFiles(app, dependencies);
   await registerGraphqlRoute(app, {
-    ...{ url: '/console/graphql', methods: ['POST'], introspection: true, suggestions: true, operations: [] },
+    url: '/console/graphql',
+    methods: ['POST'],
+    introspection: true,
+    suggestions: true,
+    operations: [],
     schema: dependencies.schema,
     publicError: dependencies.publicError,
     acceptLargeBodies: dependencies.acceptLargeBodies,
@@ -155,8 +159,14 @@ function requireOwnPage({ headers }: FastifyRequest): void {
 /** A staff user reads like an internal client, with the scopes of the role. */
 const toCaller = ({ id, role }: StaffUser) =>
   new Caller({
-    ...{ clientId: id, clientName: 'Console', integratorId: null, internal: true, userId: null, builderId: null },
-    ...{ scopes: new Set(getStaffScopes(role)), connections: new Map() },
+    clientId: id,
+    clientName: 'Console',
+    integratorId: null,
+    internal: true,
+    userId: null,
+    builderId: null,
+    scopes: new Set(getStaffScopes(role)),
+    connections: new Map(),
   });
 
 /** Records whose personal data a response contains before it is sent. Without the record there is no response. CON-5. */

@@ -9,8 +9,23 @@ const MAX_URI = 2000;
 
 /** Schemes with a meaning in browsers or operating systems, which an application cannot register. */
 const RESERVED_SCHEMES = [
-  ...['about', 'blob', 'chrome', 'data', 'file', 'filesystem', 'ftp', 'http', 'intent', 'javascript', 'mailto', 'sms'],
-  ...['tel', 'vbscript', 'view-source', 'ws', 'wss'],
+  'about',
+  'blob',
+  'chrome',
+  'data',
+  'file',
+  'filesystem',
+  'ftp',
+  'http',
+  'intent',
+  'javascript',
+  'mailto',
+  'sms',
+  'tel',
+  'vbscript',
+  'view-source',
+  'ws',
+  'wss',
 ];
 
 /** Returns the trimmed text. Throws `InvalidInputError` if it is empty, too long or not on one line. */

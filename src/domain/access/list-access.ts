@@ -110,7 +110,8 @@ export async function listClients(context: ReadContext, filter: ClientFilter, pa
   const { name, integratorId, type, scope, disabled } = filter;
   const isInternal = type === 'internal';
   const conditions = {
-    ...{ integratorId, disabledAt: toPresenceFilter(disabled) },
+    integratorId,
+    disabledAt: toPresenceFilter(disabled),
     ...(type !== undefined && {
       internal: isInternal,
       type: isInternal ? undefined : parseChoice('type', type.toUpperCase(), ClientType),
@@ -144,7 +145,8 @@ interface ConnectionFilter {
 export async function listConnections(context: ReadContext, filter: ConnectionFilter, page: AccessPage) {
   const { integratorId, builderId, status, scope } = filter;
   const conditions = {
-    ...{ integratorId, builderId },
+    integratorId,
+    builderId,
     status: status === undefined ? undefined : parseChoice('status', status.toUpperCase(), ConnectionStatus),
     scopes: scope === undefined ? undefined : { $contains: [scope] },
   };
@@ -235,26 +237,54 @@ function parseChoice<T extends Record<string, string>>(field: string, text: stri
 }
 
 export const toIntegrator = ({ id, name, deepLinkSchemes, createdAt, updatedAt }: Integrator) => ({
-  ...{ integratorId: id, name, deepLinkSchemes, createdAt, updatedAt },
+  integratorId: id,
+  name,
+  deepLinkSchemes,
+  createdAt,
+  updatedAt,
 });
 
 export const toClient = ({ id, type, internal, ...client }: OAuthClient) => ({
-  ...{ clientId: id, integratorId: client.integratorId, name: client.name },
-  ...{ type: internal ? 'internal' : type.toLowerCase(), grants: client.grants, scopes: client.scopes },
-  ...{ redirectUris: client.redirectUris, origins: client.origins, pilotAgreement: client.pilotAgreement },
-  ...{ disabledAt: client.disabledAt, createdAt: client.createdAt, updatedAt: client.updatedAt },
+  clientId: id,
+  integratorId: client.integratorId,
+  name: client.name,
+  type: internal ? 'internal' : type.toLowerCase(),
+  grants: client.grants,
+  scopes: client.scopes,
+  redirectUris: client.redirectUris,
+  origins: client.origins,
+  pilotAgreement: client.pilotAgreement,
+  disabledAt: client.disabledAt,
+  createdAt: client.createdAt,
+  updatedAt: client.updatedAt,
 });
 
 export const toConnection = ({ integratorId, builderId, status, scopes, createdAt, updatedAt }: Connection) => ({
-  ...{ integratorId, builderId, status, scopes, createdAt, updatedAt },
+  integratorId,
+  builderId,
+  status,
+  scopes,
+  createdAt,
+  updatedAt,
 });
 
 const toUser = ({ id, name, email, staffRole, passwordHash, disabledAt, createdAt, updatedAt }: User) => ({
-  ...{ userId: id, name, email, staffRole, hasPassword: passwordHash !== null, disabledAt, createdAt, updatedAt },
+  userId: id,
+  name,
+  email,
+  staffRole,
+  hasPassword: passwordHash !== null,
+  disabledAt,
+  createdAt,
+  updatedAt,
 });
 
 export const toMembership = ({ userId, builderId, role, createdAt, updatedAt }: Membership) => ({
-  ...{ userId, builderId, role, createdAt, updatedAt },
+  userId,
+  builderId,
+  role,
+  createdAt,
+  updatedAt,
 });
 
 const toImageHost = ({ host, createdAt }: ImageHost) => ({ host, createdAt });

@@ -104,6 +104,12 @@ const recordVisit = (
   before: object,
 ) =>
   recordAudit(em, {
-    ...{ ...context.source, at, action, objectId: visit.id },
-    ...{ builderId: visit.builderId, personId: visit.workerId, before, after: visit },
+    ...context.source,
+    at,
+    action,
+    objectId: visit.id,
+    builderId: visit.builderId,
+    personId: visit.workerId,
+    before,
+    after: visit,
   });

@@ -140,11 +140,16 @@ export async function recordSignOns(
     recorded.map((entry) => value(...entry));
   const { integratorId, builderId } = signOns[0]!.owner;
   const values = [
-    ...[integratorId, builderId],
-    ...[column((_, { id }) => id), column(({ now }) => new Date(now).toISOString())],
-    ...[column(({ owner }) => owner.projectId), column(({ event }) => event.workerId)],
-    ...[column(({ event }) => event.sourceEventId), column(({ event }) => event.occurredAt)],
-    ...[column(({ event }) => event.deviceId), column((_, { visitId }) => visitId)],
+    integratorId,
+    builderId,
+    column((_, { id }) => id),
+    column(({ now }) => new Date(now).toISOString()),
+    column(({ owner }) => owner.projectId),
+    column(({ event }) => event.workerId),
+    column(({ event }) => event.sourceEventId),
+    column(({ event }) => event.occurredAt),
+    column(({ event }) => event.deviceId),
+    column((_, { visitId }) => visitId),
   ];
   const locked = transaction.query([LOCK_EVENTS, [signOns.flatMap(toLockKeys)]]);
   const [[rows]] = await Promise.all([transaction.commit([FAST_SIGN_ONS, values]), locked]);
@@ -222,13 +227,21 @@ async function insertEvent(
 }
 
 const toEventValues = ({ owner, event, now }: ReceivedEvent, id: string): unknown[] => [
-  ...[id, new Date(now).toISOString(), owner.integratorId, owner.builderId, owner.projectId],
+  id,
+  new Date(now).toISOString(),
+  owner.integratorId,
+  owner.builderId,
+  owner.projectId,
   ...toPayloadValues(event),
 ];
 
 const toPayloadValues = (event: EventPayload): unknown[] => [
-  ...[event.workerId, event.sourceEventId, event.sourceSignOnEventId],
-  ...[event.type, event.occurredAt, event.deviceId],
+  event.workerId,
+  event.sourceEventId,
+  event.sourceSignOnEventId,
+  event.type,
+  event.occurredAt,
+  event.deviceId,
 ];
 
 interface Outcome {

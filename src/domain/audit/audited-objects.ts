@@ -7,8 +7,16 @@ import type { StaffRole } from '../../../entities/user.entity.ts';
 export const AUDITED_PROPERTIES = {
   integrator: ['name', 'deepLinkSchemes'],
   client: [
-    ...['integratorId', 'internal', 'name', 'type', 'grants', 'scopes', 'redirectUris', 'origins'],
-    ...['pilotAgreement', 'disabledAt'],
+    'integratorId',
+    'internal',
+    'name',
+    'type',
+    'grants',
+    'scopes',
+    'redirectUris',
+    'origins',
+    'pilotAgreement',
+    'disabledAt',
   ],
   /** Of a client; secrets are named by their row's number and time. */
   client_secret: ['secretIds', 'createdAt'],
@@ -24,8 +32,16 @@ export const AUDITED_PROPERTIES = {
   signing_key: ['keyIds'],
   /** `receiver` is the origin of the URL, whose path may contain a secret. */
   webhook_endpoint: [
-    ...['integratorId', 'clientId', 'receiver', 'types', 'builderIds', 'status', 'previousSecretUntil', 'cursor'],
-    ...['succeeded', 'disabledReason'],
+    'integratorId',
+    'clientId',
+    'receiver',
+    'types',
+    'builderIds',
+    'status',
+    'previousSecretUntil',
+    'cursor',
+    'succeeded',
+    'disabledReason',
   ],
   image_host: ['host'],
   site_access: ['workerId', 'projectId', 'grantedAt', 'revokedAt'],

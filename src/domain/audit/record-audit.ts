@@ -118,10 +118,19 @@ export function toAuditEntry(change: AuditedChange): AuditEntry {
   const { at, action, actor, origin, objectId } = change;
   const [valuesBefore, valuesAfter] = diffAuditedValues(action, change.before ?? null, change.after ?? null);
   return {
-    ...{ id: newId('auditEntry', Date.parse(at)), at, actorType: actor.type, actorId: actor.id, action },
-    ...{ objectType: toObjectType(action), objectId },
-    ...{ builderId: change.builderId ?? null, integratorId: change.integratorId ?? null },
-    ...{ personId: change.personId ?? null, origin, valuesBefore, valuesAfter },
+    id: newId('auditEntry', Date.parse(at)),
+    at,
+    actorType: actor.type,
+    actorId: actor.id,
+    action,
+    objectType: toObjectType(action),
+    objectId,
+    builderId: change.builderId ?? null,
+    integratorId: change.integratorId ?? null,
+    personId: change.personId ?? null,
+    origin,
+    valuesBefore,
+    valuesAfter,
   };
 }
 

@@ -29,8 +29,11 @@ export interface DayRange {
 
 /** Parameters of statements over a range of days, in their order: `$1` to `$5`. */
 export const toRangeParameters = ({ builderId, projectId, timeZone }: FigureFilter, range: DayRange) => [
-  ...[builderId, projectId, timeZone],
-  ...[range.startDate, range.endDate],
+  builderId,
+  projectId,
+  timeZone,
+  range.startDate,
+  range.endDate,
 ];
 
 /** SQL condition of the builder's rows, of one project if `$2` is not null. */

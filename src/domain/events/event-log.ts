@@ -183,8 +183,15 @@ export async function readLogPage(
 
 function toEvent([day, number, id, type, recordId, builderId, projectId, parentId, occurredAt]: (string | null)[]) {
   return {
-    ...{ day: day!, number: Number(number), id: id!, type: type!, recordId: recordId!, builderId: builderId! },
-    ...{ projectId: projectId!, parentId: parentId!, occurredAt: occurredAt! },
+    day: day!,
+    number: Number(number),
+    id: id!,
+    type: type!,
+    recordId: recordId!,
+    builderId: builderId!,
+    projectId: projectId!,
+    parentId: parentId!,
+    occurredAt: occurredAt!,
   } satisfies LoggedEvent;
 }
 

@@ -37,9 +37,22 @@ export async function createMeeting(
   const at = new Date(now).toISOString();
   const em = database.fork();
   const meeting = em.create(Meeting, {
-    ...{ id: newId('meeting', now), createdAt: at, updatedAt: at, builderId, projectId, title },
-    ...{ date: input.date ?? at, status: 'DRAFT', agenda, plainNotes: notes || null, noteBlocks: [] },
-    ...{ templateId: null, templateResponse: null, integratorId, sourceApp, externalSourceId },
+    id: newId('meeting', now),
+    createdAt: at,
+    updatedAt: at,
+    builderId,
+    projectId,
+    title,
+    date: input.date ?? at,
+    status: 'DRAFT',
+    agenda,
+    plainNotes: notes || null,
+    noteBlocks: [],
+    templateId: null,
+    templateResponse: null,
+    integratorId,
+    sourceApp,
+    externalSourceId,
   });
   try {
     await em.persist(meeting).flush();

@@ -87,7 +87,10 @@ async function toTree({ builderId, pages }: StoredContent, root: PageDocument): 
     const { type, sourceBlockId, properties } = block;
     if (type !== 'IMAGE') return toTextBlock(block);
     return {
-      ...{ type, sourceBlockId, properties, builderId },
+      type,
+      sourceBlockId,
+      properties,
+      builderId,
       imageStatus: block.imageStatus!,
       attachmentId: block.attachmentId ?? null,
       captureSequenceId: block.captureSequenceId ?? null,

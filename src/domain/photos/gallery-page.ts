@@ -98,10 +98,17 @@ export async function findPageFolder(
        or f.id in (select folder_id from photo where ${pageCondition('photo')} and project_id = ? and archived_at is null))
      order by (f.id = ?) desc nulls last, (${pageCondition('f')}) desc nulls last, f.created_at desc limit 1`,
     [
-      ...[page.builderId, projectId, given],
-      ...[projectId, page.integratorId, page.sourceApp, page.pageExternalSourceId],
-      ...[...toPageValues(page), projectId],
-      ...[given, ...toPageValues(page)],
+      page.builderId,
+      projectId,
+      given,
+      projectId,
+      page.integratorId,
+      page.sourceApp,
+      page.pageExternalSourceId,
+      ...toPageValues(page),
+      projectId,
+      given,
+      ...toPageValues(page),
     ],
   )) as { id: string }[];
   return row?.id ?? null;

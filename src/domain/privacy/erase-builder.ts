@@ -62,7 +62,11 @@ export async function scheduleBuilderErasure(
     };
     await recordErasure(em, erasure);
     await recordAudit(em, {
-      ...{ ...source, at: now, action: 'builder.erasure_scheduled', objectId: builderId, builderId },
+      ...source,
+      at: now,
+      action: 'builder.erasure_scheduled',
+      objectId: builderId,
+      builderId,
       after: { name: builder.name, effectiveAt: dueAt, reason },
     });
     return { erasure, changed: true };
@@ -91,7 +95,11 @@ export async function cancelBuilderErasure(context: PrivacyContext, builderId: s
     const now = new Date(at).toISOString();
     scheduled.cancelledAt = now;
     await recordAudit(em, {
-      ...{ ...source, at: now, action: 'builder.erasure_cancelled', objectId: builderId, builderId },
+      ...source,
+      at: now,
+      action: 'builder.erasure_cancelled',
+      objectId: builderId,
+      builderId,
       before: { effectiveAt: scheduled.dueAt },
     });
     await storeErasure(storage, scheduled);
@@ -129,7 +137,11 @@ export async function executeBuilderErasure(context: PrivacyContext, erasure: Li
   await database.transaction(async (em) => {
     await em.nativeUpdate(Erasure, { id: erasure.id }, { completedAt: now });
     await recordAudit(em, {
-      ...{ ...source, at: now, action: 'builder.erased', objectId: builderId, builderId },
+      ...source,
+      at: now,
+      action: 'builder.erased',
+      objectId: builderId,
+      builderId,
       after: { rows, storedFiles },
     });
   });
@@ -150,8 +162,14 @@ const endAccess = ({ database, clock, source }: PrivacyContext, erasureId: strin
     );
     for (const { integratorId } of revoked) {
       await recordAudit(em, {
-        ...{ ...source, at, action: 'connection.revoked', objectId: `${integratorId}/${builderId}`, integratorId },
-        ...{ builderId, before: { status: 'ACTIVE' }, after: { status: 'REVOKED' } },
+        ...source,
+        at,
+        action: 'connection.revoked',
+        objectId: `${integratorId}/${builderId}`,
+        integratorId,
+        builderId,
+        before: { status: 'ACTIVE' },
+        after: { status: 'REVOKED' },
       });
     }
     const ended = await em.execute<EndedMembership[]>(

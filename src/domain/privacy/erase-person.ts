@@ -143,7 +143,11 @@ async function erasePersonRows(
     [now, toArray(records.storageKeys), JSON.stringify(places), erasure.id],
   );
   await recordAudit(em, {
-    ...{ ...source, at: now, action: 'person.erased', objectId: pseudonym, personId: pseudonym },
+    ...source,
+    at: now,
+    action: 'person.erased',
+    objectId: pseudonym,
+    personId: pseudonym,
     after: {
       categories: Object.keys(rows),
       rows,

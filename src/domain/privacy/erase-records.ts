@@ -31,8 +31,14 @@ export async function recordEndedMemberships(
   for (const before of memberships) {
     const { userId, builderId } = before;
     await recordAudit(em, {
-      ...{ ...source, at, action: 'membership.deleted', objectId: `${userId}/${builderId}`, builderId },
-      ...{ personId: userId, before, after: null },
+      ...source,
+      at,
+      action: 'membership.deleted',
+      objectId: `${userId}/${builderId}`,
+      builderId,
+      personId: userId,
+      before,
+      after: null,
     });
   }
 }

@@ -47,7 +47,11 @@ export async function exportPerson(
     const counts = Object.fromEntries(Object.entries(records).map(([type, rows]) => [type, rows.length]));
     for (const id of subjectIds) {
       await recordAudit(em, {
-        ...{ ...source, at: exportedAt, action: 'person.exported', objectId: id, personId: id },
+        ...source,
+        at: exportedAt,
+        action: 'person.exported',
+        objectId: id,
+        personId: id,
         after: { categories: Object.keys(counts), rows: counts, storedFiles: files.length },
       });
     }

@@ -96,8 +96,12 @@ async function mergeCancellation({ database, storage, clock, source }: PrivacyCo
     if ((await em.nativeUpdate(Erasure, { id: row.id, cancelledAt: null, completedAt: null }, cancelled)) === 0) return;
     const [builderId] = row.subjectIds as [string];
     await recordAudit(em, {
-      ...{ ...source, at: new Date(clock.now()).toISOString(), action: 'builder.erasure_cancelled' },
-      ...{ objectId: builderId, builderId, before: { effectiveAt: row.dueAt } },
+      ...source,
+      at: new Date(clock.now()).toISOString(),
+      action: 'builder.erasure_cancelled',
+      objectId: builderId,
+      builderId,
+      before: { effectiveAt: row.dueAt },
     });
   });
 }

@@ -63,9 +63,16 @@ export async function createEndpoint(
     const id = newId('webhookEndpoint', clock.now());
     const secret = newWebhookSecret();
     const endpoint = toEndpoint({
-      ...{ id, ...owner, ...fields, status: 'ACTIVE', disabledReason: null },
-      ...{ secret: webhooks.secrets.encrypt(secret, id), previousSecrets: [] },
-      ...{ deletedAt: null, createdAt: now, updatedAt: now },
+      id,
+      ...owner,
+      ...fields,
+      status: 'ACTIVE',
+      disabledReason: null,
+      secret: webhooks.secrets.encrypt(secret, id),
+      previousSecrets: [],
+      deletedAt: null,
+      createdAt: now,
+      updatedAt: now,
     });
     await em.insert(WebhookEndpoint, endpoint);
     await em.insert(WebhookProgress, { endpointId: id, day, number: String(number) } as WebhookProgress);

@@ -38,8 +38,17 @@ export async function listEndpointPage(
 ) {
   const em = database.fork();
   const values = [
-    ...[cursor, integratorId, integratorId, status, status, failing, failing],
-    ...[builderId, builderId, builderId, limit + 1],
+    cursor,
+    integratorId,
+    integratorId,
+    status,
+    status,
+    failing,
+    failing,
+    builderId,
+    builderId,
+    builderId,
+    limit + 1,
   ];
   const ids = (await em.execute<{ id: string }[]>(SELECT_PAGE, values)).map(({ id }) => id);
   const found = await em.find(WebhookEndpoint, { id: { $in: ids.slice(0, limit) } }, { orderBy: { id: 'asc' } });

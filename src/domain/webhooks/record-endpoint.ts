@@ -15,8 +15,13 @@ export const recordEndpoint = (
   { before = null, after = null }: { before?: object | null; after?: object | null },
 ) =>
   recordAudit(em, {
-    ...{ ...source, at: new Date(clock.now()).toISOString(), action, objectId: id, integratorId },
-    ...{ before, after },
+    ...source,
+    at: new Date(clock.now()).toISOString(),
+    action,
+    objectId: id,
+    integratorId,
+    before,
+    after,
   });
 
 /** Returns the audit entry of an endpoint that the service disables at the instant, in milliseconds (WHK-11). */
@@ -27,8 +32,13 @@ export const toDisabledEntry = (
   now: number,
 ): AuditEntry =>
   toAuditEntry({
-    ...{ actor: { type: 'JOB', id: 'deliver events' }, origin: {}, at: new Date(now).toISOString() },
-    ...{ action: 'webhook_endpoint.disabled', objectId: id, integratorId, before: { status, disabledReason: null } },
+    actor: { type: 'JOB', id: 'deliver events' },
+    origin: {},
+    at: new Date(now).toISOString(),
+    action: 'webhook_endpoint.disabled',
+    objectId: id,
+    integratorId,
+    before: { status, disabledReason: null },
     after: { status: 'DISABLED', disabledReason },
   });
 

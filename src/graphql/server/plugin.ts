@@ -58,7 +58,10 @@ export async function registerGraphql(
 ) {
   const { authenticator, production, ...shared } = dependencies;
   await registerGraphqlRoute(app, {
-    ...{ url: '/graphql', methods: ['GET', 'POST'], suggestions: !production, ...shared },
+    url: '/graphql',
+    methods: ['GET', 'POST'],
+    suggestions: !production,
+    ...shared,
     plugins: [createLandingPage(production)],
     config: { chargesShare: true },
     readsFromReplica: true,

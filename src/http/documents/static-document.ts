@@ -40,12 +40,10 @@ export class StaticDocument {
     this.tag = `"${hashBody(body)}"`;
     this.#headers = {
       ...headers,
-      ...{
-        'Content-Type': type,
-        'Cache-Control': CACHE_CONTROL[cache],
-        ETag: `W/${this.tag}`,
-        Vary: 'Accept-Encoding',
-      },
+      'Content-Type': type,
+      'Cache-Control': CACHE_CONTROL[cache],
+      ETag: `W/${this.tag}`,
+      Vary: 'Accept-Encoding',
     };
   }
 

@@ -132,7 +132,9 @@ export function installTracing(app: FastifyInstance, settings: TracingSettings):
     span.updateName(route === undefined ? method : `${method} ${route}`);
     span.setAttributes(
       withoutUndefined({
-        ...{ 'http.request.method': method, 'http.route': route, 'http.response.status_code': statusCode },
+        'http.request.method': method,
+        'http.route': route,
+        'http.response.status_code': statusCode,
         'url.path': request.url.split('?', 1)[0],
         'builder_api.request_id': id,
         'builder_api.operation': context?.operation.name ?? undefined,

@@ -27,7 +27,10 @@ export function registerWebhookMetrics(
     value: (statistics: Dispatcher['statistics']) => number,
   ) =>
     new promClient.Gauge({
-      ...{ name, help, aggregator, labelNames: ['region'] },
+      name,
+      help,
+      aggregator,
+      labelNames: ['region'],
       collect() {
         for (const [region, dispatcher] of dispatchers()) this.set({ region }, value(dispatcher.statistics));
       },

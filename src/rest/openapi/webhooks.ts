@@ -1,7 +1,12 @@
 import { referToSchema } from './schemas.ts';
 
 const createHeaderParameter = (name: string, description: string, example: string) => ({
-  ...{ name, in: 'header', required: true, description, schema: { type: 'string' }, example },
+  name,
+  in: 'header',
+  required: true,
+  description,
+  schema: { type: 'string' },
+  example,
 });
 
 /** Headers of Standard Webhooks (WHK-9). */

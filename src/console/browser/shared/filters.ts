@@ -8,8 +8,17 @@ const POSITION = ['page', 'after', 'before'];
 
 /** Parameters of what is opened beside a list, which stays at its position. */
 const OPENED = new Set([
-  ...['visit', 'conflict', 'pending', 'photo', 'report', 'person', 'entry'],
-  ...['client', 'connection', 'endpoint', 'add'],
+  'visit',
+  'conflict',
+  'pending',
+  'photo',
+  'report',
+  'person',
+  'entry',
+  'client',
+  'connection',
+  'endpoint',
+  'add',
 ]);
 
 type Changes = Record<string, string | null | undefined>;

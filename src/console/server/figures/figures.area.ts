@@ -45,7 +45,8 @@ type ReadRange = (database: ConsoleContext['database'], filter: HoursFilter, ran
 
 /** Returns the query of a figure, which needs the scope of the counted records. An unknown builder is 404. */
 const figure = (scope: Scope | null, read: Read, maxRecords = FIGURE_RECORDS): ConsoleOperation => ({
-  ...{ action: 'records.read', maxRecords },
+  action: 'records.read',
+  maxRecords,
   async resolve(_parent, args: FigureArgs, context) {
     context.caller.requireScope(scope);
     const builder = await requireFound(context.loaders.load(builders, args.builderId), 'Builder');

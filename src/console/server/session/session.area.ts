@@ -9,7 +9,10 @@ export const sessionArea: ConsoleArea = {
     me: {
       action: 'access.read',
       resolve: async (_, _args, { staff, region, caller, session }) => ({
-        ...{ ...staff, regionId: region, regions: await session.findRegions(), scopes: [...caller.scopes] },
+        ...staff,
+        regionId: region,
+        regions: await session.findRegions(),
+        scopes: [...caller.scopes],
         actions: STAFF_ACTIONS.filter((action) => isStaffActionAllowed(staff.role, action)),
         otherActions: STAFF_ACTIONS.filter((action) => !isStaffActionAllowed(staff.role, action)).map((action) => ({
           action,

@@ -4,8 +4,16 @@ const HOUR = 60 * MINUTE;
 
 /** Delays after the first, second, … failed attempt of a delivery; the last repeats (WHK-11). */
 export const RETRY_DELAYS_MS: readonly number[] = [
-  ...[5 * SECOND, 30 * SECOND, 2 * MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE],
-  ...[HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR],
+  5 * SECOND,
+  30 * SECOND,
+  2 * MINUTE,
+  5 * MINUTE,
+  15 * MINUTE,
+  30 * MINUTE,
+  HOUR,
+  2 * HOUR,
+  4 * HOUR,
+  8 * HOUR,
 ];
 
 /** Time after the first attempt at which a delivery is given up (WHK-11). */

@@ -79,7 +79,10 @@ export const attachmentOperations: ManualOperation[] = [
       {
         properties: {
           type: typeSchema,
-          ...{ 'file:0': fileSchema, 'type:0': typeSchema, 'file:1': fileSchema, 'type:1': typeSchema },
+          'file:0': fileSchema,
+          'type:0': typeSchema,
+          'file:1': fileSchema,
+          'type:1': typeSchema,
         },
         required: ['file:0'],
       },
@@ -140,7 +143,11 @@ const entityTag = {
 };
 
 const headerParameter = (name: string, description: string, example: string) => ({
-  ...{ name, in: 'header', required: false, description, schema: text },
+  name,
+  in: 'header',
+  required: false,
+  description,
+  schema: text,
   examples: createUnselectedExample(example),
 });
 

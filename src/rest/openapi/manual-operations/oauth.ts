@@ -55,7 +55,10 @@ export const createOAuthOperations = (baseUrl: string): ManualOperation[] => [
           summary: 'Authorization code',
           value: {
             grant_type: 'authorization_code',
-            ...{ client_id: CLIENT_ID, code: CODE, redirect_uri: REDIRECT_URI, code_verifier: VERIFIER },
+            client_id: CLIENT_ID,
+            code: CODE,
+            redirect_uri: REDIRECT_URI,
+            code_verifier: VERIFIER,
           },
         },
         refreshToken: {
@@ -241,7 +244,12 @@ const htmlResponse = (description: string, headers: readonly string[] = LIMIT_HE
 
 function authorizeParameters(): object[] {
   const parameter = (name: string, required: boolean, description: string, schema: JsonSchema, example: string) => ({
-    ...{ name, in: 'query', required, description, schema: { type: 'string', ...schema }, example },
+    name,
+    in: 'query',
+    required,
+    description,
+    schema: { type: 'string', ...schema },
+    example,
   });
   return [
     parameter('response_type', true, 'Response type. Always `code`.', { enum: ['code'] }, 'code'),
