@@ -1,5 +1,5 @@
-import { ID_PREFIXES, type IdKind, idPattern } from '../src/shared/ids.ts';
 import { isObject } from '../src/shared/is-object.ts';
+import { ID_PREFIXES, type IdKind, idPattern } from './ids.ts';
 import { findJsonProblems, isCleanText, JsonValueError, UNCLEAN } from './json-problems.ts';
 import { fail, hasLength, integerFromText, STANDARDS, scalar } from './scalar.ts';
 

@@ -1,5 +1,5 @@
-import { idPattern } from '../src/shared/ids.ts';
 import { declareEnum, type Value } from './enums.ts';
+import { idPattern } from './ids.ts';
 import { isCleanText, UNCLEAN } from './json-problems.ts';
 import { fail, hasLength, STANDARDS, scalar } from './scalar.ts';
 import { createIdScalar } from './scalars.ts';

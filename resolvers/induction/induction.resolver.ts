@@ -1,6 +1,7 @@
 import { Arg, Args, Ctx, Query, Resolver } from 'type-graphql';
 import { Induction, InductionDetails } from '../../entities/induction.entity.ts';
 import { InductionStatus } from '../../schema/enums.ts';
+import { isId } from '../../schema/ids.ts';
 import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
 import { Rest, Scoped } from '../../schema/rest.ts';
 import { BuilderId, InductionKey, ProjectId, SubcontractorId } from '../../schema/scalars.ts';
@@ -9,7 +10,6 @@ import type { RequestContext } from '../../src/auth/request-context.ts';
 import { inductionDetails, inductions } from '../../src/domain/readers/induction.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
 import { notFound } from '../../src/shared/errors.ts';
-import { isId } from '../../src/shared/ids.ts';
 import { authorizeSubcontractorPage } from '../subcontractor/subcontractor-authorization.ts';
 
 const InductionPage = createPageType(Induction);

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { idPattern } from '../../schema/ids.ts';
 import { API_VERSION, type Budget } from '../../schema/rest.ts';
 import type { Databases } from '../database/database.ts';
 import { Loaders } from '../database/read/loaders.ts';
@@ -7,7 +8,6 @@ import type { WebhookTools } from '../domain/webhooks/webhook-context.ts';
 import type { Clock } from '../shared/clock.ts';
 import { ApiError, type FieldError, forbidden, invalidField, ValidationError } from '../shared/errors.ts';
 import type { FairShares } from '../shared/fair-shares.ts';
-import { idPattern } from '../shared/ids.ts';
 import { toNetwork } from '../shared/network.ts';
 import { REGIONS, type RegionId } from '../shared/regions.ts';
 import type { Storage, Storages } from '../storage/storage.ts';

@@ -1,9 +1,9 @@
+import { ID_PREFIXES, type IdKind, idPattern } from '../../schema/ids.ts';
 import { formatFieldPath } from '../../schema/input.ts';
 import { findJsonProblems, INEXACT_NUMBER, isCleanText, isExactNumber, UNCLEAN } from '../../schema/json-problems.ts';
 import { toInstant } from '../../schema/scalars.ts';
 import { parseDeepLinkScheme, parseEmailAddress, toStoredEmail } from '../domain/access/access-values.ts';
 import { InvalidInputError } from '../domain/access/invalid-input-error.ts';
-import { ID_PREFIXES, type IdKind, idPattern } from '../shared/ids.ts';
 import { isObject } from '../shared/is-object.ts';
 
 /** Reports one problem of a row; `path` is the field and the path within it: `integrations[0].type`. */

@@ -36,8 +36,8 @@ import { WebhookDelivery } from '../../entities/webhook-delivery.entity.ts';
 import { WebhookEndpoint } from '../../entities/webhook-endpoint.entity.ts';
 import { Worker } from '../../entities/worker.entity.ts';
 import { SubcontractorStatus } from '../../schema/enums.ts';
+import { findIdKind, type IdKind } from '../../schema/ids.ts';
 import type { FieldError } from '../shared/errors.ts';
-import { findIdKind, type IdKind } from '../shared/ids.ts';
 import { createObjectType } from './contract-fields.ts';
 import {
   createEnumType,

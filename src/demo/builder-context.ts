@@ -1,8 +1,8 @@
 import type { EntityClass } from '@mikro-orm/postgresql';
 import type { Project } from '../../entities/project.entity.ts';
 import type { Subcontractor } from '../../entities/subcontractor.entity.ts';
+import type { IdKind } from '../../schema/ids.ts';
 import { getTimeZone } from '../../schema/time-zone.ts';
-import type { IdKind } from '../shared/ids.ts';
 import type { RegionId } from '../shared/regions.ts';
 import { FOUNDED, findIntegratorId, generateBuilder } from './accounts.ts';
 import { DAY, iso, LocalCalendar, MINUTE } from './local-calendar.ts';

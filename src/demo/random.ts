@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type IdKind, newId } from '../shared/ids.ts';
+import { type IdKind, newId } from '../../schema/ids.ts';
 
 const SEED = 'builder-integration-api demo 1';
 

@@ -1,8 +1,8 @@
 import { type EntityClass, type FilterQuery, LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { IdKind } from '../../schema/ids.ts';
 import type { Database } from '../database/database.ts';
 import type { Clock } from '../shared/clock.ts';
-import type { IdKind } from '../shared/ids.ts';
 import { parseId } from './access/access-values.ts';
 import { InvalidInputError } from './access/invalid-input-error.ts';
 import { type AuditedChange, type AuditSource, recordAudit } from './audit/record-audit.ts';

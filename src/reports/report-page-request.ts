@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { idPattern } from '../../schema/ids.ts';
 import { PageError } from '../oauth/interaction/page-error.ts';
 import { type PageDependencies, PageRequest } from '../oauth/interaction/page-request.ts';
 import { html } from '../oauth/interaction/pages/html.ts';
-import { idPattern } from '../shared/ids.ts';
 
 export const isReportId = (value: unknown): value is string =>
   typeof value === 'string' && idPattern('photoReport').test(value);

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { idPattern } from '../../schema/ids.ts';
 import { MAX_ATTACHMENT_BYTES } from '../../schema/scalars.ts';
 import { requireBuilder } from '../auth/authorization.ts';
 import type { AuthenticatedRequest, RequestAuthenticator } from '../auth/request-authenticator.ts';
@@ -11,7 +12,6 @@ import { rejectOtherMethods } from '../http/method-not-allowed.ts';
 import { UploadRoom } from '../http/storage/upload-room.ts';
 import { detectImageType } from '../images/inspect.ts';
 import { ApiError, type FieldErrors, notFound, payloadTooLarge } from '../shared/errors.ts';
-import { idPattern } from '../shared/ids.ts';
 import { createUploadKey } from '../storage/keys.ts';
 import {
   type Form,

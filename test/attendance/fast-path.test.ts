@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { SignOnEvent } from '../../entities/sign-on-event.entity.ts';
 import { SignOnVisit } from '../../entities/sign-on-visit.entity.ts';
+import { newId } from '../../schema/ids.ts';
 import {
   type Decision,
   decide,
@@ -11,7 +12,6 @@ import {
 } from '../../src/domain/attendance/decision-table.ts';
 import { recordSignOff, recordSignOns, recordSlowPath } from '../../src/domain/attendance/record-event.ts';
 import { ApiError } from '../../src/shared/errors.ts';
-import { newId } from '../../src/shared/ids.ts';
 import { createGateFixture } from '../support/attendance.ts';
 import { type Service, startService } from '../support/harness.ts';
 

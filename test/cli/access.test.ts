@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Connection } from '../../entities/connection.entity.ts';
 import { Integrator } from '../../entities/integrator.entity.ts';
-import { isId } from '../../src/shared/ids.ts';
+import { isId } from '../../schema/ids.ts';
 import { CLI_START, type CliHarness, seedBuilders, startCli, toTimestamp } from './cli-harness.ts';
 
 let cli: CliHarness;

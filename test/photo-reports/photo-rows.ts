@@ -1,4 +1,4 @@
-import { newId } from '../../src/shared/ids.ts';
+import { newId } from '../../schema/ids.ts';
 import type { Service } from '../support/harness.ts';
 
 /** Inserts the row of a gallery photo, without bytes. */

@@ -1,6 +1,6 @@
+import { newId } from '../../schema/ids.ts';
 import type { Database } from '../../src/database/database.ts';
 import { canonicalJson, createFingerprint } from '../../src/domain/canonical-json.ts';
-import { newId } from '../../src/shared/ids.ts';
 import { page, request } from './documents.ts';
 
 const NOW = Date.UTC(2026, 2, 2);

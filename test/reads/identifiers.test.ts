@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { ID_PREFIXES, type IdKind, isId, newId } from '../../schema/ids.ts';
 import { toInstant } from '../../schema/scalars.ts';
-import { ID_PREFIXES, type IdKind, isId, newId } from '../../src/shared/ids.ts';
 
 const kinds = Object.keys(ID_PREFIXES) as IdKind[];
 

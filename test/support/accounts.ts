@@ -3,8 +3,8 @@ import { Connection } from '../../entities/connection.entity.ts';
 import { Integrator } from '../../entities/integrator.entity.ts';
 import { OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
+import { newId } from '../../schema/ids.ts';
 import { SCOPES } from '../../schema/scopes.ts';
-import { newId } from '../../src/shared/ids.ts';
 import type { Service } from './harness.ts';
 
 /** Returns the instant that many seconds after the beginning of a fixed day. */

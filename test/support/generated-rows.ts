@@ -2,9 +2,9 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EntityClass, EntityMetadata, EntityProperty } from '@mikro-orm/core';
 import { entities } from '../../entities/index.ts';
+import { findIdKind, ID_PREFIXES } from '../../schema/ids.ts';
 import { fileDefinitions } from '../../src/data-transfer/file-definitions.ts';
 import type { Database } from '../../src/database/database.ts';
-import { findIdKind, ID_PREFIXES } from '../../src/shared/ids.ts';
 import { PACKAGE_ROOT } from '../../src/shared/version.ts';
 
 const FILES = await readdir(join(PACKAGE_ROOT, 'test/samples/company'));

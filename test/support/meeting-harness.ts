@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { expect } from 'vitest';
 import { MeetingTemplate } from '../../entities/meeting-template.entity.ts';
-import { newId } from '../../src/shared/ids.ts';
+import { newId } from '../../schema/ids.ts';
 import { type Service, startService } from './harness.ts';
 
 interface MeetingState {

@@ -7,7 +7,7 @@ import { SiteAccess } from '../../entities/site-access.entity.ts';
 import { Subcontractor } from '../../entities/subcontractor.entity.ts';
 import { Timesheet } from '../../entities/timesheet.entity.ts';
 import { Worker } from '../../entities/worker.entity.ts';
-import { ID_PREFIXES, type IdKind } from '../../src/shared/ids.ts';
+import { ID_PREFIXES, type IdKind } from '../../schema/ids.ts';
 import type { Service } from './harness.ts';
 
 /*

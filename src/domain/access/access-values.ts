@@ -1,6 +1,6 @@
+import { ID_PREFIXES, type IdKind, isId } from '../../../schema/ids.ts';
 import { INTERNAL_SCOPES, SCOPES } from '../../../schema/scopes.ts';
 import { isLoopback } from '../../config.ts';
-import { ID_PREFIXES, type IdKind, isId } from '../../shared/ids.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
 
 const KNOWN_SCOPES: readonly string[] = [...SCOPES, ...INTERNAL_SCOPES];

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { ClientSecret } from '../../../entities/client-secret.entity.ts';
 import { Integrator } from '../../../entities/integrator.entity.ts';
 import { OAuthClient } from '../../../entities/oauth-client.entity.ts';
-import { newId } from '../../shared/ids.ts';
+import { newId } from '../../../schema/ids.ts';
 import { hashSecret, newSecret, VALID_SECRETS } from '../../shared/secrets.ts';
 import { type ChangeContext, changeRow, inTransaction, lockRequiredRow, requireRow } from '../change-context.ts';
 import { type NewClient, validateClient } from './client-rules.ts';

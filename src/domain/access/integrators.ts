@@ -1,5 +1,5 @@
 import { Integrator } from '../../../entities/integrator.entity.ts';
-import { newId } from '../../shared/ids.ts';
+import { newId } from '../../../schema/ids.ts';
 import { type ChangeContext, changeRow, inTransaction, lockRequiredRow } from '../change-context.ts';
 import { parseDeepLinkScheme, requireSingleLine } from './access-values.ts';
 

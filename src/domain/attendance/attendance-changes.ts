@@ -1,7 +1,7 @@
+import { ID_PREFIXES } from '../../../schema/ids.ts';
 import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { runSlowStatement } from '../../database/read/slow-read.ts';
-import { ID_PREFIXES } from '../../shared/ids.ts';
 
 /** Sites of which something changed, and the snapshot of the database up to which that is known. */
 interface AttendanceChanges {

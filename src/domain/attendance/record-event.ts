@@ -1,5 +1,6 @@
 import { conflictDigest } from '../../../entities/sign-on-conflict.entity.ts';
 import type { SignOnStatus } from '../../../schema/enums.ts';
+import { newId } from '../../../schema/ids.ts';
 import type { Database } from '../../database/database.ts';
 import { isValueError } from '../../database/errors.ts';
 import type { BoundStatement } from '../../database/pool/pg-pipeline.ts';
@@ -7,7 +8,6 @@ import { GroupCommit } from '../../database/write/group-commit.ts';
 import { ConcurrentUpdateError } from '../../database/write/retry.ts';
 import type { Transaction, TransactionRunner } from '../../database/write/transaction-runner.ts';
 import { conflict, forbidden, notFound } from '../../shared/errors.ts';
-import { newId } from '../../shared/ids.ts';
 import {
   CONFLICTS,
   type Decision,

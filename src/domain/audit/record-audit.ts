@@ -8,8 +8,8 @@ import {
 } from '../../../entities/audit-entry.entity.ts';
 import { toSnakeCase } from '../../../entities/columns.ts';
 import type { StaffRole } from '../../../entities/user.entity.ts';
+import { newId } from '../../../schema/ids.ts';
 import { rateLimited } from '../../shared/errors.ts';
-import { newId } from '../../shared/ids.ts';
 import { requireStaffAction } from '../access/staff-roles.ts';
 import { AUDITED_PROPERTIES, type AuditAction, toObjectType } from './audited-objects.ts';
 

@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Meeting } from '../../../entities/meeting.entity.ts';
 import { MeetingNote } from '../../../entities/meeting-note.entity.ts';
+import { newId } from '../../../schema/ids.ts';
 import { conflict } from '../../shared/errors.ts';
-import { newId } from '../../shared/ids.ts';
 import type { NoteFields } from './meeting-inputs.ts';
 import { acquireNotesWrite, applyChanges, lockMeeting, type MeetingContext } from './meeting-writes.ts';
 import { syncBlock } from './plain-notes.ts';

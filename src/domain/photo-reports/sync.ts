@@ -1,10 +1,10 @@
+import { newId } from '../../../schema/ids.ts';
 import { toInstant } from '../../../schema/scalars.ts';
 import { isReadOnlyError } from '../../database/errors.ts';
 import type { BoundStatement } from '../../database/pool/pg-pipeline.ts';
 import { STATEMENT_TIMEOUT_MS } from '../../database/pool/timeouts.ts';
 import type { Transaction } from '../../database/write/transaction-runner.ts';
 import { ApiError, conflict, type FieldError, internalError, notFound, ValidationError } from '../../shared/errors.ts';
-import { newId } from '../../shared/ids.ts';
 import { canonicalJson, createFingerprint } from '../canonical-json.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { isPermittedScheme, parseScheme } from './deep-link.ts';

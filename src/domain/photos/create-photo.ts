@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Photo } from '../../../entities/photo.entity.ts';
 import { Upload } from '../../../entities/upload.entity.ts';
+import { newId } from '../../../schema/ids.ts';
 import { ApiError, invalidField } from '../../shared/errors.ts';
-import { newId } from '../../shared/ids.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { discard, ImageProblem, type PreparedImage } from '../uploads/prepare-image.ts';
 import { loadImageSources, type ReadyImage } from './image-sources.ts';

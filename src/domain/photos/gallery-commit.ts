@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Photo } from '../../../entities/photo.entity.ts';
 import { PhotoFolder } from '../../../entities/photo-folder.entity.ts';
+import { newId } from '../../../schema/ids.ts';
 import { ConcurrentUpdateError } from '../../database/write/retry.ts';
 import { invalidField } from '../../shared/errors.ts';
-import { newId } from '../../shared/ids.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { ImageProblem } from '../uploads/prepare-image.ts';
 import { buildGalleryPhoto } from './create-photo.ts';

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Erasure } from '../../../entities/erasure.entity.ts';
+import { newId } from '../../../schema/ids.ts';
 import type { Database } from '../../database/database.ts';
 import { withAdvisoryLock } from '../../database/write/advisory-lock.ts';
 import { runUnboundedTransaction } from '../../database/write/unbounded-transaction.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { newId } from '../../shared/ids.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { recordErasure } from '../audit/maintain-audit-log.ts';
 import { type AuditSource, recordAudit } from '../audit/record-audit.ts';

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Erasure } from '../../../entities/erasure.entity.ts';
-import { type IdKind, isId } from '../../shared/ids.ts';
+import { type IdKind, isId } from '../../../schema/ids.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { toArray } from './person.ts';
 

@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { PersonKind } from '../../../entities/personal-data.ts';
+import { ID_PREFIXES } from '../../../schema/ids.ts';
 import { executeBound } from '../../database/write/execute-bound.ts';
 import { toComparableText } from '../../shared/comparable-text.ts';
-import { ID_PREFIXES } from '../../shared/ids.ts';
 import { InvalidInputError } from '../access/invalid-input-error.ts';
 import { toNameForms } from './name-patterns.ts';
 import { type PersonalTable, quote } from './personal-tables.ts';

@@ -1,6 +1,6 @@
 import { LockMode } from '@mikro-orm/core';
 import type { WebhookEndpoint } from '../../../entities/webhook-endpoint.entity.ts';
-import { newId } from '../../shared/ids.ts';
+import { newId } from '../../../schema/ids.ts';
 import { disableEndpoint, requireEndpoint, requireManageableEndpoint, signingSecrets } from './endpoints.ts';
 import { type Attempt, isSuccess } from './receiver-client.ts';
 import { recordEndpoint } from './record-endpoint.ts';

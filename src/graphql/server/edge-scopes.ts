@@ -1,7 +1,7 @@
 import { type FieldNode, type GraphQLNamedType, getNamedType, type SelectionSetNode } from 'graphql';
+import { isId } from '../../../schema/ids.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { isId } from '../../shared/ids.ts';
 import type { FieldEdge } from '../engine/resolver-factories.ts';
 import { listFields, type PendingOperation, toRawValue } from '../engine/root-fields.ts';
 import { toGraphqlError } from './errors.ts';

@@ -12,13 +12,13 @@ import {
   type OperationDefinitionNode,
   parse,
 } from 'graphql';
+import { idPattern } from '../../../schema/ids.ts';
 import type { Budget, RestRoute } from '../../../schema/rest.ts';
 import type { RequestContext } from '../../auth/request-context.ts';
 import { CHUNKED_BYTES } from '../../auth/request-usage.ts';
 import { Loaders } from '../../database/read/loaders.ts';
 import { ApiError } from '../../shared/errors.ts';
 import type { Release } from '../../shared/fair-semaphore.ts';
-import { idPattern } from '../../shared/ids.ts';
 import { costLimitExceeded, MAX_COST, MAX_INTERPRETED_COST, MAX_RESPONSE_BYTES } from '../../shared/response-meter.ts';
 import { compileOperation } from '../engine/compile-operation.ts';
 import { createCachedCostEstimate, type Estimate } from '../engine/cost.ts';

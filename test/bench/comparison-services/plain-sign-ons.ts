@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
-import { newId } from '../../../src/shared/ids.ts';
+import { newId } from '../../../schema/ids.ts';
 import type { ConcurrencyLimits } from './concurrency-limits.ts';
 import { conflict, forbidden, invalid, notFound } from './http-error.ts';
 import { pools, runInTransaction } from './plain-database.ts';

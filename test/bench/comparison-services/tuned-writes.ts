@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { PageDocumentInput } from '../../../resolvers/photo-report/photo-report.input.ts';
+import { newId } from '../../../schema/ids.ts';
 import type { Transaction, TransactionRunner } from '../../../src/database/write/transaction-runner.ts';
 import { FAST_SIGN_ONS, LOCK_EVENTS, READ_FACTS } from '../../../src/domain/attendance/record-statements.ts';
 import { canonicalJson, createFingerprint } from '../../../src/domain/canonical-json.ts';
@@ -15,7 +16,6 @@ import {
   REMOVE_PAGES,
   REPLACE,
 } from '../../../src/domain/photo-reports/sync-statements.ts';
-import { newId } from '../../../src/shared/ids.ts';
 import type { ConcurrencyLimits } from './concurrency-limits.ts';
 import { conflict, forbidden, HttpError, invalid, notFound } from './http-error.ts';
 import { getShareKey, type Region, type RequestAuthorizer } from './request-authorizer.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
+import { ID_PREFIXES } from '../../../schema/ids.ts';
 import { SHARED_MS } from '../../../src/console/server/attendance/change-feed.ts';
-import { ID_PREFIXES } from '../../../src/shared/ids.ts';
 import { addStaff, ConsoleBrowser, signInToConsole } from '../../support/console.ts';
 import { type Service, startService } from '../../support/harness.ts';
 import { addWorkerOnSite } from '../../support/rows.ts';

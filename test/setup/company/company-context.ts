@@ -1,7 +1,7 @@
 import type { Project } from '../../../entities/project.entity.ts';
 import type { User } from '../../../entities/user.entity.ts';
+import { ID_PREFIXES, type IdKind } from '../../../schema/ids.ts';
 import { Rows } from '../../../src/demo/rows.ts';
-import { ID_PREFIXES, type IdKind } from '../../../src/shared/ids.ts';
 import type { RegionId } from '../../../src/shared/regions.ts';
 
 /** The first instant of the fake clock of tests; all rows are created before. */

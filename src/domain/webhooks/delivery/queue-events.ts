@@ -1,6 +1,6 @@
+import { newId } from '../../../../schema/ids.ts';
 import type { Statement } from '../../../database/pool/pg-pipeline.ts';
 import type { StatementRunner } from '../../../database/pool/statement-runner.ts';
-import { newId } from '../../../shared/ids.ts';
 import { FROM_ACTIVE_ENDPOINTS, isVisible, TYPE_SCOPES } from './active-endpoints.ts';
 
 /** Endpoints, and events of each, that one statement reads. */
