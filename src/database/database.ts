@@ -18,7 +18,10 @@ const NOW = { name: 'database.now', text: 'select floor(extract(epoch from clock
 export interface DatabaseLimits extends ReadLimits {
   /** Runs a transaction once the caller's fair share has a connection for it. */
   runTransaction<T>(transaction: () => Promise<T>): Promise<T>;
-  /** Waits until the request may write large values of so many bytes; rejects with 429 or 503. Not to be called in a transaction. */
+  /**
+   * Waits until the request may write large values of so many bytes; rejects with `RATE_LIMITED` or `UNAVAILABLE`. Not to be called in a
+   * transaction.
+   */
   acquireLargeWrite(bytes: number): Promise<void>;
 }
 

@@ -14,7 +14,7 @@ export interface ChangeContext {
   clock: Clock;
   /** Recorded in the audit log. */
   source: AuditSource;
-  /** `updatedAt` of the object as the person saw it; a later change by another person is 409 `EDIT_CONFLICT`. */
+  /** `updatedAt` of the object as the person saw it; a later change by another person is `EDIT_CONFLICT`. */
   expectedUpdatedAt?: string;
   /** The transaction of a larger change that this one is a part of. Without it, the change is a transaction of its own. */
   em?: EntityManager;
@@ -65,7 +65,7 @@ export async function requireRow<T extends { id: string }>(
   return row as T;
 }
 
-/** Does the same for update. Throws 409 `EDIT_CONFLICT` if the row has changed since the person saw it. */
+/** Does the same for update. Throws `EDIT_CONFLICT` if the row has changed since the person saw it. */
 export async function lockRequiredRow<T extends { id: string; updatedAt: string }>(
   context: ChangeContext,
   em: EntityManager,

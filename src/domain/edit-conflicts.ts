@@ -15,7 +15,7 @@ const SELECT_LAST_CHANGE = `select entry.action, to_char(entry.at, 'YYYY-MM-DD"T
   from audit_entry entry where entry.object_id = ? and entry.at > ? order by entry.at desc, entry.id desc limit 1`;
 
 /**
- * Throws 409 `EDIT_CONFLICT` if a locked row has changed since the person saw it. The message says who changed it, when and how, as the
+ * Throws `EDIT_CONFLICT` if a locked row has changed since the person saw it. The message says who changed it, when and how, as the
  * audit log has it. CON-6.
  */
 export async function requireUnchanged(

@@ -12,7 +12,8 @@ export class NoCapacityError extends ApiError {
 }
 
 /**
- * Acquires a slot within a time limit. Rejects with 429 when too many images of the share wait already, and with 503 after the limit.
+ * Acquires a slot within a time limit. Rejects with `RATE_LIMITED` when too many images of the share wait already, and with `UNAVAILABLE`
+ * after the limit.
  *
  * @param signal ends the wait; rejects with its reason.
  */

@@ -146,7 +146,7 @@ export class S3Store implements ByteStore {
   }
 }
 
-/** Returns the store's response. Throws 503 when the store is unreachable, slow, overloaded or fails with a 5xx. */
+/** Returns the store's response. Throws `UNAVAILABLE` when the store is unreachable, slow, overloaded or fails with a 5xx. */
 async function sendToStore<T>(sent: Promise<T>): Promise<T> {
   try {
     return await sent;

@@ -27,7 +27,7 @@ export function encodeListCursor(scope: CursorScope, { afterValue, afterId, tota
 export const invalidCursor = () =>
   invalidField('cursor', 'must be empty, or the nextCursor of a page of this list with the same filters');
 
-/** Returns the position of a cursor; null for the empty one of the first page. Throws 400 on `cursor` for any other text. */
+/** Returns the position of a cursor; null for the empty one of the first page. Throws a `ValidationError` on `cursor` for any other text. */
 export function decodeListCursor(scope: CursorScope, cursor: string): ListPosition | null {
   if (cursor === '') return null;
   const bytes = Buffer.from(cursor, 'base64url');

@@ -13,7 +13,7 @@ export interface ReadDatabase {
 
 /** Limits of a request's large and slow reads. */
 export interface ReadLimits {
-  /** Waits until the request may hold large values; rejects with 429 or 503. */
+  /** Waits until the request may hold large values; rejects with `RATE_LIMITED` or `UNAVAILABLE`. */
   acquireLargeRead(): Promise<void>;
   /** Counts bytes of large values that the request holds. */
   countLargeBytes(bytes: number): void;

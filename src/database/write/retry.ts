@@ -15,7 +15,7 @@ const ATTEMPTS = 5;
  * Runs one transaction, and again in a new one when a concurrent transaction prevented it. All write transactions use this retry
  * policy. The transaction must be safe to repeat: it has no effect outside the database when it fails.
  *
- * @throws 503 `UNAVAILABLE` after the fifth attempt; any other error at once.
+ * @throws `UNAVAILABLE` after the fifth attempt; any other error at once.
  */
 export async function retryTransaction<T>(attempt: () => Promise<T>): Promise<T> {
   for (let count = 1; ; count++) {

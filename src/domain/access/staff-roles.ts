@@ -18,8 +18,8 @@ export const CONSOLE_ACTIONS = {
 export type StaffAction = keyof typeof CONSOLE_ACTIONS | AuditAction;
 
 /**
- * The lowest role that may do an action; null for what no staff user does. `recordAudit` checks it in the transaction of each change, so that no
- * change of staff is committed without its permission. ACC-27.
+ * The lowest role that may do an action; null for what no staff user does. `recordAudit` checks it in the transaction of each change, so
+ * that no change of staff is committed without its permission. ACC-27.
  */
 const LOWEST_ROLE: Partial<Record<StaffAction, StaffRole | null>> = {
   'access.read': 'VIEWER',
@@ -38,7 +38,7 @@ export function isStaffActionAllowed(role: StaffRole, action: StaffAction): bool
   return lowest != null && STAFF_ROLES.indexOf(role) >= STAFF_ROLES.indexOf(lowest);
 }
 
-/** Throws 403 unless a staff user with the role may do the action. */
+/** Throws `FORBIDDEN` unless a staff user with the role may do the action. */
 export function requireStaffAction(role: StaffRole, action: StaffAction): void {
   if (!isStaffActionAllowed(role, action)) throw forbidden(`The role ${role} does not allow ${action}.`);
 }

@@ -174,7 +174,7 @@ export async function requireUser(
   return user;
 }
 
-/** Does the same for update. Throws 409 `EDIT_CONFLICT` if the user has changed since the person saw it. */
+/** Does the same for update. Throws `EDIT_CONFLICT` if the user has changed since the person saw it. */
 export async function lockUser(context: ChangeContext, em: EntityManager, who: string): Promise<User> {
   const user = await requireUser(context, em, who, LockMode.PESSIMISTIC_WRITE);
   await requireUnchanged(context, em, user, user.id);

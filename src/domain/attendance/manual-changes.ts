@@ -18,8 +18,8 @@ interface CloseVisitRequest {
 }
 
 /**
- * Closes a visit that no gate has ended. A later sign-off for it gets 409, because manual entries are never overwritten. A visit that is
- * closed already stays as it is; with `expectedUpdatedAt` this is 409 `EDIT_CONFLICT`. ATT-26, ATT-33.
+ * Closes a visit that no gate has ended. A later sign-off for it is a conflict, because manual entries are never overwritten. A visit that
+ * is closed already stays as it is; with `expectedUpdatedAt` this is `EDIT_CONFLICT`. ATT-26, ATT-33.
  */
 export async function closeVisit(context: ChangeContext, request: CloseVisitRequest) {
   const by = requireSingleLine('by', request.by);
@@ -47,8 +47,8 @@ export async function closeVisit(context: ChangeContext, request: CloseVisitRequ
 }
 
 /**
- * Archives a visit in any state: attendance no longer counts it, and a sign-off for it gets 409. A visit that is archived already stays
- * as it is; with `expectedUpdatedAt` this is 409 `EDIT_CONFLICT`.
+ * Archives a visit in any state: attendance no longer counts it, and a sign-off for it is a conflict. A visit that is archived already stays
+ * as it is; with `expectedUpdatedAt` this is `EDIT_CONFLICT`.
  */
 export async function archiveVisit(context: ChangeContext, visitId: string) {
   return inTransaction(context, async (em, now) => {

@@ -53,8 +53,8 @@ interface ReceivedEvent {
 
 /**
  * Records one event in one transaction. Advisory locks on the ids of the event and of its sign-on serialise it, so that a sign-on and
- * its sign-offs give the same result in any order of arrival, on any number of instances (ATT-14, ATT-18, ATT-21). Throws 403
- * (ATT-7), 404 (ATT-9) and 409 (ATT-22); the rejected event is stored before the 409 (ATT-28).
+ * its sign-offs give the same result in any order of arrival, on any number of instances (ATT-14, ATT-18, ATT-21). Throws `FORBIDDEN`
+ * (ATT-7), `NOT_FOUND` (ATT-9) and conflicts (ATT-22); the rejected event is stored before the conflict (ATT-28).
  */
 export async function recordEvent(
   database: Database,

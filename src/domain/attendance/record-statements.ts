@@ -133,7 +133,7 @@ export const SETTLE_WAITING: Statement = {
     where e.id = w.id and exists (select from sign_on_event where id = $1)`,
 };
 
-/** Stores an event that is rejected with 409, or counts its repetition. */
+/** Stores an event that is rejected with a conflict, or counts its repetition. */
 export const RECORD_CONFLICT: Statement = {
   name: 'attendance.record-conflict',
   text: `insert into sign_on_conflict (created_at, updated_at, integrator_id, builder_id, project_id, digest, code,

@@ -18,7 +18,7 @@ interface ConflictDecision {
 
 /**
  * Stores what a person decided about an event that was refused. `USE_EVENT_TIME` ends the visit, open or closed by a person, when the
- * gate saw the worker leave; what a gate has recorded is not changed. Throws 409 `EDIT_CONFLICT` if another decision is stored,
+ * gate saw the worker leave; what a gate has recorded is not changed. Throws `EDIT_CONFLICT` if another decision is stored,
  * or if the visit has changed since `expectedUpdatedAt`, the latest change of the conflict and its visit that the person saw.
  * A repetition of the event by the gate is no change. CON-9.
  */
@@ -67,7 +67,7 @@ async function lockVisitOf(em: EntityManager, { id }: SignOnConflict): Promise<S
   return found?.visit_id ? lockRow(em, SignOnVisit, { id: found.visit_id }) : null;
 }
 
-/** Throws 409 if the visit has changed since the person saw it with the conflict. The conflict may have been repeated since. */
+/** Throws a conflict if the visit has changed since the person saw it with the conflict. The conflict may have been repeated since. */
 async function requireSeen(context: ChangeContext, em: EntityManager, visit: SignOnVisit): Promise<void> {
   const { expectedUpdatedAt } = context;
   if (expectedUpdatedAt === undefined || Date.parse(visit.updatedAt) <= Date.parse(expectedUpdatedAt)) return;

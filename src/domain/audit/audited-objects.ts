@@ -46,7 +46,7 @@ export const AUDITED_PROPERTIES = {
   image_host: ['host'],
   site_access: ['workerId', 'projectId', 'grantedAt', 'revokedAt'],
   visit: ['workerId', 'projectId', 'closedAt', 'archivedAt', 'closingReason'],
-  /** A gate's event that was refused with 409. */
+  /** A gate's event that was refused with a conflict. */
   conflict: ['workerId', 'projectId', 'code', 'resolution', 'resolutionReason', 'closedAt'],
   region: ['files'],
   person: ['categories', 'rows', 'storedFiles', 'texts', 'place', 'reason'],
@@ -56,8 +56,8 @@ export const AUDITED_PROPERTIES = {
 type AuditObjectType = keyof typeof AUDITED_PROPERTIES;
 
 /**
- * Audited actions: the lowest role of a staff user who may do them, null for what no staff user does, and what each records. The first half of
- * a name is the kind of the object.
+ * Audited actions: the lowest role of a staff user who may do them, null for what no staff user does, and what each records. The first half
+ * of a name is the kind of the object.
  */
 const ACTIONS = {
   'integrator.created': ['OPERATOR', 'An integrator was registered.'],

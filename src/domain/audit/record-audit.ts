@@ -52,9 +52,9 @@ const LIMITED_ACTIONS: readonly AuditAction[] = [
 export const LIMITED_CHANGES = 120;
 
 /**
- * Appends an entry to the audit log of the region, in the transaction of the change: both are committed or neither. Properties that
- * are not declared in `AUDITED_PROPERTIES` are left out, so that no secret is recorded. Throws 403 for a staff user whose role does not
- * allow the action, and 429 for a user or client that has made too many such changes. ACC-20 to ACC-22, ACC-27, LIM-28.
+ * Appends an entry to the audit log of the region, in the transaction of the change: both are committed or neither. Properties that are not
+ * declared in `AUDITED_PROPERTIES` are left out, so that no secret is recorded. Throws `FORBIDDEN` for a staff user whose role does not
+ * allow the action, and `RATE_LIMITED` for a user or client that has made too many such changes. ACC-20 to ACC-22, ACC-27, LIM-28.
  */
 export async function recordAudit(transaction: EntityManager, change: AuditedChange): Promise<void> {
   const { actor, action } = change;
@@ -88,8 +88,8 @@ export interface PersonalDataRead {
 
 /**
  * Records that a staff user reads personal data, with one entry for each person, so that each person's entries can be listed and erased,
- * and for each record that names people without an identifier.
- * The caller returns the data after the transaction is committed. Throws 403 for a role that does not allow `person.read`. ACC-20, ACC-27.
+ * and for each record that names people without an identifier. The caller returns the data after the transaction is committed. Throws
+ * `FORBIDDEN` for a role that does not allow `person.read`. ACC-20, ACC-27.
  */
 export async function recordPersonalDataRead(
   transaction: EntityManager,

@@ -6,7 +6,7 @@ export const MAX_GROUPS = 10_000;
 /** SQL that reads one row more than `MAX_GROUPS`, which shows that there are too many. */
 export const LIMIT_GROUPS = `limit ${MAX_GROUPS + 1}`;
 
-/** Returns the rows. Throws 400 for more than 10,000, so that none is missing. */
+/** Returns the rows. Throws a `ValidationError` for more than 10,000, so that none is missing. */
 export function requireFewGroups<Row>(rows: Row[]): Row[] {
   if (rows.length > MAX_GROUPS) throw invalidField('builderId', `has more than ${MAX_GROUPS} projects or cost codes`);
   return rows;

@@ -32,8 +32,8 @@ export function encodeEventCursor(
 }
 
 /**
- * Returns the position of a cursor. Throws 400 for a text that is no cursor of the region, and 410 for a cursor of another epoch, of days that
- * were dropped, or from behind the end of the log, which a promotion has shortened.
+ * Returns the position of a cursor. Throws a `ValidationError` for a text that is no cursor of the region, and `CURSOR_EXPIRED` for a
+ * cursor of another epoch, of days that were dropped, or from behind the end of the log, which a promotion has shortened.
  */
 export function decodeEventCursor(region: RegionId, state: LogState, cursor: string): LogPosition {
   const bytes = Buffer.from(cursor, 'base64url');

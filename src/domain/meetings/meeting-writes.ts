@@ -115,7 +115,7 @@ export async function acquireNotesWrite({ database }: MeetingContext, meetingId:
   if (size > LARGE_NOTES) await limits.acquireLargeWrite(size);
 }
 
-/** Returns the meeting and locks its row until the transaction ends. Throws 404 if the builder has no such meeting. */
+/** Returns the meeting and locks its row until the transaction ends. Throws `NOT_FOUND` if the builder has no such meeting. */
 export async function lockMeeting(em: EntityManager, builderId: string, id: string): Promise<Meeting> {
   const meeting = await em.findOne(Meeting, { id, builderId }, { lockMode: LockMode.PESSIMISTIC_WRITE });
   if (!meeting) throw notFound('Meeting');
@@ -138,7 +138,7 @@ export function applyChanges<T extends { updatedAt: string }>(
 }
 
 /**
- * Replaces the notes of a meeting with a person's text. Throws 409 if the meeting changed since `expectedUpdatedAt` (MTG-23 to
+ * Replaces the notes of a meeting with a person's text. Throws a conflict if the meeting changed since `expectedUpdatedAt` (MTG-23 to
  * MTG-25).
  */
 export async function updateMeetingNotes(

@@ -67,7 +67,7 @@ function toSyncedNotes(meeting: Meeting, note: MeetingNote): Partial<Meeting> {
 }
 
 /**
- * Throws 409 if the notes become too long (MTG-21).
+ * Throws a conflict if the notes become too long (MTG-21).
  *
  * @param before previous length; notes may always become shorter.
  */

@@ -22,7 +22,7 @@ export async function lockPhotos(
 }
 
 /**
- * Throws 409 `ATTACHMENT_CONFLICT` with the blocks whose photo is not among the photos, or belongs to another project than the report
+ * Throws `ATTACHMENT_CONFLICT` with the blocks whose photo is not among the photos, or belongs to another project than the report
  * (PRP-14).
  */
 export function requirePhotos(

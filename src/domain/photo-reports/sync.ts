@@ -114,7 +114,7 @@ function toReplayResult({ stored, pages }: StoredFacts): SyncPhotoReportResult {
   return { status, idempotent: true, photoReportId: id, pageId: pages![ROOT]!, sourceRevision };
 }
 
-/** Throws 400 if the user is not a member of the builder or the scheme of the link is not permitted. */
+/** Throws a `ValidationError` if the user is not a member of the builder or the scheme of the link is not permitted. */
 function requireUserAndLinkScheme(
   { mappedAdminUserId, sourceDeepLink }: SyncPhotoReportInput,
   { userIsMember, schemes }: StoredFacts,

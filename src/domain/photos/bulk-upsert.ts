@@ -51,8 +51,9 @@ async function prepare(context: OperationContext, page: SyncedPage, input: BulkU
 }
 
 /**
- * Returns the given folder if it accepts photos of the project. Returns null for a folder that a sync created for the same page and
- * that is archived or in a former project, because clients repeat the id that they received (PHO-29). Throws 404 or 400 otherwise.
+ * Returns the given folder if it accepts photos of the project. Returns null for a folder that a sync created for the same page and that is
+ * archived or in a former project, because clients repeat the id that they received (PHO-29). Throws `NOT_FOUND` or a `ValidationError`
+ * otherwise.
  */
 async function findUsableFolder(
   { database }: OperationContext,

@@ -54,7 +54,7 @@ export function archivePhoto({ clock, database }: OperationContext, target: Targ
   });
 }
 
-/** Locks the folder for the photo. A 404 for the photo precedes errors of the folder. */
+/** Locks the folder for the photo. A missing photo precedes errors of the folder. */
 async function lockTargetFolder(em: EntityManager, { builderId, photoId }: Target, id: string): Promise<PhotoFolder> {
   const photo = await requireFound(
     em.findOne(Photo, { id: photoId, ...WRITABLE, builderId }, { disableIdentityMap: true }),

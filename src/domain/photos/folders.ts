@@ -48,7 +48,7 @@ export async function createFolder(
   });
 }
 
-/** Renames or moves a folder. Throws 409 if it would become its own ancestor. */
+/** Renames or moves a folder. Throws a conflict if it would become its own ancestor. */
 export async function updateFolder(
   context: OperationContext,
   target: Target,
@@ -77,7 +77,7 @@ export async function updateFolder(
   });
 }
 
-/** Deletes a folder without active photos and folders; throws 409 otherwise. */
+/** Deletes a folder without active photos and folders; throws a conflict otherwise. */
 export async function deleteFolder({ clock, database }: OperationContext, target: Target): Promise<PhotoFolder> {
   return database.transaction(async (em) => {
     const folder = await lockActiveFolder(em, target);

@@ -6,7 +6,7 @@ import type { OperationContext } from '../operation-context.ts';
 import { projects } from '../readers/project.reader.ts';
 import { requireFound } from '../require-found.ts';
 
-/** Throws 404 unless the project belongs to the builder. */
+/** Throws `NOT_FOUND` unless the project belongs to the builder. */
 export async function requireProject(
   { database }: OperationContext,
   builderId: string,
@@ -16,8 +16,8 @@ export async function requireProject(
 }
 
 /**
- * Returns the folder, locked against deletion until the transaction ends. Throws 404 unless it belongs to the builder, and 400 if it
- * is in another project. A folder without a project accepts photos and folders of all projects.
+ * Returns the folder, locked against deletion until the transaction ends. Throws `NOT_FOUND` unless it belongs to the builder, and a
+ * `ValidationError` if it is in another project. A folder without a project accepts photos and folders of all projects.
  */
 export async function lockFolderForProject(
   em: EntityManager,

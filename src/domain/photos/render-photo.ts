@@ -52,9 +52,9 @@ const MAX_MISSES = 3;
 const MAX_RENDITION_BYTES = 16 * 1024 * 1024;
 
 /**
- * Renders the photo unless it was rendered before. Of concurrent calls, on any instance, one renders. Rejects with 404 for a photo that no
- * longer exists with these bytes, with 429 or 503 when there is no capacity, and with 503 after 10 seconds, and for a photo that is tried
- * again later. A decode that has begun is completed.
+ * Renders the photo unless it was rendered before. Of concurrent calls, on any instance, one renders. Rejects with `NOT_FOUND` for a photo
+ * that no longer exists with these bytes, with `RATE_LIMITED` or `UNAVAILABLE` when there is no capacity, and with the latter after 10
+ * seconds, and for a photo that is tried again later. A decode that has begun is completed.
  *
  * @param signal ends the wait; rejects with its reason.
  */
@@ -158,7 +158,7 @@ const RENEW: Statement = {
 
 /**
  * Renders the photo of a rendition that is not stored, for a URL that was signed before. Returns the size of the placeholder to answer
- * where the photo cannot be rendered, else null. Throws 404 where the photo no longer exists or has other bytes.
+ * where the photo cannot be rendered, else null. Throws `NOT_FOUND` where the photo no longer exists or has other bytes.
  *
  * @param signal ends the wait; rejects with its reason.
  */

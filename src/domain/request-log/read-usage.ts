@@ -50,7 +50,7 @@ const SELECT_BY_INTEGRATOR: Statement = {
     where date between $1::date and $2::date and integrator_id = any($3::text[]) group by integrator_id`,
 };
 
-/** Returns the days with requests. Throws 400 for more than 20,000 days of integrators. */
+/** Returns the days with requests. Throws a `ValidationError` for more than 20,000 days of integrators. */
 export async function readUsage(
   database: ReadDatabase,
   { since, until, integratorId }: UsageRange & { integratorId: string | null },

@@ -29,7 +29,7 @@ const COUNTED = 'consumed_at is null and released_at is null';
 const toOwnerSql = (integratorId: string | null) => `integrator_id ${integratorId === null ? 'is null' : '= ?'}`;
 const toOwnerValues = (integratorId: string | null) => (integratorId === null ? [] : [integratorId]);
 
-/** Throws 429 if the additional bytes exceed the quota. Takes no lock; used to reject a body before it is received. */
+/** Throws `UPLOAD_QUOTA` if the additional bytes exceed the quota. Takes no lock; used to reject a body before it is received. */
 export async function requireQuota(context: OperationContext, bytes: number): Promise<void> {
   await retryAfterFreeingQuota(context, () => requireWithinQuota(context.database.fork(), context, bytes));
 }
@@ -50,8 +50,8 @@ export async function retryAfterFreeingQuota(context: OperationContext, work: ()
 }
 
 /**
- * Throws 429 if the additional bytes exceed the quota. Holds a lock of the integrator until the transaction ends, so that concurrent
- * uploads cannot exceed it together; consuming an upload takes no lock, because it only lowers the usage (UPL-27).
+ * Throws `UPLOAD_QUOTA` if the additional bytes exceed the quota. Holds a lock of the integrator until the transaction ends, so that
+ * concurrent uploads cannot exceed it together; consuming an upload takes no lock, because it only lowers the usage (UPL-27).
  */
 export async function reserveQuota(em: EntityManager, context: OperationContext, bytes: number): Promise<void> {
   await acquireRecordLock(em, `upload usage ${context.caller.integratorId ?? ''}`);

@@ -57,7 +57,8 @@ export async function createUploadIntent(
 }
 
 /**
- * Stores uploads, all or none. Each may then be used once, by this integrator for this builder. Throws 429 if they exceed the quota.
+ * Stores uploads, all or none. Each may then be used once, by this integrator for this builder. Throws `UPLOAD_QUOTA` if they exceed the
+ * quota.
  *
  * @param expiresAt expiry of the upload URL; null if the bytes are stored.
  */

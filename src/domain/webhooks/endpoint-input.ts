@@ -18,7 +18,10 @@ export interface EndpointChanges extends Partial<NewEndpoint> {
   status?: WebhookEndpointSwitch | null;
 }
 
-/** Throws 400 with every field that cannot be used: a URL that is not allowed, a type that there is not, a builder that is not connected. */
+/**
+ * Throws a `ValidationError` with every field that cannot be used: a URL that is not allowed, a type that there is not, a builder that is
+ * not connected.
+ */
 export async function checkEndpointInput(
   { webhooks }: Pick<WebhookContext, 'webhooks'>,
   em: EntityManager,

@@ -40,7 +40,7 @@ export interface EndpointWithSecret {
 
 /**
  * Creates an endpoint, which receives the events from now on. The same request again returns the endpoint that is there, without its
- * secret (WHK-4). Throws 400 for input that cannot be used and 409 for more than 20 endpoints.
+ * secret (WHK-4). Throws a `ValidationError` for input that cannot be used and a conflict for more than 20 endpoints.
  */
 export async function createEndpoint(
   context: WebhookChangeContext,
@@ -92,7 +92,7 @@ export async function listEndpoints({ database }: WebhookContext, integratorId?:
   return toShownEndpoints(em, await findEndpoints(em, integratorId));
 }
 
-/** Returns the endpoint; throws 404. */
+/** Returns the endpoint; throws `NOT_FOUND`. */
 export async function getEndpoint({ database }: WebhookContext, key: EndpointKey): Promise<WebhookEndpoint> {
   const em = database.fork();
   return toShownEndpoint(em, await requireEndpoint(em, key));
@@ -131,7 +131,7 @@ export async function updateEndpoint(
   });
 }
 
-/** Throws 409 while the client is disabled that created the endpoint: it receives nothing then (WHK-7). */
+/** Throws a conflict while the client is disabled that created the endpoint: it receives nothing then (WHK-7). */
 async function requireEnabledClient(em: EntityManager, { clientId }: WebhookEndpoint): Promise<void> {
   if (await em.findOne(OAuthClient, { id: clientId, disabledAt: { $ne: null } }, { fields: ['id'] })) {
     throw conflict('CLIENT_DISABLED', 'The client that created the endpoint is disabled.');
@@ -200,7 +200,7 @@ export const listSigningSecrets = (
   now: number,
 ): string[] => [secret, ...previousSecrets.filter(({ until }) => now < Date.parse(until)).map((each) => each.secret)];
 
-/** Returns the secrets that sign a delivery now, the newest first. Throws 409 where no configured key decrypts one of them. */
+/** Returns the secrets that sign a delivery now, the newest first. Throws a conflict where no configured key decrypts one of them. */
 export function signingSecrets(
   { clock, webhooks }: Pick<WebhookContext, 'clock' | 'webhooks'>,
   endpoint: WebhookEndpoint,
@@ -215,8 +215,8 @@ export function signingSecrets(
 }
 
 /**
- * Returns the endpoint as it is stored, to one who may manage it; throws 404, and 403 to a caller without a scope that its client has: what
- * the endpoint receives would reach the caller (WHK-2).
+ * Returns the endpoint as it is stored, to one who may manage it; throws `NOT_FOUND`, and `INSUFFICIENT_SCOPE` to a caller without a scope
+ * that its client has: what the endpoint receives would reach the caller (WHK-2).
  */
 export async function requireManageableEndpoint(
   em: EntityManager,
@@ -235,7 +235,7 @@ export async function requireManageableEndpoint(
   return endpoint;
 }
 
-/** Returns the endpoint as it is stored; throws 404. */
+/** Returns the endpoint as it is stored; throws `NOT_FOUND`. */
 export async function requireEndpoint(
   em: EntityManager,
   key: EndpointKey,

@@ -26,8 +26,8 @@ const FORGET_RETRIES = `delete from webhook_delivery where endpoint_id = ? and s
   and (leased_until is null or leased_until < clock_timestamp())`;
 
 /**
- * Delivers the events after a cursor of the feed again, before those that come (WHK-15). Throws 400 for a cursor that is none, 410 for one
- * that has expired, and 409 while another replay is running or while nothing is delivered.
+ * Delivers the events after a cursor of the feed again, before those that come (WHK-15). Throws a `ValidationError` for a cursor that is
+ * none, `CURSOR_EXPIRED` for one that has expired, and a conflict while another replay is running or while nothing is delivered.
  */
 export async function startReplay(context: WebhookChangeContext, key: EndpointKey, after: string): Promise<Replay> {
   const { clock, database } = context;
