@@ -92,7 +92,13 @@ beforeAll(async () => {
     photo: {
       columns: {
         ...{ project_id: pickSql('p', [...projects, null]), folder_id: pickSql('f', [...folders, null]) },
-        ...{ file_name: `'a'`, content_type: `'image/jpeg'`, key: `'k' || n`, file_size: '1', sort_date: 'now()' },
+        ...{
+          file_name: `'a'`,
+          content_type: `'image/jpeg'`,
+          key: `'photos/' || $1 || '/' || n`,
+          file_size: '1',
+          sort_date: 'now()',
+        },
         ...{ source: pickSql('s', ['GALLERY', 'SITE_DIARY']), archived_at: 'case when n % 7 = 0 then now() end' },
       },
       filters: {

@@ -74,9 +74,9 @@ class RunContext {
   async stored(): Promise<Json[]> {
     return sql(
       `select split_part(r.source_external_id, '-', 1) as report, r.source_revision as revision, r.status,
-        r.archived_at is not null as archived, i.name as owner, r.content -> 'page' -> 'blocks' -> 0 ->> 'sourceBlockId' as content,
+        r.archived_at is not null as archived, c.name as owner, r.content -> 'page' -> 'blocks' -> 0 ->> 'sourceBlockId' as content,
         (select json_agg(array_to_string(p.path, '/') order by p.path) from photo_report_page p where p.report_id = r.id) as paths
-      from photo_report r join integrator i on i.id = r.integrator_id
+      from photo_report r join oauth_client c on c.integrator_id = r.integrator_id and c.name in ('A', 'C')
       where r.source_app = 'model' and r.source_external_id like ? order by 1`,
       [`%-${this.#run}`],
     );
