@@ -1,5 +1,5 @@
 import { MAX_FIELD_ERRORS, shortenName } from '../src/shared/errors.ts';
-import { isObject } from '../src/shared/is-object.ts';
+import { isObject } from './is-object.ts';
 
 /** Returns whether PostgreSQL can store the text. */
 export function isCleanText(value: string): boolean {

@@ -1,5 +1,5 @@
-import { isObject } from '../src/shared/is-object.ts';
 import { ID_PREFIXES, type IdKind, idPattern } from './ids.ts';
+import { isObject } from './is-object.ts';
 import { findJsonProblems, isCleanText, JsonValueError, UNCLEAN } from './json-problems.ts';
 import { fail, hasLength, integerFromText, STANDARDS, scalar } from './scalar.ts';
 

@@ -9,8 +9,8 @@ import { EventFilter, type EventSelection } from '../../src/domain/events/event-
 import { type LogPage, type LogPosition, readHead, readLogPage } from '../../src/domain/events/event-log.ts';
 import { toPublicEvent } from '../../src/domain/events/event-types.ts';
 import { selectLogDatabase } from '../../src/domain/events/log-history.ts';
+import { EVENT_PAGE_COST } from '../../src/limits/response-meter.ts';
 import { invalidField } from '../../src/shared/errors.ts';
-import { EVENT_PAGE_COST } from '../../src/shared/response-meter.ts';
 import { EventCursor, EventLimit, EventType, EventWait, MAX_EVENTS } from './event.scalars.ts';
 import { EventPage } from './event.type.ts';
 

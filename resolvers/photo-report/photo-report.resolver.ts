@@ -21,7 +21,7 @@ import {
 } from '../../src/domain/readers/photo-report.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
 import { requireFound } from '../../src/domain/require-found.ts';
-import { parseJsonInSlices } from '../../src/shared/parse-json.ts';
+import { parseJsonInSlices } from '../../src/limits/parse-json.ts';
 import { pageEdge, recordEdge } from '../edges.ts';
 
 const PhotoReportPage = createPageType(PhotoReport);

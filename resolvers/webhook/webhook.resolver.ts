@@ -18,7 +18,7 @@ import {
 import { startReplay } from '../../src/domain/webhooks/replay.ts';
 import { sendTestEvent } from '../../src/domain/webhooks/test-event.ts';
 import type { EndpointKey, WebhookChangeContext } from '../../src/domain/webhooks/webhook-context.ts';
-import { WEBHOOK_TEST_COST } from '../../src/shared/fair-shares.ts';
+import { WEBHOOK_TEST_COST } from '../../src/limits/fair-shares.ts';
 import { EventCursor } from '../event/event.scalars.ts';
 import { CreateWebhookEndpointArgs, DeliveryArgs, UpdateWebhookEndpointArgs } from './webhook.input.ts';
 import { WebhookDeliveryPage, WebhookEndpointWithSecret, WebhookReplay, WebhookTestResult } from './webhook.type.ts';

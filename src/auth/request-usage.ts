@@ -2,10 +2,10 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { DatabaseLimits } from '../database/database.ts';
-import type { Release } from '../shared/fair-semaphore.ts';
-import { type FairShares, KIB } from '../shared/fair-shares.ts';
-import { ResponseMeter, SLOW_READ_COST } from '../shared/response-meter.ts';
-import { inSlices } from '../shared/time-slice.ts';
+import type { Release } from '../limits/fair-semaphore.ts';
+import { type FairShares, KIB } from '../limits/fair-shares.ts';
+import { ResponseMeter, SLOW_READ_COST } from '../limits/response-meter.ts';
+import { inSlices } from '../limits/time-slice.ts';
 import type { Caller } from './caller.ts';
 import { splitJson } from './json-chunks.ts';
 

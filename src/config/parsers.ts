@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { MIN_CONNECTIONS } from '../shared/connection-split.ts';
+import { MIN_CONNECTIONS } from '../limits/connection-split.ts';
 import { parseSessionTarget, splitAddresses } from '../shared/postgres-url.ts';
 import { quoteValue } from './quote-value.ts';
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { DEFAULT_CONNECTIONS } from '../shared/connection-split.ts';
+import { DEFAULT_CONNECTIONS } from '../limits/connection-split.ts';
 import {
   createChoiceParser,
   InvalidValue,

@@ -1,10 +1,10 @@
 import { ID_PREFIXES, type IdKind, idPattern } from '../../schema/ids.ts';
 import { formatFieldPath } from '../../schema/input.ts';
+import { isObject } from '../../schema/is-object.ts';
 import { findJsonProblems, INEXACT_NUMBER, isCleanText, isExactNumber, UNCLEAN } from '../../schema/json-problems.ts';
 import { toInstant } from '../../schema/scalars.ts';
 import { parseDeepLinkScheme, parseEmailAddress, toStoredEmail } from '../domain/access/access-values.ts';
 import { InvalidInputError } from '../domain/access/invalid-input-error.ts';
-import { isObject } from '../shared/is-object.ts';
 
 /** Reports one problem of a row; `path` is the field and the path within it: `integrations[0].type`. */
 type ReportProblem = (path: string, message: string) => void;

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
+import { isObject } from '../../schema/is-object.ts';
 import { MAX_FIELD_ERRORS } from '../shared/errors.ts';
-import { isObject } from '../shared/is-object.ts';
 import type { Column, FileMapping } from './file-mapping.ts';
 import { type LineHandler, MAX_LINE_BYTES } from './line-splitter.ts';
 

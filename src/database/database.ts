@@ -1,6 +1,6 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type pg from 'pg';
-import { type ConnectionSplit, splitConnections } from '../shared/connection-split.ts';
+import { type ConnectionSplit, splitConnections } from '../limits/connection-split.ts';
 import { DurationCounts } from '../shared/duration-counts.ts';
 import type { RegionId } from '../shared/regions.ts';
 import { createOrm } from './orm.ts';

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import { Database, type Databases } from '../database/database.ts';
 import { findUnsupportedSettings, READER_SETTINGS } from '../database/pool/session-settings.ts';
-import { splitConnections } from '../shared/connection-split.ts';
+import { splitConnections } from '../limits/connection-split.ts';
 import { mapRegions, REGIONS } from '../shared/regions.ts';
 import { type Cluster, ClusterError, type ClusterOptions, openCluster, openClusterForCommand } from './cluster.ts';
 

@@ -1,7 +1,7 @@
 import type { Outcome } from '../../schema/rest.ts';
 import type { Database } from '../database/database.ts';
+import type { FairShares } from '../limits/fair-shares.ts';
 import type { Clock } from '../shared/clock.ts';
-import type { FairShares } from '../shared/fair-shares.ts';
 import type { RegionId } from '../shared/regions.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { WebhookTools } from './webhooks/webhook-context.ts';

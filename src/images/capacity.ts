@@ -1,5 +1,5 @@
+import type { Release } from '../limits/fair-semaphore.ts';
 import { ApiError, unavailable } from '../shared/errors.ts';
-import type { Release } from '../shared/fair-semaphore.ts';
 
 /** Maximum milliseconds that an image waits for its check. */
 export const MAX_WAIT_MS = 10_000;

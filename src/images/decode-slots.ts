@@ -1,5 +1,5 @@
-import type { Release } from '../shared/fair-semaphore.ts';
-import type { FairShares } from '../shared/fair-shares.ts';
+import type { Release } from '../limits/fair-semaphore.ts';
+import type { FairShares } from '../limits/fair-shares.ts';
 import { acquireInTime } from './capacity.ts';
 import { SMALL_PIXELS } from './decode.ts';
 import { countPixels, type ImageHeader } from './header.ts';

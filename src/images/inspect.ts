@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Release } from '../shared/fair-semaphore.ts';
+import type { Release } from '../limits/fair-semaphore.ts';
 import { DECODE_SECONDS, decodeImage, TOO_SLOW } from './decode.ts';
 import { acquireDecodeSlot, type DecodeShare } from './decode-slots.ts';
 import { readCaptureDate } from './exif.ts';

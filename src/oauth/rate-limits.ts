@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import type { RateLimiter } from '../auth/rate-limiter.ts';
 import type { Databases } from '../database/database.ts';
+import { toNetwork } from '../network/client-network.ts';
 import { ApiError } from '../shared/errors.ts';
-import { toNetwork } from '../shared/network.ts';
 import type { OAuthDependencies } from './dependencies.ts';
 
 /** Links for choosing a password that one network can request. OAU-45. */

@@ -9,11 +9,11 @@ import {
   isScalarType,
 } from 'graphql';
 import { formatFieldPath, toFieldErrors } from '../../schema/input.ts';
+import { isObject } from '../../schema/is-object.ts';
 import type { Operation } from '../../schema/route-table.ts';
 import { integerFromText, parseBoolean } from '../../schema/scalar.ts';
 import { type AddErrors, type NamedArgument, parseArguments, toNamedArgument } from '../graphql/engine/arguments.ts';
 import { type FieldError, invalidField, notFound } from '../shared/errors.ts';
-import { isObject } from '../shared/is-object.ts';
 
 /** Request values that an operation's arguments are taken from. */
 export interface RawInput {

@@ -7,7 +7,7 @@ import {
   internet,
   type Network,
   requireAllowedHost,
-} from '../shared/guarded-network.ts';
+} from '../network/guarded-network.ts';
 import { traceHeaders } from '../shared/tracing.ts';
 import { SizeLimitError, type Spool, type SpooledFile } from './spool.ts';
 

@@ -4,7 +4,7 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { paceChunk } from '../shared/paced-chunks.ts';
+import { paceChunk } from '../limits/paced-chunks.ts';
 import { processStart, readMachineId } from '../shared/process-identity.ts';
 
 /** A stream with more bytes than allowed. */

@@ -4,7 +4,7 @@ import { getOperationAST, parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { estimateCost } from '../../src/graphql/engine/cost.ts';
-import { MAX_COST } from '../../src/shared/response-meter.ts';
+import { MAX_COST } from '../../src/limits/response-meter.ts';
 import { type Service, startService } from '../support/harness.ts';
 
 /** The dashboard queries of docs/graphql.md, by their operation's name. */

@@ -18,7 +18,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { compileOperation } from '../../src/graphql/engine/compile-operation.ts';
 import type { FieldEdge } from '../../src/graphql/engine/resolver-factories.ts';
-import { ResponseMeter } from '../../src/shared/response-meter.ts';
+import { ResponseMeter } from '../../src/limits/response-meter.ts';
 
 const SDL = `
   type Query { node(seed: Int! = 1): Node sure(seed: Int! = 2): Node! many(seed: Int! = 3): [Node!]! word: String }

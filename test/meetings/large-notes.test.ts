@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RequestUsage } from '../../src/auth/request-usage.ts';
 import { updateMeeting } from '../../src/domain/meetings/meeting-writes.ts';
-import { createFairShares } from '../../src/shared/fair-shares.ts';
+import { createFairShares } from '../../src/limits/fair-shares.ts';
 import { type Service, startService } from '../support/harness.ts';
 
 let service: Service;

@@ -4,7 +4,7 @@ import type { GalleryPhoto } from '../../resolvers/photo/gallery.input.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { loadConfig } from '../../src/config.ts';
 import { prepareImages } from '../../src/domain/photos/gallery-images.ts';
-import { createFairShares } from '../../src/shared/fair-shares.ts';
+import { createFairShares } from '../../src/limits/fair-shares.ts';
 import { openStorages } from '../../src/storage/storage.ts';
 import { type BuilderClient, createBuilderClient, type UploadReference } from '../support/builder-client.ts';
 import { BASE_URL, type Service, startService, TOKEN_KEY } from '../support/harness.ts';

@@ -6,7 +6,7 @@ import { toRenditionKey } from '../../src/domain/photos/renditions.ts';
 import { ShareCursor } from '../../src/domain/photos/share-cursor.ts';
 import { createRenderProcess, type RenderProcess, renderCounts } from '../../src/images/render.ts';
 import { WorkerProcess } from '../../src/images/worker-process.ts';
-import { createFairShares } from '../../src/shared/fair-shares.ts';
+import { createFairShares } from '../../src/limits/fair-shares.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';

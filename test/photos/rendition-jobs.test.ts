@@ -9,7 +9,7 @@ import { ShareCursor } from '../../src/domain/photos/share-cursor.ts';
 import { sweep } from '../../src/domain/uploads/sweep.ts';
 import type { RenderProcess } from '../../src/images/render.ts';
 import { WorkerProcessError } from '../../src/images/worker-process.ts';
-import { createFairShares } from '../../src/shared/fair-shares.ts';
+import { createFairShares } from '../../src/limits/fair-shares.ts';
 import { openStorages, type Storages } from '../../src/storage/storage.ts';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { BASE_URL, type Service, startService, TOKEN_KEY } from '../support/harness.ts';

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ensureRenditions } from '../../src/domain/photos/render-photo.ts';
 import { type RenderedPhoto, toRenditionKey } from '../../src/domain/photos/renditions.ts';
-import { createFairShares, type FairShares } from '../../src/shared/fair-shares.ts';
+import { createFairShares, type FairShares } from '../../src/limits/fair-shares.ts';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { useLongerTimeLimits } from '../support/longer-time-limits.ts';

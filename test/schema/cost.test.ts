@@ -2,7 +2,7 @@ import { getIntrospectionQuery, getOperationAST, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { createCachedCostEstimate, estimateCost } from '../../src/graphql/engine/cost.ts';
-import { MAX_COST, MAX_RESPONSE_BYTES, ResponseMeter } from '../../src/shared/response-meter.ts';
+import { MAX_COST, MAX_RESPONSE_BYTES, ResponseMeter } from '../../src/limits/response-meter.ts';
 
 const schema = buildServiceSchema();
 

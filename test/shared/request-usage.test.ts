@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CHUNKED_BYTES, installRequestUsage, RequestUsage, sendJson } from '../../src/auth/request-usage.ts';
 import { DocumentStore } from '../../src/graphql/server/document-store.ts';
 import { limitPipelining } from '../../src/http/limits/slow-clients.ts';
-import { createFairShares } from '../../src/shared/fair-shares.ts';
+import { createFairShares } from '../../src/limits/fair-shares.ts';
 import { untilClosed } from '../support/until-closed.ts';
 
 describe('a request of a share that is full', () => {

@@ -3,8 +3,8 @@ import { text } from 'node:stream/consumers';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { UploadRoom } from '../../src/http/storage/upload-room.ts';
-import type { FairSemaphore } from '../../src/shared/fair-semaphore.ts';
-import { createFairShares } from '../../src/shared/fair-shares.ts';
+import type { FairSemaphore } from '../../src/limits/fair-semaphore.ts';
+import { createFairShares } from '../../src/limits/fair-shares.ts';
 import { untilClosed } from '../support/until-closed.ts';
 
 const MIB = 1024 * 1024;

@@ -1,7 +1,7 @@
 import { parse as parseQuery } from 'node:querystring';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FairSemaphore } from '../../src/shared/fair-semaphore.ts';
-import { createFairShares } from '../../src/shared/fair-shares.ts';
+import { FairSemaphore } from '../../src/limits/fair-semaphore.ts';
+import { createFairShares } from '../../src/limits/fair-shares.ts';
 import { createUploadKey } from '../../src/storage/keys.ts';
 import { type SignedUrlClaims, UrlSigner } from '../../src/storage/url-signer.ts';
 import { createBuilderClient } from '../support/builder-client.ts';

@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough, type Transform } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { paceChunk } from '../../src/shared/paced-chunks.ts';
+import { paceChunk } from '../../src/limits/paced-chunks.ts';
 import { Spool } from '../../src/storage/spool.ts';
 import { EXIT_WITH_PARENT, STDIO_WITH_PARENT } from '../support/exit-with-parent.ts';
 

@@ -108,6 +108,14 @@ const LAYERS: readonly (readonly Module[])[] = [
   [{ name: 'config', about: 'Settings from the environment', paths: ['src/config.ts', 'src/config/'] }],
   [
     {
+      name: 'limits',
+      about: 'Fair shares of callers, paced work, the cost of responses, turns of the event loop',
+      paths: ['src/limits/'],
+    },
+    { name: 'network', about: 'Addresses of clients, and requests to other hosts', paths: ['src/network/'] },
+  ],
+  [
+    {
       name: 'console-browser',
       about: 'The pages of the staff console, and their build: imports nothing of the service',
       paths: ['src/console/browser/', 'src/console/build/'],
@@ -115,7 +123,7 @@ const LAYERS: readonly (readonly Module[])[] = [
     {
       name: 'shared',
       about:
-        'Errors, ids, clock, canonical JSON, fair semaphores, worker threads and processes: imports nothing of the service',
+        'Errors, regions, clock, secrets, folders, jobs, worker threads and processes: imports nothing of the service',
       paths: ['src/shared/'],
     },
   ],

@@ -8,8 +8,8 @@ import { AccessTokens } from '../../src/auth/access-tokens.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
 import type { DemoClient, DemoUser } from '../../src/demo/demo-file.ts';
+import type { Network } from '../../src/network/guarded-network.ts';
 import type { Clock } from '../../src/shared/clock.ts';
-import type { Network } from '../../src/shared/guarded-network.ts';
 import { REGIONS, type RegionId } from '../../src/shared/regions.ts';
 import { createDatabase } from '../setup/database.ts';
 

@@ -5,7 +5,7 @@ import Fastify from 'fastify';
 import { loadConfig } from '../../src/config.ts';
 import { installErrorHandler } from '../../src/http/errors.ts';
 import { registerStorage, type SignedUrlLimits } from '../../src/http/storage/signed-urls.ts';
-import { createFairShares } from '../../src/shared/fair-shares.ts';
+import { createFairShares } from '../../src/limits/fair-shares.ts';
 import { openStorages, type Storages } from '../../src/storage/storage.ts';
 import { BASE_URL, type Service, TOKEN_KEY } from './harness.ts';
 import { freePort } from './ports.ts';

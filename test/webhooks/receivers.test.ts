@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ReceiverClient } from '../../src/domain/webhooks/receiver-client.ts';
-import { internet } from '../../src/shared/guarded-network.ts';
+import { internet } from '../../src/network/guarded-network.ts';
 import { WebhookReceiver } from '../support/webhook-receiver.ts';
 
 let receiver: WebhookReceiver;

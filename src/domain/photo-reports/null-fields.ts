@@ -1,4 +1,4 @@
-import { isObject } from '../../shared/is-object.ts';
+import { isObject } from '../../../schema/is-object.ts';
 
 /** Fields with free-form objects, in which null is data. */
 const FREE_FORM = new Set(['contentMetadata', 'sharingMetadata', 'properties']);

@@ -1,7 +1,7 @@
 import { BlockType, ImageStatus } from '../../../schema/enums.ts';
+import { isObject } from '../../../schema/is-object.ts';
 import { INEXACT_NUMBER, isExactNumber } from '../../../schema/json-problems.ts';
 import type { FieldError } from '../../shared/errors.ts';
-import { isObject } from '../../shared/is-object.ts';
 import { formatRange, LIMITS, PATTERNS, SCHEMA_VERSION } from './limits.ts';
 import { findPreparedPage, PreparedPage } from './prepared-page.ts';
 import { validateItems, validateRichText, validateUnique } from './rich-text.ts';

@@ -8,8 +8,8 @@ import type {
   ReportText,
   RichTextRun,
 } from '../../../entities/report-tree.type.ts';
-import { parseJsonInSlices } from '../../shared/parse-json.ts';
-import { TimeSlice } from '../../shared/time-slice.ts';
+import { parseJsonInSlices } from '../../limits/parse-json.ts';
+import { TimeSlice } from '../../limits/time-slice.ts';
 import type { ReportContent, StoredContent } from '../readers/photo-report.reader.ts';
 import type { Block, PageDocument, RichTextRun as RichTextRunInput } from './report-inputs.ts';
 

@@ -1,4 +1,5 @@
 import { formatFieldPath } from '../../../schema/input.ts';
+import { isObject } from '../../../schema/is-object.ts';
 import {
   findJsonProblems,
   INEXACT_NUMBER,
@@ -7,7 +8,6 @@ import {
   UNCLEAN,
 } from '../../../schema/json-problems.ts';
 import { type FieldError, MAX_FIELD_ERRORS, shortenName } from '../../shared/errors.ts';
-import { isObject } from '../../shared/is-object.ts';
 import { formatRange, hasLengthWithin, LIMITS, type Limit } from './limits.ts';
 
 export type Fields = Record<string, unknown>;

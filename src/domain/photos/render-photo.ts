@@ -13,8 +13,8 @@ import {
   renderImage,
 } from '../../images/render.ts';
 import { BadImage, InterruptedDecode } from '../../images/types.ts';
+import type { FairShares } from '../../limits/fair-shares.ts';
 import { notFound, unavailable } from '../../shared/errors.ts';
-import type { FairShares } from '../../shared/fair-shares.ts';
 import type { Storage } from '../../storage/storage.ts';
 import {
   type Claim,

@@ -1,6 +1,6 @@
 import type { Databases } from '../../database/database.ts';
 import { NoCapacityError } from '../../images/capacity.ts';
-import type { FairShares } from '../../shared/fair-shares.ts';
+import type { FairShares } from '../../limits/fair-shares.ts';
 import { REGIONS } from '../../shared/regions.ts';
 import type { Storages } from '../../storage/storage.ts';
 import { repeatTask, type TaskLog } from '../repeated-task.ts';

@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Erasure, type ErasurePlace } from '../../../entities/erasure.entity.ts';
 import type { NoteBlock } from '../../../entities/meeting.entity.ts';
+import { isObject } from '../../../schema/is-object.ts';
 import { executeBound } from '../../database/write/execute-bound.ts';
-import { isObject } from '../../shared/is-object.ts';
 import { InvalidInputError } from '../access/invalid-input-error.ts';
 import { canonicalJson, createFingerprint } from '../canonical-json.ts';
 import { type ChangeContext, inTransaction } from '../change-context.ts';

@@ -1,7 +1,6 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
-import { limitChunks, stopParsing } from '../../node-internals/http-parser.ts';
 import {
   AddressError,
   createGuardedLookup,
@@ -9,7 +8,8 @@ import {
   internet,
   type Network,
   requireAllowedHost,
-} from '../../shared/guarded-network.ts';
+} from '../../network/guarded-network.ts';
+import { limitChunks, stopParsing } from '../../node-internals/http-parser.ts';
 import { traced, traceHeaders } from '../../shared/tracing.ts';
 
 /** Milliseconds within which a receiver must have responded (WHK-10). */

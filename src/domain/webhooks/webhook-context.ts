@@ -1,6 +1,6 @@
 import type { Database } from '../../database/database.ts';
+import type { Network } from '../../network/guarded-network.ts';
 import type { Clock } from '../../shared/clock.ts';
-import type { Network } from '../../shared/guarded-network.ts';
 import type { AuditSource } from '../audit/record-audit.ts';
 import { ReceiverClient } from './receiver-client.ts';
 import { SecretBox } from './secret-box.ts';

@@ -19,7 +19,7 @@ import {
   TypeMetaFieldDef,
 } from 'graphql';
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../../schema/scalars.ts';
-import { SLOW_READ_COST } from '../../shared/response-meter.ts';
+import { SLOW_READ_COST } from '../../limits/response-meter.ts';
 import { withDefaults } from './root-fields.ts';
 
 type Variables = Readonly<Record<string, unknown>>;

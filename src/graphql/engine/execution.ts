@@ -8,7 +8,7 @@ import {
   type OperationDefinitionNode,
   visit,
 } from 'graphql';
-import { TimeSlice } from '../../shared/time-slice.ts';
+import { TimeSlice } from '../../limits/time-slice.ts';
 import { type CompiledField, createPlan, type Edge, type Fragments, type ParentBatch, type Plan } from './plan.ts';
 import type { ExecutionContext, FieldEdge } from './resolver-factories.ts';
 

@@ -1,5 +1,5 @@
 import { defaultFieldResolver, type GraphQLFieldResolver } from 'graphql';
-import type { ResponseMeter } from '../../shared/response-meter.ts';
+import type { ResponseMeter } from '../../limits/response-meter.ts';
 
 /** What graphql-js calls for fields without a method, when it interprets an operation: counts what the response is built of. */
 export const meteredFieldResolver: GraphQLFieldResolver<unknown, { meter: ResponseMeter }> = (

@@ -20,7 +20,7 @@ import {
 } from 'graphql';
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields.js';
 import { type Selection, toSelection } from '../../../schema/selection.ts';
-import type { ResponseMeter } from '../../shared/response-meter.ts';
+import type { ResponseMeter } from '../../limits/response-meter.ts';
 import { type ArgumentReader, createArgumentReader } from './argument-reader.ts';
 
 export type Fragments = Record<string, FragmentDefinitionNode>;

@@ -2,7 +2,7 @@ import { type GraphQLFieldResolver, type GraphQLSchema, getNamedType, isLeafType
 import { getMetadataStorage } from 'type-graphql';
 import type { Scope } from '../../../schema/scopes.ts';
 import { findSelection, resolveSelected, type Selection } from '../../../schema/selection.ts';
-import type { ResponseMeter } from '../../shared/response-meter.ts';
+import type { ResponseMeter } from '../../limits/response-meter.ts';
 
 /** The part of the resolvers' context that the engine uses. */
 export interface ExecutionContext {

@@ -1,5 +1,5 @@
 import { type ASTVisitor, Kind, type SelectionSetNode, type ValidationContext } from 'graphql';
-import { costLimitExceeded } from '../../shared/response-meter.ts';
+import { costLimitExceeded } from '../../limits/response-meter.ts';
 import { toGraphqlError } from './errors.ts';
 
 /** Maximum levels of fields (LIM-18): more than dashboards and introspection queries have. */

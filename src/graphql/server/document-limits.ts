@@ -1,6 +1,6 @@
 import { type ASTVisitor, type DocumentNode, Kind, type ValidationContext, visit } from 'graphql';
+import { costLimitExceeded } from '../../limits/response-meter.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { costLimitExceeded } from '../../shared/response-meter.ts';
 import { toGraphqlError } from './errors.ts';
 import { countFragmentVisits, MAX_FRAGMENT_VISITS } from './fragment-visits.ts';
 import { countComparisons, MAX_COMPARISONS } from './selection-work.ts';

@@ -1,8 +1,8 @@
 import type { ApolloServerOptions, BaseContext } from '@apollo/server';
 import type { FastifyRequest } from 'fastify';
 import type { DocumentNode } from 'graphql';
+import { costLimitExceeded } from '../../limits/response-meter.ts';
 import { invalidField } from '../../shared/errors.ts';
-import { costLimitExceeded } from '../../shared/response-meter.ts';
 import { MAX_CHARACTERS } from './document-limits.ts';
 
 type Store = NonNullable<ApolloServerOptions<BaseContext>['documentStore']>;

@@ -1,8 +1,8 @@
 import { unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError, Lexer, type Source, TokenKind } from 'graphql';
 import { toApiError } from '../../database/errors.ts';
+import { costLimitExceeded } from '../../limits/response-meter.ts';
 import { ApiError, ValidationError } from '../../shared/errors.ts';
-import { costLimitExceeded } from '../../shared/response-meter.ts';
 
 /** Maximum tokens of a document (LIM-18): more than dashboards need, and few enough to parse quickly. */
 export const MAX_TOKENS = 5_000;

@@ -1,8 +1,8 @@
+import { isObject } from '../../../schema/is-object.ts';
 import { MAX_BODY_BYTES } from '../../domain/photo-reports/limits.ts';
 import { preparePage } from '../../domain/photo-reports/prepare-page.ts';
 import type { CheckedPage } from '../../domain/photo-reports/prepared-page.ts';
 import { type FieldError, invalidField, MAX_FIELD_ERRORS, ValidationError } from '../../shared/errors.ts';
-import { isObject } from '../../shared/is-object.ts';
 import { decodeJson, parseJson } from './json.ts';
 import type { LargeBodyForm } from './large-body-form.ts';
 

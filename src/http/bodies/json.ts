@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { formatFieldPath } from '../../../schema/input.ts';
 import { findJsonProblems, MAX_JSON_DEPTH } from '../../../schema/json-problems.ts';
 import type { RequestUsage } from '../../auth/request-usage.ts';
+import { findEndOfString } from '../../limits/parse-json.ts';
 import { type FieldError, invalidField, unsupportedMediaType, ValidationError } from '../../shared/errors.ts';
-import { findEndOfString } from '../../shared/parse-json.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

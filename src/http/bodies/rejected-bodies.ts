@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { toNetwork } from '../../shared/network.ts';
-import { RoundRobinQueue } from '../../shared/round-robin-queue.ts';
+import { RoundRobinQueue } from '../../limits/round-robin-queue.ts';
+import { toNetwork } from '../../network/client-network.ts';
 
 /** Bytes that Node reads from a connection at a time. */
 const CHUNK_BYTES = 65_536;

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { toNetwork } from '../../shared/network.ts';
-import { PacedQueue } from '../../shared/paced-queue.ts';
+import { PacedQueue } from '../../limits/paced-queue.ts';
+import { toNetwork } from '../../network/client-network.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

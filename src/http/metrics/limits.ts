@@ -1,7 +1,7 @@
 import type { RateLimiter } from '../../auth/rate-limiter.ts';
 import { decodeCounts } from '../../images/decode.ts';
 import { renderCounts } from '../../images/render.ts';
-import type { FairShares } from '../../shared/fair-shares.ts';
+import type { FairShares } from '../../limits/fair-shares.ts';
 import { REGIONS } from '../../shared/regions.ts';
 import type { Storages } from '../../storage/storage.ts';
 import type { LargeBodyParser } from '../bodies/large-bodies.ts';

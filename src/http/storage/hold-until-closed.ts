@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import type { FairSemaphore } from '../../shared/fair-semaphore.ts';
+import type { FairSemaphore } from '../../limits/fair-semaphore.ts';
 
 /**
  * Acquires the cost until the response is sent or the connection closes. Rejects with 429 or 503 when the wait takes too long.

@@ -1,5 +1,5 @@
 import { pipeline, type Readable, Transform } from 'node:stream';
-import { paceChunk } from '../../shared/paced-chunks.ts';
+import { paceChunk } from '../../limits/paced-chunks.ts';
 
 /** Returns a stream of the same bytes whose chunks are sent in turn with those of other shares (LIM-29). */
 export function paceDownload(stream: Readable, shareKey: string): Readable {

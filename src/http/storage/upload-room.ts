@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import type { FairSemaphore } from '../../shared/fair-semaphore.ts';
+import type { FairSemaphore } from '../../limits/fair-semaphore.ts';
 import { holdUntilClosed } from './hold-until-closed.ts';
 
 const MIB = 1024 * 1024;

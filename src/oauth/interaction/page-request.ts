@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database, Databases } from '../../database/database.ts';
 import type { ChangeContext } from '../../domain/change-context.ts';
+import type { FairShares } from '../../limits/fair-shares.ts';
+import { toNetwork } from '../../network/client-network.ts';
 import type { Clock } from '../../shared/clock.ts';
-import type { FairShares } from '../../shared/fair-shares.ts';
-import { toNetwork } from '../../shared/network.ts';
 import { REGIONS } from '../../shared/regions.ts';
 import { newSecret } from '../../shared/secrets.ts';
 import { toAuditOrigin } from '../audit-origin.ts';

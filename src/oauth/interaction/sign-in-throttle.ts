@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { SignInAttempt } from '../../../entities/sign-in-attempt.entity.ts';
 import type { Database } from '../../database/database.ts';
 import { lockRow } from '../../domain/change-context.ts';
-import { toNetwork } from '../../shared/network.ts';
+import { toNetwork } from '../../network/client-network.ts';
 import { hashSecret } from '../../shared/secrets.ts';
 import type { AccountKind } from './sessions.ts';
 

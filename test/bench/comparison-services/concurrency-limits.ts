@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseJsonText } from '../../../src/http/bodies/json.ts';
+import type { Release } from '../../../src/limits/fair-semaphore.ts';
 import { ApiError } from '../../../src/shared/errors.ts';
-import type { Release } from '../../../src/shared/fair-semaphore.ts';
 import { HttpError } from './http-error.ts';
 
 /** Limits of concurrent work in one process, by share. Each integrator has a share. */

@@ -1,4 +1,4 @@
-import type { Release } from '../../../src/shared/fair-semaphore.ts';
+import type { Release } from '../../../src/limits/fair-semaphore.ts';
 import type { ConcurrencyLimits } from './concurrency-limits.ts';
 import { HttpError } from './http-error.ts';
 

@@ -1,4 +1,4 @@
-import { createFairShares, KIB } from '../../../src/shared/fair-shares.ts';
+import { createFairShares, KIB } from '../../../src/limits/fair-shares.ts';
 import type { ConcurrencyLimits } from './concurrency-limits.ts';
 
 /** Creates limits from the measured service's own semaphores. */

@@ -14,7 +14,7 @@ import { buildServiceSchema } from '../../../resolvers/service-schema.ts';
 import * as documents from '../../../src/console/browser/graphql/generated.ts';
 import { buildConsoleSchema } from '../../../src/console/server/console-schema.ts';
 import { estimateCost } from '../../../src/graphql/engine/cost.ts';
-import { MAX_COST } from '../../../src/shared/response-meter.ts';
+import { MAX_COST } from '../../../src/limits/response-meter.ts';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
 import { type Service, startService } from '../../support/harness.ts';
 

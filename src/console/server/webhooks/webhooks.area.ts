@@ -18,8 +18,8 @@ import {
 import { findProgressOf, listEndpointPage } from '../../../domain/webhooks/list-endpoints.ts';
 import { startReplay } from '../../../domain/webhooks/replay.ts';
 import { sendTestEvent } from '../../../domain/webhooks/test-event.ts';
+import { WEBHOOK_TEST_COST } from '../../../limits/fair-shares.ts';
 import { notFound } from '../../../shared/errors.ts';
-import { WEBHOOK_TEST_COST } from '../../../shared/fair-shares.ts';
 import { loadClient, loadIntegrator } from '../access/find-access.ts';
 import { type ConsoleArea, type ConsoleContext, changeOperation, listOperation } from '../console-area.ts';
 import { loadBatched } from '../load-batched.ts';

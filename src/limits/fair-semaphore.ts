@@ -1,4 +1,4 @@
-import { ApiError, unavailable } from './errors.ts';
+import { ApiError, unavailable } from '../shared/errors.ts';
 
 export interface FairSemaphoreOptions {
   /** Used in metrics and in the messages of rejections: `image decode`. */

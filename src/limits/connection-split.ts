@@ -1,4 +1,4 @@
-import { REGIONS } from './regions.ts';
+import { REGIONS } from '../shared/regions.ts';
 
 /** PostgreSQL connections of one process to one region, by use. */
 export interface ConnectionSplit {

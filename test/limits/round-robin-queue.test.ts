@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RoundRobinQueue } from '../../src/shared/round-robin-queue.ts';
+import { RoundRobinQueue } from '../../src/limits/round-robin-queue.ts';
 
 function takeAll(queue: RoundRobinQueue<string>): string[] {
   return Array.from({ length: queue.size }, () => queue.take()!);

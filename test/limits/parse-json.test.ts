@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseJsonInSlices } from '../../src/shared/parse-json.ts';
+import { parseJsonInSlices } from '../../src/limits/parse-json.ts';
 
 describe('JSON that is parsed in slices', () => {
   it('has the value that JSON.parse gives', async () => {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { PacedQueue } from '../../src/shared/paced-queue.ts';
+import { PacedQueue } from '../../src/limits/paced-queue.ts';
 
 function aPacedQueue(perTurn: number, isNeeded: (item: string) => boolean = () => true) {
   const begun: string[] = [];

@@ -1,7 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createHostResolver, type HostResolver } from '../../src/shared/guarded-network.ts';
+import { createHostResolver, type HostResolver } from '../../src/network/guarded-network.ts';
 
 let server: Socket;
 let resolve: HostResolver;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { FairSemaphore, type FairSemaphoreOptions, type Release } from '../../src/limits/fair-semaphore.ts';
 import type { ApiError } from '../../src/shared/errors.ts';
-import { FairSemaphore, type FairSemaphoreOptions, type Release } from '../../src/shared/fair-semaphore.ts';
 
 const createSemaphore = (options: Partial<FairSemaphoreOptions> = {}) =>
   new FairSemaphore({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { FairSemaphore } from '../../src/shared/fair-semaphore.ts';
-import { createFairShares } from '../../src/shared/fair-shares.ts';
+import type { FairSemaphore } from '../../src/limits/fair-semaphore.ts';
+import { createFairShares } from '../../src/limits/fair-shares.ts';
 
 /** Acquires one unit after the other until the share may use no more. Returns the number. */
 function fill(semaphore: FairSemaphore, shareKey: string): number {

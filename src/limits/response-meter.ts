@@ -1,4 +1,4 @@
-import { ApiError, ValidationError } from './errors.ts';
+import { ApiError, ValidationError } from '../shared/errors.ts';
 
 /** Maximum fields in the response of a GraphQL request: records times selected fields. */
 export const MAX_COST = 500_000;

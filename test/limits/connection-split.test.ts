@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_CONNECTIONS, MIN_CONNECTIONS, splitConnections } from '../../src/shared/connection-split.ts';
-import { createFairShares } from '../../src/shared/fair-shares.ts';
+import { DEFAULT_CONNECTIONS, MIN_CONNECTIONS, splitConnections } from '../../src/limits/connection-split.ts';
+import { createFairShares } from '../../src/limits/fair-shares.ts';
 
 const budgets = Array.from({ length: 400 }, (_, index) => MIN_CONNECTIONS + index);
 

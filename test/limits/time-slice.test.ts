@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inSlices } from '../../src/shared/time-slice.ts';
+import { inSlices } from '../../src/limits/time-slice.ts';
 
 /** Yields values that each take longer to compute than a time slice. */
 function* slowValues(): Generator<number> {
