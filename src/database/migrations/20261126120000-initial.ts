@@ -889,8 +889,8 @@ with recursive bound(low) as (
 -- another process has the lock. The sequence of a record's events is taken under the lock of its row, so that it is their commit order: an
 -- event waits while an earlier one of its record has no number. Each step reads what a batch needs, and not all that waits: one that runs into
 -- the timeout of statements would do so again each time. seen_state is what the caller saw of the log before: its origin, epoch and last
--- number, with spaces; null while a caller that saw it may come, and empty when none comes.
-create function number_events(batch_size int, seen_state text default '') returns int
+-- number; null while a caller that saw it may come, and without properties when none comes.
+create function number_events(batch_size int, seen_state jsonb default '{}') returns int
   language plpgsql set search_path = '' set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
   max_transactions constant int := 2000;
@@ -915,9 +915,9 @@ begin
     select * into log from public.event_log for update;
   elsif log.origin <> public.event_log_origin() then
     if log.synchronous and public.is_promotion(log.origin) and seen_state is null then return null; end if;
-    if log.synchronous and public.is_promotion(log.origin) and split_part(seen_state, ' ', 1) = log.origin
-      and split_part(seen_state, ' ', 2) = log.epoch
-      and nullif(split_part(seen_state, ' ', 3), '')::bigint <= log.last_number then
+    if log.synchronous and public.is_promotion(log.origin) and seen_state ->> 'origin' = log.origin
+      and seen_state ->> 'epoch' = log.epoch
+      and (seen_state ->> 'number')::bigint <= log.last_number then
       update public.event_log set origin = public.event_log_origin();
     else
       perform public.renew_event_epoch();

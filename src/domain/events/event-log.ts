@@ -68,7 +68,8 @@ const SELECT_HEAD: Statement = {
 
 const NUMBER: Statement = {
   name: 'events.number',
-  text: `select number_events($1::int, $2), (select concat_ws(' ', origin, epoch, last_number) from event_log)`,
+  text: `select number_events($1::int, $2::jsonb),
+    (select json_build_object('origin', origin, 'epoch', epoch, 'number', last_number) from event_log)`,
 };
 
 const COLUMNS = `to_char(day, 'YYYY-MM-DD') as day, number, id, type, record_id, builder_id, project_id, parent_id,
@@ -101,12 +102,15 @@ export const MAX_SCANNED = 5_000;
 /** Maximum events that are numbered in one transaction. */
 const BATCH_SIZE = 1_000;
 
+/** State of a process that has not seen the log before. */
+export const UNSEEN = '{}';
+
 /**
  * Numbers committed events, up to a batch. Returns their count, null when another process is numbering, and the state of the log before:
  * after the promotion of a synchronous standby the epoch is kept for a process that saw the log before, and finds it no shorter.
  *
  * @param lastState The state that the previous call of this process returned. Before the first call: null to leave the log to another
- *   process after a promotion, and '' to renew the epoch then.
+ *   process after a promotion, and `UNSEEN` to renew the epoch then.
  */
 export async function numberNextEvents(
   { backgroundRunner }: LogDatabase,
@@ -119,7 +123,7 @@ export async function numberNextEvents(
 
 /** Numbers committed events, up to a batch. Returns their count; null when another process is numbering. */
 export const numberEvents = async (database: LogDatabase, batchSize?: number): Promise<number | null> =>
-  (await numberNextEvents(database, '', batchSize)).numbered;
+  (await numberNextEvents(database, UNSEEN, batchSize)).numbered;
 
 /** Whether more events probably wait. A batch takes a part of each open transaction, so that it may end before `BATCH_SIZE`. */
 export const isFullBatch = (numbered: number | null): boolean => numbered !== null && numbered >= BATCH_SIZE / 10;

@@ -1,6 +1,6 @@
 import { REGIONS, type RegionId } from '../../shared/regions.ts';
 import { repeatTask, type TaskLog } from '../repeated-task.ts';
-import { isFullBatch, type LogDatabase, numberNextEvents } from './event-log.ts';
+import { isFullBatch, type LogDatabase, numberNextEvents, UNSEEN } from './event-log.ts';
 
 /** Milliseconds between two attempts to number events. */
 const INTERVAL_MS = 50;
@@ -24,7 +24,7 @@ export function startSequencer(databases: Record<RegionId, LogDatabase>, log: Ta
     const findPause = createPauseFinder();
     const run = async () => {
       const mayRenewEpoch = lastState === null && performance.now() - startedAt > TAKEOVER_DELAY_MS;
-      const { numbered, state } = await numberNextEvents(databases[region], mayRenewEpoch ? '' : lastState);
+      const { numbered, state } = await numberNextEvents(databases[region], mayRenewEpoch ? UNSEEN : lastState);
       if (numbered !== null) lastState = state;
       return findPause(numbered, state);
     };
