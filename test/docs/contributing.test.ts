@@ -2,11 +2,11 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { findUnlistedSources } from '../../src/cli/services/unlisted-sources.ts';
 import { MAX_FILES, MAX_LINES } from '../proof/add-resource.ts';
 import { applyEdit, ROOT, readGuide } from '../support/contributing-guide.ts';
 import { createMissingSampleError } from '../support/generated-rows.ts';
 import { requireSample } from '../support/samples.ts';
+import { findUnlistedSources } from '../support/unlisted-sources.ts';
 
 /*
  * `npm run proof -- add-resource` follows the guides of CONTRIBUTING.md in a copy of the project and runs its tests there. This file

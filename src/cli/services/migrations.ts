@@ -7,7 +7,6 @@ import { findAppliedMigrations } from '../../database/run-migrations.ts';
 import { PACKAGE_ROOT } from '../../shared/version.ts';
 import { CliError } from '../cli-error.ts';
 import { MigrationFileGenerator, writeMigrationIndex } from './migration-files.ts';
-import { requireListedSources } from './unlisted-sources.ts';
 
 export interface RegionStatus {
   applied: string[];
@@ -26,7 +25,6 @@ export async function readMigrationStatus(database: Database): Promise<RegionSta
 export async function createMigration(name: string, folder?: string) {
   if (!/^[a-z][a-z0-9-]{0,59}$/.test(name))
     throw CliError.forOption('NAME', `"${name}" must be lower-case words with hyphens between`);
-  await requireListedSources();
   const path = folder ?? join(PACKAGE_ROOT, 'src', 'database', 'migrations');
   await access(join(path, 'schema.json')).catch(() => {
     throw CliError.forOption('migrate create', `there is no schema.json in ${path}`);

@@ -2,7 +2,6 @@ import { access, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PACKAGE_ROOT } from '../../shared/version.ts';
 import { CliError } from '../cli-error.ts';
-import { requireListedSources } from './unlisted-sources.ts';
 
 /**
  * Writes `schema.graphql`, `console.graphql` and `openapi.json` to the folder, and the scalar map to `docs` beside it. With `check` it
@@ -15,7 +14,6 @@ export async function updateSchemaDocuments(
   await access(folder).catch(() => {
     throw CliError.forOption('schema emit', `there is no folder ${folder}`);
   });
-  await requireListedSources();
   // Imported here because no other command needs the resolvers.
   const { generateSchemaDocuments } = await import('./schema-generator.ts');
   const changed: string[] = [];

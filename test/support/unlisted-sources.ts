@@ -1,7 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PACKAGE_ROOT } from '../../shared/version.ts';
-import { CliError } from '../cli-error.ts';
 
 /** A list that must name what files of a kind export, because nothing else finds them. */
 interface SourceList {
@@ -49,10 +47,4 @@ export async function findUnlistedSources(root: string): Promise<string[]> {
     }
   }
   return missing;
-}
-
-/** Throws `CliError` when an entity or resolver is in no list, so that commands that write from the lists would pass over it. */
-export async function requireListedSources(): Promise<void> {
-  const missing = await findUnlistedSources(PACKAGE_ROOT);
-  if (missing.length > 0) throw new CliError(missing.join('\n'));
 }
