@@ -139,6 +139,8 @@ describe('a second start', () => {
       (await promisify(execFile)('ps', ['-o', 'ppid=,pid=', ...filter])).stdout.trim().split(/\s+/).map(Number);
     const [shell] = await list('-p', String(left!.pid));
     const children = (await list('--ppid', String(shell))).filter((pid) => pid !== shell && pid !== left!.pid);
+    // The service would stop the server too when it notices.
+    process.kill(child.process.pid!, 'SIGSTOP');
     for (const pid of [shell!, ...children, child.process.pid!]) process.kill(pid, 'SIGKILL');
     await kill(child.process);
     expect(await findRunningServer(dataDir)).toEqual(left);

@@ -270,6 +270,7 @@ describe.skipIf(!executablePath)('the console in Chromium', () => {
     const sources = await Promise.all((await tiles.all()).map((tile) => tile.getAttribute('src')));
     expect(sources.length).toBeGreaterThan(0);
     for (const source of sources) expect(source).toContain('/renditions/');
+    await page.unrouteAll({ behavior: 'wait' });
     await page.context().close();
   });
 
