@@ -40,28 +40,25 @@ export const getTimeZone = ({ timeZone }: { timeZone?: string | null }, region: 
   timeZone ?? DEFAULT_TIME_ZONES[region];
 
 const HOUR_MS = 3_600_000;
+/** Offset as `Intl` writes it, such as `GMT+10:00`, or `GMT+10:04:52` before 1895; `GMT` alone is none. */
+const OFFSET = /GMT([+-])(\d{2}):(\d{2})(?::(\d{2}))?$/;
 
 /**
  * Returns the instant at which clocks of a time zone show a local time, both in milliseconds since 1970, as if the local time were UTC. Of a
  * time that occurs twice when clocks go back, it is the first. A time that clocks leave out when they go forward is as much later.
  */
 export function fromLocalTime(local: number, timeZone: string): number {
-  const format = new Intl.DateTimeFormat('en-CA', {
-    dateStyle: 'short',
-    timeStyle: 'medium',
-    hourCycle: 'h23',
-    timeZone,
-  });
-  const toLocal = (instant: number) => {
-    const seconds = Math.floor(instant / 1000) * 1000;
-    // Years have as many digits as they need.
-    const shown = format.format(seconds).replace(', ', 'T').padStart('2026-01-31T10:00:00'.length, '0');
-    return Date.parse(`${shown}Z`) + instant - seconds;
+  // The text of an offset is the same in every year, unlike that of a date before the year 1 or after 9999.
+  const format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' });
+  const offsetAt = (instant: number) => {
+    const [, sign, ...parts] = OFFSET.exec(format.format(instant)) ?? [];
+    const [hours, minutes, seconds] = parts.map((part) => Number(part ?? 0)) as [number, number, number];
+    return sign ? Number(`${sign}1`) * ((hours * 60 + minutes) * 60 + seconds) * 1000 : 0;
   };
-  const toInstant = (near: number) => local - (toLocal(near) - near);
   // The offset of hours before is right, except after a change of clocks, where the one of hours after it is.
-  const [before, after] = [toInstant(local - 14 * HOUR_MS), toInstant(local + 14 * HOUR_MS)] as const;
-  return toLocal(after) === local && toLocal(before) !== local ? after : before;
+  const [before, after] = [local - offsetAt(local - 14 * HOUR_MS), local - offsetAt(local + 14 * HOUR_MS)] as const;
+  const isShownAt = (instant: number) => instant + offsetAt(instant) === local;
+  return isShownAt(after) && !isShownAt(before) ? after : before;
 }
 
 export const TimeZone = scalar<string>({

@@ -7,7 +7,8 @@ const DATES = [
   ['CreateDate', 'OffsetTimeDigitized', 'SubSecTimeDigitized'],
 ] as const;
 const DATE = /^(\d{4})[:-](\d{2})[:-](\d{2})[ T](\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?\s*(Z|[+-]\d{2}:?\d{2})?$/;
-const OFFSET = /^(?:Z|[+-]\d{2}:\d{2})$/;
+/** Offsets from -12:00 to +14:00: any other is that of a clock that was never set. */
+const OFFSET = /^(?:Z|[+-](?:0\d|1[01]):?[0-5]\d|\+1[23]:?[0-5]\d|-12:?00|\+14:?00)$/;
 
 /**
  * Returns the capture date of an EXIF block in UTC: that of the first tag that is a date. Null when there is none.
@@ -46,8 +47,8 @@ function toCaptureInstant(text: string, offset: string, subSeconds: string, time
   if (!match) return null;
   const [, year, month, day, time, fraction = /^\d{1,9}$/.test(subSeconds) ? subSeconds : '0', ownOffset] = match;
   const local = `${year}-${month}-${day}T${time}.${fraction.slice(0, 3)}`;
-  const zone = ownOffset?.replace(/^(...):?(..)$/, '$1:$2') ?? (OFFSET.test(offset) ? offset : null);
-  if (zone !== null) return toInstant(`${local}${zone}`);
+  const zone = [ownOffset ?? '', offset].find((each) => OFFSET.test(each));
+  if (zone) return toInstant(`${local}${zone.replace(/^(...):?(..)$/, '$1:$2')}`);
   const shown = toInstant(`${local}Z`);
   return shown && toInstant(new Date(fromLocalTime(Date.parse(shown), timeZone)).toISOString());
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MAX_ATTACHMENT_BYTES } from '../../schema/scalars.ts';
+import { readCaptureDate } from '../../src/images/exif.ts';
 import { inspectImage } from '../../src/images/inspect.ts';
 import { BadImage } from '../../src/images/types.ts';
 import { createHeicGrid } from '../support/heic-grid.ts';
@@ -128,6 +129,9 @@ describe('the capture date', () => {
     ['2025:04:06 02:30:00', '2025-04-05T15:30:00.000Z'],
     ['2025:10:05 02:30:00', '2025-10-04T16:30:00.000Z'],
     ['0001:01:01 10:00:00', null],
+    ['0001:01:01 12:00:00', '0001-01-01T01:55:08.000Z'],
+    ['9999:12:30 23:59:59', '9999-12-30T12:59:59.000Z'],
+    ['9999:12:31 23:59:59', '9999-12-31T12:59:59.000Z'],
   ])('without an offset is in the time zone of the builder: %s (PHO-7)', async (date, takenAt) => {
     expect(await inspect(await createDatedPicture(date), 'Australia/Sydney')).toMatchObject({ takenAt });
   });
@@ -138,6 +142,45 @@ describe('the capture date', () => {
     ['2015:02:01 14:42:59Z', '2015-02-01T14:42:59.000Z'],
   ])('has the offset in its text: %s (PHO-7)', async (date, takenAt) => {
     expect(await inspect(await createDatedPicture(date, '+10:00'), 'Australia/Sydney')).toMatchObject({ takenAt });
+  });
+
+  it.each(['+99:00', '-12:01', '+14:01', '+10:60', '+99:99'])('has no offset in %s (PHO-7)', async (offset) => {
+    const takenAt = '2025-07-03T19:06:07.000Z';
+    const [tag, text] = [['2025:07:04 05:06:07', offset], [`2025:07:04 05:06:07${offset}`]] as const;
+    for (const [date, other] of [tag, text]) {
+      expect(await inspect(await createDatedPicture(date, other), 'Australia/Sydney')).toMatchObject({ takenAt });
+    }
+  });
+
+  it.each(['-12:00', '+12:45', '+14:00'])('has an offset from -12:00 to +14:00: %s (PHO-7)', async (offset) => {
+    const takenAt = new Date(`2025-07-04T05:06:07${offset}`).toISOString();
+    expect(await inspect(await createDatedPicture('2025:07:04 05:06:07', offset))).toMatchObject({ takenAt });
+  });
+
+  it('is a date or none in every time zone, at both ends of the years (PHO-7)', async () => {
+    for (const [date, local] of [
+      ['0000:01:01 00:00:00', null],
+      ['0001:01:02 23:59:59', '0001-01-02T23:59:59Z'],
+      ['9999:12:30 00:00:00', '9999-12-30T00:00:00Z'],
+    ] as const) {
+      const { exif } = await sharp(await createDatedPicture(date)).metadata();
+      for (const timeZone of Intl.supportedValuesOf('timeZone')) {
+        const takenAt = await readCaptureDate(exif, timeZone);
+        if (local === null) expect(takenAt).toBeNull();
+        else expect(Math.abs(Date.parse(takenAt!) - Date.parse(local)), timeZone).toBeLessThan(16 * 3_600_000);
+      }
+    }
+  });
+
+  it.each([
+    ['9999:12:31 23:59:59', 'America/New_York'],
+    ['0001:01:01 00:00:00', 'Australia/Sydney'],
+  ])('is none outside of the years 1 to 9999 in UTC: %s in %s (PHO-7)', async (date, timeZone) => {
+    expect(await inspect(await createDatedPicture(date), timeZone)).toMatchObject({ takenAt: null });
+    const digitized = { DateTimeDigitized: '2025:03:04 05:06:07', OffsetTimeDigitized: '+00:00' };
+    expect(await inspect(await createDatedPicture(date, undefined, digitized), timeZone)).toMatchObject({
+      takenAt: '2025-03-04T05:06:07.000Z',
+    });
   });
 
   it.each(['0000:00:00 00:00:00', '2025:02:31 00:00:00', '    :  :     :  :  '])(
@@ -164,7 +207,6 @@ describe('the capture date', () => {
     ['2025:02:31 00:00:00'],
     ['yesterday'],
     ['2025:13:01 00:00:00'],
-    ['2025:03:04 05:06:07', '+99:99'],
     ['9999:12:31 23:59:59', '-12:00'],
     ['0001:01:01 00:00:00', '+14:00'],
   ])('is null when it is none that can be kept: %s %s', async (...[date, offset]) => {
