@@ -90,7 +90,7 @@ it('a role cannot run code as the owner of the tables by names of its temporary 
       create domain pg_temp.text as pg_catalog.text check (pg_temp.note(value));
       create view pg_temp.pg_class as select pg_temp.note('') as noted, * from pg_catalog.pg_class`);
     const erasure = { id: 'era_a', kind: 'PERSON', subject_ids: ['user_a'], pseudonym: 'Somebody' };
-    await expect(client.query('select public.record_erasure($1)', [erasure])).rejects.toThrow('not a pseudonym');
+    await expect(client.query('select public.record_erasure($1, null)', [erasure])).rejects.toThrow('not a pseudonym');
     await client.query(`select public.create_event_partition('2030-01-01'), public.drop_event_partition('2030-01-01')`);
     const { rows } = await client.query('select name from pg_temp.caller');
     expect(rows.filter(({ name }) => name !== ROLE)).toEqual([]);

@@ -218,9 +218,11 @@ end $$;
 -- Inserts an erasure unless it exists, and replaces its person in the audit log. Returns the number of changed entries. A role that does not
 -- own the tables can do neither by itself. Records that still have a name, and what is no record of a person, are not replaced, and the
 -- pseudonym is that of no erasure without a record of this one: entries cannot be attributed to another person, erased or not.
-create function record_erasure(recorded jsonb) returns bigint language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+-- It appends the entry of a person's erasure itself, of today: a caller who then gives the record its name back leaves a trace.
+create function record_erasure(recorded jsonb, entry jsonb) returns bigint language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   added public.erasure := pg_catalog.jsonb_populate_record(null::public.erasure, recorded);
+  own public.audit_entry := pg_catalog.jsonb_populate_record(null::public.audit_entry, entry);
   form text := '^Erased person [0-9a-f]{10}$';
   subject text;
   changed bigint := 0;
@@ -256,6 +258,13 @@ begin
     foreach subject in array added.subject_ids loop
       changed := changed + public.audit_pseudonymize(subject, added.pseudonym);
     end loop;
+    own.at := greatest(own.at, pg_catalog.clock_timestamp() - interval '1 day');
+    own.action := 'person.erased';
+    own.object_type := 'person';
+    own.object_id := added.pseudonym;
+    own.person_id := added.pseudonym;
+    own.values_after := pg_catalog.jsonb_set(own.values_after, '{rows,AuditEntry}', pg_catalog.to_jsonb(changed));
+    insert into public.audit_entry values (own.*);
   end if;
   return changed;
 end $$;

@@ -1,5 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Erasure } from '../../../entities/erasure.entity.ts';
+import { requireStaffAction } from '../access/staff-roles.ts';
+import { type AuditedChange, toAuditRow } from './record-audit.ts';
 
 /** Days for which entries are kept at least. The database function enforces it by its own clock. */
 export const MIN_AUDIT_DAYS = 365;
@@ -21,10 +23,16 @@ type RecordedErasure = Pick<
 
 /**
  * Inserts the row of an erasure unless it exists, and replaces the person of it in every entry: as the actor, the object and in the recorded
- * values, where it also replaces name, e-mail address and phone number. The addresses from which the person acted are removed. Returns the
- * number of changed entries. Throws while a record of the person has a name.
+ * values, where it also replaces name, e-mail address and phone number. The addresses from which the person acted are removed. Appends the
+ * entry of a person's erasure, with the number of changed entries among its rows, and returns that number. Throws while a record of the
+ * person has a name.
  */
-export async function recordErasure(em: EntityManager, erasure: RecordedErasure): Promise<number> {
+export async function recordErasure(
+  em: EntityManager,
+  erasure: RecordedErasure,
+  change: AuditedChange | null,
+): Promise<number> {
+  if (change?.actor.type === 'STAFF') requireStaffAction(change.actor.role, change.action);
   const { id, kind, pseudonym } = erasure;
   const recorded = {
     id,
@@ -36,8 +44,9 @@ export async function recordErasure(em: EntityManager, erasure: RecordedErasure)
     due_at: erasure.dueAt,
     cancelled_at: erasure.cancelledAt,
   };
-  const [row] = await em.execute<{ changed: string }[]>('select record_erasure(?::jsonb) as changed', [
+  const [row] = await em.execute<{ changed: string }[]>('select record_erasure(?::jsonb, ?::jsonb) as changed', [
     JSON.stringify(recorded),
+    change && toAuditRow(change),
   ]);
   return Number(row!.changed);
 }

@@ -108,12 +108,17 @@ export async function recordPersonalDataRead(
 
 /** The same in the transaction of a plain connection, such as that of an import. */
 export async function recordAuditOnConnection(client: pg.ClientBase, change: AuditedChange): Promise<void> {
-  const columns = Object.entries(toAuditEntry(change)).map(([property, value]) => [toSnakeCase(property), value]);
-  const row = JSON.stringify(Object.fromEntries(columns));
-  await client.query('insert into audit_entry select * from jsonb_populate_record(null::audit_entry, $1)', [row]);
+  await client.query('insert into audit_entry select * from jsonb_populate_record(null::audit_entry, $1)', [
+    toAuditRow(change),
+  ]);
 }
 
-/** Returns the row of a change. */
+/** Returns the row of a change as JSON by column. */
+export function toAuditRow(change: AuditedChange): string {
+  const columns = Object.entries(toAuditEntry(change)).map(([property, value]) => [toSnakeCase(property), value]);
+  return JSON.stringify(Object.fromEntries(columns));
+}
+
 export function toAuditEntry(change: AuditedChange): AuditEntry {
   const { at, action, actor, origin, objectId } = change;
   const [valuesBefore, valuesAfter] = diffAuditedValues(action, change.before ?? null, change.after ?? null);

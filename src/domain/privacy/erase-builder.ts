@@ -60,7 +60,7 @@ export async function scheduleBuilderErasure(
       pendingKeys: [],
       places: [],
     };
-    await recordErasure(em, erasure);
+    await recordErasure(em, erasure, null);
     await recordAudit(em, {
       ...source,
       at: now,

@@ -8,7 +8,7 @@ import { runUnboundedTransaction } from '../../database/write/unbounded-transact
 import type { Clock } from '../../shared/clock.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { recordErasure } from '../audit/maintain-audit-log.ts';
-import { type AuditSource, recordAudit } from '../audit/record-audit.ts';
+import type { AuditSource } from '../audit/record-audit.ts';
 import { rejectForeignBucket } from '../uploads/bucket-owner.ts';
 import { type EndedMembership, eraseRecords, NO_DOMAIN, recordEndedMemberships } from './erase-records.ts';
 import { eraseStructures } from './erase-structures.ts';
@@ -133,30 +133,29 @@ async function erasePersonRows(
   );
   await recordEndedMemberships(em, source, now, memberships);
   const records = await eraseRecords(em, tables, ids, pseudonym, now);
-  const entries = await recordErasure(em, erasure);
   const texts = await findTexts(em, tables, person);
-  const rows = sumCounts(records.rows, structures, entries > 0 ? { AuditEntry: entries } : {});
-  const places = texts.map(({ table, id, column }) => ({ table, id, column }));
-  await em.execute(
-    `update erasure set completed_at = ?, pending_keys = pending_keys || ?::text[], places = (
-      select coalesce(jsonb_agg(distinct place), '[]') from jsonb_array_elements(places || ?::jsonb) place) where id = ?`,
-    [now, toArray(records.storageKeys), JSON.stringify(places), erasure.id],
-  );
-  await recordAudit(em, {
+  const rows = sumCounts(records.rows, structures);
+  const changedEntries = await recordErasure(em, erasure, {
     ...source,
     at: now,
     action: 'person.erased',
     objectId: pseudonym,
     personId: pseudonym,
     after: {
-      categories: Object.keys(rows),
+      categories: [...Object.keys(rows), 'AuditEntry'],
       rows,
       storedFiles: records.storageKeys.length,
       texts: texts.length,
       reason,
     },
   });
-  return { rows, texts };
+  const places = texts.map(({ table, id, column }) => ({ table, id, column }));
+  await em.execute(
+    `update erasure set completed_at = ?, pending_keys = pending_keys || ?::text[], places = (
+      select coalesce(jsonb_agg(distinct place), '[]') from jsonb_array_elements(places || ?::jsonb) place) where id = ?`,
+    [now, toArray(records.storageKeys), JSON.stringify(places), erasure.id],
+  );
+  return { rows: changedEntries > 0 ? { ...rows, AuditEntry: changedEntries } : rows, texts };
 }
 
 /** Deletes the files that the erasure has left. Returns their number. */

@@ -45,7 +45,7 @@ async function applyErasures(context: PrivacyContext): Promise<ReplayResult> {
   await runAll([
     ...unrecordedIds.map((id) => async () => {
       const erasure = await readStoredErasure(storage, id);
-      if (erasure?.kind === 'BUILDER') await recordErasure(database.fork(), erasure);
+      if (erasure?.kind === 'BUILDER') await recordErasure(database.fork(), erasure, null);
       if (erasure?.kind !== 'PERSON') return;
       await executePersonErasure(context, erasure);
       result.applied++;

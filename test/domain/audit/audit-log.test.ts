@@ -37,10 +37,17 @@ const record = (change: Partial<AuditedChange>) => database.transaction((em) => 
 const entriesOf = (objectId: string) => database.fork().find(AuditEntry, { objectId }, { orderBy: { id: 'asc' } });
 const execute = (sql: string) => database.fork().execute(sql);
 const erase = (personId: string, pseudonym: string) =>
-  recordErasure(database.fork(), {
-    ...{ id: `era_${personId}`, kind: 'PERSON', subjectIds: [personId], builderIds: [], pseudonym },
-    ...{ requestedAt: NOW, dueAt: NOW, cancelledAt: null },
-  });
+  recordErasure(
+    database.fork(),
+    {
+      ...{ id: `era_${personId}`, kind: 'PERSON', subjectIds: [personId], builderIds: [], pseudonym },
+      ...{ requestedAt: NOW, dueAt: NOW, cancelledAt: null },
+    },
+    anErasure(),
+  );
+/** The function sets what the entry is about, and when it is older than a day. */
+const anErasure = () =>
+  aChange({ at: YEARS_AGO, action: 'person.erased', objectId: 'user_other', after: { rows: {} } });
 
 describe('recordAudit', () => {
   it('appends an entry with actor, time, origin and the values before and after (ACC-20)', async () => {
@@ -223,7 +230,7 @@ describe('recordErasure', () => {
       after: { name: 'Sam Hill' },
     });
     expect(await erase('user_sam', 'Erased person 00000000a1')).toBe(3);
-    expect((await entriesOf('Erased person 00000000a1'))[0]).toMatchObject({
+    expect((await entriesOf('Erased person 00000000a1'))[1]).toMatchObject({
       personId: 'Erased person 00000000a1',
       valuesBefore: { name: 'Erased person 00000000a1', email: 'Erased person 00000000a1' },
       valuesAfter: { name: 'Erased person 00000000a1', email: 'Erased person 00000000a1' },
@@ -261,6 +268,22 @@ describe('recordErasure of what is not erased', () => {
     expect(await database.fork().count(Erasure, { pseudonym })).toBe(1);
   });
 
+  it('leaves the entry of the erasure, also when a user had the form of an erased one for a moment (ACC-24)', async () => {
+    const renamed = 'Erased person 00000000a5';
+    await record({ actor: { type: 'USER', id: 'user_named' }, action: 'client.created', objectId: 'cli_named' });
+    await execute(`update app_user set name = '${renamed}' where id = 'user_named'`);
+    await erase('user_named', renamed);
+    await execute(`update app_user set name = 'Kim Tran' where id = 'user_named'`);
+    const [entry] = await entriesOf(renamed);
+    expect(entry).toMatchObject({
+      ...{ action: 'person.erased', objectType: 'person', personId: renamed, actorId: 'robin' },
+      valuesAfter: { rows: { AuditEntry: 1 } },
+    });
+    expect(Date.now() - Date.parse(entry!.at)).toBeLessThan(2 * 86_400_000);
+    const withoutEntry = { id: 'era_x', kind: 'PERSON', subject_ids: ['user_5'], pseudonym };
+    await expect(execute(`select record_erasure('${JSON.stringify(withoutEntry)}', null)`)).rejects.toThrow('null');
+  });
+
   it('with the pseudonym of another erased person is rejected; a later erasure of the same person has it (ACC-24)', async () => {
     const actor = { type: 'USER', id: 'user_6' } as const;
     await record({ actor, action: 'client.created', objectId: 'cli_6' });
@@ -277,7 +300,7 @@ describe('recordErasure of what is not erased', () => {
         builderIds: [],
         pseudonym,
       };
-      await recordErasure(database.fork(), { ...erasure, ...dates });
+      await recordErasure(database.fork(), { ...erasure, ...dates }, anErasure());
     }
     expect(await database.fork().count(Erasure, { pseudonym })).toBe(3);
   });
