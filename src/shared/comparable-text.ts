@@ -17,7 +17,9 @@ export const toComparableText = (text: string): string =>
     .toLowerCase()
     .replace(/\p{Script=Cherokee}/gu, (letter) => letter.toUpperCase())
     .normalize('NFKC')
-    .replaceAll('i\u0307', 'i')
+    .replace(/i\u0307+/gu, 'i')
     .replace(/[ßςı’‘ʼ‐]/gu, (character) => SAME[character]!)
+    // An i composes with what follows its removed dot.
+    .normalize('NFKC')
     .replace(/[\s\u0085]+/gu, ' ')
     .trim();

@@ -28,6 +28,7 @@ describe('the comparable form of a text', () => {
     ['composed and decomposed letters', 'Zoe\u0308 Mu\u0308ller', 'ZOË MÜLLER'],
     ['German ß', 'Weiß', 'WEISS', 'weiẞ'],
     ['Turkish i', 'İlker ISIK', 'ilker ısık', 'i\u0307lker isik'],
+    ['Turkish i with another mark', 'ì', 'i\u0307\u0300', 'İ\u0300', 'ı\u0300', 'i\u0307\u0307\u0300'],
     ['Greek sigma', 'ΟΔΥΣΣΕΥΣ', 'οδυσσευς', 'οδυσσευσ'],
     ['white space', '  Tama\u00a0\u2003 Webb\r\n', 'tama webb', 'Tama\u2028Webb'],
     ['characters that are not shown', 'Ta\u00adma\u200b Webb', 'Tama Webb'],
@@ -49,14 +50,19 @@ describe('the comparable form of a text', () => {
     const points = Array.from({ length: 0x30000 }, (_, point) => point).filter(
       (point) => point > 0 && (point < 0xd800 || point > 0xdfff),
     );
-    const texts = points.flatMap((point) => [`a${String.fromCodePoint(point)}b`, `${String.fromCodePoint(point)} `]);
+    const characters = points.map((point) => String.fromCodePoint(point));
+    const marks = characters.filter((character) => /\p{Mark}/u.test(character));
+    const texts = [
+      ...characters.flatMap((character) => [`a${character}b`, `${character} `]),
+      ...marks.flatMap((mark) => [`i\u0307${mark}`, `İ${mark}`, `ı${mark}`, `i${mark}\u0307`, `ß${mark}`]),
+    ];
     const compared = await compare(texts);
     const different = texts.filter((text, index) => compared[index] !== toComparableText(text));
     expect(different).toEqual([]);
   });
 
   it('does not change again', async () => {
-    const texts = ['İİ ßΣ ', 'ǰ ΐ', '\u0345ᾳ'].map(toComparableText);
+    const texts = ['İİ ßΣ ', 'ǰ ΐ', '\u0345ᾳ', 'İ\u0307', 'İ\u0300'].map(toComparableText);
     expect(texts.map(toComparableText)).toEqual(texts);
   });
 });

@@ -94,9 +94,9 @@ create table connection (
 -- People of builders and staff, erasures and the audit log.
 -- The form in which names, addresses and texts are compared and searched: \`toComparableText\` of src/shared/comparable-text.ts is the same.
 create function comparable_text(value text) returns text language sql immutable strict parallel safe
-  return btrim(regexp_replace(replace(translate(normalize(casefold(regexp_replace(normalize(value, NFKC),
+  return btrim(regexp_replace(normalize(regexp_replace(translate(normalize(casefold(regexp_replace(normalize(value, NFKC),
       '[\\u00ad\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u2069\\ufeff]', '', 'g') collate pg_unicode_fast), NFKC),
-      'ı’‘ʼ‐', 'i''''''-'), U&'i\\0307', 'i'),
+      'ı’‘ʼ‐', 'i''''''-'), 'i\\u0307+', 'i', 'g'), NFKC),
     '[\\u0009-\\u000d\\u0020\\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]+', ' ', 'g'));
 create table app_user (
   ${RECORD},
