@@ -43,6 +43,9 @@ describe('an address that a receiver may not have', () => {
     'https://1.0.0.10.in-addr.arpa/',
     'https://resolver.arpa/',
     'https://printer.local../',
+    'https://a..b.com/',
+    'https://.example.com/',
+    'https://example.com../',
   ])('is rejected in production, and nothing is sent: %s (WHK-8)', async (url) => {
     const strict = new ReceiverClient({ production: true });
     expect(strict.findUrlProblem(url)).not.toBeNull();

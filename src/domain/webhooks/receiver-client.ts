@@ -54,12 +54,12 @@ interface ReceiverRules {
 
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
 
-/** Names that no public host has: single labels, those of IANA's registry of special-use names but `example.com`, and common local ones. */
+/** Names that no public host has: single or empty labels, those of IANA's registry of special-use names but `example.com`, and common local ones. */
 const LOCAL_NAME =
-  /^[^.]*$|\.(alt|arpa|example|invalid|local|localhost|onion|test|corp|home|internal|intranet|lan|localdomain|private)$/;
+  /^[^.]*$|(^|\.)(\.|$)|\.(alt|arpa|example|invalid|local|localhost|onion|test|corp|home|internal|intranet|lan|localdomain|private)$/;
 
 const isLocalName = (hostname: string): boolean =>
-  !hostname.startsWith('[') && LOCAL_NAME.test(hostname.toLowerCase().replace(/\.+$/, ''));
+  !hostname.startsWith('[') && LOCAL_NAME.test(hostname.toLowerCase().replace(/\.$/, ''));
 
 /** Sends deliveries to receivers, under the guard that downloads of images have: no address that is not public, no redirects. */
 export class ReceiverClient {
