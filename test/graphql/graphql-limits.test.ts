@@ -1,3 +1,4 @@
+import type { InjectOptions } from 'fastify';
 import { getIntrospectionQuery } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
@@ -170,6 +171,37 @@ describe('the cost of a response', () => {
     ['too high a cost', `{ ${repeat(51, 'me { id }')} }`, 51],
   ])('is in the extensions: %s', async (_, query, cost) => {
     expect((await post({ query })).json().extensions).toEqual({ cost });
+  });
+
+  it.each<[string, number, InjectOptions]>([
+    ['an empty object', 400, { payload: {} }],
+    ['a batch', 400, { payload: [{ query: '{ __typename }' }] }],
+    ['variables that are a list', 400, { payload: { query: '{ __typename }', variables: [1] } }],
+    ['variables that are text', 400, { payload: { query: '{ __typename }', variables: 'x' } }],
+    ['a query that is a number', 400, { payload: { query: 5 } }],
+    ['an operation name that is a number', 400, { payload: { query: '{ __typename }', operationName: 5 } }],
+    ['extensions that are text', 400, { payload: { query: '{ __typename }', extensions: 'x' } }],
+    ['Accept: text/csv', 406, { payload: { query: '{ me { id } }' }, headers: { accept: 'text/csv' } }],
+    ['Accept without JSON', 406, { payload: { query: '{ me { id } }' }, headers: { accept: 'application/json;q=0' } }],
+    ['GET without a preflight header', 400, { method: 'GET', url: '/graphql?query={__typename}' }],
+  ])('is 0 in a rejection of %s', async (_, status, request) => {
+    const headers = { authorization: `Bearer ${token}`, ...request.headers };
+    const response = await service.app.inject({ method: 'POST', url: '/graphql', ...request, headers });
+    const { errors, extensions } = response.json();
+    expect([response.statusCode, errors.length, extensions]).toEqual([status, 1, { cost: 0 }]);
+  });
+
+  it('is 0 for a mutation whose client accepts no response: it is not executed', async () => {
+    const { builderIds } = service.findDemoClient('A');
+    const response = await service.app.inject({
+      method: 'POST',
+      url: '/graphql',
+      headers: { authorization: `Bearer ${token}`, accept: 'text/csv' },
+      payload: { query: `mutation { createMeeting(builderId: "${builderIds[0]}", title: "Accept") { id } }` },
+    });
+    expect([response.statusCode, response.json().extensions]).toEqual([406, { cost: 0 }]);
+    const found = await service.databases.au1.fork().execute(`select from meeting where title = 'Accept'`);
+    expect(found).toHaveLength(0);
   });
 
   it('is 0 in a response to a request without a token', async () => {

@@ -7,6 +7,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import {
   type DocumentNode,
   type ExecutionResult,
+  GraphQLError,
   type GraphQLSchema,
   getOperationAST,
   type OperationDefinitionNode,
@@ -102,6 +103,7 @@ export function operationSteps(
           context.usage.endOccupation();
           context.operation.name = toShortName(operationName);
           if (!operation) return;
+          requireAcceptedType(request.http?.headers.get('accept'));
           try {
             bodies.requireAllowed(context, operation);
             const variables = request.variables ?? {};
@@ -191,6 +193,15 @@ function findRejectedCost(
   } catch {
     return 0;
   }
+}
+
+/** A media type of responses, or a range with one, that the client does not exclude. */
+const ACCEPTED_TYPE = /^\s*(\*\/\*|application\/(\*|json|graphql-response\+json))\s*(;(?!\s*q=0(\.0*)?\s*(;|$)).*)?$/i;
+
+/** Throws 406 for a client that accepts no response. Apollo would find it after the execution. */
+function requireAcceptedType(accept = '*/*'): void {
+  if (accept.split(',').some((range) => ACCEPTED_TYPE.test(range))) return;
+  throw new GraphQLError('The client accepts no JSON.', { extensions: { http: { status: 406 } } });
 }
 
 /** Throws 400 for an operation that is too large, with what it has and the limit. LIM-15, LIM-17. */

@@ -91,7 +91,8 @@ export async function registerGraphqlRoute<Authenticated extends AuthenticatedRe
     includeStacktraceInErrorResponses: false,
     formatError,
     fieldResolver: meteredFieldResolver,
-    stringifyResult: JSON.stringify,
+    // Responses to requests that Apollo rejects itself pass no plugin.
+    stringifyResult: ({ extensions = { cost: 0 }, ...result }) => JSON.stringify({ ...result, extensions }),
     parseOptions: { maxTokens: MAX_TOKENS },
     validationRules: [deferInputErrors(validationOptions), limitDocument, limitDepth],
     validationOptions,
