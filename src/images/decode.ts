@@ -1,7 +1,8 @@
-import type { Metadata, SharpOptions } from 'sharp';
+import { open } from 'node:fs/promises';
+import type { Metadata, Sharp, SharpOptions } from 'sharp';
 import { DurationCounts } from '../shared/duration-counts.ts';
 import { loadOnce } from '../shared/load-once.ts';
-import { countPixels, type ImageHeader, MAX_PIXELS } from './header.ts';
+import { countPixels, type ImageHeader, MAX_PIXELS, readPngExif } from './header.ts';
 import { BadImage, InterruptedDecode } from './types.ts';
 
 /** Maximum seconds of a decode. */
@@ -43,7 +44,7 @@ async function decode(path: string, header: ImageHeader): Promise<Metadata> {
   const options: SharpOptions = { ...DECODE_OPTIONS, pages: -1 };
   const sharp = await loadDecoder();
   try {
-    const metadata = await sharp(path, options).metadata();
+    const metadata = await readMetadata(sharp(path, options), path);
     const { width, height, pageHeight = height, pages = 1, format } = metadata;
     // The limits were checked for the header's size, so the decoder's must not be larger.
     if (width * pageHeight * pages > countPixels(header)) throw new BadImage('cannot be decoded');
@@ -56,6 +57,18 @@ async function decode(path: string, header: ImageHeader): Promise<Metadata> {
   } catch (error) {
     throw toBadImage(error);
   }
+}
+
+/** Returns the metadata of the image in the file, wherever its EXIF block stands. */
+export async function readMetadata(image: Sharp, path: string): Promise<Metadata> {
+  const metadata = await image.metadata();
+  if (metadata.format !== 'png' || metadata.exif) return metadata;
+  await using file = await open(path, 'r');
+  const exif = await readPngExif(file);
+  if (!exif) return metadata;
+  // Loaded for these images only, so that the process that renders does not hold the schema in memory.
+  const { readOrientation } = await import('./exif.ts');
+  return { ...metadata, exif, orientation: await readOrientation(exif) };
 }
 
 /** Returns the error of a decoder as one for the client. */

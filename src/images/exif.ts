@@ -17,7 +17,7 @@ const OFFSET = /^(?:Z|[+-](?:0\d|1[01]):?[0-5]\d|\+1[23]:?[0-5]\d|-12:?00|\+14:?
  * @param timeZone of a date without an offset.
  */
 export async function readCaptureDate(block: Uint8Array | null | undefined, timeZone: string): Promise<string | null> {
-  const tags = block ? await parseTags(Buffer.from(block)) : {};
+  const tags = block ? await parseTags(Buffer.from(block), DATES.flat()) : {};
   for (const [date, offset, fraction] of DATES) {
     const instant = toCaptureInstant(readText(tags[date]), readText(tags[offset]), readText(tags[fraction]), timeZone);
     if (instant !== null) return instant;
@@ -25,14 +25,20 @@ export async function readCaptureDate(block: Uint8Array | null | undefined, time
   return null;
 }
 
+/** Returns the orientation of an EXIF block, from 1 to 8; undefined when there is none. */
+export async function readOrientation(block: Buffer): Promise<number | undefined> {
+  const { Orientation: value } = await parseTags(block, ['Orientation']);
+  return typeof value === 'number' && value >= 1 && value <= 8 ? value : undefined;
+}
+
 /** The TIFF structure begins with its byte order. */
 const TIFF = /II\*\0|MM\0\*/;
 
-async function parseTags(block: Buffer): Promise<Record<string, unknown>> {
+async function parseTags(block: Buffer, pick: string[]): Promise<Record<string, unknown>> {
   const start = block.toString('latin1', 0, 64).search(TIFF);
   if (start === -1) return {};
   const { default: exifr } = await import('exifr');
-  const options = { reviveValues: false, pick: DATES.flat() };
+  const options = { reviveValues: false, translateValues: false, pick };
   return (await exifr.parse(block.subarray(start), options).catch(() => undefined)) ?? {};
 }
 

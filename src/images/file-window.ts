@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { BadImage } from './types.ts';
 
-const WINDOW_BYTES = 256 * 1024;
+export const WINDOW_BYTES = 256 * 1024;
 
 /** Reads a file through a buffer of fixed size. */
 export class FileWindow {

@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { FileWindow } from './file-window.ts';
+import { FileWindow, WINDOW_BYTES } from './file-window.ts';
 import { walkGif } from './gif.ts';
 import { BadImage, type ImageType } from './types.ts';
 
@@ -140,6 +140,27 @@ async function nextMarker(window: FileWindow, start: number): Promise<number> {
 
 /** Samples of a pixel by colour type: grey, RGB, palette (decoded to RGBA), grey and alpha, RGBA. */
 const PNG_SAMPLES: Record<number, number> = { 0: 1, 2: 3, 3: 4, 4: 2, 6: 4 };
+
+/** Encoders write pixels in chunks of some kilobytes. */
+const MAX_CHUNKS = 100_000;
+
+/**
+ * Returns the `eXIf` chunk of a PNG, which may stand behind the pixels, where decoders do not read on; of a long one, the beginning. Null when
+ * there is none.
+ */
+export async function readPngExif(file: FileHandle): Promise<Buffer | null> {
+  const window = new FileWindow(file);
+  const { size } = await file.stat();
+  for (let at = 8, chunks = 0; at + 12 <= size && chunks < MAX_CHUNKS; chunks++) {
+    const chunk = await window.read(at, 8);
+    const [length, type] = [chunk.readUInt32BE(0), chunk.toString('latin1', 4)];
+    at += 8;
+    if (type === 'eXIf' && at + length <= size) return window.read(at, Math.min(length, WINDOW_BYTES));
+    if (type === 'IEND') return null;
+    at += length + 4;
+  }
+  return null;
+}
 
 /** ISO/IEC 15948, 11.2.2: the header is the first chunk. */
 async function readPng(window: FileWindow): Promise<ImageHeader> {

@@ -1,5 +1,5 @@
 import type { Sharp } from 'sharp';
-import { DECODE_OPTIONS, loadDecoder, toBadImage } from './decode.ts';
+import { DECODE_OPTIONS, loadDecoder, readMetadata, toBadImage } from './decode.ts';
 import { decodeHeic, type HeicLimits, type HeicPixels } from './heic.ts';
 import { embedProfile, readDisplayP3 } from './icc-profile.ts';
 import { renderSizes, type SizedFiles } from './render-sizes.ts';
@@ -35,7 +35,7 @@ function toProblem(error: unknown) {
 async function renderFile({ path, maxPixels, sides }: RenderTask): Promise<SizedFiles> {
   const sharp = await loadDecoder();
   const image = sharp(path, DECODE_OPTIONS);
-  const { width, height, orientation = 1 } = await image.metadata();
+  const { width, height, orientation = 1 } = await readMetadata(image, path);
   if (width * height > maxPixels) throw new BadImage('cannot be decoded');
   return renderSizes(image, { width, height }, orientation, sides);
 }

@@ -14,6 +14,7 @@ import {
   createFragmentedHeic,
   createHeic,
   createPicture,
+  moveExifBehindPixels,
 } from '../support/images.ts';
 import {
   COLOUR_TOLERANCE,
@@ -73,6 +74,13 @@ describe('the renditions of an image', () => {
     const expected = await sharp(bytes).autoOrient().png().toBuffer();
     expectColours(await coloursOf(files.LARGE), await coloursOf(expected));
     expect(await sharp(files.SMALL).metadata()).toMatchObject({ width, height });
+  });
+
+  it('are upright for a PNG with its Exif behind the pixels', async () => {
+    const bytes = await createQuadrantPicture().withMetadata({ orientation: 6 }).png().toBuffer();
+    const { width, height, files } = await render(moveExifBehindPixels(bytes));
+    expect([width, height]).toEqual([64, 96]);
+    expectColours(await coloursOf(files.LARGE), await coloursOf(await sharp(bytes).autoOrient().png().toBuffer()));
   });
 
   it('contain no location or other metadata', async () => {

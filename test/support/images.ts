@@ -62,16 +62,23 @@ export function createDecompressionBomb(width: number, height: number): Buffer {
   header.set([1, 0, 0, 0, 0], 8);
   const row = Buffer.alloc(Math.ceil(width / 8) + 1);
   const data = deflateSync(Buffer.concat(Array.from({ length: Math.min(height, 200) }, () => row)));
-  const chunk = (type: string, body: Buffer) => {
-    const length = Buffer.alloc(4);
-    length.writeUInt32BE(body.length);
-    const named = Buffer.concat([Buffer.from(type), body]);
-    const sum = Buffer.alloc(4);
-    sum.writeUInt32BE(crc(named));
-    return Buffer.concat([length, named, sum]);
-  };
   const signature = Buffer.from('89504e470d0a1a0a', 'hex');
-  return Buffer.concat([signature, chunk('IHDR', header), chunk('IDAT', data), chunk('IEND', Buffer.alloc(0))]);
+  return Buffer.concat([signature, pngChunk('IHDR', header), pngChunk('IDAT', data), pngChunk('IEND')]);
+}
+
+/** Returns a chunk of a PNG with its length and checksum. */
+export function pngChunk(type: string, body: Buffer = Buffer.alloc(0)): Buffer {
+  const named = Buffer.concat([Buffer.from(type), body]);
+  return Buffer.concat([Buffer.from(u32(body.length)), named, Buffer.from(u32(crc(named)))]);
+}
+
+/** Returns the PNG with its `eXIf` chunk, and others before that one, behind the pixels. */
+export function moveExifBehindPixels(png: Buffer, others: Buffer = Buffer.alloc(0)): Buffer {
+  const start = png.indexOf('eXIf') - 4;
+  const end = start + 12 + png.readUInt32BE(start);
+  const trailer = png.length - 12;
+  const parts = [png.subarray(0, start), png.subarray(end, trailer), others, png.subarray(start, end)];
+  return Buffer.concat([...parts, png.subarray(trailer)]);
 }
 
 function crc(bytes: Buffer): number {
