@@ -50,6 +50,19 @@ describe('times of a builder', () => {
     expect(fromLocalInput(local, timeZone)).toBe(instant);
   });
 
+  it.each([
+    [SYDNEY, '0002-01-01', '0001-12-31T13:55:08.000Z', '0002-01-01T13:55:08.000Z'],
+    [SYDNEY, '0001-01-01', '0000-12-31T13:55:08.000Z', '0001-01-01T13:55:08.000Z'],
+    [SYDNEY, '9999-12-31', '9999-12-30T13:00:00.000Z', '9999-12-31T13:00:00.000Z'],
+    ['America/New_York', '9999-12-31', '9999-12-31T05:00:00.000Z', '+010000-01-01T05:00:00.000Z'],
+  ])(
+    'of a day in the first or last years, as while one types a year, are instants: %s, %s',
+    (timeZone, day, ...ends) => {
+      const days = [day, addDays(day, 1)];
+      expect(days.map((each) => fromLocalInput(`${each}T00:00`, timeZone))).toEqual(ends);
+    },
+  );
+
   it('that occur twice are the first', () => {
     expect(fromLocalInput('2026-04-05T02:30', SYDNEY)).toBe('2026-04-04T15:30:00.000Z');
   });

@@ -42,7 +42,7 @@ export function DayFilter({ name, label, fallback = '' }: Props) {
   const filters = useFilters();
   const value = filters.get(name) ?? fallback;
   const onChange = (day: string) => filters.set({ [name]: day });
-  return <TextField type="date" label={label} required={false} value={value} onChange={onChange} />;
+  return <TextField type="date" label={label} required={false} value={value} max="9999-12-31" onChange={onChange} />;
 }
 
 /**

@@ -41,6 +41,14 @@ export const formatCalendarDay = (date: string): string =>
 export const formatInstant = (instant: string | number | Date, timeZone: string): string =>
   `${formatDay(instant, timeZone)}, ${formatTime(instant, timeZone)}`;
 
+/** Returns the offset of a time zone in milliseconds. Its text, such as `GMT+10:00`, is the same in every year, unlike that of a date. */
+export function offsetAt(instant: number, timeZone: string): number {
+  const text = formatter(timeZone, { timeZoneName: 'longOffset' }, 'en').format(instant);
+  const [, sign, ...parts] = /GMT([+-])(\d{2}):(\d{2})(?::(\d{2}))?$/.exec(text) ?? [];
+  const [hours, minutes, seconds] = parts.map((part) => Number(part ?? 0)) as [number, number, number];
+  return sign ? Number(`${sign}1`) * ((hours * 60 + minutes) * 60 + seconds) * 1000 : 0;
+}
+
 /** Returns the calendar date (`2026-11-22`) of an instant in a time zone. The numeric dates of Sweden are those of ISO 8601. */
 export const toCalendarDate = (instant: string | number | Date, timeZone: string): string =>
   formatter(timeZone, {}, 'sv-SE').format(new Date(instant));
@@ -54,7 +62,7 @@ export const countDays = (from: string, until: string): number => (Date.parse(un
 
 /** Returns the calendar date a number of days later. */
 export const addDays = (date: string, days: number): string =>
-  new Date(Date.parse(`${date}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10);
+  new Date(Date.parse(`${date}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, -'T00:00:00.000Z'.length);
 
 /** Returns consecutive calendar dates, of which `until` is the last. */
 export const listDaysUntil = (until: string, count: number): string[] =>

@@ -1,4 +1,4 @@
-import { formatTime, toCalendarDate } from './format.ts';
+import { formatTime, offsetAt, toCalendarDate } from './format.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -12,9 +12,9 @@ export const toLocalInput = (instant: string | number, timeZone: string): string
  */
 export function fromLocalInput(local: string, timeZone: string): string {
   const localAsUtc = Date.parse(`${local}:00Z`);
-  const toInstant = (guess: number) => localAsUtc - (Date.parse(`${toLocalInput(guess, timeZone)}:00Z`) - guess);
+  const toInstant = (near: number) => localAsUtc - offsetAt(near, timeZone);
   // The offset of hours before is right, except after a change of clocks, where the one of hours after it is.
   const [before, after] = [toInstant(localAsUtc - 14 * HOUR_MS), toInstant(localAsUtc + 14 * HOUR_MS)] as const;
-  const instant = toLocalInput(after, timeZone) === local && toLocalInput(before, timeZone) !== local ? after : before;
+  const instant = toInstant(after) === after && toInstant(before) !== before ? after : before;
   return new Date(instant).toISOString();
 }
