@@ -210,6 +210,24 @@ describe('POST /builders/{builderId}/photos', () => {
     expect(photo.sortDate).toBe(photo.createdAt);
   });
 
+  it('has the last date that EXIF data can hold, alone and in a bulk upsert (PHO-7)', async () => {
+    const last = await createDatedPicture('9999:12:31 23:59:59');
+    const photoTakenDate = '9999-12-31T12:59:59.000Z';
+    const photo = await client.createPhoto({ imageAttachment: await client.upload(last) });
+    expect(photo).toMatchObject({ photoTakenDate, sortDate: photoTakenDate });
+    await client.sendOk('DELETE', `/photos/${photo.id}`);
+    const pictures = { last, other: await createPicture() };
+    const photos = [];
+    for (const [externalSourceId, bytes] of Object.entries(pictures)) {
+      photos.push({ externalSourceId, imageAttachment: await client.upload(bytes) });
+    }
+    const page = { externalSourceId: 'last-date', sourceApp: 'app', projectId };
+    const body = { ...page, folderName: 'Last date', photos };
+    const { createdPhotos } = await client.sendOk('POST', '/photo-gallery/bulk-upsert', body);
+    expect(createdPhotos).toMatchObject([{ externalSourceId: 'last' }, { externalSourceId: 'other' }]);
+    await client.sendOk('DELETE', '/photo-gallery/bulk-upsert', page);
+  });
+
   // PHO-8
   it('answers 200 with the existing photo of the same externalSourceId, before any other check', async () => {
     const reference = await client.upload();
