@@ -1,3 +1,4 @@
+import { findEndOfString } from '../src/limits/parse-json.ts';
 import { MAX_FIELD_ERRORS, shortenName } from '../src/shared/errors.ts';
 import { isObject } from './is-object.ts';
 
@@ -9,11 +10,53 @@ export function isCleanText(value: string): boolean {
 /** Message for text that PostgreSQL cannot store. */
 export const UNCLEAN = 'must not contain U+0000 or unpaired surrogates';
 
-/** Message for a JSON number that may change when it is read: an integer beyond 2^53 - 1, or a value that a double cannot hold (ERR-27). */
-export const INEXACT_NUMBER = `must be a number from -(2^53 - 1) to 2^53 - 1; send larger values as text`;
+/** Message for a JSON number that changes when it is read, beyond the rounding of a decimal (ERR-27): see `isExactText`. */
+export const INEXACT_NUMBER =
+  'must be a number from -(2^53 - 1) to 2^53 - 1 that does not become 0 or lose its fraction; send others as text';
 
 /** Whether a number that was read from JSON is the one that was sent. */
 export const isExactNumber = (value: unknown): boolean => Math.abs(value as number) <= Number.MAX_SAFE_INTEGER;
+
+/** Magnitude from which a double has no fraction. */
+const FIRST_WITHOUT_FRACTION = 2 ** 52;
+
+/** Whether the text of a number is that of the double it is read as, except for the rounding of a decimal. */
+export function isExactText(text: string): boolean {
+  const value = Number(text);
+  if (value === 0) return !/^[^e]*[1-9]/i.test(text);
+  if (Math.abs(value) < FIRST_WITHOUT_FRACTION) return true;
+  return isExactNumber(value) && toCanonicalDigits(text) === toCanonicalDigits(String(value));
+}
+
+/** Returns the digits of a number without zeros at both ends, and its exponent. */
+function toCanonicalDigits(text: string): string {
+  const [, integer, fraction = '', exponent = '0'] = /^-?(\d+)(?:\.(\d+))?(?:e(.+))?$/i.exec(text)!;
+  const digits = (integer! + fraction).replace(/^0+/, '');
+  const significant = digits.replace(/0+$/, '');
+  return `${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`;
+}
+
+/** Matches each JSON text with a number that may not be exact: it has 16 digits, or an exponent that is positive or of three digits. */
+export const MAY_BE_INEXACT = /\d{16}|\de(\+?\d|-\d{3})/i;
+
+/** Returns the value of JSON. Numbers that are not exact are infinite in it, so that `isExactNumber` finds them. */
+export const parseExactJson = (text: string): unknown =>
+  JSON.parse(MAY_BE_INEXACT.test(text) ? replaceInexactNumbers(text) : text);
+
+/** Replaces numbers outside of strings: a reviver would need twenty times as long as the parser. */
+function replaceInexactNumbers(text: string): string {
+  const pattern = /"|(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?/gi;
+  let replaced = '';
+  let end = 0;
+  for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
+    if (match[0] === '"') pattern.lastIndex = findEndOfString(text, match.index) + 1;
+    else if (!isExactText(match[0])) {
+      replaced += `${text.slice(end, match.index)}1e999`;
+      end = pattern.lastIndex;
+    }
+  }
+  return replaced + text.slice(end);
+}
 
 /** A value inside JSON that cannot be stored unchanged. */
 interface JsonProblem {

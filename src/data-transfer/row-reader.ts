@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { isObject } from '../../schema/is-object.ts';
+import { parseExactJson } from '../../schema/json-problems.ts';
 import { MAX_FIELD_ERRORS } from '../shared/errors.ts';
 import type { Column, FileMapping } from './file-mapping.ts';
 import { type LineHandler, MAX_LINE_BYTES } from './line-splitter.ts';
@@ -73,7 +74,7 @@ export class RowReader implements LineHandler {
   #parse(bytes: Buffer, text: string): Record<string, unknown> | null {
     if (!isUtf8(bytes)) return this.#discard('is not UTF-8');
     try {
-      const row: unknown = JSON.parse(text);
+      const row = parseExactJson(text);
       return isObject(row) ? row : this.#discard('must be a JSON object');
     } catch {
       // Its message would quote the line.

@@ -1,4 +1,4 @@
-import { INEXACT_NUMBER, isCleanText, isExactNumber } from '../../schema/json-problems.ts';
+import { INEXACT_NUMBER, isCleanText, isExactNumber, parseExactJson } from '../../schema/json-problems.ts';
 import { invalidRequest } from './errors.ts';
 
 /** Non-empty parameters by name. RFC 6749 section 3.2: a parameter without a value counts as omitted. */
@@ -66,7 +66,7 @@ export function parseJsonBody(body: Uint8Array): RequestParameters {
   const names = scanFieldNames(text);
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseExactJson(text);
   } catch {
     throw invalidRequest('The body is not valid JSON.');
   }

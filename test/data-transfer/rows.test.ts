@@ -179,7 +179,7 @@ describe('an import rejects a row', () => {
       const text = JSON.stringify({ ...note, detailBlocks: ['BLOCK'] }).replace('"BLOCK"', block);
       return (await importRows('meeting-notes', text)).problems.map(({ field, message }) => [field, message]);
     };
-    for (const number of ['1e999', '9007199254740992', '-9007199254740993', '1e16'])
+    for (const number of ['1e999', '9007199254740992', '-9007199254740993', '1e16', '1e-400', '9007199254740991.4'])
       expect(await found(`{"a":{"b":[1,${number}]}}`)).toEqual([['detailBlocks[0].a.b[1]', INEXACT_NUMBER]]);
     expect(await found('{"a":9007199254740991}')).toEqual([]);
     expect(await found('{"a\\u0000":1}')).toEqual([['detailBlocks[0]', 'has a field with a forbidden name']]);

@@ -156,8 +156,20 @@ describe('a body', () => {
 
 const namesOf = (errors: { fieldName: string }[]) => errors.map(({ fieldName }) => fieldName);
 
+/** Written with more digits or exponents than they need, or decimals that are rounded. */
+const EXACT = ['9007199254740991.0', '90071992547409910e-1', '0.3000000000000000444', '0e-400', '-0.0', '0e999'];
+
 describe('a body with a number that changes when it is read (ERR-27)', () => {
-  const inexact = ['9007199254740992', '9007199254740993', '-9007199254740993', '1e400', '1E+17'];
+  const inexact = [
+    '9007199254740992',
+    '9007199254740993',
+    '-9007199254740993',
+    '1e400',
+    '1E+17',
+    '1e-400',
+    '-0.1E-0400',
+  ];
+  inexact.push('9007199254740991.4', '9007199254740990.6', '0.'.padEnd(400, '0').concat('1'));
 
   it.each(inexact)('is 400 on its field: %s', async (number) => {
     const bodies = [`{"title":"a","x":{"y":[${number}]}}`, `{"title":"a","agenda":${number}}`];
@@ -182,8 +194,27 @@ describe('a body with a number that changes when it is read (ERR-27)', () => {
     expect(await sendGraphql(`[{ a: ${number} }]`, '{}')).toEqual([400, ['detailBlocks[0].a']]);
   });
 
-  it.each(['9007199254740991', '-9007199254740991', '1.5e3', '0.1', '5e-324'])('accepts %s', async (number) => {
-    expect((await post(`{"title":"a","x":${number}}`)).statusCode).toBe(201);
+  it.each(['9007199254740991', '-9007199254740991', '1.5e3', '0.1', '5e-324', ...EXACT])(
+    'accepts %s',
+    async (number) => {
+      expect((await post(`{"title":"a","x":${number}}`)).statusCode).toBe(201);
+    },
+  );
+});
+
+describe('variables of GET /graphql (ERR-9, ERR-27)', () => {
+  it.each([
+    ['{"a":9007199254740993}', 'a'],
+    ['{"a":[{"b":1e-400}]}', 'a[0].b'],
+    ['{"b":"\\u0000"}', 'b'],
+    ['{"a":', 'variables'],
+  ])('that change or are not JSON are 400 on their field: %s', async (variables, fieldName) => {
+    const response = await service.request({
+      method: 'GET',
+      url: `/graphql?query=${encodeURIComponent('{ me { id } }')}&variables=${encodeURIComponent(variables)}`,
+      headers: { authorization: `Bearer ${token}`, 'apollo-require-preflight': 'true' },
+    });
+    expect([response.statusCode, namesOf(response.json().errors[0].extensions.errors)]).toEqual([400, [fieldName]]);
   });
 });
 

@@ -250,14 +250,17 @@ describe('X-Service-Api-Version (HDR-5)', () => {
   });
 });
 
-test('400 for a number that changes when it is read, in any parameter (ERR-27)', async () => {
-  const json = JSON.stringify(tokenRequest()).replace('{', '{"other":[9007199254740993],');
-  const response = await post(json, { 'content-type': 'application/json' });
-  expect([response.status, response.body]).toEqual([
-    400,
-    { error: 'invalid_request', error_description: `The parameter other ${INEXACT_NUMBER}.` },
-  ]);
-});
+test.each(['9007199254740993', '9007199254740991.4', '1e-400'])(
+  '400 for a number that changes when it is read, in any parameter: %s (ERR-27)',
+  async (number) => {
+    const json = JSON.stringify(tokenRequest()).replace('{', `{"other":[${number}],`);
+    const response = await post(json, { 'content-type': 'application/json' });
+    expect([response.status, response.body]).toEqual([
+      400,
+      { error: 'invalid_request', error_description: `The parameter other ${INEXACT_NUMBER}.` },
+    ]);
+  },
+);
 
 describe('405', () => {
   test.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'] as const)(

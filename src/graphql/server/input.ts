@@ -1,10 +1,12 @@
 import {
   coerceInputValue,
   type DocumentNode,
-  type GraphQLError,
+  type FloatValueNode,
+  GraphQLError,
   type GraphQLInputType,
   getArgumentValues,
   getVariableValues,
+  type IntValueNode,
   ProvidedRequiredArgumentsRule,
   typeFromAST,
   type ValidationRule,
@@ -12,6 +14,7 @@ import {
   validate,
 } from 'graphql';
 import { formatFieldPath, toFieldErrors } from '../../../schema/input.ts';
+import { INEXACT_NUMBER, isExactText, JsonValueError } from '../../../schema/json-problems.ts';
 import type { RequestContext } from '../../auth/request-context.ts';
 import { type FieldError, FieldErrors, ValidationError } from '../../shared/errors.ts';
 import { findBrokenRules, type NamedArgument, parseArguments, toNamedArgument } from '../engine/arguments.ts';
@@ -45,7 +48,17 @@ export const deferInputErrors =
     return {};
   };
 
-const INPUT_RULES = [ValuesOfCorrectTypeRule, ProvidedRequiredArgumentsRule];
+/** Validation rule: number literals are exact, as numbers of JSON are. ERR-27. */
+const exactNumbers: ValidationRule = (context) => {
+  const check = (node: IntValueNode | FloatValueNode) => {
+    if (isExactText(node.value)) return;
+    const originalError = new JsonValueError([{ path: [], message: INEXACT_NUMBER }]);
+    context.reportError(new GraphQLError(INEXACT_NUMBER, { nodes: node, originalError }));
+  };
+  return { IntValue: check, FloatValue: check };
+};
+
+const INPUT_RULES = [ValuesOfCorrectTypeRule, ProvidedRequiredArgumentsRule, exactNumbers];
 
 /**
  * Returns the coerced variables of an operation; null where graphql-js has to report what is wrong with them. Throws 400 with every variable and literal that its type rejects, every argument that breaks a

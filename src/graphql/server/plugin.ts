@@ -8,6 +8,7 @@ import type { AuthenticatedRequest, RequestAuthenticator } from '../../auth/requ
 import type { RequestContext } from '../../auth/request-context.ts';
 import { type RequestSteps, toRoute } from '../../auth/request-pipeline.ts';
 import { sendJson } from '../../auth/request-usage.ts';
+import { deferTextErrors, parseJsonText } from '../../http/bodies/json.ts';
 import type { LargeBodyForm } from '../../http/bodies/large-body-form.ts';
 import { type ApiError, invalidField } from '../../shared/errors.ts';
 import { tracing } from '../../shared/tracing.ts';
@@ -141,7 +142,7 @@ export async function registerGraphqlRoute<Authenticated extends AuthenticatedRe
       bodyLimit: bodies.limit,
       onRequest,
       preParsing: async (request, _reply, payload) => bodies.limitStream(request, payload),
-      preHandler: [rejectBrackets, (request) => documentStore.admit(request)],
+      preHandler: [rejectBrackets, checkVariables, (request) => documentStore.admit(request)],
       errorHandler(thrown: FastifyError, request, reply) {
         const error = publicError(thrown, request);
         const errors = [{ message: error.message, extensions: toExtensions(error) }];
@@ -159,6 +160,13 @@ export async function registerGraphqlRoute<Authenticated extends AuthenticatedRe
 async function rejectBrackets({ query }: FastifyRequest): Promise<void> {
   const sent = Object.keys(query as object).find((name) => /^(query|operationName|variables|extensions)\[/.test(name));
   if (sent) throw invalidField(sent.split('[')[0]!, 'must be named without brackets');
+}
+
+/** Defers the errors of texts and numbers in the variables of a GET request, as those of a body. Throws 400 where they are not JSON. */
+async function checkVariables(request: FastifyRequest): Promise<void> {
+  const { variables } = request.query as Record<string, unknown>;
+  if (request.method !== 'GET' || typeof variables !== 'string' || variables === '') return;
+  parseJsonText(`{"variables":${variables}}`, (errors) => deferTextErrors(request, errors), 'variables');
 }
 
 /** Whether a browser requests the page, and not a query. Browsers send no token for it, so that every request with one is charged. */
