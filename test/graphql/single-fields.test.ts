@@ -59,6 +59,21 @@ describe('a field that is selected alone', () => {
     expect(failed).toEqual([]);
   });
 
+  it.each([undefined, { skipped: true }, { skipped: false }, { skipped: null }])(
+    'is excluded for a viewer by the value of a variable, or its default: %j',
+    async (variables) => {
+      const read = (text: string, fallback: boolean) =>
+        viewer.query(`query ($skipped: Boolean = ${fallback}) { me { id } ${text} }`, variables);
+      const notes = 'timesheets(builderId: "buil_a1") { data { id notes @skip(if: $skipped) } }';
+      for (const fallback of [true, false]) {
+        const { status, errors } = await read('me { name @skip(if: $skipped) }', fallback);
+        expect(status, JSON.stringify(errors)).toBeLessThan(500);
+      }
+      const { status } = await read(notes, true);
+      expect(status).toBeLessThan(500);
+    },
+  );
+
   it('is no text that people wrote where a viewer reads it, but a title or name (CON-5)', async () => {
     const isText = ({ type }: { type: unknown }) => /^\[?(String|JsonObject)\b/.test(String(type));
     const integratorTypes = integratorSchema.getTypeMap();

@@ -1,16 +1,8 @@
 import type { ApolloServerPlugin } from '@apollo/server';
-import {
-  type FieldNode,
-  GraphQLIncludeDirective,
-  type GraphQLSchema,
-  GraphQLSkipDirective,
-  getDirectiveValues,
-  TypeInfo,
-  visit,
-  visitWithTypeInfo,
-} from 'graphql';
+import { type FieldNode, type GraphQLSchema, TypeInfo, visit, visitWithTypeInfo } from 'graphql';
 import type { RequestContext } from '../../auth/request-context.ts';
 import { isStaffActionAllowed } from '../../domain/access/staff-roles.ts';
+import { isIncluded, withDefaults } from '../../graphql/engine/root-fields.ts';
 import { toGraphqlError } from '../../graphql/server/errors.ts';
 import { forbidden } from '../../shared/errors.ts';
 import type { ConsoleContext } from './console-area.ts';
@@ -43,15 +35,13 @@ const WRITTEN_TEXTS = new Set([
 /** Rejects operations that read texts which people wrote, for a role that may not read personal data. CON-5. */
 export const hideWrittenTexts = (schema: GraphQLSchema): ApolloServerPlugin<RequestContext> => ({
   requestDidStart: async () => ({
-    async didResolveOperation({ document, request: { variables }, contextValue }) {
+    async didResolveOperation({ document, operation, request, contextValue }) {
       const { role } = (contextValue as ConsoleContext).staff;
-      if (isStaffActionAllowed(role, 'person.read')) return;
-      const isExcluded = (node: FieldNode) =>
-        getDirectiveValues(GraphQLSkipDirective, node, variables)?.if === true ||
-        getDirectiveValues(GraphQLIncludeDirective, node, variables)?.if === false;
+      if (!operation || isStaffActionAllowed(role, 'person.read')) return;
+      const variables = withDefaults(operation, request.variables ?? {});
       const types = new TypeInfo(schema);
       const Field = (node: FieldNode) => {
-        if (isExcluded(node)) return false;
+        if (!isIncluded(node.directives, variables)) return false;
         const name = `${types.getParentType()}.${node.name.value}`;
         if (WRITTEN_TEXTS.has(name)) {
           throw toGraphqlError(forbidden(`The role ${role} does not allow person.read, which ${name} needs.`));

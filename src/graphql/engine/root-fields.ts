@@ -84,7 +84,8 @@ export function listFields(
   return found;
 }
 
-function isIncluded(directives: readonly DirectiveNode[] = [], variables: Values): boolean {
+/** Whether no `@skip` or `@include` leaves a selection out. One without a valid value, which GraphQL rejects, leaves nothing out. */
+export function isIncluded(directives: readonly DirectiveNode[] = [], variables: Values): boolean {
   return directives.every(({ name, arguments: [condition] = [] }) => {
     const value = condition && toRawValue(condition.value, variables);
     return name.value === 'skip' ? value !== true : value !== false;
