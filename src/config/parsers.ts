@@ -1,3 +1,4 @@
+import { isIP, isIPv4 } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { MIN_CONNECTIONS } from '../limits/connection-split.ts';
 import { parseSessionTarget, splitAddresses } from '../shared/postgres-url.ts';
@@ -150,8 +151,23 @@ function requireNoCredentials(text: string): string {
  */
 export function parseProxies(text: string): false | number | string {
   if (text === 'false') return false;
-  if (text === 'true') throw expected('a number of proxies, or their addresses with commas', text);
-  return /^\d+$/.test(text) ? Number(text) : text;
+  if (/^\d{1,3}$/.test(text)) return Number(text);
+  if (text.split(',').every((each) => isNetwork(each.trim()))) return text;
+  throw expected('a number of proxies, or their IP addresses or networks with commas', text);
+}
+
+/** Whether Fastify accepts the text as an IP address, a network such as `10.0.0.0/8`, or the name of one. */
+function isNetwork(text: string): boolean {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true;
+  const [, address = '', bits = '1'] = /^([\da-f.:]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? [];
+  return isIP(address) !== 0 && Number(bits) >= 1 && Number(bits) <= (isIPv4(address) ? 32 : 128);
+}
+
+/** An IP address or the name of a host. */
+export function parseHost(text: string): string {
+  const isName = /^(?=.{1,253}$)[a-z\d_]([a-z\d_-]*[a-z\d_])?(\.[a-z\d_]([a-z\d_-]*[a-z\d_])?)*$/i.test(text);
+  if (isName || isIP(text)) return text;
+  throw expected('an IP address or the name of a host', text);
 }
 
 const ADVICE = 'generate one with: openssl rand -hex 32';

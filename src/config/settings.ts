@@ -7,6 +7,7 @@ import {
   parseConnections,
   parseDays,
   parseHeapSize,
+  parseHost,
   parseHttpOrigin,
   parseMailAddress,
   parsePort,
@@ -62,7 +63,7 @@ const SETTINGS = {
     '`production` disables the embedded database and demo data, and enables the strict checks. `test` is `development`.',
     createChoiceParser('development', 'production', 'test'),
   ),
-  HOST: optional('127.0.0.1; 0.0.0.0 in production', 'Address to listen on.', parseText),
+  HOST: optional('127.0.0.1; 0.0.0.0 in production', 'IP address or name of the host to listen on.', parseHost),
   PORT: withDefault('4000', 'Port to listen on.', parsePort),
   BASE_URL: optional(
     'http://localhost:PORT',
@@ -172,7 +173,7 @@ const SETTINGS = {
   MAIL_FROM: optional('none', 'Sender of e-mail; required with SMTP_URL.', parseMailAddress),
   TRUST_PROXY: optional(
     'none',
-    'Proxies whose `X-Forwarded-For` and `-Proto` headers are trusted: a number of hops, or addresses with commas.',
+    'Proxies whose `X-Forwarded-For` and `-Proto` headers are trusted: a number of hops, or IP addresses and networks with commas.',
     parseProxies,
   ),
   REQUEST_SECONDS: withDefault(

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listSettings } from '../../src/config/settings.ts';
 import { ConfigError, loadConfig } from '../../src/config.ts';
@@ -89,6 +90,10 @@ describe('the settings', () => {
     ['an S3 access key without its secret', { ...S3, S3_ACCESS_KEY_ID: 'a' }, 'S3_SECRET_ACCESS_KEY'],
     ['S3 without a bucket', { STORAGE: 's3' }, 'S3_BUCKET'],
     ['trust in every proxy', { TRUST_PROXY: 'true' }, 'TRUST_PROXY'],
+    ['a proxy that is no address', { TRUST_PROXY: 'proxy.example.com' }, 'TRUST_PROXY'],
+    ['a network of no bits', { TRUST_PROXY: '10.0.0.1, 0.0.0.0/0' }, 'TRUST_PROXY'],
+    ['a network of too many bits', { TRUST_PROXY: '10.0.0.0/33' }, 'TRUST_PROXY'],
+    ['a host with a port', { HOST: 'localhost:4000' }, 'HOST'],
     ['no seconds for a request', { REQUEST_SECONDS: '0' }, 'REQUEST_SECONDS'],
     ['no workers', { WORKERS: '0' }, 'WORKERS'],
     ['a number of workers that is not a number', { WORKERS: 'all' }, 'WORKERS'],
@@ -98,6 +103,24 @@ describe('the settings', () => {
   it.each(invalid)('reject %s in one line that names the setting', (_, env, name) => {
     expect(() => loadConfig(env)).toThrow(ConfigError);
     expect(() => loadConfig(env)).toThrow(new RegExp(`^${name} [^\n]+\\.$`));
+  });
+});
+
+describe('a host or proxy', () => {
+  it.each(['HOST', 'TRUST_PROXY'])('%s with credentials is rejected without them', (name) => {
+    for (const value of ['u:SECRET@h', 'http://u:SECRET@h']) {
+      expect(() => loadConfig({ [name]: value })).toThrow(new RegExp(`^${name} must be [^\n]*…@h"\\.$`));
+      expect(() => loadConfig({ [name]: value })).not.toThrow('SECRET');
+    }
+  });
+
+  it.each(['2', '10.0.0.1', '10.0.0.0/8, ::1,fd00::/8', 'loopback,uniquelocal'])('is trusted as %s', (value) => {
+    const { trustProxy } = serverOptions(loadConfig({ TRUST_PROXY: value }));
+    expect(() => fastify({ trustProxy })).not.toThrow();
+  });
+
+  it.each(['::', '0.0.0.0', 'localhost', 'api-1.example.com'])('is listened on as %s', (HOST) => {
+    expect(loadConfig({ HOST }).host).toBe(HOST);
   });
 });
 
