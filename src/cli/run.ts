@@ -3,6 +3,7 @@ import { ConfigError } from '../config.ts';
 import { DataTransferError } from '../data-transfer/transaction.ts';
 import { SchemaMismatchError } from '../database/run-migrations.ts';
 import { isOperatorError } from '../dev-postgres/open-databases.ts';
+import { ForeignBucketError } from '../domain/uploads/bucket-owner.ts';
 import { FolderError } from '../shared/folder.ts';
 import { printText, toTerminalText } from '../shared/terminal-text.ts';
 import { VERSION } from '../shared/version.ts';
@@ -103,6 +104,7 @@ function describeCommandError(error: unknown): string {
   const { message, code, path, stack } = error as NodeJS.ErrnoException;
   if (error instanceof CommanderError) return message.replace(/^error: /, '').replace(/\n/g, ' ');
   if (error instanceof CliError || error instanceof ConfigError || error instanceof SchemaMismatchError) return message;
+  if (error instanceof ForeignBucketError) return message;
   if (isOperatorError(error) || error instanceof DataTransferError || error instanceof FolderError) return message;
   if (path && ['ENOENT', 'EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR', 'EISDIR'].includes(code ?? '')) {
     return `${path} cannot be used: ${message}`;

@@ -116,6 +116,15 @@ describe('the store of another deployment (UPL-34)', () => {
     expect(await exists()).toBe(true);
   });
 
+  it('gets no erasure of a copy with another address, in one line', async () => {
+    const user = ['--email', 'kim@example.com', '--name', 'Kim Tran', '--generate-password'];
+    const { userId } = await cli.json(['user', 'create', ...user]);
+    const env = { ...cli.env };
+    cli.env.BASE_URL = 'http://localhost:5000';
+    expect(await cli.errorOf(['person', 'erase', userId, '--yes'])).toMatch(/^The store of au1 belongs to [^\n]+$/);
+    Object.assign(cli.env, { BASE_URL: env.BASE_URL });
+  });
+
   it('is swept after storage claim', async () => {
     const env = { ...cli.env };
     cli.env.BASE_URL = 'http://localhost:5000';
