@@ -5,6 +5,7 @@ import type { Config } from '../config.ts';
 import { type ApiError, invalidField } from '../shared/errors.ts';
 import { headersTooLarge } from './client-errors.ts';
 import { MAX_HEADERS, MAX_RAW_HEADERS } from './limits/parsing-limits.ts';
+import { toLoggedPath } from './metrics/logged-path.ts';
 
 /** Policy of data, which browsers must not execute. Pages of this service set their own. */
 const NO_CONTENT_POLICY = "default-src 'none'; frame-ancestors 'none'";
@@ -40,8 +41,7 @@ export function installHeaders(app: FastifyInstance, config: Config): void {
     request.log.info(
       {
         method: request.method,
-        // Without the query, which may contain codes and signatures.
-        path: request.url.split('?', 1)[0],
+        path: toLoggedPath(request.url),
         route: request.routeOptions.url,
         status: reply.statusCode,
         operation: request.context?.operation.name ?? undefined,

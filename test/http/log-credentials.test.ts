@@ -85,6 +85,12 @@ it('neither the log at trace nor a table has a credential of any kind of request
       const sent = { authorization, 'content-type': headers.get('content-type')! };
       await app.inject({ method: 'POST', url, headers: sent, payload });
     }
+    // Credentials that a client has put into a path, which exists or not.
+    for (const secret of [token, client.clientSecret!, `whsec_${'+/aA'.repeat(8)}`]) {
+      for (const path of [`/x/${secret}`, `/builders/${secret}/projects`, `/${encodeURIComponent(secret)}`]) {
+        await app.inject({ url: path, headers: { authorization } });
+      }
+    }
     for (const [url, payload] of [
       ['/nowhere?token=a-token-in-a-query', '{}'],
       ['/graphql?token=a-token-in-a-query', '{"query":'],
@@ -115,6 +121,8 @@ it('neither the log at trace nor a table has a credential of any kind of request
   });
   const log = lines.join('');
   expect(log).toContain('busboyOptions');
+  expect(log).toContain('"path":"/x/[redacted]"');
+  expect(log).not.toMatch(/whsec_|\/aA\+/);
   expect(log).toContain('"path":"/console/graphql"');
   expect(secrets.size).toBeGreaterThan(10);
   for (const secret of [...secrets, client.clientSecret!, PASSWORD]) expect(log).not.toContain(secret);

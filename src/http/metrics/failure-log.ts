@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../config.ts';
+import { toLoggedPath } from './logged-path.ts';
 
 /** Logs an error line for every response of status 500 and above. Causes are logged separately. */
 export function logFailures(app: FastifyInstance, { logLevel }: Config): void {
@@ -7,7 +8,7 @@ export function logFailures(app: FastifyInstance, { logLevel }: Config): void {
   app.addHook('onResponse', (request, reply, done) => {
     if (reply.statusCode >= 500) {
       const { method, context } = request;
-      const path = request.url.split('?', 1)[0];
+      const path = toLoggedPath(request.url);
       const operationName = context?.operation.name ?? undefined;
       request.log.error({ method, path, status: reply.statusCode, operationName }, 'request failed');
     }

@@ -1,4 +1,5 @@
 import type { Config } from '../../config.ts';
+import { toLoggedPath } from './logged-path.ts';
 
 /** JSON lines without secrets, at any level and whoever writes them. OAU-42. */
 export const loggerOptions = ({ logLevel }: Config) => ({
@@ -12,8 +13,10 @@ function errorForLog(error: Error & { code?: string }) {
   return { type: error.name, code: error.code, message: error.message, stack: error.stack ?? '' };
 }
 
-/** The path without the query, which may hold codes and signatures. */
-const requestForLog = ({ method, url }: { method?: string; url?: string }) => ({ method, path: url?.split('?', 1)[0] });
+const requestForLog = ({ method, url = '' }: { method?: string; url?: string }) => ({
+  method,
+  path: toLoggedPath(url),
+});
 
 const responseForLog = ({ statusCode }: { statusCode?: number }) => ({ statusCode });
 

@@ -22,6 +22,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { TracingSettings } from '../../config.ts';
 import { type SpanAttributes, setTracing, type TraceContext, type Tracing } from '../../shared/tracing.ts';
 import { VERSION } from '../../shared/version.ts';
+import { toLoggedPath } from './logged-path.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -135,7 +136,7 @@ export function installTracing(app: FastifyInstance, settings: TracingSettings):
         'http.request.method': method,
         'http.route': route,
         'http.response.status_code': statusCode,
-        'url.path': request.url.split('?', 1)[0],
+        'url.path': toLoggedPath(request.url),
         'builder_api.request_id': id,
         'builder_api.operation': context?.operation.name ?? undefined,
         'builder_api.integrator_id': context?.caller.integratorId ?? undefined,
