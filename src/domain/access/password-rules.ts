@@ -25,8 +25,8 @@ export async function findPasswordProblem(
   if (length > LONGEST_PASSWORD) return `must have at most ${LONGEST_PASSWORD} characters`;
   if (/\p{Cc}/u.test(password)) return 'must be one line of text';
   const words = toWords(password);
-  if ([name, email, email.split('@', 1)[0]!].map(toWords).includes(words)) {
-    return 'must not be the name or e-mail address, with or without digits around it';
+  if ([name, email, email.split('@', 1)[0]!].map(toWords).includes(words) || isOfParts(password, `${name} ${email}`)) {
+    return 'must not be the name or e-mail address, or parts of them, with or without digits around it';
   }
   commonPasswords ??= loadCommonPasswords();
   const common = await commonPasswords;
@@ -42,6 +42,18 @@ const toWords = (text: string): string =>
   toComparableText(text)
     .replace(/\s/g, '')
     .replace(/^\P{L}+|\P{L}+$/gu, '');
+
+/** Whether the password is parts of the text, and fewer other characters than a password needs, none of them a letter. */
+function isOfParts(password: string, text: string): boolean {
+  const parts = toComparableText(text)
+    .split(/\P{L}+/u)
+    .filter(Boolean);
+  parts.sort((a, b) => b.length - a.length);
+  const others = parts
+    .reduce((rest, part) => rest.replaceAll(part, ' '), toComparableText(password))
+    .replace(/\s/g, '');
+  return others.length < SHORTEST_PASSWORD && !/\p{L}/u.test(others);
+}
 
 /** Returns the shortest text of which the password is a repetition, such as `abc` of `abcabcabcabc`, in lower case; else the password. */
 const toRepeatedPart = (password: string): string => password.toLowerCase().replace(/^(.+?)\1+$/su, '$1');
