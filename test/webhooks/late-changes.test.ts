@@ -116,6 +116,38 @@ describe('a delivery that waits for what its client may see', () => {
   });
 });
 
+describe('a delivery whose claim is not committed yet', () => {
+  /** Statements that let each transaction that claims a delivery wait before its end, for a lock that the test holds. */
+  const DELAY_COMMIT = [
+    `create function wait_for_test() returns trigger language plpgsql as 'begin perform pg_advisory_xact_lock_shared(1); return null; end'`,
+    `create constraint trigger wait_for_test after update on webhook_delivery deferrable initially deferred
+      for each row execute function wait_for_test()`,
+  ];
+
+  it('has begun its request, and a change of the endpoint waits for it (WHK-6)', async () => {
+    const { key } = await addEndpoint();
+    const em = context.database.fork();
+    for (const statement of DELAY_COMMIT) await em.execute(statement);
+    service.clock.advance(60_000);
+    let hasChanged = false;
+    let polled: Promise<unknown> | undefined;
+    let changed: Promise<unknown> | undefined;
+    await lock.whileOpen('select pg_advisory_xact_lock(1)', [], async () => {
+      polled = dispatcher.poll();
+      await lock.untilWaiting(1);
+      await expect.poll(() => receiver.received.length).toBe(1);
+      changed = updateEndpoint(context, key, { url: 'http://127.0.0.1:9/' }).then(() => {
+        hasChanged = true;
+      });
+      await lock.untilWaiting(2);
+      expect(hasChanged).toBe(false);
+    });
+    await Promise.all([polled, changed]);
+    await em.execute('drop function wait_for_test cascade');
+    expect(receiver.received).toHaveLength(1);
+  });
+});
+
 describe('a test event that waits for the scopes of its caller', () => {
   it('is sent to the address and with the secrets that the endpoint has afterwards (WHK-6, WHK-14)', async () => {
     const { key } = await addEndpoint();
