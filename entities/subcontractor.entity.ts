@@ -15,7 +15,7 @@ import { Publishes } from './published.ts';
 @ObjectType({ description: 'A company that works for a builder.', simpleResolvers: true })
 @Scoped('read:subcontractors')
 @Entity()
-@PersonalData<Subcontractor>({ none: ['name', 'abn', 'address', 'tags', 'integrations'] })
+@PersonalData<Subcontractor>({ none: ['abn', 'integrations'], mentions: ['name', 'address', 'tags'] })
 @Publishes('subcontractor', 'subcontractor', { path: '/subcontractors/{id}', archivable: true })
 @KeepsTotal('subcontractor', 'is_builder', { project: null, active: 'archived_at is null' })
 // The index includes the filter column, for index-only scans of pages and totals.

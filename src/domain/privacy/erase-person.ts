@@ -124,6 +124,7 @@ async function erasePersonRows(
   // A record that was erased before names no person.
   person.names = person.names.filter((name) => name !== pseudonym);
   person.emails = person.emails.filter((email) => !email.endsWith(NO_DOMAIN));
+  const formerNames = await selectFormerNames(em, erasure);
   const email = `${pseudonym.slice(PSEUDONYM.length)}${NO_DOMAIN}`;
   // Before the audit log is changed, which says who closed a visit.
   const structures = await eraseStructures(em, person, { pseudonym, email }, now);
@@ -133,7 +134,7 @@ async function erasePersonRows(
   );
   await recordEndedMemberships(em, source, now, memberships);
   const records = await eraseRecords(em, tables, ids, pseudonym, now);
-  const texts = await findTexts(em, tables, person);
+  const texts = await findTexts(em, tables, { ...person, names: [...person.names, ...formerNames] });
   const rows = sumCounts(records.rows, structures);
   const changedEntries = await recordErasure(em, erasure, {
     ...source,
@@ -156,6 +157,17 @@ async function erasePersonRows(
     [now, toArray(records.storageKeys), JSON.stringify(places), erasure.id],
   );
   return { rows: changedEntries > 0 ? { ...rows, AuditEntry: changedEntries } : rows, texts };
+}
+
+/** Selects the names that the audit log has of the person, who may have been renamed. */
+async function selectFormerNames(em: EntityManager, { subjectIds, pseudonym }: ListedErasure): Promise<string[]> {
+  const rows = await em.execute<{ name: string }[]>(
+    `select distinct recorded ->> key as name
+      from audit_entry, unnest(array[values_before, values_after]) recorded, unnest(array['name', 'fullName']) key
+      where person_id = any(?::text[]) and recorded ->> key <> ?`,
+    [toArray(subjectIds), pseudonym],
+  );
+  return rows.map(({ name }) => name);
 }
 
 /** Deletes the files that the erasure has left. Returns their number. */

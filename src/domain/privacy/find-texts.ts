@@ -29,6 +29,7 @@ export function textColumns({ declaration, columns }: PersonalTable): EntityProp
 /** Returns SQL of the strings of a column, one a row. */
 function toStringsSql({ declaration }: PersonalTable, column: EntityProperty): string {
   const name = `t.${quote(column.fieldNames[0]!)}`;
+  if (column.columnTypes[0] === 'text[]') return `select unnest(${name}) as string`;
   if (!isJson(column)) return `select ${name} as string`;
   if (declaration.erase === 'audit') {
     return `select ${name} ->> key as string from unnest(array['${AUDITED_REASONS.join("','")}']) key`;
@@ -38,10 +39,17 @@ function toStringsSql({ declaration }: PersonalTable, column: EntityProperty): s
     union all select key from ${values}, jsonb_object_keys(case jsonb_typeof(value) when 'object' then value else '{}' end) key`;
 }
 
+/** Returns SQL of the runs of text in JSON as one text: their marks are other strings between them. */
+function toJoinedSql({ declaration }: PersonalTable, column: EntityProperty): string {
+  if (!isJson(column) || declaration.erase === 'audit') return 'null::text';
+  const values = `jsonb_path_query(t.${quote(column.fieldNames[0]!)}, 'strict $.**') value`;
+  return `select string_agg(value ->> 'text', '') from ${values} where jsonb_typeof(value) = 'object'`;
+}
+
 /**
  * Finds the texts of the person's builders, and of all builders for a staff user, that contain a name or e-mail address of the person. Texts
  * are compared in their comparable form, also with the family name first. Strings of one JSON value are one text, because a name can
- * be in two runs of a paragraph.
+ * be in two runs of a paragraph, also divided inside of a word.
  *
  * @param ids further texts to find: ids of the person
  */
@@ -66,9 +74,9 @@ export async function findTexts(
         `select t.${quote(table.primaryKey)}::text as id, ${builder} as "builderId", found.whole,
             array(select string from (${toStringsSql(table, column)}) each where ${comparable('string')}) as texts
           from ${quote(table.table)} t, lateral (
-            select string_agg(string, ' ') as whole from (${toStringsSql(table, column)}) each) found
-          where ${isOfBuilder} and ${comparable('found.whole')} order by 1`,
-        [pattern, ...(isOfBuilder === 'true' ? [] : [toArray(builderIds)]), pattern],
+            select string_agg(string, ' ') as whole, (${toJoinedSql(table, column)}) as joined from (${toStringsSql(table, column)}) each) found
+          where ${isOfBuilder} and (${comparable('found.whole')} or ${comparable('found.joined')}) order by 1`,
+        [pattern, ...(isOfBuilder === 'true' ? [] : [toArray(builderIds)]), pattern, pattern],
       );
       const { className: type } = table;
       const [property, name] = [column.name as string, column.fieldNames[0]!];

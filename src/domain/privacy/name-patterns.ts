@@ -15,11 +15,15 @@ export function toNameForms(name: string): string[] {
 }
 
 /**
- * Returns a regular expression for comparable text that contains one of the forms, where no letter or digit precedes or follows it. It is
- * one of PostgreSQL too.
+ * Returns a regular expression for comparable text that contains one of the forms, where no letter or digit precedes or follows it. Words
+ * may have what separates them in names of files. It is one of PostgreSQL too.
  */
 export function createPattern(forms: readonly string[], letterOrDigit = '[[:alnum:]]'): string {
-  const escaped = forms.map((form) => form.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll(', ', ' ?, ?'));
+  const escaped = forms.map((form) =>
+    form
+      .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+      .replace(/, |[ -]/g, (separator) => (separator === ', ' ? ' ?, ?' : '[ _.-]+')),
+  );
   return `(?<!${letterOrDigit})(?:${escaped.join('|')})(?!${letterOrDigit})`;
 }
 

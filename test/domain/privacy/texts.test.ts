@@ -56,6 +56,9 @@ describe('a text that names an erased person', () => {
     ['Οδυσσέας Παππάς', 'ΟΔΥΣΣΈΑΣ ΠΑΠΠΆΣ'],
     ['Maeve O\u2019Sullivan', "Maeve O'Sullivan"],
     ['Cher', 'Opened by cher.'],
+    ['Zelda Quartz', 'see Zelda_Quartz_licence.jpg'],
+    ['Zelda Quartz', 'QUARTZ-zelda.2026.pdf'],
+    ['Zoë Müller-Webb', 'zoë_müller_webb.png'],
   ];
 
   it.each(SPELLINGS)(
@@ -111,7 +114,16 @@ describe('a text that names an erased person', () => {
 
 describe('names in file names, titles, metadata and reasons', () => {
   const TEXT = `House of ${PRIYA.name}`;
-  const TABLES = ['insurance', 'meeting_template', 'photo', 'project', 'project_location', 'swms_document', 'upload'];
+  const TABLES = [
+    'insurance',
+    'meeting_template',
+    'photo',
+    'project',
+    'project_location',
+    'subcontractor',
+    'swms_document',
+    'upload',
+  ];
 
   it('are exported and listed, and stay (PRV-1, PRV-2, PRV-4)', async () => {
     await run(
@@ -148,6 +160,37 @@ describe('names in file names, titles, metadata and reasons', () => {
     await expect(
       replaceErasedText(contextOf(database, storage), erasureId, 'meeting/none/notes', PRIYA.name),
     ).rejects.toThrow('is not on the list');
+  });
+});
+
+describe('a name that is not in one text', () => {
+  it('is listed in divided runs, labels and addresses of companies, and as a former name (PRV-4)', async () => {
+    await renameWorker('Zelda Quartz');
+    const runs = [{ text: 'Seen by Zel', marks: ['bold'] }, { text: 'da Quar', marks: ['italic'] }, { text: 'tz.' }];
+    await run('update photo set metadata = ?::jsonb where builder_id = ?', JSON.stringify({ runs }), BUILDER);
+    await run(
+      `update subcontractor set tags = '{Zelda Quartz}', address = '{"street": "Zelda Quartz Lane"}' where builder_id = ?`,
+      BUILDER,
+    );
+    await addMeeting('meet_former', 'Opened by Zelda Onyx.');
+    await run(
+      `insert into audit_entry (id, at, actor_type, action, object_type, object_id, person_id, origin, values_before)
+        values ('aud_former', now(), 'JOB', 'worker.updated', 'worker', ?, ?, '{}', '{"fullName": "Zelda Onyx"}')`,
+      ...[WORKER.id, WORKER.id],
+    );
+    const context = contextOf(database, storage);
+    const { texts, erasureId } = await erasePerson(context, [WORKER.id]);
+    const found = new Set(texts.map(({ table, column }) => `${table}.${column}`));
+    expect([...found].sort()).toEqual([
+      'meeting.notes',
+      'photo.metadata',
+      'subcontractor.address',
+      'subcontractor.tags',
+    ]);
+    const { id } = texts.find(({ column }) => column === 'tags')!;
+    const place = `subcontractor/${id}/tags`;
+    const { value } = await replaceErasedText(context, erasureId, place, 'Zelda Quartz');
+    expect(value).toEqual([expect.stringMatching(/^Erased person /)]);
   });
 });
 
