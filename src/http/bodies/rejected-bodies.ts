@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } fro
 import type { FastifyInstance } from 'fastify';
 import { RoundRobinQueue } from '../../limits/round-robin-queue.ts';
 import { toNetwork } from '../../network/client-network.ts';
+import { MAX_RAW_HEADERS } from '../limits/parsing-limits.ts';
 
 /** Bytes that Node reads from a connection at a time. */
 const CHUNK_BYTES = 65_536;
@@ -59,10 +60,14 @@ function discardBody(request: IncomingMessage, closesAfterwards: boolean): void 
 const hasBody = (headers: IncomingHttpHeaders): boolean =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 
+/** Whether the request has a body, or too many headers, of which one that Node has left out may announce it. */
+const mayHaveBody = ({ headers, rawHeaders }: IncomingMessage): boolean =>
+  hasBody(headers) || rawHeaders.length > MAX_RAW_HEADERS;
+
 /** Discards the rest of a request's body after its response. */
 export function discardBodies(server: Pick<Server, 'on' | 'listening'>): void {
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    if (!hasBody(request.headers)) return;
+    if (!mayHaveBody(request)) return;
     response.prependListener('finish', () => {
       const isKeptOpen = response.getHeader('connection') === 'keep-alive';
       const closesAfterwards = isKeptOpen && (!server.listening || /close/i.test(request.headers.connection ?? ''));
