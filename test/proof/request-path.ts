@@ -95,21 +95,21 @@ export function createMeasuredRequests(
       send: () => send('/timesheets?limit=5', undefined, { 'x-service-builder-id': builderId }),
       // Goal: 30 and 110.
       maxFiles: 38,
-      maxFunctions: 141,
+      maxFunctions: 142,
     },
     {
       name: 'POST sign-on-events',
       send: () => send(`/builders/${builderId}/projects/${projectId}/sign-on-events`, signOn(++events)),
       // Goal: 32 and 140.
       maxFiles: 45,
-      maxFunctions: 193,
+      maxFunctions: 194,
     },
     {
       name: 'GraphQL dashboard',
       send: () => send('/graphql', { query: DASHBOARD, variables: { builderId } }),
       // Goal: 34 files.
-      maxFiles: 51,
-      maxFunctions: 205,
+      maxFiles: 52,
+      maxFunctions: 210,
     },
   ];
 }
