@@ -1,24 +1,23 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { startTcpProxy } from './tcp-proxy.ts';
 
 /** A TCP proxy to a server, which can stop the server's responses. */
 export class InterruptibleProxy {
   readonly #sockets = new Set<Socket>();
   #isStopped = false;
+  #url = '';
 
-  private constructor(readonly url: string) {}
+  private constructor() {}
 
   /** Starts a proxy to the server of the URL; the proxy's `url` differs in its port. */
-  static async start(url: string): Promise<InterruptibleProxy> {
-    const target = new URL(url);
-    const listener = createServer().listen(0, '127.0.0.1');
-    await once(listener, 'listening');
-    listener.unref();
-    const proxyUrl = new URL(url);
-    proxyUrl.port = String((listener.address() as AddressInfo).port);
-    const proxy = new InterruptibleProxy(proxyUrl.href);
-    listener.on('connection', (socket) => proxy.#forward(socket, connect(Number(target.port), target.hostname)));
+  static async start(target: string): Promise<InterruptibleProxy> {
+    const proxy = new InterruptibleProxy();
+    proxy.#url = await startTcpProxy(target, (client, server) => proxy.#forward(client, server));
     return proxy;
+  }
+
+  get url(): string {
+    return this.#url;
   }
 
   /** Simulates a hanging server: connections are accepted and requests read, but no response arrives. */

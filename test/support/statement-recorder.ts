@@ -1,23 +1,22 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { startTcpProxy } from './tcp-proxy.ts';
 
 /** A TCP proxy to PostgreSQL that keeps the text of every statement as the server receives it, without bound values. */
 export class StatementRecorder {
   readonly statements: string[] = [];
+  #url = '';
 
-  private constructor(readonly url: string) {}
+  private constructor() {}
 
   /** Starts a proxy to the server of the URL; the proxy's `url` differs in its port. */
-  static async start(url: string): Promise<StatementRecorder> {
-    const target = new URL(url);
-    const listener = createServer().listen(0, '127.0.0.1');
-    await once(listener, 'listening');
-    listener.unref();
-    const proxyUrl = new URL(url);
-    proxyUrl.port = String((listener.address() as AddressInfo).port);
-    const recorder = new StatementRecorder(proxyUrl.href);
-    listener.on('connection', (client) => recorder.#forward(client, connect(Number(target.port), target.hostname)));
-    return recorder;
+  static async start(target: string): Promise<StatementRecorder> {
+    const proxy = new StatementRecorder();
+    proxy.#url = await startTcpProxy(target, (client, server) => proxy.#forward(client, server));
+    return proxy;
+  }
+
+  get url(): string {
+    return this.#url;
   }
 
   #forward(client: Socket, server: Socket): void {
