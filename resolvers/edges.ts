@@ -4,7 +4,8 @@ import { createPageType, PageArgs, toPageWindow, WindowArgs } from '../schema/pa
 import { GraphOnly } from '../schema/rest.ts';
 import { Reads, Selected, type Selection } from '../schema/selection.ts';
 import type { RequestContext } from '../src/auth/request-context.ts';
-import type { Reader, Where } from '../src/database/read/reader.ts';
+import type { Where } from '../src/database/read/filter.ts';
+import type { Reader } from '../src/database/read/reader.ts';
 
 /*
  * Edges are the fields that lead from one record to others. REST does not have them. The scope of the records that an edge leads to is

@@ -115,3 +115,16 @@ export function createPageType<T extends object>(item: ClassType<T>): ClassType<
   }
   return type as ClassType<Page<T>>;
 }
+
+/** A page whose total was not counted. Reading its `meta` is a mistake of the caller, and throws. */
+export class PageWithoutTotal<T> implements Page<T> {
+  readonly data: T[];
+
+  constructor(data: T[]) {
+    this.data = data;
+  }
+
+  get meta(): PageMeta {
+    throw new Error('The total was not counted, because the selection does not include it.');
+  }
+}

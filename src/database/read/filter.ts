@@ -17,6 +17,9 @@ interface SqlFilter {
 
 export type FilterDefinition = ColumnFilter | SqlFilter;
 
+/** Values of the filters, by name. A filter with null or undefined is not applied. */
+export type Where<Filter extends string = string> = Partial<Record<Filter, unknown>>;
+
 /** A filter of a read that has a value. */
 export interface AppliedFilter {
   name: string;

@@ -1,7 +1,8 @@
 import DataLoader from 'dataloader';
 import type { Page, PageWindow } from '../../../schema/page.ts';
 import type { Database } from '../database.ts';
-import type { Identity, Reader, Where } from './reader.ts';
+import type { Where } from './filter.ts';
+import type { Identity, Reader } from './reader.ts';
 
 /** An object of another entity that refers to a record. */
 type Summary = Pick<Identity, 'id'> & Partial<Identity>;

@@ -1,10 +1,10 @@
 import { Tracked } from '../../../entities/columns.ts';
-import { createPage, type Page, type PageMeta, type PageWindow } from '../../../schema/page.ts';
+import { createPage, type Page, type PageWindow, PageWithoutTotal } from '../../../schema/page.ts';
 import type { Selection } from '../../../schema/selection.ts';
 import { getErrorCode } from '../errors.ts';
 import type { TextRow } from '../pool/pg-pipeline.ts';
 import { MAX_PREPARED_SELECTIONS } from '../pool/statement-runner.ts';
-import { type AppliedFilter, type FilterDefinition, isRange } from './filter.ts';
+import { type AppliedFilter, type FilterDefinition, isRange, type Where } from './filter.ts';
 import { addLargeValues } from './large-values.ts';
 import {
   type CursorScope,
@@ -23,9 +23,6 @@ export interface ReaderOptions<Filter extends string> extends ReadOptions<Filter
   /** Prefix of the statements' names. Default: the entity's name, which one reader per entity may use. */
   name?: string;
 }
-
-/** Values of the filters, by name. A filter with null or undefined is not applied. */
-export type Where<Filter extends string = string> = Partial<Record<Filter, unknown>>;
 
 /** The id of a record and of its builder. */
 export interface Identity {
@@ -299,18 +296,5 @@ export class Reader<T extends object, Filter extends string = never> {
       names += `${names && ','}${name}${isList ? '[]' : ''}`;
     }
     return { filters, names, values };
-  }
-}
-
-/** A page whose total was not counted. Reading its `meta` is a mistake of the caller, and throws. */
-class PageWithoutTotal<T> implements Page<T> {
-  readonly data: T[];
-
-  constructor(data: T[]) {
-    this.data = data;
-  }
-
-  get meta(): PageMeta {
-    throw new Error('The total was not counted, because the selection does not include it.');
   }
 }
