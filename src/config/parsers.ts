@@ -1,6 +1,5 @@
 import { isIP, isIPv4 } from 'node:net';
 import { availableParallelism } from 'node:os';
-import { MIN_CONNECTIONS } from '../limits/connection-split.ts';
 import { parseSessionTarget, splitAddresses } from '../shared/postgres-url.ts';
 import { quoteValue } from './quote-value.ts';
 
@@ -20,32 +19,10 @@ export class InvalidValue extends Error {
 
 export const parseText: Parser<string> = (text) => text;
 
-export function parsePort(text: string): number {
-  return parseInteger(text, 1, 65_535, 'a port number from 1 to 65535');
-}
-
-export function parseSeconds(text: string): number {
-  return parseInteger(text, 0, 9_999, 'a number of seconds from 0 to 9999');
-}
-
-/** Seconds without a meaning of 0. */
-export function parsePositiveSeconds(text: string): number {
-  return parseInteger(text, 1, 9_999, 'a number of seconds from 1 to 9999');
-}
-
-export function parseDays(text: string): number {
-  return parseInteger(text, 0, 3_650, 'a number of days from 0 to 3650');
-}
-
-/** A number of database connections. */
-export function parseConnections(text: string): number {
-  return parseInteger(text, MIN_CONNECTIONS, 9_999, `a number from ${MIN_CONNECTIONS} to 9999`);
-}
-
-/** MiB of a JavaScript heap. */
-export function parseHeapSize(text: string): number {
-  return parseInteger(text, 10, 999_999, 'a number of MiB from 10 to 999999');
-}
+/** Creates a parser for an integer. `description` continues an error: `must be a port number from 1 to 65535`. */
+export const createIntegerParser = (min: number, max: number, description: string): Parser<number> => {
+  return (text) => parseInteger(text, min, max, `${description} from ${min} to ${max}`);
+};
 
 /** A number of processes; `max` is one for each core. */
 export function parseWorkers(text: string): number {

@@ -1,24 +1,19 @@
 import { readFileSync } from 'node:fs';
-import { DEFAULT_CONNECTIONS } from '../limits/connection-split.ts';
+import { DEFAULT_CONNECTIONS, MIN_CONNECTIONS } from '../limits/connection-split.ts';
 import {
   createChoiceParser,
+  createIntegerParser,
   InvalidValue,
   type Parser,
-  parseConnections,
-  parseDays,
-  parseHeapSize,
   parseHost,
   parseHttpOrigin,
   parseMailAddress,
-  parsePort,
-  parsePositiveSeconds,
   parsePostgresUrl,
   parseProxies,
   parseQuota,
   parseRateLimit,
   parseRatio,
   parseReplicas,
-  parseSeconds,
   parseSecretToken,
   parseSmtpUrl,
   parseText,
@@ -64,7 +59,7 @@ const SETTINGS = {
     createChoiceParser('development', 'production', 'test'),
   ),
   HOST: optional('127.0.0.1; 0.0.0.0 in production', 'IP address or name of the host to listen on.', parseHost),
-  PORT: withDefault('4000', 'Port to listen on.', parsePort),
+  PORT: withDefault('4000', 'Port to listen on.', createIntegerParser(1, 65_535, 'a port number')),
   BASE_URL: optional(
     'http://localhost:PORT',
     'Public address of the API: issuer and audience of the tokens. Required in production; `https:` there, except for loopback.',
@@ -78,12 +73,12 @@ const SETTINGS = {
   WORKER_HEAP_MIB: withDefault(
     '400',
     "MiB of a worker's JavaScript heap (`--max-old-space-size`). Including code and buffers the process stays below 700 MiB.",
-    parseHeapSize,
+    createIntegerParser(10, 999_999, 'a number of MiB'),
   ),
   WORKER_HANG_SECONDS: withDefault(
     '30',
     'Seconds after which a worker with a blocked event loop is killed and replaced; `0` for never.',
-    parseSeconds,
+    createIntegerParser(0, 9_999, 'a number of seconds'),
   ),
   DATA_DIR: withDefault(
     '.data',
@@ -117,7 +112,7 @@ const SETTINGS = {
   DATABASE_CONNECTIONS: withDefault(
     String(DEFAULT_CONNECTIONS),
     'Maximum connections of each worker to both databases together, divided between reads and transactions; at least 24.',
-    parseConnections,
+    createIntegerParser(MIN_CONNECTIONS, 9_999, 'a number'),
   ),
   MIGRATE: optional(
     'auto; check in production',
@@ -157,7 +152,11 @@ const SETTINGS = {
     'Maximum MiB of unused and announced uploads per integrator; `0` for no limit.',
     parseQuota,
   ),
-  ERASURE_GRACE_DAYS: withDefault('30', 'Days after `builder erase` in which it can be undone.', parseDays),
+  ERASURE_GRACE_DAYS: withDefault(
+    '30',
+    'Days after `builder erase` in which it can be undone.',
+    createIntegerParser(0, 3_650, 'a number of days'),
+  ),
   RATE_LIMIT_API: withDefault(
     '1000/10',
     'Requests/seconds per client, or per address without a token; `0` for none.',
@@ -179,12 +178,12 @@ const SETTINGS = {
   REQUEST_SECONDS: withDefault(
     '900',
     'Seconds within which a request must be received, equal to the lifetime of an upload URL; its response must be read within twice that.',
-    parsePositiveSeconds,
+    createIntegerParser(1, 9_999, 'a number of seconds'),
   ),
   DRAIN_SECONDS: optional(
     '0; 5 in production',
     'Seconds for which a stopping instance still serves requests, while `/health/ready` returns 503 so that load balancers stop using it.',
-    parseSeconds,
+    createIntegerParser(0, 9_999, 'a number of seconds'),
   ),
   GRAPHQL_INTROSPECTION: optional(
     '1; 0 in production',
