@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import type { RateLimit } from './config/parsers.ts';
 import { quoteValue } from './config/quote-value.ts';
 import {
   type Environment,
@@ -9,7 +8,7 @@ import {
   type SettingProblem,
   type SettingValues,
 } from './config/settings.ts';
-import type { RegionId } from './shared/regions.ts';
+import { OperatorError } from './shared/operator-error.ts';
 
 /** An S3-compatible store. */
 export interface S3Settings {
@@ -30,60 +29,11 @@ export interface TracingSettings {
   sampledRatio: number;
 }
 
-export interface Config {
-  production: boolean;
-  host: string;
-  port: number;
-  baseUrl: string;
-  /** Number of processes that serve requests; with 1 it is the started process, otherwise that supervises them. */
-  workers: number;
-  /** Maximum JavaScript heap of a worker. */
-  workerHeapMib: number;
-  /** Seconds after which a worker with a blocked event loop is killed; 0 for never. */
-  workerHangSeconds: number;
-  dataDir: string;
-  /** Null for the embedded databases. */
-  databaseUrls: Record<RegionId, string> | null;
-  /** URLs of the same databases without a connection pooler; null for the embedded databases. */
-  directUrls: Record<RegionId, string> | null;
-  /** URLs of the same databases as the owner of the tables, where that is another user than the service's; null otherwise. */
-  ownerUrls: Record<RegionId, string> | null;
-  /** URL of each standby that reads may use. */
-  replicaUrls: Record<RegionId, readonly string[]>;
-  /** Maximum connections of a worker to both databases. */
-  databaseConnections: number;
-  migrate: 'auto' | 'check';
-  demo: boolean;
-  /** Keys of access tokens and signed URLs in base64url; the first signs, all verify. Null to generate one in DATA_DIR. */
-  tokenKeys: readonly string[] | null;
-  /** Null stores attachments and photos in DATA_DIR. */
-  s3: S3Settings | null;
-  /** Maximum bytes of an integrator's unused uploads; null for no limit. */
-  uploadQuota: number | null;
-  /** Days in which the erasure of a builder can be undone. */
-  erasureGraceDays: number;
-  rateLimits: { api: RateLimit | null; sync: RateLimit | null; token: RateLimit | null };
-  /** Trusted proxies in front of the service: their number or addresses, as for Fastify. */
-  trustProxy: false | number | string;
-  /** Seconds within which a request must be received completely. */
-  requestSeconds: number;
-  /** Seconds for which a stopping instance still accepts requests. */
-  drainSeconds: number;
-  /** Whether GraphQL introspection is enabled. */
-  introspection: boolean;
-  tls: { cert: string; key: string } | null;
-  metricsToken: string | null;
-  /** Null records no traces. */
-  tracing: TracingSettings | null;
-  /** Whether the addresses are printed at start; null to decide by the terminal. */
-  banner: boolean | null;
-  /** Outgoing e-mail; null without a mail server. */
-  mail: { url: string; from: string } | null;
-  logLevel: string;
-}
+/** The settings as the service uses them. `src/config/settings.ts` describes each. */
+export type Config = ReturnType<typeof toConfig>;
 
 /** Invalid settings. The message has one line for each, for the operator. */
-export class ConfigError extends Error {
+export class ConfigError extends OperatorError {
   override name = 'ConfigError';
 
   constructor(readonly problems: readonly SettingProblem[]) {
@@ -123,12 +73,9 @@ function findConflicts(values: Partial<SettingValues>, isSet: (name: SettingName
     requireTogether('DATABASE_URL_AU1', 'DATABASE_URL_US1');
   }
   if (!isSet('DATABASE_URL_AU1') && !isSet('DATABASE_URL_US1')) {
-    for (const name of [
-      ...(['DATABASE_URL_AU1_DIRECT', 'DATABASE_URL_US1_DIRECT'] as const),
-      ...(['DATABASE_URL_AU1_OWNER', 'DATABASE_URL_US1_OWNER'] as const),
-      ...(['DATABASE_URL_AU1_REPLICAS', 'DATABASE_URL_US1_REPLICAS'] as const),
-    ]) {
-      if (isSet(name)) report(name, 'requires DATABASE_URL_AU1 and DATABASE_URL_US1');
+    for (const use of ['DIRECT', 'OWNER', 'REPLICAS'] as const) {
+      for (const name of [`DATABASE_URL_AU1_${use}`, `DATABASE_URL_US1_${use}`] as const)
+        if (isSet(name)) report(name, 'requires DATABASE_URL_AU1 and DATABASE_URL_US1');
     }
   }
   requireTogether('DATABASE_URL_AU1_OWNER', 'DATABASE_URL_US1_OWNER');
@@ -142,29 +89,36 @@ function findConflicts(values: Partial<SettingValues>, isSet: (name: SettingName
 }
 
 /** @param isNpmStart Whether npm runs the service, whose output a person reads. */
-function toConfig(values: SettingValues, isNpmStart: boolean): Config {
+function toConfig(values: SettingValues, isNpmStart: boolean) {
   const production = values.NODE_ENV === 'production';
   const { DATABASE_URL_AU1: au1, DATABASE_URL_US1: us1 } = values;
+  const { DATABASE_URL_AU1_OWNER: ownerAu1, DATABASE_URL_US1_OWNER: ownerUs1 } = values;
   const isEnabled = (value: '0' | '1' | undefined, fallback: boolean) => (value ? value === '1' : fallback);
   return {
     production,
     host: values.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
     port: values.PORT,
     baseUrl: values.BASE_URL ?? `${values.TLS_CERT ? 'https' : 'http'}://localhost:${values.PORT}`,
+    // With 1 the started process serves, otherwise it supervises the workers.
     workers: values.WORKERS ?? (production ? 2 : 1),
     workerHeapMib: values.WORKER_HEAP_MIB,
     workerHangSeconds: values.WORKER_HANG_SECONDS,
     dataDir: resolve(values.DATA_DIR),
+    // Null for the embedded databases.
     databaseUrls: au1 && us1 ? { au1, us1 } : null,
+    // The same databases without a connection pooler.
     directUrls:
       au1 && us1 ? { au1: values.DATABASE_URL_AU1_DIRECT ?? au1, us1: values.DATABASE_URL_US1_DIRECT ?? us1 } : null,
-    ownerUrls: toOwnerUrls(values),
+    ownerUrls: ownerAu1 && ownerUs1 ? { au1: ownerAu1, us1: ownerUs1 } : null,
     replicaUrls: { au1: values.DATABASE_URL_AU1_REPLICAS ?? [], us1: values.DATABASE_URL_US1_REPLICAS ?? [] },
     databaseConnections: values.DATABASE_CONNECTIONS,
     migrate: values.MIGRATE ?? (production ? 'check' : 'auto'),
     demo: !production && !au1 && values.DEMO === '1',
+    // The first signs, all verify. Null to generate one in DATA_DIR.
     tokenKeys: values.TOKEN_KEY ?? null,
+    // Null stores attachments and photos in DATA_DIR.
     s3: values.STORAGE === 's3' ? toS3Settings(values) : null,
+    // Bytes; null for no limit.
     uploadQuota: values.UPLOAD_QUOTA,
     erasureGraceDays: values.ERASURE_GRACE_DAYS,
     rateLimits: { api: values.RATE_LIMIT_API, sync: values.RATE_LIMIT_SYNC, token: values.RATE_LIMIT_TOKEN },
@@ -177,14 +131,11 @@ function toConfig(values: SettingValues, isNpmStart: boolean): Config {
     tracing: values.OTEL_EXPORTER_OTLP_ENDPOINT
       ? { endpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT, sampledRatio: values.OTEL_TRACES_SAMPLER_ARG }
       : null,
+    // Null to decide by the terminal.
     banner: values.BANNER ? values.BANNER === '1' : isNpmStart || null,
     mail: values.SMTP_URL && values.MAIL_FROM ? { url: values.SMTP_URL, from: values.MAIL_FROM } : null,
     logLevel: values.LOG_LEVEL,
   };
-}
-
-function toOwnerUrls({ DATABASE_URL_AU1_OWNER: au1, DATABASE_URL_US1_OWNER: us1 }: SettingValues) {
-  return au1 && us1 ? { au1, us1 } : null;
 }
 
 function toS3Settings(values: SettingValues): S3Settings {

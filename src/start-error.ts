@@ -1,12 +1,8 @@
-import { ConfigError } from './config.ts';
-import { SchemaMismatchError } from './database/run-migrations.ts';
-import { isOperatorError } from './dev-postgres/open-databases.ts';
-import { WorkerStartError } from './supervision/supervisor.ts';
+import { OperatorError } from './shared/operator-error.ts';
 
 /** Returns one line if the operator can correct the cause, the stack otherwise. */
 export function describeStartError(error: unknown): string {
-  if (error instanceof ConfigError || error instanceof SchemaMismatchError) return error.message;
-  if (error instanceof WorkerStartError || isOperatorError(error)) return error.message;
+  if (error instanceof OperatorError) return error.message;
   const { code, port, address, path } = error as NodeJS.ErrnoException & { port?: number; address?: string };
   if (code === 'EADDRINUSE') return `Port ${port} is in use: set PORT to another one.`;
   if (code === 'EACCES' && port !== undefined) return `Port ${port} of ${address} may not be used by this user.`;

@@ -1,7 +1,8 @@
+import { OperatorError } from '../shared/operator-error.ts';
 import { toTerminalLine } from '../shared/terminal-text.ts';
 
 /** A command that cannot be run as given. The message is one line for the operator, without a stack. */
-export class CliError extends Error {
+export class CliError extends OperatorError {
   override name = 'CliError';
 
   /** @param details Members that `--json` prints beside the message. */

@@ -1,10 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { ConfigError } from '../config.ts';
-import { DataTransferError } from '../data-transfer/transaction.ts';
-import { SchemaMismatchError } from '../database/run-migrations.ts';
-import { isOperatorError } from '../dev-postgres/open-databases.ts';
-import { ForeignBucketError } from '../domain/uploads/bucket-owner.ts';
-import { FolderError } from '../shared/folder.ts';
+import { OperatorError } from '../shared/operator-error.ts';
 import { printText, toTerminalText } from '../shared/terminal-text.ts';
 import { VERSION } from '../shared/version.ts';
 import { CliError } from './cli-error.ts';
@@ -103,9 +98,7 @@ function formatSubcommand(command: Command): string {
 function describeCommandError(error: unknown): string {
   const { message, code, path, stack } = error as NodeJS.ErrnoException;
   if (error instanceof CommanderError) return message.replace(/^error: /, '').replace(/\n/g, ' ');
-  if (error instanceof CliError || error instanceof ConfigError || error instanceof SchemaMismatchError) return message;
-  if (error instanceof ForeignBucketError) return message;
-  if (isOperatorError(error) || error instanceof DataTransferError || error instanceof FolderError) return message;
+  if (error instanceof OperatorError) return message;
   if (path && ['ENOENT', 'EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR', 'EISDIR'].includes(code ?? '')) {
     return `${path} cannot be used: ${message}`;
   }

@@ -2,9 +2,10 @@ import type pg from 'pg';
 import { isLostConnection } from '../database/errors.ts';
 import { connectWithSettings, DIRECT_SETTINGS } from '../database/pool/session-settings.ts';
 import { CONNECT_TIMEOUT_MS } from '../database/pool/timeouts.ts';
+import { OperatorError } from '../shared/operator-error.ts';
 
 /** An import or export that cannot run. The message is one line for the operator. */
-export class DataTransferError extends Error {
+export class DataTransferError extends OperatorError {
   override name = 'DataTransferError';
 }
 

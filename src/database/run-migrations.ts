@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { OperatorError } from '../shared/operator-error.ts';
 import type { Database } from './database.ts';
 import { migrations } from './migrations/index.ts';
 import { createOrm, releaseLostConnections } from './orm.ts';
@@ -16,7 +17,7 @@ const ATTEMPTS = 60;
 const PAUSE_MS = 1000;
 
 /** The database has another schema than this release: migrations are pending that must not be applied, or it has those of an old release. */
-export class SchemaMismatchError extends Error {
+export class SchemaMismatchError extends OperatorError {
   override name = 'SchemaMismatch';
 }
 

@@ -2,8 +2,9 @@ import type { Config } from '../config.ts';
 import { Database, type Databases } from '../database/database.ts';
 import { findUnsupportedSettings, READER_SETTINGS } from '../database/pool/session-settings.ts';
 import { splitConnections } from '../limits/connection-split.ts';
+import { OperatorError } from '../shared/operator-error.ts';
 import { mapRegions, REGIONS } from '../shared/regions.ts';
-import { type Cluster, ClusterError, type ClusterOptions, openCluster, openClusterForCommand } from './cluster.ts';
+import { type Cluster, type ClusterOptions, openCluster, openClusterForCommand } from './cluster.ts';
 
 /** Connections for operator commands and other clients. */
 const RESERVED_CONNECTIONS = 140;
@@ -21,7 +22,7 @@ interface OpenDatabases {
 }
 
 /** A database that cannot be used; the message is one line for the operator. */
-export class DatabaseUnavailableError extends Error {
+export class DatabaseUnavailableError extends OperatorError {
   override name = 'DatabaseUnavailableError';
 }
 
@@ -108,7 +109,3 @@ async function findDatabaseProblem({ url, runner }: Database): Promise<string | 
     return `cannot be used: ${message || code}`;
   }
 }
-
-/** Whether the operator needs only the error's message and not its stack. */
-export const isOperatorError = (error: unknown): error is Error =>
-  error instanceof ClusterError || error instanceof DatabaseUnavailableError;

@@ -4,9 +4,10 @@ import { chmod, type FileHandle, link, mkdir, open, readdir, readlink, realpath,
 import { dirname, join, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { OperatorError } from './operator-error.ts';
 
 /** A folder or file that cannot be used. The message is one line for the operator. */
-export class FolderError extends Error {
+export class FolderError extends OperatorError {
   override name = 'FolderError';
 }
 

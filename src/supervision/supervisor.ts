@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { shareMetrics } from '../http/metrics/metrics.ts';
+import { OperatorError } from '../shared/operator-error.ts';
 import { HEARTBEAT_MS, type SupervisorMessage, type WorkerMessage } from './messages.ts';
 import { describeExit, OUT_OF_MEMORY } from './worker-exit.ts';
 
@@ -18,7 +19,7 @@ const START_SECONDS = 120;
 const YOUNG_GENERATION = '--max-semi-space-size=16';
 
 /** A worker that failed to start. The message is the reason. */
-export class WorkerStartError extends Error {
+export class WorkerStartError extends OperatorError {
   override name = 'WorkerStartError';
 }
 

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import type { Database } from '../../database/database.ts';
+import { OperatorError } from '../../shared/operator-error.ts';
 import type { Storage } from '../../storage/storage.ts';
 
 /** Object that names the deployment to which the bucket, or folder, belongs. The sweep never lists its key. */
@@ -18,7 +19,7 @@ export interface BucketOwner {
 }
 
 /** A bucket of another deployment. The message is for the operator. */
-export class ForeignBucketError extends Error {
+export class ForeignBucketError extends OperatorError {
   override name = 'ForeignBucket';
 }
 
