@@ -204,7 +204,7 @@ async function serve(
     rendersPhotos: true,
     isStopping: () => isStopping,
   });
-  deliverWebhooks(app, databases, createWebhookTools(config, tokenKeys));
+  deliverWebhooks(app, databases, createWebhookTools(config, tokenKeys), config.workers);
   logUnhandledRejections(app);
   stopwatch.lap('routes');
   try {
@@ -223,13 +223,13 @@ async function serve(
 }
 
 /** Delivers events to webhook endpoints until the app closes. All processes that serve do it together. */
-function deliverWebhooks(app: FastifyInstance, databases: Databases, webhooks: WebhookTools): void {
+function deliverWebhooks(app: FastifyInstance, databases: Databases, webhooks: WebhookTools, processes: number): void {
   const onAttempt = registerWebhookMetrics(() => Object.entries(running.dispatchers));
   const onUnreadableSecret = (endpointId: string) =>
     app.log.error({ endpointId }, 'deliveries wait: the secret of the webhook endpoint cannot be decrypted');
   const onRejectedResult = (endpointId: string, err: unknown) =>
     app.log.error({ endpointId, err }, 'a delivery to the webhook endpoint is repeated: its result cannot be stored');
-  const options = { clock: systemClock, webhooks, onAttempt, onUnreadableSecret, onRejectedResult };
+  const options = { processes, clock: systemClock, webhooks, onAttempt, onUnreadableSecret, onRejectedResult };
   const running = startDispatchers(databases, options, app.log);
   app.addHook('preClose', async () => {
     await running.stop();

@@ -6,7 +6,13 @@ import type { RequestContext } from '../../src/auth/request-context.ts';
 import type { Database } from '../../src/database/database.ts';
 import { decodeEventCursor, encodeEventCursor } from '../../src/domain/events/event-cursor.ts';
 import { EventFilter, type EventSelection } from '../../src/domain/events/event-filter.ts';
-import { type LogPage, type LogPosition, readHead, readLogPage } from '../../src/domain/events/event-log.ts';
+import {
+  type LogPage,
+  type LogPosition,
+  numberForReader,
+  readHead,
+  readLogPage,
+} from '../../src/domain/events/event-log.ts';
 import { toPublicEvent } from '../../src/domain/events/event-types.ts';
 import { selectLogDatabase } from '../../src/domain/events/log-history.ts';
 import { EVENT_PAGE_COST } from '../../src/limits/response-meter.ts';
@@ -46,6 +52,7 @@ export class EventResolver {
     const database = context.database.primary;
     if (wait && !context.canWait) throw invalidField('wait', 'must be 0 in GraphQL: wait in REST');
     context.meter.readCost += EVENT_PAGE_COST;
+    await numberForReader(database);
     const head = await readHead(database);
     const position = after == null ? head : decodeEventCursor(region, head, after);
     const selection = { types: types ?? null, builderIds: builderId == null ? null : [builderId] };

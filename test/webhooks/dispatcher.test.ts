@@ -176,7 +176,7 @@ describe('the dispatchers of a process', () => {
     const webhooks = createWebhookTools({ production: false }, [TOKEN_KEY]);
     const log = { error: () => undefined, info: () => undefined };
     await createEndpoint();
-    const running = startDispatchers(service.databases, { clock: service.clock, webhooks }, log);
+    const running = startDispatchers(service.databases, { clock: service.clock, webhooks, processes: 1 }, log);
     onTestFinished(() => running.stop());
     const respond = holdResponses();
     await changeRecords(1);

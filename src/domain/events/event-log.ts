@@ -69,7 +69,8 @@ const SELECT_HEAD: Statement = {
 const NUMBER: Statement = {
   name: 'events.number',
   text: `select number_events($1::int, $2::jsonb),
-    (select json_build_object('origin', origin, 'epoch', epoch, 'number', last_number) from event_log)`,
+    (select json_build_object('origin', origin, 'epoch', epoch, 'number', last_number) from event_log),
+    exists (select from webhook_endpoint where status = 'ACTIVE' and deleted_at is null)`,
 };
 
 const COLUMNS = `to_char(day, 'YYYY-MM-DD') as day, number, id, type, record_id, builder_id, project_id, parent_id,
@@ -105,9 +106,19 @@ const BATCH_SIZE = 1_000;
 /** State of a process that has not seen the log before. */
 export const UNSEEN = '{}';
 
+/** Result of one numbering. */
+export interface Numbering {
+  /** Events that were numbered; null when another process is numbering. */
+  numbered: number | null;
+  /** State of the log before. */
+  state: string | null;
+  /** Whether events are delivered to an endpoint. */
+  hasEndpoints: boolean;
+}
+
 /**
- * Numbers committed events, up to a batch. Returns their count, null when another process is numbering, and the state of the log before:
- * after the promotion of a synchronous standby the epoch is kept for a process that saw the log before, and finds it no shorter.
+ * Numbers committed events, up to a batch. After the promotion of a synchronous standby the epoch is kept for a process that saw the log
+ * before, and finds it no shorter.
  *
  * @param lastState The state that the previous call of this process returned. Before the first call: null to leave the log to another
  *   process after a promotion, and `UNSEEN` to renew the epoch then.
@@ -116,10 +127,16 @@ export async function numberNextEvents(
   { backgroundRunner }: LogDatabase,
   lastState: string | null,
   batchSize = BATCH_SIZE,
-): Promise<{ numbered: number | null; state: string | null }> {
+): Promise<Numbering> {
   const [row] = await backgroundRunner.run(NUMBER, [String(batchSize), lastState]);
-  return { numbered: row![0] === null ? null : Number(row![0]), state: row![1]! };
+  return { numbered: row![0] === null ? null : Number(row![0]), state: row![1]!, hasEndpoints: row![2] === 't' };
 }
+
+/**
+ * Numbers committed events for a reader, who need not wait for the sequencer: that is slow in a quiet region. After a promotion the log is
+ * left to the sequencer.
+ */
+export const numberForReader = (database: LogDatabase) => numberNextEvents(database, null);
 
 /** Numbers committed events, up to a batch. Returns their count; null when another process is numbering. */
 export const numberEvents = async (database: LogDatabase, batchSize?: number): Promise<number | null> =>

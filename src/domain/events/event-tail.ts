@@ -1,6 +1,6 @@
 import type { RegionId } from '../../shared/regions.ts';
 import { EVERY_EVENT, type EventFilter } from './event-filter.ts';
-import { type LogDatabase, type LogPosition, readLogPage } from './event-log.ts';
+import { type LogDatabase, type LogPosition, numberForReader, readLogPage } from './event-log.ts';
 
 /** Milliseconds between two reads of the log. */
 const INTERVAL_MS = 100;
@@ -19,7 +19,7 @@ interface Waiter {
 }
 
 /**
- * The end of each region's log, for requests that wait for events. While at least one waits, the process reads the new events once every
+ * The end of each region's log, for requests that wait for events. While at least one waits, the process numbers and reads new events every
  * 100 ms for all of them, so that a waiting request holds no connection. LISTEN is not used, because NOTIFY serialises commits.
  */
 export class EventTail {
@@ -89,6 +89,7 @@ export class EventTail {
       (least, { position }) => (position.number < least.number ? position : least),
       waiters[0]!.position,
     );
+    await numberForReader(this.#databases[region]);
     const { events, next } = await readLogPage(this.#databases[region], first, EVERY_EVENT, MAX_EVENTS);
     for (const waiter of waiters) {
       const { number } = waiter.position;

@@ -1,6 +1,6 @@
 import { REGIONS, type RegionId } from '../../shared/regions.ts';
 import { repeatTask, type TaskLog } from '../repeated-task.ts';
-import { isFullBatch, type LogDatabase, numberNextEvents, UNSEEN } from './event-log.ts';
+import { isFullBatch, type LogDatabase, type Numbering, numberNextEvents, UNSEEN } from './event-log.ts';
 
 /** Milliseconds between two attempts to number events. */
 const INTERVAL_MS = 50;
@@ -8,6 +8,9 @@ const INTERVAL_MS = 50;
 /** The same in a region whose log has not changed for `QUIET_AFTER_MS`: looking takes half a millisecond of CPU time. */
 const QUIET_INTERVAL_MS = 200;
 const QUIET_AFTER_MS = 10_000;
+
+/** The same without endpoints, where only readers of the feed need the numbers: they number the events themselves. */
+const IDLE_INTERVAL_MS = 2_000;
 
 /** Milliseconds for which a process that starts after a promotion leaves the log to one that has the state before the promotion. */
 const TAKEOVER_DELAY_MS = 10_000;
@@ -24,9 +27,9 @@ export function startSequencer(databases: Record<RegionId, LogDatabase>, log: Ta
     const findPause = createPauseFinder();
     const run = async () => {
       const mayRenewEpoch = lastState === null && performance.now() - startedAt > TAKEOVER_DELAY_MS;
-      const { numbered, state } = await numberNextEvents(databases[region], mayRenewEpoch ? UNSEEN : lastState);
-      if (numbered !== null) lastState = state;
-      return findPause(numbered, state);
+      const numbering = await numberNextEvents(databases[region], mayRenewEpoch ? UNSEEN : lastState);
+      if (numbering.numbered !== null) lastState = numbering.state;
+      return findPause(numbering);
     };
     return repeatTask({ name: 'number events', region, run }, log, stopping.signal);
   });
@@ -44,11 +47,12 @@ export function startSequencer(databases: Record<RegionId, LogDatabase>, log: Ta
 export function createPauseFinder(now = () => performance.now()) {
   let lastState: string | null = null;
   let changedAt = now();
-  return (numbered: number | null, state: string | null): number => {
+  return ({ numbered, state, hasEndpoints }: Numbering): number => {
     // Another process may number the events. The state is that before this numbering.
     if (numbered !== 0 || state !== lastState) changedAt = now();
     lastState = state;
     if (isFullBatch(numbered)) return 0;
-    return now() - changedAt < QUIET_AFTER_MS ? INTERVAL_MS : QUIET_INTERVAL_MS;
+    if (now() - changedAt < QUIET_AFTER_MS) return INTERVAL_MS;
+    return hasEndpoints ? QUIET_INTERVAL_MS : IDLE_INTERVAL_MS;
   };
 }

@@ -3,10 +3,13 @@ import { mapRegions, type RegionId } from '../../../shared/regions.ts';
 import { repeatTask, type TaskLog } from '../../repeated-task.ts';
 import { Dispatcher, type DispatcherOptions } from './dispatcher.ts';
 
-/** Intervals of the dispatcher's tasks: of `poll` also after one that found work. Without endpoints it does nothing but `refresh`. */
+/** Intervals of the dispatcher's tasks: of `poll` also after one that found work. */
 const POLL_MS = 50;
 const BUSY_POLL_MS = 10;
 const REFRESH_MS = 400;
+
+/** Interval of `refresh` in a region without endpoints, where nothing else is done, over all processes of the instance. */
+const IDLE_REFRESH_MS = 2_000;
 
 /** Time that requests have to end in when the process stops. */
 const GRACE_MS = 3_000;
@@ -16,10 +19,10 @@ interface RunningDispatchers {
   stop(): Promise<void>;
 }
 
-/** Delivers events to the endpoints of each region until it is stopped. */
+/** Delivers events to the endpoints of each region until it is stopped. @param options `processes` is the number of those that do it. */
 export function startDispatchers(
   databases: Databases,
-  options: Omit<DispatcherOptions, 'database'>,
+  { processes, ...options }: Omit<DispatcherOptions, 'database'> & { processes: number },
   log: TaskLog,
 ): RunningDispatchers {
   const stopping = new AbortController();
@@ -29,7 +32,7 @@ export function startDispatchers(
       repeatTask({ name, region, run: task }, log, stopping.signal);
     const refresh = async () => {
       await dispatcher.refresh();
-      return REFRESH_MS;
+      return dispatcher.statistics.endpoints > 0 ? REFRESH_MS : IDLE_REFRESH_MS * processes;
     };
     const poll = async () => {
       const { endpoints, inFlight } = dispatcher.statistics;
