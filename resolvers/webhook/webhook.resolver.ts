@@ -163,6 +163,6 @@ export class WebhookResolver {
     @Arg('after', () => EventCursor, { description: '`meta.nextCursor` of a page of `GET /events`.' }) after: string,
     @Ctx() context: RequestContext,
   ): Promise<WebhookReplay> {
-    return startReplay(toWebhookChangeContext(context), toEndpointKey(context, endpointId), after);
+    return startReplay(toWebhookChangeContext(context), toEndpointKey(context, endpointId), { after });
   }
 }

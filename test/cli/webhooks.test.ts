@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { numberEvents } from '../../src/domain/events/event-log.ts';
+import { numberEvents, readHead } from '../../src/domain/events/event-log.ts';
 import { numberPendingEvents } from '../support/events.ts';
 import { isVerified, WebhookReceiver } from '../support/webhook-receiver.ts';
 import { CLI_START, type CliHarness, seedBuilders, startCli, toTimestamp } from './cli-harness.ts';
@@ -128,6 +128,29 @@ describe('webhook replay', () => {
   it('rejects a text that is no cursor (WHK-15)', async () => {
     const { endpointId: id } = await create();
     expect(await cli.errorOf(['webhook', 'replay', id, '--after', 'x'])).toMatch(/^after: must be the nextCursor/);
+  });
+
+  it('delivers the events since a time again (WHK-15)', async () => {
+    const { endpointId: id } = await create();
+    const database = cli.databases.au1;
+    const change = () => database.fork().execute(`update project set updated_at = now() where id = 'proj_a'`);
+    await change();
+    const since = new Date().toISOString();
+    await change();
+    await numberPendingEvents(database);
+    const { number } = await readHead(database);
+    await database.fork().execute('update webhook_progress set number = ?', [number]);
+    await cli.json(['webhook', 'replay', id, '--since', since]);
+    const [progress] = await database.fork().execute('select number, replay_until from webhook_progress');
+    expect(progress).toEqual({ number: String(number - 1), replay_until: String(number) });
+  });
+
+  it.each([
+    ['a text that is no time', ['--since', 'x'], '--since: "x" is not a date or a date-time with a time zone.'],
+    ['neither a time nor a cursor', [], '--since: or --after is required.'],
+  ])('rejects %s', async (_title, args, message) => {
+    const { endpointId: id } = await create();
+    expect(await cli.errorOf(['webhook', 'replay', id, ...args])).toBe(message);
   });
 });
 

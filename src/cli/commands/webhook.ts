@@ -4,6 +4,7 @@ import { listDeliveries } from '../../domain/webhooks/deliveries.ts';
 import {
   createEndpoint,
   deleteEndpoint,
+  findOwner,
   getEndpoint,
   listEndpoints,
   rotateEndpointSecret,
@@ -12,15 +13,11 @@ import {
 import { startReplay } from '../../domain/webhooks/replay.ts';
 import { sendTestEvent } from '../../domain/webhooks/test-event.ts';
 import type { EndpointKey, WebhookChangeContext } from '../../domain/webhooks/webhook-context.ts';
+import { CliError } from '../cli-error.ts';
 import { type CommandResult, formatFields } from '../io/cli-io.ts';
+import { parseInstant } from '../services/audit.ts';
 import { forwardEvents } from '../services/listen.ts';
-import {
-  describeEndpoint,
-  findEndpointKey,
-  findOwner,
-  parseEndpointOptions,
-  withWebhooks,
-} from '../services/webhooks.ts';
+import { describeEndpoint, findEndpointKey, parseEndpointOptions, withWebhooks } from '../services/webhooks.ts';
 import { SHOWN_ONCE } from './access.ts';
 import {
   type CommandGroup,
@@ -124,11 +121,17 @@ function addDeliveryCommands(group: CommandGroup): void {
     return { data, text: formatFields(heading, fields) };
   });
 
-  const after = [required('--after <cursor>', 'nextCursor of a page of GET /events')];
-  const replay = 'deliver the events after a cursor of the feed again';
-  addEndpointCommand(group, 'replay', replay, after, async (context, key, { after }) => {
-    const data = await startReplay(context, key, after);
-    return { data, text: `The events after ${after} are delivered to ${data.endpointId} again.` };
+  const from = [
+    option('--after <cursor>', 'nextCursor of a page of GET /events').conflicts('since'),
+    option('--since <instant>', 'date, or date-time with a time zone; inclusive'),
+  ];
+  const replay = 'deliver the events after a cursor of the feed, or since a time, again';
+  addEndpointCommand(group, 'replay', replay, from, async (context, key, { after, since }) => {
+    const instant = parseInstant('--since', since);
+    if (after === undefined && instant === undefined) throw CliError.forOption('--since', 'or --after is required');
+    const data = await startReplay(context, key, instant === undefined ? { after } : { since: instant });
+    const events = instant === undefined ? `after ${after}` : `since ${instant}`;
+    return { data, text: `The events ${events} are delivered to ${data.endpointId} again.` };
   });
 
   const states = ['pending', 'delivered', 'failed', 'dropped'];

@@ -80,7 +80,8 @@ function parseAction(text: string | undefined): string | undefined {
   throw CliError.forOption('--action', `"${text}" is not one of ${Object.keys(AUDIT_ACTIONS).join(' ')}`);
 }
 
-function parseInstant(option: string, text: string | undefined): string | undefined {
+/** Parses a date or a date-time of an option. Throws `CliError` for another text. */
+export function parseInstant(option: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const instant = toInstant(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
   if (instant === null) throw CliError.forOption(option, `"${text}" is not a date or a date-time with a time zone`);

@@ -1,4 +1,3 @@
-import { OAuthClient } from '../../../entities/oauth-client.entity.ts';
 import { WebhookEndpoint } from '../../../entities/webhook-endpoint.entity.ts';
 import { WebhookUrl } from '../../../schema/webhook.scalars.ts';
 import { loadTokenKeys } from '../../auth/token-keys.ts';
@@ -41,17 +40,6 @@ export async function findEndpointKey({ database }: WebhookContext, id: string):
   const endpoint = await database.fork().findOne(WebhookEndpoint, { id: endpointId, deletedAt: null });
   if (!endpoint) throw CliError.forOption('ENDPOINT', `there is no webhook endpoint ${id} in ${database.region}`);
   return { endpointId, integratorId: endpoint.integratorId };
-}
-
-/** Returns the owner of an endpoint that the client creates. Throws `CliError` for a client that no integrator has. */
-export async function findOwner({ database }: WebhookContext, id: string) {
-  const clientId = parseId('clientId', 'client', id);
-  const client = await database.fork().findOne(OAuthClient, { id: clientId });
-  if (!client) throw CliError.forOption('--client', `there is no client ${id} in ${database.region}`);
-  if (!client.grants.includes('client_credentials') || client.integratorId === null) {
-    throw CliError.forOption('--client', 'is not a client-credentials client of an integrator');
-  }
-  return { clientId, integratorId: client.integratorId };
 }
 
 interface FilterOptions {

@@ -8,6 +8,8 @@ import { newId } from '../../../schema/ids.ts';
 import type { WebhookDisabledReason } from '../../../schema/webhook.scalars.ts';
 import { acquireRecordLock } from '../../database/write/advisory-lock.ts';
 import { conflict, insufficientScope, notFound } from '../../shared/errors.ts';
+import { InvalidInputError } from '../access/invalid-input-error.ts';
+import { requireRow } from '../change-context.ts';
 import { requireUnchanged } from '../edit-conflicts.ts';
 import { readHead } from '../events/event-log.ts';
 import { checkEndpointInput, type EndpointChanges, type NewEndpoint, toFilter } from './endpoint-input.ts';
@@ -29,6 +31,15 @@ const MAX_SECRETS = 3;
 interface EndpointOwner {
   integratorId: string;
   clientId: string;
+}
+
+/** Returns the owner of an endpoint that the client creates. Throws `InvalidInputError` for a client that no integrator has. */
+export async function findOwner(context: WebhookContext, id: string): Promise<EndpointOwner> {
+  const { grants, integratorId } = await requireRow(context, context.database.fork(), OAuthClient, 'client', id);
+  if (integratorId === null || !grants.includes('client_credentials')) {
+    throw new InvalidInputError('clientId', 'is not a client-credentials client of an integrator');
+  }
+  return { clientId: id, integratorId };
 }
 
 /** An endpoint with the secret that its receiver verifies deliveries with. */
@@ -109,7 +120,7 @@ export async function updateEndpoint(
   const { clock, database } = context;
   return database.transaction(async (em) => {
     const endpoint = await lockEndpoint(context, em, key);
-    await checkEndpointInput(context, em, key.integratorId, changes);
+    await checkEndpointInput(context, em, endpoint.integratorId, changes);
     const before = toAuditedEndpoint(endpoint);
     const { url } = endpoint;
     if (changes.url !== undefined) endpoint.url = changes.url;
@@ -241,8 +252,9 @@ export async function requireEndpoint(
   key: EndpointKey,
   lockMode?: LockMode,
 ): Promise<WebhookEndpoint> {
-  const where = { id: key.endpointId, integratorId: key.integratorId, deletedAt: null };
-  const endpoint = await em.findOne(WebhookEndpoint, where, lockMode === undefined ? {} : { lockMode });
+  const { endpointId: id, integratorId } = key;
+  const where = { id, ...(integratorId !== undefined && { integratorId }), deletedAt: null };
+  const endpoint = await em.findOne(WebhookEndpoint, where, { lockMode });
   if (!endpoint) throw notFound('Webhook endpoint');
   return endpoint;
 }

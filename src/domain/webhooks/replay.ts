@@ -1,6 +1,6 @@
 import { conflict } from '../../shared/errors.ts';
-import { decodeEventCursor } from '../events/event-cursor.ts';
-import { readHead } from '../events/event-log.ts';
+import { decodeEventCursor, encodeEventCursor } from '../events/event-cursor.ts';
+import { findPositionBefore, readHead } from '../events/event-log.ts';
 import { lockEndpoint, requireManageableEndpoint, toShownEndpoint } from './endpoints.ts';
 import { recordEndpoint } from './record-endpoint.ts';
 import type { EndpointKey, WebhookChangeContext } from './webhook-context.ts';
@@ -26,13 +26,23 @@ const FORGET_RETRIES = `delete from webhook_delivery where endpoint_id = ? and s
   and (leased_until is null or leased_until < clock_timestamp())`;
 
 /**
- * Delivers the events after a cursor of the feed again, before those that come (WHK-15). Throws a `ValidationError` for a cursor that is
- * none, `CURSOR_EXPIRED` for one that has expired, and a conflict while another replay is running or while nothing is delivered.
+ * Delivers the events after a cursor of the feed, or since an instant, again, before those that come (WHK-15). Throws a `ValidationError`
+ * for a cursor that is none, `CURSOR_EXPIRED` for one that has expired, and a conflict while another replay is running or while nothing is
+ * delivered.
  */
-export async function startReplay(context: WebhookChangeContext, key: EndpointKey, after: string): Promise<Replay> {
+export async function startReplay(
+  context: WebhookChangeContext,
+  key: EndpointKey,
+  from: { after: string } | { since: string },
+): Promise<Replay> {
   const { clock, database } = context;
   await requireManageableEndpoint(database.fork(), key);
-  const position = decodeEventCursor(database.region, await readHead(database), after);
+  const head = await readHead(database);
+  const position =
+    'after' in from
+      ? decodeEventCursor(database.region, head, from.after)
+      : await findPositionBefore(database, from.since);
+  const cursor = encodeEventCursor(database.region, head, position);
   return database.transaction(async (em) => {
     const endpoint = await lockEndpoint(context, em, key);
     if ((await toShownEndpoint(em, endpoint)).status !== 'ACTIVE') {
@@ -45,7 +55,7 @@ export async function startReplay(context: WebhookChangeContext, key: EndpointKe
       await em.execute(FORGET_RETRIES, [endpoint.id, position.number]);
       await em.execute(MOVE_BACK, [position.day, position.number, progress!.number, endpoint.id]);
     }
-    await recordEndpoint(em, context, 'webhook_endpoint.replayed', endpoint, { after: { cursor: after } });
+    await recordEndpoint(em, context, 'webhook_endpoint.replayed', endpoint, { after: { cursor } });
     return { endpointId: endpoint.id, startedAt: new Date(clock.now()).toISOString() };
   });
 }

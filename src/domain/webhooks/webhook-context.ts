@@ -37,9 +37,9 @@ export interface WebhookChangeContext extends WebhookContext {
   readonly source: AuditSource;
 }
 
-/** An endpoint of an integrator; another integrator's is not found. */
+/** An endpoint. Another integrator's is not found; without an integrator that of any, for an operator. */
 export interface EndpointKey {
-  integratorId: string;
+  integratorId?: string;
   endpointId: string;
   /** Scopes of the caller; absent for an operator. */
   scopes?: ReadonlySet<string>;

@@ -1,16 +1,12 @@
-import { OAuthClient } from '../../../../entities/oauth-client.entity.ts';
 import type { WebhookDelivery } from '../../../../entities/webhook-delivery.entity.ts';
-import { WebhookEndpoint } from '../../../../entities/webhook-endpoint.entity.ts';
-import { parseId } from '../../../domain/access/access-values.ts';
-import { InvalidInputError } from '../../../domain/access/invalid-input-error.ts';
+import type { WebhookEndpoint } from '../../../../entities/webhook-endpoint.entity.ts';
 import { isStaffActionAllowed } from '../../../domain/access/staff-roles.ts';
-import { encodeEventCursor } from '../../../domain/events/event-cursor.ts';
-import { findPositionBefore, readHead } from '../../../domain/events/event-log.ts';
 import { listDeliveriesOf } from '../../../domain/webhooks/deliveries.ts';
 import {
   createEndpoint,
   deleteEndpoint,
   type EndpointWithSecret,
+  findOwner,
   getEndpoint,
   rotateEndpointSecret,
   updateEndpoint,
@@ -19,28 +15,11 @@ import { findProgressOf, listEndpointPage } from '../../../domain/webhooks/list-
 import { startReplay } from '../../../domain/webhooks/replay.ts';
 import { sendTestEvent } from '../../../domain/webhooks/test-event.ts';
 import { WEBHOOK_TEST_COST } from '../../../limits/fair-shares.ts';
-import { notFound } from '../../../shared/errors.ts';
 import { loadClient, loadIntegrator } from '../access/find-access.ts';
 import { type ConsoleArea, type ConsoleContext, changeOperation, listOperation } from '../console-area.ts';
 import { loadBatched } from '../load-batched.ts';
 import { toLimit, toPage } from '../page.ts';
 import { webhookTypes } from './webhooks.schema.ts';
-
-/** Returns the key of an endpoint, whichever integrator it belongs to. Throws 404. */
-async function findKey({ database }: ConsoleContext, endpointId: string) {
-  const found = await database.fork().findOne(WebhookEndpoint, { id: endpointId, deletedAt: null });
-  if (!found) throw notFound('Webhook endpoint');
-  return { endpointId, integratorId: found.integratorId };
-}
-
-/** Returns the owner of an endpoint that the client creates. */
-async function findOwner({ database }: ConsoleContext, id: string) {
-  const client = await database.fork().findOne(OAuthClient, { id: parseId('clientId', 'client', id) });
-  if (!client?.integratorId || !client.grants.includes('client_credentials')) {
-    throw new InvalidInputError('clientId', 'is not a client-credentials client of an integrator');
-  }
-  return { clientId: client.id, integratorId: client.integratorId };
-}
 
 const toSecret = ({ endpoint, secret }: EndpointWithSecret) => ({ ...endpoint, secret });
 
@@ -58,40 +37,30 @@ export const webhookArea: ConsoleArea = {
     }),
     webhookEndpoint: {
       action: 'access.read',
-      resolve: async (_, { endpointId }, context) => getEndpoint(context, await findKey(context, endpointId)),
+      resolve: (_, { endpointId }, context) => getEndpoint(context, { endpointId }),
     },
   },
   mutations: {
-    createWebhookEndpoint: changeOperation(
-      'webhook_endpoint.created',
-      async (change, { clientId, ...input }, context) =>
-        toSecret(await createEndpoint(change, await findOwner(context, clientId), input)),
+    createWebhookEndpoint: changeOperation('webhook_endpoint.created', async (change, { clientId, ...input }) =>
+      toSecret(await createEndpoint(change, await findOwner(change, clientId), input)),
     ),
-    updateWebhookEndpoint: changeOperation(
-      'webhook_endpoint.updated',
-      async (change, { endpointId, url, ...changes }, context) =>
-        updateEndpoint(change, await findKey(context, endpointId), { ...changes, url: url ?? undefined }),
+    updateWebhookEndpoint: changeOperation('webhook_endpoint.updated', (change, { endpointId, url, ...changes }) =>
+      updateEndpoint(change, { endpointId }, { ...changes, url: url ?? undefined }),
     ),
-    deleteWebhookEndpoint: changeOperation('webhook_endpoint.deleted', async (change, { endpointId }, context) =>
-      deleteEndpoint(change, await findKey(context, endpointId)),
+    deleteWebhookEndpoint: changeOperation('webhook_endpoint.deleted', (change, { endpointId }) =>
+      deleteEndpoint(change, { endpointId }),
     ),
-    rotateWebhookSecret: changeOperation('webhook_endpoint.secret_rotated', async (change, { endpointId }, context) =>
-      toSecret(await rotateEndpointSecret(change, await findKey(context, endpointId))),
+    rotateWebhookSecret: changeOperation('webhook_endpoint.secret_rotated', async (change, { endpointId }) =>
+      toSecret(await rotateEndpointSecret(change, { endpointId })),
     ),
     testWebhookEndpoint: changeOperation('webhook_endpoint.tested', async (change, { endpointId }, context) => {
-      const key = await findKey(context, endpointId);
-      const send = () => sendTestEvent(change, key);
+      const send = () => sendTestEvent(change, { endpointId });
       const attempt = await context.shares.waits.run(context.shareKey, WEBHOOK_TEST_COST, send);
       const { status, body, durationMs: _ms, ...result } = attempt;
       return { ...result, responseStatus: status, responseBody: body };
     }),
-    replayWebhookEndpoint: changeOperation(
-      'webhook_endpoint.replayed',
-      async (change, { endpointId, from }, context) => {
-        const key = await findKey(context, endpointId);
-        const position = await findPositionBefore(context.database, from.since);
-        return startReplay(change, key, encodeEventCursor(context.region, await readHead(context.database), position));
-      },
+    replayWebhookEndpoint: changeOperation('webhook_endpoint.replayed', (change, { endpointId, from }) =>
+      startReplay(change, { endpointId }, { since: from.since }),
     ),
   },
   fields: {
