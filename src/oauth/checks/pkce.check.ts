@@ -11,7 +11,7 @@ export interface CodeBinding {
 }
 
 /** `code-verifier = 43*128unreserved`. RFC 7636 section 4.1. A plain challenge is the verifier itself. */
-const VERIFIER_SYNTAX = /^[A-Za-z0-9._~-]{43,128}$/;
+export const VERIFIER_SYNTAX = /^[A-Za-z0-9._~-]{43,128}$/;
 
 const CHALLENGE_SYNTAX: Record<ChallengeMethod, RegExp> = {
   S256: /^[A-Za-z0-9_-]{43}$/,

@@ -14,9 +14,10 @@ export type EndpointHandler = (
 ) => Promise<object>;
 
 /** Maximum body size in bytes. */
-const BODY_LIMIT = 64 * 1024;
+export const BODY_LIMIT = 64 * 1024;
 
 const BODY_PARSERS = { 'application/json': parseJsonBody, 'application/x-www-form-urlencoded': parseFormBody };
+export const MEDIA_TYPES = Object.keys(BODY_PARSERS);
 
 /** Sets the rate limit, body parsers, headers and error handler of the token, revocation and introspection endpoints. */
 export function configureEndpoints(
@@ -64,6 +65,6 @@ function toOAuthError(thrown: FastifyError): OAuthError | null {
 
 /** Converts Fastify's body parser errors to those of the API; null for any other. */
 function toBodyError({ code }: FastifyError): ApiError | null {
-  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return unsupportedMediaType(Object.keys(BODY_PARSERS).join(' or '));
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return unsupportedMediaType(MEDIA_TYPES.join(' or '));
   return code === 'FST_ERR_CTP_BODY_TOO_LARGE' ? payloadTooLarge(BODY_LIMIT) : null;
 }

@@ -2,6 +2,7 @@ import { type JsonSchema } from '../../../../schema/scalar.ts';
 import { BuilderId } from '../../../../schema/scalars.ts';
 import { SCOPES } from '../../../../schema/scopes.ts';
 import { ACCESS_TOKEN_SECONDS } from '../../../auth/access-tokens.ts';
+import { VERIFIER_SYNTAX } from '../../../oauth/checks/pkce.check.ts';
 import { getScalarSchema, referToSchema } from '../schemas.ts';
 
 const { pattern } = getScalarSchema(BuilderId);
@@ -31,11 +32,10 @@ const body = (fields: Record<string, JsonSchema>, required: string[]): JsonSchem
   required,
 });
 
-const grant = (type: string, fields: Record<string, JsonSchema>, required: string[]): JsonSchema =>
-  body({ grant_type: { type: 'string', const: type, description: 'Grant type.' }, ...fields }, [
-    'grant_type',
-    ...required,
-  ]);
+const grant = (grantType: string, fields: Record<string, JsonSchema>, required: string[]): JsonSchema => {
+  const type = { type: 'string', const: grantType, description: 'Grant type.' };
+  return body({ grant_type: type, ...fields }, ['grant_type', ...required]);
+};
 
 const tokenRequest = body({ token: text('An access or refresh token.'), token_type_hint: text('Ignored.') }, ['token']);
 
@@ -65,7 +65,7 @@ export const oauthSchemas: Record<string, JsonSchema> = {
       code: text('The `code` of the authorization response.'),
       redirect_uri: text('The same as at `/oauth/authorize`.', { format: 'uri' }),
       code_verifier: text('The PKCE verifier that the challenge was computed from.', {
-        pattern: '^[A-Za-z0-9._~-]{43,128}$',
+        pattern: VERIFIER_SYNTAX.source,
       }),
       audience: text('Base address of the API; may be left out.'),
     },
@@ -87,11 +87,7 @@ export const oauthSchemas: Record<string, JsonSchema> = {
         contentMediaType: 'application/jwt',
         contentSchema: referToSchema('AccessTokenClaims'),
       }),
-      token_type: {
-        type: 'string',
-        enum: ['Bearer'],
-        description: 'Always `Bearer`.',
-      },
+      token_type: text('Always `Bearer`.', { enum: ['Bearer'] }),
       expires_in: integer('Lifetime in seconds.', LIFETIME),
       expires: integer('The same as `expires_in`.', { deprecated: true, ...LIFETIME }),
       scope: text('The granted scopes, separated by spaces.'),
@@ -130,7 +126,7 @@ export const oauthSchemas: Record<string, JsonSchema> = {
       client_id: text('The client that the token was issued to.'),
       sub: text('The user, or the client when it is for the client itself.'),
       builder_id: text('The builder that the token gives access to; only for tokens of users.', { pattern }),
-      token_type: { type: 'string', enum: ['Bearer'], description: 'Present for access tokens only.' },
+      token_type: text('Present for access tokens only.', { enum: ['Bearer'] }),
       jti: text('Present for access tokens only.'),
       aud: text('Present for access tokens only.'),
       iss: text('Base address of the API.'),

@@ -1,5 +1,7 @@
 import { type JsonSchema } from '../../../../schema/scalar.ts';
 import { BuilderId } from '../../../../schema/scalars.ts';
+import { VERIFIER_SYNTAX } from '../../../oauth/checks/pkce.check.ts';
+import { BODY_LIMIT, MEDIA_TYPES } from '../../../oauth/endpoints/endpoint.ts';
 import { toTransportErrorBody } from '../../../oauth/errors.ts';
 import { REFRESH_TOKEN_SECONDS } from '../../../oauth/tokens/refresh-tokens.ts';
 import {
@@ -22,62 +24,26 @@ const CODE = 'Jt3vS8mQx1Zk5Rw0Yb7Nc2Fd9Hg4Lp6Ua0Es8Wi1Ko';
 const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 const REDIRECT_URI = 'https://app.example.com/callback';
 const TOKEN = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJjbGlfYTBta3EifQ.Q0Yb2c3d4e5f6a7b8c9d0e';
+const UNAVAILABLE = 'The service is temporarily unavailable; send the request again later.';
 const { pattern, examples } = getScalarSchema(BuilderId) as { pattern: string; examples: string[] };
 const credentials = { client_id: CLIENT_ID, client_secret: 'B2w0kqF1vZr8yXc5nQ7tLh3mJd9sGpUe' };
 
 /** Returns the OAuth endpoints. Rules: docs/contract/oauth.md. */
 export const createOAuthOperations = (baseUrl: string): ManualOperation[] => [
-  {
-    method: 'POST',
-    path: '/oauth/token',
-    access: 'public',
+  clientEndpoint('token', 'TokenRequest', {
     operationId: 'issueToken',
-    tags: ['Authentication'],
     summary: 'Get an access token',
     description: `Three grants: \`client_credentials\` for a confidential client in its own name, \`authorization_code\` and \`refresh_token\` for a user. The client's credentials stand in the body or in a Basic \`Authorization\` header; a public client sends its \`client_id\` alone. A refresh token lives ${REFRESH_TOKEN_SECONDS / 86_400} days and is replaced at each use. Errors are those of RFC 6749.`,
-    ...clientEndpoint(
-      'TokenRequest',
-      {
-        clientCredentials: {
-          summary: 'Client credentials',
-          value: {
-            grant_type: 'client_credentials',
-            ...credentials,
-            audience: baseUrl,
-            scope: 'read:builders read:projects',
-          },
-        },
-        basicHeader: {
-          summary: 'Client credentials, in a Basic header',
-          value: { grant_type: 'client_credentials', audience: baseUrl, scope: 'read:builders read:projects' },
-        },
-        authorizationCode: {
-          summary: 'Authorization code',
-          value: {
-            grant_type: 'authorization_code',
-            client_id: CLIENT_ID,
-            code: CODE,
-            redirect_uri: REDIRECT_URI,
-            code_verifier: VERIFIER,
-          },
-        },
-        refreshToken: {
-          summary: 'Refresh token',
-          value: { grant_type: 'refresh_token', client_id: CLIENT_ID, refresh_token: CODE },
-        },
-      },
-      {
-        200: describeJsonResponse('The access token.', referToSchema('Token'), [...LIMIT_HEADERS, ...UNCACHED]),
-        400: oauthError('The grant is rejected: see `error`.', [
-          'invalid_request',
-          'invalid_grant',
-          'invalid_scope',
-          'unauthorized_client',
-          'unsupported_grant_type',
-        ]),
-      },
-    ),
-  },
+    examples: createGrantExamples(baseUrl),
+    success: describeJsonResponse('The access token.', referToSchema('Token'), [...LIMIT_HEADERS, ...UNCACHED]),
+    failure: oauthError('The grant is rejected: see `error`.', [
+      'invalid_request',
+      'invalid_grant',
+      'invalid_scope',
+      'unauthorized_client',
+      'unsupported_grant_type',
+    ]),
+  }),
   {
     method: 'GET',
     path: '/oauth/authorize',
@@ -87,7 +53,14 @@ export const createOAuthOperations = (baseUrl: string): ManualOperation[] => [
     summary: 'Authorize',
     description:
       "Opened in the user's browser. The user signs in, selects a builder when there are several, and consents. The browser then comes back to `redirect_uri` with `code`, `state` and `iss`, or with `error` (`access_denied`, `invalid_scope`, `server_error` and those of RFC 6749), `state` and `iss`. The code is good for one use within 10 minutes. The region is that of the client.",
-    parameters: authorizeParameters(),
+    parameters: AUTHORIZE_PARAMETERS.map(([name, description, example, schema]) => ({
+      name,
+      in: 'query',
+      required: name !== 'builder_id',
+      description,
+      schema: { type: 'string', ...schema },
+      example,
+    })),
     responses: {
       200: htmlResponse('The page where the user signs in, selects a builder or consents.'),
       302: {
@@ -106,52 +79,30 @@ export const createOAuthOperations = (baseUrl: string): ManualOperation[] => [
       ),
       429: htmlResponse('Too many requests.', ['Retry-After']),
       500: htmlResponse('Internal error of the service.'),
-      503: htmlResponse('The service is temporarily unavailable; send the request again later.', ['Retry-After']),
+      503: htmlResponse(UNAVAILABLE, ['Retry-After']),
     },
   },
-  {
-    method: 'POST',
-    path: '/oauth/revoke',
-    access: 'public',
+  clientEndpoint('revoke', 'RevocationRequest', {
     operationId: 'revokeToken',
-    tags: ['Authentication'],
     summary: 'Revoke a token',
     description:
       'RFC 7009. An access token is revoked alone, a refresh token with all that came of the same consent. The answer is the same whether there was such a token or not.',
-    ...clientEndpoint(
-      'RevocationRequest',
-      { accessToken: { value: { token: TOKEN, ...credentials } } },
-      {
-        200: {
-          description: "The token, if it was one of the client's, is revoked. No body.",
-          headers: describeHeaders(UNCACHED),
-        },
-        400: oauthError('A parameter is missing or malformed.', ['invalid_request']),
-      },
-    ),
-  },
-  {
-    method: 'POST',
-    path: '/oauth/introspect',
-    access: 'public',
+    success: {
+      description: "The token, if it was one of the client's, is revoked. No body.",
+      headers: describeHeaders(UNCACHED),
+    },
+  }),
+  clientEndpoint('introspect', 'IntrospectionRequest', {
     operationId: 'introspectToken',
-    tags: ['Authentication'],
     summary: 'Introspect a token',
     description: 'RFC 7662. For confidential clients, about their own tokens; any other token is `active: false`.',
-    ...clientEndpoint(
-      'IntrospectionRequest',
-      { accessToken: { value: { token: TOKEN, ...credentials } } },
-      {
-        200: describeJsonResponse(
-          'State and claims of the token.',
-          referToSchema('Introspection'),
-          [...LIMIT_HEADERS, ...UNCACHED],
-          ['active', 'inactive'],
-        ),
-        400: oauthError('A parameter is missing or malformed.', ['invalid_request']),
-      },
+    success: describeJsonResponse(
+      'State and claims of the token.',
+      referToSchema('Introspection'),
+      [...LIMIT_HEADERS, ...UNCACHED],
+      ['active', 'inactive'],
     ),
-  },
+  }),
   {
     method: 'GET',
     path: '/.well-known/oauth-authorization-server',
@@ -170,35 +121,89 @@ export const createOAuthOperations = (baseUrl: string): ManualOperation[] => [
   },
 ];
 
-/** Returns the security, parameters, request body and responses of an endpoint that authenticates the client. */
-function clientEndpoint(request: string, examples: object, responses: Record<string, object>) {
-  const content = { schema: referToSchema(request), examples };
+/** Parameters of an authorization request. All but the last are required. */
+const AUTHORIZE_PARAMETERS: readonly [name: string, description: string, example: string, schema?: JsonSchema][] = [
+  ['response_type', 'Response type. Always `code`.', 'code', { enum: ['code'] }],
+  ['client_id', 'The client.', CLIENT_ID],
+  ['redirect_uri', 'A registered redirect URI of the client, compared exactly.', REDIRECT_URI, { format: 'uri' }],
+  ['scope', SCOPE_DESCRIPTION, 'read:builders read:projects'],
+  ['state', 'Opaque value that is returned unchanged; binds the response to the browser (CSRF).', 'af0ifjsldkj'],
+  [
+    'code_challenge',
+    'PKCE (RFC 7636), required of every client.',
+    'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+    { pattern: VERIFIER_SYNTAX.source },
+  ],
+  ['code_challenge_method', 'Method of the PKCE challenge.', 'S256', { enum: ['S256', 'PLAIN', 'plain'] }],
+  ['builder_id', 'Builder that is preselected on the page.', examples[0]!, { pattern }],
+];
+
+function createGrantExamples(audience: string): object {
+  const request = { audience, scope: 'read:builders read:projects' };
+  const grant = { grant_type: 'client_credentials' };
+  const ofUser = { client_id: CLIENT_ID, code: CODE, redirect_uri: REDIRECT_URI, code_verifier: VERIFIER };
   return {
+    clientCredentials: { summary: 'Client credentials', value: { ...grant, ...credentials, ...request } },
+    basicHeader: { summary: 'Client credentials, in a Basic header', value: { ...grant, ...request } },
+    authorizationCode: { summary: 'Authorization code', value: { grant_type: 'authorization_code', ...ofUser } },
+    refreshToken: {
+      summary: 'Refresh token',
+      value: { grant_type: 'refresh_token', client_id: CLIENT_ID, refresh_token: CODE },
+    },
+  };
+}
+
+interface ClientEndpoint {
+  operationId: string;
+  summary: string;
+  description: string;
+  examples?: object;
+  success: object;
+  /** The response 400. */
+  failure?: object;
+}
+
+/** Returns the operation of an endpoint that authenticates the client. */
+function clientEndpoint(
+  name: string,
+  request: string,
+  {
+    operationId,
+    examples = { accessToken: { value: { token: TOKEN, ...credentials } } },
+    success,
+    failure = oauthError('A parameter is missing or malformed.', ['invalid_request']),
+    ...texts
+  }: ClientEndpoint,
+): ManualOperation {
+  const content = { schema: referToSchema(request), examples };
+  const unsupported = unsupportedMediaType(MEDIA_TYPES.join(' or '));
+  return {
+    method: 'POST',
+    path: `/oauth/${name}`,
+    access: 'public',
+    operationId,
+    tags: ['Authentication'],
+    ...texts,
     security: [{}, { clientCredentials: [] }],
     parameters: (['ApiVersion', 'ClientRegionId', 'RequestId'] as const).map(referToParameter),
     requestBody: {
       required: true,
-      content: { 'application/json': content, 'application/x-www-form-urlencoded': content },
+      content: Object.fromEntries(MEDIA_TYPES.map((type) => [type, content])),
     },
     responses: {
-      ...responses,
+      200: success,
+      400: failure,
       401: oauthError(
         'The client is unknown or its credentials are wrong. `WWW-Authenticate: Basic` when they were in the header.',
         ['invalid_client'],
         ['WWW-Authenticate'],
       ),
       405: describeTransportError('Only POST is allowed.', methodNotAllowed(['POST'])),
-      413: describeTransportError('The body is too large.', payloadTooLarge(65_536)),
-      415: describeTransportError(
-        'The body is neither JSON nor a form.',
-        unsupportedMediaType('application/json or application/x-www-form-urlencoded'),
-      ),
+      413: describeTransportError('The body is too large.', payloadTooLarge(BODY_LIMIT)),
+      415: describeTransportError('The body is neither JSON nor a form.', unsupported),
       429: describeTransportError('Too many requests; wait as `Retry-After` says.', rateLimited(7)),
       500: describeTransportError('Internal error of the service.', internalError(null)),
-      503: describeTransportError(
-        'The service is temporarily unavailable; send the request again later.',
-        unavailable(null),
-      ),
+      503: describeTransportError(UNAVAILABLE, unavailable(null)),
     },
   };
 }
@@ -241,48 +246,3 @@ const htmlResponse = (description: string, headers: readonly string[] = LIMIT_HE
   headers: describeHeaders(headers),
   content: { 'text/html': { schema: { type: 'string' }, example: '<!doctype html>' } },
 });
-
-function authorizeParameters(): object[] {
-  const parameter = (name: string, required: boolean, description: string, schema: JsonSchema, example: string) => ({
-    name,
-    in: 'query',
-    required,
-    description,
-    schema: { type: 'string', ...schema },
-    example,
-  });
-  return [
-    parameter('response_type', true, 'Response type. Always `code`.', { enum: ['code'] }, 'code'),
-    parameter('client_id', true, 'The client.', {}, CLIENT_ID),
-    parameter(
-      'redirect_uri',
-      true,
-      'A registered redirect URI of the client, compared exactly.',
-      { format: 'uri' },
-      REDIRECT_URI,
-    ),
-    parameter('scope', true, SCOPE_DESCRIPTION, {}, 'read:builders read:projects'),
-    parameter(
-      'state',
-      true,
-      'Opaque value that is returned unchanged; binds the response to the browser (CSRF).',
-      {},
-      'af0ifjsldkj',
-    ),
-    parameter(
-      'code_challenge',
-      true,
-      'PKCE (RFC 7636), required of every client.',
-      { pattern: '^[A-Za-z0-9._~-]{43,128}$' },
-      'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
-    ),
-    parameter(
-      'code_challenge_method',
-      true,
-      'Method of the PKCE challenge.',
-      { enum: ['S256', 'PLAIN', 'plain'] },
-      'S256',
-    ),
-    parameter('builder_id', false, 'Builder that is preselected on the page.', { pattern }, examples[0]!),
-  ];
-}
