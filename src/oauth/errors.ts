@@ -34,37 +34,29 @@ export class OAuthError extends Error {
   }
 }
 
+const createFactory = (status: number, code: OAuthErrorCode) => (description: string) =>
+  new OAuthError(status, code, description);
+
 /** Missing, repeated or malformed parameters. */
-export const invalidRequest = (description: string) => new OAuthError(400, 'invalid_request', description);
+export const invalidRequest = createFactory(400, 'invalid_request');
+/** A code or refresh token that is invalid, expired, consumed or issued to another client. */
+export const invalidGrant = createFactory(400, 'invalid_grant');
+export const invalidScope = createFactory(400, 'invalid_scope');
+/** The authenticated client may not use this grant. */
+export const unauthorizedClient = createFactory(400, 'unauthorized_client');
+export const unsupportedGrantType = createFactory(400, 'unsupported_grant_type');
+export const unsupportedResponseType = createFactory(400, 'unsupported_response_type');
+/** The user denied access or has no builder that can allow it. */
+export const accessDenied = createFactory(403, 'access_denied');
 
 /** 401, with a `WWW-Authenticate` challenge for a client that sent the `Authorization` header. */
-export const invalidClient = (description: string, viaHeader: boolean) =>
-  new OAuthError(
-    401,
-    'invalid_client',
-    description,
-    viaHeader ? { 'WWW-Authenticate': 'Basic realm="oauth", charset="UTF-8"' } : {},
-  );
-
-/** A code or refresh token that is invalid, expired, consumed or issued to another client. */
-export const invalidGrant = (description: string) => new OAuthError(400, 'invalid_grant', description);
+export function invalidClient(description: string, viaHeader: boolean) {
+  const challenge = 'Basic realm="oauth", charset="UTF-8"';
+  return new OAuthError(401, 'invalid_client', description, viaHeader ? { 'WWW-Authenticate': challenge } : {});
+}
 
 /** One error for every unusable code or refresh token, so that it does not reveal which ones exist. */
 export const expiredOrRevokedGrant = () => invalidGrant('The code or refresh token is invalid, expired or revoked.');
-
-export const invalidScope = (description: string) => new OAuthError(400, 'invalid_scope', description);
-
-/** The authenticated client may not use this grant. */
-export const unauthorizedClient = (description: string) => new OAuthError(400, 'unauthorized_client', description);
-
-export const unsupportedGrantType = (description: string) => new OAuthError(400, 'unsupported_grant_type', description);
-
-/** The authorization endpoint supports the response type `code` only. */
-export const unsupportedResponseType = (description: string) =>
-  new OAuthError(400, 'unsupported_response_type', description);
-
-/** The user denied access or has no builder that can allow it. */
-export const accessDenied = (description: string) => new OAuthError(403, 'access_denied', description);
 
 /** An internal error during an authorization request. */
 export const serverError = () => new OAuthError(500, 'server_error', 'The service cannot answer now; try again.');

@@ -1,3 +1,4 @@
+import { isObject } from '../../schema/is-object.ts';
 import { INEXACT_NUMBER, isCleanText, isExactNumber, parseExactJson } from '../../schema/json-problems.ts';
 import { invalidRequest } from './errors.ts';
 
@@ -8,28 +9,11 @@ export type RequestParameters = ReadonlyMap<string, string>;
 const MAX_PARAMETERS = 64;
 
 /** Every parameter of the endpoints. Others are ignored, whatever their value. RFC 6749 section 3.2. */
-const SUPPORTED_PARAMETERS = new Set([
-  'grant_type',
-  'client_id',
-  'client_secret',
-  'audience',
-  'scope',
-  'code',
-  'redirect_uri',
-  'code_verifier',
-  'refresh_token',
-  'token',
-  'token_type_hint',
-]);
+const SUPPORTED_PARAMETERS =
+  /^(grant_type|client_id|client_secret|audience|scope|code|redirect_uri|code_verifier|refresh_token|token|token_type_hint)$/;
 
 /** Parameters of an authorization request alone. */
-const AUTHORIZATION_PARAMETERS = new Set([
-  'response_type',
-  'state',
-  'code_challenge',
-  'code_challenge_method',
-  'builder_id',
-]);
+const AUTHORIZATION_PARAMETERS = /^(response_type|state|code_challenge|code_challenge_method|builder_id)$/;
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -38,25 +22,12 @@ export const parseFormBody = (body: Uint8Array): RequestParameters => toParamete
 
 /** Decodes the pairs of a form-encoded body or query, in order, duplicates included. */
 export function parseFormPairs(text: string): [name: string, value: string][] {
-  return splitPairs(text).map((pair) => {
-    const at = pair.indexOf('=');
-    return at < 0
-      ? [parseFormComponent(pair), '']
-      : [parseFormComponent(pair.slice(0, at)), parseFormComponent(pair.slice(at + 1))];
+  const pairs = text.split('&').filter((pair) => pair !== '');
+  requireParameterCount(pairs.length);
+  return pairs.map((pair) => {
+    const [name, ...value] = pair.split('=');
+    return [parseFormComponent(name!), parseFormComponent(value.join('='))];
   });
-}
-
-/** Splits form data at `&` and drops empty pairs; stops at the first pair beyond the limit. */
-function splitPairs(text: string): string[] {
-  const pairs: string[] = [];
-  for (let start = 0; start < text.length; ) {
-    const separator = text.indexOf('&', start);
-    const end = separator < 0 ? text.length : separator;
-    if (end > start) pairs.push(text.slice(start, end));
-    requireParameterCount(pairs.length);
-    start = end + 1;
-  }
-  return pairs;
 }
 
 /** Parses an `application/json` body, which must be one flat object; an empty body has no parameters. OAU-7. */
@@ -64,22 +35,16 @@ export function parseJsonBody(body: Uint8Array): RequestParameters {
   const text = decodeUtf8(body);
   if (text.trim() === '') return new Map();
   const names = scanFieldNames(text);
-  let value: unknown;
+  let fields: Record<string, unknown>;
   try {
-    value = parseExactJson(text);
+    fields = parseExactJson(text) as typeof fields;
   } catch {
     throw invalidRequest('The body is not valid JSON.');
   }
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) {
-    throw invalidRequest('The body must be a JSON object.');
-  }
-  const fields = value as Record<string, unknown>;
-  const inexact = Object.keys(fields).find((name) => hasInexactNumber(fields[name]));
-  if (inexact !== undefined) throw invalidRequest(`The parameter ${inexact} ${INEXACT_NUMBER}.`);
-  const entries = names.map((quoted): [string, unknown] => {
-    const name = JSON.parse(quoted) as string;
-    return [name, fields[name]];
-  });
+  if (!isObject(fields)) throw invalidRequest('The body must be a JSON object.');
+  const entries = names.map((quoted) => JSON.parse(quoted) as string).map((name) => [name, fields[name]] as const);
+  const inexact = entries.find(([, sent]) => hasInexactNumber(sent));
+  if (inexact) throw invalidRequest(`The parameter ${inexact[0]} ${INEXACT_NUMBER}.`);
   return toParameters(entries);
 }
 
@@ -114,7 +79,7 @@ export function decodeUtf8(body: Uint8Array): string {
   }
 }
 
-function toParameters(entries: [name: string, value: unknown][]): RequestParameters {
+function toParameters(entries: readonly (readonly [name: string, value: unknown])[]): RequestParameters {
   rejectRepeatedParameters(entries.map(([name]) => name));
   const parameters = new Map<string, string>();
   for (const [name, sent] of entries) {
@@ -157,7 +122,7 @@ export function rejectRepeatedParameters(names: readonly string[]): void {
   const seen = new Set<string>();
   for (const name of names) {
     const [known] = name.split('[') as [string];
-    if (known !== name && (SUPPORTED_PARAMETERS.has(known) || AUTHORIZATION_PARAMETERS.has(known)))
+    if (known !== name && (SUPPORTED_PARAMETERS.test(known) || AUTHORIZATION_PARAMETERS.test(known)))
       throw invalidRequest(`The parameter ${known} must be named without brackets.`);
     if (seen.has(name)) throw invalidRequest(`The parameter ${name} is repeated.`);
     seen.add(name);
@@ -172,7 +137,7 @@ export function parseParameterValue(name: string, value: unknown): string | null
   if (typeof value === 'string' && !isCleanText(value)) {
     throw invalidRequest(`The parameter ${name} holds U+0000 or an unpaired surrogate.`);
   }
-  if (!SUPPORTED_PARAMETERS.has(name)) return null;
+  if (!SUPPORTED_PARAMETERS.test(name)) return null;
   if (typeof value !== 'string') throw invalidRequest(`The parameter ${name} must be a string.`);
   return value;
 }

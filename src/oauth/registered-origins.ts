@@ -13,52 +13,43 @@ const ORIGINS: Statement = {
 
 /** Browser origins that the public clients of all regions have registered for CORS, cached for 30 seconds. ACC-18. */
 export class RegisteredOrigins {
-  readonly #regions: readonly RegionalOrigins[];
+  readonly #regions: readonly (() => Promise<ReadonlySet<string>>)[];
 
   constructor({ databases, clock }: { databases: Databases; clock: Clock }) {
-    this.#regions = REGIONS.map((region) => new RegionalOrigins(databases[region], clock));
+    this.#regions = REGIONS.map((region) => createOriginCache(databases[region], clock));
   }
 
   async has(origin: string): Promise<boolean> {
-    const sets = await Promise.all(this.#regions.map((region) => region.list()));
+    const sets = await Promise.all(this.#regions.map((list) => list()));
     return sets.some((origins) => origins.has(origin));
   }
 }
 
-class RegionalOrigins {
-  #origins: ReadonlySet<string> = new Set();
-  /** Milliseconds since the epoch. */
-  #readAt = Number.NEGATIVE_INFINITY;
-  #hasReadFailed = false;
+/**
+ * Returns a function that lists the origins of a region. It serves the last origins read while the database is unavailable, so that
+ * browsers can read the 503 response.
+ */
+function createOriginCache(database: Database, clock: Clock): () => Promise<ReadonlySet<string>> {
+  let origins: ReadonlySet<string> = new Set();
+  /** Milliseconds since the epoch; unchanged by a failure, so that the next request reads again. */
+  let readAt = Number.NEGATIVE_INFINITY;
+  let hasReadFailed = false;
   /** The read in progress, which all requests share. */
-  #pendingRead: Promise<void> | null = null;
-
-  constructor(
-    readonly database: Database,
-    readonly clock: Clock,
-  ) {}
-
-  /** Serves the last origins read while the database is unavailable, so that browsers can read the 503 response. */
-  async list(): Promise<ReadonlySet<string>> {
-    const age = this.clock.now() - this.#readAt;
-    if (age >= MAX_AGE_MS || age < 0) {
-      this.#pendingRead ??= this.#read().finally(() => {
-        this.#pendingRead = null;
-      });
-      // After a failed read the next one runs in the background, so that an unresponsive database does not delay
-      // requests, least of all those for the other region.
-      if (!this.#hasReadFailed) await this.#pendingRead;
-    }
-    return this.#origins;
-  }
-
-  /** After a failure `readAt` is unchanged, so that the next request reads again. */
-  async #read(): Promise<void> {
-    const readAt = this.clock.now();
-    const rows = await this.database.runner.run(ORIGINS, []).catch(() => null);
-    this.#hasReadFailed = rows === null;
-    if (rows === null) return;
-    this.#origins = new Set(rows.map(([origin]) => origin!));
-    this.#readAt = readAt;
-  }
+  let pendingRead: Promise<void> | null = null;
+  const read = async () => {
+    const now = clock.now();
+    const rows = await database.runner.run(ORIGINS, []).catch(() => null);
+    hasReadFailed = rows === null;
+    if (rows !== null) [origins, readAt] = [new Set(rows.map(([origin]) => origin!)), now];
+    pendingRead = null;
+  };
+  return async () => {
+    const age = clock.now() - readAt;
+    if (age < MAX_AGE_MS && age >= 0) return origins;
+    pendingRead ??= read();
+    // After a failed read the next one runs in the background, so that an unresponsive database does not delay
+    // requests, least of all those for the other region.
+    if (!hasReadFailed) await pendingRead;
+    return origins;
+  };
 }

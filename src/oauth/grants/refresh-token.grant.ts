@@ -1,9 +1,9 @@
-import { requireClientScopes, requireConnectionScopes, requireConsentedScopes } from '../checks/scope.check.ts';
-import { expiredOrRevokedGrant, invalidGrant } from '../errors.ts';
+import { requireClientScopes } from '../checks/scope.check.ts';
+import { invalidGrant } from '../errors.ts';
 import { requireParameter } from '../parameters.ts';
 import { findRefreshToken, rotateRefreshToken } from '../tokens/refresh-tokens.ts';
 import { requireTokenOwner, revokeTokenFamily } from '../tokens/token-families.ts';
-import { issueUserTokens, requireActiveMembership, requireAllowedScopes } from '../tokens/user-tokens.ts';
+import { exchangeForUserTokens } from '../tokens/user-tokens.ts';
 import type { GrantHandler } from './grant.ts';
 
 /**
@@ -15,33 +15,21 @@ const REUSE_GRACE_MS = 60_000;
 /**
  * Exchanges a refresh token for an access token and a new refresh token that replaces it. RFC 6749 section 6, OAU-32.
  */
-export const exchangeRefreshToken: GrantHandler = async (
-  { parameters, client, chargeClient, origin },
-  dependencies,
-) => {
+export const exchangeRefreshToken: GrantHandler = async (request, dependencies) => {
+  const { parameters, client, origin } = request;
   const sentToken = requireParameter(parameters, 'refresh_token');
   const scope = parameters.get('scope');
   const requested = scope === undefined ? null : requireClientScopes(scope, client);
-  const { database } = client;
-  const now = dependencies.clock.now();
 
-  const token = requireTokenOwner(await findRefreshToken(database, sentToken), client);
+  const token = requireTokenOwner(await findRefreshToken(client.database, sentToken), client);
   if (token.rotationAge !== null && token.rotationAge > REUSE_GRACE_MS) {
-    await revokeTokenFamily(dependencies, database, token, { reason: 'a replaced refresh token was used', origin });
+    const cause = { reason: 'a replaced refresh token was used', origin };
+    await revokeTokenFamily(dependencies, client.database, token, cause);
     throw invalidGrant('The refresh token was replaced before; all tokens that descend from it are revoked.');
   }
-  if (token.rotationAge !== null) throw invalidGrant('The refresh token was replaced a moment ago.');
-  if (token.revoked || now >= token.tokenExpiresAt) throw expiredOrRevokedGrant();
-  if (requested) requireConsentedScopes(requested, token.scopes);
-  const membership = await requireActiveMembership(client, token);
-  if (requested) requireConnectionScopes(requested, membership);
-  const scopes = requested ?? requireAllowedScopes(client, token, membership);
-  // Charged before the token is rotated, so that the client can send it again after a 429.
-  await chargeClient();
-
-  const response = await database.transaction(async (em) =>
-    (await rotateRefreshToken(em, token)) ? issueUserTokens(em, dependencies, client, token, scopes) : null,
-  );
+  const response =
+    token.rotationAge === null &&
+    (await exchangeForUserTokens(request, dependencies, token, requested, (em) => rotateRefreshToken(em, token)));
   if (!response) throw invalidGrant('The refresh token was replaced a moment ago.');
   return response;
 };

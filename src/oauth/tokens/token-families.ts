@@ -1,6 +1,9 @@
 import type { AuditOrigin } from '../../../entities/audit-entry.entity.ts';
 import type { Database } from '../../database/database.ts';
+import type { Statement } from '../../database/pool/pg-pipeline.ts';
+import { selectObjects } from '../../database/read/select-objects.ts';
 import { revokeConsent } from '../../domain/access/consents.ts';
+import { hashSecret } from '../../shared/secrets.ts';
 import type { RegisteredClient } from '../clients.ts';
 import type { OAuthDependencies } from '../dependencies.ts';
 import { expiredOrRevokedGrant } from '../errors.ts';
@@ -15,9 +18,31 @@ export interface StoredTokenFamily {
   revoked: boolean;
 }
 
-/** SQL of the properties of a `StoredTokenFamily`, as arguments of `json_build_object`. */
-export const FAMILY_PROPERTIES = `'familyId', family.id, 'clientId', family.client_id, 'userId', family.user_id,
-      'builderId', family.builder_id, 'scopes', family.scopes, 'revoked', family.revoked_at is not null`;
+/** A stored code or refresh token. Instants are milliseconds since the epoch. */
+export interface StoredToken extends StoredTokenFamily {
+  digest: string;
+  issuedAt: number;
+  tokenExpiresAt: number;
+}
+
+/**
+ * Returns a function that reads a code or refresh token, consumed and expired ones included; undefined when it does not exist.
+ *
+ * @param properties SQL of its own properties, as arguments of `json_build_object`
+ */
+export function createTokenLookup<T extends object>(name: string, table: string, properties: string) {
+  const statement: Statement = {
+    name,
+    text: `select json_build_object('familyId', family.id, 'clientId', family.client_id, 'userId', family.user_id,
+      'builderId', family.builder_id, 'scopes', family.scopes, 'revoked', family.revoked_at is not null,
+      'digest', token.digest, 'issuedAt', extract(epoch from token.created_at) * 1000,
+      'tokenExpiresAt', extract(epoch from token.expires_at) * 1000, ${properties})
+    from ${table} token join oauth_token_family family on family.id = token.family_id
+    where token.digest = $1`,
+  };
+  return async (database: Database, token: string): Promise<(StoredToken & T) | undefined> =>
+    (await selectObjects<StoredToken & T>(database, statement, [hashSecret(token)]))[0];
+}
 
 /**
  * Returns the stored code or refresh token. Throws the same `invalid_grant` for one that does not exist and for one that

@@ -2,25 +2,13 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { TokenFamily } from '../../../entities/token-family.entity.ts';
 import { ACCESS_TOKEN_SECONDS, type AccessClaims } from '../../auth/access-tokens.ts';
 import { type ConnectedMembership, findBuilderMembership, requireConnectedMembership } from '../builder-memberships.ts';
+import { requireConnectionScopes, requireConsentedScopes } from '../checks/scope.check.ts';
 import type { RegisteredClient } from '../clients.ts';
 import type { OAuthDependencies } from '../dependencies.ts';
 import { expiredOrRevokedGrant, invalidGrant, invalidScope } from '../errors.ts';
+import type { TokenRequest, TokenResponse } from '../grants/grant.ts';
 import { issueRefreshToken, REFRESH_TOKEN_SECONDS } from './refresh-tokens.ts';
-import type { StoredTokenFamily } from './token-families.ts';
-
-/** Successful response of the token endpoint. RFC 6749 section 5.1, OAU-8. */
-export interface TokenResponse {
-  access_token: string;
-  token_type: 'Bearer';
-  /** Seconds. */
-  expires_in: number;
-  /** Deprecated alias of `expires_in`. */
-  expires: number;
-  /** The scopes granted, space-separated. */
-  scope: string;
-  /** Present when the client may use the refresh token grant with this grant's tokens. */
-  refresh_token?: string;
-}
+import type { StoredToken, StoredTokenFamily } from './token-families.ts';
 
 /**
  * Signs an access token with these claims and returns the token response.
@@ -34,13 +22,8 @@ export function issueAccessToken(
   familyId: string | null = null,
 ): TokenResponse {
   const { token } = accessTokens.sign(database.region, claims, familyId);
-  return {
-    access_token: token,
-    token_type: 'Bearer',
-    expires_in: ACCESS_TOKEN_SECONDS,
-    expires: ACCESS_TOKEN_SECONDS,
-    scope: claims.scope,
-  };
+  const lifetime = { expires_in: ACCESS_TOKEN_SECONDS, expires: ACCESS_TOKEN_SECONDS };
+  return { access_token: token, token_type: 'Bearer', ...lifetime, scope: claims.scope };
 }
 
 /** Returns the consented scopes that client and connection still allow. */
@@ -50,29 +33,39 @@ export const listAllowedScopes = (
   { allowedScopes }: ConnectedMembership,
 ): string[] => scopes.filter((scope) => client.scopes.includes(scope) && allowedScopes.includes(scope));
 
-/** Returns the membership that the family was issued for; throws `invalid_grant` once membership or connection has ended. */
-export const requireActiveMembership = async (
-  client: RegisteredClient,
-  family: StoredTokenFamily,
-): Promise<ConnectedMembership> =>
-  requireConnectedMembership(await findBuilderMembership(client, family), invalidGrant);
-
 /**
- * Returns the scopes that a request without `scope` gets. The response lists them in `scope` (RFC 6749 section 5.1). Throws
- * `invalid_scope` when none is left.
+ * Exchanges a code or refresh token for the user's tokens: those of the requested scopes, or of all that are still allowed, which the
+ * response lists in `scope` (RFC 6749 section 5.1). Returns null when another request has consumed it first. Throws `invalid_grant` for one
+ * that is expired or revoked, or whose membership or connection has ended, and `invalid_scope` when no scope is left.
+ *
+ * @param consume marks it as used in the transaction that issues the tokens
  */
-export function requireAllowedScopes(...parameters: Parameters<typeof listAllowedScopes>): string[] {
-  const allowed = listAllowedScopes(...parameters);
-  if (allowed.length === 0)
+export async function exchangeForUserTokens(
+  { client, chargeClient }: TokenRequest,
+  dependencies: OAuthDependencies,
+  stored: StoredToken,
+  requested: readonly string[] | null,
+  consume: (em: EntityManager) => Promise<boolean>,
+): Promise<TokenResponse | null> {
+  if (stored.revoked || dependencies.clock.now() >= stored.tokenExpiresAt) throw expiredOrRevokedGrant();
+  if (requested) requireConsentedScopes(requested, stored.scopes);
+  const membership = requireConnectedMembership(await findBuilderMembership(client, stored), invalidGrant);
+  if (requested) requireConnectionScopes(requested, membership);
+  const scopes = requested ?? listAllowedScopes(client, stored, membership);
+  if (scopes.length === 0)
     throw invalidScope('Neither the client nor the connection allows any of the scopes any more.');
-  return allowed;
+  // Charged before it is consumed, so that the client can send it again after a 429.
+  await chargeClient();
+  return client.database.transaction(async (em) =>
+    (await consume(em)) ? issueUserTokens(em, dependencies, client, stored, scopes) : null,
+  );
 }
 
 /**
- * Issues an access token and, if the client may use the refresh token grant, a refresh token. Runs in the transaction that
- * consumes the code or refresh token. Throws `invalid_grant` when the family was revoked after that was read.
+ * Issues an access token and, if the client may use the refresh token grant, a refresh token. Throws `invalid_grant` when the family was
+ * revoked after the code or token was read.
  */
-export async function issueUserTokens(
+async function issueUserTokens(
   em: EntityManager,
   dependencies: OAuthDependencies,
   client: RegisteredClient,
