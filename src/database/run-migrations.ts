@@ -41,7 +41,7 @@ export async function runPendingMigrations(
   }
   const apply = async () => {
     const pending = await findPending(database);
-    if (pending.length > 0) await withMigrator(database, (migrator) => retryOnLockTimeout(() => migrator.up()));
+    if (pending.length > 0) await applyPending(database);
     return pending;
   };
   return withAdvisoryLock(database.url, LOCK, apply, report);
@@ -84,20 +84,8 @@ export async function retryOnLockTimeout<T>(
   }
 }
 
-/** Undoes the newest migration with the data of what it created, and returns its name; [] when none is applied. */
-export async function rollbackLast(database: Database, report?: ReportLine): Promise<string[]> {
-  const rollBack = () =>
-    withMigrator(database, async (migrator) =>
-      (await retryOnLockTimeout(() => migrator.down())).map(({ name }) => name),
-    );
-  return withAdvisoryLock(database.url, LOCK, rollBack, report);
-}
-
 /** Statements of migrations have no time limit, but a short lock timeout, because other statements queue behind a waiting one. */
-async function withMigrator<T>(
-  { url }: Database,
-  work: (migrator: Database['orm']['migrator']) => Promise<T>,
-): Promise<T> {
+async function applyPending({ url }: Database): Promise<void> {
   const driverOptions = {
     ...toPoolConfig({ ...DIRECT_SETTINGS, lock_timeout: String(LOCK_TIMEOUT_MS) }),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -106,7 +94,7 @@ async function withMigrator<T>(
   // Migrations are SQL: they need no entities, whose discovery takes long.
   const orm = createOrm(url, { driverOptions, entities: [], discovery: { warnWhenNoEntities: false } });
   try {
-    return await work(orm.migrator);
+    await retryOnLockTimeout(() => orm.migrator.up());
   } finally {
     await orm.close();
   }

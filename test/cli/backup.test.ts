@@ -1,14 +1,15 @@
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadTokenKeys } from '../../src/auth/token-keys.ts';
+import { runCli } from '../../src/cli/run.ts';
 import { loadConfig } from '../../src/config.ts';
 import { sweep } from '../../src/domain/uploads/sweep.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { openStorages, type Storage } from '../../src/storage/storage.ts';
 import { createPicture } from '../support/images.ts';
-import { type CliHarness, seedBuilders, startCli } from './cli-harness.ts';
+import { type CliHarness, seedBuilders, startCli, TextCollector } from './cli-harness.ts';
 
 const DAY = 86_400_000;
 
@@ -129,6 +130,14 @@ describe('the store of another deployment (UPL-34)', () => {
     const env = { ...cli.env };
     cli.env.BASE_URL = 'http://localhost:5000';
     expect(await cli.errorOf(['storage', 'claim'])).toBe('--yes: is required without a terminal.');
+    for (const answer of ['n\n', '\n', '']) {
+      const stdin = Object.assign(new PassThrough(), { isTTY: true });
+      const [stdout, stderr] = [new TextCollector(), new TextCollector()];
+      stdin.end(answer);
+      const io = { env: cli.env, clock: cli.clock, stdin, stdout, stderr };
+      expect(await runCli(['storage', 'claim'], io)).toBe(1);
+      expect(stderr.text).toMatch(/Continue\? \[y\/N\] [\s\S]*storage claim: was not confirmed\./);
+    }
     expect(await cli.json(['storage', 'claim', '--yes'])).toMatchObject({
       previousOwner: { baseUrl: 'http://localhost:4000' },
       owner: { baseUrl: 'http://localhost:5000' },

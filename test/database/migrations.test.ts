@@ -2,12 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../../src/database/database.ts';
 import { migrations } from '../../src/database/migrations/index.ts';
-import {
-  retryOnLockTimeout,
-  rollbackLast,
-  runPendingMigrations,
-  SchemaMismatchError,
-} from '../../src/database/run-migrations.ts';
+import { retryOnLockTimeout, runPendingMigrations, SchemaMismatchError } from '../../src/database/run-migrations.ts';
 import { createDatabase } from '../setup/database.ts';
 
 let createdDatabase: Awaited<ReturnType<typeof createDatabase>>;
@@ -22,15 +17,6 @@ afterAll(async () => {
   await database.close();
   await createdDatabase.drop();
 });
-
-const rollBack = () => rollbackLast(database);
-
-const listTables = async () =>
-  (
-    await database
-      .fork()
-      .execute("select table_name from information_schema.tables where table_schema = 'public' order by 1")
-  ).map((row) => (row as { table_name: string }).table_name);
 
 /** Milliseconds that grow with the number of migrations, each of which takes seconds on a loaded machine. */
 const timeout = 20_000 + 5_000 * migrations.length;
@@ -48,15 +34,6 @@ describe('the migrations', { timeout }, () => {
   });
 
   it('create exactly the schema of the entities', async () => {
-    expect(await database.orm.schema.getUpdateSchemaSQL({ wrap: false })).toBe('');
-  });
-
-  it('can all be rolled back and applied again', async () => {
-    const before = await listTables();
-    while ((await rollBack()).length > 0);
-    expect(await listTables()).toEqual(['mikro_orm_migrations']);
-    await runPendingMigrations(database, 'auto');
-    expect(await listTables()).toEqual(before);
     expect(await database.orm.schema.getUpdateSchemaSQL({ wrap: false })).toBe('');
   });
 

@@ -1,18 +1,15 @@
-import type { Command, Option } from 'commander';
+import type { Option } from 'commander';
 import { formatSettingsTable, listSettings } from '../../config/settings.ts';
 import type { Config } from '../../config.ts';
 import type { Database, Databases } from '../../database/database.ts';
 import { grantServiceRights } from '../../database/grant-rights.ts';
-import { findAppliedMigrations, rollbackLast, runPendingMigrations } from '../../database/run-migrations.ts';
+import { runPendingMigrations } from '../../database/run-migrations.ts';
 import { rebuildTotals } from '../../database/write/list-counters.ts';
 import { renewEpoch } from '../../domain/events/epoch.ts';
 import { splitAddresses } from '../../shared/postgres-url.ts';
 import { REGIONS, type RegionId } from '../../shared/regions.ts';
-import { CliError } from '../cli-error.ts';
-import type { CommandResult } from '../io/cli-io.ts';
-import { confirm } from '../io/confirm.ts';
-import { forEachRegion, type PerRegion, withDatabases } from '../services/database-session.ts';
-import { createMigration, type RegionStatus, readMigrationStatus } from '../services/migrations.ts';
+import { withDatabases } from '../services/database-session.ts';
+import { createMigration, readMigrationStatus } from '../services/migrations.ts';
 import { updateSchemaDocuments } from '../services/schema-documents.ts';
 import { type CommandGroup, type CommandOptions, option, regionOption } from './define-command.ts';
 
@@ -51,28 +48,20 @@ export function addOperationCommands(program: CommandGroup): void {
 }
 
 function addMigrateCommands(group: CommandGroup): void {
+  const verbose = option('--verbose', 'print the names of the migrations too');
   addPerRegion(group, 'up', 'apply the pending migrations', {
     name: 'applied',
+    options: [verbose],
     work: applyMigrations,
-    describe: (names) => `applied ${names.join(', ') || 'nothing'}`,
+    describe: (names, options) => formatMigrations({ applied: names }, options),
     role: 'migration',
   });
-
-  const down = 'for development: undo the newest migration, with the data of what it created';
-  const options = [option('--yes', 'skip the confirmation; required without a terminal')];
-  const rollBack: RegionsWork = async (databases, regions, { yes }, { production }) => {
-    if (production) throw CliError.forOption('migrate down', 'is not available in production');
-    const newest = await forEachRegion(regions, (region) => findAppliedMigrations(databases[region]));
-    const steps = Object.entries(newest).map(([region, names]) => `${region}: undo ${names.at(-1) ?? 'nothing'}`);
-    if (!yes && !(await confirm(group.io, steps))) throw CliError.forOption('migrate down', 'was not confirmed');
-    const rolledBack = await forEachRegion(regions, (region) => rollbackLast(databases[region]));
-    const text = formatPerRegion(rolledBack, (names) => `rolled back ${names.join(', ') || 'nothing'}`);
-    return { data: { rolledBack }, text };
-  };
-  addForRegions(group, 'down', down, options, rollBack, 'migration');
-
-  const status = 'list applied and pending migrations, and the locks that these will take';
-  addPerRegion(group, 'status', status, { name: 'regions', work: readMigrationStatus, describe: describeStatus });
+  addPerRegion(group, 'status', 'count the applied and the pending migrations', {
+    name: 'regions',
+    options: [verbose],
+    work: readMigrationStatus,
+    describe: formatMigrations,
+  });
 
   const create = 'for development: write a migration for the current entities';
   group.add('create <name>', create, [], async (_options, name) => {
@@ -92,58 +81,45 @@ async function applyMigrations(database: Database, { ownerUrls, databaseUrls }: 
   return names;
 }
 
-const describeStatus = ({ applied, pending }: RegionStatus): string =>
-  [...applied.map((name) => `\n  applied  ${name}`), ...pending.map((name) => `\n  pending  ${name}`)].join('');
-
-/** Whose databases a command opens: `migration` for those of the owner of the tables. */
-type Role = 'command' | 'migration';
-
-type RegionsWork = (
-  databases: Databases,
-  regions: readonly RegionId[],
-  options: CommandOptions,
-  config: Config,
-) => Promise<CommandResult>;
-
-/** Adds a command that works on both regions, or on that of the option `--region`. */
-function addForRegions(
-  group: CommandGroup,
-  name: string,
-  description: string,
-  options: readonly Option[],
-  work: RegionsWork,
-  role: Role = 'command',
-): Command {
-  const region = regionOption().default(undefined, 'both');
-  return group.add(name, description, [...options, region], (values) => {
-    const regions: readonly RegionId[] = values.region ? [values.region] : REGIONS;
-    return withDatabases(group.io, (databases, config) => work(databases, regions, values, config), role);
-  });
+/** Formats how many migrations are in each state, and their names with `--verbose`. */
+function formatMigrations(states: object, { verbose }: CommandOptions): string {
+  const entries = Object.entries<string[]>({ ...states });
+  const counts = entries.map(
+    ([state, { length }]) => `${length} ${length === 1 ? 'migration' : 'migrations'} ${state}`,
+  );
+  const names = entries.flatMap(([state, all]) => all.map((name) => `\n  ${state}  ${name}`));
+  return [counts.join(', '), ...(verbose ? names : [])].join('');
 }
 
 interface PerRegionWork<T> {
   /** Name under which `--json` prints the results by region. */
   name: string;
+  options?: readonly Option[];
   work: (database: Database, config: Config) => Promise<T>;
-  describe: (result: T) => string;
-  role?: Role;
+  describe: (result: T, options: CommandOptions) => string;
+  /** Whose databases it opens: `migration` for those of the owner of the tables. */
+  role?: 'command' | 'migration';
 }
 
-/** Adds a command that does the same in each region. */
+/** Adds a command that does the same in both regions, or in that of the option `--region`. */
 function addPerRegion<T>(
   group: CommandGroup,
   command: string,
   description: string,
-  { name, work, describe, role }: PerRegionWork<T>,
+  { name, options = [], work, describe, role }: PerRegionWork<T>,
 ): void {
-  const runInEach: RegionsWork = async (databases, regions, _options, config) => {
-    const results = await forEachRegion(regions, (region) => work(databases[region], config));
-    return { data: { [name]: results }, text: formatPerRegion(results, describe) };
+  const region = regionOption().default(undefined, 'both');
+  const runInEach = async (values: CommandOptions, databases: Databases, config: Config) => {
+    const results: Partial<Record<RegionId, T>> = {};
+    const lines: string[] = [];
+    for (const region of REGIONS.filter((each) => each === (values.region ?? each))) {
+      const result = await work(databases[region], config);
+      results[region] = result;
+      lines.push(`${region}: ${describe(result, values)}`);
+    }
+    return { data: { [name]: results }, text: lines.join('\n') };
   };
-  addForRegions(group, command, description, [], runInEach, role);
+  group.add(command, description, [...options, region], (values) =>
+    withDatabases(group.io, (databases, config) => runInEach(values, databases, config), role),
+  );
 }
-
-const formatPerRegion = <T>(results: PerRegion<T>, describe: (result: T) => string) =>
-  Object.entries(results)
-    .map(([region, result]) => `${region}: ${describe(result)}`)
-    .join('\n');

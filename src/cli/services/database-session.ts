@@ -41,18 +41,6 @@ export async function withDatabases<T>(
   }
 }
 
-export type PerRegion<T> = Partial<Record<RegionId, T>>;
-
-/** Runs work for one region after the other. Returns the results by region. */
-export async function forEachRegion<T>(
-  regions: readonly RegionId[],
-  work: (region: RegionId) => Promise<T>,
-): Promise<PerRegion<T>> {
-  const results: PerRegion<T> = {};
-  for (const region of regions) results[region] = await work(region);
-  return results;
-}
-
 /**
  * Runs work on the database of one region, after its pending migrations (with MIGRATE=check: after checking them).
  *

@@ -6,15 +6,17 @@ const LINE_WIDTH = 120;
 
 /** Writes migrations in the form that the linter accepts, with the class named as in `index.ts`. */
 export class MigrationFileGenerator extends TSMigrationGenerator {
-  override generateMigrationFile(name: string, { up, down }: { up: string[]; down: string[] }): string {
+  override generateMigrationFile(name: string, { up }: { up: string[] }): string {
     const className = name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-    const method = (direction: string, statements: string[]) =>
-      `\n  override ${direction}(): void {\n${statements.map((sql) => this.createStatement(sql, 4)).join('')}  }\n`;
+    const statements = up.map((sql) => this.createStatement(sql, 4)).join('');
     return `import { Migration } from '@mikro-orm/migrations';
 
 export class ${className} extends Migration {
   override name = '${className}';
-${method('up', up)}${down.length > 0 ? method('down', down) : ''}}
+
+  override up(): void {
+${statements}  }
+}
 `;
   }
 

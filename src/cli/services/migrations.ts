@@ -8,12 +8,7 @@ import { PACKAGE_ROOT } from '../../shared/version.ts';
 import { CliError } from '../cli-error.ts';
 import { MigrationFileGenerator, writeMigrationIndex } from './migration-files.ts';
 
-export interface RegionStatus {
-  applied: string[];
-  pending: string[];
-}
-
-export async function readMigrationStatus(database: Database): Promise<RegionStatus> {
+export async function readMigrationStatus(database: Database): Promise<{ applied: string[]; pending: string[] }> {
   const applied = await findAppliedMigrations(database);
   return { applied, pending: migrations.map(({ name }) => name).filter((name) => !applied.includes(name)) };
 }

@@ -24,20 +24,6 @@ export class Migration20261126120000Initial extends Migration {
       this.addSql(toTriggerSql(`subcontractor_project_parent_${event}`, scope, change));
     }
   }
-
-  override down(): void {
-    const created = [...SCHEMA.matchAll(/^create (?:unlogged )?(table|function) (\w+)/gm)];
-    const namesOf = (kind: string) => created.filter((match) => match[1] === kind).map((match) => match[2]);
-    this.addSql(`drop table if exists ${namesOf('table').join(', ')} cascade;`);
-    const events = ['insert', 'update', 'delete', 'truncate', 'archive'].map((event) => `event_${event}`);
-    const functions = [
-      ...namesOf('function'),
-      ...COUNTED_LISTS.map(({ table }) => `${table}_total`),
-      ...PUBLISHED_RESOURCES.flatMap(({ table }) => events.map((event) => `${table}_${event}`)),
-      ...['insert', 'update', 'delete'].map((event) => `subcontractor_project_parent_${event}`),
-    ];
-    this.addSql(`drop function if exists ${functions.join(', ')};`);
-  }
 }
 
 const TIMES = `created_at timestamptz(3) not null,
