@@ -43,6 +43,6 @@ export function createBuilderRows(region: RegionId, index: number, options: Buil
   addMeetings(context);
   addReports(context);
   addAttendance(context);
-  addTimesheets(context, 0, timesheets);
+  addTimesheets(context, timesheets);
   return rows;
 }

@@ -1,34 +1,25 @@
-import { randomUUID } from 'node:crypto';
-import type { EntityClass } from '@mikro-orm/postgresql';
 import { CostCode } from '../../entities/cost-code.entity.ts';
 import { Profile } from '../../entities/profile.entity.ts';
-import { Project } from '../../entities/project.entity.ts';
 import { TimeType } from '../../entities/time-type.entity.ts';
 import { Timesheet } from '../../entities/timesheet.entity.ts';
 import type { TimesheetStatus } from '../../schema/enums.ts';
-import type { Database } from '../database/database.ts';
-import { BUILDERS } from './accounts.ts';
-import { BuilderContext, HISTORY_DAYS } from './builder-context.ts';
+import { type BuilderContext, HISTORY_DAYS } from './builder-context.ts';
 import { DAY, iso } from './local-calendar.ts';
 import type { Random } from './random.ts';
-import { insertRows, Rows } from './rows.ts';
 import { TIMESHEET_NOTES } from './words.ts';
 
-/** Timesheets of a transaction. */
-const BATCH = 10_000;
-
 /**
- * Adds timesheets with consecutive numbers. Each person has one for each working day, of which the newest have the lowest numbers and wait
- * for review; those that do not fit into the history are further ones of the same days.
+ * Adds timesheets, the newest first, which wait for review. Each person has one for each working day; those that do not fit into the history
+ * are further ones of the same days.
  */
-export function addTimesheets(context: BuilderContext, first: number, count: number): void {
+export function addTimesheets(context: BuilderContext, count: number): void {
   const { rows, random, calendar, now, runningProjects } = context;
   const profiles = rows.of(Profile);
   // Ordinary time, then overtime.
   const [usual, long] = rows.of(TimeType).toSorted((one, other) => (one.name < other.name ? -1 : 1));
   const days = Array.from({ length: HISTORY_DAYS }, (_, index) => -1 - index).filter(calendar.isWeekday);
   const groups = new Map<string, string>();
-  for (let number = first; number < first + count; number++) {
+  for (let number = 0; number < count; number++) {
     const person = number % profiles.length;
     const day = days[Math.floor(number / profiles.length) % days.length]!;
     const created = calendar.instantOf(day, 16 * 60 + random.between(0, 90));
@@ -62,34 +53,4 @@ function pickStatus(random: Random, age: number): TimesheetStatus {
   if (age <= 3) return random.chance(0.9) ? 'WAITING_REVIEW' : 'APPROVED_1';
   if (age <= 10) return random.chance(0.3) ? 'WAITING_REVIEW' : random.chance(0.8) ? 'APPROVED_1' : 'APPROVED_2';
   return random.chance(0.93) ? 'APPROVED_2' : 'APPROVED_1';
-}
-
-/** Adds `count` timesheets, spread over the region's builders, that continue before the existing ones. */
-export async function loadTimesheets(
-  database: Database,
-  count: number,
-  now: number,
-  onProgress: (done: number) => void = () => {},
-): Promise<void> {
-  const { region } = database;
-  const em = database.fork();
-  let done = 0;
-  for (let index = 0; index < BUILDERS[region]; index++) {
-    // Another random stream each time, so that ids do not repeat those of earlier timesheets.
-    const context = new BuilderContext(region, index, now, randomUUID());
-    const where = { builderId: context.builder.id };
-    context.projects.push(...(await em.find(Project, where, { orderBy: { createdAt: 'asc' } })));
-    for (const entity of [Profile, CostCode, TimeType] as EntityClass<{ id: string; builderId: string }>[])
-      context.rows.of(entity).push(...(await em.find(entity, where)));
-    const existing = await em.count(Timesheet, where);
-    const end = existing + Math.floor((count + index) / BUILDERS[region]);
-    for (let first = existing; first < end; first += BATCH) {
-      addTimesheets(context, first, Math.min(BATCH, end - first));
-      const batch = new Rows();
-      batch.of(Timesheet).push(...context.rows.of(Timesheet).splice(0));
-      await database.transaction((transaction) => insertRows(transaction, batch));
-      done += batch.of(Timesheet).length;
-      onProgress(done);
-    }
-  }
 }

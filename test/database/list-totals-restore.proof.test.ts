@@ -9,7 +9,8 @@ import { exportFolder } from '../../src/data-transfer/export.ts';
 import { importFolder } from '../../src/data-transfer/import.ts';
 import { Database } from '../../src/database/database.ts';
 import { runPendingMigrations } from '../../src/database/run-migrations.ts';
-import { loadTimesheets } from '../../src/demo/timesheets.ts';
+import { createDemoFile } from '../../src/demo/demo-file.ts';
+import { BASE, populateDatabase } from '../../src/demo/load.ts';
 import { type Cluster, openCluster } from '../../src/dev-postgres/cluster.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { createDatabase } from '../setup/database.ts';
@@ -133,12 +134,12 @@ describe('a restore of data alone', () => {
 
 describe('a load that leaves triggers out', () => {
   it('counts its rows itself: those that are new, and those that move', async () => {
-    const source = await createDatabase(inject('cluster').templates.au1);
-    const target = await createDatabase();
+    const [source, target] = [await createDatabase(), await createDatabase()];
     const folder = await mkdtemp(join(tmpdir(), 'builder-api-totals-'));
     const [from, to] = [new Database('au1', source.url), new Database('au1', target.url)];
     // An import of 10,000 rows or more disables triggers.
-    await loadTimesheets(from, 10_000, Date.parse('2026-06-01T00:00:00Z'));
+    const options = { now: BASE, timesheets: 2_500, pictures: [] };
+    await populateDatabase(from, createDemoFile(['au1'], 'http://localhost:4000'), options);
     expect((await query(source.url, SELECT_WRONG_TOTALS)).rows).toEqual([]);
     await exportFolder(from, folder);
     expect(await importFolder(to, folder)).toMatchObject({ committed: true });

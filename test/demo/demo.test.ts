@@ -9,7 +9,6 @@ import { type Config, loadConfig } from '../../src/config.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
 import { type DemoFile, readSecrets } from '../../src/demo/demo-file.ts';
 import { BASE, loadDemo, loadDemoInto } from '../../src/demo/load.ts';
-import { loadTimesheets } from '../../src/demo/timesheets.ts';
 import { verifyPassword } from '../../src/domain/access/passwords.ts';
 import { mapRegions, REGIONS, type RegionId } from '../../src/shared/regions.ts';
 import { hashSecret } from '../../src/shared/secrets.ts';
@@ -343,38 +342,8 @@ describe('the demo data', () => {
   });
 });
 
-describe('loadTimesheets', () => {
-  it('adds the given number to every builder and reports progress', async () => {
-    const { au1 } = await openDatabases({ filled: true });
-    const progress: number[] = [];
-    await loadTimesheets(au1, 25_000, BASE, (done) => progress.push(done));
-    expect(progress.at(-1)).toBe(25_000);
-    await loadTimesheets(au1, 1_000, BASE);
-    const [row] = await query(
-      au1,
-      `select count(*)::int as rows, count(distinct builder_id)::int as builders, count(distinct project_id)::int as projects,
-        count(distinct profile_id)::int as profiles,
-        bool_and(id ~ '^ts_a[0-9a-z]{25}$') as named from timesheet`,
-    );
-    expect(row).toEqual({
-      rows: 26_400,
-      builders: 4,
-      projects: 24,
-      profiles: 160,
-      named: true,
-    });
-    expect(await findBrokenReferences(au1)).toEqual([]);
-  });
-
-  it('adds the given number after rows were deleted', async () => {
-    const { au1 } = await openDatabases({ filled: true });
-    await loadTimesheets(au1, 1_000, BASE);
-    await query(au1, 'delete from timesheet where id in (select id from timesheet order by id limit 300)');
-    await loadTimesheets(au1, 1_000, BASE);
-    expect(await query(au1, 'select count(*)::int as count from timesheet')).toEqual([{ count: 2_100 }]);
-  });
-
-  it('has ids that sort by creation time', async () => {
+describe('its timesheets', () => {
+  it('have ids that sort by creation time', async () => {
     const { au1 } = await openDatabases({ filled: true });
     const sql = `select count(*)::int as count from (
       select created_at < lag(created_at) over (order by left(id, 13)) as wrong from timesheet) t where wrong`;

@@ -1,14 +1,11 @@
 import { resolve } from 'node:path';
-import { runPendingMigrations } from '../../database/run-migrations.ts';
-import { REGIONS } from '../../shared/regions.ts';
 import { formatFields } from '../io/cli-io.ts';
 import { createProgressReporter } from '../io/progress.ts';
 import { exportData, importData } from '../services/data-transfer.ts';
-import { withDatabases } from '../services/database-session.ts';
-import { addDemoData } from '../services/demo.ts';
+import { loadDemoData } from '../services/demo.ts';
 import { sendMessages } from '../services/password-links.ts';
 import { openStorage } from '../services/storage.ts';
-import { type CommandGroup, option, parsePositiveInteger, regionOption } from './define-command.ts';
+import { type CommandGroup, option } from './define-command.ts';
 
 /** Adds the commands for import, export and demo data. */
 export function addDataCommands(program: CommandGroup): void {
@@ -41,20 +38,10 @@ export function addDataCommands(program: CommandGroup): void {
   const exporting = 'export the data of a region to a folder of newline-delimited JSON';
   addExportCommand(program, 'export <dir>', exporting, (dir) => ({ dir: dir! }));
 
-  const amount = [
-    option('--timesheets <number>', 'timesheets to add to the demo data').argParser(parsePositiveInteger),
-    regionOption().default('au1'),
-  ];
-  const loading = 'load the demo data into an empty database, and add timesheets in bulk';
-  program.add('demo', loading, amount, ({ timesheets = 0, region }) =>
-    withDatabases(io, async (databases, config) => {
-      for (const each of REGIONS) await runPendingMigrations(databases[each], config.migrate);
-      const context = { databases, config, clock: io.clock };
-      const data = await addDemoData(context, { region, timesheets }, createProgressReporter(io));
-      const heading = timesheets > 0 ? `Added ${timesheets} timesheets to ${region}.` : 'The demo data is loaded.';
-      return { data, text: formatFields(heading, { credentials: data.credentials }) };
-    }),
-  );
+  program.add('demo', 'load the demo data into an empty database', [], async () => {
+    const credentials = await loadDemoData(io);
+    return { data: { credentials }, text: formatFields('The demo data is loaded.', { credentials }) };
+  });
 }
 
 /** Adds a command that exports a region or a builder: its arguments are the folder, and the builder before it. */
