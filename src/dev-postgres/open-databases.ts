@@ -4,7 +4,7 @@ import { findUnsupportedSettings, READER_SETTINGS } from '../database/pool/sessi
 import { splitConnections } from '../limits/connection-split.ts';
 import { OperatorError } from '../shared/operator-error.ts';
 import { mapRegions, REGIONS } from '../shared/regions.ts';
-import { type Cluster, type ClusterOptions, openCluster, openClusterForCommand } from './cluster.ts';
+import { type Cluster, type ClusterOptions, openCluster } from './cluster.ts';
 
 /** Connections for operator commands and other clients. */
 const RESERVED_CONNECTIONS = 140;
@@ -76,7 +76,7 @@ function openEmbeddedCluster(
   callbacks: ClusterCallbacks,
 ): Promise<Cluster> {
   const settings = { max_connections: String(RESERVED_CONNECTIONS + workers * databaseConnections) };
-  return role === 'service' ? openCluster({ dataDir, settings, ...callbacks }) : openClusterForCommand({ dataDir });
+  return role === 'service' ? openCluster({ dataDir, settings, ...callbacks }) : openCluster({ dataDir }, role);
 }
 
 /**

@@ -47,8 +47,8 @@ export const toLogPath = (folder: string) => join(folder, 'postgres.log');
 const MAX_LOG_BYTES = 10 * 1024 * 1024;
 /** Milliseconds that a start may take. Crash recovery replays the WAL since the last checkpoint, which may be slow. */
 const START_TIMEOUT_MS = 300_000;
-/** Seconds that pg_ctl waits. */
-const STOP_TIMEOUT_SECONDS = '60';
+/** Milliseconds that a stop may take. */
+const STOP_TIMEOUT_MS = 60_000;
 
 /** Log lines of a used port, and of remaining child processes of a killed server. */
 const TRANSIENT_FAILURE = /could not create any TCP\/IP sockets|still in use|lock file .* (already exists|is empty)/;
@@ -82,6 +82,29 @@ export async function findRunningServer(folder: string): Promise<{ pid: number; 
   // The process id may be reused, above all in a container; a server's working directory is its data folder.
   const directory = await readlink(`/proc/${pid}/cwd`).catch(() => '');
   return directory === toDataPath(folder) ? { pid, port } : undefined;
+}
+
+/** Kind of the process that starts a server: a service runs until it is stopped, an operator command ends by itself. */
+export type OwnerRole = 'service' | 'command';
+
+/** Returns the name of a cluster that this process starts. PostgreSQL keeps it in the file with its command line, until the next start. */
+export const toClusterName = async (role: OwnerRole) =>
+  `${role} ${process.pid} ${(await processStart(process.pid)) ?? ''}`.trim();
+
+/**
+ * Returns the live process that has started the running server; null when no server runs, or that of a process that was killed; undefined
+ * while a server starts and has not written it. PostgreSQL itself makes sure that a folder has one server.
+ */
+export async function findOwner(folder: string): Promise<{ pid: number; role: OwnerRole } | null | undefined> {
+  if (!(await findRunningServer(folder))) return null;
+  const read = (name: string) => readFile(join(toDataPath(folder), name), 'utf8').catch(() => '');
+  // The state, the eighth line, is written after the command line.
+  if (!(await read('postmaster.pid')).split('\n')[7]) return undefined;
+  const owner = /cluster_name=(service|command) (\d+) ?(\d*)/.exec(await read('postmaster.opts'));
+  if (!owner) return null;
+  const pid = Number(owner[2]);
+  const started = await processStart(pid);
+  return started === undefined || started !== owner[3] ? null : { pid, role: owner[1] as OwnerRole };
 }
 
 /** Whether the server on the port is ready for connections, even if it refuses this one. */
@@ -184,13 +207,21 @@ const parseShutdownRequest = (log: string): string | undefined =>
 
 const parseFailure = (log: string): string | undefined => [...log.matchAll(/(?:FATAL|PANIC): +(.*)/g)].at(-1)?.[1];
 
-/** Stops the server with a fast shutdown, which ends sessions and keeps everything committed. */
-export async function stopServer(context: ClusterContext): Promise<void> {
-  if (!(await findRunningServer(context.folder))) return;
-  const args = ['stop', '-w', '-t', STOP_TIMEOUT_SECONDS, '-m', 'fast', '-D', toDataPath(context.folder)];
-  const { code, output } = await runProgram(context.programs.pg_ctl, args, context);
-  if (code !== 0 && (await findRunningServer(context.folder))) {
-    throw new ClusterError(`PostgreSQL does not stop: ${findLastLine(output)}`);
+/**
+ * Stops the server of the folder with a fast shutdown, which ends sessions and keeps everything committed.
+ *
+ * @param port stops only the server on this port
+ */
+export async function stopServer({ folder, programs, user }: ClusterContext, port?: number): Promise<void> {
+  const server = await findRunningServer(folder);
+  if (!server || server.port !== (port ?? server.port)) return;
+  // pg_ctl would also wait for the server that another process starts next.
+  const args = ['stop', '-W', '-m', 'fast', '-D', toDataPath(folder)];
+  const { output } = await runProgram(programs.pg_ctl, args, { folder, user });
+  const deadline = Date.now() + STOP_TIMEOUT_MS;
+  while ((await findRunningServer(folder))?.pid === server.pid) {
+    if (Date.now() > deadline) throw new ClusterError(`PostgreSQL does not stop: ${findLastLine(output)}`);
+    await sleep(20);
   }
 }
 
@@ -247,12 +278,17 @@ export function findLastLine(text: string): string | undefined {
   return text.trim().split('\n').at(-1)?.trim() || undefined;
 }
 
+/** Age of a pid file that a server which starts has written completely. */
+const WRITTEN_MS = 1_000;
+
 /**
  * Removes a pid file that would prevent the start: one that is empty after a power failure, or whose process id belongs to another
  * process or a zombie. This is safe, because PostgreSQL detects remaining processes by their shared memory and not by this file.
  */
 async function removeStalePidFile(folder: string): Promise<void> {
-  if (!(await findRunningServer(folder))) await rm(join(toDataPath(folder), 'postmaster.pid'), { force: true });
+  const file = join(toDataPath(folder), 'postmaster.pid');
+  const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
+  if (Date.now() - mtimeMs > WRITTEN_MS && !(await findRunningServer(folder))) await rm(file, { force: true });
 }
 
 /** Opens the log for a server that appends to it. */

@@ -10,8 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Cluster, ClusterError, openCluster, openClusterForCommand } from '../../src/dev-postgres/cluster.ts';
-import { tryAcquireFileLock } from '../../src/dev-postgres/file-lock.ts';
+import { type Cluster, ClusterError, openCluster } from '../../src/dev-postgres/cluster.ts';
 import { findRunningServer } from '../../src/dev-postgres/postmaster.ts';
 import { processStart } from '../../src/shared/process-identity.ts';
 import { createDatabase } from '../setup/database.ts';
@@ -112,9 +111,7 @@ describe('a first start', () => {
     expect(await readdir(dataDir)).not.toContain('postgres');
     const cluster = await open();
     await expect(query(cluster.url('postgres'), 'select 1')).resolves.toBe('1');
-    expect((await readdir(dataDir)).sort()).toEqual([
-      ...['postgres', 'postgres.log', 'postgres.password', 'service.lock'],
-    ]);
+    expect((await readdir(dataDir)).sort()).toEqual([...['postgres', 'postgres.log', 'postgres.password']]);
   });
 });
 
@@ -259,33 +256,40 @@ describe('a data folder', () => {
     expect(lines.filter((line) => line === inUse)).toHaveLength(3);
   });
 
-  it.runIf(isLinux)('is free when the process id of its dead service was reused', async () => {
-    const path = join(parent, 'service.lock');
-    const holder = { pid: process.pid, started: '1', role: 'service', id: 'x' };
-    await writeFile(path, JSON.stringify(holder));
-    expect(await tryAcquireFileLock(path, 'service')).toHaveProperty('lock');
-    expect(await tryAcquireFileLock(path, 'service')).toMatchObject({ holder: { pid: process.pid } });
+  it('is given to one of several concurrent first starts', async () => {
+    const starters = Array.from({ length: 4 }, () => spawnService(KEEP_OPEN));
+    const lines = await Promise.all(starters.map(readFirstLine));
+    const winner = starters[lines.findIndex((line) => line.startsWith('postgresql://'))];
+    const inUse = `The data folder ${dataDir} is in use by process ${winner?.pid}.`;
+    expect(lines.filter((line) => line === inUse)).toHaveLength(3);
+    expect((await readdir(dataDir)).sort()).toEqual(['postgres', 'postgres.log', 'postgres.password']);
+    const url = lines.find((line) => line.startsWith('postgresql://'))!;
+    await expect(query(url, 'select 1')).resolves.toBe('1');
   });
 
-  it('is free when a power failure emptied its lock', async () => {
-    const path = join(parent, 'service.lock');
-    await writeFile(path, '');
-    expect(await tryAcquireFileLock(path, 'service')).toHaveProperty('lock');
-    expect(await readdir(parent)).toEqual(['service.lock']);
+  it.runIf(isLinux)('is free when the process id of its killed service was reused', async () => {
+    const { process: service } = await startService();
+    const server = await findRunningServer(dataDir);
+    const file = join(dataDir, 'postgres', 'postmaster.opts');
+    const command = await readFile(file, 'utf8');
+    await writeFile(file, command.replace(/(cluster_name=service )\d+ \d+/, `$1${process.pid} 1`));
+    await open();
+    expect((await findRunningServer(dataDir))?.pid).not.toBe(server!.pid);
+    await kill(service);
   });
 
   it('can be used by an operator command while its service runs', async () => {
     const child = await startService();
-    const command = track(await openClusterForCommand({ dataDir, settings }));
+    const command = track(await openCluster({ dataDir, settings }, 'command'));
     expect(command.url('postgres')).toBe(child.url);
     await command.stop();
     await expect(query(child.url, 'select 1')).resolves.toBe('1');
   });
 
   it('is used by one operator command at a time without a service', async () => {
-    const first = track(await openClusterForCommand({ dataDir, settings }));
+    const first = track(await openCluster({ dataDir, settings }, 'command'));
     const onLog = vi.fn();
-    const second = openClusterForCommand({ dataDir, settings, onLog }).then(track);
+    const second = openCluster({ dataDir, settings, onLog }, 'command').then(track);
     await vi.waitFor(() =>
       expect(onLog).toHaveBeenCalledWith(`Waiting for process ${process.pid}, which uses ${dataDir}.`),
     );

@@ -52,7 +52,7 @@ describe('DATA_DIR of a running service', () => {
     expect(modeOf(mode)).toBe(process.getuid!() === 0 ? '711' : '700');
   });
 
-  it.each(['service.lock', 'postgres.password', 'postgres.log', 'token.key', 'demo.json'])(
+  it.each(['postgres.password', 'postgres.log', 'token.key', 'demo.json'])(
     'holds %s, for its owner alone',
     async (name) => {
       expect((await listEntries()).find(({ path }) => path === name)).toMatchObject({ mode: '600', isFolder: false });
