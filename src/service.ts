@@ -21,7 +21,7 @@ import { startDispatchers } from './domain/webhooks/delivery/start-dispatchers.t
 import { createWebhookRetentionJob } from './domain/webhooks/retention.job.ts';
 import { SecretBox } from './domain/webhooks/secret-box.ts';
 import { createWebhookTools, type WebhookTools } from './domain/webhooks/webhook-context.ts';
-import { logUnhandledRejections } from './http/metrics/failure-log.ts';
+import { logUnhandledRejections } from './http/metrics/log-lines.ts';
 import { loggerOptions } from './http/metrics/logger-options.ts';
 import { registerWebhookMetrics } from './http/metrics/webhooks.ts';
 import { findMissingInternals } from './node-internals/self-tests.ts';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DatabaseLimits } from '../database/database.ts';
 import type { Release } from '../limits/fair-semaphore.ts';
 import { type FairShares, KIB } from '../limits/fair-shares.ts';
@@ -10,7 +10,7 @@ import type { Caller } from './caller.ts';
 import { splitJson } from './json-chunks.ts';
 
 /** Bytes from which a response is charged until the client has received it. Smaller ones fit the buffers of a connection. */
-const CHARGED_BYTES = 16 * 1024;
+export const CHARGED_BYTES = 16 * 1024;
 
 /** Bytes from which a response is serialized in chunks. */
 export const CHUNKED_BYTES = 256 * 1024;
@@ -212,30 +212,8 @@ export class RequestUsage implements DatabaseLimits {
   }
 }
 
-/** Adds hooks that charge each response to the share of its request until the client has received it. */
-export function installRequestUsage(app: FastifyInstance): void {
-  app.decorateRequest('usage', null);
-  app.decorateRequest('caller', null);
-  app.addHook('onSend', ({ usage }, reply, payload, done) => {
-    if (!usage) return done();
-    const bytes = typeof payload === 'string' ? payload.length : usage.streamedBytes;
-    const waiting = usage.chargeResponse(bytes);
-    if (bytes < CHARGED_BYTES) return done();
-    const send = () => {
-      limitDelivery(reply, usage, bytes);
-      done();
-    };
-    if (waiting) waiting.then(send, done);
-    else send();
-  });
-  app.addHook('onResponse', ({ usage }, _reply, done) => {
-    usage?.end();
-    done();
-  });
-}
-
 /** Releases the permits when the response has ended, and closes the connection when its client does not receive it in time (LIM-27). */
-function limitDelivery({ raw, request }: FastifyReply, usage: RequestUsage, bytes: number): void {
+export function limitDelivery({ raw, request }: FastifyReply, usage: RequestUsage, bytes: number): void {
   // A response behind another one of its connection has no socket of its own yet.
   const close = () => request.raw.socket.destroy();
   if (bytes >= CHUNKED_BYTES) raw.setTimeout(STALLED_MS, close);

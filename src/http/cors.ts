@@ -1,8 +1,7 @@
-import cors, { type FastifyCorsOptions } from '@fastify/cors';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** Browser origins that may read responses. */
-interface Origins {
+export interface Origins {
   has(origin: string): Promise<boolean>;
 }
 
@@ -13,47 +12,52 @@ interface Origins {
 const ROUTES_WITHOUT_CORS =
   /^\/(?:oauth\/(?!(?:token|revoke)$)|docs(?:\/|$)|health\/|metrics$|openapi\.json$|storage\/|reports\/|account\/|console(?:\/|$)|$)/;
 
-const NO_CORS: FastifyCorsOptions = { origin: false };
+const EXPOSED_HEADERS = [
+  'X-Request-Id',
+  'X-Service-Api-Version',
+  'Retry-After',
+  'WWW-Authenticate',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+].join(', ');
 
-const CORS: FastifyCorsOptions = {
-  methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
-  exposedHeaders: [
-    'X-Request-Id',
-    'X-Service-Api-Version',
-    'Retry-After',
-    'WWW-Authenticate',
-    'X-RateLimit-Limit',
-    'X-RateLimit-Remaining',
-    'X-RateLimit-Reset',
-  ],
+const PREFLIGHT_HEADERS = {
+  'access-control-allow-methods': 'GET, HEAD, POST, PATCH, DELETE',
   // Seconds that browsers cache a preflight.
-  maxAge: 600,
-  credentials: false,
+  'access-control-max-age': '600',
+  'content-length': '0',
+  vary: 'Origin, Access-Control-Request-Headers',
 };
 
 /**
- * CORS without credentials, for the registered origins of public clients: on the API, token, revocation and metadata routes.
- * Preflights need no authentication. ACC-18, ACC-19.
+ * CORS without credentials, for the registered origins of public clients: on the API, token, revocation and metadata routes. Preflights need no
+ * authentication. Adds the headers to the response of a request with an Origin, and answers a preflight. ACC-18, ACC-19.
  */
-export async function installCors(app: FastifyInstance, origins: Origins): Promise<void> {
-  await app.register(cors, {
-    delegator: (request: FastifyRequest, done: (error: Error | null, options: FastifyCorsOptions) => void) => {
-      const { origin } = request.headers;
-      if (
-        origin === undefined ||
-        ROUTES_WITHOUT_CORS.test(decodePath(request.url)) ||
-        isOptionsWithoutPreflight(request)
-      ) {
-        done(null, NO_CORS);
-        return;
-      }
-      origins.has(origin).then(
-        // The response to an unregistered origin names none, so that browsers do not expose it.
-        (registered) => done(null, { ...CORS, origin: registered ? origin : [] }),
-        (error) => done(error, NO_CORS),
-      );
-    },
-  });
+export function allowOrigin(
+  origins: Origins,
+  { url, method, headers }: FastifyRequest,
+  reply: FastifyReply,
+  done: (error?: Error) => void,
+): void {
+  const isPreflight = method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+  if (ROUTES_WITHOUT_CORS.test(decodePath(url)) || (method === 'OPTIONS' && !isPreflight)) {
+    done();
+    return;
+  }
+  const origin = headers.origin!;
+  origins.has(origin).then((isRegistered) => {
+    // The response to an unregistered origin names none, so that browsers do not expose it.
+    if (isRegistered) reply.header('access-control-allow-origin', origin);
+    reply.header('access-control-expose-headers', EXPOSED_HEADERS);
+    if (!isPreflight) {
+      done();
+      return;
+    }
+    const requested = headers['access-control-request-headers'];
+    if (requested !== undefined) reply.header('access-control-allow-headers', requested);
+    reply.code(204).headers(PREFLIGHT_HEADERS).send();
+  }, done);
 }
 
 /** Returns the decoded path, as the router does: `/%6Fauth/introspect` has the route of `/oauth/introspect`. */
@@ -65,7 +69,3 @@ function decodePath(url: string): string {
     return path;
   }
 }
-
-/** Whether a request is OPTIONS without being a preflight. */
-const isOptionsWithoutPreflight = ({ method, headers }: FastifyRequest) =>
-  method === 'OPTIONS' && headers['access-control-request-method'] === undefined;

@@ -2,7 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { toApiError } from '../database/errors.ts';
 import { type ApiError, invalidField, notFound, payloadTooLarge, unsupportedMediaType } from '../shared/errors.ts';
 import { bodyEndedEarly } from './bodies/receive-body.ts';
-import { describeRejection } from './metrics/request-log.ts';
+import { describeRejection } from './metrics/rejections.ts';
 
 /** Sends an error in the documented format. ERR-1, ERR-10. */
 export function sendError(reply: FastifyReply, error: ApiError): FastifyReply {

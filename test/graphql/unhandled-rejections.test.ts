@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { resolvers } from '../../resolvers/registry.ts';
 import { Scoped } from '../../schema/rest.ts';
 import { createServiceDefinition } from '../../src/app.ts';
-import { logUnhandledRejections } from '../../src/http/metrics/failure-log.ts';
+import { logUnhandledRejections } from '../../src/http/metrics/log-lines.ts';
 import { type Service, startService } from '../support/harness.ts';
 
 /** The second item fails at once, because `sequence` is not nullable. The first one fails later. */

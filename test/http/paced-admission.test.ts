@@ -2,7 +2,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { paceUncharged } from '../../src/http/limits/paced-admission.ts';
+import { PacedAdmission } from '../../src/http/limits/paced-admission.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { untilClosed } from '../support/until-closed.ts';
 
@@ -56,7 +56,8 @@ describe('requests that no share is charged for', () => {
 
   it('close their connection where more than 512 of one address wait', async () => {
     const app = Fastify();
-    paceUncharged(app, { isVerified: () => false });
+    const admission = new PacedAdmission();
+    app.addHook('onRequest', (request, _reply, begin) => admission.admit(request, begin));
     app.get('/', async () => 'answered');
     await app.listen({ host: '127.0.0.1', port: 0 });
     const { port } = app.server.address() as AddressInfo;

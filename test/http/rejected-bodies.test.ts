@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { discardBodies } from '../../src/http/bodies/rejected-bodies.ts';
+import { discardBody } from '../../src/http/bodies/rejected-bodies.ts';
 import { untilClosed } from '../support/until-closed.ts';
 
 const MIB = 1_048_576;
@@ -18,8 +18,10 @@ beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] });
   accepted = [];
   clients = [];
-  server = createServer((_, response) => response.writeHead(413).end());
-  discardBodies(server);
+  server = createServer((request, response) => {
+    if (request.method === 'POST') discardBody(request, response, server);
+    response.writeHead(413).end();
+  });
   server.on('connection', (socket) => accepted.push(socket));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -68,11 +68,7 @@ function createLogoSigner(clock: SettableClock, baseUrl: string): OAuthDependenc
   return (region, key) => storages[region].createDownloadUrl(key);
 }
 
-/**
- * Creates a Fastify instance with the OAuth plugin and an error handler equivalent to the service's.
- *
- * @param prepare runs before the plugin is registered
- */
+/** Creates a Fastify instance with the OAuth plugin and an error handler equivalent to the service's. */
 export async function buildOAuthApp(
   databases: Databases,
   {
@@ -81,11 +77,9 @@ export async function buildOAuthApp(
     tokenVerifier = new AccessTokenVerifier({ tokens, databases, clock }),
   }: Pick<OAuthService, 'tokens' | 'clock'> & { tokenVerifier?: AccessTokenVerifier },
   limitClient?: OAuthDependencies['limitClient'],
-  prepare: (app: FastifyInstance) => PromiseLike<unknown> | undefined = () => undefined,
   baseUrl = BASE_URL,
 ) {
   const app = Fastify();
-  await prepare(app);
   app.setErrorHandler((thrown, _request, reply) => {
     const error = toApiError(thrown);
     return reply.code(error.status).headers(error.headers).send(error.body());

@@ -111,7 +111,7 @@ describe('the cookie', () => {
   });
 
   test('is Secure with the __Host- prefix under HTTPS (OAU-25)', async () => {
-    const app = await buildOAuthApp(service.databases, service, undefined, undefined, 'https://api.example');
+    const app = await buildOAuthApp(service.databases, service, undefined, 'https://api.example');
     const browser = new Browser(app);
     const view = await browser.open(REQUEST);
     expect(view.headers['set-cookie']).toMatch(

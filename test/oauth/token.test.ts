@@ -1,5 +1,4 @@
 import type { AddressInfo } from 'node:net';
-import cors from '@fastify/cors';
 import { decodeJwt } from 'jose';
 import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -278,15 +277,6 @@ describe('405', () => {
       if (method !== 'HEAD') expect(response.json()).toMatchObject({ error: 'invalid_request' });
     },
   );
-});
-
-test('a CORS preflight is not rejected with 405', async () => {
-  const app = await buildOAuthApp(service.databases, service, undefined, (outer) =>
-    outer.register(cors, { origin: true }),
-  );
-  const headers = { origin: 'http://localhost:5000', 'access-control-request-method': 'POST' };
-  expect((await app.inject({ method: 'OPTIONS', url: '/oauth/token', headers })).statusCode).toBe(204);
-  await app.close();
 });
 
 describe('503', () => {

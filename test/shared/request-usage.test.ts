@@ -1,12 +1,14 @@
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify, { type FastifyRequest } from 'fastify';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { CHUNKED_BYTES, installRequestUsage, RequestUsage, sendJson } from '../../src/auth/request-usage.ts';
+import { CHUNKED_BYTES, RequestUsage, sendJson } from '../../src/auth/request-usage.ts';
 import { DocumentStore } from '../../src/graphql/server/document-store.ts';
-import { limitPipelining } from '../../src/http/limits/slow-clients.ts';
+import { limitConnections } from '../../src/http/limits/connections.ts';
+import { sendResponses } from '../../src/http/request-hooks.ts';
 import { createFairShares } from '../../src/limits/fair-shares.ts';
 import { untilClosed } from '../support/until-closed.ts';
 
@@ -132,7 +134,7 @@ describe('a response of 16 KiB or more', () => {
     const shares = createFairShares();
     const charged: number[] = [];
     const app = Fastify();
-    installRequestUsage(app);
+    sendResponses(app);
     app.addHook('onSend', async () => {
       charged.push(shares.memory.stats().used);
     });
@@ -203,7 +205,7 @@ describe('a response that its client does not receive', () => {
       const shares = createFairShares();
       const source = new Readable({ read() {} });
       const app = Fastify();
-      installRequestUsage(app);
+      sendResponses(app);
       app.get('/', async (request, reply) => {
         request.usage = new RequestUsage(shares, 'a');
         request.usage.streamedBytes = bytes;
@@ -232,7 +234,7 @@ describe('a client that goes away before its response is ready', () => {
   it('uses none of its share afterwards', async () => {
     const shares = createFairShares();
     const app = Fastify();
-    installRequestUsage(app);
+    sendResponses(app);
     let hasBegun = false;
     const ready = Promise.withResolvers<void>();
     const gone = Promise.withResolvers<void>();
@@ -260,9 +262,8 @@ describe('a client that goes away before its response is ready', () => {
 describe('responses of one connection that closes before the first of them is ready', () => {
   it('use none of their share afterwards (LIM-30)', async () => {
     const shares = createFairShares();
-    const app = Fastify();
-    limitPipelining(app);
-    installRequestUsage(app);
+    const app = Fastify({ serverFactory: (handler) => createServer(limitConnections(handler, 60_000)) });
+    sendResponses(app);
     app.get('/:bytes', async (request) => {
       request.usage = new RequestUsage(shares, 'a');
       await request.usage.begin();
@@ -280,8 +281,7 @@ describe('responses of one connection that closes before the first of them is re
 
   it('are closed with their permits where they are more than a connection may have, without a warning of Node (LIM-30)', async () => {
     const warnings = vi.spyOn(process, 'emitWarning');
-    const app = Fastify();
-    limitPipelining(app);
+    const app = Fastify({ serverFactory: (handler) => createServer(limitConnections(handler, 60_000)) });
     const closed = vi.fn();
     app.get('/', () => new Promise(() => undefined));
     await app.listen({ host: '127.0.0.1', port: 0 });

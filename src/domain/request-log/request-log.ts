@@ -17,7 +17,7 @@ const MAX_BUFFERED = 50;
 const MAX_TEXT = 300;
 
 /** A request that was rejected, with the reason in words. */
-interface RejectedRequest {
+export interface RejectedRequest {
   clientId: string;
   operation: string;
   status: number;

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { GraphQLError } from 'graphql';
 import type { RequestContext } from '../../auth/request-context.ts';
-import { describeRejection } from '../../http/metrics/request-log.ts';
+import { describeRejection } from '../../http/metrics/rejections.ts';
 import { formatError } from './errors.ts';
 
 /** Logs the cause of a failure, with the request's id and the operation's name. */

@@ -1,24 +1,8 @@
 import type { Readable } from 'node:stream';
-import type { FastifyInstance } from 'fastify';
-import { invalidField, payloadTooLarge, unsupportedEncoding } from '../../shared/errors.ts';
+import { invalidField, payloadTooLarge } from '../../shared/errors.ts';
 
 /** The error of a body whose client went away before all of it was received. No client reads it. */
 export const bodyEndedEarly = () => invalidField('body', 'ended early');
-
-/**
- * Adds a hook that rejects a body with a content encoding, such as gzip (HDR-2), and one whose client went away while the request waited,
- * for its authentication or for a permit. Fastify would wait forever for the events of its stream, which are over, and the request would
- * keep its permits. LIM-30.
- */
-export function rejectUnreadableBodies(app: FastifyInstance): void {
-  app.addHook('preParsing', ({ raw, headers }, _reply, payload, done) => {
-    if (raw.readableAborted) return done(bodyEndedEarly());
-    const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-    done(hasBody && !NO_ENCODING.test(headers['content-encoding'] ?? '') ? unsupportedEncoding() : null, payload);
-  });
-}
-
-const NO_ENCODING = /^(identity)?$/i;
 
 /**
  * Receives a body, a large one into one buffer whose memory the system allocates as it is filled. Throws 400 or 413 for one of another length.

@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, preParsingHookHandler } from 'fastify';
 import { RoundRobinQueue } from '../../limits/round-robin-queue.ts';
 import { toNetwork } from '../../network/client-network.ts';
+import { unsupportedEncoding } from '../../shared/errors.ts';
 import { MAX_RAW_HEADERS } from '../limits/parsing-limits.ts';
+import { bodyEndedEarly } from './receive-body.ts';
 
 /** Bytes that Node reads from a connection at a time. */
 const CHUNK_BYTES = 65_536;
@@ -26,10 +28,8 @@ let timer: NodeJS.Timeout | undefined;
  * Receives and discards the rest of a body whose request has its response. Otherwise a client that sends all of its body before it reads
  * would never read the response. All such bodies share one rate, each address in turn, because clients that send large bodies over many
  * connections would occupy the event loop. Closes the connection if the body does not end in time, or is too long. LIM-31.
- *
- * Must be called before Node's own listener of `finish`, which receives a body that nothing has read, at any rate.
  */
-function discardBody(request: IncomingMessage, closesAfterwards: boolean): void {
+function receiveRest(request: IncomingMessage, closesAfterwards: boolean): void {
   const { socket } = request;
   const bytesBefore = socket.bytesRead;
   const address = toNetwork(socket.remoteAddress ?? '');
@@ -61,29 +61,48 @@ const hasBody = (headers: IncomingHttpHeaders): boolean =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 
 /** Whether the request has a body, or too many headers, of which one that Node has left out may announce it. */
-const mayHaveBody = ({ headers, rawHeaders }: IncomingMessage): boolean =>
+export const mayHaveBody = ({ headers, rawHeaders }: IncomingMessage): boolean =>
   hasBody(headers) || rawHeaders.length > MAX_RAW_HEADERS;
 
-/** Discards the rest of a request's body after its response. */
-export function discardBodies(server: Pick<Server, 'on' | 'listening'>): void {
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    if (!mayHaveBody(request)) return;
-    response.prependListener('finish', () => {
-      const isKeptOpen = response.getHeader('connection') === 'keep-alive';
-      const closesAfterwards = isKeptOpen && (!server.listening || /close/i.test(request.headers.connection ?? ''));
-      if (!request.complete) discardBody(request, closesAfterwards);
-      else if (closesAfterwards) request.socket.destroySoon();
-    });
+/**
+ * Receives and discards what remains of a request's body after its response, before Node's own listener of `finish` would receive it at any
+ * rate.
+ */
+export function discardBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  server: Pick<Server, 'listening'>,
+): void {
+  response.prependListener('finish', () => {
+    const isKeptOpen = response.getHeader('connection') === 'keep-alive';
+    const closesAfterwards = isKeptOpen && (!server.listening || /close/i.test(request.headers.connection ?? ''));
+    if (!request.complete) receiveRest(request, closesAfterwards);
+    else if (closesAfterwards) request.socket.destroySoon();
   });
 }
 
+const NO_ENCODING = /^(identity)?$/i;
+
 /**
- * Keeps connections open for the rest of a body whose response is an error: Node and Fastify would close them with bytes that are not
- * received, whose reset makes clients lose the response. `discardBodies` closes them afterwards.
+ * Rejects a body with a content encoding, such as gzip (HDR-2), and one whose client went away while the request waited, for its authentication
+ * or for a permit: Fastify would wait forever for the events of its stream, which are over, and the request would keep its permits (LIM-30).
+ *
+ * Connections are kept open for the rest of a body whose response is an error: Node and Fastify would close them with bytes that are not
+ * received, whose reset makes clients lose the response. `discardBody` closes them afterwards.
  */
-export function keepOpenForBodies(app: FastifyInstance): void {
-  app.addHook('onSend', ({ raw, headers }, reply, _payload, done) => {
-    if (reply.statusCode >= 400 && hasBody(headers) && !raw.complete) reply.header('connection', 'keep-alive');
+export function rejectUnreadableBodies(app: FastifyInstance): void {
+  const requireReadable: preParsingHookHandler = ({ raw, headers }, _reply, payload, done) => {
+    if (raw.readableAborted) return done(bodyEndedEarly());
+    const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
+    done(isEmpty || NO_ENCODING.test(headers['content-encoding'] ?? '') ? null : unsupportedEncoding(), payload);
+  };
+  app.addHook('onRoute', (route) => {
+    // Fastify reads no body of these methods.
+    if (route.method === 'GET' || route.method === 'HEAD') return;
+    route.preParsing = [requireReadable, ...[route.preParsing ?? []].flat()];
+  });
+  app.addHook('onError', ({ raw, headers }, reply, _error, done) => {
+    if (hasBody(headers) && !raw.complete) reply.header('connection', 'keep-alive');
     done();
   });
 }

@@ -9,10 +9,10 @@ import {
   gzip,
   gzipSync,
 } from 'node:zlib';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** Bytes below which a response is sent as it is: it fits into one packet. */
-const MIN_BYTES = 1024;
+export const MIN_COMPRESSED_BYTES = 1024;
 
 /** Bytes up to which a response is compressed at once, in some 200 µs. Handing it to another thread would take as long. */
 const MAX_SYNC_BYTES = 64 * 1024;
@@ -45,39 +45,44 @@ export function selectEncoding(header: string | undefined): Encoding | null {
   return brotli >= gzipped ? 'br' : 'gzip';
 }
 
-/** Adds a hook that compresses texts of more than 1 KB for clients that accept it. Add it after the hooks that count bytes. HDR-16. */
-export function compressResponses(app: FastifyInstance): void {
-  app.addHook('onSend', (request, reply, payload, done) => {
-    const header = request.headers['accept-encoding'];
-    if (header === undefined || !isCompressible(request, reply.getHeader('content-type'), payload)) return done();
-    if (reply.hasHeader('content-encoding') || reply.statusCode === 206 || reply.statusCode === 304) return done();
-    const encoding = selectEncoding(header);
-    if (!encoding) return done();
-    const send = (compressed: unknown) => {
-      reply.removeHeader('content-length');
-      reply.header('Content-Encoding', encoding);
-      // `Vary` concerns caches only, and these responses are not stored.
-      if (reply.getHeader('cache-control') !== 'no-store') {
-        const others = reply.getHeader('vary');
-        reply.header('Vary', others === undefined ? 'Accept-Encoding' : `${others}, Accept-Encoding`);
-      }
-      done(null, compressed);
-    };
-    if (payload instanceof Readable) {
-      // Ends the payload too when the client leaves.
-      return send(pipeline(payload, createEncoder(encoding), () => undefined));
+/** Compresses a text of more than 1 KB for a client that accepts it, and calls `done` with it; with nothing for other responses. HDR-16. */
+export function compressResponse(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  done: (error?: Error | null, compressed?: unknown) => void,
+): void {
+  const encoding = isCompressible(request, reply, payload) ? selectEncoding(request.headers['accept-encoding']) : null;
+  if (!encoding) {
+    done();
+    return;
+  }
+  const send = (compressed: unknown) => {
+    reply.removeHeader('content-length');
+    reply.header('Content-Encoding', encoding);
+    // `Vary` concerns caches only, and these responses are not stored.
+    if (reply.getHeader('cache-control') !== 'no-store') {
+      const others = reply.getHeader('vary');
+      reply.header('Vary', others === undefined ? 'Accept-Encoding' : `${others}, Accept-Encoding`);
     }
+    done(null, compressed);
+  };
+  if (payload instanceof Readable) {
+    // Ends the payload too when the client leaves.
+    send(pipeline(payload, createEncoder(encoding), () => undefined));
+  } else {
     const bytes = payload as string | Buffer;
-    if (bytes.length <= MAX_SYNC_BYTES) {
-      return send(encoding === 'br' ? brotliCompressSync(bytes, BROTLI) : gzipSync(bytes, GZIP));
-    }
-    (encoding === 'br' ? compressBrotli(bytes, BROTLI) : compressGzip(bytes, GZIP)).then(send, done);
-  });
+    if (bytes.length <= MAX_SYNC_BYTES)
+      send(encoding === 'br' ? brotliCompressSync(bytes, BROTLI) : gzipSync(bytes, GZIP));
+    else (encoding === 'br' ? compressBrotli(bytes, BROTLI) : compressGzip(bytes, GZIP)).then(send, done);
+  }
 }
 
-function isCompressible({ method }: FastifyRequest, type: unknown, payload: unknown): boolean {
+function isCompressible({ method }: FastifyRequest, reply: FastifyReply, payload: unknown): boolean {
+  const type = reply.getHeader('content-type');
   if (method === 'HEAD' || typeof type !== 'string' || !COMPRESSIBLE.test(type)) return false;
-  if (typeof payload === 'string' || Buffer.isBuffer(payload)) return payload.length >= MIN_BYTES;
+  if (reply.hasHeader('content-encoding') || reply.statusCode === 206 || reply.statusCode === 304) return false;
+  if (typeof payload === 'string' || Buffer.isBuffer(payload)) return payload.length >= MIN_COMPRESSED_BYTES;
   return payload instanceof Readable;
 }
 

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { type Config, ConfigError } from '../../config.ts';
-import { limitParsing } from './parsing-limits.ts';
-import { closeSlowConnections } from './slow-clients.ts';
+import { discardBody, mayHaveBody } from '../bodies/rejected-bodies.ts';
+import { limitConnections } from './connections.ts';
+import { limitBodyParsing, limitParsing } from './parsing-limits.ts';
 
 /** Milliseconds within which the headers of a request must arrive. LIM-23. */
 const HEADERS_TIMEOUT_MS = 60_000;
@@ -24,6 +25,13 @@ const KEEP_ALIVE_MS = 72_000;
 export const createServerFactory =
   ({ tls, requestSeconds }: Pick<Config, 'tls' | 'requestSeconds'>) =>
   (handler: RequestListener) => {
+    const listener: RequestListener = (request, response) => {
+      if (mayHaveBody(request)) {
+        limitBodyParsing(request, response);
+        discardBody(request, response, server);
+      }
+      handler(request, response);
+    };
     // Node would answer a request without the header itself, with 400, and as many as a connection sends.
     const requireHostHeader = false;
     const server = tls
@@ -34,9 +42,9 @@ export const createServerFactory =
             handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
             requireHostHeader,
           },
-          handler,
+          limitConnections(listener, 2_000 * requestSeconds),
         )
-      : createHttpServer({ requireHostHeader }, handler);
+      : createHttpServer({ requireHostHeader }, limitConnections(listener, 2_000 * requestSeconds));
     // An upload of 40 MiB over a slow connection takes minutes. Connections without traffic are closed earlier.
     server.requestTimeout = requestSeconds * 1000;
     // Node exchanges the two limits where the one of the headers is longer.
@@ -44,7 +52,6 @@ export const createServerFactory =
     server.keepAliveTimeout = KEEP_ALIVE_MS;
     server.setTimeout(IDLE_TIMEOUT_MS);
     limitParsing(server);
-    closeSlowConnections(server, 2_000 * requestSeconds);
     return server;
   };
 

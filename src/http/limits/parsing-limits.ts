@@ -20,15 +20,15 @@ export function limitParsing(server: Server): void {
   server.maxHeadersCount = MAX_HEADERS + 1;
   // Node would answer 417 itself, to as many requests as a connection sends.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    if (request.headers['transfer-encoding'] !== undefined || request.rawHeaders.length > MAX_RAW_HEADERS)
-      closeCostlyBody(request, response);
-  });
 }
 
-/** Closes the connection of a body in many small chunks, or with long extensions of chunks: with 400 where its response has not begun. */
-function closeCostlyBody(request: IncomingMessage, response: ServerResponse): void {
-  const { socket } = request;
+/**
+ * Closes the connection of a body in many small chunks, or with long extensions of chunks: with 400 where its response has not begun. One of
+ * too many headers may announce such a body, and Node leaves it out.
+ */
+export function limitBodyParsing(request: IncomingMessage, response: ServerResponse): void {
+  const { socket, headers, rawHeaders } = request;
+  if (headers['transfer-encoding'] === undefined && rawHeaders.length <= MAX_RAW_HEADERS) return;
   const readBefore = socket.bytesRead;
   const close = () => {
     if (!response.headersSent && response.socket) {

@@ -17,7 +17,7 @@ import { observeBacklogs } from './backlogs.ts';
 import { observeDatabases } from './database.ts';
 import { primaryRegistry } from './jobs.ts';
 import { observeLimits, observeWork } from './limits.ts';
-import { observeRequests, observeUsage } from './requests.ts';
+import { countRequests } from './requests.ts';
 
 /**
  * Registers `/metrics` in the text format of Prometheus, with sums over all workers and the metrics of the process that runs the jobs. It
@@ -36,12 +36,11 @@ export function registerMetrics(app: FastifyInstance, config: Config, sources: M
         .send(await (cluster.isWorker ? requestFromPrimary() : withPrimaryMetrics(promClient.register.metrics()))),
   });
   rejectOtherMethods(app, ['/metrics']);
-  observeRequests(app);
+  countRequests(app, config, sources.requestLog);
   observeDatabases(sources.databases);
   observeLimits(sources.budgets, sources.shares);
   observeWork(sources.bodies, sources.storages);
   observeBacklogs(sources.databases, sources.backlogs);
-  observeUsage(sources.requestLog);
 }
 
 /** What the metrics are read from. */

@@ -1,15 +1,22 @@
 import type { FastifyInstance } from 'fastify';
 import promClient from 'prom-client';
+import { parseRegion } from '../../auth/request-authenticator.ts';
+import type { Config } from '../../config.ts';
 import type { RequestLog } from '../../domain/request-log/request-log.ts';
 import { DurationCounts } from '../../shared/duration-counts.ts';
 import { collectCounter, collectDurations } from './collected.ts';
+import { logFailure, logRequest } from './log-lines.ts';
+import { toRejectedRequest } from './rejections.ts';
 
 /** Clients choose the names of GraphQL operations, so their number is bounded. */
 const MAX_OPERATIONS = 100;
 const MAX_INTEGRATORS = 200;
 
-/** Registers the metrics of requests: by route, by GraphQL operation and by integrator. */
-export function observeRequests(app: FastifyInstance): void {
+/**
+ * Adds the hook that counts every request once its response has been sent: in the metrics by route, GraphQL operation and integrator, and with the
+ * reason of its rejection in the request log (CON-10). It logs a line for each request, and one for each failure.
+ */
+export function countRequests(app: FastifyInstance, config: Config, requestLog: RequestLog): void {
   const operations = new DurationCounts(MAX_OPERATIONS);
   const integrators = new DurationCounts(MAX_INTEGRATORS);
   const durations = new promClient.Histogram({
@@ -17,25 +24,45 @@ export function observeRequests(app: FastifyInstance): void {
     help: 'request duration in seconds',
     labelNames: ['method', 'route', 'status_code'],
   });
-  app.addHook('onResponse', ({ method, routeOptions, context }, { statusCode, elapsedTime }, done) => {
-    const route = routeOptions.url;
-    if (route === undefined) return done();
+  const logsRequests = ['trace', 'debug', 'info'].includes(config.logLevel);
+  app.decorateRequest('rejection', undefined);
+  app.addHook('onResponse', (request, reply, done) => {
+    const { context, caller } = request;
+    const { statusCode, elapsedTime } = reply;
+    const route = request.routeOptions.url;
     const seconds = elapsedTime / 1000;
-    durations.observe({ method, route, status_code: statusCode }, seconds);
-    if (context) {
-      const { integratorId } = context.caller;
-      integrators.add(integratorId ?? 'internal', toOutcome(statusCode), seconds);
-      if (route === '/graphql') {
-        const outcome = context.operation.hasErrors && statusCode < 400 ? 'client_error' : toOutcome(statusCode);
-        operations.add(toLabel(context.operation.name), outcome, seconds);
-      }
+    const outcome = toOutcome(statusCode);
+    request.usage?.end();
+    if (route !== undefined) durations.observe({ method: request.method, route, status_code: statusCode }, seconds);
+    if (context) integrators.add(context.caller.integratorId ?? 'internal', outcome, seconds);
+    if (context && route === '/graphql') {
+      const hasErrors = context.operation.hasErrors && outcome === 'ok';
+      operations.add(toLabel(context.operation.name), hasErrors ? 'client_error' : outcome, seconds);
     }
+    if (caller?.integratorId) {
+      const reason = request.rejection ?? context?.operation.rejection;
+      const rejection = reason || outcome === 'client_error' ? toRejectedRequest(request, statusCode, reason) : null;
+      requestLog.add(
+        context?.region ?? parseRegion(request),
+        caller.integratorId,
+        outcome === 'server_error',
+        rejection,
+      );
+    }
+    if (logsRequests) logRequest(request, reply);
+    if (outcome === 'server_error') logFailure(request, statusCode);
     done();
   });
+  app.addHook('onClose', () => requestLog.close());
   const operation = { name: 'graphql_operation', what: 'GraphQL requests', labelNames: ['operation'] };
   collectDurations(operation, () => [[{}, operations]]);
   const integrator = { name: 'integrator_request', what: 'authenticated requests', labelNames: ['integrator'] };
   collectDurations(integrator, () => [[{}, integrators]]);
+  collectCounter({
+    name: 'usage_rejections_dropped_total',
+    help: 'Rejections that were not kept, because an integrator had too many of them before they could be written.',
+    collect: () => [[{}, requestLog.droppedRejections]],
+  });
 }
 
 /** A name that is no name of GraphQL is not repeated: the client may have sent a megabyte. */
@@ -47,13 +74,4 @@ function toLabel(name: string | null): string {
 function toOutcome(status: number): string {
   if (status >= 500) return 'server_error';
   return status >= 400 ? 'client_error' : 'ok';
-}
-
-/** Registers the metric of what the log of requests has lost. */
-export function observeUsage(log: RequestLog): void {
-  collectCounter({
-    name: 'usage_rejections_dropped_total',
-    help: 'Rejections that were not kept, because an integrator had too many of them before they could be written.',
-    collect: () => [[{}, log.droppedRejections]],
-  });
 }

@@ -1,0 +1,80 @@
+import type { RequestListener, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { Server as TlsServer } from 'node:tls';
+import type { FastifyInstance } from 'fastify';
+import { stopConnection } from '../../node-internals/http-parser.ts';
+
+/** Maximum concurrent requests per connection. */
+const MAX_PIPELINED = 4;
+
+/** Milliseconds after the beginning of a stop in which a new connection may send its first request. */
+const GRACE_MS = 1_000;
+
+/** Property of a connection. A WeakMap would take 1 µs of every request. */
+const OPEN_REQUESTS = Symbol('open requests');
+
+type CountedSocket = Socket & { [OPEN_REQUESTS]?: number };
+
+/**
+ * Returns a listener that passes requests on, and closes connections with too many pipelined ones: Node parses all that arrive together in
+ * one iteration of the event loop, before those of other connections. It also closes connections where a request takes longer than the
+ * limit, from its headers to the end of its response.
+ */
+export const limitConnections =
+  (listener: RequestListener, maxMs: number): RequestListener =>
+  (request, response) => {
+    const socket = request.socket as CountedSocket;
+    const open = (socket[OPEN_REQUESTS] ?? 0) + 1;
+    socket[OPEN_REQUESTS] = open;
+    if (open > MAX_PIPELINED) {
+      stopConnection(socket);
+      socket.destroy();
+      // Not before all listeners of the request have added theirs for its close: their timers would keep the response in memory.
+      process.nextTick(closeWithoutSocket, response);
+      return;
+    }
+    const timer = setTimeout(() => response.destroy(), maxMs).unref();
+    response.once('close', () => {
+      clearTimeout(timer);
+      socket[OPEN_REQUESTS]!--;
+    });
+    if (open > 1) closeWithConnection(response, socket);
+    listener(request, response);
+  };
+
+/**
+ * Closes a response that is behind another one of its connection when the connection closes. Node closes only the first of them: the others
+ * would keep their permits, and their timers would keep them in memory (LIM-30).
+ */
+function closeWithConnection(response: ServerResponse, socket: Socket): void {
+  const close = () => closeWithoutSocket(response);
+  socket.once('close', close);
+  response.once('close', () => socket.off('close', close));
+}
+
+/** Closes a response that has not become the first of its connection. */
+function closeWithoutSocket(response: ServerResponse): void {
+  if (response.socket) return;
+  response.destroy();
+  response.emit('close');
+}
+
+/**
+ * Makes a stop of the server wait for requests only. Node waits for connections that have never sent a request too, for a minute, and for kept
+ * connections whose last request ended after the stop had begun.
+ */
+export function endConnectionsOnClose(app: FastifyInstance): void {
+  const { server } = app;
+  const connections = new Set<CountedSocket>();
+  server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+  });
+  app.addHook('preClose', async () => {
+    const timer = setInterval(() => {
+      for (const socket of connections) if (socket[OPEN_REQUESTS] === undefined) socket.destroy();
+      server.closeIdleConnections();
+    }, GRACE_MS);
+    server.once('close', () => clearInterval(timer));
+  });
+}

@@ -1,0 +1,47 @@
+import type { FastifyRequest } from 'fastify';
+import type { RejectedRequest } from '../../domain/request-log/request-log.ts';
+import type { ApiError } from '../../shared/errors.ts';
+
+/** What the usage log says about a rejection. */
+interface RejectionReason {
+  status: number;
+  code: string;
+  reason: string;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Why the request was rejected. */
+    rejection?: RejectionReason;
+  }
+}
+
+/** Returns the reason of a rejection in words: `scope missing: read:photos`. */
+export function describeRejection({
+  status,
+  code,
+  message,
+}: Pick<ApiError, 'status' | 'code' | 'message'>): RejectionReason {
+  const scope = code === 'INSUFFICIENT_SCOPE' && /(\w+:\w+)\.$/.exec(message)?.[1];
+  if (!scope) return { status, code, reason: message };
+  const isConnection = message.includes('connection');
+  return {
+    status,
+    code,
+    reason: isConnection ? `scope missing in the connection: ${scope}` : `scope missing: ${scope}`,
+  };
+}
+
+/** Returns what the request log keeps of a rejected request; null where a failure of the service is the reason. */
+export function toRejectedRequest(
+  { id, method, routeOptions, context, caller }: FastifyRequest,
+  statusCode: number,
+  reason: RejectionReason | undefined,
+): RejectedRequest | null {
+  const rejection = reason ?? { status: statusCode, code: String(statusCode), reason: 'rejected' };
+  if (rejection.status >= 500) return null;
+  const { name } = context?.operation ?? {};
+  const isGraphql = name && routeOptions.url === '/graphql';
+  const operation = isGraphql ? `graphql ${name}` : `${method} ${routeOptions.url ?? 'unknown path'}`;
+  return { ...rejection, clientId: caller!.clientId, operation, requestId: id };
+}
