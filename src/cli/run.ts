@@ -9,7 +9,6 @@ import { addAuditCommands } from './commands/audit.ts';
 import { addBackupCommands } from './commands/backup.ts';
 import { addDataCommands } from './commands/data.ts';
 import { CommandGroup } from './commands/define-command.ts';
-import { addOAuthCommands } from './commands/oauth.ts';
 import { addOperationCommands } from './commands/operation.ts';
 import { addPeopleCommands } from './commands/people.ts';
 import { addPersonCommands } from './commands/privacy.ts';
@@ -70,7 +69,6 @@ function buildProgram(io: CliIo): Command {
   const commands = new CommandGroup(io, program);
   program.commandsGroup('Access:');
   addAccessCommands(commands);
-  addOAuthCommands(commands);
   addAuditCommands(commands);
   addWebhookCommands(commands);
   program.commandsGroup('People:');
