@@ -177,9 +177,9 @@ describe('membership add and remove', () => {
     const { userId } = await addUser('twice@example.com');
     const attempts = await Promise.all([1, 2, 3].map(() => cli.run(add(userId, 'buil_b'))));
     expect(attempts.map(({ code }) => code).sort()).toEqual([0, 1, 1]);
-    const taken = '--user: twice@example.com is a member of buil_b already.\n';
+    const taken = `--user: ${userId} is a member of buil_b already.\n`;
     for (const { code, err } of attempts) if (code) expect(err).toBe(taken);
-    expect(await cli.errorOf(remove(userId, 'buil_a'))).toBe('--user: twice@example.com is not a member of buil_a.');
+    expect(await cli.errorOf(remove(userId, 'buil_a'))).toBe(`--user: ${userId} is not a member of buil_a.`);
   });
 
   it('reject an unknown user, an unknown builder and an empty role', async () => {

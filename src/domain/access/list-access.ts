@@ -211,9 +211,9 @@ export async function listMemberships(context: ReadContext, filter: MembershipFi
 }
 
 export async function showMembership(context: ReadContext, { user, builderId }: { user: string; builderId: string }) {
-  const { userId, email } = await showUser(context, user);
+  const { userId } = await showUser(context, user);
   const membership = await context.database.fork().findOne(Membership, { userId, builderId });
-  if (!membership) throw new InvalidInputError('user', `${email} is not a member of ${builderId}`);
+  if (!membership) throw new InvalidInputError('user', `${user} is not a member of ${builderId}`);
   return toMembership(membership);
 }
 

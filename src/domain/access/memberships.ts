@@ -19,11 +19,12 @@ const parseRole = (role: string) => requireSingleLine('role', role, 60);
 export async function addMembership(context: ChangeContext, request: MembershipKey & { role: string }) {
   const role = parseRole(request.role);
   return inTransaction(context, async (em, now, record) => {
-    const user = await requireUser(context, em, request.user);
+    const who = request.user;
+    const user = await requireUser(context, em, who);
     const builder = await requireRow(context, em, Builder, 'builder', request.builderId);
-    if (user.staffRole !== null) throw new InvalidInputError('user', `${user.email} is a staff user`);
+    if (user.staffRole !== null) throw new InvalidInputError('user', `${who} is a staff user`);
     const row = { userId: user.id, builderId: builder.id, role };
-    const conflict = new InvalidInputError('user', `${user.email} is a member of ${builder.id} already`);
+    const conflict = new InvalidInputError('user', `${who} is a member of ${builder.id} already`);
     await insertUnique(em, Membership, { ...row, createdAt: now, updatedAt: now }, conflict);
     await record({ ...toSubject(row), action: 'membership.created', after: row });
     return { userId: user.id, email: user.email, builderId: builder.id, builderName: builder.name, role };
@@ -60,7 +61,7 @@ async function lockMembership(context: ChangeContext, em: EntityManager, key: Me
   const user = await requireUser(context, em, key.user);
   const builder = await requireRow(context, em, Builder, 'builder', key.builderId);
   const membership = await lockRow(em, Membership, { userId: user.id, builderId: builder.id });
-  if (!membership) throw new InvalidInputError('user', `${user.email} is not a member of ${builder.id}`);
+  if (!membership) throw new InvalidInputError('user', `${key.user} is not a member of ${builder.id}`);
   return { user, builder, membership };
 }
 

@@ -28,17 +28,24 @@ export interface NewPasswordLink {
 /** Creates a link for a user without a password. @param emailed Whether the link is sent by e-mail, for the audit log. */
 export const inviteUser = (context: ChangeContext, who: string, emailed: boolean): Promise<NewPasswordLink> =>
   inTransaction(context, async (em, now) => {
-    const user = await lockUser(context, em, who);
+    const user = await lockEnabledUser(context, em, who);
     if (user.passwordHash !== null)
-      throw new InvalidInputError('user', `${user.email} has a password already; reset it instead`);
+      throw new InvalidInputError('user', `${who} has a password already; reset it instead`);
     return createLink(context, em, now, user, { purpose: 'INVITE', emailed });
   });
 
 /** Creates a link with which a user replaces the password. The password and the sessions remain until it is used. */
 export const resetPassword = (context: ChangeContext, who: string, emailed: boolean): Promise<NewPasswordLink> =>
   inTransaction(context, async (em, now) =>
-    createLink(context, em, now, await lockUser(context, em, who), { purpose: 'RESET', emailed }),
+    createLink(context, em, now, await lockEnabledUser(context, em, who), { purpose: 'RESET', emailed }),
   );
+
+/** Returns the user for update. Messages name it as the caller does, because who gives an id has not read the address. */
+async function lockEnabledUser(context: ChangeContext, em: EntityManager, who: string): Promise<User> {
+  const user = await lockUser(context, em, who);
+  if (user.disabledAt !== null) throw new InvalidInputError('user', `${who} is disabled`);
+  return user;
+}
 
 /** Links that an account can request in an hour; further requests are ignored. OAU-45. */
 const LINKS_PER_HOUR = 3;
@@ -72,7 +79,6 @@ async function createLink(
   user: User,
   { purpose, emailed }: { purpose: PasswordLinkPurpose; emailed: boolean },
 ): Promise<NewPasswordLink> {
-  if (user.disabledAt !== null) throw new InvalidInputError('user', `${user.email} is disabled`);
   const token = newSecret();
   const expiresAt = new Date(Date.parse(now) + LINK_HOURS * 3_600_000).toISOString();
   await em.insert(PasswordLink, { digest: hashSecret(token), userId: user.id, purpose, createdAt: now, expiresAt });

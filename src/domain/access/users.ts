@@ -115,7 +115,7 @@ export async function updateUser(context: ChangeContext, who: string, update: Us
   return inTransaction(context, async (em, now, record) => {
     const user = await lockUser(context, em, who);
     if (valid.staffRole !== undefined && user.staffRole === null)
-      throw new InvalidInputError('role', `${user.email} is not a staff user, and cannot become one`);
+      throw new InvalidInputError('role', `${who} is not a staff user, and cannot become one`);
     const previousEmail = user.email;
     if (valid.email !== undefined && valid.email !== previousEmail) {
       if (await em.count(User, { ...toEmailFilter(valid.email), id: { $ne: user.id } }))

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
 import { type Service, startService } from '../../support/harness.ts';
+import { addWorkerOnSite } from '../../support/rows.ts';
 
 let service: Service;
 let viewer: ConsoleBrowser;
@@ -149,6 +150,44 @@ describe('personal data that staff read', () => {
     expect(entries[0]!.valuesAfter).toEqual({ categories: ['AuditEntry'] });
     await alex.query('{ audit(limit: 200, action: "person", actorId: "user_kim") { data { actorName } } }');
     expect(await own()).toHaveLength(entries.length);
+  });
+
+  it('is recorded of the worker where a conflict shows the texts of an earlier change (CON-5)', async () => {
+    const { workerId, projectId } = await addWorkerOnSite(service, builderId);
+    const visitId = 'signon_conflict1';
+    const at = new Date(service.clock.now()).toISOString();
+    await sql(
+      `insert into sign_on_visit (id, created_at, updated_at, builder_id, project_id, worker_id, signed_on_at, closed_at, closed_by,
+          closing_reason) values (?, ?, ?, ?, ?, ?, ?, ?, 'Robin', 'Taken to hospital')`,
+      [visitId, at, at, builderId, projectId, workerId, at, at],
+    );
+    const { errors } = await operator.query(
+      `mutation { closeVisit(visitId: "${visitId}", reason: "Left", expectedUpdatedAt: "${at}") { id } }`,
+    );
+    expect(errors![0]!.message).toMatch(/Taken to hospital/);
+    const recorded = (await reads()).filter(({ personId }) => personId === workerId);
+    expect(recorded).toMatchObject([{ builderId, valuesAfter: { categories: ['SignOnVisit'] } }]);
+  });
+
+  it('is in no message about a user of whom only the id was given (CON-5)', async () => {
+    const { id, email } = service.findDemoUser(({ regionId }) => regionId === 'au1');
+    await addStaff(service, 'VIEWER', { id: 'user_other' });
+    const at = new Date(service.clock.now()).toISOString();
+    for (const mutation of [
+      `inviteUser(id: "${id}") { url }`,
+      `updateUser(id: "${id}", staffRole: VIEWER, expectedUpdatedAt: "${at}") { id }`,
+      `addMembership(userId: "${id}", builderId: "${builderId}") { id }`,
+      `addMembership(userId: "user_other", builderId: "${builderId}") { id }`,
+      'removeMembership(userId: "user_other", builderId: "buil_b1") { id }',
+      `removeMembership(userId: "user_other", builderId: "${builderId}") { id }`,
+    ]) {
+      const { errors } = await operator.query(`mutation { ${mutation} }`);
+      expect(JSON.stringify(errors), mutation).not.toMatch(new RegExp(`${email}|@operator.example|undefined`));
+    }
+    await sql('update app_user set disabled_at = now() where id = ?', [id]);
+    const { errors } = await operator.query(`mutation { resetPassword(id: "${id}") { url } }`);
+    await sql('update app_user set disabled_at = null where id = ?', [id]);
+    expect(errors![0]!.message).toBe(`user: ${id} is disabled`);
   });
 
   it.each([

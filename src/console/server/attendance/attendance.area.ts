@@ -8,12 +8,14 @@ import { type ConsoleArea, type ConsoleContext, changeOperation, listOperation }
 import { attendanceTypes } from './attendance.schema.ts';
 import { findConflict, listConflicts, parseConflictId, type ShownConflict } from './conflicts.ts';
 
-/** Returns a visit, and notes that the staff user reads the worker's data. */
-async function showChanged(context: ConsoleContext, { visitId }: { visitId: string }, _: unknown, info: object) {
-  const { workerId, builderId } = await context.database.fork().findOneOrFail(SignOnVisit, { id: visitId });
-  context.personalReads.add(workerId, 'SignOnVisit', builderId);
-  return visits.select(findSelection(info)).findOne(context.database, visitId);
+/** Notes that the staff user reads the worker's data: also the message of a conflict has the texts of the change before. */
+async function noteWorker({ database, personalReads }: ConsoleContext, visitId: string): Promise<void> {
+  const visit = await database.fork().findOne(SignOnVisit, { id: visitId });
+  if (visit) personalReads.add(visit.workerId, 'SignOnVisit', visit.builderId);
 }
+
+const showChanged = (context: ConsoleContext, { visitId }: { visitId: string }, _: unknown, info: object) =>
+  visits.select(findSelection(info)).findOne(context.database, visitId);
 
 /** Returns what changed since a poll, in all projects or in one. CON-8. */
 async function findChanges(
@@ -42,19 +44,26 @@ export const attendanceArea: ConsoleArea = {
   mutations: {
     closeVisit: changeOperation(
       'visit.closed',
-      (change, { visitId, at, reason }, { staff }) =>
-        closeVisit(change, { visitId, by: staff.name, at: at ?? undefined, reason }),
+      async (change, { visitId, at, reason }, context) => {
+        await noteWorker(context, visitId);
+        return closeVisit(change, { visitId, by: context.staff.name, at: at ?? undefined, reason });
+      },
       showChanged,
     ),
     archiveVisit: changeOperation(
       'visit.archived',
-      (change, { visitId }) => archiveVisit(change, visitId),
+      async (change, { visitId }, context) => {
+        await noteWorker(context, visitId);
+        return archiveVisit(change, visitId);
+      },
       showChanged,
     ),
     resolveConflict: changeOperation(
       'conflict.resolved',
-      (change, { id, resolution, reason }, { staff }) =>
-        resolveConflict(change, { id: parseConflictId(id), resolution, reason, by: staff.name }),
+      async (change, { id, resolution, reason }, context) => {
+        await findConflict(context, id);
+        return resolveConflict(change, { id: parseConflictId(id), resolution, reason, by: context.staff.name });
+      },
       (context, { id }) => findConflict(context, id),
     ),
   },
