@@ -1,16 +1,15 @@
-import { Entity, Property } from '@mikro-orm/decorators/legacy';
-import { Field, ObjectType } from 'type-graphql';
-import { GraphOnly, OmittedWhenNull, Scoped } from '../schema/rest.ts';
+import { Property } from '@mikro-orm/decorators/legacy';
+import { Field } from 'type-graphql';
+import { GraphOnly, OmittedWhenNull } from '../schema/rest.ts';
 import { BuilderId } from '../schema/scalars.ts';
 import { TimeZone } from '../schema/time-zone.ts';
 import { IdField, OwnFile, TextField, Tracked } from './columns.ts';
+import { EntityType } from './entity-type.ts';
 import { PersonalData } from './personal-data.ts';
 import { Publishes } from './published.ts';
 
 /** A construction company. Every builder-scoped record belongs to one (RED-3). */
-@ObjectType({ description: 'A construction company.', simpleResolvers: true })
-@Scoped('read:builders')
-@Entity()
+@EntityType({ scope: 'read:builders', description: 'A construction company.' })
 @OwnFile({ table: 'builder', column: 'logo_key', folder: 'logos', owner: 'id' })
 @PersonalData<Builder>({ none: ['name', 'logoUrl', 'logoKey', 'timeZone'] })
 @Publishes('builder', 'builder', { path: '/builders/{id}', builder: 'id' })

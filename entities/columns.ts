@@ -1,5 +1,5 @@
 import { BigIntType, type EntityClass, type EntityProperty, type Platform, Type } from '@mikro-orm/core';
-import { Check, Enum, Index, ManyToOne, Property } from '@mikro-orm/decorators/legacy';
+import { Check, Entity, Enum, Index, ManyToOne, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { Timestamp } from '../schema/scalars.ts';
 import { type ColumnGroup, declarePersonalColumn } from './personal-data.ts';
@@ -26,18 +26,29 @@ export function isoFromPostgres(text: string): string {
 /** Returns the column of a property: `project_id` for `projectId`. */
 export const toSnakeCase = (property: string) => property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
+/** All tables that are loaded, referenced tables first: a module is evaluated after those that it imports. */
+export const tables: EntityClass<object>[] = [];
+
+/** Declares a class as a table. Default of its name: that of the class in snake case. */
+export function Table(options: { tableName?: string } = {}) {
+  return (owner: new () => object): void => {
+    Entity(options)(owner);
+    tables.push(owner);
+  };
+}
+
 /** A `timestamptz(3)` column. */
 export function Instant(options: { nullable?: boolean; lazy?: boolean } = {}) {
   return Property({ type: InstantType, ...options });
 }
 
-interface FieldOptions {
+export interface FieldOptions {
   description?: string;
   nullable?: boolean;
 }
 
 /** A column and a GraphQL field with the same nullability. */
-function columnField(column: PropertyDecorator, type: () => object, options: FieldOptions): PropertyDecorator {
+export function columnField(column: PropertyDecorator, type: () => object, options: FieldOptions): PropertyDecorator {
   return (owner, property) => {
     column(owner, property);
     Field(type, options)(owner, property as string);

@@ -1,18 +1,14 @@
-import { Entity, Property } from '@mikro-orm/decorators/legacy';
-import { Field, ObjectType } from 'type-graphql';
 import { ContactType } from '../schema/enums.ts';
-import { Scoped } from '../schema/rest.ts';
 import { ContactId, ProjectId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { ChangeIndex, EnumField, IdField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { ColumnField, EntityType } from './entity-type.ts';
 import { PersonalData } from './personal-data.ts';
 import { Publishes } from './published.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 
 /** A person to speak to about a subcontractor (RED-16). */
-@ObjectType({ description: 'A contact person of a subcontractor.', simpleResolvers: true })
-@Scoped('read:contacts')
-@Entity()
+@EntityType({ scope: 'read:contacts', description: 'A contact person of a subcontractor.' })
 @PersonalData<Contact>({
   of: { contact: 'id' },
   erase: 'delete',
@@ -43,14 +39,15 @@ export class Contact extends Tracked {
   @TextField({ nullable: true, description: 'Telephone number, as it was entered.' })
   phone!: string | null;
 
-  @Field(() => Boolean, { description: 'Whether it is the primary contact.' })
-  @Property({ type: 'boolean', default: false })
+  @ColumnField(() => Boolean, 'boolean', { default: false, description: 'Whether it is the primary contact.' })
   isPrimary!: boolean;
 
   @EnumField(() => ContactType)
   type!: ContactType;
 
-  @Field(() => [ProjectId], { description: 'The projects that the contact is responsible for.' })
-  @Property({ type: 'text[]', default: [] })
+  @ColumnField(() => [ProjectId], 'text[]', {
+    default: [],
+    description: 'The projects that the contact is responsible for.',
+  })
   projectIds!: string[];
 }

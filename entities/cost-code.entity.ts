@@ -1,16 +1,17 @@
-import { Entity, Unique } from '@mikro-orm/decorators/legacy';
-import { ObjectType } from 'type-graphql';
-import { Scoped } from '../schema/rest.ts';
+import { Unique } from '@mikro-orm/decorators/legacy';
 import { CostCodeId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { IdField, Reference, TextField } from './columns.ts';
+import { EntityType } from './entity-type.ts';
 import { PersonalData } from './personal-data.ts';
 import { Publishes } from './published.ts';
 
 /** What worked hours are booked to (RED-25). */
-@ObjectType({ description: 'A cost code, to which worked hours are booked.', simpleResolvers: true })
-@Scoped('read:timesheets')
-@Entity({ tableName: 'timesheet_cost_code' })
+@EntityType({
+  scope: 'read:timesheets',
+  tableName: 'timesheet_cost_code',
+  description: 'A cost code, to which worked hours are booked.',
+})
 @PersonalData<CostCode>({ none: ['code'], mentions: ['description'] })
 @Publishes('timesheet_cost_code', 'cost_code', { path: '/timesheets/cost-codes', tracked: false })
 @Unique({ properties: ['builderId', 'code'] })

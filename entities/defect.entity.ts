@@ -1,11 +1,11 @@
-import { Entity, Property, Unique } from '@mikro-orm/decorators/legacy';
-import { Field, Int, ObjectType } from 'type-graphql';
+import { Unique } from '@mikro-orm/decorators/legacy';
+import { Field, Int } from 'type-graphql';
 import { DefectPriority, DefectStatus } from '../schema/enums.ts';
-import { Scoped } from '../schema/rest.ts';
-import { AttachmentId, BuilderId, DefectId, ProjectId } from '../schema/scalars.ts';
+import { AttachmentId, DefectId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { ChangeIndex, EnumField, IdField, InstantField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
 import { DefectAssignee } from './defect-assignee.type.ts';
+import { ColumnField, EntityType, ReferenceField } from './entity-type.ts';
 import { KeepsTotal } from './list-total.entity.ts';
 import { Location } from './location.entity.ts';
 import { PersonalData } from './personal-data.ts';
@@ -13,9 +13,7 @@ import { Project } from './project.entity.ts';
 import { Publishes } from './published.ts';
 
 /** Work on a project that has to be put right (RED-26). */
-@ObjectType({ description: 'Defective work on a project.', simpleResolvers: true })
-@Scoped('read:defects')
-@Entity()
+@EntityType({ scope: 'read:defects', description: 'Defective work on a project.' })
 @PersonalData<Defect>({ none: ['photoIds'], people: ['assignees'], mentions: ['title', 'description'] })
 @Publishes('defect', 'defect', { path: '/builders/{builderId}/defects/{id}', project: true })
 @KeepsTotal('defect', 'status')
@@ -28,16 +26,13 @@ export class Defect extends Tracked {
   @IdField(() => DefectId, { description: 'Identifies the defect in paths.' })
   id!: string;
 
-  @Field(() => Int, { description: 'Number of the defect within its project.' })
-  @Property({ type: 'integer' })
+  @ColumnField(() => Int, 'integer', { description: 'Number of the defect within its project.' })
   identifier!: number;
 
-  @Field(() => BuilderId, { description: 'The builder that the defect belongs to.' })
-  @Reference(() => Builder)
+  @ReferenceField(() => Builder, { description: 'The builder that the defect belongs to.' })
   builderId!: string;
 
-  @Field(() => ProjectId, { description: 'The project that the defect is on.' })
-  @Reference(() => Project)
+  @ReferenceField(() => Project, { description: 'The project that the defect is on.' })
   projectId!: string;
 
   @TextField({ description: 'Short description of the defect.' })
@@ -61,12 +56,13 @@ export class Defect extends Tracked {
   @Field(() => Location, { nullable: true, description: 'Place of the defect on the project.' })
   location!: Location | null;
 
-  @Field(() => [DefectAssignee], { description: 'Assignees: people, companies and tags.' })
-  @Property({ type: 'jsonb', default: '[]' })
+  @ColumnField(() => [DefectAssignee], 'jsonb', {
+    default: '[]',
+    description: 'Assignees: people, companies and tags.',
+  })
   assignees!: DefectAssignee[];
 
-  @Field(() => [AttachmentId], { description: 'The photos of the defect.' })
-  @Property({ type: 'text[]', default: [] })
+  @ColumnField(() => [AttachmentId], 'text[]', { default: [], description: 'The photos of the defect.' })
   photoIds!: string[];
 
   @InstantField({ nullable: true, description: 'When it was closed.' })

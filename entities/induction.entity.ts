@@ -1,10 +1,11 @@
-import { Entity, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Field, Int, ObjectType } from 'type-graphql';
 import { InductionStatus, InductionType } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { InductionId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { ChangeIndex, EnumField, IdField, ListIndex, Reference, Tracked } from './columns.ts';
+import { ColumnField, EntityType } from './entity-type.ts';
 import { InductionAnswer } from './induction-answer.type.ts';
 import { KeepsTotal } from './list-total.entity.ts';
 import { PersonalData } from './personal-data.ts';
@@ -15,9 +16,7 @@ import { ProjectSummary, SubcontractorSummary, WorkerSummary } from './summaries
 import { Worker } from './worker.entity.ts';
 
 /** A worker's introduction to a project (RED-20). */
-@ObjectType({ description: "A worker's introduction to a project.", simpleResolvers: true })
-@Scoped('read:inductions')
-@Entity()
+@EntityType({ scope: 'read:inductions', description: "A worker's introduction to a project." })
 @PersonalData<Induction>({ of: { worker: 'workerId' }, cleared: ['data'] })
 @Publishes('induction', 'induction', {
   path: '/builders/{builderId}/projects/{projectId}/inductions/{id}',
@@ -50,8 +49,7 @@ export class Induction extends Tracked {
   @Reference(() => Subcontractor)
   subcontractorId!: string;
 
-  @Field(() => Int, { description: 'Number of the induction, unique in its project.' })
-  @Property({ type: 'integer' })
+  @ColumnField(() => Int, 'integer', { description: 'Number of the induction, unique in its project.' })
   identifier!: number;
 
   @EnumField(() => InductionType)

@@ -1,7 +1,7 @@
-import { Entity, Index, Property } from '@mikro-orm/decorators/legacy';
-import { Field, ObjectType } from 'type-graphql';
+import { Index, Property } from '@mikro-orm/decorators/legacy';
+import { Field } from 'type-graphql';
 import { InsuranceStatus, InsuranceType } from '../schema/enums.ts';
-import { GraphOnly, Scoped } from '../schema/rest.ts';
+import { GraphOnly } from '../schema/rest.ts';
 import { InsuranceId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import {
@@ -15,15 +15,14 @@ import {
   TextField,
   Tracked,
 } from './columns.ts';
+import { EntityType } from './entity-type.ts';
 import { PersonalData } from './personal-data.ts';
 import { Publishes } from './published.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 import { SubcontractorSummary } from './summaries.type.ts';
 
 /** An insurance document of a subcontractor (RED-14). */
-@ObjectType({ description: 'An insurance document of a subcontractor.', simpleResolvers: true })
-@Scoped('read:insurances')
-@Entity()
+@EntityType({ scope: 'read:insurances', description: 'An insurance document of a subcontractor.' })
 @OwnFile({ table: 'insurance', column: 'document_key', folder: 'documents', owner: 'builder_id' })
 @PersonalData<Insurance>({ none: ['url', 'documentKey'], mentions: ['name', 'customType'] })
 @Publishes('insurance', 'insurance', { path: '/subcontractors/{parentId}/insurances/{id}', parent: 'subcontractor_id' })

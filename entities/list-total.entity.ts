@@ -1,4 +1,5 @@
-import { Entity, Index, PrimaryKey, Property, Trigger } from '@mikro-orm/decorators/legacy';
+import { Index, PrimaryKey, Property, Trigger } from '@mikro-orm/decorators/legacy';
+import { Table } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 
 /**
@@ -6,7 +7,7 @@ import { PersonalData } from './personal-data.ts';
  * Triggers append them, and `compactCounters` keeps them few. The rows without a parent are the totals of builders and projects; those with
  * one have no project.
  */
-@Entity()
+@Table()
 @PersonalData<ListTotal>({ none: ['list', 'builderId', 'projectId', 'parentId', 'kind'] })
 @Index({
   properties: ['builderId', 'list', 'projectId', 'kind'],

@@ -1,9 +1,9 @@
-import { Entity, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Unique } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
-import { Scoped } from '../schema/rest.ts';
-import { BuilderId, JsonObject, MeetingId, MeetingNoteId } from '../schema/scalars.ts';
+import { JsonObject, MeetingNoteId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { ChangeIndex, IdField, InstantField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { ColumnField, EntityType, ReferenceField } from './entity-type.ts';
 import { Integrator } from './integrator.entity.ts';
 import { Meeting } from './meeting.entity.ts';
 import { PersonalData } from './personal-data.ts';
@@ -16,9 +16,7 @@ class MeetingActionItem {
 }
 
 /** A note that an integrator syncs (MTG-12). */
-@ObjectType({ description: 'A note of a meeting, synced from another application.', simpleResolvers: true })
-@Scoped('read:meetings')
-@Entity()
+@EntityType({ scope: 'read:meetings', description: 'A note of a meeting, synced from another application.' })
 @PersonalData<MeetingNote>({
   none: ['sourceApp', 'externalSourceId', 'sourceDeepLink', 'sourceWebLink'],
   mentions: ['title', 'summaryMarkdown', 'detailBlocks', 'actionItems'],
@@ -40,12 +38,10 @@ export class MeetingNote extends Tracked {
   @IdField(() => MeetingNoteId, { description: 'Identifies the note.' })
   id!: string;
 
-  @Field(() => BuilderId, { description: 'The builder that the meeting belongs to.' })
-  @Reference(() => Builder)
+  @ReferenceField(() => Builder, { description: 'The builder that the meeting belongs to.' })
   builderId!: string;
 
-  @Field(() => MeetingId, { description: 'The meeting that the note belongs to.' })
-  @Reference(() => Meeting)
+  @ReferenceField(() => Meeting, { description: 'The meeting that the note belongs to.' })
   meetingId!: string;
 
   @Reference(() => Integrator, { nullable: true })
@@ -69,12 +65,13 @@ export class MeetingNote extends Tracked {
   @TextField({ nullable: true, description: 'Markdown.' })
   summaryMarkdown!: string | null;
 
-  @Field(() => [JsonObject], { description: 'Blocks in the form of the application that the note comes from.' })
-  @Property({ type: 'jsonb', default: '[]' })
+  @ColumnField(() => [JsonObject], 'jsonb', {
+    default: '[]',
+    description: 'Blocks in the form of the application that the note comes from.',
+  })
   detailBlocks!: Record<string, unknown>[];
 
-  @Field(() => [MeetingActionItem], { description: 'Action items of the meeting.' })
-  @Property({ type: 'jsonb', default: '[]' })
+  @ColumnField(() => [MeetingActionItem], 'jsonb', { default: '[]', description: 'Action items of the meeting.' })
   actionItems!: MeetingActionItem[];
 
   @InstantField({ nullable: true, description: 'When the recording behind the note began.' })

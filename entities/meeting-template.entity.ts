@@ -1,9 +1,9 @@
-import { Entity, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Index } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
-import { Scoped } from '../schema/rest.ts';
 import { MeetingTemplateId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { IdField, Reference, TextField } from './columns.ts';
+import { ColumnField, EntityType } from './entity-type.ts';
 import { PersonalData } from './personal-data.ts';
 
 @ObjectType({ description: 'A heading under which notes of a meeting are written.', simpleResolvers: true })
@@ -16,12 +16,10 @@ export class MeetingTemplateSection {
 }
 
 /** The sections that a builder's meetings of one kind are written in. */
-@ObjectType({
+@EntityType({
+  scope: 'read:meetings',
   description: "The sections that a builder's meetings of one kind are written in.",
-  simpleResolvers: true,
 })
-@Scoped('read:meetings')
-@Entity()
 @PersonalData<MeetingTemplate>({ mentions: ['name', 'sections'] })
 @Index({ properties: ['builderId'] })
 export class MeetingTemplate {
@@ -34,7 +32,6 @@ export class MeetingTemplate {
   @TextField()
   name!: string;
 
-  @Field(() => [MeetingTemplateSection])
-  @Property({ type: 'jsonb', default: '[]' })
+  @ColumnField(() => [MeetingTemplateSection], 'jsonb', { default: '[]' })
   sections!: MeetingTemplateSection[];
 }

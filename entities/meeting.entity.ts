@@ -1,9 +1,9 @@
 import { OptionalProps } from '@mikro-orm/core';
-import { Entity, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
-import { Field, ObjectType } from 'type-graphql';
+import { Index, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Field } from 'type-graphql';
 import { MeetingStatus } from '../schema/enums.ts';
-import { GraphOnly, Scoped } from '../schema/rest.ts';
-import { BuilderId, MeetingId, ProjectId, Timestamp } from '../schema/scalars.ts';
+import { GraphOnly } from '../schema/rest.ts';
+import { BuilderId, MeetingId, Timestamp } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import {
   ChangeIndex,
@@ -16,6 +16,7 @@ import {
   TextField,
   Tracked,
 } from './columns.ts';
+import { EntityType, ReferenceField } from './entity-type.ts';
 import { Integrator } from './integrator.entity.ts';
 import { KeepsTotal } from './list-total.entity.ts';
 import { MeetingTemplate } from './meeting-template.entity.ts';
@@ -45,9 +46,7 @@ export interface NoteBlock {
 }
 
 /** A meeting of a builder (MTG-1). */
-@ObjectType({ description: 'A meeting of a builder, on a project or across projects.', simpleResolvers: true })
-@Scoped('read:meetings')
-@Entity()
+@EntityType({ scope: 'read:meetings', description: 'A meeting of a builder, on a project or across projects.' })
 @PersonalData<Meeting>({
   none: ['sourceApp', 'externalSourceId'],
   mentions: ['title', 'agenda', 'plainNotes', 'noteBlocks', 'templateResponse'],
@@ -77,8 +76,7 @@ export class Meeting extends Tracked {
   @Reference(() => Builder)
   builderId!: string;
 
-  @Field(() => ProjectId, { nullable: true, description: 'Null for a meeting that is about no one project.' })
-  @Reference(() => Project, { nullable: true })
+  @ReferenceField(() => Project, { nullable: true, description: 'Null for a meeting that is about no one project.' })
   projectId!: string | null;
 
   @TextField({ description: 'Title, 1 to 160 characters.' })

@@ -1,18 +1,15 @@
-import { Entity, Property, Unique } from '@mikro-orm/decorators/legacy';
-import { Field, ObjectType } from 'type-graphql';
-import { Scoped } from '../schema/rest.ts';
-import { BuilderId, FolderId, ProjectId } from '../schema/scalars.ts';
+import { Property, Unique } from '@mikro-orm/decorators/legacy';
+import { FolderId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { ChangeIndex, IdField, Instant, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { EntityType, ReferenceField } from './entity-type.ts';
 import { Integrator } from './integrator.entity.ts';
 import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
 import { Publishes } from './published.ts';
 
 /** A folder of the gallery (PHO-15). */
-@ObjectType({ description: 'A folder of photos in the gallery.', simpleResolvers: true })
-@Scoped('read:photos')
-@Entity()
+@EntityType({ scope: 'read:photos', description: 'A folder of photos in the gallery.' })
 @PersonalData<PhotoFolder>({ none: ['sourceApp', 'pageExternalSourceId'], mentions: ['name'] })
 @Publishes('photo_folder', 'photo_folder', {
   path: '/builders/{builderId}/photo-folders/{id}',
@@ -34,16 +31,13 @@ export class PhotoFolder extends Tracked {
   @IdField(() => FolderId, { description: 'Identifies the folder in paths and filters.' })
   id!: string;
 
-  @Field(() => BuilderId, { description: 'The builder that the folder belongs to.' })
-  @Reference(() => Builder)
+  @ReferenceField(() => Builder, { description: 'The builder that the folder belongs to.' })
   builderId!: string;
 
-  @Field(() => ProjectId, { nullable: true, description: 'Null for a folder that is about no one project.' })
-  @Reference(() => Project, { nullable: true })
+  @ReferenceField(() => Project, { nullable: true, description: 'Null for a folder that is about no one project.' })
   projectId!: string | null;
 
-  @Field(() => FolderId, { nullable: true, description: 'The folder that holds it; null at the top.' })
-  @Reference(() => PhotoFolder, { nullable: true })
+  @ReferenceField(() => PhotoFolder, { nullable: true, description: 'The folder that holds it; null at the top.' })
   parentId!: string | null;
 
   @TextField({ description: 'Name of the folder.' })

@@ -1,10 +1,10 @@
-import { Entity, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Field, Int, ObjectType } from 'type-graphql';
 import { PhotoReportStatus } from '../schema/enums.ts';
-import { Scoped } from '../schema/rest.ts';
-import { BuilderId, PhotoReportId, ProjectId, UserId } from '../schema/scalars.ts';
+import { PhotoReportId, UserId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { EnumField, IdField, InstantField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { ColumnField, EntityType, ReferenceField } from './entity-type.ts';
 import { Integrator } from './integrator.entity.ts';
 import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
@@ -24,9 +24,7 @@ class SourceAuthor {
 }
 
 /** A report of a site walk, as last synced (PRP-1). */
-@ObjectType({ description: 'A report of a site walk, synced from another application.', simpleResolvers: true })
-@Scoped('read:photos')
-@Entity()
+@EntityType({ scope: 'read:photos', description: 'A report of a site walk, synced from another application.' })
 @PersonalData<PhotoReport>({
   of: { user: 'mappedAdminUserId' },
   none: ['sourceApp', 'sourceExternalId', 'sourceDeepLink', 'fingerprint'],
@@ -42,16 +40,14 @@ export class PhotoReport extends Tracked {
   @IdField(() => PhotoReportId)
   id!: string;
 
-  @Field(() => BuilderId)
-  @Reference(() => Builder)
+  @ReferenceField(() => Builder)
   builderId!: string;
 
   /** Integrator that synced it first, which owns it. */
   @Reference(() => Integrator)
   integratorId!: string;
 
-  @Field(() => ProjectId, { nullable: true })
-  @Reference(() => Project, { nullable: true })
+  @ReferenceField(() => Project, { nullable: true })
   projectId!: string | null;
 
   @TextField({ description: 'Application that the report comes from.' })
@@ -60,8 +56,7 @@ export class PhotoReport extends Tracked {
   @TextField({ description: 'Identifier of the report there.' })
   sourceExternalId!: string;
 
-  @Field(() => Int, { description: 'The revision that was synced last.' })
-  @Property({ type: 'integer' })
+  @ColumnField(() => Int, 'integer', { description: 'The revision that was synced last.' })
   sourceRevision!: number;
 
   @EnumField(() => PhotoReportStatus)
@@ -76,8 +71,7 @@ export class PhotoReport extends Tracked {
   @InstantField({ description: 'When the site was walked.' })
   walkthroughDate!: string;
 
-  @Field(() => SourceAuthor)
-  @Property({ type: 'jsonb' })
+  @ColumnField(() => SourceAuthor, 'jsonb')
   sourceAuthor!: SourceAuthor;
 
   @Field(() => UserId, { nullable: true, description: 'The member of the builder who is the author.' })

@@ -1,8 +1,6 @@
-import { Entity, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
-import { Field, ObjectType } from 'type-graphql';
+import { Index, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { PhotoSource } from '../schema/enums.ts';
-import { Scoped } from '../schema/rest.ts';
-import { AttachmentId, BuilderId, FolderId, JsonObject, ProjectId } from '../schema/scalars.ts';
+import { AttachmentId, JsonObject } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import {
   ChangeIndex,
@@ -15,6 +13,7 @@ import {
   TextField,
   Tracked,
 } from './columns.ts';
+import { ColumnField, EntityType, ReferenceField } from './entity-type.ts';
 import { Integrator } from './integrator.entity.ts';
 import { KeepsTotal } from './list-total.entity.ts';
 import { PersonalData } from './personal-data.ts';
@@ -26,9 +25,7 @@ import { QueuesRenditions } from './rendition-queue.ts';
 const ACTIVE = 'archived_at is null';
 
 /** A photo of a builder. Its id is its attachment id (PHO-1). */
-@ObjectType({ description: 'A photo of a builder.', simpleResolvers: true })
-@Scoped('read:photos')
-@Entity()
+@EntityType({ scope: 'read:photos', description: 'A photo of a builder.' })
 @OwnFile({ table: 'photo', column: 'key', folder: 'photos', owner: 'builder_id' })
 @PersonalData<Photo>({
   none: ['contentType', 'key', 'sourceApp', 'pageExternalSourceId', 'externalSourceId'],
@@ -68,25 +65,22 @@ export class Photo extends Tracked {
   })
   id!: string;
 
-  @Field(() => BuilderId, { description: 'The builder that the photo belongs to.' })
-  @Reference(() => Builder)
+  @ReferenceField(() => Builder, { description: 'The builder that the photo belongs to.' })
   builderId!: string;
 
-  @Field(() => ProjectId, {
+  @ReferenceField(() => Project, {
     nullable: true,
     description: 'The project that the photo was taken on; null when it is of no one project.',
   })
-  @Reference(() => Project, { nullable: true })
   projectId!: string | null;
 
   @EnumField(() => PhotoSource, { description: 'The area that owns the photo.' })
   source!: PhotoSource;
 
-  @Field(() => FolderId, {
+  @ReferenceField(() => PhotoFolder, {
     nullable: true,
     description: 'The gallery folder that holds the photo; null when it is in none.',
   })
-  @Reference(() => PhotoFolder, { nullable: true })
   folderId!: string | null;
 
   @TextField({ description: 'Name of the file, also of a download.' })
@@ -98,8 +92,7 @@ export class Photo extends Tracked {
   @TextField({ description: 'Storage key.' })
   key!: string;
 
-  @Field(() => String, { description: 'Size in bytes, as decimal digits.' })
-  @Property({ type: 'integer' })
+  @ColumnField(() => String, 'integer', { description: 'Size in bytes, as decimal digits.' })
   fileSize!: number;
 
   @TextField({ nullable: true, description: 'Text about the photo.' })
@@ -111,11 +104,11 @@ export class Photo extends Tracked {
   @InstantField({ description: '`photoTakenDate`, or else `createdAt`.' })
   sortDate!: string;
 
-  @Field(() => JsonObject, {
+  @ColumnField(() => JsonObject, 'jsonb', {
+    default: '{}',
     description:
       '`externalSourceId` and `sourceApp`; of a synced photo also `pageExternalSourceId`, `sequenceId`, `width` and `height`.',
   })
-  @Property({ type: 'jsonb', default: '{}' })
   metadata!: Record<string, unknown>;
 
   @InstantField({ nullable: true, description: 'When it was archived; null while it is active.' })

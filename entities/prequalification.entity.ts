@@ -1,18 +1,17 @@
-import { Entity } from '@mikro-orm/decorators/legacy';
-import { ObjectType } from 'type-graphql';
 import { PrequalificationStatus } from '../schema/enums.ts';
-import { Scoped } from '../schema/rest.ts';
 import { PrequalificationId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { ChangeIndex, EnumField, IdField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { EntityType } from './entity-type.ts';
 import { PersonalData } from './personal-data.ts';
 import { Publishes } from './published.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 
 /** A builder's check of a subcontractor before it may work (RED-13). */
-@ObjectType({ description: "A builder's check of a subcontractor before it may work.", simpleResolvers: true })
-@Scoped('read:prequalifications')
-@Entity()
+@EntityType({
+  scope: 'read:prequalifications',
+  description: "A builder's check of a subcontractor before it may work.",
+})
 @PersonalData<Prequalification>({ mentions: ['reviewComments'] })
 @Publishes('prequalification', 'prequalification', {
   path: '/subcontractors/{parentId}/prequalifications/{id}',

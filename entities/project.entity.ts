@@ -1,18 +1,14 @@
-import { Entity, Property } from '@mikro-orm/decorators/legacy';
-import { Field, ObjectType } from 'type-graphql';
 import { ProjectStatus } from '../schema/enums.ts';
-import { Scoped } from '../schema/rest.ts';
 import { ProjectId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { ChangeIndex, EnumField, IdField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { ColumnField, EntityType } from './entity-type.ts';
 import { Integration } from './integration.type.ts';
 import { PersonalData } from './personal-data.ts';
 import { Publishes } from './published.ts';
 
 /** A building site of a builder (RED-4). */
-@ObjectType({ description: 'A building site of a builder.', simpleResolvers: true })
-@Scoped('read:projects')
-@Entity()
+@EntityType({ scope: 'read:projects', description: 'A building site of a builder.' })
 @PersonalData<Project>({ none: ['integrations'], mentions: ['name'] })
 @Publishes('project', 'project', { path: '/builders/{builderId}/projects/{id}' })
 @ListIndex('builderId')
@@ -30,7 +26,6 @@ export class Project extends Tracked {
   @TextField({ description: 'Name of the project.' })
   name!: string;
 
-  @Field(() => [Integration], { description: 'The same project in other platforms.' })
-  @Property({ type: 'jsonb', default: '[]' })
+  @ColumnField(() => [Integration], 'jsonb', { default: '[]', description: 'The same project in other platforms.' })
   integrations!: Integration[];
 }

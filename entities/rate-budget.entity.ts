@@ -1,7 +1,8 @@
-import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
+import { PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
+import { Table } from './columns.ts';
 
 /** Requests that the instances have leased from a budget in one window. The table is unlogged: a crash may empty it. */
-@Entity()
+@Table()
 export class RateBudget {
   @PrimaryKey({ type: 'text' })
   key!: string;

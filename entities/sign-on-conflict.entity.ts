@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { Entity, Enum, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
-import { Field, Int, ObjectType } from 'type-graphql';
+import { Enum, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Field, Int } from 'type-graphql';
 import { SignOnConflictCode, SignOnType } from '../schema/enums.ts';
-import { Scoped } from '../schema/rest.ts';
 import { Builder } from './builder.entity.ts';
 import {
   EnumField,
@@ -14,6 +13,7 @@ import {
   TextField,
   Timestamped,
 } from './columns.ts';
+import { ColumnField, EntityType } from './entity-type.ts';
 import { Integrator } from './integrator.entity.ts';
 import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
@@ -32,9 +32,7 @@ export type ConflictResolution = keyof typeof ConflictResolution;
 /**
  * A sign-on event that was rejected with 409, for manual reconciliation. A repeated request is the same conflict (ATT-27, ATT-28).
  */
-@ObjectType({ description: 'A sign-on event that was refused with 409, as it was sent.', simpleResolvers: true })
-@Scoped('read:attendance')
-@Entity()
+@EntityType({ scope: 'read:attendance', description: 'A sign-on event that was refused with 409, as it was sent.' })
 @PersonalData<SignOnConflict>({
   of: { worker: 'workerId' },
   none: ['digest', 'sourceEventId', 'sourceSignOnEventId', 'deviceId'],
@@ -68,8 +66,7 @@ export class SignOnConflict extends Timestamped {
   @EnumField(() => SignOnConflictCode, { description: 'The code of the latest answer.' })
   code!: SignOnConflictCode;
 
-  @Field(() => Int, { description: 'How often the same request was refused.' })
-  @Property({ type: 'integer', default: 1 })
+  @ColumnField(() => Int, 'integer', { default: 1, description: 'How often the same request was refused.' })
   answers!: number;
 
   @TextField()

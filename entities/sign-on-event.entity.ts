@@ -1,10 +1,10 @@
-import { Entity, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
-import { Field, ObjectType } from 'type-graphql';
+import { Index, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Field } from 'type-graphql';
 import { SignOnConflictCode, SignOnEventStatus, SignOnType } from '../schema/enums.ts';
-import { Scoped } from '../schema/rest.ts';
 import { SignOnEventId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { EnumField, IdField, InstantField, Reference, TextField, Timestamped } from './columns.ts';
+import { EntityType } from './entity-type.ts';
 import { Integrator } from './integrator.entity.ts';
 import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
@@ -13,9 +13,7 @@ import { IntegratorSummary, ProjectSummary, WorkerSummary } from './summaries.ty
 import { Worker } from './worker.entity.ts';
 
 /** A sign-on or sign-off as the gate sent it (ATT-10). */
-@ObjectType({ description: 'A sign-on or sign-off that a gate has seen.', simpleResolvers: true })
-@Scoped('read:attendance')
-@Entity()
+@EntityType({ scope: 'read:attendance', description: 'A sign-on or sign-off that a gate has seen.' })
 @PersonalData<SignOnEvent>({ of: { worker: 'workerId' }, none: ['sourceEventId', 'sourceSignOnEventId', 'deviceId'] })
 // Identity of the physical event; it does not depend on the client's credentials.
 @Unique({ name: 'sign_on_event_source_key', properties: ['integratorId', 'builderId', 'projectId', 'sourceEventId'] })

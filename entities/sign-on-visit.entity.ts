@@ -1,10 +1,10 @@
-import { Entity, Index, Property } from '@mikro-orm/decorators/legacy';
-import { Field, ObjectType } from 'type-graphql';
+import { Index, Property } from '@mikro-orm/decorators/legacy';
+import { Field } from 'type-graphql';
 import { VisitAnomaly } from '../schema/enums.ts';
-import { Scoped } from '../schema/rest.ts';
 import { SignOnVisitId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { EnumField, IdField, InstantField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
+import { EntityType } from './entity-type.ts';
 import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
 import { ProjectSummary, WorkerSummary } from './summaries.type.ts';
@@ -14,9 +14,7 @@ import { Worker } from './worker.entity.ts';
 export const OPEN = 'signed_off_at is null and closed_at is null and archived_at is null';
 
 /** A worker's visit to a site, from a sign-on to the sign-off that names it (ATT-15, ATT-16). */
-@ObjectType({ description: 'One stay of a worker on a site, as gates have observed it.', simpleResolvers: true })
-@Scoped('read:attendance')
-@Entity()
+@EntityType({ scope: 'read:attendance', description: 'One stay of a worker on a site, as gates have observed it.' })
 @PersonalData<SignOnVisit>({ of: { worker: 'workerId' }, people: ['closedBy'], mentions: ['closingReason'] })
 @Index({ properties: ['projectId', 'signedOnAt'] })
 @ListIndex('workerId')

@@ -1,17 +1,15 @@
-import { Entity, Unique } from '@mikro-orm/decorators/legacy';
-import { Field, ObjectType } from 'type-graphql';
-import { Scoped } from '../schema/rest.ts';
+import { Unique } from '@mikro-orm/decorators/legacy';
+import { Field } from 'type-graphql';
 import { Builder } from './builder.entity.ts';
 import { InstantField, Reference, SerialId } from './columns.ts';
+import { EntityType } from './entity-type.ts';
 import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
 import { ProjectSummary } from './summaries.type.ts';
 import { Worker } from './worker.entity.ts';
 
 /** Present or past permission of a worker to enter the site of a project (ATT-7). */
-@ObjectType({ description: 'That a worker may enter, or once might, the site of a project.', simpleResolvers: true })
-@Scoped('read:inductions')
-@Entity()
+@EntityType({ scope: 'read:inductions', description: 'That a worker may enter, or once might, the site of a project.' })
 @PersonalData<SiteAccess>({ of: { worker: 'workerId' } })
 @Unique({ properties: ['workerId', 'projectId'] })
 export class SiteAccess {

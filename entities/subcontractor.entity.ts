@@ -1,20 +1,18 @@
-import { Entity, Property, Unique } from '@mikro-orm/decorators/legacy';
-import { Field, ObjectType } from 'type-graphql';
+import { Unique } from '@mikro-orm/decorators/legacy';
+import { Field } from 'type-graphql';
 import { SubcontractorStatus } from '../schema/enums.ts';
-import { Scoped } from '../schema/rest.ts';
 import { SubcontractorId } from '../schema/scalars.ts';
 import { Address } from './address.type.ts';
 import { Builder } from './builder.entity.ts';
 import { ChangeIndex, IdField, Instant, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { ColumnField, EntityType } from './entity-type.ts';
 import { Integration } from './integration.type.ts';
 import { KeepsTotal } from './list-total.entity.ts';
 import { PersonalData } from './personal-data.ts';
 import { Publishes } from './published.ts';
 
 /** A company that works for a builder, or the builder's own company record (RED-6, RED-7). */
-@ObjectType({ description: 'A company that works for a builder.', simpleResolvers: true })
-@Scoped('read:subcontractors')
-@Entity()
+@EntityType({ scope: 'read:subcontractors', description: 'A company that works for a builder.' })
 @PersonalData<Subcontractor>({ none: ['abn', 'integrations'], mentions: ['name', 'address', 'tags'] })
 @Publishes('subcontractor', 'subcontractor', { path: '/subcontractors/{id}', archivable: true })
 @KeepsTotal('subcontractor', 'is_builder', { project: null, active: 'archived_at is null' })
@@ -39,12 +37,13 @@ export class Subcontractor extends Tracked {
   @TextField({ nullable: true, description: 'Australian Business Number: digits.' })
   abn!: string | null;
 
-  @Field(() => Boolean, { description: "Whether it is the builder's internal company record, of which there is one." })
-  @Property({ type: 'boolean', default: false })
+  @ColumnField(() => Boolean, 'boolean', {
+    default: false,
+    description: "Whether it is the builder's internal company record, of which there is one.",
+  })
   isBuilder!: boolean;
 
-  @Field(() => Address)
-  @Property({ type: 'jsonb', default: '{}' })
+  @ColumnField(() => Address, 'jsonb', { default: '{}' })
   address!: Address;
 
   @Field(() => [SubcontractorStatus], {
@@ -52,12 +51,10 @@ export class Subcontractor extends Tracked {
   })
   statuses!: SubcontractorStatus[];
 
-  @Field(() => [String], { description: "The builder's own labels." })
-  @Property({ type: 'text[]', default: [] })
+  @ColumnField(() => [String], 'text[]', { default: [], description: "The builder's own labels." })
   tags!: string[];
 
-  @Field(() => [Integration], { description: 'The same company in other platforms.' })
-  @Property({ type: 'jsonb', default: '[]' })
+  @ColumnField(() => [Integration], 'jsonb', { default: '[]', description: 'The same company in other platforms.' })
   integrations!: Integration[];
 
   /** An archived subcontractor and its records are not found (RED-9, RED-11). */

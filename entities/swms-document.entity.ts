@@ -1,19 +1,16 @@
-import { Entity, Property } from '@mikro-orm/decorators/legacy';
-import { ObjectType } from 'type-graphql';
+import { Property } from '@mikro-orm/decorators/legacy';
 import { SwmsStatus } from '../schema/enums.ts';
-import { Scoped } from '../schema/rest.ts';
 import { SwmsId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { ChangeIndex, EnumField, IdField, ListIndex, OwnFile, Reference, TextField, Tracked } from './columns.ts';
+import { EntityType } from './entity-type.ts';
 import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
 import { Publishes } from './published.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 
 /** A safe work method statement that a subcontractor handed in (RED-12). */
-@ObjectType({ description: 'A safe work method statement document of a subcontractor.', simpleResolvers: true })
-@Scoped('read:swms')
-@Entity()
+@EntityType({ scope: 'read:swms', description: 'A safe work method statement document of a subcontractor.' })
 @OwnFile({ table: 'swms_document', column: 'document_key', folder: 'documents', owner: 'builder_id' })
 @PersonalData<SwmsDocument>({ none: ['url', 'documentKey'], mentions: ['name'] })
 @Publishes('swms_document', 'swms_document', {

@@ -1,16 +1,17 @@
-import { Entity, Unique } from '@mikro-orm/decorators/legacy';
-import { ObjectType } from 'type-graphql';
-import { Scoped } from '../schema/rest.ts';
+import { Unique } from '@mikro-orm/decorators/legacy';
 import { TimeTypeId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { IdField, Reference, TextField } from './columns.ts';
+import { EntityType } from './entity-type.ts';
 import { PersonalData } from './personal-data.ts';
 import { Publishes } from './published.ts';
 
 /** Kind of worked time, such as ordinary or overtime (RED-25). */
-@ObjectType({ description: 'Kind of worked time, such as ordinary or overtime.', simpleResolvers: true })
-@Scoped('read:timesheets')
-@Entity({ tableName: 'timesheet_time_type' })
+@EntityType({
+  scope: 'read:timesheets',
+  tableName: 'timesheet_time_type',
+  description: 'Kind of worked time, such as ordinary or overtime.',
+})
 @PersonalData<TimeType>({ none: ['name'] })
 @Publishes('timesheet_time_type', 'time_type', { path: '/timesheets/time-types', tracked: false })
 @Unique({ properties: ['builderId', 'name'] })

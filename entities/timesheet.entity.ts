@@ -1,11 +1,11 @@
-import { Entity, Index, Property } from '@mikro-orm/decorators/legacy';
-import { Field, Float, ObjectType } from 'type-graphql';
+import { Index } from '@mikro-orm/decorators/legacy';
+import { Field, Float } from 'type-graphql';
 import { TimesheetStatus } from '../schema/enums.ts';
-import { Scoped } from '../schema/rest.ts';
 import { TimesheetGroupId, TimesheetId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { ChangeIndex, EnumField, IdField, InstantField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
 import { CostCode } from './cost-code.entity.ts';
+import { ColumnField, EntityType } from './entity-type.ts';
 import { KeepsTotal } from './list-total.entity.ts';
 import { PersonalData } from './personal-data.ts';
 import { Profile } from './profile.entity.ts';
@@ -15,9 +15,7 @@ import { ProfileSummary, ProjectSummary } from './summaries.type.ts';
 import { TimeType } from './time-type.entity.ts';
 
 /** Hours that one person worked on one day (RED-23). */
-@ObjectType({ description: 'Hours that one person worked on one day.', simpleResolvers: true })
-@Scoped('read:timesheets')
-@Entity()
+@EntityType({ scope: 'read:timesheets', description: 'Hours that one person worked on one day.' })
 @PersonalData<Timesheet>({ of: { profile: 'profileId' }, none: ['timesheetGroupId'], cleared: ['notes'] })
 @Publishes('timesheet', 'timesheet', { path: '/timesheets/{id}', project: true })
 @KeepsTotal('timesheet', 'status')
@@ -56,15 +54,16 @@ export class Timesheet extends Tracked {
   @InstantField({ description: 'The day worked.' })
   date!: string;
 
-  @Field(() => Float, { description: 'Hours worked, as a decimal number.' })
-  @Property({ type: 'double' })
+  @ColumnField(() => Float, 'double', { description: 'Hours worked, as a decimal number.' })
   hours!: number;
 
   @TextField({ nullable: true, description: 'Notes of the person about the work.' })
   notes!: string | null;
 
-  @Field(() => TimesheetGroupId, { nullable: true, description: 'Group of timesheets that were submitted together.' })
-  @Property({ type: 'text', nullable: true })
+  @ColumnField(() => TimesheetGroupId, 'text', {
+    nullable: true,
+    description: 'Group of timesheets that were submitted together.',
+  })
   timesheetGroupId!: string | null;
 
   @Field(() => String, { nullable: true, description: 'Name of the time type.' })

@@ -1,14 +1,14 @@
-import { Entity, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
-import { Field, Int, ObjectType } from 'type-graphql';
+import { Index, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Int } from 'type-graphql';
 import { BuilderId } from '../schema/scalars.ts';
 import { WebhookDeliveryId, WebhookDeliveryStatus } from '../schema/webhook.scalars.ts';
 import { EnumField, IdField, Instant, InstantField, Reference, TextField } from './columns.ts';
+import { ColumnField, EntityType } from './entity-type.ts';
 import { PersonalData } from './personal-data.ts';
 import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 
 /** An event that was delivered to an endpoint, or that waits for it (WHK-12). */
-@ObjectType({ description: 'Delivery of one event to an endpoint.', simpleResolvers: true })
-@Entity()
+@EntityType({ description: 'Delivery of one event to an endpoint.' })
 @PersonalData<WebhookDelivery>({
   none: ['eventId', 'type', 'builderId', 'recordId', 'projectId', 'parentId', 'responseBody', 'error'],
 })
@@ -31,8 +31,7 @@ export class WebhookDelivery {
   @TextField({ description: 'Type of the event.' })
   type!: string;
 
-  @Field(() => BuilderId, { description: 'The builder that the event is about.' })
-  @Property({ type: 'text' })
+  @ColumnField(() => BuilderId, 'text', { description: 'The builder that the event is about.' })
   builderId!: string;
 
   /** Position of the event in the log, and what its body is made of. */
@@ -55,8 +54,7 @@ export class WebhookDelivery {
   @EnumField(() => WebhookDeliveryStatus)
   status!: WebhookDeliveryStatus;
 
-  @Field(() => Int, { description: 'Attempts that were made.' })
-  @Property({ type: 'integer' })
+  @ColumnField(() => Int, 'integer', { description: 'Attempts that were made.' })
   attempts!: number;
 
   @InstantField({ description: 'When the event was read for the endpoint.' })
@@ -79,8 +77,10 @@ export class WebhookDelivery {
   @Instant({ nullable: true })
   leasedUntil!: string | null;
 
-  @Field(() => Int, { nullable: true, description: "HTTP status of the receiver's last response; null without one." })
-  @Property({ type: 'integer', nullable: true })
+  @ColumnField(() => Int, 'integer', {
+    nullable: true,
+    description: "HTTP status of the receiver's last response; null without one.",
+  })
   responseStatus!: number | null;
 
   @TextField({ nullable: true, description: "At most 1 KiB of the receiver's last response, as text." })

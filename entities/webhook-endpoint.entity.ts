@@ -1,8 +1,9 @@
-import { Entity, Enum, Index, Property } from '@mikro-orm/decorators/legacy';
-import { Field, ObjectType } from 'type-graphql';
+import { Enum, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Field } from 'type-graphql';
 import { BuilderId } from '../schema/scalars.ts';
 import { WebhookDisabledReason, WebhookEndpointId, WebhookEndpointStatus } from '../schema/webhook.scalars.ts';
 import { EnumField, IdField, Instant, Reference, TextField, Timestamped } from './columns.ts';
+import { ColumnField, EntityType } from './entity-type.ts';
 import { Integrator } from './integrator.entity.ts';
 import { OAuthClient } from './oauth-client.entity.ts';
 import { PersonalData } from './personal-data.ts';
@@ -15,8 +16,7 @@ export interface PreviousSecret {
 }
 
 /** An address of an integrator to which events are delivered (WHK-1). */
-@ObjectType({ description: 'An address to which events are delivered.', simpleResolvers: true })
-@Entity()
+@EntityType({ description: 'An address to which events are delivered.' })
 @PersonalData<WebhookEndpoint>({ none: ['url', 'types', 'builderIds', 'secret', 'previousSecrets'] })
 @Index({ properties: ['integratorId', 'createdAt', 'id'] })
 @Index({ properties: ['deletedAt'], where: 'deleted_at is not null' })
@@ -34,15 +34,16 @@ export class WebhookEndpoint extends Timestamped {
   @TextField({ description: 'Address that receives the events.' })
   url!: string;
 
-  @Field(() => [String], { nullable: true, description: 'Types of the events that it receives; null for all.' })
-  @Property({ type: 'text[]', nullable: true })
+  @ColumnField(() => [String], 'text[]', {
+    nullable: true,
+    description: 'Types of the events that it receives; null for all.',
+  })
   types!: string[] | null;
 
-  @Field(() => [BuilderId], {
+  @ColumnField(() => [BuilderId], 'text[]', {
     nullable: true,
     description: 'Builders whose events it receives; null for all that are connected.',
   })
-  @Property({ type: 'text[]', nullable: true })
   builderIds!: string[] | null;
 
   /** As stored; an endpoint of a disabled client is shown as paused. */

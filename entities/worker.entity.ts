@@ -1,17 +1,13 @@
-import { Entity } from '@mikro-orm/decorators/legacy';
-import { ObjectType } from 'type-graphql';
-import { Scoped } from '../schema/rest.ts';
 import { WorkerId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { IdField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { EntityType } from './entity-type.ts';
 import { PersonalData } from './personal-data.ts';
 import { Publishes } from './published.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 
 /** A person who works on site for a subcontractor (RED-19). */
-@ObjectType({ description: 'A person who works on site for a subcontractor.', simpleResolvers: true })
-@Scoped('read:subcontractors')
-@Entity()
+@EntityType({ scope: 'read:subcontractors', description: 'A person who works on site for a subcontractor.' })
 @PersonalData<Worker>({ of: { worker: 'id' }, name: ['fullName'] })
 @Publishes('worker', 'worker')
 @ListIndex('subcontractorId')
