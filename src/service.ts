@@ -112,7 +112,8 @@ async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise
     await replayErasuresAtStart(direct, storages, report);
     stopwatch.lap('erasures');
     const storePictures = () => storeDemoPictures(storages);
-    const demo = config.demo && opened.embedded ? await loadDemo(databases, config, systemClock, storePictures) : null;
+    const loadsDemo = config.demo && opened.embedded;
+    const demo = loadsDemo ? await loadDemo(databases, config, tokenKeys[0]!, systemClock, storePictures) : null;
     stopwatch.lap('demo data');
     if (app) {
       const { drain, stop: stopApp } = await serve(config, databases, app, stopwatch);

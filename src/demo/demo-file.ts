@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { RegionId } from '../shared/regions.ts';
-import { newSecret } from '../shared/secrets.ts';
 import * as accounts from './accounts.ts';
 
 /** Content of `demo.json`: credentials of the demo's clients, users and staff. */
@@ -12,22 +11,17 @@ export type DemoUser = DemoFile['users'][number];
 /** A staff user, with the same password in each of the regions. */
 export type DemoStaff = DemoFile['staff'][number];
 
-/** Client secrets by client id and passwords by user id. */
-export type Secrets = ReadonlyMap<string, string>;
-
-export function readSecrets({ clients, users, staff }: DemoFile): Secrets {
-  const ofClients = clients.flatMap(({ clientId, clientSecret }) =>
-    clientSecret ? [[clientId, clientSecret] as const] : [],
-  );
-  return new Map([...ofClients, ...[...users, ...(staff ?? [])].map(({ id, password }) => [id, password] as const)]);
-}
-
-/** Creates the content of `demo.json` for these regions. Secrets that are not given are generated. */
-export function createDemoFile(regions: readonly RegionId[], baseUrl: string, secrets: Secrets = new Map()) {
+/**
+ * Creates the content of `demo.json` for these regions.
+ *
+ * @param key the secrets are derived from it, so that a file which is lost is written again as it was
+ */
+export function createDemoFile(regions: readonly RegionId[], baseUrl: string, key: string) {
+  const deriveSecret = (id: string) => createHmac('sha256', key).update(`demo ${id}`).digest('base64url');
   const clients = accounts.ACCOUNTS.filter(({ regionId }) => regions.includes(regionId)).map((account) => {
     const { name, integrator, type, regionId, redirectUris } = account;
     const clientId = accounts.createClientId(name);
-    const clientSecret = type === 'public' ? null : (secrets.get(clientId) ?? newSecret());
+    const clientSecret = type === 'public' ? null : deriveSecret(clientId);
     const [grants, scopes] = [[...account.grants], [...account.scopes]];
     const connected = accounts.INTEGRATORS.find((other) => other.name === integrator)?.builderIndexes;
     const builderIds = accounts.listBuilderIds(regionId, connected);
@@ -35,8 +29,7 @@ export function createDemoFile(regions: readonly RegionId[], baseUrl: string, se
   });
   const createPerson = (name: string, company: string) => {
     const id = accounts.createUserId(name);
-    const password = secrets.get(id) ?? randomBytes(12).toString('base64url');
-    return { id, name, email: accounts.toEmail(name, company), password };
+    return { id, name, email: accounts.toEmail(name, company), password: deriveSecret(id).slice(0, 16) };
   };
   const users = accounts.USERS.filter(({ regionId }) => regions.includes(regionId)).map((user) => {
     const { name, role, regionId, builderIndexes } = user;
@@ -65,25 +58,16 @@ export function selectAccounts({ clients, users, staff }: DemoFile, region: Regi
   };
 }
 
-/** Reads `demo.json`; null if it is missing or invalid. */
-export async function readDemoFile(path: string): Promise<DemoFile | null> {
-  try {
-    const file = JSON.parse(await readFile(path, 'utf8')) as DemoFile | null;
-    return Array.isArray(file?.clients) && Array.isArray(file.users) ? file : null;
-  } catch (error) {
-    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
-}
-
-/** Writes `demo.json` atomically, readable by its owner only. */
+/** Writes `demo.json` atomically, readable by its owner only, unless it has this content. */
 export async function writeDemoFile(path: string, file: DemoFile): Promise<void> {
+  const text = `${JSON.stringify(file, null, 2)}\n`;
+  if ((await readFile(path, 'utf8').catch(() => null)) === text) return;
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.new`;
   await rm(draft, { force: true });
   const handle = await open(draft, 'wx', 0o600);
   try {
-    await handle.writeFile(`${JSON.stringify(file, null, 2)}\n`);
+    await handle.writeFile(text);
     await handle.sync();
   } finally {
     await handle.close();

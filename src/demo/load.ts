@@ -1,30 +1,17 @@
 import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { Builder } from '../../entities/builder.entity.ts';
-import { ClientSecret } from '../../entities/client-secret.entity.ts';
 import { Integrator } from '../../entities/integrator.entity.ts';
-import { User } from '../../entities/user.entity.ts';
 import type { Config } from '../config.ts';
 import type { Database, Databases } from '../database/database.ts';
 import { withAdvisoryLock } from '../database/write/advisory-lock.ts';
-import { hashPassword } from '../domain/access/passwords.ts';
 import { type Clock, systemClock } from '../shared/clock.ts';
 import { REGIONS } from '../shared/regions.ts';
-import { hashSecret, VALID_SECRETS } from '../shared/secrets.ts';
+import { newSecret } from '../shared/secrets.ts';
 import { addLimitedIntegrator, createAccountRows } from './account-rows.ts';
 import { BUILDERS, createIntegratorId, FOUNDED, INTEGRATORS } from './accounts.ts';
 import { type BuilderRowsOptions, createBuilderRows } from './builder-rows.ts';
-import {
-  createDemoFile,
-  type DemoFile,
-  type DemoStaff,
-  readDemoFile,
-  readSecrets,
-  type Secrets,
-  selectAccounts,
-  writeDemoFile,
-} from './demo-file.ts';
-import { DAY, iso } from './local-calendar.ts';
+import { createDemoFile, type DemoFile, type DemoStaff, writeDemoFile } from './demo-file.ts';
+import { DAY } from './local-calendar.ts';
 import type { DemoPicture } from './photos.ts';
 import { insertRows } from './rows.ts';
 
@@ -46,13 +33,14 @@ export const BASE = Date.parse(FOUNDED) + 730 * DAY;
 
 /**
  * Loads the demo data into regional databases that are empty, and updates `demo.json`. Returns null if `au1` has other data.
- * `storePictures` is only called if photos are loaded. The file is written before the secrets are stored. If the start is killed in
- * between, or the file is lost, the next start stores the secrets of the file or generates new ones, so the file always has valid
- * credentials.
+ *
+ * @param key key from which the credentials are derived
+ * @param storePictures only called if photos are loaded
  */
 export function loadDemo(
   databases: Databases,
   config: Config,
+  key: string,
   clock: Clock = systemClock,
   storePictures: () => Promise<readonly DemoPicture[]> = async () => [],
 ): Promise<DemoSummary | null> {
@@ -64,19 +52,13 @@ export function loadDemo(
     const demos = states.filter(([, state]) => state !== 'OTHER');
     if (demos.length === 0) return null;
     const path = join(config.dataDir, FILE);
-    const existingFile = await readDemoFile(path);
     const regions = demos.map(([region]) => region);
-    const file = createDemoFile(regions, config.baseUrl, existingFile ? readSecrets(existingFile) : undefined);
-    if (!isDeepStrictEqual(file, existingFile)) await writeDemoFile(path, file);
-    const pictures = demos.some(([, state]) => state === 'EMPTY') ? await storePictures() : [];
+    const file = createDemoFile(regions, config.baseUrl, key);
+    await writeDemoFile(path, file);
+    const empty = demos.filter(([, state]) => state === 'EMPTY');
+    const pictures = empty.length > 0 ? await storePictures() : [];
     const options = { now: clock.now(), timesheets: TIMESHEETS, pictures };
-    await Promise.all(
-      demos.map(([region, state]) => {
-        return state === 'EMPTY'
-          ? populateDatabase(databases[region], file, options)
-          : restoreSecrets(databases[region], file, clock);
-      }),
-    );
+    await Promise.all(empty.map(([region]) => populateDatabase(databases[region], file, options)));
     const client = file.clients.find(({ integrator }) => integrator === 'A');
     if (!client?.clientSecret) return null;
     return { file: path, clientId: client.clientId, clientSecret: client.clientSecret, staff: file.staff };
@@ -85,14 +67,14 @@ export function loadDemo(
 
 interface DemoOptions extends Partial<BuilderRowsOptions> {
   baseUrl: string;
-  /** Secrets by client id and passwords by user id; missing ones are generated. */
-  secrets?: Secrets;
+  /** Key from which the credentials are derived. */
+  key?: string;
 }
 
 /** Loads the demo data into empty databases, by default as if on a fixed day. Returns the content of `demo.json`. */
 export async function loadDemoInto(databases: Databases, options: DemoOptions): Promise<DemoFile> {
-  const { baseUrl, secrets, now = BASE, timesheets = TIMESHEETS, pictures = [] } = options;
-  const file = createDemoFile(REGIONS, baseUrl, secrets);
+  const { baseUrl, key = newSecret(), now = BASE, timesheets = TIMESHEETS, pictures = [] } = options;
+  const file = createDemoFile(REGIONS, baseUrl, key);
   await Promise.all(REGIONS.map((region) => populateDatabase(databases[region], file, { now, timesheets, pictures })));
   return file;
 }
@@ -114,28 +96,4 @@ export async function readState(database: Database): Promise<'EMPTY' | 'DEMO' | 
   const { name } = INTEGRATORS.find(({ region }) => region === database.region)!;
   if (await em.count(Integrator, { id: createIntegratorId(name) })) return 'DEMO';
   return (await em.count(Builder)) || (await em.count(Integrator)) ? 'OTHER' : 'EMPTY';
-}
-
-/**
- * Stores the secrets of the file if one of them is not valid. Client secrets and passwords are stored together, so the slow check of
- * passwords is not needed when the client secrets are valid.
- */
-async function restoreSecrets(database: Database, file: DemoFile, clock: Clock): Promise<void> {
-  const { clients, users, staff } = selectAccounts(file, database.region);
-  const now = iso(clock.now());
-  await database.transaction(async (em) => {
-    let isLost = false;
-    for (const { clientId, clientSecret } of clients) {
-      const orderBy = { createdAt: 'desc', id: 'desc' } as const;
-      const valid = await em.find(ClientSecret, { clientId }, { orderBy, limit: VALID_SECRETS });
-      const digest = clientSecret && hashSecret(clientSecret);
-      if (digest === null || valid.some((secret) => secret.digest === digest)) continue;
-      isLost = true;
-      await em.upsert(ClientSecret, { clientId, digest, createdAt: now }, { onConflictFields: ['clientId', 'digest'] });
-    }
-    if (!isLost) return;
-    for (const { id, password } of [...users, ...staff]) {
-      await em.nativeUpdate(User, { id }, { passwordHash: await hashPassword(password), updatedAt: now });
-    }
-  });
 }

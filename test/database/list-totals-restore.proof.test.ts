@@ -139,7 +139,7 @@ describe('a load that leaves triggers out', () => {
     const [from, to] = [new Database('au1', source.url), new Database('au1', target.url)];
     // An import of 10,000 rows or more disables triggers.
     const options = { now: BASE, timesheets: 2_500, pictures: [] };
-    await populateDatabase(from, createDemoFile(['au1'], 'http://localhost:4000'), options);
+    await populateDatabase(from, createDemoFile(['au1'], 'http://localhost:4000', 'key'), options);
     expect((await query(source.url, SELECT_WRONG_TOTALS)).rows).toEqual([]);
     await exportFolder(from, folder);
     expect(await importFolder(to, folder)).toMatchObject({ committed: true });

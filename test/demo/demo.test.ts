@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Pool } from 'pg';
@@ -7,12 +7,13 @@ import { entities } from '../../entities/index.ts';
 import { SCOPES } from '../../schema/scopes.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
-import { type DemoFile, readSecrets } from '../../src/demo/demo-file.ts';
+import type { DemoFile } from '../../src/demo/demo-file.ts';
 import { BASE, loadDemo, loadDemoInto } from '../../src/demo/load.ts';
 import { verifyPassword } from '../../src/domain/access/passwords.ts';
 import { mapRegions, REGIONS, type RegionId } from '../../src/shared/regions.ts';
 import { hashSecret } from '../../src/shared/secrets.ts';
 import { createDatabase } from '../setup/database.ts';
+import { DEMO_KEY } from '../setup/template-names.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
 afterAll(async () => {
@@ -27,7 +28,7 @@ async function createDemoDatabases(): Promise<Record<RegionId, string>> {
   const [au1, us1] = [await createDatabase(), await createDatabase()];
   cleanups.push(au1.drop, us1.drop);
   const databases = { au1: new Database('au1', au1.url), us1: new Database('us1', us1.url) };
-  await loadDemoInto(databases, { ...DEMO, secrets: readSecrets(inject('demo')) });
+  await loadDemoInto(databases, { ...DEMO, key: DEMO_KEY });
   // PostgreSQL clones only databases without connections.
   for (const region of REGIONS) await databases[region].close();
   return mapRegions((region) => new URL(databases[region].url).pathname.slice(1));
@@ -180,7 +181,7 @@ describe('the first start', () => {
   });
 
   it('loads empty databases, writes a file readable by its owner only, and returns the client of A', async () => {
-    const summary = await loadDemo(databases, config);
+    const summary = await loadDemo(databases, config, DEMO_KEY);
     const file = await readDemoFile(config);
     const { clientId, clientSecret } = file.clients[0]!;
     const { staff } = file;
@@ -193,42 +194,28 @@ describe('the first start', () => {
 
   it('changes nothing on a second start', async () => {
     const before = await readFile(join(config.dataDir, 'demo.json'), 'utf8');
-    const summaries = await Promise.all([loadDemo(databases, config), loadDemo(databases, config)]);
+    const summaries = await Promise.all([loadDemo(databases, config, DEMO_KEY), loadDemo(databases, config, DEMO_KEY)]);
     expect(summaries[0]).toEqual(summaries[1]);
     expect(await readFile(join(config.dataDir, 'demo.json'), 'utf8')).toBe(before);
   });
 
   it('updates the base URL in the file', async () => {
     const before = await readDemoFile(config);
-    await loadDemo(databases, { ...config, baseUrl: 'http://localhost:4999' });
+    await loadDemo(databases, { ...config, baseUrl: 'http://localhost:4999' }, DEMO_KEY);
     expect(await readDemoFile(config)).toEqual({ ...before, baseUrl: 'http://localhost:4999' });
   });
 
-  it('generates and stores new secrets if the file is missing', async () => {
+  it('writes the same file again if it is missing', async () => {
     const before = await readDemoFile(config);
     await rm(join(config.dataDir, 'demo.json'));
-    await loadDemo(databases, config);
-    const file = await readDemoFile(config);
-    expect(file.clients[0]!.clientSecret).not.toBe(before.clients[0]!.clientSecret);
-    expect(file.clients[0]!.clientId).toBe(before.clients[0]!.clientId);
-    expect(await hasValidCredentials(file, databases)).toBe(true);
+    await loadDemo(databases, config, DEMO_KEY);
+    expect(await readDemoFile(config)).toEqual({ ...before, baseUrl: config.baseUrl });
   });
 
-  it('stores the secrets of the file if the database does not have them', async () => {
-    const file = await readDemoFile(config);
-    for (const client of file.clients) client.clientSecret &&= client.clientSecret.split('').reverse().join('');
-    for (const user of [...file.users, ...file.staff]) user.password = `${user.password}-new`;
-    await writeFile(join(config.dataDir, 'demo.json'), JSON.stringify(file));
-    expect(await hasValidCredentials(file, databases)).toBe(false);
-    await loadDemo(databases, config);
-    expect(readSecrets(await readDemoFile(config))).toEqual(readSecrets(file));
-    expect(await hasValidCredentials(file, databases)).toBe(true);
-  });
-
-  it('loads one region with the secrets of the file if the other is loaded', async () => {
+  it('loads one region with the same secrets if the other is loaded', async () => {
     const { us1 } = await openDatabases({ filled: false });
     const before = await readDemoFile(config);
-    await loadDemo({ ...databases, us1 }, config);
+    await loadDemo({ ...databases, us1 }, config, DEMO_KEY);
     expect(await readDemoFile(config)).toEqual(before);
     expect(await hasValidCredentials(before, { ...databases, us1 })).toBe(true);
   });
@@ -242,7 +229,7 @@ describe('the first start', () => {
       );
     }
     const folder = await createConfig();
-    expect(await loadDemo(others, folder)).toBeNull();
+    expect(await loadDemo(others, folder, DEMO_KEY)).toBeNull();
     await expect(stat(join(folder.dataDir, 'demo.json'))).rejects.toMatchObject({ code: 'ENOENT' });
     expect(await query(others.au1, 'select id from builder')).toEqual([{ id: 'buil_a1' }]);
   });

@@ -350,7 +350,7 @@ describe('the demo data and the sample', () => {
     const { url, drop } = await createDatabase();
     const demo = new Database('au1', url);
     const options = { now: BASE, timesheets: 0, pictures: [] };
-    await populateDatabase(demo, createDemoFile(['au1'], 'http://localhost:4000'), options);
+    await populateDatabase(demo, createDemoFile(['au1'], 'http://localhost:4000', 'key'), options);
     const made = join(folder, 'demo');
     await exportFolder(demo, made);
     await demo.close();

@@ -10,7 +10,7 @@ import { insertRows } from '../../src/demo/rows.ts';
 import type { Cluster } from '../../src/dev-postgres/cluster.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
 import { createCompanyRows } from './company/company.ts';
-import { EMPTY_TEMPLATE, REGION_TEMPLATES } from './template-names.ts';
+import { DEMO_KEY, EMPTY_TEMPLATE, REGION_TEMPLATES } from './template-names.ts';
 
 const BASE_URL = 'http://localhost:4000';
 
@@ -41,7 +41,7 @@ async function createTables(cluster: Cluster): Promise<void> {
 
 /** Closes the databases at the end, because PostgreSQL clones only templates without connections. */
 async function loadRows(cluster: Cluster): Promise<DemoFile> {
-  const file = createDemoFile(REGIONS, BASE_URL);
+  const file = createDemoFile(REGIONS, BASE_URL, DEMO_KEY);
   for (const region of REGIONS) {
     await cluster.ensureDatabase(REGION_TEMPLATES[region], EMPTY_TEMPLATE);
     const database = new Database(region, cluster.url(REGION_TEMPLATES[region]));

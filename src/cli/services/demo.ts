@@ -15,7 +15,8 @@ export const loadDemoData = (io: CliIo): Promise<string> =>
     for (const region of REGIONS) await runPendingMigrations(databases[region], config.migrate);
     if ((await readState(databases.au1)) === 'OTHER')
       throw CliError.forOption('demo', 'au1 has data other than the demo data');
-    const storages = openStorages(config, { secrets: await loadTokenKeys(config), clock: io.clock });
-    const demo = await loadDemo(databases, config, io.clock, () => storeDemoPictures(storages));
+    const secrets = await loadTokenKeys(config);
+    const storages = openStorages(config, { secrets, clock: io.clock });
+    const demo = await loadDemo(databases, config, secrets[0]!, io.clock, () => storeDemoPictures(storages));
     return demo!.file;
   });

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import { buildApp } from '../../../src/app.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { Database, type Databases } from '../../../src/database/database.ts';
-import { type DemoFile, readDemoFile } from '../../../src/demo/demo-file.ts';
+import type { DemoFile } from '../../../src/demo/demo-file.ts';
 import { loadDemo } from '../../../src/demo/load.ts';
 import { storeDemoPictures } from '../../../src/demo/store-pictures.ts';
 import { startSequencer } from '../../../src/domain/events/sequencer.ts';
@@ -15,6 +15,7 @@ import { newSecret } from '../../../src/shared/secrets.ts';
 import { openStorages } from '../../../src/storage/storage.ts';
 import { launchChromium } from '../../oauth/chromium.ts';
 import { createDatabase } from '../../setup/database.ts';
+import { DEMO_KEY } from '../../setup/template-names.ts';
 import { freePort } from '../../support/ports.ts';
 
 /**
@@ -54,8 +55,8 @@ export async function startDemoConsole(): Promise<DemoConsole> {
   const env = { PORT: String(port), BASE_URL: baseUrl, DATA_DIR: folder, LOG_LEVEL: 'silent', TOKEN_KEY: newSecret() };
   const config = loadConfig({ ...env, ...limits });
   const storages = openStorages(config, { secrets: config.tokenKeys!, clock });
-  const loaded = await loadDemo(databases, config, clock, () => storeDemoPictures(storages));
-  const demo = (await readDemoFile(loaded!.file))!;
+  const loaded = await loadDemo(databases, config, DEMO_KEY, clock, () => storeDemoPictures(storages));
+  const demo = JSON.parse(await readFile(loaded!.file, 'utf8')) as DemoFile;
   const app = await buildApp(config, { databases, clock, tokenKeys: config.tokenKeys! });
   await app.listen({ host: '127.0.0.1', port });
   const stopSequencer = startSequencer(databases, pino({ level: 'silent' }));
