@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { RequestAuthenticator } from '../auth/request-authenticator.ts';
 import { toApiError } from '../database/errors.ts';
 import { type ApiError, invalidField, notFound, payloadTooLarge, unsupportedMediaType } from '../shared/errors.ts';
 import { bodyEndedEarly } from './bodies/receive-body.ts';
@@ -25,10 +26,10 @@ export function publicError(thrown: FastifyError, request: FastifyRequest): ApiE
 /** Responds 404 to unknown paths after authentication: without a token the response is 401. */
 export function installNotFound(
   app: FastifyInstance,
-  authenticate: (request: FastifyRequest, reply: FastifyReply) => unknown,
+  { authenticator }: { authenticator: RequestAuthenticator },
 ): void {
   app.setNotFoundHandler(async (request, reply) => {
-    await authenticate(request, reply);
+    await authenticator.authenticate(request, reply);
     throw notFound('Route');
   });
 }

@@ -70,13 +70,13 @@ function findHeaderError(raw: IncomingMessage): ApiError | undefined {
  * Adds the hook that receives every request. Those that no share is charged for are paced; those with a token that was verified before are
  * admitted at once on routes with `chargesShare`, because `requests` limits them per share.
  *
- * @param authenticator tells whether the token of a request was accepted a short time ago
+ * @param dependencies.authenticator tells whether the token of a request was accepted a short time ago
  */
 export function receiveRequests(
   app: FastifyInstance,
-  config: Config,
-  { authenticator, origins }: { authenticator: Pick<RequestAuthenticator, 'isVerified'>; origins: Origins },
+  dependencies: { config: Config; authenticator: Pick<RequestAuthenticator, 'isVerified'>; origins: Origins },
 ): void {
+  const { config, authenticator, origins } = dependencies;
   const admission = new PacedAdmission();
   const headers = createHeaders(config);
   const receive = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
@@ -99,6 +99,7 @@ export function receiveRequests(
 export function sendResponses(app: FastifyInstance): void {
   app.decorateRequest('usage', null);
   app.decorateRequest('caller', null);
+  app.decorateRequest('context', null);
   app.addHook('onSend', (request, reply, payload, done) => {
     const { usage } = request;
     const bytes = typeof payload === 'string' ? payload.length : (usage?.streamedBytes ?? 0);

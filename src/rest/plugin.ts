@@ -18,6 +18,7 @@ import { sendJson } from '../auth/request-usage.ts';
 import { compileOperation } from '../graphql/engine/compile-operation.ts';
 import type { CompiledOperation } from '../graphql/engine/execution.ts';
 import { meteredFieldResolver } from '../graphql/engine/metered-field-resolver.ts';
+import type { LargeBodyParser } from '../http/bodies/large-bodies.ts';
 import type { LargeBodyForm } from '../http/bodies/large-body-form.ts';
 import { rejectOtherMethods } from '../http/method-not-allowed.ts';
 import { forbidden } from '../shared/errors.ts';
@@ -42,14 +43,12 @@ export async function registerRest(
     /** GraphQL operation of each, by root field. */
     documents: Map<string, DocumentNode>;
     authenticator: RequestAuthenticator;
-    acceptLargeBodies: (scope: FastifyInstance, form: LargeBodyForm) => void;
-    /** Address of the page that describes the operations. */
-    referencePage: string;
+    largeBodies: LargeBodyParser;
+    baseUrl: string;
   },
 ): Promise<void> {
-  const { schema, operations, documents, authenticator, acceptLargeBodies, referencePage } = dependencies;
+  const { schema, operations, documents, authenticator, largeBodies, baseUrl } = dependencies;
   const prevalidated = createPrevalidatedSchema(schema);
-  app.decorateRequest('context', null);
   const urls = new Set<string>();
   for (const operation of operations) {
     const url = operation.path.replace(/\{(\w+)\}/g, ':$1');
@@ -57,7 +56,7 @@ export async function registerRest(
     const steps = new RestSteps(operation, { schema, prevalidated, document, authenticator });
     const { onRequest, handler } = toRoute(steps);
     const { method, bodyLimit, deprecated } = operation;
-    const headers = deprecated && createDeprecationHeaders(deprecated, referencePage);
+    const headers = deprecated && createDeprecationHeaders(deprecated, `${baseUrl}/docs`);
     const hooks = headers ? [addHeaders(headers), onRequest] : onRequest;
     const config = { chargesShare: true, inputPrefix: '' };
     const register = (scope: FastifyInstance) =>
@@ -65,7 +64,7 @@ export async function registerRest(
     if (bodyLimit === undefined) register(app);
     else {
       await app.register(async (scope) => {
-        acceptLargeBodies(scope, steps.largeBodyForm);
+        largeBodies.install(scope, steps.largeBodyForm);
         register(scope);
       });
     }

@@ -33,7 +33,10 @@ const UPLOAD = '/builders/:builderId/attachments/upload';
 const BULK_UPLOAD = '/builders/:builderId/attachments/bulk-upload';
 
 /** Registers the multipart uploads (UPL-10, UPL-11). */
-export async function registerUploads(app: FastifyInstance, authenticator: RequestAuthenticator): Promise<void> {
+export async function registerUploads(
+  app: FastifyInstance,
+  { authenticator }: { authenticator: RequestAuthenticator },
+): Promise<void> {
   const uploadSteps: Omit<RequestSteps<AuthenticatedRequest, string, object>, 'execute'> = {
     authenticate: (request, reply) => authenticator.authenticate(request, reply),
     createContext: (request, authenticated) => createRestContext(authenticator, null, request, authenticated),

@@ -13,6 +13,7 @@ const LAYERS: readonly (readonly Module[])[] = [
         'src/service.ts',
         'src/start-tasks.ts',
         'src/app.ts',
+        'src/services.ts',
         'src/supervision/',
         'src/start-error.ts',
         'src/stopwatch.ts',

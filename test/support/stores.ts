@@ -37,7 +37,7 @@ export async function startStore(
   const storages = openWithClockBehind(0);
   const app = Fastify();
   installErrorHandler(app);
-  await registerStorage(app, storages, limits);
+  await registerStorage(app, { storages, ...limits });
   await app.listen({ port, host: '127.0.0.1' });
   const stop = async () => {
     await app.close();

@@ -12,7 +12,7 @@ import { getStaffScopes, requireStaffAction, type StaffAction } from '../../doma
 import type { AuditSource } from '../../domain/audit/record-audit.ts';
 import { formatError, toGraphqlError } from '../../graphql/server/errors.ts';
 import { registerGraphqlRoute } from '../../graphql/server/plugin.ts';
-import type { LargeBodyForm } from '../../http/bodies/large-body-form.ts';
+import type { LargeBodyParser } from '../../http/bodies/large-bodies.ts';
 import { rejectOtherMethods } from '../../http/method-not-allowed.ts';
 import type { FairShares } from '../../limits/fair-shares.ts';
 import { configurePages, registerPages } from '../../oauth/interaction/configure-pages.ts';
@@ -22,9 +22,10 @@ import { signIn } from '../../oauth/interaction/sign-in.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { ApiError, forbidden } from '../../shared/errors.ts';
 import { mapRegions, REGIONS, type RegionId } from '../../shared/regions.ts';
+import type { Storages } from '../../storage/storage.ts';
 import { ChangeFeed } from './attendance/change-feed.ts';
 import type { ConsoleContext, PasswordLinkSender } from './console-area.ts';
-import { registerConsoleFiles } from './files.ts';
+import { findConsoleFolder, registerConsoleFiles } from './files.ts';
 import { PersonalReads, RecordedReads } from './personal-reads.ts';
 import { endConsoleSession, findStaff } from './session/console-sessions.ts';
 import { SignInRequest } from './session/sign-in-request.ts';
@@ -42,21 +43,21 @@ interface ConsoleDependencies {
   shares: FairShares;
   baseUrl: string;
   passwordLinks: PasswordLinkSender;
-  publicError: Parameters<typeof registerGraphqlRoute>[1]['publicError'];
-  acceptLargeBodies: (scope: FastifyInstance, form: LargeBodyForm) => void;
+  largeBodies: LargeBodyParser;
+  storages: Storages;
   /** Charges one request to the address's rate limit; throws 429. */
   limitPageRequest: (request: FastifyRequest) => Promise<void>;
-  /** Origins of signed URLs of images. */
-  images: readonly string[];
-  /** Folder of the built files. */
-  folder: string;
 }
 
 /** Registers the sign-in page of staff users, `/console/graphql` and the console's files. */
 export async function registerConsole(app: FastifyInstance, dependencies: ConsoleDependencies): Promise<void> {
-  const { databases, clock } = dependencies;
+  const { databases, clock, storages, limitPageRequest } = dependencies;
   await registerSignIn(app, dependencies);
-  await registerConsoleFiles(app, dependencies);
+  await registerConsoleFiles(app, {
+    folder: findConsoleFolder(),
+    images: REGIONS.map((region) => new URL(storages[region].createDownloadUrl('logos/any')).origin),
+    limitPageRequest,
+  });
   await registerGraphqlRoute(app, {
     url: '/console/graphql',
     methods: ['POST'],
@@ -64,8 +65,7 @@ export async function registerConsole(app: FastifyInstance, dependencies: Consol
     suggestions: true,
     operations: [],
     schema: dependencies.schema,
-    publicError: dependencies.publicError,
-    acceptLargeBodies: dependencies.acceptLargeBodies,
+    largeBodies: dependencies.largeBodies,
     steps: createSteps(dependencies),
     executeQuery: new SharedReads().execute,
     plugins: [
@@ -75,7 +75,7 @@ export async function registerConsole(app: FastifyInstance, dependencies: Consol
     ],
   });
   // Otherwise the console's files would answer GET.
-  rejectOtherMethods(app, ['/console/graphql'], dependencies.limitPageRequest);
+  rejectOtherMethods(app, ['/console/graphql'], limitPageRequest);
 }
 
 async function registerSignIn(app: FastifyInstance, dependencies: ConsoleDependencies): Promise<void> {

@@ -8,9 +8,12 @@ import type { AuthenticatedRequest, RequestAuthenticator } from '../../auth/requ
 import type { RequestContext } from '../../auth/request-context.ts';
 import { type RequestSteps, toRoute } from '../../auth/request-pipeline.ts';
 import { sendJson } from '../../auth/request-usage.ts';
+import type { Config } from '../../config.ts';
 import { deferTextErrors, parseJsonText } from '../../http/bodies/json.ts';
-import type { LargeBodyForm } from '../../http/bodies/large-body-form.ts';
-import { type ApiError, invalidField } from '../../shared/errors.ts';
+import type { LargeBodyParser } from '../../http/bodies/large-bodies.ts';
+import { publicError } from '../../http/errors.ts';
+import { rejectOtherMethods } from '../../http/method-not-allowed.ts';
+import { invalidField } from '../../shared/errors.ts';
 import { tracing } from '../../shared/tracing.ts';
 import { meteredFieldResolver } from '../engine/metered-field-resolver.ts';
 import { limitDepth } from './depth.ts';
@@ -21,9 +24,7 @@ import { deferInputErrors } from './input.ts';
 import { createLandingPage, createLandingPageHeaders } from './landing-page.ts';
 import { LargeBodies } from './large-bodies.ts';
 import { type ExecuteQuery, operationSteps } from './operation-steps.ts';
-
-/** Returns the public error for one that occurs before GraphQL, such as a body that is too large, and logs its cause. */
-type PublicError = (thrown: FastifyError, request: FastifyRequest) => ApiError;
+import { registerSchemaDocument, SCHEMA_DOCUMENT_PATH } from './schema-document.ts';
 
 type RouteHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
@@ -37,8 +38,7 @@ interface GraphqlRoute<Authenticated extends AuthenticatedRequest> {
   suggestions: boolean;
   /** Operations that may have large bodies. */
   operations: readonly Operation[];
-  publicError: PublicError;
-  acceptLargeBodies: (scope: FastifyInstance, form: LargeBodyForm) => void;
+  largeBodies: LargeBodyParser;
   steps: Pick<RequestSteps<Authenticated, unknown, unknown>, 'authenticate' | 'createContext'>;
   config?: FastifyContextConfig;
   /** Whether queries of internal clients read from a standby. The console chooses by query, because people act on what it shows. */
@@ -52,17 +52,21 @@ interface GraphqlRoute<Authenticated extends AuthenticatedRequest> {
 /** Registers `/graphql`, with the authentication and rules of REST, and its page for browsers. */
 export async function registerGraphql(
   app: FastifyInstance,
-  dependencies: Pick<
-    GraphqlRoute<AuthenticatedRequest>,
-    'schema' | 'operations' | 'introspection' | 'publicError' | 'acceptLargeBodies'
-  > & { authenticator: RequestAuthenticator; production: boolean },
+  dependencies: Pick<GraphqlRoute<AuthenticatedRequest>, 'schema' | 'operations' | 'largeBodies'> & {
+    authenticator: RequestAuthenticator;
+    config: Config;
+  },
 ) {
-  const { authenticator, production, ...shared } = dependencies;
+  const { authenticator, config, schema, operations, largeBodies } = dependencies;
+  const { production, introspection } = config;
   await registerGraphqlRoute(app, {
     url: '/graphql',
     methods: ['GET', 'POST'],
     suggestions: !production,
-    ...shared,
+    schema,
+    operations,
+    introspection,
+    largeBodies,
     plugins: [createLandingPage(production)],
     config: { chargesShare: true },
     readsFromReplica: true,
@@ -75,6 +79,10 @@ export async function registerGraphql(
       createContext: (request, authenticated) => authenticator.createContext(request, authenticated),
     },
   });
+  registerSchemaDocument(app, { schema, authenticator, introspection });
+  rejectOtherMethods(app, ['/graphql', SCHEMA_DOCUMENT_PATH], (request, reply) =>
+    authenticator.authenticate(request, reply),
+  );
 }
 
 /** Registers a route that executes GraphQL operations. */
@@ -82,7 +90,7 @@ export async function registerGraphqlRoute<Authenticated extends AuthenticatedRe
   app: FastifyInstance,
   route: GraphqlRoute<Authenticated>,
 ): Promise<void> {
-  const { url, methods, schema, introspection, suggestions, publicError } = route;
+  const { url, methods, schema, introspection, suggestions } = route;
   const bodies = new LargeBodies(route.operations, app.initialConfig.bodyLimit!);
   const validationOptions = { hideSuggestions: !suggestions };
   const documentStore = new DocumentStore();
@@ -134,7 +142,7 @@ export async function registerGraphqlRoute<Authenticated extends AuthenticatedRe
     },
   });
   await app.register(async (scope) => {
-    route.acceptLargeBodies(scope, { kind: 'graphql' });
+    route.largeBodies.install(scope, { kind: 'graphql' });
     scope.route({
       method: methods,
       url,

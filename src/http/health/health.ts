@@ -24,9 +24,10 @@ interface ComponentState {
 }
 
 interface Dependencies {
+  config: Config;
   databases: Databases;
   storages: Storages;
-  isStopping?: () => boolean;
+  isStopping: () => boolean;
 }
 
 /**
@@ -36,11 +37,10 @@ interface Dependencies {
  * Callers with the metrics token receive the state of each component as well. The store is one of them; it does not make an instance
  * unready, because most operations do not need it.
  */
-export function registerHealth(
+export async function registerHealth(
   app: FastifyInstance,
-  config: Config,
-  { databases, storages, isStopping = () => false }: Dependencies,
-): void {
+  { config, databases, storages, isStopping }: Dependencies,
+): Promise<void> {
   const probeDatabase = shareProbes((region) => probe(() => queryState(databases[region])));
   const probeStore = shareProbes((region) =>
     probe(async () => {

@@ -1,7 +1,13 @@
-import type { Backlog } from '../../database/backlog.ts';
 import type { Databases } from '../../database/database.ts';
+import { uncompactedCounters } from '../../database/write/list-counters.ts';
+import { unnumberedEvents } from '../../domain/events/event-log.ts';
+import { pendingRenditions } from '../../domain/photos/renditions.ts';
+import { unusedUploads } from '../../domain/uploads/quota.ts';
+import { pendingDeliveries } from '../../domain/webhooks/deliveries.ts';
 import { REGIONS, type RegionId } from '../../shared/regions.ts';
 import { collectGauge, type Sample } from './collected.ts';
+
+const BACKLOGS = [unusedUploads, uncompactedCounters, unnumberedEvents, pendingDeliveries, pendingRenditions];
 
 /** Milliseconds for which the values of a backlog are kept: both of its metrics, and several readers, share a query. */
 const CACHE_MS = 5_000;
@@ -10,13 +16,13 @@ const CACHE_MS = 5_000;
 type Depth = [labels: { region: RegionId; backlog: string }, items: number, oldestSeconds: number];
 
 /** Registers depth and age of work that waits in the databases. A database that does not answer has no values. */
-export function observeBacklogs(databases: Databases, backlogs: readonly Backlog[]): void {
+export function observeBacklogs(databases: Databases): void {
   let cached: Promise<Depth[]> = Promise.resolve([]);
   let cachedAt = Number.NEGATIVE_INFINITY;
   const read = () => {
     if (performance.now() - cachedAt < CACHE_MS) return cached;
     cachedAt = performance.now();
-    cached = readDepths(databases, backlogs);
+    cached = readDepths(databases);
     return cached;
   };
   const common = { labelNames: ['region', 'backlog'], aggregator: 'max' } as const;
@@ -34,9 +40,9 @@ export function observeBacklogs(databases: Databases, backlogs: readonly Backlog
   });
 }
 
-async function readDepths(databases: Databases, backlogs: readonly Backlog[]): Promise<Depth[]> {
+async function readDepths(databases: Databases): Promise<Depth[]> {
   const reads = REGIONS.flatMap((region) =>
-    backlogs.map(async ({ name, statement }) => {
+    BACKLOGS.map(async ({ name, statement }) => {
       const rows = await databases[region].slowRunner.run(statement, []).catch(() => []);
       return rows.map(
         ([items, seconds]): Depth => [{ region, backlog: name }, Number(items), Math.max(0, Number(seconds ?? 0))],

@@ -4,9 +4,7 @@ import promClient, { AggregatorRegistry } from 'prom-client';
 import type { RateLimiter } from '../../auth/rate-limiter.ts';
 import type { Config } from '../../config.ts';
 import { isLoopback } from '../../config.ts';
-import type { Backlog } from '../../database/backlog.ts';
 import type { Databases } from '../../database/database.ts';
-import type { RequestLog } from '../../domain/request-log/request-log.ts';
 import type { FairShares } from '../../limits/fair-shares.ts';
 import { forbidden, unavailable } from '../../shared/errors.ts';
 import { hashSecret, isSecretOf } from '../../shared/secrets.ts';
@@ -17,17 +15,14 @@ import { observeBacklogs } from './backlogs.ts';
 import { observeDatabases } from './database.ts';
 import { primaryRegistry } from './jobs.ts';
 import { observeLimits, observeWork } from './limits.ts';
-import { countRequests } from './requests.ts';
 
 /**
  * Registers `/metrics` in the text format of Prometheus, with sums over all workers and the metrics of the process that runs the jobs. It
  * requires `METRICS_TOKEN`; only outside production and without a configured token may loopback addresses read it. In production a proxy
  * or another container may have such an address.
  */
-export function registerMetrics(app: FastifyInstance, config: Config, sources: MetricSources): void {
-  // The registry is global: another app of the process may have registered the same metrics.
-  promClient.register.clear();
-  promClient.collectDefaultMetrics();
+export async function registerMetrics(app: FastifyInstance, sources: MetricSources): Promise<void> {
+  const { config, databases, storages } = sources;
   app.get('/metrics', {
     onRequest: async (request) => requireMetricsAccess(request, config),
     handler: async (_request, reply) =>
@@ -36,22 +31,20 @@ export function registerMetrics(app: FastifyInstance, config: Config, sources: M
         .send(await (cluster.isWorker ? requestFromPrimary() : withPrimaryMetrics(promClient.register.metrics()))),
   });
   rejectOtherMethods(app, ['/metrics']);
-  countRequests(app, config, sources.requestLog);
-  observeDatabases(sources.databases);
-  observeLimits(sources.budgets, sources.shares);
-  observeWork(sources.bodies, sources.storages);
-  observeBacklogs(sources.databases, sources.backlogs);
+  observeDatabases(databases);
+  observeLimits(sources.rateLimiters, sources.shares);
+  observeWork(sources.largeBodies, storages);
+  observeBacklogs(databases);
 }
 
 /** What the metrics are read from. */
 interface MetricSources {
+  config: Config;
   databases: Databases;
   storages: Storages;
   shares: FairShares;
-  budgets: readonly RateLimiter[];
-  bodies: LargeBodyParser;
-  backlogs: readonly Backlog[];
-  requestLog: RequestLog;
+  rateLimiters: readonly RateLimiter[];
+  largeBodies: LargeBodyParser;
 }
 
 const withPrimaryMetrics = async (metrics: Promise<string>) => `${await metrics}\n${await primaryRegistry.metrics()}`;

@@ -16,7 +16,13 @@ const MAX_INTEGRATORS = 200;
  * Adds the hook that counts every request once its response has been sent: in the metrics by route, GraphQL operation and integrator, and with the
  * reason of its rejection in the request log (CON-10). It logs a line for each request, and one for each failure.
  */
-export function countRequests(app: FastifyInstance, config: Config, requestLog: RequestLog): void {
+export function countRequests(
+  app: FastifyInstance,
+  { config, requestLog }: { config: Config; requestLog: RequestLog },
+): void {
+  // The registry is global: another app of the process may have registered the same metrics.
+  promClient.register.clear();
+  promClient.collectDefaultMetrics();
   const operations = new DurationCounts(MAX_OPERATIONS);
   const integrators = new DurationCounts(MAX_INTEGRATORS);
   const durations = new promClient.Histogram({

@@ -13,6 +13,7 @@ import { isRenditionKey } from '../../storage/keys.ts';
 import { MAX_ATTACHMENT_BYTES, type Storage, type Storages } from '../../storage/storage.ts';
 import { type SignedUrlClaims, STORAGE_PATH } from '../../storage/url-signer.ts';
 import { hashBody, matchesTag } from '../documents/static-document.ts';
+import { rejectOtherMethods } from '../method-not-allowed.ts';
 import { holdUntilClosed } from './hold-until-closed.ts';
 import { paceDownload } from './paced-download.ts';
 import { MIN_COST, UploadRoom } from './upload-room.ts';
@@ -20,14 +21,16 @@ import { MIN_COST, UploadRoom } from './upload-room.ts';
 /** Media types that browsers may display; they save all others. */
 const INLINE_TYPES = /^(image\/(jpeg|png|webp|gif|heic|heif)|application\/pdf)$/;
 
-export const STORAGE_ROUTE = `${STORAGE_PATH}/:region/*`;
+const STORAGE_ROUTE = `${STORAGE_PATH}/:region/*`;
 
 /** Limits of requests to signed URLs, per share. */
 export interface SignedUrlLimits {
   shares: FairShares;
   /** Rate limit of uploads; absent for none. */
-  requests?: RateLimiter;
+  limits?: RateLimiter;
   databases?: Databases;
+  /** Charges a request of another method to the rate limit of its address. */
+  limitPageRequest?: (request: FastifyRequest) => Promise<void>;
 }
 
 const CORS = {
@@ -43,8 +46,7 @@ const CORS = {
  */
 export async function registerStorage(
   app: FastifyInstance,
-  storages: Storages,
-  limits: SignedUrlLimits,
+  { storages, ...limits }: SignedUrlLimits & { storages: Storages },
 ): Promise<void> {
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -60,6 +62,7 @@ export async function registerStorage(
     scope.get(url, { exposeHeadRoute: false, onRequest }, (request, reply) => send(storages, limits, request, reply));
     scope.head(url, { onRequest }, (request, reply) => send(storages, limits, request, reply));
   });
+  rejectOtherMethods(app, [STORAGE_ROUTE], limits.limitPageRequest);
 }
 
 /** Returns the storage and grant of a signed URL; throws 403 where it is invalid. */
@@ -83,7 +86,7 @@ async function admitUpload(
   const [, grant] = requireGrant(storages, 'PUT', request);
   const { contentType, size, region } = grant;
   const shareKey = toShareKey(grant, request);
-  if (limits.requests) await limits.requests.take(limits.databases![region], `upload:${shareKey}`, null);
+  if (limits.limits) await limits.limits.take(limits.databases![region], `upload:${shareKey}`, null);
   if (request.headers['content-type'] !== contentType) throw invalidField('Content-Type', `must be ${contentType}`);
   if (request.headers['content-length'] !== String(size)) throw invalidField('Content-Length', `must be ${size}`);
   await new UploadRoom(limits.shares.transfers, shareKey, reply).reserve(size!);
