@@ -19,6 +19,8 @@ export function createService(limits: ConcurrencyLimits): FastifyInstance {
       'X-Service-Api-Version': 'v1',
       'X-Content-Type-Options': 'nosniff',
       'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+      'Cross-Origin-Opener-Policy': 'same-origin',
+      'Permissions-Policy': 'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()',
       'Referrer-Policy': 'no-referrer',
       'Cache-Control': 'no-store',
       'Strict-Transport-Security': 'max-age=31536000; includeSubDomains',

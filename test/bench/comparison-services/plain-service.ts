@@ -40,7 +40,7 @@ const limits = createPlainLimits();
 const authorizer = new RequestAuthorizer(
   {
     async authenticate(token, region) {
-      const claims = await verifyAccessToken(token);
+      const claims = await verifyAccessToken(token, region);
       const access = claims && (await loadAccess(region, claims));
       return access ? { claims: claims!, access } : null;
     },
@@ -57,8 +57,8 @@ registerPlainReads(app, authorizer);
 registerPlainSignOns(app, authorizer, limits);
 registerPlainPhotoReports(app, authorizer, limits);
 countUsage(app, (region, values) => pools[region].query({ ...ADD_COUNTS, values }));
-registerTokenRoute(app, async (clientId, regions) => {
-  const queries = regions.map((region) => pools[region].query({ ...FIND_CLIENT, values: [clientId] }));
-  return (await Promise.all(queries)).flatMap(({ rows }) => rows)[0];
+registerTokenRoute(app, async (clientId, region) => {
+  const { rows } = await pools[region].query({ ...FIND_CLIENT, values: [clientId] });
+  return rows[0];
 });
 await listen(app);

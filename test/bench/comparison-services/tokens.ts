@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { createHash, createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, hkdfSync, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { jwtVerify, SignJWT } from 'jose';
@@ -11,21 +11,25 @@ import type { TokenBody } from './request-bodies.ts';
 const BASE_URL = process.env.BASE_URL!;
 const LIFETIME_SECONDS = 3600;
 
-const hmac = { name: 'HMAC', hash: 'SHA-256' };
 const keyBytes = Buffer.from(process.env.TOKEN_KEY!, 'base64url');
 const keyId = createHmac('sha256', keyBytes).update('access token key id v1').digest('base64url').slice(0, 11);
-// jose would import the bytes again for every token.
-const tokenKey = await crypto.subtle.importKey('raw', keyBytes, hmac, false, ['sign', 'verify']);
+const tokenKeys = { au1: await importKey('au1'), us1: await importKey('us1') };
 
-/** Returns the claims of a valid access token; null where it is invalid or expired. */
-export async function verifyAccessToken(token: string): Promise<Claims | null> {
+/** Returns the key of a region's tokens. jose would import the bytes again for every token. */
+function importKey(region: Region): Promise<CryptoKey> {
+  const bytes = hkdfSync('sha256', keyBytes, '', `access tokens ${region} v1`, 32);
+  return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']);
+}
+
+/** Returns the claims of a token that is valid in the region; null where it is invalid or expired. */
+export async function verifyAccessToken(token: string, region: Region): Promise<Claims | null> {
   const options = {
     algorithms: ['HS256'],
     issuer: BASE_URL,
     audience: BASE_URL,
     requiredClaims: ['sub', 'client_id', 'scope', 'jti', 'iat', 'exp'],
   };
-  return jwtVerify<Claims>(token, tokenKey, options).then(
+  return jwtVerify<Claims>(token, tokenKeys[region], options).then(
     ({ payload }) => payload,
     () => null,
   );
@@ -42,7 +46,7 @@ interface StoredClient {
 /** Registers `POST /oauth/token` with the grant that is measured: client credentials in a JSON body. */
 export function registerTokenRoute(
   app: FastifyInstance,
-  findClient: (clientId: string, regions: readonly Region[]) => Promise<StoredClient | undefined>,
+  findClient: (clientId: string, region: Region) => Promise<StoredClient | undefined>,
 ): void {
   app.register(async (scope) => {
     scope.removeContentTypeParser('application/json');
@@ -61,7 +65,7 @@ export function registerTokenRoute(
 async function issueToken(
   body: TokenBody,
   headers: IncomingHttpHeaders,
-  findClient: (clientId: string, regions: readonly Region[]) => Promise<StoredClient | undefined>,
+  findClient: (clientId: string, region: Region) => Promise<StoredClient | undefined>,
 ) {
   const grantType = requireParameter(body, 'grant_type');
   // A client is stored in one region. Without the header, the region is unknown.
@@ -73,7 +77,11 @@ async function issueToken(
   if (clientId === undefined) {
     throw oauthError(401, 'invalid_client', 'The client must authenticate: client_id is missing.');
   }
-  const client = await findClient(clientId, region === undefined ? REGIONS : [region]);
+  const clients = await Promise.all(
+    (region === undefined ? REGIONS : [region]).map(async (id) => ({ id, client: await findClient(clientId, id) })),
+  );
+  const found = clients.find(({ client }) => client !== undefined);
+  const client = found?.client;
   const digest = createHash('sha256')
     .update(body.client_secret ?? '')
     .digest();
@@ -91,13 +99,13 @@ async function issueToken(
   const scope = parseScopes(requireParameter(body, 'scope'), client);
   const issuedAt = Math.floor(Date.now() / 1000);
   const access_token = await new SignJWT({ sub: clientId, client_id: clientId, scope })
-    .setProtectedHeader({ alg: 'HS256', typ: 'JWT', kid: keyId })
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT', kid: `${found!.id}.${keyId}` })
     .setIssuer(BASE_URL)
     .setAudience(BASE_URL)
     .setJti(randomUUID())
     .setIssuedAt(issuedAt)
     .setExpirationTime(issuedAt + LIFETIME_SECONDS)
-    .sign(tokenKey);
+    .sign(tokenKeys[found!.id]);
   return { access_token, token_type: 'Bearer', expires_in: LIFETIME_SECONDS, expires: LIFETIME_SECONDS, scope };
 }
 

@@ -60,7 +60,7 @@ const authorizer = new RequestAuthorizer(
       const now = Date.now();
       let cached = tokenCache.get(cacheKey);
       if (!cached || now - cached.checkedAt >= ACCESS_CACHE_MS) {
-        const claims = cached?.claims ?? (await verifyAccessToken(token));
+        const claims = cached?.claims ?? (await verifyAccessToken(token, region));
         if (!claims) return null;
         cached = { claims, checkedAt: now, access: loadAccess(region, claims) };
         tokenCache.set(cacheKey, cached);
@@ -79,8 +79,8 @@ const app = createService(limits);
 registerTunedReads(app, authorizer, runners);
 registerTunedWrites(app, authorizer, writers, limits);
 countUsage(app, (region, values) => runners[region].run(ADD_COUNTS, values));
-registerTokenRoute(app, async (clientId, regions) => {
-  const [row] = (await Promise.all(regions.map((region) => runners[region].run(FIND_CLIENT, [clientId])))).flat();
+registerTokenRoute(app, async (clientId, region) => {
+  const [row] = await runners[region].run(FIND_CLIENT, [clientId]);
   if (!row) return undefined;
   const [type, grants, scopes, digests] = row;
   return { type: type!, grants: JSON.parse(grants!), scopes: JSON.parse(scopes!), digests: JSON.parse(digests!) };
