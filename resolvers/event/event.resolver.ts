@@ -14,7 +14,6 @@ import {
   readLogPage,
 } from '../../src/domain/events/event-log.ts';
 import { toPublicEvent } from '../../src/domain/events/event-types.ts';
-import { selectLogDatabase } from '../../src/domain/events/log-history.ts';
 import { EVENT_PAGE_COST } from '../../src/limits/response-meter.ts';
 import { invalidField } from '../../src/shared/errors.ts';
 import { EventCursor, EventLimit, EventType, EventWait, MAX_EVENTS } from './event.scalars.ts';
@@ -48,7 +47,7 @@ export class EventResolver {
     @Ctx() context: RequestContext,
   ): Promise<EventPage> {
     const { region, caller } = context;
-    // The end of the log of a standby may be before the cursor of a page from the primary.
+    // The log of a standby may end before the cursor.
     const database = context.database.primary;
     if (wait && !context.canWait) throw invalidField('wait', 'must be 0 in GraphQL: wait in REST');
     context.meter.readCost += EVENT_PAGE_COST;
@@ -57,15 +56,12 @@ export class EventResolver {
     const position = after == null ? head : decodeEventCursor(region, head, after);
     const selection = { types: types ?? null, builderIds: builderId == null ? null : [builderId] };
     const count = limit ?? MAX_EVENTS;
-    const source = selectLogDatabase(database, head, position);
-    const read = (reader: Database, after: LogPosition, reading: Caller) =>
-      readVisibleEvents(reader, after, count, { caller: reading, selection, refreshCaller: context.refreshCaller });
-    let page = await read(source, position, caller);
-    // A standby may not have the last events yet.
-    if (source !== database) page = { ...page, hasMore: page.hasMore || page.next.number < head.number };
+    const read = (after: LogPosition, reading: Caller) =>
+      readVisibleEvents(database, after, count, { caller: reading, selection, refreshCaller: context.refreshCaller });
+    let page = await read(position, caller);
     if (wait && page.events.length === 0 && !page.hasMore) {
       const found = await context.waitForEvents(page.next, selection, wait * 1000);
-      if (found.hasEvents) page = await read(database, found.position, found.caller);
+      if (found.hasEvents) page = await read(found.position, found.caller);
       else page = { events: [], next: found.position, hasMore: false };
     }
     const meta = { nextCursor: encodeEventCursor(region, head, page.next), hasMore: page.hasMore };

@@ -105,7 +105,7 @@ const SETTINGS = {
   DATABASE_URL_US1_OWNER: secret('DATABASE_URL_US1', 'The same for region `us1`.', parsePostgresUrl),
   DATABASE_URL_AU1_REPLICAS: secret(
     'none',
-    'Standbys of region `au1`, with commas between their addresses. Internal queries, exports and old events are read from them.',
+    'Standbys of region `au1`, with commas between their addresses. Internal queries are read from them.',
     parseReplicas,
   ),
   DATABASE_URL_US1_REPLICAS: secret('none', 'The same for region `us1`.', parseReplicas),

@@ -9,21 +9,15 @@ export class DataTransferError extends OperatorError {
   override name = 'DataTransferError';
 }
 
-/**
- * Runs the work in a transaction on a new connection. Commits if the result has `commit: true`, and rolls back otherwise.
- *
- * @param prepare runs on the connection before the transaction
- */
+/** Runs the work in a transaction on a new connection. Commits if the result has `commit: true`, and rolls back otherwise. */
 export async function withTransaction<T extends { commit: boolean }>(
   url: string,
   begin: string,
   work: (client: pg.Client) => Promise<T>,
-  prepare?: (client: pg.Client) => Promise<void>,
 ): Promise<T> {
   const client = await connectWithSettings(url, DIRECT_SETTINGS, { connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   let ending = false;
   try {
-    await prepare?.(client);
     await client.query(begin);
     const result = await work(client);
     ending = true;

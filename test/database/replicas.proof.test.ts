@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -164,78 +163,12 @@ describe('a standby', () => {
     databases.au1.fork().execute(`update project set name = name || '.' where id = (select min(id) from project)`);
   const renameBuilders = (name: string) =>
     servers.executeOnPrimary('au1', (client) => client.query('update builder set name = $1', [name]));
-  let exports = 0;
-  /** Returns a new folder, because an export needs an empty one. */
-  const nextFolder = () => join(folder, `export${++exports}`);
-  const exportedBuilders = () => readFile(join(folder, `export${exports}`, 'builders.ndjson'), 'utf8');
-
-  it('is what an export reads, with everything that was committed before', async () => {
-    const { metadata, replicas } = databases.au1;
-    const unreachable = { metadata, replicas, url: 'postgresql://u:p@127.0.0.1:1/none' };
-    for (const name of ['one', 'two', 'three']) {
-      await renameBuilders(name);
-      await exportFolder(unreachable, nextFolder());
-      expect(await exportedBuilders()).toContain(JSON.stringify(name));
-    }
-  });
-
-  it('is not what an export reads while it does not catch up', async () => {
-    await executeOnStandby('select pg_wal_replay_pause()');
-    try {
-      await renameBuilders('later');
-      await exportFolder(databases.au1, nextFolder());
-    } finally {
-      await executeOnStandby('select pg_wal_replay_resume()');
-    }
-    expect(await exportedBuilders()).toContain('"later"');
-  });
-
-  /** Exports as if the wait for the standby had succeeded, whatever its state is now. */
-  const exportAfterWait = (position: number, options = {}) => {
-    const { metadata, url, replicas } = databases.au1;
-    const found = { value: async () => ({ replica: replicas!.replicas[0], position }) };
-    return exportFolder(
-      { metadata, url, replicas: Object.create(replicas, { findCurrent: found }) },
-      nextFolder(),
-      options,
-    );
-  };
-
-  it('is not what an export reads where its own connection finds the standby behind', async () => {
+  it('is not what an export reads, which has everything that was committed before', async () => {
     await withPausedReplay(async () => {
-      await renameBuilders('behind');
-      await exportAfterWait(Number.MAX_SAFE_INTEGER);
-      expect(await exportedBuilders()).toContain('"behind"');
+      await renameBuilders('later');
+      await exportFolder(databases.au1, join(folder, 'export'));
     });
-  });
-
-  it('is not what an export reads when it accepts connections and answers nothing', async () => {
-    await servers.signalStandby(0, 'SIGSTOP');
-    try {
-      await renameBuilders('silent');
-      await exportAfterWait(0);
-      expect(await exportedBuilders()).toContain('"silent"');
-    } finally {
-      await servers.signalStandby(0, 'SIGCONT');
-    }
-  });
-
-  it('is left by an export during which it stalls', async () => {
-    const { rows } = await executeOnStandby(`select pg_read_file('postmaster.pid')::text as text`);
-    const pid = Number.parseInt(rows[0].text, 10);
-    const seen: string[] = [];
-    const onProgress = (file: string, count: number) => {
-      // Without a delay, so that the server is stopped before the next statement of the export.
-      if (seen.push(`${file} ${count}`) === 1)
-        execFileSync('bash', ['-c', `kill -STOP ${pid} $(ps -o pid= --ppid ${pid})`]);
-    };
-    try {
-      await exportAfterWait(0, { onProgress });
-    } finally {
-      await servers.signalStandby(0, 'SIGCONT');
-    }
-    // Its first rows are written again, from the primary.
-    expect(seen.filter((each) => each === seen[0])).toHaveLength(2);
+    expect(await readFile(join(folder, 'export', 'builders.ndjson'), 'utf8')).toContain('"later"');
   });
 
   it('is not what the export of a person reads, which shows what was erased a moment before', async () => {
@@ -314,112 +247,6 @@ describe('the primary', () => {
     const [[count, port]] = (await reading) as [string[]];
     expect([count, Number(port) === standbyPort()]).toEqual(['500', false]);
     expect(countsOf(databases.au1.replicas!.replicas[0]!.name).failed).toBe(failedBefore + 1);
-  });
-});
-
-describe('GET /events with a cursor from before the last minute', () => {
-  const [SECOND_MS, MINUTE_MS] = [1_000, 60_000];
-  let after: string;
-  let timesheets: string[];
-
-  const readEvents = async (cursor?: string) => {
-    const url = cursor ? `/events?after=${cursor}&types=timesheet.updated` : '/events';
-    const response = await app.inject({ url, headers: await createAuthorization('A') });
-    expect(response.statusCode, response.body).toBe(200);
-    return response.json() as { data: { resource: { id: string } }[]; meta: { nextCursor: string } };
-  };
-  const expectOldEvents = async () =>
-    expect((await readEvents(after)).data.map(({ resource }) => resource.id).toSorted()).toEqual(timesheets);
-  const standby = () => databases.au1.replicas!.replicas[0]!.name;
-  beforeAll(async () => {
-    await numberPendingEvents(databases.au1);
-    after = (await readEvents()).meta.nextCursor;
-    const rows = await databases.au1
-      .fork()
-      .execute<{ id: string }[]>(
-        `update timesheet set hours = hours where builder_id = any(string_to_array(?, ',')) returning id`,
-        [demo.clients.find(({ name }) => name === 'A')!.builderIds.join()],
-      );
-    timesheets = rows.map(({ id }) => id).toSorted();
-    await numberPendingEvents(databases.au1);
-    // The process records the head of the log at most once a second; a minute passes.
-    const now = performance.now.bind(performance);
-    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + SECOND_MS);
-    await readEvents();
-    clock.mockImplementation(() => now() + SECOND_MS + MINUTE_MS);
-  });
-
-  afterAll(() => vi.restoreAllMocks());
-
-  it('is answered from the standby', async () => {
-    const before = countsOf(standby()).ok;
-    await expectOldEvents();
-    expect(countsOf(standby()).ok).toBeGreaterThan(before);
-  });
-
-  it('is answered from the primary for a cursor of now', async () => {
-    const { nextCursor } = (await readEvents()).meta;
-    const before = countsOf(standby()).ok;
-    expect((await readEvents(nextCursor)).data).toEqual([]);
-    expect(countsOf(standby()).ok).toBe(before);
-  });
-
-  it('is answered by the primary while the standby lags', async () => {
-    await executeOnStandby('select pg_wal_replay_pause()');
-    try {
-      await servers.executeOnPrimary('au1', (client) => client.query('update proof_row set id = id'));
-      await waitForUse(false);
-      const before = countsOf(standby()).ok;
-      await expectOldEvents();
-      expect(countsOf(standby()).ok).toBe(before);
-    } finally {
-      await executeOnStandby('select pg_wal_replay_resume()');
-    }
-  });
-
-  it('is answered by the primary while the standby stalls', async () => {
-    const before = countsOf(standby()).failed;
-    await servers.signalStandby(0, 'SIGSTOP');
-    try {
-      await expectOldEvents();
-      expect(countsOf(standby()).failed).toBe(before + 1);
-    } finally {
-      await servers.signalStandby(0, 'SIGCONT');
-    }
-  });
-
-  it('is answered by the primary when the standby cancels the query', async () => {
-    const before = countsOf(standby()).failed;
-    const waiting = `select pid from pg_stat_activity where datname = 'au1' and wait_event_type = 'Lock'`;
-    let response: Promise<void> | undefined;
-    try {
-      await servers.executeOnPrimary('au1', async (client) => {
-        await client.query('begin; lock table event in access exclusive mode');
-        await client.query('select pg_switch_wal()');
-        await vi.waitFor(
-          async () =>
-            expect(
-              (await executeOnStandby(`select from pg_locks where mode = 'AccessExclusiveLock'`)).rowCount,
-            ).toBeGreaterThan(0),
-          { timeout: 10_000 },
-        );
-        // The standby keeps the lock when the primary has released it.
-        await executeOnStandby('select pg_wal_replay_pause()');
-        await vi.waitFor(async () =>
-          expect((await executeOnStandby('select pg_get_wal_replay_pause_state() as state')).rows).toEqual([
-            { state: 'paused' },
-          ]),
-        );
-        await client.query('rollback');
-      });
-      response = expectOldEvents();
-      await vi.waitFor(async () => expect((await executeOnStandby(waiting)).rowCount).toBe(1), { timeout: 10_000 });
-      await executeOnStandby(`select pg_cancel_backend(pid) from (${waiting}) waiting`);
-      await response;
-      expect(countsOf(standby()).failed).toBe(before + 1);
-    } finally {
-      await executeOnStandby('select pg_wal_replay_resume()');
-    }
   });
 });
 

@@ -3,7 +3,6 @@ import { InvalidValue, parseReplicas } from '../../src/config/parsers.ts';
 import { Database } from '../../src/database/database.ts';
 import type { StatementRunner } from '../../src/database/pool/statement-runner.ts';
 import { MAX_LAG_MS, ReplicaSet } from '../../src/database/replicas/replica-set.ts';
-import { LogHistory } from '../../src/domain/events/log-history.ts';
 import { createDatabase } from '../setup/database.ts';
 import { freePort } from '../support/ports.ts';
 
@@ -36,7 +35,6 @@ describe('a read that a standby may answer', () => {
   ])('is answered by the primary when the server %s', async (_, urlOf) => {
     const database = new Database('au1', createdDatabase.url, undefined, [await urlOf()]);
     try {
-      expect(await database.replicas!.findCurrent()).toBeNull();
       const limited = database.withLimits(database.limits!).onReplica();
       expect(await limited.runner.run(ONE, [1])).toEqual([['a']]);
       expect(await limited.slowRunner.run(ONE, [1])).toEqual([['a']]);
@@ -120,20 +118,5 @@ describe('a standby', () => {
         ],
       ),
     ).toEqual([true, false, true]);
-  });
-});
-
-describe('the age of a position in the log', () => {
-  it('is known once the process has seen the log for a minute', () => {
-    const history = new LogHistory();
-    history.add({ number: 10 }, 0);
-    expect(history.isOld({ number: 1 }, 59_999)).toBe(false);
-    expect(history.isOld({ number: 1 }, 60_000)).toBe(true);
-  });
-
-  it('is that of the next event', () => {
-    const history = new LogHistory();
-    for (let second = 0; second <= 100; second++) history.add({ number: second }, second * 1_000);
-    expect([39, 40, 41].map((number) => history.isOld({ number }, 100_000))).toEqual([true, false, false]);
   });
 });

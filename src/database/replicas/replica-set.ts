@@ -13,9 +13,6 @@ const EQUAL_LAG_MS = 1_000;
 /** Pause after which the lags are measured again. */
 const INTERVAL_MS = 500;
 
-/** Pause after which a standby that is not current is measured again. */
-const CATCH_UP_MS = 50;
-
 const PRIMARY_POSITION: Statement = {
   name: 'replica.primary_position',
   text: `select pg_current_wal_lsn() - '0/0'::pg_lsn, left(pg_walfile_name(pg_current_wal_lsn()), 8)`,
@@ -24,12 +21,6 @@ const PRIMARY_POSITION: Statement = {
 /** Where the primary's log was at a time of this process's clock. */
 interface Sample {
   at: number;
-  position: number;
-}
-
-/** A standby that had applied the log up to the position, in bytes. */
-export interface CurrentReplica {
-  replica: Replica;
   position: number;
 }
 
@@ -85,29 +76,12 @@ export class ReplicaSet {
     return equal[this.#next]!;
   }
 
-  /**
-   * Returns a standby that has applied everything that was committed before the call, for which it waits up to the maximum lag; null where
-   * none does. For programs that read once, and may follow a command of the same operator. They check the position on their own connection.
-   */
-  async findCurrent(): Promise<CurrentReplica | null> {
-    const began = performance.now();
-    const position = await this.#addSample();
-    if (position === null) return null;
-    for (;;) {
-      const now = await this.measure();
-      const replica = this.replicas.find(({ lagMs }) => now - lagMs >= began);
-      if (replica) return { replica, position };
-      if (now - began > MAX_LAG_MS || this.replicas.every(({ lagMs }) => lagMs > MAX_LAG_MS)) return null;
-      await sleep(CATCH_UP_MS);
-    }
-  }
-
   startMeasuring(): void {
     this.#measuring ??= this.#measureRepeatedly();
   }
 
-  /** Measures the lag of every standby, and returns when. Rejects the reads of those that have become unusable. */
-  async measure(): Promise<number> {
+  /** Measures the lag of every standby, and rejects the reads of those that have become unusable. */
+  async measure(): Promise<void> {
     await this.#addSample();
     const positions = await Promise.all(this.replicas.map((replica) => replica.readPosition()));
     // After the standbys: one that is ahead of its primary has changes that a promotion has lost.
@@ -127,7 +101,6 @@ export class ReplicaSet {
       replica.lagMs = sample ? now - sample.at : Number.POSITIVE_INFINITY;
       if (replica.lagMs > MAX_LAG_MS) replica.rejectReads();
     }
-    return now;
   }
 
   async close(): Promise<void> {
