@@ -5,7 +5,7 @@ import { listPersonalTables, quote } from '../domain/privacy/personal-tables.ts'
 import type { Folder } from '../shared/folder.ts';
 import { type FileDefinition, fileDefinitions } from './file-definitions.ts';
 import { createFileMappings, type FileMapping } from './file-mapping.ts';
-import { LineSplitter } from './line-splitter.ts';
+import { type Row, readRows } from './read-lines.ts';
 import { toJoinCondition } from './statements.ts';
 
 /** Files whose records no single builder owns. */
@@ -74,7 +74,7 @@ export async function createLeftOutPredicate(
   metadata: MetadataStorage,
   folder: Folder,
   builderId: string,
-): Promise<(definition: FileDefinition, row: Record<string, unknown>) => boolean> {
+): Promise<(definition: FileDefinition, row: Row) => boolean> {
   const named = await findNamedIds(createFileMappings(metadata, fileDefinitions), folder, builderId);
   return ({ id: kind }, row) =>
     kind === 'user' ? !named.has(row.id as string) : (kind === 'builder' ? row.id : row.builderId) !== builderId;
@@ -91,25 +91,10 @@ async function findNamedIds(
     const fields = references.flatMap(({ column, parent }) => (SHARED.includes(parent.file) ? [column.field] : []));
     const source = builder && fields.length > 0 ? await folder.openFile(file) : null;
     if (!source) continue;
-    const splitter = new LineSplitter({
-      line(bytes) {
-        const row = parseRow(bytes.toString());
-        if (row[builder!.field] !== builderId) return;
-        for (const field of fields) if (typeof row[field] === 'string') named.add(row[field]);
-      },
-      onOverlongLine: () => undefined,
+    await readRows(source.createReadStream(), (row) => {
+      if (row[builder!.field] !== builderId) return;
+      for (const field of fields) if (typeof row[field] === 'string') named.add(row[field]);
     });
-    for await (const chunk of source.createReadStream()) splitter.push(chunk);
-    splitter.end();
   }
   return named;
-}
-
-/** Returns the fields of a line; none for a line that is no JSON object. */
-export function parseRow(line: string): Record<string, unknown> {
-  try {
-    return (JSON.parse(line) ?? {}) as Record<string, unknown>;
-  } catch {
-    return {};
-  }
 }

@@ -2,39 +2,27 @@ import type { EntityClass } from '@mikro-orm/core';
 import { AuditEntry } from '../../entities/audit-entry.entity.ts';
 import { Builder } from '../../entities/builder.entity.ts';
 import { Contact } from '../../entities/contact.entity.ts';
-import { CostCode } from '../../entities/cost-code.entity.ts';
-import { Defect } from '../../entities/defect.entity.ts';
 import { Erasure } from '../../entities/erasure.entity.ts';
 import { entities } from '../../entities/index.ts';
 import { Induction } from '../../entities/induction.entity.ts';
 import { InductionAnswer } from '../../entities/induction-answer.type.ts';
 import { Insurance } from '../../entities/insurance.entity.ts';
 import { Integrator } from '../../entities/integrator.entity.ts';
-import { Location } from '../../entities/location.entity.ts';
 import { Meeting } from '../../entities/meeting.entity.ts';
-import { MeetingNote } from '../../entities/meeting-note.entity.ts';
-import { MeetingTemplate } from '../../entities/meeting-template.entity.ts';
 import { Membership } from '../../entities/membership.entity.ts';
 import { Photo } from '../../entities/photo.entity.ts';
 import { PhotoFolder } from '../../entities/photo-folder.entity.ts';
 import { PhotoReport } from '../../entities/photo-report.entity.ts';
 import { PhotoReportPage } from '../../entities/photo-report-page.entity.ts';
-import { Prequalification } from '../../entities/prequalification.entity.ts';
-import { Profile } from '../../entities/profile.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
 import { SignOnConflict } from '../../entities/sign-on-conflict.entity.ts';
-import { SignOnEvent } from '../../entities/sign-on-event.entity.ts';
-import { SignOnVisit } from '../../entities/sign-on-visit.entity.ts';
 import { SiteAccess } from '../../entities/site-access.entity.ts';
 import { Subcontractor } from '../../entities/subcontractor.entity.ts';
 import { SubcontractorProject } from '../../entities/subcontractor-project.entity.ts';
 import { SwmsDocument } from '../../entities/swms-document.entity.ts';
-import { TimeType } from '../../entities/time-type.entity.ts';
-import { Timesheet } from '../../entities/timesheet.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { WebhookDelivery } from '../../entities/webhook-delivery.entity.ts';
 import { WebhookEndpoint } from '../../entities/webhook-endpoint.entity.ts';
-import { Worker } from '../../entities/worker.entity.ts';
 import { SubcontractorStatus } from '../../schema/enums.ts';
 import { findIdKind, type IdKind } from '../../schema/ids.ts';
 import type { FieldError } from '../shared/errors.ts';
@@ -101,22 +89,11 @@ const templateResponse = () =>
   });
 const noteBlocks = () => list(object({ noteId: text, start: integer, text }));
 
-/**
- * Files that need more than their name, entity and kind of id, and those whose place in the order matters: parents come before children. The
- * others follow in `defaultFiles`. Integrators are included, because the next sync would otherwise create the events, meetings and notes of an
- * integrator again. Credentials are not transferred.
- */
-const declaredFiles: FileDefinition[] = [
+/** What files need beyond their name, kind of id and columns. An entity without an identifier is transferred only if it is declared here. */
+const declarations: (Partial<FileDefinition> & Pick<FileDefinition, 'entity'>)[] = [
+  { entity: Integrator, fieldTypes: { deepLinkSchemes: () => list(deepLinkScheme) } },
   {
-    file: 'integrators',
-    entity: Integrator,
-    id: 'integrator',
-    fieldTypes: { deepLinkSchemes: () => list(deepLinkScheme) },
-  },
-  {
-    file: 'builders',
     entity: Builder,
-    id: 'builder',
     storageKeys: { logoKey: 'logos' },
     fieldTypes: { logoUrl: () => httpsUrl },
     descriptions: {
@@ -125,9 +102,7 @@ const declaredFiles: FileDefinition[] = [
     },
   },
   {
-    file: 'users',
     entity: User,
-    id: 'user',
     secretFields: ['passwordHash', 'staffRole'],
     exported: 'staff_role is null',
     keptFields: ['disabledAt'],
@@ -135,11 +110,9 @@ const declaredFiles: FileDefinition[] = [
     storageKeys: { pictureKey: 'pictures' },
     fieldTypes: { email: () => emailAddress },
   },
-  { file: 'memberships', entity: Membership },
-  { file: 'projects', entity: Project, id: 'project' },
-  { file: 'subcontractors', entity: Subcontractor, id: 'subcontractor', fieldTypes: { abn: () => digits } },
+  { entity: Membership },
+  { entity: Subcontractor, fieldTypes: { abn: () => digits } },
   {
-    file: 'subcontractor-projects',
     entity: SubcontractorProject,
     fieldTypes: { statuses: () => list(createEnumType(Object.values(SubcontractorStatus))) },
   },
@@ -150,37 +123,13 @@ const declaredFiles: FileDefinition[] = [
     storageKeys: { documentKey: 'documents' },
     fieldTypes: { url: () => httpsUrl },
   },
-  { file: 'prequalifications', entity: Prequalification, id: 'prequalification' },
-  {
-    file: 'insurances',
-    entity: Insurance,
-    id: 'insurance',
-    storageKeys: { documentKey: 'documents' },
-    fieldTypes: { url: () => httpsUrl },
-  },
-  { file: 'contacts', entity: Contact, id: 'contact', listReferences: { projectIds: Project } },
-  { file: 'workers', entity: Worker, id: 'worker' },
+  { entity: Insurance, storageKeys: { documentKey: 'documents' }, fieldTypes: { url: () => httpsUrl } },
+  { entity: Contact, listReferences: { projectIds: Project } },
   { file: 'site-accesses', entity: SiteAccess },
-  { file: 'sign-on-visits', entity: SignOnVisit, id: 'signOnVisit' },
-  { file: 'sign-on-events', entity: SignOnEvent, id: 'signOnEvent' },
-  { file: 'sign-on-conflicts', entity: SignOnConflict, fieldTypes: { digest: () => sha256 } },
+  { entity: SignOnConflict, fieldTypes: { digest: () => sha256 } },
+  { entity: Induction, fieldTypes: { data: () => list(createObjectType(InductionAnswer)) } },
   {
-    file: 'inductions',
-    entity: Induction,
-    id: 'induction',
-    fieldTypes: { data: () => list(createObjectType(InductionAnswer)) },
-  },
-  { file: 'profiles', entity: Profile, id: 'profile' },
-  { file: 'cost-codes', entity: CostCode, id: 'costCode' },
-  { file: 'time-types', entity: TimeType, id: 'timeType' },
-  { file: 'timesheets', entity: Timesheet, id: 'timesheet' },
-  { file: 'locations', entity: Location, id: 'location' },
-  { file: 'defects', entity: Defect, id: 'defect' },
-  { file: 'meeting-templates', entity: MeetingTemplate, id: 'meetingTemplate' },
-  {
-    file: 'meetings',
     entity: Meeting,
-    id: 'meeting',
     fieldNames: { plainNotes: 'notes' },
     fieldTypes: { templateResponse, noteBlocks },
     descriptions: {
@@ -192,9 +141,7 @@ const declaredFiles: FileDefinition[] = [
       externalSourceId: 'Identifier of the meeting there.',
     },
   },
-  { file: 'meeting-notes', entity: MeetingNote, id: 'meetingNote' },
   {
-    file: 'photo-folders',
     entity: PhotoFolder,
     id: 'folder',
     descriptions: {
@@ -203,7 +150,6 @@ const declaredFiles: FileDefinition[] = [
     },
   },
   {
-    file: 'photos',
     entity: Photo,
     id: 'attachment',
     storageKeys: { key: 'photos' },
@@ -211,9 +157,7 @@ const declaredFiles: FileDefinition[] = [
     descriptions: { integratorId: 'The integrator that made it, with what it calls the photo.' },
   },
   {
-    file: 'photo-reports',
     entity: PhotoReport,
-    id: 'photoReport',
     fieldTypes: { fingerprint: () => sha256, content: () => jsonObject },
     descriptions: {
       integratorId: 'The integrator that synced it first.',
@@ -222,7 +166,6 @@ const declaredFiles: FileDefinition[] = [
     },
   },
   {
-    file: 'photo-report-pages',
     entity: PhotoReportPage,
     id: 'page',
     fieldTypes: { pathDigest: () => sha256 },
@@ -234,20 +177,19 @@ const declaredFiles: FileDefinition[] = [
   },
 ];
 
-/** Entities with an identifier that are not transferred. One without an identifier is transferred only if it is declared above. */
+/** Entities with an identifier that are not transferred. */
 const excludedEntities: EntityClass<object>[] = [AuditEntry, Erasure, WebhookEndpoint, WebhookDelivery];
 
-/** Every file, parents before children: those declared above, then one for each other entity that has an identifier of its own. */
-export const fileDefinitions: FileDefinition[] = [...declaredFiles, ...defaultFiles()];
-
-function defaultFiles(): FileDefinition[] {
-  const declared = new Set([...declaredFiles.map(({ entity }) => entity), ...excludedEntities]);
-  const others = (entities as EntityClass<object>[]).filter((entity) => !declared.has(entity));
-  return others.flatMap((entity) => {
-    const id = findIdKind(entity.name);
-    return id === null ? [] : [{ file: toFileName(entity.name), entity, id }];
-  });
-}
+/**
+ * Every file, parents before children: one for each entity that is declared above or has an identifier of its own. Integrators are included,
+ * because the next sync would otherwise create the events, meetings and notes of an integrator again. Credentials are not transferred.
+ */
+export const fileDefinitions: FileDefinition[] = (entities as EntityClass<object>[]).flatMap((entity) => {
+  const declaration = declarations.find((each) => each.entity === entity);
+  const id = findIdKind(entity.name) ?? undefined;
+  const isTransferred = declaration !== undefined || (id !== undefined && !excludedEntities.includes(entity));
+  return isTransferred ? [{ file: toFileName(entity.name), entity, id, ...declaration }] : [];
+});
 
 /** Returns the file of an entity: `site-deliveries` for `SiteDelivery`. */
 function toFileName(entity: string): string {

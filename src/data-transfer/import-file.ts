@@ -5,7 +5,7 @@ import type { Folder } from '../shared/folder.ts';
 import { type AccessChange, toAccessProblemsSql, toStoreAccessSql } from './access-changes.ts';
 import type { Catalog } from './catalog.ts';
 import type { FileMapping } from './file-mapping.ts';
-import { LineSplitter } from './line-splitter.ts';
+import { readLines } from './read-lines.ts';
 import { type RowProblem, RowReader } from './row-reader.ts';
 import * as sql from './statements.ts';
 import { DataTransferError } from './transaction.ts';
@@ -113,22 +113,12 @@ async function* readCopyChunks(
   if (!file) throw new DataTransferError(`${mapping.file} was removed during the import.`);
   const stream = file.createReadStream();
   const { size } = await file.stat();
-  const splitter = new LineSplitter(reader);
-  let bytes = 0;
-  const reportProblems = async () => {
-    const problems = reader.problems;
-    reader.problems = [];
-    for (const problem of problems) await options.onProblem?.(problem);
-  };
-  for await (const chunk of stream) {
-    splitter.push(chunk);
-    bytes += chunk.length;
-    await reportProblems();
-    onRead(bytes, size);
+  for await (const lines of readLines(stream)) {
+    for (const { bytes, number } of lines) reader.line(bytes, number);
+    for (const problem of reader.problems.splice(0)) await options.onProblem?.(problem);
+    onRead(stream.bytesRead, size);
     if (reader.text.length >= CHUNK_CHARACTERS) yield reader.takeCopyText();
   }
-  splitter.end();
-  await reportProblems();
   yield reader.takeCopyText();
 }
 

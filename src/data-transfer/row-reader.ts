@@ -3,7 +3,7 @@ import { isObject } from '../../schema/is-object.ts';
 import { parseExactJson } from '../../schema/json-problems.ts';
 import { MAX_FIELD_ERRORS } from '../shared/errors.ts';
 import type { Column, FileMapping } from './file-mapping.ts';
-import { type LineHandler, MAX_LINE_BYTES } from './line-splitter.ts';
+import { MAX_LINE_BYTES } from './read-lines.ts';
 
 /** Why a row cannot be imported. */
 export interface RowProblem {
@@ -25,7 +25,7 @@ const MAX_INDEXED_BYTES = 1000;
  * Validates the rows of one file individually, and converts them to the text format of COPY for the staging table. An invalid row
  * is staged with its valid fields, so that the checks in the database cover those.
  */
-export class RowReader implements LineHandler {
+export class RowReader {
   /** Lines that are not empty. */
   rows = 0;
   bad = 0;
@@ -45,17 +45,15 @@ export class RowReader implements LineHandler {
     this.#bounded = new Set(mapping.columns.filter(({ name, type }) => indexed.has(name) && type.sql === 'text'));
   }
 
-  line(bytes: Buffer, number: number): void {
-    const text = bytes.toString();
-    if (!/\S/.test(text)) return;
-    this.#begin(number);
-    const row = this.#parse(bytes, text);
+  /** @param bytes null for a line that is too long */
+  line(bytes: Buffer | null, number: number): void {
+    const text = bytes?.toString();
+    if (text !== undefined && !/\S/.test(text)) return;
+    this.rows++;
+    this.#line = number;
+    this.#rejected = 0;
+    const row = bytes ? this.#parse(bytes, text!) : this.#discard(`is longer than ${MAX_LINE_BYTES} bytes`);
     if (row) this.#stage(row);
-  }
-
-  onOverlongLine(number: number): void {
-    this.#begin(number);
-    this.#discard(`is longer than ${MAX_LINE_BYTES} bytes`);
   }
 
   /** Returns the pending COPY text and clears it. */
@@ -63,12 +61,6 @@ export class RowReader implements LineHandler {
     const copyText = Buffer.from(this.text);
     this.text = '';
     return copyText;
-  }
-
-  #begin(number: number): void {
-    this.rows++;
-    this.#line = number;
-    this.#rejected = 0;
   }
 
   #parse(bytes: Buffer, text: string): Record<string, unknown> | null {

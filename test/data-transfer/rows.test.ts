@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { INEXACT_NUMBER } from '../../schema/json-problems.ts';
 import { importFolder } from '../../src/data-transfer/import.ts';
-import { MAX_LINE_BYTES } from '../../src/data-transfer/line-splitter.ts';
+import { MAX_LINE_BYTES } from '../../src/data-transfer/read-lines.ts';
 import { DataTransferFixture, importAndCollect, type Row, readSample } from './data-transfer-fixture.ts';
 
 const fixture = new DataTransferFixture();

@@ -1,9 +1,8 @@
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { parseRow } from '../../data-transfer/builder-rows.ts';
 import { type ExportOptions, exportFolder } from '../../data-transfer/export.ts';
 import { type FileDefinition, fileDefinitions, isOwnKey } from '../../data-transfer/file-definitions.ts';
-import { LineSplitter } from '../../data-transfer/line-splitter.ts';
+import { type Row, readRows } from '../../data-transfer/read-lines.ts';
 import type { Folder } from '../../shared/folder.ts';
 import { isRecordKey, toContentType } from '../../storage/keys.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -67,8 +66,6 @@ export async function importStoredFiles(
   return (key) => accepted.has(key);
 }
 
-type Row = ReturnType<typeof parseRow>;
-
 /** Reads the storage keys in the rows of the files. Invalid rows are skipped; the import reports them. */
 async function readStorageKeys(
   open: (file: string) => Promise<Readable | undefined>,
@@ -78,17 +75,11 @@ async function readStorageKeys(
     const { file, storageKeys } = definition;
     const stream = storageKeys && (await open(`${file}.ndjson`));
     if (!stream) continue;
-    const splitter = new LineSplitter({
-      line(bytes) {
-        const row = parseRow(bytes.toString());
-        for (const [property, objectFolder] of Object.entries(storageKeys)) {
-          const key = row[property];
-          if (typeof key === 'string') onKey(key, definition, objectFolder, row);
-        }
-      },
-      onOverlongLine: () => undefined,
+    await readRows(stream, (row) => {
+      for (const [property, objectFolder] of Object.entries(storageKeys)) {
+        const key = row[property];
+        if (typeof key === 'string') onKey(key, definition, objectFolder, row);
+      }
     });
-    for await (const chunk of stream) splitter.push(chunk);
-    splitter.end();
   }
 }
