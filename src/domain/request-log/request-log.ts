@@ -1,11 +1,9 @@
 import type { Databases } from '../../database/database.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { REGIONS, type RegionId } from '../../shared/regions.ts';
+import { mapRegions, REGIONS, type RegionId } from '../../shared/regions.ts';
 
 /** Milliseconds between two writes. The counts of a killed process since its last write are lost. CON-10. */
 const WRITE_INTERVAL_MS = 5_000;
-
-const DAY_MS = 86_400_000;
 
 /** Rejections that are kept of each integrator. CON-11. */
 export const KEPT_REJECTIONS = 200;
@@ -31,7 +29,10 @@ interface BufferedRejection extends RejectedRequest {
   integratorId: string;
 }
 
-interface Counts {
+/** Requests of an integrator on a day, in UTC: a row of the table. */
+interface DayCounts {
+  integrator_id: string;
+  date: string;
   requests: number;
   errors: number;
   rejections: number;
@@ -62,9 +63,10 @@ export class RequestLog {
   readonly #databases: Databases;
   readonly #clock: Clock;
   readonly #report: (error: unknown) => void;
-  /** Counts by day since the Unix epoch and integrator, by region. A text as key would take longer than the rest of `add`. */
-  readonly #counts: Record<RegionId, Map<number, Map<string, Counts>>> = { au1: new Map(), us1: new Map() };
-  readonly #rejections: Record<RegionId, Map<string, BufferedRejection[]>> = { au1: new Map(), us1: new Map() };
+  /** By day and integrator. */
+  readonly #counts = mapRegions(() => new Map<string, DayCounts>());
+  /** By integrator. */
+  readonly #rejections = mapRegions(() => new Map<string, BufferedRejection[]>());
   readonly #timer: NodeJS.Timeout;
   #writing: Promise<void> = Promise.resolve();
   #droppedRejections = 0;
@@ -79,11 +81,9 @@ export class RequestLog {
   /** Counts a request. @param rejection The reason for which it was rejected; null for other requests. */
   add(region: RegionId, integratorId: string, isError: boolean, rejection: RejectedRequest | null): void {
     const now = this.#clock.now();
-    const counts = this.#countsOf(region, Math.floor(now / DAY_MS), integratorId);
-    counts.requests++;
-    if (isError) counts.errors++;
+    const counts = { requests: 1, errors: isError ? 1 : 0, rejections: rejection ? 1 : 0 };
+    this.#count(region, { integrator_id: integratorId, date: toDate(now), ...counts });
     if (!rejection) return;
-    counts.rejections++;
     const operation = toStorable(rejection.operation);
     const reason = toStorable(rejection.reason);
     this.#buffer(region, integratorId, [
@@ -91,13 +91,13 @@ export class RequestLog {
     ]);
   }
 
-  /** Returns the counts of an integrator on a day, which it creates where there are none. */
-  #countsOf(region: RegionId, day: number, integratorId: string): Counts {
-    const integrators = this.#counts[region].get(day) ?? new Map<string, Counts>();
-    const counts = integrators.get(integratorId) ?? { requests: 0, errors: 0, rejections: 0 };
-    // A request that finds its counts writes nothing.
-    if (counts.requests === 0) this.#counts[region].set(day, integrators.set(integratorId, counts));
-    return counts;
+  #count(region: RegionId, { integrator_id, date, requests, errors, rejections }: DayCounts): void {
+    const key = `${date} ${integrator_id}`;
+    const counts = this.#counts[region].get(key) ?? { integrator_id, date, requests: 0, errors: 0, rejections: 0 };
+    counts.requests += requests;
+    counts.errors += errors;
+    counts.rejections += rejections;
+    this.#counts[region].set(key, counts);
   }
 
   /** Rejections that were not written, because there were too many of an integrator between two successful writes. */
@@ -120,26 +120,19 @@ export class RequestLog {
   }
 
   async #writeRegion(region: RegionId): Promise<void> {
-    const counts = [...this.#counts[region]].flatMap(([day, integrators]) =>
-      [...integrators].map(([integratorId, counted]) => ({ day, integratorId, counted })),
-    );
-    if (counts.length === 0 && this.#rejections[region].size === 0) return;
-    this.#counts[region].clear();
+    const counts = [...this.#counts[region].values()];
     const rejections = [...this.#rejections[region]];
+    if (counts.length === 0 && rejections.length === 0) return;
+    this.#counts[region].clear();
     this.#rejections[region].clear();
-    const rows = counts.map(({ day, integratorId, counted }) => {
-      const date = new Date(day * DAY_MS).toISOString().slice(0, 10);
-      return { integrator_id: integratorId, date, ...counted };
-    });
     const work = this.#databases[region].transaction(async (em) => {
-      await em.execute(ADD_COUNTS, [JSON.stringify(rows)]);
+      await em.execute(ADD_COUNTS, [JSON.stringify(counts)]);
       if (rejections.length === 0) return;
       await em.execute(ADD_REJECTIONS, [JSON.stringify(rejections.flatMap(([, entries]) => entries))]);
       await em.execute(DROP_OLD, [`{${rejections.map(([integratorId]) => integratorId).join()}}`]);
     });
     await work.catch((error) => {
-      for (const { day, integratorId, counted } of counts)
-        addCounts(this.#countsOf(region, day, integratorId), counted);
+      for (const each of counts) this.#count(region, each);
       for (const [integratorId, entries] of rejections) {
         const since = this.#rejections[region].get(integratorId) ?? [];
         this.#rejections[region].delete(integratorId);
@@ -157,11 +150,7 @@ export class RequestLog {
   }
 }
 
-function addCounts(counts: Counts, { requests, errors, rejections }: Counts): void {
-  counts.requests += requests;
-  counts.errors += errors;
-  counts.rejections += rejections;
-}
+const toDate = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
 /** Returns the beginning of a text without what JSON of PostgreSQL rejects: it may repeat the input of a request. */
 const toStorable = (text: string): string => text.slice(0, MAX_TEXT).toWellFormed().replaceAll('\0', '');
