@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { numberEvents, readHead } from '../../src/domain/events/event-log.ts';
+import { readHead } from '../../src/domain/events/event-log.ts';
 import { numberPendingEvents } from '../support/events.ts';
 import { isVerified, WebhookReceiver } from '../support/webhook-receiver.ts';
 import { CLI_START, type CliHarness, seedBuilders, startCli, toTimestamp } from './cli-harness.ts';
@@ -151,33 +151,5 @@ describe('webhook replay', () => {
   ])('rejects %s', async (_title, args, message) => {
     const { endpointId: id } = await create();
     expect(await cli.errorOf(['webhook', 'replay', id, ...args])).toBe(message);
-  });
-});
-
-describe('listen', () => {
-  it('prints the events that the integrator may see, and forwards them signed', async () => {
-    const database = cli.databases.au1;
-    await numberPendingEvents(database);
-    cli.clock.at = Date.now();
-    const args = ['--forward', receiver.url, '--count', '2', '--type', 'project.updated'];
-    const running = cli.run(['listen', '--integrator', integrator, ...args]);
-    // The command starts at the head of the log, so that events have to come until it has seen two.
-    while (receiver.received.length < 2) {
-      for (const id of ['proj_a', 'proj_b']) {
-        await database.fork().execute('update project set updated_at = now() where id = ?', [id]);
-      }
-      await numberEvents(database);
-    }
-    const { code, out, err } = await running;
-    const secret = /whsec_\S+/.exec(err)![0];
-    expect(code).toBe(0);
-    expect(out.match(/project\.updated proj_a -> 204/g)).toHaveLength(2);
-    expect(out).not.toContain('proj_b');
-    expect(receiver.received.every((received) => isVerified(received, secret))).toBe(true);
-    cli.clock.at = CLI_START;
-  });
-
-  it('rejects an integrator without clients', async () => {
-    expect(await cli.errorOf(['listen', '--integrator', 'intg_x'])).toBe('--integrator: intg_x has no client in au1.');
   });
 });

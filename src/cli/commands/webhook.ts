@@ -16,39 +16,17 @@ import type { EndpointKey, WebhookChangeContext } from '../../domain/webhooks/we
 import { CliError } from '../cli-error.ts';
 import { type CommandResult, formatFields } from '../io/cli-io.ts';
 import { parseInstant } from '../services/audit.ts';
-import { forwardEvents } from '../services/listen.ts';
 import { describeEndpoint, findEndpointKey, parseEndpointOptions, withWebhooks } from '../services/webhooks.ts';
 import { SHOWN_ONCE } from './access.ts';
-import {
-  type CommandGroup,
-  type CommandOptions,
-  option,
-  parsePositiveInteger,
-  repeatable,
-  required,
-} from './define-command.ts';
+import { type CommandGroup, type CommandOptions, option, repeatable, required } from './define-command.ts';
 
 type Endpoint = ReturnType<typeof describeEndpoint>;
 
-/** Adds the commands for webhook endpoints, and the one that receives events on a developer's machine. */
+/** Adds the commands for webhook endpoints. */
 export function addWebhookCommands(program: CommandGroup): void {
   const group = program.addGroup('webhook', "integrators' webhook endpoints");
   addEndpointCommands(group);
   addDeliveryCommands(group);
-
-  const options = [
-    required('--integrator <id>', 'integrator whose events are received'),
-    option('--forward <url>', 'address that receives the events, such as http://127.0.0.1:3000/hook'),
-    repeatable('--type <type>', 'type of events; default: all'),
-    option('--count <number>', 'end after so many events').argParser(parsePositiveInteger),
-    option('--secret <secret>', 'signing secret, whsec_…; default: a new one, which is printed'),
-  ];
-  const listen = 'print events as they arrive, and forward them signed to a program on this machine';
-  addWebhookCommand(program, 'listen', listen, options, async (context, values) => {
-    const integratorId = parseId('integratorId', 'integrator', values.integrator);
-    const data = await forwardEvents(program.io, context, { ...values, integratorId });
-    return { data, text: `${data.received} events were received.` };
-  });
 }
 
 function addEndpointCommands(group: CommandGroup): void {

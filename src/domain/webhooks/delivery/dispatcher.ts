@@ -2,8 +2,8 @@ import type { Database } from '../../../database/database.ts';
 import { isTransientError } from '../../../database/errors.ts';
 import type { Statement } from '../../../database/pool/pg-pipeline.ts';
 import type { Clock } from '../../../shared/clock.ts';
+import { toPublicEvent } from '../../events/event-types.ts';
 import { disableEndpoint, listSigningSecrets } from '../endpoints.ts';
-import { createEventBody } from '../event-body.ts';
 import { type Attempt, isSuccess } from '../receiver-client.ts';
 import { signWebhook } from '../signature.ts';
 import type { WebhookTools } from '../webhook-context.ts';
@@ -128,7 +128,7 @@ export class Dispatcher {
     const { endpoint, event } = delivery;
     if (signal.aborted || performance.now() - claimedAt > MAX_START_DELAY_MS) return null;
     const startedAt = clock.now();
-    const body = createEventBody(event);
+    const body = JSON.stringify(toPublicEvent(event));
     const stored = listSigningSecrets(endpoint, startedAt);
     const secrets = stored.map((secret) => webhooks.secrets.decrypt(secret, endpoint.id));
     const headers = signWebhook(secrets, { id: event.id, timestamp: Math.floor(startedAt / 1000), body });
