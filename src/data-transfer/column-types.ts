@@ -23,31 +23,24 @@ const toCopyText = (value: string) => (SPECIAL.test(value) ? value.replace(/[\\\
 /** Converts `["a","b\"c"]` to `{"a","b\"c"}`. */
 const toArrayLiteral = (items: string[]) => `{${items.map((item) => `"${item.replace(/[\\"]/g, '\\$&')}"`).join()}}`;
 
-const text: ColumnType = { sql: 'text', fallback: types.text, encode: toCopyText, json: keepColumn };
-
-const TYPES: [RegExp, ColumnType][] = [
-  [/^(text|varchar|character varying)(\(\d+\))?$/, text],
+const TYPES: [pattern: RegExp, type: Omit<ColumnType, 'json'> & Partial<ColumnType>][] = [
+  [/^(text|varchar|character varying)(\(\d+\))?$/, { sql: 'text', fallback: types.text, encode: toCopyText }],
   [
     /^text\[\]$/,
     {
       sql: 'text[]',
       fallback: types.list(types.text),
       encode: (value: string[]) => toCopyText(toArrayLiteral(value)),
-      json: keepColumn,
     },
   ],
-  [
-    /^boolean$/,
-    { sql: 'boolean', fieldType: types.boolean, encode: (value: boolean) => (value ? 't' : 'f'), json: keepColumn },
-  ],
-  [/^(int|integer|int4)$/, { sql: 'integer', fieldType: types.integer, encode: String, json: keepColumn }],
+  [/^boolean$/, { sql: 'boolean', fieldType: types.boolean, encode: (value: boolean) => (value ? 't' : 'f') }],
+  [/^(int|integer|int4)$/, { sql: 'integer', fieldType: types.integer, encode: String }],
   [
     /^(double precision|float8)$/,
     {
       sql: 'double precision',
       fieldType: types.number,
       encode: (value: number) => (Object.is(value, -0) ? '-0' : String(value)),
-      json: keepColumn,
     },
   ],
   [
@@ -59,10 +52,11 @@ const TYPES: [RegExp, ColumnType][] = [
       json: (column) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
     },
   ],
-  [/^jsonb\b/, { sql: 'jsonb', encode: (value: unknown) => toCopyText(JSON.stringify(value)), json: keepColumn }],
+  [/^jsonb\b/, { sql: 'jsonb', encode: (value: unknown) => toCopyText(JSON.stringify(value)) }],
 ];
 
 /** Returns the conversion of a column type; undefined if it is not supported. */
 export function findColumnType(sql: string): ColumnType | undefined {
-  return TYPES.find(([pattern]) => pattern.test(sql))?.[1];
+  const found = TYPES.find(([pattern]) => pattern.test(sql))?.[1];
+  return found && { json: keepColumn, ...found };
 }

@@ -233,7 +233,7 @@ describe('a file that references itself', () => {
     const { metadata, url } = await sharedDatabase;
     const list = fileDefinitions.filter(({ file }) => file !== 'projects');
     await expect(importFolder({ metadata, url }, '/', {}, list)).rejects.toThrow(
-      'SubcontractorProject.projectId refers to Project, which must have an id and an earlier file.',
+      'Timesheet.projectId refers to Project, which must have an id and an earlier file.',
     );
   });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cleanUpWebhooks } from '../../src/domain/webhooks/retention.job.ts';
+import { purgeExpired } from '../../src/domain/retention/purge.job.ts';
+import { renewSecrets } from '../../src/domain/webhooks/renew-secrets.job.ts';
 import { SecretBox } from '../../src/domain/webhooks/secret-box.ts';
 import { newWebhookSecret } from '../../src/domain/webhooks/signature.ts';
 import { createDispatcher } from '../support/dispatcher.ts';
@@ -66,8 +67,8 @@ describe('a thousand endpoints, of which a hundred hang', () => {
   }, 240_000);
 });
 
-describe('the retention job', () => {
-  it('encrypts secrets anew behind any number that no key decrypts, and counts those (WHK-4)', async () => {
+describe('the jobs', () => {
+  it('encrypt secrets anew behind any number that no key decrypts, and count those (WHK-4)', async () => {
     const now = service.clock.now();
     const [second] = (await execute(`select secret from webhook_endpoint where id = 'whe_a0998'`)) as {
       secret: string;
@@ -77,19 +78,18 @@ describe('the retention job', () => {
       JSON.stringify([{ secret: 'v1.00000000.x', until: new Date(now + 60_000).toISOString() }]),
     ]);
     const secrets = new SecretBox([NEXT_KEY, TOKEN_KEY]);
-    const counts = { deliveries: 0, endpoints: 0 };
-    const found = await cleanUpWebhooks(service.databases.au1, secrets, now);
-    expect(found).toEqual({ ...counts, secrets: 2, unknownKeys: ENDPOINTS - 1 });
+    const found = await renewSecrets(service.databases.au1, secrets, now);
+    expect(found).toEqual({ secrets: 2, unknownKeys: ENDPOINTS - 1 });
     const [renewed] = (await execute(`select secret from webhook_endpoint where id = 'whe_a0998'`)) as {
       secret: string;
     }[];
     expect(renewed).not.toEqual(second);
     // The secret before the rotation does not sign any longer.
-    const later = await cleanUpWebhooks(service.databases.au1, secrets, now + 60_000);
-    expect(later).toEqual({ ...counts, secrets: 0, unknownKeys: ENDPOINTS - 2 });
+    const later = await renewSecrets(service.databases.au1, secrets, now + 60_000);
+    expect(later).toEqual({ secrets: 0, unknownKeys: ENDPOINTS - 2 });
   });
 
-  it('removes finished deliveries after 30 days and deleted endpoints, and encrypts secrets with the first key (WHK-12)', async () => {
+  it('remove finished deliveries after 30 days and deleted endpoints, and encrypt secrets with the first key (WHK-12)', async () => {
     const now = service.clock.now();
     const first = Buffer.alloc(32, 9).toString('base64url');
     const secrets = new SecretBox([first, NEXT_KEY]);
@@ -98,15 +98,14 @@ describe('the retention job', () => {
       await execute(`select count(*)::int as count from webhook_delivery where endpoint_id = 'whe_a0999'`)
     )[0];
     expect(kept).toEqual({ count: 3 });
-    const counts = await cleanUpWebhooks(service.databases.au1, secrets, now + 86_400_000);
-    expect(counts).toMatchObject({ endpoints: ENDPOINTS - 1, secrets: 1 });
+    expect(await purgeExpired(service.databases.au1, now + 86_400_000)).toMatchObject({ endpoints: ENDPOINTS - 1 });
+    expect(await renewSecrets(service.databases.au1, secrets, now + 86_400_000)).toMatchObject({ secrets: 1 });
     const [endpoint] = (await execute('select id, secret from webhook_endpoint')) as { id: string; secret: string }[];
     expect(new SecretBox([first]).decrypt(endpoint!.secret, 'whe_a0999')).toMatch(/^whsec_/);
-    expect(await cleanUpWebhooks(service.databases.au1, secrets, now + 31 * 86_400_000)).toEqual({
+    expect(await purgeExpired(service.databases.au1, now + 31 * 86_400_000)).toMatchObject({
       deliveries: 3,
+      deletedDeliveries: 0,
       endpoints: 0,
-      secrets: 0,
-      unknownKeys: 0,
     });
   });
 });

@@ -1,7 +1,7 @@
 import type { QueryResult } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database, Databases } from '../../database/database.ts';
-import { tryTransactionLock } from '../../database/write/advisory-lock.ts';
+import { tryWithAdvisoryLock } from '../../database/write/advisory-lock.ts';
 import type { Job } from '../../shared/jobs.ts';
 import { MAX_ROWS, RETENTION_RULES, type RetentionRule } from './retention-rules.ts';
 
@@ -20,11 +20,9 @@ type PurgeCounts = Record<string, number>;
  * Deletes the rows of one region whose time is over, by `RETENTION_RULES`; returns null while another instance purges it. A rule that
  * fails does not prevent the others; its error is thrown at the end.
  */
-export async function purgeExpired(database: Database, now: number): Promise<PurgeCounts | null> {
-  const failures: unknown[] = [];
-  const counts = await database.transaction(async (em) => {
-    if (!(await tryTransactionLock(em, LOCK))) return null;
-    failures.length = 0;
+export const purgeExpired = (database: Database, now: number): Promise<PurgeCounts | null> =>
+  tryWithAdvisoryLock(database.url, LOCK, async () => {
+    const failures: unknown[] = [];
     const deleted: PurgeCounts = {};
     for (const [name, { purge: statement, days }] of Object.entries<RetentionRule>(RETENTION_RULES)) {
       if (statement === undefined) continue;
@@ -33,18 +31,16 @@ export async function purgeExpired(database: Database, now: number): Promise<Pur
       try {
         let rows: number;
         do {
-          rows = await em.transactional((savepoint) => purge(savepoint as EntityManager, statement, now, days));
+          rows = await database.transaction((em) => purge(em, statement, now, days));
           deleted[name] += rows;
         } while (rows === MAX_ROWS && performance.now() < end);
       } catch (error) {
         failures.push(error);
       }
     }
+    if (failures.length > 0) throw failures[0];
     return deleted;
   });
-  if (failures.length > 0) throw failures[0];
-  return counts;
-}
 
 async function purge(
   em: EntityManager,

@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { MIN_AUDIT_DAYS, purgeAuditLog } from '../audit/maintain-audit-log.ts';
 import { RETENTION_DAYS as EVENT_DAYS } from '../events/retention.job.ts';
-import { RETENTION_DAYS as DELIVERY_DAYS } from '../webhooks/retention.job.ts';
 
 /** What is deleted by itself, and when. */
 export interface RetentionRule {
@@ -12,7 +11,7 @@ export interface RetentionRule {
   /** Days after that until the data is deleted. */
   days: number;
   /** The part of the service that deletes it, where it is not the purge job. */
-  by?: 'sweep' | 'rate limiter' | 'event retention' | 'webhook retention';
+  by?: 'sweep' | 'rate limiter' | 'event retention';
   /**
    * Statement of the purge job: SQL in which `:now` is the current instant and `:before` the one `days` earlier, or a function that
    * returns the number of deleted rows.
@@ -121,8 +120,24 @@ export const RETENTION_RULES = {
   deliveries: {
     data: 'Deliveries to webhook endpoints',
     since: 'their creation',
-    days: DELIVERY_DAYS,
-    by: 'webhook retention',
+    days: 30,
+    purge: `delete from webhook_delivery where id in (select id from webhook_delivery
+      where created_at < :before and status <> 'PENDING' order by created_at limit ${MAX_ROWS})`,
+  },
+  deletedDeliveries: {
+    data: 'Deliveries to deleted webhook endpoints',
+    since: 'the deletion',
+    days: 0,
+    purge: `delete from webhook_delivery where id in (select delivery.id from webhook_delivery delivery
+      join webhook_endpoint endpoint on endpoint.id = delivery.endpoint_id where endpoint.deleted_at is not null limit ${MAX_ROWS})`,
+  },
+  // Behind their deliveries.
+  endpoints: {
+    data: 'Deleted webhook endpoints',
+    since: 'the deletion',
+    days: 0,
+    purge: `delete from webhook_endpoint endpoint where deleted_at is not null
+      and not exists (select from webhook_delivery where endpoint_id = endpoint.id)`,
   },
   uploads: { data: 'Uploads that no photo uses, with their bytes', since: 'the announcement', days: 7, by: 'sweep' },
   objects: { data: 'Stored files that no record uses', since: 'the last change', days: 1, by: 'sweep' },
