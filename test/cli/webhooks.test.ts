@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readHead } from '../../src/domain/events/event-log.ts';
 import { numberPendingEvents } from '../support/events.ts';
@@ -135,6 +136,8 @@ describe('webhook replay', () => {
     const database = cli.databases.au1;
     const change = () => database.fork().execute(`update project set updated_at = now() where id = 'proj_a'`);
     await change();
+    // Times of events are rounded to milliseconds.
+    await sleep(5);
     const since = new Date().toISOString();
     await change();
     await numberPendingEvents(database);
