@@ -1,19 +1,15 @@
-import { execFile, execFileSync } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { ForeignBucketError } from '../../src/domain/uploads/bucket-owner.ts';
 import { sweep } from '../../src/domain/uploads/sweep.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
+import { runBackupCommands } from '../support/backup-commands.ts';
 import { MixedLoad } from './mixed-load.ts';
 import { type Log, ProofEnvironment } from './proof-environment.ts';
 
-const run = promisify(execFile);
-const ROOT = process.cwd();
-const PAGE = join(ROOT, 'docs/backup.md');
-const PROGRAM = join(ROOT, 'dist/src/bin.cjs');
 const DAY = 86_400_000;
 
 /** The reason why the proof cannot run; null if it can. */
@@ -25,20 +21,6 @@ export const psqlUnavailableReason: string | null = (() => {
     return 'psql is not installed';
   }
 })();
-
-/** Runs the commands between the page's markers, with the values of their variables. */
-async function runCommands(name: string, env: Record<string, string>): Promise<string> {
-  const page = await readFile(PAGE, 'utf8');
-  const [begin, end] = [`<!-- commands:${name}:begin -->\n\`\`\`sh\n`, `\`\`\`\n<!-- commands:${name}:end -->`];
-  const commands = page.split(begin)[1]?.split(end)[0];
-  if (commands === undefined) throw new Error(`${PAGE} has no commands between the markers commands:${name}.`);
-  const program = `builder-api() { ${JSON.stringify(process.execPath)} ${JSON.stringify(PROGRAM)} "$@"; }\n`;
-  const { stdout } = await run('bash', ['-eu', '-o', 'pipefail', '-c', program + commands], {
-    env: { PATH: process.env.PATH!, LC_ALL: 'C', ...env },
-    maxBuffer: 64 * 1024 * 1024,
-  });
-  return stdout;
-}
 
 /**
  * Follows docs/backup.md: takes a base backup under load, archives the log and copies the store, then deletes both and restores them to a
@@ -62,7 +44,7 @@ export async function restore({ seconds, log }: { seconds: number; log: Log }) {
     await mkdir(env.ARCHIVE!);
     await chmod(env.ARCHIVE!, 0o777);
     await mkdir(env.BACKUP!);
-    await runCommands('archive', env);
+    await runBackupCommands('archive', env);
     await environment.postgres.restart();
     await environment.addInstance();
     const origins = () => environment.instances.map(({ origin }) => origin);
@@ -71,7 +53,7 @@ export async function restore({ seconds, log }: { seconds: number; log: Log }) {
 
     const before = await load('before');
     await sleep((seconds * 1000) / 2);
-    await runCommands('base-backup', env);
+    await runBackupCommands('base-backup', env);
     log('base backup taken under load');
     await sleep((seconds * 1000) / 2);
     await before.end();
@@ -84,7 +66,7 @@ export async function restore({ seconds, log }: { seconds: number; log: Log }) {
     await after.end();
     const [last] = await execute(`select pg_walfile_name(pg_switch_wal()) as value`);
     while (!(await readdir(env.ARCHIVE!)).includes(last!.value)) await sleep(100);
-    await runCommands('store', env);
+    await runBackupCommands('store', env);
     log(`${before.acknowledged} writes before ${target!.value}, ${after.acknowledged} after it`);
 
     for (const instance of environment.instances.splice(0)) await instance.kill();
@@ -94,11 +76,11 @@ export async function restore({ seconds, log }: { seconds: number; log: Log }) {
     log('database and store deleted');
 
     const startedAt = performance.now();
-    await runCommands('restore', { ...env, TARGET: target!.value });
+    await runBackupCommands('restore', { ...env, TARGET: target!.value });
     await environment.postgres.restart();
     while ((await execute(`select pg_is_in_recovery()::text as value`))[0]!.value === 'true') await sleep(100);
     const restoredSeconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-    const verified = await runCommands('verify', { ...environment.settings, ...env });
+    const verified = await runBackupCommands('verify', { ...environment.settings, ...env });
     if (verified.match(/^Complete\.$/gm)?.length !== REGIONS.length) problems.push(`backup verify: ${verified}`);
 
     const storage = environment.openStorage();
@@ -113,7 +95,7 @@ export async function restore({ seconds, log }: { seconds: number; log: Log }) {
     );
     if (!(sweepError instanceof ForeignBucketError))
       problems.push(`the sweep of the restored copy did not refuse: ${sweepError}`);
-    await runCommands('claim', { ...environment.settings, ...env });
+    await runBackupCommands('claim', { ...environment.settings, ...env });
     await environment.addInstance();
     const again = await load('again');
     await sleep(2_000);
