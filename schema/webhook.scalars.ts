@@ -14,36 +14,28 @@ export const WebhookDeliveryId = createIdScalar(
 export const WebhookEndpointStatus = declareEnum(
   'WebhookEndpointStatus',
   'Whether events are delivered to an endpoint. `PAUSED` keeps its position in the event log; so does `DISABLED`, which the service sets after failures.',
-  'ACTIVE',
-  'PAUSED',
-  'DISABLED',
+  ['ACTIVE', 'PAUSED', 'DISABLED'],
 );
 export type WebhookEndpointStatus = Value<typeof WebhookEndpointStatus>;
 
 export const WebhookEndpointSwitch = declareEnum(
   'WebhookEndpointSwitch',
   'Status that a client may give to an endpoint.',
-  'ACTIVE',
-  'PAUSED',
+  ['ACTIVE', 'PAUSED'],
 );
 export type WebhookEndpointSwitch = Value<typeof WebhookEndpointSwitch>;
 
 export const WebhookDisabledReason = declareEnum(
   'WebhookDisabledReason',
   'Why the service delivers nothing: the receiver returned 410, no delivery succeeded for five days, or the client that created the endpoint is disabled.',
-  'GONE',
-  'NO_SUCCESS',
-  'CLIENT_DISABLED',
+  ['GONE', 'NO_SUCCESS', 'CLIENT_DISABLED'],
 );
 export type WebhookDisabledReason = Value<typeof WebhookDisabledReason>;
 
 export const WebhookDeliveryStatus = declareEnum(
   'WebhookDeliveryStatus',
   'State of a delivery. `PENDING` will be attempted again, `FAILED` was given up after three days, `DROPPED` is no longer visible to the endpoint.',
-  'PENDING',
-  'DELIVERED',
-  'FAILED',
-  'DROPPED',
+  ['PENDING', 'DELIVERED', 'FAILED', 'DROPPED'],
 );
 export type WebhookDeliveryStatus = Value<typeof WebhookDeliveryStatus>;
 

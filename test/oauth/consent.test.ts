@@ -72,7 +72,7 @@ describe('the consent page', () => {
   });
 
   test('has a description for every scope of an integrator', () => {
-    for (const { consent } of Object.values(SCOPE_DECLARATIONS)) expect(consent).not.toMatch(/^$|read:|write:/);
+    for (const { description } of Object.values(SCOPE_DECLARATIONS)) expect(description).not.toMatch(/^$|read:|write:/);
   });
 
   test('says one hour for a client that cannot refresh', async () => {

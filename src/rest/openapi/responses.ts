@@ -27,44 +27,38 @@ interface ResponseObject {
   content?: Record<string, object>;
 }
 
-const createHeader = (description: string, schema: JsonSchema) => ({ description, schema });
+const createTextHeader = (description: string, example: string) => ({
+  description,
+  schema: { type: 'string', examples: [example] },
+});
+
+const createCountHeader = (description: string, example: number, minimum = 1) => ({
+  description,
+  schema: { type: 'integer', minimum, examples: [example] },
+});
+
+const createFixedHeader = (description: string, value: string) => ({
+  description,
+  schema: { type: 'string', enum: [value] },
+});
 
 const HEADERS = {
-  'X-Request-Id': createHeader(
+  'X-Request-Id': createTextHeader(
     'Identifier of the request: the one that was sent, or a generated one. Quote it in support requests.',
-    {
-      type: 'string',
-      examples: ['7d1f3c52-8a6e-4a0e-9d0b-2f6f5c1f0b9e'],
-    },
+    '7d1f3c52-8a6e-4a0e-9d0b-2f6f5c1f0b9e',
   ),
-  'X-Service-Api-Version': createHeader('Version of the API that answered.', { type: 'string', enum: [API_VERSION] }),
-  'X-RateLimit-Limit': createHeader('Requests that the window allows; absent when there is no limit.', {
-    type: 'integer',
-    minimum: 1,
-    examples: [1000],
-  }),
-  'X-RateLimit-Remaining': createHeader('Requests left in the window.', {
-    type: 'integer',
-    minimum: 0,
-    examples: [998],
-  }),
-  'X-RateLimit-Reset': createHeader('Seconds until the window ends and the budget is full again.', {
-    type: 'integer',
-    minimum: 1,
-    examples: [7],
-  }),
-  'Retry-After': createHeader('Seconds to wait before the next attempt.', {
-    type: 'integer',
-    minimum: 1,
-    examples: [7],
-  }),
-  Allow: createHeader('The methods that the path takes.', { type: 'string', examples: ['POST'] }),
-  'Cache-Control': createHeader('The response must not be stored.', { type: 'string', enum: ['no-store'] }),
-  Pragma: createHeader('The same for caches of HTTP/1.0.', { type: 'string', enum: ['no-cache'] }),
-  'WWW-Authenticate': createHeader('The challenge of RFC 6750; it names the missing scope where one is missing.', {
-    type: 'string',
-    examples: ['Bearer error="invalid_token"'],
-  }),
+  'X-Service-Api-Version': createFixedHeader('Version of the API that answered.', API_VERSION),
+  'X-RateLimit-Limit': createCountHeader('Requests that the window allows; absent when there is no limit.', 1000),
+  'X-RateLimit-Remaining': createCountHeader('Requests left in the window.', 998, 0),
+  'X-RateLimit-Reset': createCountHeader('Seconds until the window ends and the budget is full again.', 7),
+  'Retry-After': createCountHeader('Seconds to wait before the next attempt.', 7),
+  Allow: createTextHeader('The methods that the path takes.', 'POST'),
+  'Cache-Control': createFixedHeader('The response must not be stored.', 'no-store'),
+  Pragma: createFixedHeader('The same for caches of HTTP/1.0.', 'no-cache'),
+  'WWW-Authenticate': createTextHeader(
+    'The challenge of RFC 6750; it names the missing scope where one is missing.',
+    'Bearer error="invalid_token"',
+  ),
 } as const;
 
 type HeaderName = keyof typeof HEADERS;

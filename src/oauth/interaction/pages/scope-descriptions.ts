@@ -5,7 +5,7 @@ export function describeScopes(scopes: readonly string[]): { readable: string[];
   const declared = Object.entries(SCOPE_DECLARATIONS).filter(([scope]) => scopes.includes(scope));
   const undeclared = scopes.filter((scope) => !(scope in SCOPE_DECLARATIONS));
   const listTexts = (kind: string) =>
-    declared.filter(([scope]) => scope.startsWith(kind)).map(([, { consent }]) => consent);
+    declared.filter(([scope]) => scope.startsWith(kind)).map(([, { description }]) => description);
   return { readable: [...listTexts('read:'), ...undeclared], changeable: listTexts('write:') };
 }
 
