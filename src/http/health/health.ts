@@ -23,6 +23,13 @@ interface ComponentState {
   error?: string;
 }
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whether a failure of the request is intended, so that the log has no error line for it. */
+    isExpectedToFail?: boolean;
+  }
+}
+
 interface Dependencies {
   config: Config;
   databases: Databases;
@@ -53,6 +60,7 @@ export async function registerHealth(
     const found = await probeRegions(probeDatabase);
     const draining = isStopping();
     const states = Object.entries(found).map(([region, { state }]) => [region, state] as const);
+    request.isExpectedToFail = draining;
     const status = draining ? 'unavailable' : findWorst(states.map(([, state]) => state));
     const regions = Object.fromEntries(states);
     const details = hasMetricsToken(request, config)

@@ -56,7 +56,7 @@ export function countRequests(
       );
     }
     if (logsRequests) logRequest(request, reply);
-    if (outcome === 'server_error') logFailure(request, statusCode);
+    if (outcome === 'server_error' && !request.isExpectedToFail) logFailure(request, statusCode);
     done();
   });
   app.addHook('onClose', () => requestLog.close());
