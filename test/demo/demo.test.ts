@@ -262,6 +262,14 @@ describe('the demo data', () => {
     }
   });
 
+  it('is not in the feed, which begins with the first change after it', async () => {
+    const [row] = await query(
+      au1,
+      'select (select count(*) from event_pending) + (select count(*) from event) as count',
+    );
+    expect(Number(row!.count)).toBe(0);
+  });
+
   it('counts its days back from that of loading', async () => {
     const again = await openDatabases({ filled: false });
     await loadDemoInto(again, { ...DEMO, now: BASE + 42 * 86_400_000 });
