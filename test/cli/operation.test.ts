@@ -2,6 +2,7 @@ import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'no
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { INTERNAL_SCOPES, SCOPES } from '../../schema/scopes.ts';
 import { CliError } from '../../src/cli/cli-error.ts';
 import { renderMigrationIndex } from '../../src/cli/services/migration-files.ts';
 import { createMigration } from '../../src/cli/services/migrations.ts';
@@ -173,6 +174,14 @@ describe('the program', () => {
     expect(listed.length).toBeGreaterThan(30);
     expect(documented.sort()).toEqual(listed.sort());
   });
+
+  it.each(['client create', 'client update', 'connection create'])(
+    'lists the scopes in the help of %s',
+    async (name) => {
+      const { out } = await cli.run([...name.split(' '), '--help']);
+      expect(out).toContain(`Scopes: ${[...SCOPES, ...INTERNAL_SCOPES].join(' ')}`);
+    },
+  );
 
   it('prints the help and fails without a command', async () => {
     for (const args of [[], ['client']]) {

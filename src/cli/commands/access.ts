@@ -1,3 +1,4 @@
+import { INTERNAL_SCOPES, SCOPES } from '../../../schema/scopes.ts';
 import { createClient, disableClient, enableClient, rotateSecret, updateClient } from '../../domain/access/clients.ts';
 import { createConnection, revokeConnection, updateConnection } from '../../domain/access/connections.ts';
 import { createIntegrator, updateIntegrator } from '../../domain/access/integrators.ts';
@@ -20,6 +21,9 @@ export function addAccessCommands(program: CommandGroup): void {
   addClientCommands(program.addGroup('client', 'OAuth clients: the credentials of an integrator'));
   addConnectionCommands(program.addGroup('connection', "an integrator's access to a builder's data"));
 }
+
+/** Names of all scopes, for the help of the commands that take them. */
+const SCOPE_LIST = `Scopes: ${[...SCOPES, ...INTERNAL_SCOPES].join(' ')}`;
 
 const describeUpdate = (what: string, changed: boolean) => `${what} ${changed ? 'is updated' : 'is unchanged'}.`;
 
@@ -114,7 +118,7 @@ function addClientCommands(group: CommandGroup): void {
     });
     return { data, text: formatObject(describeUpdate(id!, data.changed), data) };
   });
-  update.addHelpText('after', '\nA list that is given replaces the whole list.');
+  update.addHelpText('after', `\nA list that is given replaces the whole list.\n${SCOPE_LIST}`);
 
   const everyGrant = 'every grant; public: authorization_code and refresh_token; internal: client_credentials';
   const created = [
@@ -131,7 +135,7 @@ function addClientCommands(group: CommandGroup): void {
     pilotAgreement(),
   ];
   const create = 'register credentials; prints the secret of a confidential client once';
-  group.addRegional('create', create, created, async (context, options) => {
+  const registering = group.addRegional('create', create, created, async (context, options) => {
     const data = await createClient(context, {
       integratorId: options.integrator,
       internal: options.internal === true,
@@ -158,6 +162,8 @@ function addClientCommands(group: CommandGroup): void {
     });
     return { data, text };
   });
+
+  registering.addHelpText('after', `\n${SCOPE_LIST}`);
 
   const add = 'add a secret and print it once';
   const rotate = group.addRegional('rotate-secret <client>', add, [], async (context, _options, client) => {
@@ -197,11 +203,13 @@ function addConnectionCommands(group: CommandGroup): void {
 
   const connect = 'connect an integrator to a builder, or reactivate a revoked connection';
   const created = [...key(), scope(), option('--replace', 'replace the scopes of an active connection')];
-  group.addRegional('create', connect, created, async (context, options) => {
+  const connecting = group.addRegional('create', connect, created, async (context, options) => {
     const { integrator, builder, scope = [], replace } = options;
     const data = await createConnection(context, { ...toFields(options), scopes: scope, replace: replace === true });
     return { data, text: `${integrator} is connected to ${builder} (${data.change}): ${data.scopes.join(' ')}` };
   });
+
+  connecting.addHelpText('after', `\n${SCOPE_LIST}`);
 
   group.addRegional('revoke', 'revoke the access to this builder', key(), async (context, options) => {
     const data = await revokeConnection(context, toFields(options));
