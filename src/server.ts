@@ -8,4 +8,4 @@ setSourceMapsSupport(true);
 enableCompileCache(join(import.meta.dirname, '..', '.compile-cache'));
 
 const { main } = await import('./service.ts');
-await main(process.argv.includes('--timing'));
+await main();

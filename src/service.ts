@@ -45,24 +45,25 @@ type Stop = () => Promise<void>;
 const SETTLE_MS = 1_000;
 
 /** Runs the service: a single process, or a supervisor with its workers. */
-export async function main(showsTiming: boolean): Promise<void> {
-  const stopwatch = new Stopwatch();
-  stopwatch.lap('imports');
+export async function main(): Promise<void> {
   try {
     const config = loadConfig();
-    stopwatch.lap('configuration');
+    const showsProgress = cluster.isPrimary && showsBanner(config);
+    const stopwatch = new Stopwatch(showsProgress ? (line) => printText(process.stdout, line) : () => undefined);
+    stopwatch.lap('imports');
     if (cluster.isWorker) {
       await startWorker(config, stopwatch);
     } else {
-      const log = pino(loggerOptions(config));
+      const { stream, ...options } = loggerOptions(config);
+      const log = stream ? pino(options, stream) : pino(options);
       log.info({ version: VERSION, node: process.versions.node, settings: describeConfig(config) }, 'starting');
       for (const consequence of await findMissingInternals()) log.warn({ node: process.version }, consequence);
       const { stop, demo, migrations } = await start(config, stopwatch, log);
       // The process can be stopped as soon as it says that it is ready.
       stopOnSignals(stop, config, log);
       log.info({ version: VERSION, migrations, milliseconds: Math.round(performance.now()) }, 'ready');
+      stopwatch.end();
       if (showsBanner(config)) process.stdout.write(toTerminalText(formatWelcome(config, demo)));
-      if (showsTiming) printText(process.stdout, String(stopwatch));
     }
   } catch (error) {
     await exitWithError(error);

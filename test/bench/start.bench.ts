@@ -13,7 +13,7 @@ import { median } from './statistics.ts';
 /** Duration of each phase of a start in milliseconds, in order. The last entry is the total. */
 type Phases = Map<string, number>;
 
-/** A line of the service's output with `--timing`. Its total excludes npm. */
+/** A line of the service's output. Its total excludes npm. */
 const PHASE = /^ {2}(\S.*?) +(\d+) ms$/gm;
 
 /** Measures `npm start` with existing databases, from the command until the service is ready and has printed its addresses. */
@@ -48,7 +48,7 @@ async function timeStart(dataDir: string): Promise<Phases> {
   const env = { ...process.env, PORT: String(port), DATA_DIR: dataDir };
   const startedAt = performance.now();
   // `detached` creates a process group, so that SIGINT reaches the service as Ctrl-C does in a terminal.
-  const npm = spawn('npm', ['start', '--', '--timing'], { env, stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+  const npm = spawn('npm', ['start'], { env, stdio: ['ignore', 'pipe', 'inherit'], detached: true });
   const closed = once(npm, 'close');
   let output = '';
   npm.stdout.setEncoding('utf8').on('data', (chunk) => {

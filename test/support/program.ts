@@ -21,9 +21,9 @@ export interface ProgramRun {
 const runs: ProgramRun[] = [];
 
 /** Starts the service with exactly these settings, as the leader of its own process group, as a terminal does. */
-export function runProgram(settings: Record<string, string>, flags: string[] = []): ProgramRun {
+export function runProgram(settings: Record<string, string>): ProgramRun {
   const env = { PATH: process.env.PATH!, LOG_LEVEL: 'warn', BANNER: '1', ...settings };
-  const args = [...EXIT_WITH_PARENT, SERVER_PROGRAM, ...flags];
+  const args = [...EXIT_WITH_PARENT, SERVER_PROGRAM];
   const child = spawn(process.execPath, args, { env, detached: true, stdio: STDIO_WITH_PARENT });
   let output = '';
   const listeners = new Set<() => void>();
@@ -51,8 +51,8 @@ export function runProgram(settings: Record<string, string>, flags: string[] = [
 }
 
 /** Starts the program and waits until it is ready. */
-export async function startProgram(settings: Record<string, string>, flags: string[] = []): Promise<ProgramRun> {
-  const run = runProgram(settings, flags);
+export async function startProgram(settings: Record<string, string>): Promise<ProgramRun> {
+  const run = runProgram(settings);
   await run.waitForOutput(READY);
   return run;
 }

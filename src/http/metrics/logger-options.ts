@@ -1,12 +1,16 @@
 import type { Config } from '../../config.ts';
 import { toLoggedPath } from './logged-path.ts';
+import { formatLogLine } from './readable-log.ts';
 
-/** JSON lines without secrets, at any level and whoever writes them. OAU-42. */
-export const loggerOptions = ({ logLevel }: Config) => ({
+/** Lines without secrets, at any level and whoever writes them: JSON, or text on a developer's terminal. OAU-42. */
+export const loggerOptions = ({ logLevel, production }: Config) => ({
   level: logLevel,
+  stream: !production && process.stdout.isTTY ? READABLE : undefined,
   serializers: { err: errorForLog, req: requestForLog, res: responseForLog },
   formatters: { log: (line: object) => redact(line, MAX_DEPTH) },
 });
+
+const READABLE = { write: (line: string) => void process.stdout.write(formatLogLine(line)) };
 
 /** Stack and code of an error; a database error's detail and parameters hold other people's data and stay out. */
 function errorForLog(error: Error & { code?: string }) {
