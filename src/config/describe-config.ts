@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts';
-import { describeServers } from '../shared/postgres-url.ts';
+import { describeServer } from '../shared/postgres-url.ts';
 
 /** Returns the configuration for the log: passwords, keys and tokens are left out, or replaced by whether they are set. */
 export function describeConfig(config: Config): Record<string, unknown> {
@@ -18,10 +18,10 @@ export function describeConfig(config: Config): Record<string, unknown> {
   } = config;
   return {
     ...others,
-    databases: databaseUrls ? mapValues(databaseUrls, describeServers) : 'embedded',
-    directDatabases: directUrls ? mapValues(directUrls, describeServers) : 'embedded',
-    owners: ownerUrls && mapValues(ownerUrls, describeServers),
-    replicas: mapValues(replicaUrls, (urls) => urls.map(describeServers)),
+    databases: databaseUrls ? mapValues(databaseUrls, describeServer) : 'embedded',
+    directDatabases: directUrls ? mapValues(directUrls, describeServer) : 'embedded',
+    owners: ownerUrls && mapValues(ownerUrls, describeServer),
+    replicas: mapValues(replicaUrls, (urls) => urls.map(describeServer)),
     tokenKeys: tokenKeys?.length ?? 'in DATA_DIR',
     metricsToken: metricsToken === null ? null : 'set',
     mail: mail && { host: new URL(mail.url).host, from: mail.from },

@@ -1,6 +1,6 @@
 import { isIP, isIPv4 } from 'node:net';
 import { availableParallelism } from 'node:os';
-import { parseSessionTarget, splitAddresses } from '../shared/postgres-url.ts';
+import { splitAddresses } from '../shared/postgres-url.ts';
 import { quoteValue } from './quote-value.ts';
 
 /** A limit of `requests` in each window of `seconds`. */
@@ -54,30 +54,22 @@ export function createChoiceParser<const T extends string>(...choices: T[]): Par
 /** The value contains a password, so the message does not quote it. */
 export function parsePostgresUrl(text: string): string {
   const form = 'must be a URL such as postgresql://user:password@host:5432/database';
-  const addresses = splitAddresses(text);
-  if (!addresses.every((address) => URL.canParse(address))) {
-    throw new InvalidValue(`${form}, and its value is not a URL`);
+  if (splitAddresses(text).length > 1) {
+    throw new InvalidValue('must have one address, such as that of a proxy that leads to the primary');
   }
-  if (!/^postgres(ql)?:$/.test(new URL(addresses[0]!).protocol)) {
-    throw new InvalidValue(`${form}, and its value is of another scheme`);
-  }
+  if (!URL.canParse(text)) throw new InvalidValue(`${form}, and its value is not a URL`);
+  const { protocol, pathname, searchParams } = new URL(text);
+  if (!/^postgres(ql)?:$/.test(protocol)) throw new InvalidValue(`${form}, and its value is of another scheme`);
   // The rest of a password with a slash. Messages about the connection name the database.
-  if (new URL(addresses[0]!).pathname.includes('@')) {
+  if (pathname.includes('@'))
     throw new InvalidValue(`${form}, and its value has a slash before the @: write it as %2F`);
-  }
-  const target = parseSessionTarget(addresses[0]!);
-  if (target !== null && !/^(read-write|primary)$/.test(target)) {
-    throw new InvalidValue('must have target_session_attrs=read-write, primary, or none');
-  }
+  if (searchParams.has('target_session_attrs')) throw new InvalidValue('must have no target_session_attrs');
   return text;
 }
 
 /** Returns a URL for each address of a list of standbys. The value contains a password, so the message does not quote it. */
 export function parseReplicas(text: string): readonly string[] {
-  if (parseSessionTarget(splitAddresses(parsePostgresUrl(text))[0]!) !== null) {
-    throw new InvalidValue('must have no target_session_attrs: its servers accept no writes');
-  }
-  return splitAddresses(text);
+  return splitAddresses(text).map(parsePostgresUrl);
 }
 
 /** The value contains a password, so the message does not quote it. */

@@ -87,7 +87,7 @@ const SETTINGS = {
   ),
   DATABASE_URL_AU1: secret(
     'embedded',
-    'PostgreSQL of region `au1`, or several servers of it with commas between their addresses: the one that accepts writes is used. If both regions are set, no embedded database is started. Required in production.',
+    'PostgreSQL of region `au1`. If both regions are set, no embedded database is started. Required in production.',
     parsePostgresUrl,
   ),
   DATABASE_URL_US1: secret('embedded', 'PostgreSQL of region `us1`.', parsePostgresUrl),

@@ -3,7 +3,6 @@ import { Migrator } from '@mikro-orm/migrations';
 import { type MetadataStorage, MikroORM, type Options, UnderscoreNamingStrategy } from '@mikro-orm/postgresql';
 import type pg from 'pg';
 import { entities } from '../../entities/index.ts';
-import { splitAddresses } from '../shared/postgres-url.ts';
 import { migrations } from './migrations/index.ts';
 import { REQUEST_SETTINGS, toPoolConfig } from './pool/session-settings.ts';
 import { CLIENT_CONFIG } from './pool/timeouts.ts';
@@ -40,14 +39,14 @@ export function createOrm(
   const { driverOptions, ...options } = overrides;
   const metadata = options.entities ? undefined : sharedMetadata;
   const orm = new MikroORM({
-    clientUrl: splitAddresses(url)[0],
+    clientUrl: url,
     entities,
     metadataProvider: ReflectMetadataProvider,
     namingStrategy: PostgresNamingStrategy,
     extensions: [Migrator],
     migrations: { migrationsList: migrations, snapshot: false, transactional: true, allOrNothing: false, silent: true },
     driverOptions: {
-      // With all addresses: MikroORM parses only a single one.
+      // With its parameters, which MikroORM leaves out.
       connectionString: url,
       ...(driverOptions ?? {
         ...toPoolConfig(REQUEST_SETTINGS),

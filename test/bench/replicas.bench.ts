@@ -30,7 +30,8 @@ export async function measureReplicas(environment: BenchEnvironment, options: Be
   await proofEnvironment.postgres.stop();
   const servers = await ReplicatedPostgres.start(proofEnvironment.postgres.dataDir);
   proofEnvironment.onClose(() => servers.stop());
-  for (const region of REGIONS) proofEnvironment.settings[`DATABASE_URL_${region.toUpperCase()}`] = servers.url(region);
+  for (const region of REGIONS)
+    proofEnvironment.settings[`DATABASE_URL_${region.toUpperCase()}`] = servers.primaryUrl(region);
   await servers.executeOnPrimary('au1', (client) => client.query('vacuum analyze'));
   const rows: Row[] = [];
   for (const standbys of [0, 1, 2]) {

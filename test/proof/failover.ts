@@ -36,7 +36,10 @@ export async function failover({ rounds, log }: FailoverOptions) {
     environment.onClose(() => servers.stop());
     for (const region of REGIONS) {
       const name = `DATABASE_URL_${region.toUpperCase()}`;
-      Object.assign(environment.settings, { [name]: servers.url(region), [`${name}_REPLICAS`]: servers.url(region) });
+      Object.assign(environment.settings, {
+        [name]: servers.url(region),
+        [`${name}_REPLICAS`]: servers.serversUrl(region),
+      });
     }
     for (let count = 0; count < 2; count++) await environment.addInstance();
     const client = environment.demo.clients.find(({ name }) => name === 'A')!;

@@ -120,7 +120,8 @@ export async function fleet({ instances, integrators: count, seconds, log }: Fle
     await environment.postgres.stop();
     const servers = await ReplicatedPostgres.start(environment.postgres.dataDir);
     environment.onClose(() => servers.stop());
-    for (const region of REGIONS) environment.settings[`DATABASE_URL_${region.toUpperCase()}`] = servers.url(region);
+    for (const region of REGIONS)
+      environment.settings[`DATABASE_URL_${region.toUpperCase()}`] = servers.primaryUrl(region);
     const client = environment.demo.clients.find(({ name }) => name === 'A')!;
     const added = await addIntegrators(environment.database(), client.clientId, count);
     const fleetIntegrators = added.map((integrator, index) => toLoops(integrator, index === 0 ? GREEDY_LOOPS : 1));

@@ -16,6 +16,7 @@ import {
   toPasswordPath,
 } from '../../src/dev-postgres/postmaster.ts';
 import { freePort } from '../support/ports.ts';
+import { PrimaryProxy } from '../support/primary-proxy.ts';
 
 /** A server and its port, which does not change. */
 interface Server {
@@ -29,12 +30,13 @@ const SETTINGS = {
   ...{ checkpoint_timeout: '60s', hot_standby_feedback: 'off' },
 };
 
-/** Number of ports. Servers reuse them, so that the URL of the service contains the addresses of all servers from the start. */
+/** Number of ports. Servers reuse them, so that the list of standbys contains all servers from the start. */
 const PORTS = 3;
 
-/** A primary and its standbys, with the programs of the embedded PostgreSQL. Killed servers are not restarted. */
+/** A primary and its standbys behind a proxy, with the programs of the embedded PostgreSQL. Killed servers are not restarted. */
 export class ReplicatedPostgres {
   readonly #ports: number[];
+  readonly #proxy: PrimaryProxy;
   #primary: Server;
   readonly #standbys: Server[] = [];
   /** Data folders of all standbys, including killed ones. */
@@ -44,8 +46,9 @@ export class ReplicatedPostgres {
   /** Primaries that `suspendPrimary` has stopped, with the ids of their processes. */
   readonly #suspendedPrimaries: { port: number; pids: number[] }[] = [];
 
-  private constructor(ports: number[], primary: Server) {
+  private constructor(ports: number[], proxy: PrimaryProxy, primary: Server) {
     this.#ports = ports;
+    this.#proxy = proxy;
     this.#primary = primary;
   }
 
@@ -54,13 +57,18 @@ export class ReplicatedPostgres {
     const ports: number[] = [];
     while (ports.length < PORTS) ports.push(await freePort());
     const context = await createContext(folder);
-    const servers = new ReplicatedPostgres(ports, { context, port: ports[0]! });
+    const servers = new ReplicatedPostgres(ports, await PrimaryProxy.start(ports[0]!), { context, port: ports[0]! });
     await startOnPort(servers.#primary);
     return servers;
   }
 
-  /** Returns the URL of a database with the addresses of all servers that may be its primary. */
+  /** Returns the URL of a database behind the proxy, which leads to its primary. */
   url(database: string): string {
+    return this.#createUrl([this.#proxy.port], database);
+  }
+
+  /** Returns the URL of a database with the addresses of all servers. */
+  serversUrl(database: string): string {
     return this.#createUrl(this.#ports, database);
   }
 
@@ -138,6 +146,7 @@ export class ReplicatedPostgres {
     await rm(toDataPath(this.#primary.context.folder), { recursive: true, force: true });
     this.#primary = this.#standbys.shift()!;
     await this.executeOnPrimary('postgres', (client) => client.query('select pg_promote(true, 30)'));
+    this.#proxy.follow(this.#primary.port);
   }
 
   /** Suspends the senders of replication without closing connections, like a network that loses packets. */
@@ -175,6 +184,7 @@ export class ReplicatedPostgres {
   }
 
   async stop(): Promise<void> {
+    this.#proxy.close();
     this.#killSuspendedSenders();
     for (const pid of this.#suspendedPrimaries.flatMap(({ pids }) => pids)) signalProcess(pid, 'SIGKILL');
     for (const { context } of [...this.#standbys, this.#primary]) await stopServer(context);

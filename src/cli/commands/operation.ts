@@ -6,7 +6,6 @@ import { grantServiceRights } from '../../database/grant-rights.ts';
 import { runPendingMigrations } from '../../database/run-migrations.ts';
 import { rebuildTotals } from '../../database/write/list-counters.ts';
 import { renewEpoch } from '../../domain/events/epoch.ts';
-import { splitAddresses } from '../../shared/postgres-url.ts';
 import { REGIONS, type RegionId } from '../../shared/regions.ts';
 import { withDatabases } from '../services/database-session.ts';
 import { createMigration, readMigrationStatus } from '../services/migrations.ts';
@@ -75,7 +74,7 @@ function addMigrateCommands(group: CommandGroup): void {
 async function applyMigrations(database: Database, { ownerUrls, databaseUrls }: Config): Promise<string[]> {
   const names = await runPendingMigrations(database, 'auto');
   if (ownerUrls && databaseUrls) {
-    const { username } = new URL(splitAddresses(databaseUrls[database.region])[0]!);
+    const { username } = new URL(databaseUrls[database.region]);
     await grantServiceRights(database, decodeURIComponent(username));
   }
   return names;

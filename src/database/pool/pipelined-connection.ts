@@ -1,8 +1,7 @@
 import type pg from 'pg';
 import { isLostConnection } from '../errors.ts';
-import { FailoverClient } from './failover-client.ts';
 import { queryTextRows, type Statement, type TextRow } from './pg-pipeline.ts';
-import { applySettings, READER_SETTINGS, toOptions } from './session-settings.ts';
+import { connectWithSettings, READER_SETTINGS } from './session-settings.ts';
 import { CLIENT_CONFIG } from './timeouts.ts';
 
 /** Milliseconds without a response after which a connection counts as stalled: new statements would wait behind a slow one. */
@@ -72,36 +71,21 @@ export class PipelinedConnection {
   }
 
   #open(): Promise<pg.Client> {
-    const opening = this.#connect(() => {
+    const opening = this.#connect();
+    const reset = () => {
       // A lost connection emits both `error` and `end`, the latter possibly after its successor was opened.
       if (this.#client === opening) this.#reset();
-    });
-    opening.then(
-      (client) => {
-        if (this.#client === opening) this.#connectedClient = client;
-      },
-      () => undefined,
-    );
+    };
+    opening.then((client) => {
+      client.on('error', reset);
+      client.on('end', reset);
+      if (this.#client === opening) this.#connectedClient = client;
+    }, reset);
     return opening;
   }
 
-  async #connect(onEnd: () => void): Promise<pg.Client> {
+  async #connect(): Promise<pg.Client> {
     if (this.#isClosed) throw new Error('Connection ended: the runner is closed.');
-    const client = new FailoverClient({
-      connectionString: this.#url,
-      options: toOptions(READER_SETTINGS),
-      ...CLIENT_CONFIG,
-    });
-    client.on('error', onEnd);
-    client.on('end', onEnd);
-    try {
-      await client.connect();
-      await applySettings(client, READER_SETTINGS);
-    } catch (error) {
-      onEnd();
-      client.end().catch(() => undefined);
-      throw error;
-    }
-    return client;
+    return connectWithSettings(this.#url, READER_SETTINGS, CLIENT_CONFIG);
   }
 }

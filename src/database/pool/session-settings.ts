@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { FailoverClient } from './failover-client.ts';
+import { DatabaseClient } from './database-client.ts';
 import { CONNECT_TIMEOUT_MS, IDLE_TRANSACTION_TIMEOUT_MS, LOCK_TIMEOUT_MS, STATEMENT_TIMEOUT_MS } from './timeouts.ts';
 
 /** PostgreSQL session settings by lower-case name; the values have the notation of `pg_settings.setting`. */
@@ -63,7 +63,7 @@ export const toOptions = (settings: SessionSettings): string =>
 /** Returns the configuration of a `pg.Pool` whose connections have the settings before their first use. */
 export const toPoolConfig = (settings: SessionSettings) => ({
   // pg's pool passes its configuration to the constructor, which its type definitions omit.
-  Client: FailoverClient as unknown as new () => pg.Client,
+  Client: DatabaseClient as unknown as new () => pg.Client,
   options: toOptions(settings),
   // The pool awaits the promise, which its type definitions omit.
   onConnect: (client: pg.ClientBase) => applySettings(client, settings) as unknown as undefined,
@@ -84,7 +84,7 @@ export async function connectWithSettings(
   settings: SessionSettings,
   config: pg.ClientConfig = {},
 ): Promise<pg.Client> {
-  const client = new FailoverClient({ connectionString: url, options: toOptions(settings), ...config });
+  const client = new DatabaseClient({ connectionString: url, options: toOptions(settings), ...config });
   try {
     await client.connect();
     await applySettings(client, settings);
@@ -137,7 +137,7 @@ async function connect(url: string, settings: SessionSettings): Promise<pg.Clien
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: CONNECT_TIMEOUT_MS,
   };
-  const client = new FailoverClient({ ...config, options: toOptions(settings) });
+  const client = new DatabaseClient({ ...config, options: toOptions(settings) });
   await client.connect();
   return client;
 }

@@ -1,4 +1,4 @@
-import { describeServers } from '../../shared/postgres-url.ts';
+import { describeServer } from '../../shared/postgres-url.ts';
 import type { Statement, TextRow } from '../pool/pg-pipeline.ts';
 import { PipelinedConnection } from '../pool/pipelined-connection.ts';
 import { StatementRunner } from '../pool/statement-runner.ts';
@@ -40,7 +40,7 @@ export class Replica {
     readonly url: string,
     connections: Record<ReplicaPool, number>,
   ) {
-    this.name = describeServers(url);
+    this.name = describeServer(url);
     this.reads = new StatementRunner(url, { regular: connections.reads, reserve: 0 });
     this.slowReads = new StatementRunner(url, { regular: connections.slowReads, reserve: 0 });
     this.#probe = new PipelinedConnection(url);
