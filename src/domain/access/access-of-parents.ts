@@ -47,7 +47,8 @@ export const findMembershipsOf = (database: Database, userIds: Keys, limit: numb
 export async function findSecretsOf(database: Database, clientIds: Keys) {
   const where = { clientId: { $in: [...clientIds] } };
   const rows = await database.fork().find(ClientSecret, where, { orderBy: { createdAt: 'desc', id: 'desc' } });
-  return groupBy(clientIds, rows, ({ clientId, id, createdAt }) => [clientId, { id, createdAt }]);
+  const toKey = ({ clientId }: ClientSecret) => clientId;
+  return groupBy(clientIds, rows, toKey, ({ id, createdAt }) => ({ id, createdAt }));
 }
 
 async function findByIds<T extends { id: string }, V>(
@@ -79,15 +80,11 @@ async function findChildren<T extends object, V>(
   );
   const where = { id: { $in: children.map(({ id }) => id) } };
   const rows = (await em.find(entity, where as never, { orderBy: { id: 'asc' } as never })) as T[];
-  return groupBy(keys, rows, (row) => [row[parent] as string, toValue(row)]);
+  return groupBy(keys, rows, (row) => row[parent] as string, toValue);
 }
 
 /** Returns the values of each key, none for a key without any. */
-function groupBy<T, V>(keys: Keys, rows: readonly T[], toEntry: (row: T) => readonly [string, V]): Map<string, V[]> {
-  const groups = new Map<string, V[]>(keys.map((key) => [key, []]));
-  for (const row of rows) {
-    const [key, value] = toEntry(row);
-    groups.get(key)!.push(value);
-  }
-  return groups;
+function groupBy<T, V>(keys: Keys, rows: readonly T[], toKey: (row: T) => string, toValue: (row: T) => V) {
+  const groups = Map.groupBy(rows, toKey);
+  return new Map(keys.map((key) => [key, (groups.get(key) ?? []).map(toValue)]));
 }

@@ -35,25 +35,16 @@ type ClientUpdate = Partial<
 export async function updateClient(context: ChangeContext, id: string, update: ClientUpdate) {
   return inTransaction(context, async (em, now, record) => {
     const client = await lockClient(context, em, id);
-    const { name, grants, scopes, redirectUris, origins } = { ...client, ...withoutUndefined(update) };
-    const keepsPilot = update.scopes === undefined || scopes.some((text) => /\bwrite:sign_on_events\b/.test(text));
+    const merged = { ...client, ...withoutUndefined(update) };
+    const keepsPilot =
+      update.scopes === undefined || merged.scopes.some((text) => /\bwrite:sign_on_events\b/.test(text));
     const agreement = update.pilotAgreement === undefined && keepsPilot ? client.pilotAgreement : update.pilotAgreement;
-    const { integratorId, internal, type } = client;
-    const valid = validateClient({
-      integratorId: integratorId ?? undefined,
-      internal,
-      name,
-      type,
-      grants,
-      scopes,
-      redirectUris,
-      origins,
-      pilotAgreement: agreement ?? undefined,
-    });
+    const integratorId = client.integratorId ?? undefined;
+    const valid = validateClient({ ...merged, integratorId, pilotAgreement: agreement ?? undefined });
     const changed = await changeRow(client, valid, now, (values) =>
-      record({ action: 'client.updated', objectId: id, integratorId, ...values }),
+      record({ action: 'client.updated', objectId: id, integratorId: client.integratorId, ...values }),
     );
-    return { clientId: id, ...valid, type: type.toLowerCase(), changed };
+    return { clientId: id, ...valid, type: client.type.toLowerCase(), changed };
   });
 }
 

@@ -21,14 +21,25 @@ export interface AccessPage {
 
 type ReadContext = Pick<ChangeContext, 'database'>;
 
-async function listRows<T extends object>(
+type RowPage<Name extends string, V> = { [rows in Name]: V[] } & { nextCursor: string | null };
+
+interface Listing<T> {
+  page: AccessPage;
+  /** Key of the list and its cursor. */
+  key?: keyof T & string;
+  /** Undefined values are left out. */
+  where?: Record<string, unknown>;
+  texts?: TextFilter;
+}
+
+/** Returns the rows of a page under the name, and the cursor of the next page. */
+async function listRows<T extends object, V, Name extends string>(
   { database }: ReadContext,
   entity: EntityClass<T>,
-  key: keyof T & string,
-  where: Record<string, unknown>,
-  { limit, cursor }: AccessPage,
-  texts: TextFilter = {},
-): Promise<{ rows: T[]; nextCursor: string | null }> {
+  { page: { limit, cursor }, key = 'id' as keyof T & string, where = {}, texts = {} }: Listing<T>,
+  name: Name,
+  toValue: (row: T) => V,
+): Promise<RowPage<Name, V>> {
   const isNumber =
     (database.metadata.get(entity).properties as Record<string, EntityProperty>)[key]?.runtimeType === 'number';
   if (isNumber && cursor !== undefined && !/^\d{1,9}$/.test(cursor))
@@ -40,25 +51,22 @@ async function listRows<T extends object>(
     limit: limit + 1,
   });
   const page = (rows as T[]).slice(0, limit);
-  return { rows: page, nextCursor: rows.length > limit ? String(page.at(-1)![key]) : null };
+  const nextCursor = rows.length > limit ? String(page.at(-1)![key]) : null;
+  return { [name]: page.map(toValue), nextCursor } as RowPage<Name, V>;
 }
 
 /** Parts of texts, by column. */
 type TextFilter = Record<string, string | undefined>;
 
 /** Matches texts that contain the parts in their comparable form. */
-const toTextConditions = (texts: TextFilter) =>
-  Object.entries(texts).flatMap(([column, part]) =>
-    part === undefined
-      ? []
-      : [
-          {
-            [raw<string>((alias) => `comparable_text(${alias}.${column})`)]: {
-              $like: `%${toComparableText(part).replace(/[\\%_]/g, '\\$&')}%`,
-            },
-          },
-        ],
-  );
+function toTextConditions(texts: TextFilter) {
+  const given = Object.entries(texts).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return given.map(([column, part]) => ({
+    [raw<string>((alias) => `comparable_text(${alias}.${column})`)]: {
+      $like: `%${toComparableText(part).replace(/[\\%_]/g, '\\$&')}%`,
+    },
+  }));
+}
 
 const toPresenceFilter = (isPresent: boolean | undefined) =>
   isPresent === undefined ? undefined : isPresent ? { $ne: null } : null;
@@ -79,15 +87,9 @@ export async function listBuilders({ database }: ReadContext, { id, name }: Buil
   return { rows, totalCount };
 }
 
-interface IntegratorFilter {
-  /** Part of the name. */
-  name?: string;
-}
-
-export async function listIntegrators(context: ReadContext, { name }: IntegratorFilter, page: AccessPage) {
-  const { rows, nextCursor } = await listRows(context, Integrator, 'id', {}, page, { name });
-  return { integrators: rows.map(toIntegrator), nextCursor };
-}
+/** @param filter.name part of the name */
+export const listIntegrators = (context: ReadContext, { name }: { name?: string }, page: AccessPage) =>
+  listRows(context, Integrator, { page, texts: { name } }, 'integrators', toIntegrator);
 
 /** Returns an integrator with the ids of its clients and its connections. */
 export async function showIntegrator(context: ReadContext, id: string) {
@@ -109,17 +111,14 @@ interface ClientFilter {
 export async function listClients(context: ReadContext, filter: ClientFilter, page: AccessPage) {
   const { name, integratorId, type, scope, disabled } = filter;
   const isInternal = type === 'internal';
-  const conditions = {
+  const where = {
     integratorId,
     disabledAt: toPresenceFilter(disabled),
-    ...(type !== undefined && {
-      internal: isInternal,
-      type: isInternal ? undefined : parseChoice('type', type.toUpperCase(), ClientType),
-    }),
+    internal: type === undefined ? undefined : isInternal,
+    type: type === undefined || isInternal ? undefined : parseChoice('type', type.toUpperCase(), ClientType),
     scopes: scope === undefined ? undefined : { $contains: [scope] },
   };
-  const { rows, nextCursor } = await listRows(context, OAuthClient, 'id', conditions, page, { name });
-  return { clients: rows.map(toClient), nextCursor };
+  return listRows(context, OAuthClient, { page, where, texts: { name } }, 'clients', toClient);
 }
 
 /** Returns a client with its integrator's name and the times of its valid secrets. */
@@ -144,14 +143,13 @@ interface ConnectionFilter {
 
 export async function listConnections(context: ReadContext, filter: ConnectionFilter, page: AccessPage) {
   const { integratorId, builderId, status, scope } = filter;
-  const conditions = {
+  const where = {
     integratorId,
     builderId,
     status: status === undefined ? undefined : parseChoice('status', status.toUpperCase(), ConnectionStatus),
     scopes: scope === undefined ? undefined : { $contains: [scope] },
   };
-  const { rows, nextCursor } = await listRows(context, Connection, 'id', conditions, page);
-  return { connections: rows.map(toConnection), nextCursor };
+  return listRows(context, Connection, { page, where }, 'connections', toConnection);
 }
 
 export async function showConnection(context: ReadContext, key: { integratorId: string; builderId: string }) {
@@ -178,14 +176,13 @@ export async function listUsers(context: ReadContext, filter: UserFilter, page: 
   const em = context.database.fork();
   const members =
     builderId === undefined ? undefined : (await em.find(Membership, { builderId })).map(({ userId }) => userId);
-  const conditions = {
+  const where = {
     id: members && { $in: members },
     disabledAt: toPresenceFilter(disabled),
     staffRole: toPresenceFilter(staff),
     passwordHash: toPresenceFilter(password),
   };
-  const { rows, nextCursor } = await listRows(context, User, 'id', conditions, page, { email, name });
-  return { users: rows.map(toUser), nextCursor };
+  return listRows(context, User, { page, where, texts: { email, name } }, 'users', toUser);
 }
 
 /** Returns a user, given by id or e-mail address, with the memberships. */
@@ -206,8 +203,7 @@ interface MembershipFilter {
 export async function listMemberships(context: ReadContext, filter: MembershipFilter, page: AccessPage) {
   const { user, builderId, role } = filter;
   const userId = user === undefined ? undefined : (await showUser(context, user)).userId;
-  const { rows, nextCursor } = await listRows(context, Membership, 'id', { userId, builderId, role }, page);
-  return { memberships: rows.map(toMembership), nextCursor };
+  return listRows(context, Membership, { page, where: { userId, builderId, role } }, 'memberships', toMembership);
 }
 
 export async function showMembership(context: ReadContext, { user, builderId }: { user: string; builderId: string }) {
@@ -217,10 +213,8 @@ export async function showMembership(context: ReadContext, { user, builderId }: 
   return toMembership(membership);
 }
 
-export async function listImageHosts(context: ReadContext, { host }: { host?: string }, page: AccessPage) {
-  const { rows, nextCursor } = await listRows(context, ImageHost, 'host', {}, page, { host });
-  return { hosts: rows.map(toImageHost), nextCursor };
-}
+export const listImageHosts = (context: ReadContext, { host }: { host?: string }, page: AccessPage) =>
+  listRows(context, ImageHost, { page, key: 'host', texts: { host } }, 'hosts', toImageHost);
 
 export async function showImageHost(context: ReadContext, name: string) {
   const host = await context.database.fork().findOne(ImageHost, { host: name.toLowerCase() });
@@ -236,37 +230,15 @@ function parseChoice<T extends Record<string, string>>(field: string, text: stri
   );
 }
 
-export const toIntegrator = ({ id, name, deepLinkSchemes, createdAt, updatedAt }: Integrator) => ({
-  integratorId: id,
-  name,
-  deepLinkSchemes,
-  createdAt,
-  updatedAt,
+export const toIntegrator = ({ id: integratorId, ...integrator }: Integrator) => ({ integratorId, ...integrator });
+
+export const toClient = ({ id: clientId, internal, ...client }: OAuthClient) => ({
+  clientId,
+  ...client,
+  type: internal ? 'internal' : client.type.toLowerCase(),
 });
 
-export const toClient = ({ id, type, internal, ...client }: OAuthClient) => ({
-  clientId: id,
-  integratorId: client.integratorId,
-  name: client.name,
-  type: internal ? 'internal' : type.toLowerCase(),
-  grants: client.grants,
-  scopes: client.scopes,
-  redirectUris: client.redirectUris,
-  origins: client.origins,
-  pilotAgreement: client.pilotAgreement,
-  disabledAt: client.disabledAt,
-  createdAt: client.createdAt,
-  updatedAt: client.updatedAt,
-});
-
-export const toConnection = ({ integratorId, builderId, status, scopes, createdAt, updatedAt }: Connection) => ({
-  integratorId,
-  builderId,
-  status,
-  scopes,
-  createdAt,
-  updatedAt,
-});
+export const toConnection = ({ id: _, activeAfter: __, ...connection }: Connection) => connection;
 
 const toUser = ({ id, name, email, staffRole, passwordHash, disabledAt, createdAt, updatedAt }: User) => ({
   userId: id,
@@ -279,12 +251,6 @@ const toUser = ({ id, name, email, staffRole, passwordHash, disabledAt, createdA
   updatedAt,
 });
 
-export const toMembership = ({ userId, builderId, role, createdAt, updatedAt }: Membership) => ({
-  userId,
-  builderId,
-  role,
-  createdAt,
-  updatedAt,
-});
+export const toMembership = ({ id: _, ...membership }: Membership) => membership;
 
-const toImageHost = ({ host, createdAt }: ImageHost) => ({ host, createdAt });
+const toImageHost = (host: ImageHost) => ({ ...host });
