@@ -37,30 +37,26 @@ const RETRY_MS = 10_000;
  * unavailable, so that it delays the clients of `us1` once only.
  */
 function createAddressLimit({ au1, us1 }: Databases) {
-  let isAvailable = true;
-  let retryAt = 0;
-  const findDatabase = () => {
-    if (isAvailable) return au1;
-    if (performance.now() >= retryAt) {
-      retryAt = performance.now() + RETRY_MS;
+  /** When `au1` is tried again, in the background; null while it is available. */
+  let retryAt: number | null = null;
+  return async (limiter: RateLimiter, key: string, reply: FastifyReply | null): Promise<void> => {
+    const now = performance.now();
+    if (retryAt === null) {
+      try {
+        return await limiter.take(au1, key, reply);
+      } catch (error) {
+        if (error instanceof ApiError) throw error;
+        retryAt = performance.now() + RETRY_MS;
+      }
+    } else if (now >= retryAt) {
+      retryAt = now + RETRY_MS;
       au1.now().then(
         () => {
-          isAvailable = true;
+          retryAt = null;
         },
         () => undefined,
       );
     }
-    return us1;
-  };
-  return async (limiter: RateLimiter, key: string, reply: FastifyReply | null): Promise<void> => {
-    const database = findDatabase();
-    try {
-      await limiter.take(database, key, reply);
-    } catch (error) {
-      if (error instanceof ApiError || database === us1) throw error;
-      isAvailable = false;
-      retryAt = performance.now() + RETRY_MS;
-      await limiter.take(us1, key, reply);
-    }
+    await limiter.take(us1, key, reply);
   };
 }

@@ -33,19 +33,8 @@ async function introspectAccessToken(
   const claims = await accessTokens.verify(client.database.region, token);
   if (claims?.client_id !== client.id || !(await tokenVerifier.isLive(claims, client.database.region))) return null;
   const { sub, client_id, builder_id, scope, jti, iat, exp } = claims;
-  return {
-    active: true,
-    scope,
-    client_id,
-    sub,
-    builder_id,
-    token_type: 'Bearer',
-    jti,
-    aud: baseUrl,
-    iss: baseUrl,
-    iat,
-    exp,
-  };
+  const ofAccessToken = { token_type: 'Bearer', jti, aud: baseUrl };
+  return { active: true, scope, client_id, sub, builder_id, ...ofAccessToken, iss: baseUrl, iat, exp };
 }
 
 async function introspectRefreshToken(
@@ -60,14 +49,7 @@ async function introspectRefreshToken(
   const membership = await findBuilderMembership(client, stored);
   if (!membership || !isConnected(membership) || listAllowedScopes(client, stored, membership).length === 0)
     return null;
-  return {
-    active: true,
-    scope: scopes.join(' '),
-    client_id: client.id,
-    sub: userId,
-    builder_id: builderId,
-    iss: baseUrl,
-    iat: Math.floor(issuedAt / 1000),
-    exp: Math.floor(tokenExpiresAt / 1000),
-  };
+  const [iat, exp] = [issuedAt, tokenExpiresAt].map((instant) => Math.floor(instant / 1000));
+  const subject = { client_id: client.id, sub: userId, builder_id: builderId };
+  return { active: true, scope: scopes.join(' '), ...subject, iss: baseUrl, iat, exp };
 }

@@ -1,13 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '../../shared/errors.ts';
 import type { OAuthDependencies } from '../dependencies.ts';
+import { OAuthError, serverError } from '../errors.ts';
 import {
   type AuthorizationQuery,
   type AuthorizationRequest,
   parseAuthorizationQuery,
   parseAuthorizationRequest,
+  type RedirectTarget,
   resolveRedirectTarget,
 } from './authorization-request.ts';
-import { sendAuthorizationError, sendAuthorizationResponse } from './authorization-response.ts';
+import { PageError } from './page-error.ts';
 import { PageRequest } from './page-request.ts';
 import { type ClientFormContext, renderCancelForm } from './pages/forms.ts';
 import { html } from './pages/html.ts';
@@ -76,12 +79,12 @@ export class AuthorizationInteraction extends PageRequest<OAuthDependencies> {
   }
 
   redirectToClient(code: string): FastifyReply {
-    return sendAuthorizationResponse(this.reply, this.authorization, this.dependencies.baseUrl, { code });
+    return redirectToClient(this.reply, this.authorization, this.dependencies.baseUrl, { code });
   }
 }
 
 /**
- * Creates the route handler of an interaction page. Page errors, and errors thrown before the redirect target is verified, are
+ * Creates the route handler of an interaction page. Page errors, a 429, and errors thrown before the redirect target is verified, are
  * shown on a page. All other errors are sent to the client by redirect.
  */
 export const createInteractionHandler =
@@ -97,6 +100,25 @@ export const createInteractionHandler =
       const authorization = parseAuthorizationRequest(query, target, baseUrl);
       return await handle(new AuthorizationInteraction(dependencies, request, reply, query, authorization));
     } catch (thrown) {
-      return sendAuthorizationError(request, reply, target, baseUrl, thrown);
+      if (thrown instanceof PageError || (thrown instanceof ApiError && thrown.status === 429)) throw thrown;
+      if (!(thrown instanceof OAuthError)) request.log.error({ err: thrown }, 'authorization failed');
+      const error = thrown instanceof OAuthError ? thrown : serverError();
+      return redirectToClient(reply, target, baseUrl, error.body());
     }
   };
+
+/**
+ * Redirects to the client with `state` and, against mix-up attacks, `iss`. RFC 6749 sections 4.1.2 and 4.1.2.1, RFC 9207.
+ * Uses 303 after a form, so that the browser sends a GET without the form. RFC 9700 section 4.12.
+ */
+function redirectToClient(
+  reply: FastifyReply,
+  { redirectUri, state }: Pick<RedirectTarget, 'redirectUri' | 'state'>,
+  issuer: string,
+  response: { code: string } | { error: string; error_description: string },
+): FastifyReply {
+  const parameters = new URLSearchParams({ ...response, ...(state !== null && { state }), iss: issuer });
+  // Appended as text, because parsing could change the registered URI.
+  const separator = redirectUri.includes('?') ? '&' : '?';
+  return reply.redirect(`${redirectUri}${separator}${parameters}`, reply.request.method === 'POST' ? 303 : 302);
+}

@@ -4,7 +4,22 @@ import { html, type Markup } from '../../interaction/pages/html.ts';
 import type { Page } from '../../interaction/pages/layout.ts';
 import { describeScopes } from '../../interaction/pages/scope-descriptions.ts';
 import type { SignedInUser } from '../../interaction/sessions.ts';
-import type { AuthorizedApplication } from '../authorized-applications.ts';
+
+/** An application that a user has authorised for one builder. */
+export interface AuthorizedApplication {
+  clientId: string;
+  clientName: string;
+  /** Null for a client without an integrator. */
+  vendor: string | null;
+  builderId: string;
+  builderName: string;
+  /** Of all current authorisations of the application for the builder. */
+  scopes: string[];
+  /** ISO 8601: when the user first allowed it, of the authorisations that are current. */
+  since: string;
+  /** ISO 8601: when the application last got a token, which it does at least every hour while it is used. */
+  lastUsed: string;
+}
 
 interface ApplicationsContent {
   user: SignedInUser;
