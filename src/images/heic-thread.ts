@@ -1,16 +1,10 @@
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
+import { loadLibHeif } from '../node-internals/libheif.ts';
 import type { HeicPicture, HeicResult, HeicTask } from './heic.ts';
 import { BadImage, NOT_ACCEPTED } from './types.ts';
 
 /* The thread that opens one HEIC file with libheif and decodes its primary image, in WebAssembly whose memory is bounded. */
-
-/** The exports of libheif's C API, by name, and its memory. */
-type LibHeif = Record<`_${string}`, (...parameters: number[]) => number> & {
-  HEAPU8: Uint8Array<ArrayBuffer>;
-  HEAPU32: Uint32Array;
-};
 
 /** Values of `heif_colorspace`, `heif_chroma`, `heif_channel`, `heif_suberror_code`, `heif_item_type` and `heif_color_primaries`. */
 const RGB = 1;
@@ -29,18 +23,7 @@ const PROBLEMS: Record<number, string> = {
   [END_OF_DATA]: TRUNCATED,
   [LIMIT_EXCEEDED]: `${INVALID}, or too many pixels or items`,
 };
-const PAGE_BYTES = 64 * 1024;
-const maxBytes = workerData as number;
-const grow = WebAssembly.Memory.prototype.grow;
-// The decoder then reports that an allocation failed.
-WebAssembly.Memory.prototype.grow = function limitedGrow(this: WebAssembly.Memory, pages: number): number {
-  if (this.buffer.byteLength + pages * PAGE_BYTES > maxBytes) throw new RangeError('The memory is used up.');
-  return grow.call(this, pages);
-};
-
-const require = createRequire(import.meta.url);
-const instantiate = require('libheif-js/libheif-wasm/libheif.js') as (options: object) => LibHeif;
-const heif = instantiate({ wasmBinary: readFileSync(require.resolve('libheif-js/libheif-wasm/libheif.wasm')) });
+const heif = loadLibHeif(workerData as number);
 /** Where libheif writes an error, and where it writes pointers or numbers. */
 const error = heif._malloc!(16);
 const out = heif._malloc!(16);

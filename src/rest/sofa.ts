@@ -1,12 +1,7 @@
 import { type DocumentNode, type GraphQLSchema, Kind } from 'graphql';
 import { useSofa } from 'sofa-api';
 import type { Operation } from '../../schema/route-table.ts';
-
-interface SofaRoute {
-  method: string;
-  path: string;
-  handler: (request: object, serverContext: object) => Promise<unknown>;
-}
+import { listSofaHandlers } from '../node-internals/sofa-routes.ts';
 
 /** A request without input. */
 const EMPTY_REQUEST = { url: '', body: null, params: {} };
@@ -28,26 +23,27 @@ export async function generateOperationDocuments(
   for (const type of [restSchema.getQueryType()!, restSchema.getMutationType()!])
     type.astNode = { kind: Kind.OBJECT_TYPE_DEFINITION, name: { kind: Kind.NAME, value: type.name }, fields: [] };
   let executed: DocumentNode | undefined;
-  const router = useSofa({
-    basePath: '',
-    schema: restSchema,
-    routes: Object.fromEntries(routes),
-    depthLimit: 8,
-    execute: (async ({ document }: { document: DocumentNode }) => {
-      executed = document;
-      // An error list, though empty, makes SOFA call `errorHandler` in place of building a fetch Response.
-      return { errors: [] };
-    }) as never,
-    errorHandler: (errors) => {
-      if (errors.length > 0) throw errors[0];
-      return undefined as never;
-    },
-  }) as unknown as { __routes: SofaRoute[] };
-  const bySignature = new Map(router.__routes.map((route) => [`${route.method.toUpperCase()} ${route.path}`, route]));
+  const handlers = listSofaHandlers(
+    useSofa({
+      basePath: '',
+      schema: restSchema,
+      routes: Object.fromEntries(routes),
+      depthLimit: 8,
+      execute: (async ({ document }: { document: DocumentNode }) => {
+        executed = document;
+        // An error list, though empty, makes SOFA call `errorHandler` in place of building a fetch Response.
+        return { errors: [] };
+      }) as never,
+      errorHandler: (errors) => {
+        if (errors.length > 0) throw errors[0];
+        return undefined as never;
+      },
+    }),
+  );
   const documents = new Map<string, DocumentNode>();
   for (const { method, path, field } of operations) {
     executed = undefined;
-    await bySignature.get(`${method} ${path}`)?.handler(EMPTY_REQUEST, {});
+    await handlers.get(`${method} ${path}`)?.(EMPTY_REQUEST, {});
     if (!executed) throw new Error(`SOFA generated nothing for ${method} ${path}.`);
     documents.set(field, executed);
   }

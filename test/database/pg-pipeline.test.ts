@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { queryTextRows } from '../../src/database/pool/pg-pipeline.ts';
+import { queryTextRows } from '../../src/node-internals/pg-pipeline.ts';
 import { createDatabase } from '../setup/database.ts';
 
 describe('queryTextRows on a pipelined connection', () => {

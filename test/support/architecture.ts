@@ -132,7 +132,7 @@ const LAYERS: readonly (readonly Module[])[] = [
     {
       name: 'node-internals',
       about:
-        'What relies on undocumented interfaces of Node: one file each, with a test at start that names what to do',
+        'What relies on undocumented interfaces of Node, pg, SOFA and libheif: one file each, with a test at start that names what to do',
       paths: ['src/node-internals/'],
     },
   ],

@@ -1,6 +1,6 @@
 import type pg from 'pg';
+import { queryTextRows, type Statement, type TextRow } from '../../node-internals/pg-pipeline.ts';
 import { isLostConnection } from '../errors.ts';
-import { queryTextRows, type Statement, type TextRow } from './pg-pipeline.ts';
 import { connectWithSettings, READER_SETTINGS } from './session-settings.ts';
 import { CLIENT_CONFIG } from './timeouts.ts';
 

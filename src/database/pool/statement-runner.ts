@@ -1,8 +1,8 @@
+import { runAtEndOfTick, type Statement, type TextRow } from '../../node-internals/pg-pipeline.ts';
 import type { DurationCounts } from '../../shared/duration-counts.ts';
 import { type TraceContext, tracing } from '../../shared/tracing.ts';
 import { getErrorCode, isLostConnection } from '../errors.ts';
 import { type Batch, type BatchQuery, countResults, MAX_KEYS, MAX_QUERIES, toArrayParameters } from './batch.ts';
-import { runAtEndOfTick, type Statement, type TextRow } from './pg-pipeline.ts';
 import { PipelinedConnection } from './pipelined-connection.ts';
 
 /** SQLSTATE of a statement that was pipelined behind another of its name whose preparation failed. A retry prepares it. */

@@ -1,8 +1,14 @@
 import pg from 'pg';
+import {
+  type BoundStatement,
+  type GroupMember,
+  queryGroup,
+  type Row,
+  runAtEndOfTick,
+} from '../../node-internals/pg-pipeline.ts';
 import type { DurationCounts } from '../../shared/duration-counts.ts';
 import { tracing } from '../../shared/tracing.ts';
 import { isLostConnection } from '../errors.ts';
-import { type BoundStatement, type GroupMember, queryGroup, type Row, runAtEndOfTick } from '../pool/pg-pipeline.ts';
 import { toPoolConfig, WRITER_SETTINGS } from '../pool/session-settings.ts';
 import { CLIENT_CONFIG, QUERY_MARGIN_MS } from '../pool/timeouts.ts';
 import { retryTransaction } from './retry.ts';
