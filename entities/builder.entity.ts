@@ -36,7 +36,7 @@ export class Builder extends Tracked {
   @Property({ type: 'text', nullable: true })
   logoKey!: string | null;
 
-  @Field(() => TimeZone, { description: 'Time zone of its days in the console and on pages of reports.' })
+  @Field(() => TimeZone, { description: 'Time zone of the builder, which the console and report pages use.' })
   @GraphOnly()
   /** Null for that of the region, which the GraphQL field returns instead (RED-30). */
   @Property({ type: 'text', nullable: true })

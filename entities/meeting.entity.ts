@@ -76,7 +76,10 @@ export class Meeting extends Tracked {
   @Reference(() => Builder)
   builderId!: string;
 
-  @ReferenceField(() => Project, { nullable: true, description: 'Null for a meeting that is about no one project.' })
+  @ReferenceField(() => Project, {
+    nullable: true,
+    description: 'The project of the meeting; null when it is not about a single project.',
+  })
   projectId!: string | null;
 
   @TextField({ description: 'Title, 1 to 160 characters.' })
@@ -93,7 +96,7 @@ export class Meeting extends Tracked {
   @EnumField(() => MeetingStatus)
   status!: MeetingStatus;
 
-  @TextField({ nullable: true, description: 'What is to be discussed.' })
+  @TextField({ nullable: true, description: 'Topics of the meeting.' })
   agenda!: string | null;
 
   @Field(() => String, { description: 'The same text as `title`.' })

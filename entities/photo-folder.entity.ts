@@ -34,7 +34,10 @@ export class PhotoFolder extends Tracked {
   @ReferenceField(() => Builder, { description: 'The builder that the folder belongs to.' })
   builderId!: string;
 
-  @ReferenceField(() => Project, { nullable: true, description: 'Null for a folder that is about no one project.' })
+  @ReferenceField(() => Project, {
+    nullable: true,
+    description: 'The project of the folder; null when it is not about a single project.',
+  })
   projectId!: string | null;
 
   @ReferenceField(() => PhotoFolder, { nullable: true, description: 'The folder that holds it; null at the top.' })

@@ -70,7 +70,7 @@ export class Photo extends Tracked {
 
   @ReferenceField(() => Project, {
     nullable: true,
-    description: 'The project that the photo was taken on; null when it is of no one project.',
+    description: 'The project that the photo was taken on; null when it belongs to no single project.',
   })
   projectId!: string | null;
 

@@ -27,7 +27,10 @@ export class ReportListItem {
   @Field(() => [RichTextRun])
   richText!: RichTextRun[];
 
-  @Field(() => Boolean, { nullable: true, description: 'Of a checklist, if it was said.' })
+  @Field(() => Boolean, {
+    nullable: true,
+    description: 'Whether the item of a checklist is checked; null if not stated, and in other lists.',
+  })
   checked!: boolean | null;
 }
 
@@ -85,7 +88,7 @@ export class ReportImage extends ReportBlockFields {
   @Field(() => AttachmentId, { nullable: true, description: 'Id of the photo; null when it failed.' })
   attachmentId!: string | null;
 
-  @Field(() => Float, { nullable: true, description: 'Position of the image in the walk.' })
+  @Field(() => Float, { nullable: true, description: 'Position of the image in the site walk.' })
   captureSequenceId!: number | null;
 
   @Field(() => ReportImageFailure, { nullable: true })
@@ -118,7 +121,7 @@ export type ReportBlock = ReportText | ReportHeading | ReportList | ReportImage 
 
 @ObjectType({ description: 'A page of a report.', simpleResolvers: true })
 export class ReportPage {
-  @Field(() => PageId, { description: 'Stays the same as long as the way to the page exists.' })
+  @Field(() => PageId, { description: 'Unchanged over revisions as long as the `path` of the page exists.' })
   id!: string;
 
   @Field(() => [String], { description: 'The `sourceBlockId`s from the root to the page; none for the root.' })

@@ -32,7 +32,7 @@ export type ConflictResolution = keyof typeof ConflictResolution;
 /**
  * A sign-on event that was rejected with 409, for manual reconciliation. A repeated request is the same conflict (ATT-27, ATT-28).
  */
-@EntityType({ scope: 'read:attendance', description: 'A sign-on event that was refused with 409, as it was sent.' })
+@EntityType({ scope: 'read:attendance', description: 'A sign-on event that was rejected with 409.' })
 @PersonalData<SignOnConflict>({
   of: { worker: 'workerId' },
   none: ['digest', 'sourceEventId', 'sourceSignOnEventId', 'deviceId'],
@@ -63,10 +63,10 @@ export class SignOnConflict extends Timestamped {
   @Property({ type: 'text' })
   digest!: string;
 
-  @EnumField(() => SignOnConflictCode, { description: 'The code of the latest answer.' })
+  @EnumField(() => SignOnConflictCode, { description: 'Code of the latest response.' })
   code!: SignOnConflictCode;
 
-  @ColumnField(() => Int, 'integer', { default: 1, description: 'How often the same request was refused.' })
+  @ColumnField(() => Int, 'integer', { default: 1, description: 'Number of times that the same request was rejected.' })
   answers!: number;
 
   @TextField()
@@ -97,7 +97,7 @@ export class SignOnConflict extends Timestamped {
   @Instant({ nullable: true })
   resolvedAt!: string | null;
 
-  @Field(() => IntegratorSummary, { description: 'Whose gate it is.' })
+  @Field(() => IntegratorSummary, { description: 'The integrator that operates the gate.' })
   integrator!: IntegratorSummary;
 
   @Field(() => WorkerSummary)

@@ -13,7 +13,7 @@ import { IntegratorSummary, ProjectSummary, WorkerSummary } from './summaries.ty
 import { Worker } from './worker.entity.ts';
 
 /** A sign-on or sign-off as the gate sent it (ATT-10). */
-@EntityType({ scope: 'read:attendance', description: 'A sign-on or sign-off that a gate has seen.' })
+@EntityType({ scope: 'read:attendance', description: 'A sign-on or sign-off that a gate reported.' })
 @PersonalData<SignOnEvent>({ of: { worker: 'workerId' }, none: ['sourceEventId', 'sourceSignOnEventId', 'deviceId'] })
 // Identity of the physical event; it does not depend on the client's credentials.
 @Unique({ name: 'sign_on_event_source_key', properties: ['integratorId', 'builderId', 'projectId', 'sourceEventId'] })
@@ -62,7 +62,7 @@ export class SignOnEvent extends Timestamped {
   @EnumField(() => SignOnType)
   type!: SignOnType;
 
-  @InstantField({ description: 'When the gate saw it.' })
+  @InstantField({ description: 'Time of the event at the gate.' })
   occurredAt!: string;
 
   @TextField({ nullable: true, description: 'Identifier of the gate.' })
@@ -78,7 +78,7 @@ export class SignOnEvent extends Timestamped {
   @Reference(() => SignOnVisit, { nullable: true })
   visitId!: string | null;
 
-  @Field(() => IntegratorSummary, { description: 'Whose gate it is.' })
+  @Field(() => IntegratorSummary, { description: 'The integrator that operates the gate.' })
   integrator!: IntegratorSummary;
 
   @Field(() => WorkerSummary)

@@ -14,7 +14,7 @@ import { Worker } from './worker.entity.ts';
 export const OPEN = 'signed_off_at is null and closed_at is null and archived_at is null';
 
 /** A worker's visit to a site, from a sign-on to the sign-off that names it (ATT-15, ATT-16). */
-@EntityType({ scope: 'read:attendance', description: 'One stay of a worker on a site, as gates have observed it.' })
+@EntityType({ scope: 'read:attendance', description: 'One visit of a worker to a site, as gates reported it.' })
 @PersonalData<SignOnVisit>({ of: { worker: 'workerId' }, people: ['closedBy'], mentions: ['closingReason'] })
 @Index({ properties: ['projectId', 'signedOnAt'] })
 @ListIndex('workerId')
@@ -35,15 +35,15 @@ export class SignOnVisit extends Timestamped {
   @Reference(() => Worker)
   workerId!: string;
 
-  @InstantField({ description: 'When the gate saw the worker come.' })
+  @InstantField({ description: 'When the worker signed on, as the gate reported.' })
   signedOnAt!: string;
 
-  @InstantField({ nullable: true, description: 'When the gate saw the worker go.' })
+  @InstantField({ nullable: true, description: 'When the worker signed off, as the gate reported.' })
   signedOffAt!: string | null;
 
   @InstantField({
     nullable: true,
-    description: 'When the worker left, as a person who closed the visit says.',
+    description: 'When the worker left, as stated by the person who closed the visit.',
   })
   closedAt!: string | null;
 

@@ -9,7 +9,10 @@ import { ProjectSummary } from './summaries.type.ts';
 import { Worker } from './worker.entity.ts';
 
 /** Present or past permission of a worker to enter the site of a project (ATT-7). */
-@EntityType({ scope: 'read:inductions', description: 'That a worker may enter, or once might, the site of a project.' })
+@EntityType({
+  scope: 'read:inductions',
+  description: 'Current or past permission of a worker to enter the site of a project.',
+})
 @PersonalData<SiteAccess>({ of: { worker: 'workerId' } })
 @Unique({ properties: ['workerId', 'projectId'] })
 export class SiteAccess {
@@ -28,7 +31,7 @@ export class SiteAccess {
   @InstantField()
   grantedAt!: string;
 
-  @InstantField({ nullable: true, description: 'When it ended; null while it holds.' })
+  @InstantField({ nullable: true, description: 'When the access ended; null while it is valid.' })
   revokedAt!: string | null;
 
   @Field(() => ProjectSummary)

@@ -57,7 +57,7 @@ export class WebhookDelivery {
   @ColumnField(() => Int, 'integer', { description: 'Attempts that were made.' })
   attempts!: number;
 
-  @InstantField({ description: 'When the event was read for the endpoint.' })
+  @InstantField({ description: 'When the delivery was created.' })
   createdAt!: string;
 
   @Instant({ nullable: true })

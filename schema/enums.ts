@@ -132,7 +132,7 @@ export const SignOnEventStatus = declareEnum(
 );
 export type SignOnEventStatus = Value<typeof SignOnEventStatus>;
 
-export const SignOnConflictCode = declareEnum('SignOnConflictCode', 'Why a sign-on event was refused with 409.', [
+export const SignOnConflictCode = declareEnum('SignOnConflictCode', 'Why a sign-on event was rejected with 409.', [
   'EVENT_MISMATCH',
   'WORKER_MISMATCH',
   'SIGN_ON_REQUIRED',
@@ -173,7 +173,7 @@ export const BlockType = declareEnum('BlockType', 'What a block of a Page docume
 ]);
 export type BlockType = Value<typeof BlockType>;
 
-export const TextMark = declareEnum('TextMark', 'How a run of text is set.', ['BOLD', 'ITALIC']);
+export const TextMark = declareEnum('TextMark', 'Formatting of a run of text.', ['BOLD', 'ITALIC']);
 export type TextMark = Value<typeof TextMark>;
 
 export const ImageStatus = declareEnum('ImageStatus', 'Whether the image of a block has arrived as a photo.', [
@@ -196,7 +196,7 @@ export type PhotoReportArchiveStatus = Value<typeof PhotoReportArchiveStatus>;
 
 export const PhotoReportConflictCode = declareEnum(
   'PhotoReportConflictCode',
-  'Why a photo report was refused with 409.',
+  'Why a photo report was rejected with 409.',
   ['STALE_REVISION', 'REVISION_CONFLICT', 'ATTACHMENT_CONFLICT', 'SOURCE_OWNERSHIP_REQUIRED'],
 );
 export type PhotoReportConflictCode = Value<typeof PhotoReportConflictCode>;

@@ -19,7 +19,7 @@ export class WindowArgs {
   @Field(() => ListCursor, {
     nullable: true,
     description:
-      '`nextCursor` of the page before, or empty for the first page; in place of `offset`. A page costs the same at any position.',
+      '`nextCursor` of the previous page, or empty for the first page; in place of `offset`. Every page takes the same time, wherever it is in the list.',
   })
   @Rule((values: WindowArgs) =>
     isSent(values, 'offset') && isSent(values, 'cursor')
@@ -35,7 +35,7 @@ export class PageArgs extends WindowArgs {
   @Field(() => RangeStart, {
     nullable: true,
     description:
-      'Records that were written at this time or later, whatever their `updatedAt`. Use it with an overlap of a minute.',
+      'Only records that were written at this time or later, regardless of `updatedAt`. Use an overlap of one minute between reads.',
   })
   updatedSince?: string | null;
 }
@@ -69,7 +69,7 @@ export class PageMeta {
   @Field(() => Int, { description: 'Items skipped.' })
   offset!: number;
 
-  @Field(() => Int, { description: 'Most items that this page could hold.' })
+  @Field(() => Int, { description: 'Maximum items of this page.' })
   limit!: number;
 
   @Field(() => ListCursor, {

@@ -37,7 +37,8 @@ export class DayRangeArgs {
 
   @Field(() => TimeZone, {
     nullable: true,
-    description: 'Where it is these days. Default UTC. Midnight UTC is a day everywhere.',
+    description:
+      'Time zone of the days. Default UTC. A value at midnight UTC counts as that calendar day in every time zone.',
   })
   timeZone?: string | null;
 }

@@ -259,7 +259,7 @@ export const PixelCount = createIntegerScalar('PixelCount', 'Width or height of 
 
 export const UploadHeaders = scalar<Record<string, string>>({
   name: 'UploadHeaders',
-  description: 'Headers to send with the upload, as they stand here.',
+  description: 'Headers to send unchanged with the upload.',
   jsonSchema: {
     type: 'object',
     properties: {

@@ -12,7 +12,7 @@ import { SignOnEventAnswer } from './attendance.type.ts';
 export class SignOnEventResolver {
   @Mutation(() => SignOnEventAnswer, {
     description:
-      'Reports one sign-on or sign-off that a gate has seen. It reports observed attendance, and never grants or restores site access: a worker whose access was revoked is still reported. Send it again with the same `sourceEventId` and data after a network or server failure. A 409 is work for people; never send it again under a fresh id.',
+      'Reports one sign-on or sign-off at a gate. It reports observed attendance, and never grants or restores site access: a worker whose access was revoked is still reported. Send it again with the same `sourceEventId` and data after a network or server failure. A 409 has to be resolved by a person; never send the event again under another id.',
   })
   @Rest('POST /builders/{builderId}/projects/{projectId}/sign-on-events', {
     scope: 'write:sign_on_events',

@@ -47,7 +47,11 @@ export class DefectResolver {
 const args = [{ status: DefectStatus }];
 
 export const defectEdges = [
-  recordEdge(Defect, 'builder', { description: 'The builder whose defect it is.', reader: builders, key: 'builderId' }),
+  recordEdge(Defect, 'builder', {
+    description: 'The builder that the defect belongs to.',
+    reader: builders,
+    key: 'builderId',
+  }),
   recordEdge(Defect, 'project', {
     description: 'The project that the defect is on.',
     reader: projects,

@@ -16,7 +16,7 @@ export const inductionEdges = [
     args: [{ status: InductionStatus }],
   }),
   pageEdge(Subcontractor, 'inductions', {
-    description: "Its workers' inductions.",
+    description: "The inductions of the subcontractor's workers.",
     reader: inductions,
     by: 'subcontractorId',
     args,

@@ -57,7 +57,7 @@ export class MeetingWritesResolver {
     return updateMeeting(toMeetingContext(context, builderId), meetingId, { title });
   }
 
-  @Mutation(() => Meeting, { description: 'Sets a meeting running, whatever its state.' })
+  @Mutation(() => Meeting, { description: 'Starts a meeting, whatever its state.' })
   @Rest('POST /builders/{builderId}/meetings/{meetingId}/start', { scope: 'write:meetings', tag: 'Meetings' })
   startMeeting(
     @Arg('builderId', () => BuilderId) builderId: string,

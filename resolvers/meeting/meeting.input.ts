@@ -87,13 +87,16 @@ export class CreateMeetingArgs {
   @Field(() => MeetingTitle, { description: 'Title, 1 to 160 characters after white space around it is removed.' })
   title!: string;
 
-  @Field(() => ProjectId, { nullable: true, description: 'Absent for a meeting that is about no one project.' })
+  @Field(() => ProjectId, {
+    nullable: true,
+    description: 'The project of the meeting; absent when it is not about a single project.',
+  })
   projectId?: string | null;
 
   @Field(() => Timestamp, { nullable: true, description: 'When the meeting is held. Default now.' })
   date?: string | null;
 
-  @Field(() => MeetingText, { nullable: true, description: 'What is to be discussed.' })
+  @Field(() => MeetingText, { nullable: true, description: 'Topics of the meeting.' })
   agenda?: string | null;
 
   @Field(() => MeetingText, { nullable: true, description: 'Notes to begin with.' })
@@ -105,7 +108,7 @@ export class CreateMeetingArgs {
 
   @Field(() => ExternalSourceId, {
     nullable: true,
-    description: 'With `sourceApp` the identity of the meeting: sent again, it answers the meeting that is there.',
+    description: 'With `sourceApp` the identity of the meeting: a repeated request returns the existing meeting.',
   })
   @RequiresOther('externalSourceId', 'sourceApp')
   externalSourceId?: string | null;

@@ -13,10 +13,10 @@ import { PhotoReportArchive, PhotoReportSync } from './photo-report.type.ts';
 const CODES = Object.keys(PhotoReportConflictCode);
 const SHARED = { scope: 'write:photos', tag: 'Photo reports', budget: 'sync' } as const;
 
-const DOCUMENT = `The page is an authoritative snapshot: what it does not hold any more is gone. All that is wrong with it is named at once, with the path of each field. Lengths count Unicode code points. Beyond the schema: at most ${LIMITS.blocks.max} blocks in the whole tree, ${LIMITS.levels.max} page levels including the root, each \`sourceBlockId\` unique among its siblings, each list item's \`id\` unique in its list, at most ${LIMITS.richText.max} characters in one rich text.`;
+const DOCUMENT = `The page replaces the whole stored page: content that it no longer contains is removed. A 400 names every invalid field with its path. Lengths count Unicode code points. Beyond the schema: at most ${LIMITS.blocks.max} blocks in the whole tree, ${LIMITS.levels.max} page levels including the root, each \`sourceBlockId\` unique among its siblings, each list item's \`id\` unique in its list, at most ${LIMITS.richText.max} characters in one rich text.`;
 
 const RETRY =
-  'After a network failure or a 500, send the identical revision and content again: it answers with `idempotent` true when it was committed before, even if its photos have been archived since.';
+  'After a network failure or a 500, send the identical revision and content again: the response has `idempotent` true when it was committed before, even if its photos have been archived since.';
 
 @Resolver()
 export class PhotoReportSyncResolver {
@@ -48,7 +48,7 @@ export class PhotoReportSyncResolver {
 
   @Mutation(() => PhotoReportArchive, {
     description:
-      'Archives a photo report. Sent again, it answers the same with `idempotent` true. A later sync of a higher revision restores the report.',
+      'Archives a photo report. A repeated request returns the same result with `idempotent` true. A later sync of a higher revision restores the report.',
   })
   @Rest('DELETE /builders/{builderId}/photo-reports/sync', {
     ...SHARED,

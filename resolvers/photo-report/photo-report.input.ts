@@ -102,11 +102,11 @@ export class PageDocumentInput {
 
   @Field(() => JsonObject, {
     nullable: true,
-    description: 'Free-form data about the content; it is kept and returned.',
+    description: 'Free-form data about the content, returned unchanged.',
   })
   contentMetadata?: Record<string, unknown> | null;
 
-  @Field(() => JsonObject, { nullable: true, description: 'Free-form data about sharing; it is kept and returned.' })
+  @Field(() => JsonObject, { nullable: true, description: 'Free-form data about sharing, returned unchanged.' })
   sharingMetadata?: Record<string, unknown> | null;
 
   @Field(() => [BlockInput], { description: 'Blocks in their order; each `sourceBlockId` is unique in this list.' })

@@ -68,7 +68,7 @@ export class BulkUpsertArgs {
   @Field(() => ProjectId, { description: 'The project whose gallery takes the photos.' })
   projectId!: string;
 
-  @Field(() => FolderName, { nullable: true, description: 'Required when a folder has to be made.' })
+  @Field(() => FolderName, { nullable: true, description: 'Required when the photos need a new folder.' })
   folderName?: string | null;
 
   @Field(() => FolderId, {

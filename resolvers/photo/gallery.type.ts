@@ -47,7 +47,7 @@ export class BulkUpsertResult {
   skippedPhotos!: SyncedPhoto[];
 
   @Field(() => [FailedPhoto], {
-    description: 'The photos that could not be stored; send them again once the cause is gone.',
+    description: 'The photos that could not be stored; send them again once the cause is removed.',
   })
   failedPhotos!: FailedPhoto[];
 }
@@ -62,7 +62,7 @@ export class BulkDeleteResult {
   folderId!: string | null;
 
   @Field(() => [AttachmentId], {
-    description: 'Ids of the photos that this call has archived; empty when there was nothing left.',
+    description: 'Ids of the photos that this call has archived; empty when all were archived before.',
   })
   deletedAttachmentIds!: string[];
 }

@@ -57,7 +57,7 @@ export class CreatePhotoArgs {
 
   @Field(() => ExternalSourceId, {
     nullable: true,
-    description: 'Your own identifier: sent again while the photo is active, it answers with that photo.',
+    description: 'Your own identifier: a repeated request while the photo is active returns that photo.',
   })
   externalSourceId?: string | null;
 

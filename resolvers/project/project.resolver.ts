@@ -45,7 +45,7 @@ export class ProjectResolver {
 }
 
 export const projectEdges = [
-  recordEdge(Project, 'builder', { description: 'The builder whose site it is.', reader: builders, key: 'builderId' }),
+  recordEdge(Project, 'builder', { description: 'The builder of the project.', reader: builders, key: 'builderId' }),
   pageEdge(Builder, 'projects', {
     description: 'The projects of the builder.',
     reader: projects,

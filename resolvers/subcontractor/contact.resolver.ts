@@ -40,7 +40,7 @@ export class ContactResolver {
 
 export const contactEdges = [
   pageEdge(Subcontractor, 'contacts', {
-    description: 'The people to speak to about it.',
+    description: 'The contacts of the subcontractor.',
     reader: contacts,
     by: 'subcontractorId',
     args: [ContactArgs],

@@ -70,7 +70,7 @@ export class InsuranceResolver {
 
 export const insuranceEdges = [
   pageEdge(Subcontractor, 'insurances', {
-    description: 'Its insurances.',
+    description: 'The insurances of the subcontractor.',
     reader: insurances,
     by: 'subcontractorId',
     args: [ExpiringInsuranceArgs, DayRangeArgs],

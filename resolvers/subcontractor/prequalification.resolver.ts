@@ -45,7 +45,7 @@ export class PrequalificationResolver {
 
 export const prequalificationEdges = [
   pageEdge(Subcontractor, 'prequalifications', {
-    description: "The builder's checks of it.",
+    description: 'The prequalifications of the subcontractor.',
     reader: prequalifications,
     by: 'subcontractorId',
     args: [{ status: PrequalificationStatus }],

@@ -15,7 +15,7 @@ export const subcontractorEdges = [
     where: ({ projectId, ...args }) => ({ projectId, ...toSubcontractorFilters(args) }),
   }),
   pageEdge(Project, 'subcontractors', {
-    description: 'The subcontractors on the project, with what they have reached there.',
+    description: 'The subcontractors on the project, with their statuses on it.',
     reader: subcontractors,
     by: 'projectId',
     args: [SubcontractorArgs],

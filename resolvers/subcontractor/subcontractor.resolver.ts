@@ -39,7 +39,7 @@ export class SubcontractorResolver {
   }
 
   @Query(() => Subcontractor, {
-    description: "One subcontractor; the builder's company record only when it is asked for.",
+    description: "One subcontractor; the builder's company record only with `includeBuilderCompany`.",
   })
   @Rest('GET /subcontractors/{id}', { scope: 'read:subcontractors', tag: 'Subcontractors' })
   async subcontractor(
@@ -54,7 +54,7 @@ export class SubcontractorResolver {
     return requireVisible(context, subcontractor, 'read:subcontractors', 'Subcontractor');
   }
 
-  @Query(() => ProjectPage, { description: 'The projects that a subcontractor is on.' })
+  @Query(() => ProjectPage, { description: 'The projects that a subcontractor is assigned to.' })
   @Rest('GET /subcontractors/{id}/projects', { scope: 'read:projects', tag: 'Subcontractors' })
   async subcontractorProjects(
     @Arg('id', () => SubcontractorId) id: string,
@@ -71,12 +71,12 @@ export class SubcontractorResolver {
 
 export const subcontractorRecordEdges = [
   pageEdge(Subcontractor, 'projects', {
-    description: 'The projects that it is on.',
+    description: 'The projects that the subcontractor is assigned to.',
     reader: projects,
     by: 'subcontractorId',
   }),
   recordEdge(Subcontractor, 'builder', {
-    description: 'The builder that it works for.',
+    description: 'The builder that the subcontractor works for.',
     reader: builders,
     key: 'builderId',
   }),

@@ -52,7 +52,7 @@ export class SwmsResolver {
 
 export const swmsEdges = [
   pageEdge(Subcontractor, 'swms', {
-    description: 'The SWMS documents that it has handed in.',
+    description: 'The SWMS documents of the subcontractor.',
     reader: swmsDocuments,
     by: 'subcontractorId',
     args: [{ projectId: ProjectId }],

@@ -7,18 +7,18 @@ import { pageEdge, recordEdge, summaryEdge } from '../edges.ts';
 
 export const workerEdges = [
   recordEdge(Worker, 'subcontractor', {
-    description: 'Whom the worker works for; null once it is archived.',
+    description: 'The subcontractor that the worker works for; null once it is archived.',
     reader: subcontractors,
     key: 'subcontractorId',
     nullable: true,
   }),
   pageEdge(Worker, 'siteAccess', {
-    description: 'The sites that the worker may enter, or once might.',
+    description: 'Site access of the worker, current and past.',
     reader: siteAccesses,
     by: 'workerId',
   }),
   pageEdge(Subcontractor, 'workers', {
-    description: 'The people who work on site for it.',
+    description: 'The workers of the subcontractor.',
     reader: workers,
     by: 'subcontractorId',
   }),

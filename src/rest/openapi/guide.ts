@@ -51,17 +51,16 @@ curl ${baseUrl}/oauth/token \\
 curl ${baseUrl}/builders --header 'Authorization: Bearer <ACCESS_TOKEN>'
 \`\`\`
 
-\`GET /me\` tells who you are, your scopes and the builders that you reach. The same data can be queried as GraphQL at
-\`${baseUrl}/graphql\`, under the same token and rules.
+\`GET /me\` returns the client or user of the token, its scopes and its builders. The same data can be queried as GraphQL at
+\`${baseUrl}/graphql\`, with the same token and rules.
 
 # Access
 
-A token lives ${ACCESS_TOKEN_SECONDS} seconds. It is a JWT with the claims \`sub\`, \`client_id\`, \`builder_id\` (authorization-code flow alone), \`iss\`,
-\`aud\`, \`scope\`, \`jti\`, \`iat\` and \`exp\`; answers that hold one carry \`Cache-Control: no-store\` and \`Pragma: no-cache\`. It reaches the builders that are connected to your integration; each connection has scopes of
-its own, and an operation needs its scope from both. A token of the authorization-code flow reaches the one builder that
-the user chose.
+A token is valid for ${ACCESS_TOKEN_SECONDS} seconds. It is a JWT (\`AccessTokenClaims\`). It gives access to the builders that are connected to your
+integration. Each connection has its own scopes: an operation needs its scope in the token and in the connection. A token of
+the authorization-code flow gives access to the one builder that the user chose.
 
-| Addressed | Answer |
+| Requested | Response |
 |---|---|
 | A builder that is not connected | 403 \`FORBIDDEN\` |
 | A builder that does not exist | 404 \`NOT_FOUND\` |
@@ -69,58 +68,49 @@ the user chose.
 
 # Headers
 
-| Header | Rule |
-|---|---|
-| \`Authorization\` | \`Bearer <ACCESS_TOKEN>\`, on every request. |
-| \`X-Service-Api-Version\` | \`v1\`; may be left out. |
-| \`X-Service-Region-Id\` | \`au1\` (default) or \`us1\`: the region of your client's account. A token holds in no other. |
-| \`X-Service-Builder-Id\` | The builder, where the path names none: timesheets and the list of subcontractors. |
-| \`X-Request-Id\` | An id of yours; one is made when there is none. It comes back on every answer. |
+\`X-Service-Region-Id\` is the region of your client's account, \`au1\` (default) or \`us1\`. A token is valid in its region only.
+\`X-Service-Builder-Id\` names the builder where the path does not: timesheets and the list of subcontractors. Every response has
+an \`X-Request-Id\`: yours, or a generated one.
 
 # Lists
 
-A list answers \`{ "data": [...], "meta": { "totalCount", "totalPages", "offset", "limit" } }\`. Ask for the next page with
-\`offset\` until you have \`totalCount\` items; \`limit\` is 1 to ${MAX_LIMIT}, and ${MAX_LIMIT} by default. Lists are in the order in which the
-records were made, so records that are added while you page come last. An \`offset\` past the end gives an empty \`data\`.
-Cost codes and time types are not paged: \`{ "data": [...] }\` holds them all.
+A list returns \`{ "data": [...], "meta": { "totalCount", "totalPages", "offset", "limit" } }\`, at most ${MAX_LIMIT} records, in the order of
+creation: records that are added while you read come last. Request the next page with \`offset\` until you have \`totalCount\`
+records. An \`offset\` past the end returns an empty \`data\`. Cost codes and time types have one page: \`{ "data": [...] }\`.
 
 Two additions to v1 help to keep a copy, beside the operations of the tag Events. With \`cursor\` in place of \`offset\`, empty for the
-first page and then \`meta.nextCursor\`, a page costs the same at any position. \`updatedSince\` returns what was written since a time.
+first page and then \`meta.nextCursor\`, every page takes the same time. \`updatedSince\` returns what was written since a time.
 
 # Values
 
-- Identifiers are a prefix and lower-case letters and digits, such as \`proj_a0mkq3v8t2n4c7x1p9r5w6yzb\`. What follows the prefix
-  has no meaning for you.
-- Timestamps are ISO 8601 date-times in UTC. A date range includes both its ends; a bare end date is that whole UTC day.
-- A value that is absent is \`null\`. The few fields that are left out instead say so.
-- Values are never converted: \`"5"\` where a number belongs is an error. Unknown fields of a body and unknown query
-  parameters are ignored, except where a schema allows no others. New fields may be added to answers at any time.
+- Identifiers are a prefix and lower-case letters and digits, such as \`proj_a0mkq3v8t2n4c7x1p9r5w6yzb\`. The part after the prefix
+  is opaque.
+- Timestamps are ISO 8601 date-times in UTC. A date range includes both ends; a bare end date is the whole UTC day.
+- An absent value is \`null\`. The few fields that are omitted instead say so.
+- Values are never converted: \`"5"\` in place of a number is an error. Unknown fields of a body and unknown query parameters are
+  ignored, except where a schema allows no others. New fields may be added to responses at any time.
 
 # Errors
 
-Wrong input is 400 with every failing field at once, at most ${MAX_FIELD_ERRORS}:
+Invalid input is 400 and names every invalid field, at most ${MAX_FIELD_ERRORS}:
 
 \`\`\`json
 { "errors": [{ "fieldName": "limit", "message": "must be an integer from 1 to ${MAX_LIMIT}" }] }
 \`\`\`
 
-Every other error is \`{ "code", "message" }\`. Decide by \`code\`, which is stable; \`message\` is for people.
+Every other error is \`{ "code", "message" }\`. Decide by \`code\`, which is stable; \`message\` is for people. The token endpoint returns
+the errors of RFC 6749, \`{ "error", "error_description" }\`.
 
 - 401 \`UNAUTHENTICATED\`: get a new token, or check the region.
-- 403 \`INSUFFICIENT_SCOPE\`: ask for the scope that \`WWW-Authenticate\` names, of the token or of the connection.
+- 403 \`INSUFFICIENT_SCOPE\`: request the scope that \`WWW-Authenticate\` names, for the token or the connection.
 - 403 \`FORBIDDEN\`: the builder has to be connected first.
-- 404 \`NOT_FOUND\`: check the id: there is none such, or it is out of reach.
+- 404 \`NOT_FOUND\`: the id does not exist, or your token has no access to it.
 - 405 \`METHOD_NOT_ALLOWED\`: \`Allow\` names the methods of the path.
 - 408 \`REQUEST_TIMEOUT\`: the request did not arrive in time; send it again.
-- 409, codes as the operation lists: reconcile; sending it again does not help.
-- 413 \`PAYLOAD_TOO_LARGE\`: send less.
-- 415 \`UNSUPPORTED_MEDIA_TYPE\`: send \`application/json\`, unless the operation says otherwise.
-- 429 \`RATE_LIMITED\`: wait as many seconds as \`Retry-After\` says.
-- 431 \`HEADERS_TOO_LARGE\`: address and headers may have 16 KiB together.
-- 500 \`INTERNAL\`: try again, then ask with the \`X-Request-Id\`.
-- 503 \`UNAVAILABLE\`: wait as many seconds as \`Retry-After\` says.
-
-The token endpoint answers with the errors of RFC 6749, \`{ "error", "error_description" }\`.
+- 409, with a code that the operation lists: resolve the conflict; sending the request again does not help.
+- 413 \`PAYLOAD_TOO_LARGE\`, 415 \`UNSUPPORTED_MEDIA_TYPE\`, 431 \`HEADERS_TOO_LARGE\`: change the request.
+- 429 \`RATE_LIMITED\`, 503 \`UNAVAILABLE\`: wait as many seconds as \`Retry-After\` says.
+- 500 \`INTERNAL\`: try again, then contact the operator with the \`X-Request-Id\`.
 
 # Limits
 
@@ -131,5 +121,5 @@ The token endpoint answers with the errors of RFC 6749, \`{ "error", "error_desc
 | Items of a page | ${MAX_LIMIT} |
 | Body | ${BODY_LIMIT / 1024 ** 2} MiB, unless the operation says otherwise; ${MAX_JSON_DEPTH} levels of nesting |
 
-\`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (seconds) tell where you stand.
+\`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (seconds) state the remaining budget.
 `.trim();

@@ -83,7 +83,7 @@ function successResponses(
 }
 
 const BODY_OR_QUERY =
-  'The fields may stand in a JSON body or in the query; all required ones have to be in one of the two.';
+  'The fields may be sent in a JSON body or in the query, all required ones in the same of the two.';
 
 function createDescription(
   { scope, clientCredentials, deprecated }: Operation,
@@ -92,7 +92,7 @@ function createDescription(
 ): string {
   const anyToken = clientCredentials
     ? 'Needs an access token of the client-credentials grant; no scope is needed.'
-    : 'Needs any valid access token; no scope.';
+    : 'Needs a valid access token; no scope is needed.';
   const access = scope === null ? anyToken : `Needs the scope \`${scope}\`.`;
   const removal = deprecated?.sunset ? `, and removed on ${deprecated.sunset}` : '';
   const deprecation = deprecated && `Deprecated since ${deprecated.since}${removal}. ${field.deprecationReason}`;

@@ -20,20 +20,20 @@ export const parameterComponents = {
   ApiVersion: {
     name: 'X-Service-Api-Version',
     in: 'header',
-    description: `Version of the API. Left out, it is \`${API_VERSION}\`.`,
+    description: `Version of the API. Default \`${API_VERSION}\`.`,
     schema: { type: 'string', enum: [API_VERSION], default: API_VERSION },
   },
   RegionId: {
     name: 'X-Service-Region-Id',
     in: 'header',
-    description: 'Regional tenant, the one that issued the access token. Left out, it is `au1`.',
+    description: 'Region that issued the access token. Default `au1`.',
     schema: { type: 'string', enum: REGIONS, default: REGIONS[0] },
     examples: createUnselectedExample(REGIONS[0]),
   },
   ClientRegionId: {
     name: 'X-Service-Region-Id',
     in: 'header',
-    description: "Region of the client's account. Left out, the client is looked for in every region.",
+    description: "Region of the client's account. Without it, the client is searched for in every region.",
     schema: { type: 'string', enum: REGIONS },
   },
   BuilderId: {

@@ -52,7 +52,7 @@ const HEADERS = {
   'X-RateLimit-Remaining': createCountHeader('Requests left in the window.', 998, 0),
   'X-RateLimit-Reset': createCountHeader('Seconds until the window ends and the budget is full again.', 7),
   'Retry-After': createCountHeader('Seconds to wait before the next attempt.', 7),
-  Allow: createTextHeader('The methods that the path takes.', 'POST'),
+  Allow: createTextHeader('Methods that the path supports.', 'POST'),
   'Cache-Control': createFixedHeader('The response must not be stored.', 'no-store'),
   Pragma: createFixedHeader('The same for caches of HTTP/1.0.', 'no-cache'),
   'WWW-Authenticate': createTextHeader(
@@ -128,12 +128,12 @@ const ERRORS = {
     errors: { resource: notFound('Project') },
   },
   CursorExpired: {
-    description: 'The events after the cursor are no longer kept. Copy the lists again.',
+    description: 'The events after the cursor are no longer stored. Read the lists again in full.',
     errors: { cursor: cursorExpired() },
   },
   PayloadTooLarge: { description: 'The body is too large.', errors: { body: payloadTooLarge(BODY_LIMIT) } },
   UnsupportedMediaType: {
-    description: 'The body is not of a type that the operation takes.',
+    description: 'The operation does not accept the media type of the body.',
     errors: { body: unsupportedMediaType('application/json') },
   },
   RateLimited: { description: 'Too many requests; wait as `Retry-After` says.', errors: { limit: rateLimited(7) } },
@@ -142,7 +142,8 @@ const ERRORS = {
     errors: { limit: rateLimited(7), quota: uploadQuotaExceeded(16 * 1024 ** 3) },
   },
   Internal: {
-    description: 'Internal error of the service. Reads, and writes that carry an identity of yours, can be sent again.',
+    description:
+      'Internal error of the service. Reads, and writes with an identifier of the client such as `externalSourceId`, can be sent again.',
     errors: { failure: internalError(null) },
   },
   Unavailable: {

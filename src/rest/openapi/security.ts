@@ -30,7 +30,7 @@ export function createSecuritySchemes(baseUrl: string): object {
     },
     oauth2ClientCredentials: {
       type: 'oauth2',
-      description: 'A bearer token of the client-credentials flow; those of users are 403.',
+      description: 'A bearer token of the client-credentials flow; tokens of users are rejected with 403.',
       flows: { clientCredentials: { tokenUrl, scopes, ...scalar } },
     },
     clientCredentials: {

@@ -40,7 +40,7 @@ export const createWebhooks = (example: unknown) => ({
       },
       responses: {
         '2XX': { description: 'The event was received.' },
-        410: { description: 'Nothing more is to be delivered: the endpoint is disabled.' },
+        410: { description: 'The receiver wants no more events: the service disables the endpoint.' },
         default: { description: 'The delivery is attempted again, for three days.' },
       },
     },

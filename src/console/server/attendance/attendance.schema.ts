@@ -25,13 +25,13 @@ export const attendanceTypes = /* GraphQL */ `
     builderId: BuilderId!
     project: ProjectSummary!
     worker: WorkerSummary!
-    "Whose gate it is."
+    "The integrator that operates the gate."
     integrator: IntegratorSummary!
     "Code of the latest response."
     code: SignOnConflictCode!
     "The code in words."
     description: String!
-    "How often the same request was refused."
+    "Number of times that the same request was rejected."
     answers: Int!
     "The event as it was sent."
     type: SignOnType!

@@ -186,7 +186,7 @@ export const storageOperations: ManualOperation[] = [
     operationId: 'getFile',
     tags: ['Attachments'],
     summary: 'Download a file',
-    description: `An \`imageUrl\` or another signed URL, for ${MINUTES} minutes. It takes no access token. One range of bytes may be asked for; the answer to several ranges, and to a range with an \`If-Range\` that is not the \`ETag\` of the file, is the whole file. \`HEAD\` gets the headers of the whole file. A rendition of a photo that is not stored yet is made first. Downloads of URLs that were signed for the same integrator or user share a limit: more of them at a time are 429.`,
+    description: `An \`imageUrl\` or another signed URL, for ${MINUTES} minutes. It takes no access token. One range of bytes may be asked for; the answer to several ranges, and to a range with an \`If-Range\` that is not the \`ETag\` of the file, is the whole file. \`HEAD\` gets the headers of the whole file. A rendition of a photo that does not exist yet is created first. Downloads of URLs that were signed for the same integrator or user share a limit: more at the same time are 429.`,
     parameters: [
       ...signedUrlParameters,
       textParameter('name', 'level-3-east.jpg', { required: false }),

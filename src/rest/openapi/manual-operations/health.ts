@@ -25,7 +25,7 @@ export const healthOperations: ManualOperation[] = [
     description: 'For a load balancer: an instance that answers 503 should get no requests for now.',
     responses: {
       200: describeJsonResponse(
-        'The service is ready. A region that is `read-only` answers reads and gives client-credentials tokens; its writes are 503.',
+        'The service is ready. A `read-only` region serves reads and client-credentials tokens and answers writes with 503.',
         referToSchema('Readiness'),
         [],
       ),
