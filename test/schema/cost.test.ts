@@ -1,7 +1,8 @@
 import { getIntrospectionQuery, getOperationAST, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { createCachedCostEstimate, estimateCost } from '../../src/graphql/engine/cost.ts';
+import { estimateCost } from '../../src/graphql/engine/cost.ts';
+import { PreparedOperation } from '../../src/graphql/engine/prepared-operation.ts';
 import { MAX_COST, MAX_RESPONSE_BYTES, ResponseMeter } from '../../src/limits/response-meter.ts';
 
 const schema = buildServiceSchema();
@@ -11,53 +12,48 @@ function costOf(query: string, variables = {}): number {
   return estimateCost(schema, document, getOperationAST(document)!, variables).cost;
 }
 
-describe('the cached estimate of an operation', () => {
-  const parseOperation = (query: string) => {
+describe('the estimate of a prepared operation', () => {
+  const prepare = (query: string, name?: string) => {
     const document = parse(query);
-    return [document, getOperationAST(document)!] as const;
+    return new PreparedOperation(schema, document, getOperationAST(document, name)!);
   };
 
   it('is made once where variables do not change it', () => {
-    const [document, operation] = parseOperation(
-      'query ($id: ID!) { projects(builderId: $id, limit: 3) { data { id } } }',
-    );
-    let selections = 0;
-    const { selectionSet } = operation;
-    const counted = Object.defineProperty({ ...operation }, 'selectionSet', {
-      get: () => {
-        selections++;
-        return selectionSet;
-      },
-    });
-    const estimate = createCachedCostEstimate(schema);
-    const costs = ['buil_a', 'buil_b'].map((id) => estimate(document, counted, { id }).cost);
-    expect(costs).toEqual([3, 3]);
-    expect(selections).toBe(1);
+    const operation = prepare('query ($id: ID!) { projects(builderId: $id, limit: 3) { data { id } } }');
+    const estimate = operation.estimateCost({ id: 'buil_a' });
+    expect(estimate.cost).toBe(3);
+    expect(operation.estimateCost({ id: 'buil_b' })).toBe(estimate);
   });
 
   it('is made again where a limit is a variable, also one within a fragment (LIM-15)', () => {
-    const [document, operation] = parseOperation(
+    const operation = prepare(
       `query ($limit: PageLimit) { ...Projects } fragment Projects on Query { projects(builderId: "buil_a", limit: $limit) { data { id } } }`,
     );
-    const estimate = createCachedCostEstimate(schema);
     const limits = [2, 4, undefined];
-    expect(limits.map((limit) => estimate(document, operation, { limit }).cost)).toEqual([2, 4, 25]);
+    expect(limits.map((limit) => operation.estimateCost({ limit }).cost)).toEqual([2, 4, 25]);
   });
 
   it('is made again where what a list is read by is a variable (LIM-15)', () => {
-    const [document, operation] = parseOperation(
+    const operation = prepare(
       'query ($since: RangeStart) { builders(updatedSince: $since, limit: 1) { data { id } } }',
     );
-    const estimate = createCachedCostEstimate(schema);
     const variables = [{}, { since: '2026-01-01' }];
-    expect(variables.map((each) => estimate(document, operation, each).cost)).toEqual([1, 501]);
+    expect(variables.map((each) => operation.estimateCost(each).cost)).toEqual([1, 501]);
   });
 
   it('is made for each operation of a document', () => {
-    const document = parse('query One { me { id } } query Two { me { id name } }');
-    const estimate = createCachedCostEstimate(schema);
-    const costs = ['One', 'Two'].map((name) => estimate(document, getOperationAST(document, name)!, {}).cost);
-    expect(costs).toEqual([1, 2]);
+    const query = 'query One { me { id } } query Two { me { id name } }';
+    expect(['One', 'Two'].map((name) => prepare(query, name).estimateCost({}).cost)).toEqual([1, 2]);
+  });
+});
+
+describe('the root fields of a prepared operation', () => {
+  it('are those that the variables of this execution leave', () => {
+    const document = parse('query ($a: Boolean = true) { one: me @include(if: $a) { id } two: me { id } }');
+    const operation = new PreparedOperation(schema, document, getOperationAST(document)!);
+    const listKeys = (variables: object) =>
+      operation.listRootFields(operation.withDefaults({ ...variables })).map(({ key }) => key);
+    expect([listKeys({}), listKeys({ a: false }), operation.rootCount]).toEqual([['one', 'two'], ['two'], 2]);
   });
 });
 

@@ -30,6 +30,11 @@ export interface Estimate {
   records: number;
 }
 
+export interface OperationEstimate extends Estimate {
+  /** Whether it does not depend on the variables. */
+  isConstant: boolean;
+}
+
 /** Assumed number of records of a list without pages. */
 const LIST_RECORDS = MAX_LIMIT;
 /** Assumed number of items of a list of an introspected type, except for the list of all types. */
@@ -45,21 +50,10 @@ export function estimateCost(
   document: DocumentNode,
   operation: OperationDefinitionNode,
   variables: Variables,
-): Estimate {
-  return new CostEstimator(schema, document, operation, variables).estimate();
-}
-
-/** Returns `estimateCost` for the schema with a cache: an operation is estimated only once when its estimate does not depend on variables. */
-export function createCachedCostEstimate(schema: GraphQLSchema) {
-  const estimates = new WeakMap<OperationDefinitionNode, Estimate>();
-  return (document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): Estimate => {
-    const cached = estimates.get(operation);
-    if (cached) return cached;
-    const estimator = new CostEstimator(schema, document, operation, variables);
-    const estimate = estimator.estimate();
-    if (!estimator.usedVariables) estimates.set(operation, estimate);
-    return estimate;
-  };
+): OperationEstimate {
+  const estimator = new CostEstimator(schema, document, operation, variables);
+  const estimate = estimator.estimate();
+  return { ...estimate, isConstant: !estimator.usedVariables };
 }
 
 class CostEstimator {

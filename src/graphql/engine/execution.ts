@@ -2,6 +2,7 @@ import {
   type ASTNode,
   type ExecutionResult,
   type GraphQLSchema,
+  getArgumentValues,
   isNonNullType,
   Kind,
   locatedError,
@@ -168,10 +169,11 @@ class Execution {
   }
 
   /** Resolves the field for each of its parents. */
-  async #resolve({ index, field, selection, readArguments }: Edge): Promise<unknown[]> {
+  async #resolve({ index, field, nodes, selection, takesVariables }: Edge): Promise<unknown[]> {
     const context = this.#context;
     const { createResolver, authorizeParent, authorizeResult } = field.extensions.edge as FieldEdge;
-    const resolve = createResolver(readArguments?.(this.#variables) ?? this.#variables, context, { selection });
+    const args = takesVariables ? this.#variables : getArgumentValues(field, nodes[0]!, this.#variables);
+    const resolve = createResolver(args, context, { selection });
     const results: unknown[] = [];
     let values: unknown[] = results;
     try {
@@ -192,7 +194,8 @@ class Execution {
   }
 }
 
-function conditionVariables(definitions: readonly ASTNode[]): string[] {
+/** Returns the names of the variables of `@skip` and `@include`. */
+export function conditionVariables(definitions: readonly ASTNode[]): string[] {
   const names = new Set<string>();
   for (const definition of definitions) {
     visit(definition, {

@@ -10,7 +10,6 @@ import {
   Kind,
   type OperationDefinitionNode,
   type SelectionSetNode,
-  type ValueNode,
   valueFromASTUntyped,
 } from 'graphql';
 
@@ -87,13 +86,10 @@ export function listFields(
 /** Whether no `@skip` or `@include` leaves a selection out. One without a valid value, which GraphQL rejects, leaves nothing out. */
 export function isIncluded(directives: readonly DirectiveNode[] = [], variables: Values): boolean {
   return directives.every(({ name, arguments: [condition] = [] }) => {
-    const value = condition && toRawValue(condition.value, variables);
+    const value = condition && valueFromASTUntyped(condition.value, variables);
     return name.value === 'skip' ? value !== true : value !== false;
   });
 }
-
-/** Returns the JSON value of a literal, with the variables in it as they were sent. */
-export const toRawValue = (node: ValueNode, variables: Values): unknown => valueFromASTUntyped(node, variables);
 
 /** Returns the variables that were sent, with the declared defaults of the others. */
 export function withDefaults({ variableDefinitions = [] }: OperationDefinitionNode, variables: Values): Values {

@@ -1,9 +1,15 @@
-import { type FieldNode, type GraphQLNamedType, getNamedType, type SelectionSetNode } from 'graphql';
+import {
+  type FieldNode,
+  type GraphQLNamedType,
+  getNamedType,
+  type SelectionSetNode,
+  valueFromASTUntyped,
+} from 'graphql';
 import { isId } from '../../../schema/ids.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { ApiError } from '../../shared/errors.ts';
 import type { FieldEdge } from '../engine/resolver-factories.ts';
-import { listFields, type PendingOperation, toRawValue } from '../engine/root-fields.ts';
+import { listFields, type PendingOperation } from '../engine/root-fields.ts';
 import { toGraphqlError } from './errors.ts';
 
 /**
@@ -38,6 +44,6 @@ export function requireEdgeScopes({ schema, document, operation, sent }: Pending
 /** Returns the builder that a root field names; null where it names none. */
 function findBuilderId({ arguments: given = [] }: FieldNode, variables: PendingOperation['sent']): string | null {
   const argument = given.find(({ name }) => name.value === 'builderId');
-  const value = argument && toRawValue(argument.value, variables);
+  const value = argument && valueFromASTUntyped(argument.value, variables);
   return typeof value === 'string' && isId('builder', value) ? value : null;
 }

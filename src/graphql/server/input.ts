@@ -12,13 +12,14 @@ import {
   type ValidationRule,
   ValuesOfCorrectTypeRule,
   validate,
+  valueFromASTUntyped,
 } from 'graphql';
 import { formatFieldPath, toFieldErrors } from '../../../schema/input.ts';
 import { INEXACT_NUMBER, isExactText, JsonValueError } from '../../../schema/json-problems.ts';
 import type { RequestContext } from '../../auth/request-context.ts';
 import { type FieldError, FieldErrors, ValidationError } from '../../shared/errors.ts';
 import { findBrokenRules, type NamedArgument, parseArguments, toNamedArgument } from '../engine/arguments.ts';
-import { type PendingOperation, type SelectedField, toRawValue } from '../engine/root-fields.ts';
+import { type PendingOperation, type SelectedField } from '../engine/root-fields.ts';
 import { findArgumentPaths } from './argument-names.ts';
 import { requireEdgeScopes } from './edge-scopes.ts';
 
@@ -95,7 +96,7 @@ function breaksRule({ field, node }: SelectedField, variables: Values, sent: Val
 }
 
 function readRawArgument({ arguments: nodes = [] }: SelectedField['node'], name: string, variables: Values): unknown {
-  return toRawValue(nodes.find((node) => node.name.value === name)!.value, variables);
+  return valueFromASTUntyped(nodes.find((node) => node.name.value === name)!.value, variables);
 }
 
 const namedArguments = new WeakMap<Field, NamedArgument[]>();
@@ -147,7 +148,7 @@ function throwErrors(
 
 /** Returns the errors of a root field's arguments, which are parsed as those of REST are. */
 function findRootErrors({ field, node }: SelectedField, variables: Values, now: number): readonly FieldError[] {
-  const sent = new Map(node.arguments?.map(({ name, value }) => [name.value, toRawValue(value, variables)]));
+  const sent = new Map(node.arguments?.map(({ name, value }) => [name.value, valueFromASTUntyped(value, variables)]));
   try {
     parseArguments(getArguments(field), {
       readValue: ({ name }) => sent.get(name),

@@ -12,6 +12,7 @@ import {
   getOperationAST,
   type OperationDefinitionNode,
   parse,
+  valueFromASTUntyped,
 } from 'graphql';
 import { idPattern } from '../../../schema/ids.ts';
 import type { Budget, RestRoute } from '../../../schema/rest.ts';
@@ -21,10 +22,9 @@ import { Loaders } from '../../database/read/loaders.ts';
 import type { Release } from '../../limits/fair-semaphore.ts';
 import { costLimitExceeded, MAX_COST, MAX_INTERPRETED_COST, MAX_RESPONSE_BYTES } from '../../limits/response-meter.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { compileOperation } from '../engine/compile-operation.ts';
-import { createCachedCostEstimate, type Estimate } from '../engine/cost.ts';
-import type { CompiledOperation } from '../engine/execution.ts';
-import { listRootFields, type SelectedField, toRawValue, withDefaults } from '../engine/root-fields.ts';
+import { type Estimate, estimateCost } from '../engine/cost.ts';
+import { PreparedOperation } from '../engine/prepared-operation.ts';
+import type { SelectedField } from '../engine/root-fields.ts';
 import { logFailure, noteErrors } from './error-log.ts';
 import { formatError, toGraphqlError } from './errors.ts';
 import { parseInput } from './input.ts';
@@ -69,19 +69,16 @@ export function operationSteps(
   schema: GraphQLSchema,
   { log, bodies, readsFromReplica = false, executeQuery = (_, run) => run() }: OperationStepsOptions,
 ): ApolloServerPlugin<RequestContext> {
-  /** Cost of past executions by document. Estimates count every page as full. */
-  const observedCosts = new WeakMap<DocumentNode, number>();
-  /** By operation: they are garbage-collected once Apollo's document store has dropped the document. */
-  const compiled = new WeakMap<OperationDefinitionNode, CompiledOperation | null>();
-  const estimateCost = createCachedCostEstimate(schema);
+  /** They are garbage-collected once Apollo's document store has dropped the document. */
+  const preparedOperations = new WeakMap<OperationDefinitionNode, PreparedOperation>();
 
-  const findCompiled = (document: DocumentNode, operation: OperationDefinitionNode) => {
-    let found = compiled.get(operation);
-    if (found === undefined) {
-      found = compileOperation(schema, document, operation);
-      compiled.set(operation, found);
+  const prepare = (document: DocumentNode, operation: OperationDefinitionNode): PreparedOperation => {
+    let prepared = preparedOperations.get(operation);
+    if (!prepared) {
+      prepared = new PreparedOperation(schema, document, operation);
+      preparedOperations.set(operation, prepared);
     }
-    return found;
+    return prepared;
   };
 
   return {
@@ -92,6 +89,7 @@ export function operationSteps(
     requestDidStart: async ({ contextValue, request: { operationName } }) => {
       contextValue.operation.name = toShortName(operationName);
       let release: Release | null = null;
+      let prepared: PreparedOperation | null = null;
       let input: Record<string, unknown> | null = null;
       return {
         async didEncounterErrors({ errors, contextValue: context }) {
@@ -107,34 +105,35 @@ export function operationSteps(
           try {
             bodies.requireAllowed(context, operation);
             const variables = request.variables ?? {};
-            const estimate = estimateCost(document, operation, variables);
+            prepared = prepare(document, operation);
+            const sent = prepared.withDefaults(variables);
+            const estimate = prepared.estimateCost(sent);
             context.operation.cost = estimate.cost;
-            requireLimits(operation, estimate, listRootFields(schema, document, operation).length);
-            const sent = withDefaults(operation, variables);
-            const roots = listRootFields(schema, document, operation, sent);
+            requireLimits(operation, estimate, prepared.rootCount);
+            const roots = prepared.listRootFields(sent);
             await authorizeRootFields(context, roots, sent);
             input = parseInput({ schema, document, operation, variables, sent, roots }, context);
             // A mutation is not interrupted: its estimate is within the limit of interpreted operations.
             const isQuery = operation.operation === 'query';
             context.meter.limit(isQuery ? MAX_COST : Number.POSITIVE_INFINITY, MAX_RESPONSE_BYTES, estimate.cost);
             if (isQuery && readsFromReplica && context.caller.internal) readFromReplica(context);
-            const observed = observedCosts.get(document);
-            const charge = observed === undefined ? estimate.cost : Math.min(estimate.cost, 2 * observed);
-            release = await context.shares.graphqlCost.acquire(context.shareKey, Math.max(MIN_CHARGE, charge));
+            const charge = Math.max(MIN_CHARGE, prepared.limitCharge(estimate.cost));
+            release = await context.shares.graphqlCost.acquire(context.shareKey, charge);
             context.usage.onEnd(release);
           } catch (error) {
             throw error instanceof ApiError ? toGraphqlError(error) : error;
           }
         },
         async responseForOperation(requestContext) {
-          const { document, operation, contextValue } = requestContext;
+          const { operation, contextValue } = requestContext;
           const { http } = requestContext.response;
           // It is undefined for an operation name that the document does not have.
           if (operation?.operation !== 'query') return null;
           const { meter, loaders } = contextValue;
           try {
-            const found = input && findCompiled(document, operation);
-            const result = found && (await executeQuery(requestContext, () => found.execute(contextValue, input!)));
+            const compiled = input && prepared!.compiled;
+            const result =
+              compiled && (await executeQuery(requestContext, () => compiled.execute(contextValue, input!)));
             if (result && !result.errors) {
               return { http, body: { kind: 'single', singleResult: { data: result.data } } };
             }
@@ -148,13 +147,10 @@ export function operationSteps(
           return null;
         },
         async willSendResponse(requestContext) {
-          const { document, operation, response, contextValue: context } = requestContext;
+          const { operation, response, contextValue: context } = requestContext;
           const { meter } = context;
           release?.();
-          if (document) {
-            const decayed = 0.9 * (observedCosts.get(document) ?? 0);
-            observedCosts.set(document, Math.max(meter.cost, decayed));
-          }
+          prepared?.addObservedCost(meter.cost);
           // The response of a mutation says what was done.
           if (meter.rejection && operation?.operation === 'query') {
             const error = toGraphqlError(meter.rejection);
@@ -165,7 +161,7 @@ export function operationSteps(
           const { singleResult } = response.body;
           for (const { extensions } of singleResult.errors ?? []) {
             if (extensions?.limit !== undefined && extensions.cost === undefined)
-              extensions.cost = context.operation.cost = findRejectedCost(requestContext, estimateCost);
+              extensions.cost = context.operation.cost = findRejectedCost(schema, requestContext);
           }
           singleResult.extensions = { ...singleResult.extensions, cost: context.operation.cost };
           // Apollo would serialize it at once.
@@ -183,13 +179,13 @@ const toShortName = (name: string | null | undefined): string | null => name?.sl
 
 /** Returns the cost of a document that was rejected before it was estimated; 0 where it has no operation or cannot be parsed. */
 function findRejectedCost(
+  schema: GraphQLSchema,
   { document, source, request: { operationName, variables } }: GraphQLRequestContext<RequestContext>,
-  estimateCost: ReturnType<typeof createCachedCostEstimate>,
 ): number {
   try {
     const parsed = document ?? parse(source!, { noLocation: true });
     const operation = getOperationAST(parsed, operationName);
-    return operation ? estimateCost(parsed, operation, variables ?? {}).cost : 0;
+    return operation ? estimateCost(schema, parsed, operation, variables ?? {}).cost : 0;
   } catch {
     return 0;
   }
@@ -219,7 +215,7 @@ async function authorizeRootFields(context: RequestContext, roots: readonly Sele
   await Promise.all(
     roots.map(async ({ key, node, field: { extensions } }) => {
       const argument = node.arguments?.find(({ name }) => name.value === 'builderId');
-      const builderId = argument && toRawValue(argument.value, variables);
+      const builderId = argument && valueFromASTUntyped(argument.value, variables);
       try {
         // An id that is none is an error of the input.
         await context.authorize(extensions, BUILDER_ID.test(String(builderId)) ? String(builderId) : undefined);
