@@ -55,6 +55,6 @@ export function findClient(databases: Database[], clientId: string): Promise<Reg
 }
 
 async function readClient(database: Database, id: string): Promise<RegisteredClient | null> {
-  const [[row]] = (await database.runner.executeBatched(CLIENTS, { values: [id] })) as [TextRow[]];
+  const [[row]] = (await database.runner.executeBatched(CLIENTS, [[id]])) as [TextRow[]];
   return row ? { ...(JSON.parse(row[1]!) as Omit<RegisteredClient, 'database'>), database } : null;
 }

@@ -129,17 +129,17 @@ describe('a batched statement', () => {
       cross join lateral unnest(q.list::text[]) item where item > q.after order by q.n, item desc`,
   };
 
-  const keyed = (...values: string[]) => ({ values: [null], keys: { parameterIndex: 0, values } });
+  const toRows = (...values: string[]) => values.map((value) => [value]);
 
   it('returns to each query the rows of its own values, in order, or no rows', async () => {
     const answers = await Promise.all([
-      runner().executeBatched(spell, { values: [['a', 'c', 'b'], 'a'] }),
-      runner().executeBatched(spell, { values: [[], ''] }),
-      runner().executeBatched(spell, { values: [['x "y" \\ {z},', 'ü'], 'c'] }),
-      runner().executeBatched(spell, {
-        values: [['b', 'd'], null],
-        keys: { parameterIndex: 1, values: ['a', 'c', 'd'] },
-      }),
+      runner().executeBatched(spell, [[['a', 'c', 'b'], 'a']]),
+      runner().executeBatched(spell, [[[], '']]),
+      runner().executeBatched(spell, [[['x "y" \\ {z},', 'ü'], 'c']]),
+      runner().executeBatched(
+        spell,
+        ['a', 'c', 'd'].map((after) => [['b', 'd'], after]),
+      ),
     ]);
     expect(answers.map((lists) => lists.map((rows) => rows.map(([, item]) => item)))).toEqual([
       [['c', 'b']],
@@ -151,9 +151,9 @@ describe('a batched statement', () => {
 
   it('rejects only the query with the invalid value', async () => {
     const [good, bad, other] = await Promise.allSettled([
-      runner().executeBatched(divide, keyed('3', '4')),
-      runner().executeBatched(divide, keyed('1', '0')),
-      runner().executeBatched(divide, { values: ['6'] }),
+      runner().executeBatched(divide, toRows('3', '4')),
+      runner().executeBatched(divide, toRows('1', '0')),
+      runner().executeBatched(divide, [['6']]),
     ]);
     expect(good).toMatchObject({
       value: [[['1', '4']], [['2', '3']]],
@@ -166,7 +166,7 @@ describe('a batched statement', () => {
     const url = new URL(service.databases.au1.url);
     url.searchParams.set('application_name', 'closing');
     const closing = new StatementRunner(url.href);
-    const query = closing.executeBatched(divide, { values: ['3'] });
+    const query = closing.executeBatched(divide, [['3']]);
     await Promise.all([closing.close(), expect(query).rejects.toThrow('closed')]);
     const open = { name: 'open', text: "select 1 from pg_stat_activity where application_name = 'closing'" };
     expect(await runner().run(open, [])).toEqual([]);
@@ -174,10 +174,10 @@ describe('a batched statement', () => {
 
   it.each([
     ['eight queries', new Array(9).fill(1), 2],
-    ['64 keys', [60, 4, 1], 2],
-    ['all keys of one larger query', [100, 1], 2],
+    ['64 rows of parameters', [60, 4, 1], 2],
+    ['all rows of parameters of one larger query', [100, 1], 2],
   ])('runs at most %s per batch', async (_what, counts, statements) => {
-    const execute = (count: number) => runner().executeBatched(divide, keyed(...new Array(count).fill('3')));
+    const execute = (count: number) => runner().executeBatched(divide, toRows(...new Array(count).fill('3')));
     expect(await recordStatements(() => Promise.all(counts.map(execute)))).toEqual(
       new Array(statements).fill('divide'),
     );

@@ -2,7 +2,6 @@ import { runAtEndOfTick, type Statement, type TextRow } from '../../node-interna
 import type { DurationCounts } from '../../shared/duration-counts.ts';
 import { type TraceContext, tracing } from '../../shared/tracing.ts';
 import { getErrorCode, isLostConnection } from '../errors.ts';
-import { type Batch, type BatchQuery, countResults, MAX_KEYS, MAX_QUERIES, toArrayParameters } from './batch.ts';
 import { PipelinedConnection } from './pipelined-connection.ts';
 
 /** SQLSTATE of a statement that was pipelined behind another of its name whose preparation failed. A retry prepares it. */
@@ -10,6 +9,24 @@ const INVALID_SQL_STATEMENT_NAME = '26000';
 
 /** SQLSTATE class of errors that a value causes. */
 const DATA_EXCEPTION = '22';
+
+/** Maximum queries per batch. Larger batches gain little, and delay all their queries until PostgreSQL has answered the last. */
+const MAX_QUERIES = 8;
+
+/** Maximum rows of parameters per batch, each of which may return a page; a single larger query runs alone. */
+const MAX_ROWS = 64;
+
+/** Values of a statement's parameters. */
+type ParameterRow = readonly unknown[];
+
+/** A query of a batch, with the callbacks of its promise. */
+interface PendingQuery {
+  rows: readonly ParameterRow[];
+  resolve(results: TextRow[][]): void;
+  reject(error: unknown): void;
+  /** Trace of the request that the query belongs to; absent without tracing. */
+  trace: TraceContext | undefined;
+}
 
 /** Numbers of connections; each opens when it is first used. */
 interface RunnerConnections {
@@ -38,7 +55,7 @@ export class StatementRunner {
   readonly #regularCount: number;
   readonly #connections: PipelinedConnection[];
   readonly #listeners = new Set<(statement: Statement) => void>();
-  readonly #batches = new Map<Statement, Batch>();
+  readonly #batches = new Map<Statement, PendingQuery[]>();
   readonly #reservedNames = new Set<string>();
   readonly #counts: DurationCounts | null;
   #next = 0;
@@ -86,39 +103,31 @@ export class StatementRunner {
   }
 
   /**
-   * Returns the rows for each key of the query, or one list of rows for a query without keys. Queries of the same statement that are
-   * issued in one tick of the event loop are sent as one.
+   * Returns the result of the statement for each row of parameters. Queries of the same statement that are issued in one tick of the event
+   * loop are sent as one.
    *
-   * @param statement takes an array for each value; its rows begin with the number, from 1, of the array element that they belong to.
+   * @param statement takes an array for each parameter; its rows begin with the number, from 1, of the array element that they belong to.
    */
-  executeBatched(statement: Statement, query: BatchQuery): Promise<TextRow[][]> {
-    const keys = countResults(query);
+  executeBatched(statement: Statement, rows: readonly ParameterRow[]): Promise<TextRow[][]> {
     const open = this.#batches.get(statement);
-    const hasRoom = open && open.pending.length < MAX_QUERIES && open.keys + keys <= MAX_KEYS;
+    const hasRoom = open && open.length < MAX_QUERIES && countRows(open) + rows.length <= MAX_ROWS;
     const batch = hasRoom ? open : this.#createBatch(statement);
-    batch.keys += keys;
-    return new Promise((resolve, reject) => batch.pending.push({ query, resolve, reject, trace: tracing?.current() }));
+    return new Promise((resolve, reject) => batch.push({ rows, resolve, reject, trace: tracing?.current() }));
   }
 
   /** Does the same as `executeBatched`, but alone, for a query that may take long and should not delay others. */
-  execute(statement: Statement, query: BatchQuery): Promise<TextRow[][]> {
-    return this.#executeAll(statement, [{ query }]);
-  }
-
-  async #executeAll(
+  async execute(
     statement: Statement,
-    pending: readonly { query: BatchQuery }[],
+    rows: readonly ParameterRow[],
     traces?: readonly TraceContext[],
   ): Promise<TextRow[][]> {
-    const rows = await this.run(statement, toArrayParameters(pending), traces);
-    const results: TextRow[][] = [];
-    for (const { query } of pending) for (let count = countResults(query); count > 0; count--) results.push([]);
-    for (const row of rows) results[Number(row[0]) - 1]!.push(row);
+    const results: TextRow[][] = rows.map(() => []);
+    for (const row of await this.run(statement, toArrays(rows), traces)) results[Number(row[0]) - 1]!.push(row);
     return results;
   }
 
-  #createBatch(statement: Statement): Batch {
-    const batch: Batch = { pending: [], keys: 0 };
+  #createBatch(statement: Statement): PendingQuery[] {
+    const batch: PendingQuery[] = [];
     this.#batches.set(statement, batch);
     runAtEndOfTick(() => {
       if (this.#batches.get(statement) === batch) this.#batches.delete(statement);
@@ -127,19 +136,17 @@ export class StatementRunner {
     return batch;
   }
 
-  async #send(statement: Statement, { pending }: Batch): Promise<void> {
+  async #send(statement: Statement, batch: readonly PendingQuery[]): Promise<void> {
     try {
-      const results = await this.#executeAll(
-        statement,
-        pending,
-        tracing ? pending.flatMap(({ trace }) => trace ?? []) : undefined,
-      );
-      for (const { query, resolve } of pending) resolve(results.splice(0, countResults(query)));
+      const traces = tracing ? batch.flatMap(({ trace }) => trace ?? []) : undefined;
+      const rows = batch.length === 1 ? batch[0]!.rows : batch.flatMap((query) => query.rows);
+      const results = await this.execute(statement, rows, traces);
+      for (const query of batch) query.resolve(results.splice(0, query.rows.length));
     } catch (error) {
       // An invalid value fails its own query only, so each query is sent again by itself. Other errors would recur.
-      const isValueError = pending.length > 1 && getErrorCode(error)?.startsWith(DATA_EXCEPTION);
-      for (const { query, resolve, reject } of pending) {
-        if (isValueError) this.execute(statement, query).then(resolve, reject);
+      const isValueError = batch.length > 1 && getErrorCode(error)?.startsWith(DATA_EXCEPTION);
+      for (const { rows, resolve, reject } of batch) {
+        if (isValueError) this.execute(statement, rows).then(resolve, reject);
         else reject(error);
       }
     }
@@ -191,4 +198,16 @@ export class StatementRunner {
     const reserve = this.#connections.slice(this.#regularCount);
     return reserve.find((connection) => !connection.isStalled(now)) ?? this.#connections[this.#next]!;
   }
+}
+
+const countRows = (batch: readonly PendingQuery[]): number => batch.reduce((count, { rows }) => count + rows.length, 0);
+
+/** Returns for each parameter the array of its values, of which pg makes PostgreSQL's text. */
+const toArrays = (rows: readonly ParameterRow[]): unknown[][] =>
+  rows[0]!.map((_, index) => rows.map((row) => toElement(row[index])));
+
+/** A nested list becomes a text element in array notation. */
+function toElement(value: unknown): unknown {
+  if (!Array.isArray(value)) return value;
+  return `{${value.map((item) => `"${String(item).replace(/["\\]/g, '\\$&')}"`).join()}}`;
 }

@@ -45,8 +45,10 @@ async function readLargeRows(
 ): Promise<Map<string, TextRow>> {
   const largeRows = new Map<string, TextRow>();
   for (const ids of toBatches(sizes)) {
-    const keys = { parameterIndex: parameterNames.indexOf('id'), values: ids };
-    const rowLists = await slowRunner.execute(statement, { values: parameterNames.map(() => null), keys });
+    const rowLists = await slowRunner.execute(
+      statement,
+      ids.map((id) => parameterNames.map((name) => (name === 'id' ? id : null))),
+    );
     for (const [index, [row]] of rowLists.entries()) {
       if (!row) continue;
       largeRows.set(ids[index]!, row);
