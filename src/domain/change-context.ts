@@ -21,7 +21,8 @@ export interface ChangeContext {
 }
 
 /** Records a change in the audit log: `recordAudit` in the transaction of the change, with its time and who makes it. */
-type RecordChange = (change: Omit<AuditedChange, keyof AuditSource | 'at'>) => Promise<void>;
+type RecordChange = (change: RecordedChange) => Promise<void>;
+type RecordedChange = Omit<AuditedChange, keyof AuditSource | 'at'>;
 
 /** Runs a change in one transaction, that of the context if there is one. `now` is the same instant throughout. */
 export function inTransaction<T>(
@@ -79,19 +80,19 @@ export async function lockRequiredRow<T extends { id: string; updatedAt: string 
 }
 
 /**
- * Assigns the values to a locked row and records the change, unless the row has all of them. Returns whether it has changed.
- *
- * @param record records the change with the values before and after it
+ * Assigns the values to a locked row and records the change with the values before and after it, unless the row has all of them. Returns
+ * whether it has changed.
  */
 export async function changeRow<T extends object>(
   row: T,
   after: Partial<T>,
   now: string,
-  record: (values: { before: object; after: object }) => Promise<void>,
+  record: RecordChange,
+  change: Omit<RecordedChange, 'before' | 'after'>,
 ): Promise<boolean> {
   const before = Object.fromEntries(Object.keys(after).map((name) => [name, row[name as keyof T]]));
   if (JSON.stringify(before) === JSON.stringify(after)) return false;
   Object.assign(row, after, 'updatedAt' in row && { updatedAt: now });
-  await record({ before, after });
+  await record({ ...change, before, after });
   return true;
 }

@@ -16,9 +16,8 @@ export async function updateBuilder(context: ChangeContext, id: string, { timeZo
   return inTransaction(context, async (em, now, record) => {
     const builder = await lockRequiredRow(context, em, Builder as EntityClass<Builder>, 'builder', id);
     const after = timeZone === undefined ? {} : { timeZone };
-    const changed = await changeRow(builder, after, now, (values) =>
-      record({ action: 'builder.updated', objectId: id, builderId: id, ...values }),
-    );
+    const change = { action: 'builder.updated' as const, objectId: id, builderId: id };
+    const changed = await changeRow(builder, after, now, record, change);
     return { builderId: id, timeZone: getTimeZone(builder, context.database.region), changed };
   });
 }

@@ -41,9 +41,8 @@ export async function updateClient(context: ChangeContext, id: string, update: C
     const agreement = update.pilotAgreement === undefined && keepsPilot ? client.pilotAgreement : update.pilotAgreement;
     const integratorId = client.integratorId ?? undefined;
     const valid = validateClient({ ...merged, integratorId, pilotAgreement: agreement ?? undefined });
-    const changed = await changeRow(client, valid, now, (values) =>
-      record({ action: 'client.updated', objectId: id, integratorId: client.integratorId, ...values }),
-    );
+    const change = { action: 'client.updated' as const, objectId: id, integratorId: client.integratorId };
+    const changed = await changeRow(client, valid, now, record, change);
     return { clientId: id, ...valid, type: client.type.toLowerCase(), changed };
   });
 }
@@ -81,14 +80,10 @@ export const enableClient = (context: ChangeContext, id: string) => setClientEna
 async function setClientEnabled(context: ChangeContext, id: string, enabled: boolean) {
   return inTransaction(context, async (em, now, record) => {
     const client = await lockClient(context, em, id);
-    const { integratorId } = client;
     const action = enabled ? 'client.enabled' : 'client.disabled';
-    const changed = await changeRow(
-      client,
-      { disabledAt: enabled ? null : (client.disabledAt ?? now) },
-      now,
-      (values) => record({ action, objectId: id, integratorId, ...values }),
-    );
+    const after = { disabledAt: enabled ? null : (client.disabledAt ?? now) };
+    const change = { action, objectId: id, integratorId: client.integratorId } as const;
+    const changed = await changeRow(client, after, now, record, change);
     return { clientId: id, name: client.name, disabledAt: client.disabledAt, changed };
   });
 }

@@ -57,9 +57,8 @@ export async function updateConnection(context: ChangeContext, request: Connecti
     const connection = await lockConnection(context, em, key);
     if (connection.status !== 'ACTIVE')
       throw new InvalidInputError('builderId', `the connection of ${key.integratorId} to ${key.builderId} is revoked`);
-    const changed = await changeRow(connection, after, now, (values) =>
-      record({ ...toSubject(key), action: 'connection.updated', ...values }),
-    );
+    const change = { ...toSubject(key), action: 'connection.updated' as const };
+    const changed = await changeRow(connection, after, now, record, change);
     return { ...key, status: connection.status, ...after, changed };
   });
 }
@@ -69,9 +68,8 @@ export async function revokeConnection(context: ChangeContext, request: Connecti
   const key = checkKey(request);
   return inTransaction(context, async (em, now, record) => {
     const connection = await lockConnection(context, em, key);
-    const changed = await changeRow(connection, { status: 'REVOKED' }, now, (values) =>
-      record({ ...toSubject(key), action: 'connection.revoked', ...values }),
-    );
+    const change = { ...toSubject(key), action: 'connection.revoked' as const };
+    const changed = await changeRow(connection, { status: 'REVOKED' }, now, record, change);
     return { ...key, status: 'REVOKED', scopes: connection.scopes, changed };
   });
 }

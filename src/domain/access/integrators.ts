@@ -26,9 +26,8 @@ export async function updateIntegrator(context: ChangeContext, id: string, updat
     const integrator = await lockRequiredRow(context, em, Integrator, 'integrator', id);
     const { name = integrator.name, deepLinkSchemes = integrator.deepLinkSchemes } = update;
     const after = validate({ name, deepLinkSchemes });
-    const changed = await changeRow(integrator, after, now, (values) =>
-      record({ action: 'integrator.updated', objectId: id, integratorId: id, ...values }),
-    );
+    const change = { action: 'integrator.updated' as const, objectId: id, integratorId: id };
+    const changed = await changeRow(integrator, after, now, record, change);
     return { integratorId: id, ...after, changed };
   });
 }

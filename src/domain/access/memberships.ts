@@ -36,9 +36,8 @@ export async function updateMembership(context: ChangeContext, request: Membersh
   const role = parseRole(request.role);
   return inTransaction(context, async (em, now, record) => {
     const { user, builder, membership } = await lockMembership(context, em, request);
-    const changed = await changeRow(membership, { role }, now, (values) =>
-      record({ ...toSubject(membership), action: 'membership.updated', ...values }),
-    );
+    const change = { ...toSubject(membership), action: 'membership.updated' as const };
+    const changed = await changeRow(membership, { role }, now, record, change);
     return { userId: user.id, email: user.email, builderId: builder.id, builderName: builder.name, role, changed };
   });
 }

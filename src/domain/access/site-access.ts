@@ -16,15 +16,14 @@ export async function grantSiteAccess(context: ChangeContext, request: SiteAcces
     const { key, builderId } = await requireWorkerAndProject(context, em, request);
     const access = await lockRow(em, SiteAccess, key);
     const after = { grantedAt: now, revokedAt: null };
-    const recordGrant = (values: object) =>
-      record({ ...toSubject(key, builderId), action: 'site_access.granted', ...values });
+    const change = { ...toSubject(key, builderId), action: 'site_access.granted' as const };
     if (!access) {
       const problem = `${key.workerId} was given access to ${key.projectId} by another command at the same time`;
       await insertUnique(em, SiteAccess, { ...key, builderId, ...after }, new InvalidInputError('workerId', problem));
-      await recordGrant({ after: { ...key, ...after } });
+      await record({ ...change, after: { ...key, ...after } });
       return { ...key, ...after, builderId, changed: true };
     }
-    const changed = await changeRow(access, access.revokedAt === null ? {} : after, now, recordGrant);
+    const changed = await changeRow(access, access.revokedAt === null ? {} : after, now, record, change);
     return { ...key, builderId, grantedAt: access.grantedAt, revokedAt: null, changed };
   });
 }
@@ -35,9 +34,8 @@ export async function revokeSiteAccess(context: ChangeContext, request: SiteAcce
     const { key, builderId } = await requireWorkerAndProject(context, em, request);
     const access = await lockRow(em, SiteAccess, key);
     if (!access) throw new InvalidInputError('workerId', `${key.workerId} was never given access to ${key.projectId}`);
-    const changed = await changeRow(access, { revokedAt: access.revokedAt ?? now }, now, (values) =>
-      record({ ...toSubject(key, builderId), action: 'site_access.revoked', ...values }),
-    );
+    const change = { ...toSubject(key, builderId), action: 'site_access.revoked' as const };
+    const changed = await changeRow(access, { revokedAt: access.revokedAt ?? now }, now, record, change);
     return { ...key, builderId, grantedAt: access.grantedAt, revokedAt: access.revokedAt, changed };
   });
 }

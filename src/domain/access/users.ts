@@ -124,9 +124,7 @@ export async function updateUser(context: ChangeContext, who: string, update: Us
       await em.nativeDelete(PasswordLink, { userId: user.id });
     }
     const action = user.staffRole === null ? 'user.updated' : 'staff.updated';
-    const changed = await changeRow(user, valid, now, (values) =>
-      record({ action, objectId: user.id, personId: user.id, ...values }),
-    );
+    const changed = await changeRow(user, valid, now, record, { action, objectId: user.id, personId: user.id });
     const { name, email, staffRole } = user;
     return { userId: user.id, name, email, staffRole, changed, previousEmail };
   });
@@ -142,9 +140,8 @@ async function setUserEnabled(context: ChangeContext, who: string, enabled: bool
   return inTransaction(context, async (em, now, record) => {
     const user = await lockUser(context, em, who);
     const action = `${user.staffRole === null ? 'user' : 'staff'}.${enabled ? 'enabled' : 'disabled'}` as const;
-    const changed = await changeRow(user, { disabledAt: enabled ? null : (user.disabledAt ?? now) }, now, (values) =>
-      record({ action, objectId: user.id, personId: user.id, ...values }),
-    );
+    const after = { disabledAt: enabled ? null : (user.disabledAt ?? now) };
+    const changed = await changeRow(user, after, now, record, { action, objectId: user.id, personId: user.id });
     if (changed) {
       // Also before enabling: a sign-in or consent may have been stored while the user was being disabled.
       await deleteSessions(em, user.id);

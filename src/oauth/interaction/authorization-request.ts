@@ -48,9 +48,8 @@ export function parseAuthorizationQuery(url: string): AuthorizationQuery {
   const pairs = parseFormPairs(text);
   if (!pairs.flat().every(isCleanText)) throw invalidRequest('The query holds U+0000.');
   const names = pairs.map(([name]) => name);
-  const counts = new Map<string, number>();
-  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
-  const single = pairs.filter(([name, value]) => value !== '' && counts.get(name) === 1);
+  const isSingle = (name: string) => names.indexOf(name) === names.lastIndexOf(name);
+  const single = pairs.filter(([name, value]) => value !== '' && isSingle(name));
   return { text, parameters: new Map(single), names };
 }
 
