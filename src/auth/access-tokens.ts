@@ -55,7 +55,7 @@ export class AccessTokens {
 
   /**
    * Returns a new token, a JWS in compact serialization (RFC 7515 section 7.1), and its `jti`. jose would hand the signature to another
-   * thread, which takes five times as long.
+   * thread, which takes eight times the processor time.
    *
    * @param family token family of the token; revoking the family revokes the token.
    */
