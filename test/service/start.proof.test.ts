@@ -135,7 +135,7 @@ describe('the output of a start', () => {
 describe('a start that fails', () => {
   /** Runs the service, which must exit with code 1, and returns the lines of its output. */
   async function linesOfFailure(settings: Record<string, string>): Promise<string[]> {
-    const { exit, output, closed } = runProgram(settings);
+    const { exit, output, closed } = runProgram({ BANNER: '0', ...settings });
     expect(await exit).toBe(1);
     await closed;
     return output().trim().split('\n');
