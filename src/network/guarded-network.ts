@@ -1,7 +1,9 @@
 import type { LookupAddress, LookupAllOptions } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
-import type { ClientRequest } from 'node:http';
+import http, { type ClientRequest, type IncomingMessage } from 'node:http';
+import https, { type RequestOptions } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { traceHeaders } from '../shared/tracing.ts';
 import { isPublicAddress } from './public-address.ts';
 
 /** Calls back with all addresses of a host name. */
@@ -77,7 +79,7 @@ export function requireAllowedHost({ hostname }: URL, { isAllowedAddress }: Netw
 }
 
 /** Returns a lookup that rejects a name when any of its addresses is not allowed. */
-export function createGuardedLookup({ isAllowedAddress, resolve = resolveHost }: Network): LookupFunction {
+function createGuardedLookup({ isAllowedAddress, resolve = resolveHost }: Network): LookupFunction {
   return (hostname, options, done) => {
     resolve(hostname, { ...options, all: true }, (error, addresses) => {
       if (error) return done(error, '', 0);
@@ -89,14 +91,36 @@ export function createGuardedLookup({ isAllowedAddress, resolve = resolveHost }:
   };
 }
 
-/** Destroys a request whose socket is connected to an address that is not allowed. Nothing has been sent then. */
-export function guardConnection(sent: ClientRequest, { isAllowedAddress }: Network): void {
-  // A name may resolve to another address at the next lookup, so the address of the connected socket is checked.
-  sent.on('socket', (socket) => {
-    const check = () => {
-      if (!socket.remoteAddress || !isAllowedAddress(socket.remoteAddress)) sent.destroy(new AddressError());
-    };
-    if (socket.connecting) socket.on('connect', check);
-    else check();
+/**
+ * Sends a request, and returns its response. Rejects with `AddressError` where an address of the host is not allowed; nothing has been sent
+ * then.
+ *
+ * @param watch is called with the request before anything is sent.
+ */
+export function sendGuarded(
+  url: URL,
+  network: Network,
+  options: RequestOptions,
+  { body, watch }: { body?: string; watch?: (sent: ClientRequest) => void } = {},
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const { request } = url.protocol === 'https:' ? https : http;
+    const guarded = { ...options, ca: network.ca, lookup: createGuardedLookup(network) };
+    const sent = request(url, { ...guarded, headers: { ...options.headers, ...traceHeaders() } });
+    // A name may resolve to another address at the next lookup, so the address of the connected socket is checked.
+    sent.on('socket', (socket) => {
+      const check = () => {
+        const { remoteAddress } = socket;
+        if (!remoteAddress || !network.isAllowedAddress(remoteAddress)) sent.destroy(new AddressError());
+      };
+      if (socket.connecting) socket.on('connect', check);
+      else check();
+    });
+    watch?.(sent);
+    sent.on('response', resolve);
+    sent.on('error', reject);
+    // Node emits nothing else when a server changes the protocol (101).
+    sent.on('close', () => reject(new Error('closed')));
+    sent.end(body);
   });
 }

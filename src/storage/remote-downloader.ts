@@ -1,14 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { request } from 'node:https';
-import {
-  AddressError,
-  createGuardedLookup,
-  guardConnection,
-  internet,
-  type Network,
-  requireAllowedHost,
-} from '../network/guarded-network.ts';
-import { traceHeaders } from '../shared/tracing.ts';
+import { AddressError, internet, type Network, requireAllowedHost, sendGuarded } from '../network/guarded-network.ts';
 import { SizeLimitError, type Spool, type SpooledFile } from './spool.ts';
 
 /** Maximum milliseconds of a download, redirects included. */
@@ -90,24 +81,8 @@ export class RemoteDownloader {
 
   #request(url: URL, signal: AbortSignal): Promise<IncomingMessage> {
     requireAllowedHost(url, this.#network);
-    return new Promise((resolve, reject) => {
-      const sent = request(url, {
-        agent: false,
-        signal,
-        ca: this.#network.ca,
-        lookup: createGuardedLookup(this.#network),
-        headers: {
-          Accept: 'image/*',
-          'Accept-Encoding': 'identity',
-          'User-Agent': 'builder-integration-api',
-          ...traceHeaders(),
-        },
-      });
-      guardConnection(sent, this.#network);
-      sent.on('response', resolve);
-      sent.on('error', reject);
-      sent.end();
-    });
+    const headers = { Accept: 'image/*', 'Accept-Encoding': 'identity', 'User-Agent': 'builder-integration-api' };
+    return sendGuarded(url, this.#network, { agent: false, signal, headers });
   }
 }
 

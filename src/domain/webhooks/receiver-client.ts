@@ -3,14 +3,13 @@ import https from 'node:https';
 import type { Socket } from 'node:net';
 import {
   AddressError,
-  createGuardedLookup,
-  guardConnection,
   internet,
   type Network,
   requireAllowedHost,
+  sendGuarded,
 } from '../../network/guarded-network.ts';
 import { limitChunks, stopParsing } from '../../node-internals/http-parser.ts';
-import { traced, traceHeaders } from '../../shared/tracing.ts';
+import { traced } from '../../shared/tracing.ts';
 
 /** Milliseconds within which a receiver must have responded (WHK-10). */
 const TIMEOUT_MS = 15_000;
@@ -109,8 +108,21 @@ export class ReceiverClient {
       const problem = this.findUrlProblem(url);
       if (problem) return finish({ status: null, body: null, error: `The URL ${problem}.` });
       const target = new URL(url);
+      const agent = target.protocol === 'https:' ? this.#agents.https : this.#agents.http;
+      const options = {
+        method: 'POST',
+        agent,
+        signal: combined,
+        headers: {
+          Accept: '*/*',
+          'Content-Type': 'application/json',
+          'Content-Length': String(Buffer.byteLength(body)),
+          'User-Agent': 'builder-integration-api',
+          ...headers,
+        },
+      };
       const response = await traced('POST webhook', { 'server.address': target.hostname }, () =>
-        this.#send(target, { ...headers, 'User-Agent': 'builder-integration-api' }, body, combined),
+        sendGuarded(target, this.#network, options, { body, watch: limitFraming }),
       );
       const text = await readBeginning(response);
       if (text === null)
@@ -125,34 +137,6 @@ export class ReceiverClient {
   close(): void {
     this.#agents.http.destroy();
     this.#agents.https.destroy();
-  }
-
-  #send(url: URL, headers: Record<string, string>, body: string, signal: AbortSignal): Promise<IncomingMessage> {
-    return new Promise((resolve, reject) => {
-      const options = {
-        method: 'POST',
-        signal,
-        lookup: createGuardedLookup(this.#network),
-        headers: {
-          Accept: '*/*',
-          'Content-Type': 'application/json',
-          'Content-Length': String(Buffer.byteLength(body)),
-          ...traceHeaders(),
-          ...headers,
-        },
-      };
-      const sent =
-        url.protocol === 'https:'
-          ? https.request(url, { ...options, agent: this.#agents.https, ca: this.#network.ca })
-          : http.request(url, { ...options, agent: this.#agents.http });
-      guardConnection(sent, this.#network);
-      limitFraming(sent);
-      sent.on('response', resolve);
-      sent.on('error', reject);
-      // Node emits nothing else when a receiver changes the protocol (101).
-      sent.on('close', () => reject(new Error('closed')));
-      sent.end(body);
-    });
   }
 }
 
