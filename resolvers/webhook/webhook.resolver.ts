@@ -17,7 +17,7 @@ import {
 } from '../../src/domain/webhooks/endpoints.ts';
 import { startReplay } from '../../src/domain/webhooks/replay.ts';
 import { sendTestEvent } from '../../src/domain/webhooks/test-event.ts';
-import type { EndpointKey, WebhookChangeContext } from '../../src/domain/webhooks/webhook-context.ts';
+import type { EndpointKey } from '../../src/domain/webhooks/webhook-context.ts';
 import { WEBHOOK_TEST_COST } from '../../src/limits/fair-shares.ts';
 import { EventCursor } from '../event/event.scalars.ts';
 import { CreateWebhookEndpointArgs, DeliveryArgs, UpdateWebhookEndpointArgs } from './webhook.input.ts';
@@ -33,17 +33,9 @@ const toEndpointKey = (context: RequestContext, endpointId: string): EndpointKey
   scopes: context.caller.scopes,
 });
 
-const toWebhookChangeContext = ({
-  database,
-  clock,
-  webhooks,
-  createAuditSource,
-}: RequestContext): WebhookChangeContext => ({
-  database,
-  clock,
-  webhooks,
-  source: createAuditSource(),
-});
+const toWebhookChangeContext = ({ database, clock, webhooks, createAuditSource }: RequestContext) => {
+  return { database, clock, webhooks, source: createAuditSource() };
+};
 
 const withSecret = ({ endpoint, secret }: EndpointWithSecret) =>
   Object.assign(Object.create(WebhookEndpointWithSecret.prototype), endpoint, { secret }) as WebhookEndpointWithSecret;

@@ -14,7 +14,7 @@ import { startReplay } from '../../domain/webhooks/replay.ts';
 import { sendTestEvent } from '../../domain/webhooks/test-event.ts';
 import type { EndpointKey, WebhookChangeContext } from '../../domain/webhooks/webhook-context.ts';
 import { CliError } from '../cli-error.ts';
-import { type CommandResult, formatFields } from '../io/cli-io.ts';
+import { type CommandResult, formatFields, formatObject } from '../io/cli-io.ts';
 import { parseInstant } from '../services/audit.ts';
 import { describeEndpoint, findEndpointKey, parseEndpointOptions, withWebhooks } from '../services/webhooks.ts';
 import { SHOWN_ONCE } from './access.ts';
@@ -95,8 +95,7 @@ function addDeliveryCommands(group: CommandGroup): void {
     const data = await sendTestEvent(context, key);
     const { status, body, error, durationMs } = data;
     const heading = `The receiver ${data.succeeded ? 'accepted' : 'did not accept'} the test event.`;
-    const fields = { status: status === null ? null : String(status), body, error, milliseconds: String(durationMs) };
-    return { data, text: formatFields(heading, fields) };
+    return { data, text: formatObject(heading, { status, body, error, milliseconds: durationMs }) };
   });
 
   const from = [

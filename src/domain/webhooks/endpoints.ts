@@ -1,6 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { OAuthClient } from '../../../entities/oauth-client.entity.ts';
 import { WebhookEndpoint } from '../../../entities/webhook-endpoint.entity.ts';
 import { WebhookProgress } from '../../../entities/webhook-progress.entity.ts';
@@ -9,11 +9,11 @@ import type { WebhookDisabledReason } from '../../../schema/webhook.scalars.ts';
 import { acquireRecordLock } from '../../database/write/advisory-lock.ts';
 import { conflict, insufficientScope, notFound } from '../../shared/errors.ts';
 import { InvalidInputError } from '../access/invalid-input-error.ts';
-import { requireRow } from '../change-context.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+import { inTransaction, requireRow } from '../change-context.ts';
 import { requireUnchanged } from '../edit-conflicts.ts';
 import { readHead } from '../events/event-log.ts';
 import { checkEndpointInput, type EndpointChanges, type NewEndpoint, toFilter } from './endpoint-input.ts';
-import { recordEndpoint, toAuditedEndpoint, toDisabledEntry } from './record-endpoint.ts';
 import { UnknownKeyError } from './secret-box.ts';
 import { newWebhookSecret } from './signature.ts';
 import type { EndpointKey, WebhookChangeContext, WebhookContext } from './webhook-context.ts';
@@ -60,7 +60,7 @@ export async function createEndpoint(
 ): Promise<EndpointWithSecret> {
   const { clock, database, webhooks } = context;
   const fields = { url: input.url, types: toFilter(input.types), builderIds: toFilter(input.builderIds) };
-  return database.transaction(async (em) => {
+  return inTransaction(context, async (em, now, record) => {
     await checkEndpointInput(context, em, owner.integratorId, input);
     await acquireRecordLock(em, `webhook endpoints ${owner.integratorId}`);
     const existing = await findEndpoints(em, owner.integratorId);
@@ -70,7 +70,6 @@ export async function createEndpoint(
       throw conflict('WEBHOOK_ENDPOINT_LIMIT', `An integrator may have ${MAX_ENDPOINTS} webhook endpoints.`);
     }
     const { day, number } = await readHead(database);
-    const now = new Date(clock.now()).toISOString();
     const id = newId('webhookEndpoint', clock.now());
     const secret = newWebhookSecret();
     const endpoint = toEndpoint({
@@ -87,15 +86,24 @@ export async function createEndpoint(
     });
     await em.insert(WebhookEndpoint, endpoint);
     await em.insert(WebhookProgress, { endpointId: id, day, number: String(number) } as WebhookProgress);
-    await recordEndpoint(em, context, 'webhook_endpoint.created', endpoint, { after: toAuditedEndpoint(endpoint) });
+    const { integratorId } = owner;
+    await record({
+      action: 'webhook_endpoint.created',
+      objectId: id,
+      integratorId,
+      after: toAuditedEndpoint(endpoint),
+    });
     return { endpoint: await toShownEndpoint(em, endpoint), secret };
   });
 }
 
-const isSame = (one: WebhookEndpoint, other: Pick<WebhookEndpoint, 'url' | 'types' | 'builderIds'>) =>
-  one.url === other.url && equalFilters(one.types, other.types) && equalFilters(one.builderIds, other.builderIds);
+/** Returns the recorded properties of an endpoint. Of the URL it is the origin, because paths and queries of receivers may be secret. */
+function toAuditedEndpoint({ integratorId, clientId, url, types, builderIds, status }: WebhookEndpoint) {
+  return { integratorId, clientId, receiver: new URL(url).origin, types, builderIds, status };
+}
 
-const equalFilters = (one: string[] | null, other: string[] | null) => JSON.stringify(one) === JSON.stringify(other);
+const isSame = ({ url, types, builderIds }: WebhookEndpoint, other: object) =>
+  isDeepStrictEqual({ url, types, builderIds }, other);
 
 /** Returns the integrator's endpoints in the order of their creation; those of all integrators for an operator who names none. */
 export async function listEndpoints({ database }: WebhookContext, integratorId?: string): Promise<WebhookEndpoint[]> {
@@ -117,26 +125,25 @@ export async function updateEndpoint(
   key: EndpointKey,
   changes: EndpointChanges,
 ): Promise<WebhookEndpoint> {
-  const { clock, database } = context;
-  return database.transaction(async (em) => {
+  return inTransaction(context, async (em, now, record) => {
     const endpoint = await lockEndpoint(context, em, key);
     await checkEndpointInput(context, em, endpoint.integratorId, changes);
     const before = toAuditedEndpoint(endpoint);
-    const { url } = endpoint;
+    const { id: objectId, integratorId, url } = endpoint;
     if (changes.url !== undefined) endpoint.url = changes.url;
     if (changes.types !== undefined) endpoint.types = toFilter(changes.types);
     if (changes.builderIds !== undefined) endpoint.builderIds = toFilter(changes.builderIds);
     if (changes.status === 'ACTIVE') await requireEnabledClient(em, endpoint);
     if (changes.status != null) Object.assign(endpoint, { status: changes.status, disabledReason: null });
-    endpoint.updatedAt = new Date(clock.now()).toISOString();
+    endpoint.updatedAt = now;
     const after = toAuditedEndpoint(endpoint);
-    if (endpoint.url !== url || JSON.stringify(after) !== JSON.stringify(before)) {
-      await recordEndpoint(em, context, 'webhook_endpoint.updated', endpoint, { before, after });
+    if (endpoint.url !== url || !isDeepStrictEqual(after, before)) {
+      await record({ action: 'webhook_endpoint.updated', objectId, integratorId, before, after });
     }
     // The receiver may be another one, or repaired: it is tried at once.
     if (changes.url !== undefined || changes.status === 'ACTIVE') {
-      await em.execute(RESET_FAILURES, [endpoint.id]);
-      await em.execute(RETRY_PENDING, [endpoint.updatedAt, endpoint.id, endpoint.updatedAt]);
+      await em.execute(RESET_FAILURES, [objectId]);
+      await em.execute(RETRY_PENDING, [now, objectId, now]);
     }
     return toShownEndpoint(em, endpoint);
   });
@@ -165,42 +172,56 @@ export async function disableEndpoint(
     const where = { id, url, status: { $ne: 'DISABLED' as const }, deletedAt: null };
     const endpoint = await em.findOne(WebhookEndpoint, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (!endpoint) return;
-    await em.insert(AuditEntry, toDisabledEntry(endpoint, endpoint.status, reason, clock.now()));
-    endpoint.status = 'DISABLED';
-    endpoint.disabledReason = reason;
-    endpoint.updatedAt = new Date(clock.now()).toISOString();
+    const { status, integratorId } = endpoint;
+    const at = new Date(clock.now()).toISOString();
+    Object.assign(endpoint, { status: 'DISABLED', disabledReason: reason, updatedAt: at });
+    await recordAudit(em, {
+      actor: { type: 'JOB', id: 'deliver events' },
+      origin: {},
+      at,
+      action: 'webhook_endpoint.disabled',
+      objectId: id,
+      integratorId,
+      before: { status, disabledReason: null },
+      after: { status: 'DISABLED', disabledReason: reason },
+    });
   });
 }
 
 /** Deletes an endpoint; its pending deliveries are not made. A job removes the rows. */
-export async function deleteEndpoint(context: WebhookChangeContext, key: EndpointKey): Promise<WebhookEndpoint> {
-  const { clock, database } = context;
-  return database.transaction(async (em) => {
+export const deleteEndpoint = (context: WebhookChangeContext, key: EndpointKey): Promise<WebhookEndpoint> =>
+  inTransaction(context, async (em, now, record) => {
     const endpoint = await lockEndpoint(context, em, key);
-    endpoint.deletedAt = new Date(clock.now()).toISOString();
-    await recordEndpoint(em, context, 'webhook_endpoint.deleted', endpoint, { before: toAuditedEndpoint(endpoint) });
+    endpoint.deletedAt = now;
+    const { id: objectId, integratorId } = endpoint;
+    await record({
+      action: 'webhook_endpoint.deleted',
+      objectId,
+      integratorId,
+      before: toAuditedEndpoint(endpoint),
+    });
     return toShownEndpoint(em, endpoint);
   });
-}
 
 /** Gives an endpoint a new secret. For 24 hours deliveries are also signed with the previous one, with the three newest at most (WHK-5). */
 export async function rotateEndpointSecret(
   context: WebhookChangeContext,
   key: EndpointKey,
 ): Promise<EndpointWithSecret> {
-  const { clock, database, webhooks } = context;
-  return database.transaction(async (em) => {
+  const { clock, webhooks } = context;
+  return inTransaction(context, async (em, now, record) => {
     const endpoint = await lockEndpoint(context, em, key);
+    const { id: objectId, integratorId } = endpoint;
     const secret = newWebhookSecret();
     // A secret that cannot be decrypted signs nothing, and would keep the new one from signing too.
     const previous = { secret: endpoint.secret, until: new Date(clock.now() + PREVIOUS_SECRET_MS).toISOString() };
     endpoint.previousSecrets = [previous, ...endpoint.previousSecrets]
       .filter((each) => webhooks.secrets.keyOf(each.secret) !== 'UNKNOWN' && clock.now() < Date.parse(each.until))
       .slice(0, MAX_SECRETS - 1);
-    endpoint.secret = webhooks.secrets.encrypt(secret, endpoint.id);
-    endpoint.updatedAt = new Date(clock.now()).toISOString();
+    endpoint.secret = webhooks.secrets.encrypt(secret, objectId);
+    endpoint.updatedAt = now;
     const after = { previousSecretUntil: endpoint.previousSecrets[0]?.until ?? null };
-    await recordEndpoint(em, context, 'webhook_endpoint.secret_rotated', endpoint, { after });
+    await record({ action: 'webhook_endpoint.secret_rotated', objectId, integratorId, after });
     return { endpoint: await toShownEndpoint(em, endpoint), secret };
   });
 }

@@ -2,6 +2,7 @@ import { WebhookEndpoint } from '../../../entities/webhook-endpoint.entity.ts';
 import { WebhookProgress } from '../../../entities/webhook-progress.entity.ts';
 import type { WebhookEndpointStatus } from '../../../schema/webhook.scalars.ts';
 import type { Database } from '../../database/database.ts';
+import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { toShownEndpoints } from './endpoints.ts';
 
 /** Conditions of which all must hold. Absent ones do not restrict. */
@@ -15,15 +16,18 @@ interface EndpointFilter {
   builderId?: string;
 }
 
-const SELECT_PAGE = `select endpoint.id from webhook_endpoint endpoint
-    join webhook_progress progress on progress.endpoint_id = endpoint.id
-    join oauth_client client on client.id = endpoint.client_id
-  where endpoint.deleted_at is null and endpoint.id > ? and (?::text is null or endpoint.integrator_id = ?)
-    and (?::text is null or ? = case when endpoint.status = 'ACTIVE' and client.disabled_at is not null then 'PAUSED' else endpoint.status end)
-    and (?::boolean is null or ? = (progress.failing_since is not null))
-    and (?::text is null or ((endpoint.builder_ids is null or ? = any(endpoint.builder_ids)) and exists (select from connection
-      where connection.integrator_id = endpoint.integrator_id and connection.builder_id = ? and connection.status = 'ACTIVE')))
-  order by endpoint.id limit ?`;
+const SELECT_PAGE: Statement = {
+  name: 'webhooks.endpoint-page',
+  text: `select endpoint.id from webhook_endpoint endpoint
+      join webhook_progress progress on progress.endpoint_id = endpoint.id
+      join oauth_client client on client.id = endpoint.client_id
+    where endpoint.deleted_at is null and endpoint.id > $1 and ($2::text is null or endpoint.integrator_id = $2)
+      and ($3::text is null or $3 = case when endpoint.status = 'ACTIVE' and client.disabled_at is not null then 'PAUSED' else endpoint.status end)
+      and ($4::boolean is null or $4 = (progress.failing_since is not null))
+      and ($5::text is null or ((endpoint.builder_ids is null or $5 = any(endpoint.builder_ids)) and exists (select from connection
+        where connection.integrator_id = endpoint.integrator_id and connection.builder_id = $5 and connection.status = 'ACTIVE')))
+    order by endpoint.id limit $6::int`,
+};
 
 /** Returns a page of the endpoints of all integrators, in the order of creation. @param page `cursor` is the last id of the page before. */
 export async function listEndpointPage(
@@ -37,20 +41,8 @@ export async function listEndpointPage(
   { cursor = '', limit }: { cursor?: string; limit: number },
 ) {
   const em = database.fork();
-  const values = [
-    cursor,
-    integratorId,
-    integratorId,
-    status,
-    status,
-    failing,
-    failing,
-    builderId,
-    builderId,
-    builderId,
-    limit + 1,
-  ];
-  const ids = (await em.execute<{ id: string }[]>(SELECT_PAGE, values)).map(({ id }) => id);
+  const values = [cursor, integratorId, status, failing, builderId, String(limit + 1)];
+  const ids = (await database.runner.run(SELECT_PAGE, values)).map(([id]) => id!);
   const found = await em.find(WebhookEndpoint, { id: { $in: ids.slice(0, limit) } }, { orderBy: { id: 'asc' } });
   return { endpoints: await toShownEndpoints(em, found), nextCursor: ids.length > limit ? found.at(-1)!.id : null };
 }

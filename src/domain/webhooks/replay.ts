@@ -1,8 +1,8 @@
 import { conflict } from '../../shared/errors.ts';
+import { inTransaction } from '../change-context.ts';
 import { decodeEventCursor, encodeEventCursor } from '../events/event-cursor.ts';
 import { findPositionBefore, readHead } from '../events/event-log.ts';
 import { lockEndpoint, requireManageableEndpoint, toShownEndpoint } from './endpoints.ts';
-import { recordEndpoint } from './record-endpoint.ts';
 import type { EndpointKey, WebhookChangeContext } from './webhook-context.ts';
 
 /** A replay that has begun. */
@@ -35,7 +35,7 @@ export async function startReplay(
   key: EndpointKey,
   from: { after: string } | { since: string },
 ): Promise<Replay> {
-  const { clock, database } = context;
+  const { database } = context;
   await requireManageableEndpoint(database.fork(), key);
   const head = await readHead(database);
   const position =
@@ -43,7 +43,7 @@ export async function startReplay(
       ? decodeEventCursor(database.region, head, from.after)
       : await findPositionBefore(database, from.since);
   const cursor = encodeEventCursor(database.region, head, position);
-  return database.transaction(async (em) => {
+  return inTransaction(context, async (em, now, record) => {
     const endpoint = await lockEndpoint(context, em, key);
     if ((await toShownEndpoint(em, endpoint)).status !== 'ACTIVE') {
       throw conflict('WEBHOOK_ENDPOINT_NOT_ACTIVE', 'The endpoint is paused or disabled.');
@@ -55,7 +55,8 @@ export async function startReplay(
       await em.execute(FORGET_RETRIES, [endpoint.id, position.number]);
       await em.execute(MOVE_BACK, [position.day, position.number, progress!.number, endpoint.id]);
     }
-    await recordEndpoint(em, context, 'webhook_endpoint.replayed', endpoint, { after: { cursor } });
-    return { endpointId: endpoint.id, startedAt: new Date(clock.now()).toISOString() };
+    const { id: objectId, integratorId } = endpoint;
+    await record({ action: 'webhook_endpoint.replayed', objectId, integratorId, after: { cursor } });
+    return { endpointId: objectId, startedAt: now };
   });
 }

@@ -1,9 +1,9 @@
 import { LockMode } from '@mikro-orm/core';
 import type { WebhookEndpoint } from '../../../entities/webhook-endpoint.entity.ts';
 import { newId } from '../../../schema/ids.ts';
+import { inTransaction } from '../change-context.ts';
 import { disableEndpoint, requireEndpoint, requireManageableEndpoint, signingSecrets } from './endpoints.ts';
 import { type Attempt, isSuccess } from './receiver-client.ts';
-import { recordEndpoint } from './record-endpoint.ts';
 import { signWebhook } from './signature.ts';
 import type { EndpointKey, WebhookContext } from './webhook-context.ts';
 
@@ -36,8 +36,9 @@ export async function sendTestEvent(context: WebhookContext, key: EndpointKey): 
   if (attempt.status === 410) await disableEndpoint(context, endpoint, 'GONE');
   const { source } = context;
   if (source) {
-    await database.transaction((em) =>
-      recordEndpoint(em, { ...context, source }, 'webhook_endpoint.tested', endpoint, { after: { succeeded } }),
+    const { id: objectId, integratorId } = endpoint;
+    await inTransaction({ ...context, source }, (_em, _now, record) =>
+      record({ action: 'webhook_endpoint.tested', objectId, integratorId, after: { succeeded } }),
     );
   }
   return { eventId: event.id, succeeded, ...attempt };

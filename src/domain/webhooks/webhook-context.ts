@@ -1,7 +1,5 @@
-import type { Database } from '../../database/database.ts';
 import type { Network } from '../../network/guarded-network.ts';
-import type { Clock } from '../../shared/clock.ts';
-import type { AuditSource } from '../audit/record-audit.ts';
+import type { ChangeContext } from '../change-context.ts';
 import { ReceiverClient } from './receiver-client.ts';
 import { SecretBox } from './secret-box.ts';
 
@@ -21,21 +19,13 @@ export const createWebhookTools = (
   receivers: new ReceiverClient({ production, network }),
 });
 
-/** Context of an operation on webhook endpoints of one region, from a request or a command. */
-export interface WebhookContext {
-  readonly database: Database;
-  readonly clock: Clock;
+/** Context of a change of a webhook endpoint, from a request, a command or the console. */
+export interface WebhookChangeContext extends ChangeContext {
   readonly webhooks: WebhookTools;
-  /** The operator who makes the change, for the audit log; absent for an integrator's own change. */
-  readonly source?: AuditSource;
-  /** See `ChangeContext`. */
-  readonly expectedUpdatedAt?: string;
 }
 
-/** Context of a change, which is recorded in the audit log with who makes it. */
-export interface WebhookChangeContext extends WebhookContext {
-  readonly source: AuditSource;
-}
+/** Context of an operation on webhook endpoints. It has the operator who makes a change, for the audit log, but no integrator. */
+export type WebhookContext = Omit<WebhookChangeContext, 'source'> & Partial<Pick<ChangeContext, 'source'>>;
 
 /** An endpoint. Another integrator's is not found; without an integrator that of any, for an operator. */
 export interface EndpointKey {
