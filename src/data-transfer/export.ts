@@ -2,28 +2,31 @@ import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { Database } from '../database/database.ts';
 import { type Draft, Folder } from '../shared/folder.ts';
+import type { Storage } from '../storage/storage.ts';
 import { createBuilderFilter } from './builder-rows.ts';
-import { fileDefinitions } from './file-definitions.ts';
+import { fileDefinitions, STORED_FILES } from './file-definitions.ts';
 import { createFileMappings, type FileMapping } from './file-mapping.ts';
 import { withTransaction } from './transaction.ts';
 
-export interface ExportOptions {
+interface ExportOptions {
   /** Exports the records of one builder, with its members and the integrators that its records name. Default: all records. */
   builderId?: string;
+  /** Exports the files that the records refer to from this storage. Default: none. */
+  storage?: Storage;
   onProgress?(file: string, rows: number, bytes: number): void;
-  /** Runs when every file is written under a temporary name, before the first one gets its name. */
-  beforeRename?(folder: Folder, drafts: ReadonlyMap<string, Draft>): Promise<void>;
 }
 
 interface ExportResult {
   files: { file: string; rows: number; bytes: number }[];
+  storedFiles: number;
 }
 
 const LINE_FEED = 10;
 
 /**
  * Writes every file of the format into the folder, which must be missing or empty: one consistent state of the database, the
- * same bytes for the same rows. No file has its name before all of them are written. docs/data-transfer-format.md describes the format.
+ * same bytes for the same rows. No file has its name before all of them are written, and the files of the storage that they refer to: a folder
+ * with the records of a killed export has those too. docs/data-transfer-format.md describes the format.
  */
 export async function exportFolder(
   database: Pick<Database, 'metadata' | 'url'>,
@@ -31,32 +34,39 @@ export async function exportFolder(
   options: ExportOptions = {},
 ): Promise<ExportResult> {
   const mappings = createFileMappings(database.metadata, fileDefinitions);
-  const { builderId } = options;
+  const { builderId, storage } = options;
   const conditionOf =
     builderId === undefined ? () => 'true' : createBuilderFilter(database.metadata, mappings, builderId);
   const target = await Folder.create(folder);
-  const drafts = new Map<string, Draft>();
+  const drafts: Draft[] = [];
+  const exportRows = async (client: pg.Client) => {
+    await client.query(`set local statement_timeout = 0; set local jit = off`);
+    const files: ExportResult['files'] = [];
+    const keys = new Set<string>();
+    for (const mapping of mappings) {
+      const draft = await target.createDraft(mapping.file);
+      drafts.push(draft);
+      const rows = `from ${mapping.table} where (${conditionOf(mapping)}) and ${mapping.exported}`;
+      files.push(await exportFile(client, mapping, exportSql(mapping, rows), draft, options));
+      for (const { name } of storage ? mapping.storageKeys : []) {
+        const found = await client.query<{ key: string }>(`select ${name} as key ${rows} and ${name} is not null`);
+        for (const { key } of found.rows) keys.add(key);
+      }
+    }
+    return { files, keys, commit: true };
+  };
   try {
-    const { files } = await withTransaction(
-      database.url,
-      'begin isolation level repeatable read read only',
-      async (client) => {
-        await client.query(`set local statement_timeout = 0; set local jit = off`);
-        const files: ExportResult['files'] = [];
-        for (const mapping of mappings) {
-          const draft = await target.createDraft(mapping.file);
-          drafts.set(mapping.file, draft);
-          const sql = exportSql(mapping, `(${conditionOf(mapping)}) and ${mapping.exported}`);
-          files.push(await exportFile(client, mapping, sql, draft, options));
-        }
-        return { files, commit: true };
-      },
-    );
-    await options.beforeRename?.(target, drafts);
-    for (const draft of drafts.values()) await draft.complete();
-    return { files };
+    const begin = 'begin isolation level repeatable read read only';
+    const { files, keys } = await withTransaction(database.url, begin, exportRows);
+    for (const key of keys) {
+      const found = await storage!.byteStore.open(key);
+      if (!found) throw new Error(`${key}, which the export refers to, is not in the storage.`);
+      await target.writeFile(`${STORED_FILES}/${key}`, found.stream);
+    }
+    for (const draft of drafts) await draft.complete();
+    return { files, storedFiles: keys.size };
   } catch (error) {
-    for (const draft of drafts.values()) await draft.discard();
+    for (const draft of drafts) await draft.discard();
     throw error;
   }
 }
@@ -80,9 +90,9 @@ async function exportFile(client: pg.Client, mapping: FileMapping, sql: string, 
  * One JSON object per line, as PostgreSQL formats it. JSON escapes control characters, so CSV with control characters as quote and
  * delimiter leaves the lines unchanged. The order is by code points, independent of the database's collation.
  */
-function exportSql({ table, columns, key }: FileMapping, condition: string): string {
+function exportSql({ columns, key }: FileMapping, rows: string): string {
   const fields = columns.map(({ field, name, type }) => `${type.json(name)} as "${field}"`);
   const order = key.map(({ name }) => `${name} collate "C"`);
-  const select = `select row_to_json(r) from (select ${fields.join(', ')} from ${table} where ${condition} order by ${order.join(', ')}) r`;
+  const select = `select row_to_json(r) from (select ${fields.join(', ')} ${rows} order by ${order.join(', ')}) r`;
   return `copy (${select}) to stdout (format csv, quote E'\\x01', delimiter E'\\x02')`;
 }

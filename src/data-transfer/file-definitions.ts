@@ -25,6 +25,13 @@ import { WebhookDelivery } from '../../entities/webhook-delivery.entity.ts';
 import { WebhookEndpoint } from '../../entities/webhook-endpoint.entity.ts';
 import { SubcontractorStatus } from '../../schema/enums.ts';
 import { findIdKind, type IdKind } from '../../schema/ids.ts';
+import {
+  normalizeReportRow,
+  REPORTS_WITH_PAGES,
+  validatePageRow,
+  validateReportRow,
+  validateReportWithPages,
+} from '../domain/photo-reports/stored-report.ts';
 import type { FieldError } from '../shared/errors.ts';
 import { createObjectType } from './contract-fields.ts';
 import {
@@ -158,6 +165,10 @@ const declarations: (Partial<FileDefinition> & Pick<FileDefinition, 'entity'>)[]
   },
   {
     entity: PhotoReport,
+    // The rules of a sync.
+    normalizeRow: normalizeReportRow,
+    validateRow: validateReportRow,
+    crossRecordRule: { select: REPORTS_WITH_PAGES, validate: validateReportWithPages as CrossRecordRule['validate'] },
     fieldTypes: { fingerprint: () => sha256, content: () => jsonObject },
     descriptions: {
       integratorId: 'The integrator that synced it first.',
@@ -167,6 +178,7 @@ const declarations: (Partial<FileDefinition> & Pick<FileDefinition, 'entity'>)[]
   },
   {
     entity: PhotoReportPage,
+    validateRow: validatePageRow,
     id: 'page',
     fieldTypes: { pathDigest: () => sha256 },
     descriptions: {
@@ -195,6 +207,9 @@ export const fileDefinitions: FileDefinition[] = (entities as EntityClass<object
 function toFileName(entity: string): string {
   return `${entity.replace(/(?!^)[A-Z]/g, '-$&').toLowerCase()}s`.replace(/([^aeiou])ys$/, '$1ies');
 }
+
+/** Subfolder of an export with the files that its rows refer to, each under its storage key. */
+export const STORED_FILES = 'files';
 
 /** Whether a row may name the storage key: one of its builder, or of its own where it has no builder. */
 export function isOwnKey(key: string, folder: string, { builderId, id }: Record<string, unknown>): boolean {

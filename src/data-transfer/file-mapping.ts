@@ -27,7 +27,7 @@ export interface Reference {
 }
 
 /** Mapping of one file to its table. */
-export interface FileMapping {
+export interface FileMapping extends Pick<FileDefinition, 'normalizeRow' | 'validateRow' | 'crossRecordRule'> {
   /** `projects.ndjson` */
   file: string;
   /** Quoted. */
@@ -44,11 +44,10 @@ export interface FileMapping {
   /** API fields computed from others, which an import ignores. */
   derivedFields: Set<string>;
   secretFields: Set<string>;
-  normalizeRow: FileDefinition['normalizeRow'];
+  /** Columns with keys of stored files. */
+  storageKeys: Column[];
   /** SQL condition of the rows that are exported. */
   exported: string;
-  validateRow: FileDefinition['validateRow'];
-  crossRecordRule: FileDefinition['crossRecordRule'];
 }
 
 /** Creates the mappings in the order of the definitions. Throws if an entity cannot be mapped as declared. */
@@ -71,6 +70,7 @@ function createFileMapping(
     ({ name, persist, autoincrement, hidden }) =>
       persist !== false && !autoincrement && !hidden && !definition.secretFields?.includes(name),
   );
+  const { exported = 'true', normalizeRow, validateRow, crossRecordRule } = definition;
   const mapping: FileMapping = {
     file: `${definition.file}.ndjson`,
     table: quote(meta.tableName),
@@ -82,10 +82,11 @@ function createFileMapping(
     builder: null,
     derivedFields: new Set(contract.keys()),
     secretFields: new Set(definition.secretFields),
-    normalizeRow: definition.normalizeRow,
-    exported: definition.exported ?? 'true',
-    validateRow: definition.validateRow,
-    crossRecordRule: definition.crossRecordRule,
+    storageKeys: [],
+    exported,
+    normalizeRow,
+    validateRow,
+    crossRecordRule,
   };
   const key = findKeyProperties(meta, definition);
   for (const property of persistedProperties) {
@@ -100,6 +101,7 @@ function createFileMapping(
     mapping.columns.push(column);
     mapping.derivedFields.delete(column.field);
     if (key.includes(name)) mapping.key.push(column);
+    if (definition.storageKeys?.[name]) mapping.storageKeys.push(column);
     if (parent) mapping.references.push({ column, parent });
     if (parent?.file === 'builders.ndjson') mapping.builder ??= column;
     const linkedEntity = definition.listReferences?.[name];

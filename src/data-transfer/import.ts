@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type pg from 'pg';
 import type { Database } from '../database/database.ts';
 import { waitForAdvisoryLock } from '../database/write/advisory-lock.ts';
@@ -7,7 +8,6 @@ import { createStageFilter } from './builder-rows.ts';
 import { readCatalog } from './catalog.ts';
 import { fileDefinitions as allDefinitions, type FileDefinition } from './file-definitions.ts';
 import { createFileMappings, type FileMapping } from './file-mapping.ts';
-import { findFiles } from './find-files.ts';
 import { type FileResult, type ImportOptions, importFile } from './import-file.ts';
 import { CREATE_TABLES, TAKE_TOUCHED } from './statements.ts';
 import { DataTransferError, withTransaction } from './transaction.ts';
@@ -56,6 +56,21 @@ export async function importFolder(
     return { files, commit };
   });
   return { files, committed: commit };
+}
+
+/** Returns the mappings whose files the folder has. Throws on a file `.ndjson` with an unknown name. */
+async function findFiles(folder: Folder, mappings: FileMapping[]): Promise<FileMapping[]> {
+  const names = await folder.list();
+  const dataFiles = names.filter((name) => name.toLowerCase().endsWith('.ndjson'));
+  const expected = mappings.map(({ file }) => file);
+  const unknown = dataFiles.filter((name) => !expected.includes(name)).sort();
+  if (unknown.length > 0) {
+    throw new DataTransferError(
+      `${join(folder.path, unknown[0]!)} is not a file of the format, which has ${expected.join(', ')}.`,
+    );
+  }
+  if (dataFiles.length === 0) throw new DataTransferError(`The folder ${folder.path} has no file of the format.`);
+  return mappings.filter(({ file }) => dataFiles.includes(file));
 }
 
 /** Records that one query selects for a cross-record rule. */

@@ -1,24 +1,17 @@
 import type pg from 'pg';
+import { fileDefinitions } from '../../data-transfer/file-definitions.ts';
+import { createFileMappings } from '../../data-transfer/file-mapping.ts';
+import type { Database } from '../../database/database.ts';
 import { connectWithSettings, DIRECT_SETTINGS } from '../../database/pool/session-settings.ts';
 import { countWrongTotals } from '../../database/write/list-counters.ts';
 import type { ChangeContext } from '../../domain/change-context.ts';
 import { type BucketOwner, claimBucket, readBucketOwner } from '../../domain/uploads/bucket-owner.ts';
 import type { Storage } from '../../storage/storage.ts';
 
-/** Objects of the store that are looked up at a time. */
-const CONCURRENCY = 16;
 /** Missing objects that the result names. */
 const MAX_NAMED = 20;
-const BATCH_SIZE = 1_000;
-
-/** Columns with a storage key. Uploads are not among them: their bytes need not have been sent. */
-const KEY_COLUMNS = [
-  ['photo', 'key'],
-  ['builder', 'logo_key'],
-  ['app_user', 'picture_key'],
-  ['swms_document', 'document_key'],
-  ['insurance', 'document_key'],
-] as const;
+/** Objects of the store that are looked up at a time. */
+const BATCH_SIZE = 16;
 
 interface BackupReport {
   /** Whether nothing is missing or wrong. */
@@ -55,7 +48,7 @@ export async function verifyBackup({ database }: ChangeContext, storage: Storage
     await client.query('set local statement_timeout = 0');
     const rows = await countRows(client);
     const wrongTotals = await countWrongTotals(client);
-    const objects = await findObjects(client, storage);
+    const objects = await findObjects(client, storage, database.metadata);
     const { rows: migrations } = await client.query('select name from mikro_orm_migrations order by id desc limit 1');
     const isComplete = objects.present === objects.referenced;
     return {
@@ -97,28 +90,27 @@ async function readEventLog(client: pg.Client): Promise<BackupReport['eventLog']
   return rows[0] ?? { epoch: null, renewsEpoch: true };
 }
 
-async function findObjects(client: pg.Client, storage: Storage): Promise<BackupReport['objects']> {
+/** Counts the objects of the transfer format. Uploads are not among them: their bytes need not have been sent. */
+async function findObjects(
+  client: pg.Client,
+  storage: Storage,
+  metadata: Database['metadata'],
+): Promise<BackupReport['objects']> {
   const found = { referenced: 0, present: 0, bytes: 0, missing: [] as string[] };
-  for (const [table, column] of KEY_COLUMNS) {
-    await client.query(
-      `declare keys no scroll cursor for select ${column} as key from ${table} where ${column} is not null`,
-    );
-    for (;;) {
-      const { rows } = await client.query<{ key: string }>(`fetch ${BATCH_SIZE} from keys`);
-      if (rows.length === 0) break;
-      for (let at = 0; at < rows.length; at += CONCURRENCY) {
-        const keys = rows.slice(at, at + CONCURRENCY).map(({ key }) => key);
-        const objects = await Promise.all(keys.map((key) => storage.byteStore.stat(key)));
-        for (const [index, object] of objects.entries()) {
-          found.referenced++;
-          if (object) {
-            found.present++;
-            found.bytes += object.size;
-          } else if (found.missing.length < MAX_NAMED) found.missing.push(keys[index]!);
-        }
-      }
+  const selects = createFileMappings(metadata, fileDefinitions).flatMap(({ table, storageKeys }) =>
+    storageKeys.map(({ name }) => `select ${name} as key from ${table} where ${name} is not null`),
+  );
+  await client.query(`declare keys no scroll cursor for ${selects.join(' union all ')}`);
+  for (;;) {
+    const { rows } = await client.query<{ key: string }>(`fetch ${BATCH_SIZE} from keys`);
+    if (rows.length === 0) return found;
+    const objects = await Promise.all(rows.map(({ key }) => storage.byteStore.stat(key)));
+    for (const [index, object] of objects.entries()) {
+      found.referenced++;
+      if (object) {
+        found.present++;
+        found.bytes += object.size;
+      } else if (found.missing.length < MAX_NAMED) found.missing.push(rows[index]!.key);
     }
-    await client.query('close keys');
   }
-  return found;
 }

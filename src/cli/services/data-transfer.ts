@@ -2,20 +2,14 @@ import type pg from 'pg';
 import { Builder } from '../../../entities/builder.entity.ts';
 import type { AccessChange } from '../../data-transfer/access-changes.ts';
 import { createLeftOutPredicate } from '../../data-transfer/builder-rows.ts';
-import { type CrossRecordRule, type FileDefinition, requireStoredFiles } from '../../data-transfer/file-definitions.ts';
+import { exportFolder } from '../../data-transfer/export.ts';
+import { requireStoredFiles } from '../../data-transfer/file-definitions.ts';
 import { importFolder } from '../../data-transfer/import.ts';
 import type { ImportOptions } from '../../data-transfer/import-file.ts';
 import type { RowProblem } from '../../data-transfer/row-reader.ts';
 import { parseId } from '../../domain/access/access-values.ts';
 import { recordAuditOnConnection } from '../../domain/audit/record-audit.ts';
 import { type ChangeContext, inTransaction, requireRow } from '../../domain/change-context.ts';
-import {
-  normalizeReportRow,
-  REPORTS_WITH_PAGES,
-  validatePageRow,
-  validateReportRow,
-  validateReportWithPages,
-} from '../../domain/photo-reports/stored-report.ts';
 import { NO_DOMAIN } from '../../domain/privacy/erase-records.ts';
 import { eraseDueBuilders, replayErasures } from '../../domain/privacy/replay-erasures.ts';
 import { createAddressChangeMessages } from '../../mail/account-change-message.ts';
@@ -24,22 +18,7 @@ import { Folder } from '../../shared/folder.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { CliError } from '../cli-error.ts';
 import type { ProgressReporter } from '../io/progress.ts';
-import { exportWithStoredFiles, importStoredFiles } from './stored-files.ts';
-
-/** Validation of photo reports, with the same rules as a sync. */
-const REPORT_RULES: Record<string, Pick<FileDefinition, 'normalizeRow' | 'validateRow' | 'crossRecordRule'>> = {
-  'photo-reports': {
-    normalizeRow: normalizeReportRow,
-    validateRow: validateReportRow,
-    crossRecordRule: { select: REPORTS_WITH_PAGES, validate: validateReportWithPages as CrossRecordRule['validate'] },
-  },
-  'photo-report-pages': { validateRow: validatePageRow },
-};
-
-const withReportRules = (definition: FileDefinition): FileDefinition => ({
-  ...definition,
-  ...REPORT_RULES[definition.file],
-});
+import { importStoredFiles } from './stored-files.ts';
 
 /** Maximum problems in the output of `--json`. Further ones are only counted. */
 const MAX_PROBLEMS = 10_000;
@@ -100,7 +79,7 @@ export async function importData(
     const opened = await Folder.open(folder);
     const isLeftOut = builderId ? await createLeftOutPredicate(database.metadata, opened, builderId) : () => false;
     const hasFile = await importStoredFiles(storage, opened, isLeftOut);
-    const fileDefinitions = requireStoredFiles(hasFile).map(withReportRules);
+    const fileDefinitions = requireStoredFiles(hasFile);
     const { files, committed } = await importFolder(
       database,
       folder,
@@ -169,7 +148,7 @@ export async function exportData(
       const { name } = await requireRow(context, em, Builder, 'builder', builderId, { field: 'builder' });
       await record({ action: 'builder.exported', objectId: builderId, builderId, after: { name } });
     });
-    const exported = await exportWithStoredFiles(database, storage, folder, { onProgress, builderId });
+    const exported = await exportFolder(database, folder, { builderId, storage, onProgress });
     return { ...(builderId !== undefined && { builderId }), folder, ...exported };
   } finally {
     progress.stop();
