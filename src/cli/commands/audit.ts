@@ -1,5 +1,5 @@
 import { formatAuditEntry, listAudit } from '../services/audit.ts';
-import { type CommandGroup, limitOption, option } from './define-command.ts';
+import { type CommandGroup, limitOption, option, toFields } from './define-command.ts';
 
 /** Adds the commands that read the audit log. */
 export function addAuditCommands(program: CommandGroup): void {
@@ -16,7 +16,7 @@ export function addAuditCommands(program: CommandGroup): void {
   ];
   const group = program.addGroup('audit', 'who changed which access, and from where');
   group.addRegional('list', 'list entries of a region, newest first', options, async (context, values) => {
-    const data = await listAudit(context, values);
+    const data = await listAudit(context, toFields(values));
     const lines = data.entries.map(formatAuditEntry);
     if (lines.length === 0) lines.push('No entries.');
     if (data.nextCursor !== null) lines.push(`More: --cursor ${data.nextCursor}`);

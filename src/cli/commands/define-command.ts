@@ -155,7 +155,7 @@ export class CommandGroup {
 export const toFields = ({ region: _, json: __, ...options }: CommandOptions): CommandOptions =>
   Object.fromEntries(
     Object.entries(options).map(([name, value]) => [
-      /^(integrator|builder|worker|project)$/.test(name) ? `${name}Id` : name,
+      /^(integrator|builder|worker|project|object|person)$/.test(name) ? `${name}Id` : name,
       value,
     ]),
   );

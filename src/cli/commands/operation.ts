@@ -5,7 +5,7 @@ import type { Database, Databases } from '../../database/database.ts';
 import { grantServiceRights } from '../../database/grant-rights.ts';
 import { runPendingMigrations } from '../../database/run-migrations.ts';
 import { rebuildTotals } from '../../database/write/list-counters.ts';
-import { renewEpoch } from '../../domain/events/epoch.ts';
+import { renewEpoch } from '../../domain/events/event-log.ts';
 import { REGIONS, type RegionId } from '../../shared/regions.ts';
 import { withDatabases } from '../services/database-session.ts';
 import { createMigration, readMigrationStatus } from '../services/migrations.ts';

@@ -10,7 +10,7 @@ import { listPersonalTables } from '../../domain/privacy/personal-tables.ts';
 import { eraseDueBuilders, replayErasures } from '../../domain/privacy/replay-erasures.ts';
 import { toTerminalLine } from '../../shared/terminal-text.ts';
 import { CliError } from '../cli-error.ts';
-import { formatFields } from '../io/cli-io.ts';
+import { formatFields, formatObject } from '../io/cli-io.ts';
 import { confirm } from '../io/confirm.ts';
 import { exportPersonTo } from '../services/privacy.ts';
 import { openStorage } from '../services/storage.ts';
@@ -36,8 +36,8 @@ export function addPersonCommands(program: CommandGroup): void {
   person.addRegional('export <dir> <ids...>', exporting, [], async (context, _options, dir, ids) => {
     const storage = await openStorage(io, context);
     const data = await exportPersonTo(context, storage, resolve(dir!), toList(ids));
-    const others = { 'mentioned in': String(data.mentionedIn), files: String(data.files) };
-    return { data, text: formatFields(`Exported to ${data.folder}.`, { ...toTexts(data.rows), ...others }) };
+    const others = { 'mentioned in': data.mentionedIn, files: data.files };
+    return { data, text: formatObject(`Exported to ${data.folder}.`, { ...data.rows, ...others }) };
   });
 
   const erasing = [
@@ -55,7 +55,7 @@ export function addPersonCommands(program: CommandGroup): void {
       if (!(await confirm(io, steps))) return { data: { erased: false }, text: 'Nothing was erased.' };
     }
     const data = await erasePerson(privacyContext, list, options.reason);
-    const lines = [formatFields(`The person is now ${data.pseudonym}.`, toTexts(data.rows))];
+    const lines = [formatObject(`The person is now ${data.pseudonym}.`, data.rows)];
     const advice = `These texts name the person. \`person texts ${data.erasureId}\` lists them and replaces the name in one:`;
     if (data.texts.length > 0) lines.push(advice, ...data.texts.map(formatPlace));
     return { data: { erased: true, ...data }, text: lines.join('\n') };
@@ -88,9 +88,6 @@ export function addPersonCommands(program: CommandGroup): void {
     return { data, text: `${data.applied} applied, ${data.stored} stored again.` };
   });
 }
-
-const toTexts = (counts: Record<string, number>) =>
-  Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, String(count)]));
 
 /** Maximum characters of a text in a line; `--json` prints all. */
 const MAX_TEXT = 500;

@@ -7,46 +7,28 @@ import type { ChangeContext } from '../../domain/change-context.ts';
 import { CliError } from '../cli-error.ts';
 
 /** Options of `audit list`, as given. */
-interface AuditListRequest {
+interface AuditListRequest extends Omit<AuditFilter, 'actorType' | 'actorId'> {
   /** An actor's type, id or both: `OPERATOR`, `user_a1`, `USER:user_a1`. */
   actor?: string;
-  action?: string;
-  object?: string;
-  person?: string;
-  builder?: string;
-  since?: string;
-  until?: string;
   limit: number;
-  cursor?: string;
+  cursor?: string | null;
 }
 
 /** Lists entries of the region's audit log, newest first. ACC-23. */
-export async function listAudit({ database }: ChangeContext, request: AuditListRequest) {
-  const filter: AuditFilter = {
-    ...parseActor(request.actor),
-    action: parseAction(request.action),
-    objectId: request.object,
-    personId: request.person,
-    builderId: request.builder,
-    since: parseInstant('--since', request.since),
-    until: parseInstant('--until', request.until),
-  };
-  const page = await listAuditEntries(database, filter, { limit: request.limit, cursor: request.cursor ?? null });
-  if (!page) throw CliError.forOption('--cursor', `${database.region} has no entry ${request.cursor}`);
+export async function listAudit(
+  { database }: ChangeContext,
+  { actor, action, since, until, limit, cursor = null, ...ids }: AuditListRequest,
+) {
+  const times = { since: parseInstant('--since', since), until: parseInstant('--until', until) };
+  const filter = { ...ids, ...parseActor(actor), action: parseAction(action), ...times };
+  const page = await listAuditEntries(database, filter, { limit, cursor });
+  if (!page) throw CliError.forOption('--cursor', `${database.region} has no entry ${cursor}`);
   return { entries: page.entries.map(toListedEntry), nextCursor: page.nextCursor };
 }
 
 const toListedEntry = ({ actorType, actorId, valuesBefore, valuesAfter, ...entry }: AuditEntry) => ({
-  id: entry.id,
-  at: entry.at,
+  ...entry,
   actor: { type: actorType, id: actorId },
-  action: entry.action,
-  objectType: entry.objectType,
-  objectId: entry.objectId,
-  builderId: entry.builderId,
-  integratorId: entry.integratorId,
-  personId: entry.personId,
-  origin: entry.origin,
   before: valuesBefore,
   after: valuesAfter,
 });

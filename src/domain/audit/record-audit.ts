@@ -146,22 +146,16 @@ function diffAuditedValues(
   after: object | null,
 ): [AuditValues | null, AuditValues | null] {
   const properties: readonly string[] = AUDITED_PROPERTIES[toObjectType(action)];
-  const pick = (values: object): [string, unknown][] =>
-    properties.flatMap((name) => {
-      const value = (values as AuditValues)[name];
-      return value === undefined ? [] : [[name, value] as [string, unknown]];
-    });
-  if (before === null || after === null) {
-    return [before && Object.fromEntries(pick(before)), after && Object.fromEntries(pick(after))];
-  }
-  const other = { before: before as AuditValues, after: after as AuditValues };
-  const differs =
-    (values: AuditValues) =>
-    ([name, value]: [string, unknown]) =>
-      JSON.stringify(values[name]) !== JSON.stringify(value);
-  return [
-    // What the caller does not give afterwards has not changed.
-    Object.fromEntries(pick(before).filter((each) => each[0] in after && differs(other.after)(each))),
-    Object.fromEntries(pick(after).filter(differs(other.before))),
-  ];
+  const pick = (values: object | null) =>
+    values &&
+    Object.fromEntries(
+      properties.map((name) => [name, (values as AuditValues)[name]]).filter(([, value]) => value !== undefined),
+    );
+  const [old, changed]: (AuditValues | null)[] = [pick(before), pick(after)];
+  if (!old || !changed) return [old!, changed!];
+  const select = (values: AuditValues, isIncluded: (name: string) => boolean) =>
+    Object.fromEntries(Object.entries(values).filter(([name]) => isIncluded(name)));
+  const differs = (name: string) => JSON.stringify(old[name]) !== JSON.stringify(changed[name]);
+  // What the caller does not give afterwards has not changed.
+  return [select(old, (name) => name in after! && differs(name)), select(changed, differs)];
 }

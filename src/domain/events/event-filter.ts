@@ -51,14 +51,6 @@ export class EventFilter {
     }
   }
 
-  /** Whether no event can match. */
-  get isEmpty(): boolean {
-    return (
-      (this.#groups !== null && this.#groups.size === 0) ||
-      Object.values(this.#types).every(({ length }) => length === 0)
-    );
-  }
-
   includes({ type, builderId }: Pick<LoggedEvent, 'type' | 'builderId'>): boolean {
     const group = this.#groups ? this.#groups.get(builderId) : EVERY_BUILDER;
     return group !== undefined && this.#types[group]!.includes(type);

@@ -1,4 +1,5 @@
 import type { Backlog } from '../../database/backlog.ts';
+import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import type { StatementRunner } from '../../database/pool/statement-runner.ts';
 import type { ReadDatabase } from '../../database/read/read-database.ts';
@@ -228,4 +229,10 @@ export async function findPositionBefore(database: LogDatabase, instant: string)
   if (row) return { day: row[0]!, number: Number(row[1]) };
   const { day, number } = await readHead(database);
   return { day, number };
+}
+
+/** Renews the epoch of the log: every cursor expires, and readers copy the lists again (EVT-12). Returns the new epoch. */
+export async function renewEpoch(database: Pick<Database, 'fork'>): Promise<string> {
+  const [row] = await database.fork().execute<{ epoch: string }[]>('select public.renew_event_epoch() as epoch');
+  return row!.epoch;
 }

@@ -10,7 +10,7 @@ import type { Storage } from '../../storage/storage.ts';
 import { InvalidInputError } from '../access/invalid-input-error.ts';
 import { recordErasure } from '../audit/maintain-audit-log.ts';
 import { recordAudit } from '../audit/record-audit.ts';
-import { lockRow } from '../change-context.ts';
+import { inTransaction, lockRow } from '../change-context.ts';
 import { rejectForeignBucket } from '../uploads/bucket-owner.ts';
 import { erasePerson, type PrivacyContext } from './erase-person.ts';
 import { type EndedMembership, recordEndedMemberships } from './erase-records.ts';
@@ -35,17 +35,16 @@ export async function scheduleBuilderErasure(
   graceDays: number,
   reason: string | null = null,
 ): Promise<{ erasure: Erasure; changed: boolean }> {
-  const { database, source, storage } = context;
+  const { database, storage } = context;
   await rejectForeignBucket(database, storage);
   const at = await database.now();
-  const scheduled = await database.transaction(async (em) => {
+  const scheduled = await inTransaction({ ...context, clock: { now: () => at } }, async (em, now, record) => {
     const [builder] = await em.execute<{ name: string }[]>('select name from builder where id = ? for update', [
       builderId,
     ]);
     if (!builder) throw new InvalidInputError('builder', `there is no builder ${builderId} in ${database.region}`);
     const existing = await em.findOne(Erasure, createOpenErasureFilter(builderId));
     if (existing) return { erasure: existing, changed: false };
-    const now = new Date(at).toISOString();
     const dueAt = new Date(at + graceDays * DAY_MS).toISOString();
     const erasure: Erasure = {
       id: newId('erasure', at),
@@ -61,9 +60,7 @@ export async function scheduleBuilderErasure(
       places: [],
     };
     await recordErasure(em, erasure, null);
-    await recordAudit(em, {
-      ...source,
-      at: now,
+    await record({
       action: 'builder.erasure_scheduled',
       objectId: builderId,
       builderId,
@@ -123,7 +120,7 @@ export const listErasures = (database: Database): Promise<Erasure[]> =>
  * anywhere, a repetition completes it. Returns false without a change if the erasure was cancelled meanwhile.
  */
 export async function executeBuilderErasure(context: PrivacyContext, erasure: ListedErasure): Promise<boolean> {
-  const { database, clock, source } = context;
+  const { database } = context;
   const [builderId] = erasure.subjectIds as [string];
   await rejectForeignBucket(database, context.storage);
   // A restored database may lack the cancellation.
@@ -133,37 +130,26 @@ export async function executeBuilderErasure(context: PrivacyContext, erasure: Li
   for (const { id } of await findOnlyMembers(database, builderId)) await erasePerson(context, [id], 'builder erased');
   const rows = await deleteRecords(context, builderId);
   const storedFiles = await deleteObjects(context.storage, builderId);
-  const now = new Date(clock.now()).toISOString();
-  await database.transaction(async (em) => {
+  await inTransaction(context, async (em, now, record) => {
     await em.nativeUpdate(Erasure, { id: erasure.id }, { completedAt: now });
-    await recordAudit(em, {
-      ...source,
-      at: now,
-      action: 'builder.erased',
-      objectId: builderId,
-      builderId,
-      after: { rows, storedFiles },
-    });
+    await record({ action: 'builder.erased', objectId: builderId, builderId, after: { rows, storedFiles } });
   });
   return true;
 }
 
 /** Ends the builder's connections, and the memberships of users who remain. Returns false for an erasure that was cancelled. */
-const endAccess = ({ database, clock, source }: PrivacyContext, erasureId: string, builderId: string) =>
-  database.transaction(async (em) => {
+const endAccess = (context: PrivacyContext, erasureId: string, builderId: string) =>
+  inTransaction(context, async (em, now, record) => {
     // A cancellation waits for the lock, and is rejected afterwards because the erasure is due.
     const erasure = await lockRow(em, Erasure, { id: erasureId, cancelledAt: null });
     if (!erasure) return false;
-    const at = new Date(clock.now()).toISOString();
     const revoked = await em.execute<{ integratorId: string }[]>(
       `update connection set status = 'REVOKED', updated_at = ? where builder_id = ? and status = 'ACTIVE'
         returning integrator_id as "integratorId"`,
-      [at, builderId],
+      [now, builderId],
     );
     for (const { integratorId } of revoked) {
-      await recordAudit(em, {
-        ...source,
-        at,
+      await record({
         action: 'connection.revoked',
         objectId: `${integratorId}/${builderId}`,
         integratorId,
@@ -178,7 +164,7 @@ const endAccess = ({ database, clock, source }: PrivacyContext, erasureId: strin
         returning user_id as "userId", builder_id as "builderId", role`,
       [builderId],
     );
-    await recordEndedMemberships(em, source, at, ended);
+    await recordEndedMemberships(em, context.source, now, ended);
     return true;
   });
 

@@ -2,13 +2,11 @@ import { randomBytes } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Erasure } from '../../../entities/erasure.entity.ts';
 import { newId } from '../../../schema/ids.ts';
-import type { Database } from '../../database/database.ts';
 import { withAdvisoryLock } from '../../database/write/advisory-lock.ts';
 import { runUnboundedTransaction } from '../../database/write/unbounded-transaction.ts';
-import type { Clock } from '../../shared/clock.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { recordErasure } from '../audit/maintain-audit-log.ts';
-import type { AuditSource } from '../audit/record-audit.ts';
+import type { ChangeContext } from '../change-context.ts';
 import { rejectForeignBucket } from '../uploads/bucket-owner.ts';
 import { type EndedMembership, eraseRecords, NO_DOMAIN, recordEndedMemberships } from './erase-records.ts';
 import { eraseStructures } from './erase-structures.ts';
@@ -21,11 +19,8 @@ import { listPersonalTables } from './personal-tables.ts';
 export const PEOPLE_LOCK = 'builder-integration-api erasures of people';
 
 /** What erasures and exports of a region use. */
-export interface PrivacyContext {
-  database: Database;
+export interface PrivacyContext extends ChangeContext {
   storage: Storage;
-  clock: Clock;
-  source: AuditSource;
 }
 
 interface ErasedRows {

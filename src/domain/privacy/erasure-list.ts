@@ -43,10 +43,7 @@ export async function listStoredErasures({ byteStore }: Storage): Promise<string
 export async function readStoredErasure({ byteStore }: Storage, id: string): Promise<ListedErasure | null> {
   const opened = await byteStore.open(toKey(id));
   if (!opened) return null;
-  const stored = (await json(opened.stream)) as ListedErasure;
-  // Earlier releases stored an erasure only when it was due, and without its builders.
-  const { dueAt = stored.requestedAt, cancelledAt = null, builderIds = [] } = stored;
-  const erasure = { ...stored, dueAt, cancelledAt, builderIds };
+  const erasure = (await json(opened.stream)) as ListedErasure;
   const kinds: IdKind[] = erasure.kind === 'BUILDER' ? ['builder'] : ['user', 'worker', 'profile', 'contact'];
   const isValid =
     erasure.id === id &&

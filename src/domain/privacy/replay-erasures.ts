@@ -5,7 +5,7 @@ import type { Clock } from '../../shared/clock.ts';
 import type { Job } from '../../shared/jobs.ts';
 import type { Storages } from '../../storage/storage.ts';
 import { recordErasure } from '../audit/maintain-audit-log.ts';
-import { recordAudit } from '../audit/record-audit.ts';
+import { inTransaction } from '../change-context.ts';
 import { rejectForeignBucket } from '../uploads/bucket-owner.ts';
 import { executeBuilderErasure } from './erase-builder.ts';
 import { deletePendingFiles, executePersonErasure, PEOPLE_LOCK, type PrivacyContext } from './erase-person.ts';
@@ -86,23 +86,18 @@ async function runAll(work: readonly (() => Promise<unknown>)[]): Promise<void> 
  * Cancels the scheduled erasure of a builder that the storage has as cancelled: after a restore from a backup before the cancellation, or
  * when the process ended between the two. In the other direction, stores what the database alone has as cancelled.
  */
-async function mergeCancellation({ database, storage, clock, source }: PrivacyContext, row: Erasure): Promise<void> {
+async function mergeCancellation(context: PrivacyContext, row: Erasure): Promise<void> {
   if (row.kind !== 'BUILDER' || row.completedAt !== null) return;
+  const { storage } = context;
   const stored = await readStoredErasure(storage, row.id);
   if (!stored || stored.cancelledAt === row.cancelledAt) return;
   if (row.cancelledAt !== null) return storeErasure(storage, row);
-  await database.transaction(async (em) => {
+  await inTransaction(context, async (em, _now, record) => {
     const cancelled = { cancelledAt: stored.cancelledAt };
     if ((await em.nativeUpdate(Erasure, { id: row.id, cancelledAt: null, completedAt: null }, cancelled)) === 0) return;
     const [builderId] = row.subjectIds as [string];
-    await recordAudit(em, {
-      ...source,
-      at: new Date(clock.now()).toISOString(),
-      action: 'builder.erasure_cancelled',
-      objectId: builderId,
-      builderId,
-      before: { effectiveAt: row.dueAt },
-    });
+    const before = { effectiveAt: row.dueAt };
+    await record({ action: 'builder.erasure_cancelled', objectId: builderId, builderId, before });
   });
 }
 
