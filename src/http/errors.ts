@@ -1,14 +1,29 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { RequestAuthenticator } from '../auth/request-authenticator.ts';
 import { toApiError } from '../database/errors.ts';
-import { type ApiError, invalidField, notFound, payloadTooLarge, unsupportedMediaType } from '../shared/errors.ts';
+import {
+  type ApiError,
+  invalidField,
+  notFound,
+  payloadTooLarge,
+  unsupportedMediaType,
+  ValidationError,
+} from '../shared/errors.ts';
 import { bodyEndedEarly } from './bodies/receive-body.ts';
 import { describeRejection } from './metrics/rejections.ts';
 
-/** Sends an error in the documented format. ERR-1, ERR-10. */
+/** Sends an error in the documented format. ERR-1, ERR-10, ERR-29. */
 export function sendError(reply: FastifyReply, error: ApiError): FastifyReply {
-  return reply.code(error.status).headers(error.headers).send(error.body());
+  const page = error instanceof ValidationError ? FIELD_ERRORS : `${ERROR_CODES}#${error.code}`;
+  return reply
+    .code(error.status)
+    .headers({ ...error.headers, Link: `<${page}>; rel="help"` })
+    .send(error.body());
 }
+
+/** The pages of the guides that explain an error. */
+const FIELD_ERRORS = '/docs/guides/contract/errors#field-errors';
+const ERROR_CODES = '/docs/guides/error-codes';
 
 /** Sends errors of routes in the documented format. Their causes are logged and not sent. */
 export function installErrorHandler(app: FastifyInstance): void {

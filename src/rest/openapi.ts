@@ -2,7 +2,7 @@ import type { GraphQLSchema } from 'graphql';
 import { API_VERSION } from '../../schema/rest.ts';
 import type { Operation } from '../../schema/route-table.ts';
 import { recordType } from '../../schema/selection.ts';
-import { createGuide, TAGS } from './openapi/guide.ts';
+import { createGuide, TAG_GUIDES, TAGS } from './openapi/guide.ts';
 import type { ManualOperation } from './openapi/manual-operations/manual-operation.ts';
 import { createManualOperations, staticSchemas } from './openapi/manual-operations.ts';
 import { describeOperation } from './openapi/operation.ts';
@@ -58,7 +58,13 @@ export async function createOpenApiDocument(
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],
-    tags: tags.map((name) => ({ name, description: TAGS[name] ?? describeRecords(name, schema, operations) })),
+    tags: tags.map((name) => ({
+      name,
+      description: TAGS[name] ?? describeRecords(name, schema, operations),
+      ...(TAG_GUIDES[name] && {
+        externalDocs: { description: 'Guide', url: `${baseUrl}/docs/guides/${TAG_GUIDES[name]}` },
+      }),
+    })),
     'x-tagGroups': groupTags(tags, operations),
     paths,
     ...(operations.some(({ tag }) => tag === 'Webhooks') && {

@@ -2,7 +2,9 @@ import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { notFound } from '../../shared/errors.ts';
 import { loadOnce } from '../../shared/load-once.ts';
 import { rejectOtherMethods } from '../method-not-allowed.ts';
-import { REFERENCE_STYLES, type ReferenceDocument, renderReferencePage } from './reference-page.ts';
+import { Guides } from './guides.ts';
+import { PAGE_STYLES } from './page.ts';
+import { type ReferenceDocument, renderReferencePage } from './reference-page.ts';
 import { hashBody, StaticDocument } from './static-document.ts';
 
 /** Scalar's bundle needs inline styles; nothing is loaded from, or sent to, another host. */
@@ -27,12 +29,19 @@ interface DocsParts {
 /** Where the files of the reference page are served. */
 const PREFIX = '/docs' as const;
 /** Requests of other paths do not load the files. */
-const FILE_PATH = /^\/docs\/(?:js\/scalar-[0-9a-f]{16}\.js|reference-[0-9a-f]{16}\.css)?$/;
+const FILE_PATH = /^\/docs\/(?:js\/scalar-[0-9a-f]{16}\.js|pages-[0-9a-f]{16}\.css|guides(?:\/[a-z-]+)*)?$/;
+const STYLESHEET = `${PREFIX}/pages-${hashBody(PAGE_STYLES)}.css`;
 
-const STATIC_POLICY =
-  "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const STATIC_HEADERS = {
+  'Content-Security-Policy':
+    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+};
+const HTML = 'text/html; charset=utf-8';
 
-/** Registers `/openapi.json` and `/docs`, its reference page. */
+/** Maximum characters of a search. */
+const MAX_QUERY = 100;
+
+/** Registers `/openapi.json`, and `/docs` with its reference and the guides for integrators. */
 export async function registerDocs(
   app: FastifyInstance,
   { document, production, limitVisitor }: DocsParts,
@@ -43,7 +52,15 @@ export async function registerDocs(
     'revalidated',
     { 'Access-Control-Allow-Origin': '*' },
   );
-  const loadFiles = loadOnce(() => (production ? renderStaticReference(document) : renderInteractiveReference()));
+  const loadGuides = loadOnce(() => Guides.load(document as ReferenceDocument, STYLESHEET));
+  const loadFiles = loadOnce(async () => {
+    const files = production
+      ? renderStaticReference(document as ReferenceDocument)
+      : await renderInteractiveReference();
+    files.set(STYLESHEET, new StaticDocument(Buffer.from(PAGE_STYLES), 'text/css; charset=utf-8', 'immutable'));
+    for (const [path, html] of (await loadGuides()).pages) files.set(path, toStaticPage(html));
+    return files;
+  });
   // Browsers request it for pages without an icon.
   app.get('/favicon.ico', async (_request, reply) => reply.code(204).send());
   await app.register(async (docs) => {
@@ -51,26 +68,25 @@ export async function registerDocs(
     docs.get('/openapi.json', (request, reply) => openApi.send(request, reply));
     docs.get('/', async (_request, reply) => reply.redirect(PREFIX));
     docs.get(PREFIX, async (_request, reply) => reply.redirect(`${PREFIX}/`, 301));
+    docs.get<{ Querystring: { q?: string | string[] } }>(`${PREFIX}/search`, async ({ query }, reply) => {
+      const page = (await loadGuides()).search(String(query.q ?? '').slice(0, MAX_QUERY));
+      return reply.headers(STATIC_HEADERS).type(HTML).send(page);
+    });
     docs.get(`${PREFIX}/*`, async (request, reply) => {
       const path = request.url.split('?', 1)[0]!;
       const file = FILE_PATH.test(path) && (await loadFiles()).get(path);
       if (!file) throw notFound('File');
       return file.send(request, reply);
     });
-    rejectOtherMethods(docs, ['/favicon.ico', '/openapi.json', '/', PREFIX, `${PREFIX}/*`]);
+    rejectOtherMethods(docs, ['/favicon.ico', '/openapi.json', '/', PREFIX, `${PREFIX}/search`, `${PREFIX}/*`]);
   });
 }
 
-/** Returns the files of the reference of production by path: a page and its styles. */
-async function renderStaticReference(document: object): Promise<Map<string, StaticDocument>> {
-  const stylesheet = `${PREFIX}/reference-${hashBody(REFERENCE_STYLES)}.css`;
-  const page = Buffer.from(renderReferencePage(document as ReferenceDocument, stylesheet));
-  const headers = { 'Content-Security-Policy': STATIC_POLICY };
-  return new Map([
-    [`${PREFIX}/`, new StaticDocument(page, 'text/html; charset=utf-8', 'revalidated', headers)],
-    [stylesheet, new StaticDocument(Buffer.from(REFERENCE_STYLES), 'text/css; charset=utf-8', 'immutable')],
-  ]);
-}
+const toStaticPage = (html: string) => new StaticDocument(Buffer.from(html), HTML, 'revalidated', STATIC_HEADERS);
+
+/** Returns the reference of production by path, a page without scripts. */
+const renderStaticReference = (document: ReferenceDocument) =>
+  new Map([[`${PREFIX}/`, toStaticPage(renderReferencePage(document, STYLESHEET))]]);
 
 /**
  * Returns the files of the interactive reference of development by path. Scalar's bundle of 4 MB is read at the first use. The path of the
@@ -86,7 +102,7 @@ async function renderInteractiveReference(): Promise<Map<string, StaticDocument>
   const headers = { 'Content-Security-Policy': PAGE_POLICY };
   const scriptType = String(script.headers['content-type']);
   return new Map([
-    [`${PREFIX}/`, new StaticDocument(html, 'text/html; charset=utf-8', 'revalidated', headers)],
+    [`${PREFIX}/`, new StaticDocument(html, HTML, 'revalidated', headers)],
     [`${PREFIX}/${scriptName}`, new StaticDocument(script.rawPayload, scriptType, 'immutable')],
   ]);
 }

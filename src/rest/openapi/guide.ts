@@ -26,6 +26,25 @@ export const TAGS: Record<string, string> = {
   Service: 'Whether the service runs. No token needed.',
 };
 
+/** Guides of tags, by the last part of their address. */
+export const TAG_GUIDES: Record<string, string> = {
+  Authentication: 'rest',
+  Identity: 'contract/access',
+  Builders: 'contract/reads',
+  Projects: 'contract/reads',
+  Subcontractors: 'contract/reads',
+  Inductions: 'contract/reads',
+  Timesheets: 'contract/reads',
+  Photos: 'gallery-sync',
+  'Photo reports': 'photo-reports',
+  Attachments: 'uploads',
+  Meetings: 'contract/meetings',
+  Defects: 'contract/reads',
+  'Gate attendance': 'attendance',
+  Events: 'stay-in-sync',
+  Webhooks: 'webhooks',
+};
+
 /** Returns the introduction of the document, a summary of docs/contract in Markdown. */
 export const createGuide = (baseUrl: string) =>
   `

@@ -52,6 +52,10 @@ const HEADERS = {
   'X-RateLimit-Remaining': createCountHeader('Requests left in the window.', 998, 0),
   'X-RateLimit-Reset': createCountHeader('Seconds until the window ends and the budget is full again.', 7),
   'Retry-After': createCountHeader('Seconds to wait before the next attempt.', 7),
+  Link: createTextHeader(
+    'Address of the explanation of the error, with `rel="help"`.',
+    '</docs/guides/error-codes#RATE_LIMITED>; rel="help"',
+  ),
   Allow: createTextHeader('Methods that the path supports.', 'POST'),
   'Cache-Control': createFixedHeader('The response must not be stored.', 'no-store'),
   Pragma: createFixedHeader('The same for caches of HTTP/1.0.', 'no-cache'),
@@ -64,6 +68,8 @@ const HEADERS = {
 type HeaderName = keyof typeof HEADERS;
 
 export const LIMIT_HEADERS: readonly HeaderName[] = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
+/** Headers of an error beyond those that every response has. */
+const ERROR_HEADERS: readonly HeaderName[] = [...LIMIT_HEADERS, 'Link'];
 const COMMON_HEADERS: HeaderName[] = ['X-Request-Id', 'X-Service-Api-Version'];
 
 const headersNamed = (names: readonly string[]) =>
@@ -180,7 +186,7 @@ export function describeErrorResponses(traits: OperationTraits): Record<string, 
       409: describeJsonResponse(
         'The request conflicts with stored data; nothing was changed.',
         createErrorSchema(conflicts),
-        LIMIT_HEADERS,
+        ERROR_HEADERS,
         conflicts,
       ),
     }),
@@ -212,7 +218,7 @@ function toErrorResponse({ description, errors }: ErrorResponse): ResponseObject
     ? referToSchema('ValidationErrors')
     : createErrorSchema([...new Set(samples.map(({ code }) => code))]);
   const headers = new Set(samples.flatMap((error) => Object.keys(error.headers)));
-  return describeJsonResponse(description, schema, [...LIMIT_HEADERS, ...headers], Object.keys(errors));
+  return describeJsonResponse(description, schema, [...ERROR_HEADERS, ...headers], Object.keys(errors));
 }
 
 /** Returns the components that the responses of operations refer to. */
