@@ -3,10 +3,10 @@ import { rejectOtherMethods } from '../http/method-not-allowed.ts';
 import { createAccountPagesPlugin } from './account/account-pages.ts';
 import type { OAuthDependencies } from './dependencies.ts';
 import { configureEndpoints, registerEndpoint } from './endpoints/endpoint.ts';
-import { createIntrospectionEndpoint } from './endpoints/introspection.endpoint.ts';
-import { createRevocationEndpoint } from './endpoints/revocation.endpoint.ts';
+import { introspectToken } from './endpoints/introspection.endpoint.ts';
+import { revokeToken } from './endpoints/revocation.endpoint.ts';
 import { createServerMetadata } from './endpoints/server-metadata.ts';
-import { createTokenEndpoint } from './endpoints/token.endpoint.ts';
+import { issueToken } from './endpoints/token.endpoint.ts';
 import { interactionPagesPlugin } from './interaction/interaction-pages.ts';
 
 const METADATA_PATH = '/.well-known/oauth-authorization-server';
@@ -16,9 +16,9 @@ export function createOAuthPlugin(dependencies: OAuthDependencies): FastifyPlugi
   return async (app) => {
     await app.register(async (endpoints) => {
       configureEndpoints(endpoints, dependencies);
-      registerEndpoint(endpoints, '/oauth/token', createTokenEndpoint(dependencies));
-      registerEndpoint(endpoints, '/oauth/revoke', createRevocationEndpoint(dependencies));
-      registerEndpoint(endpoints, '/oauth/introspect', createIntrospectionEndpoint(dependencies));
+      registerEndpoint(endpoints, dependencies, '/oauth/token', 'grant_type', issueToken);
+      registerEndpoint(endpoints, dependencies, '/oauth/revoke', 'token', revokeToken);
+      registerEndpoint(endpoints, dependencies, '/oauth/introspect', 'token', introspectToken);
     });
     await app.register(interactionPagesPlugin(dependencies));
     await app.register(createAccountPagesPlugin(dependencies));

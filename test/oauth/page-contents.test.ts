@@ -2,12 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { createApplicationsPage } from '../../src/oauth/account/pages/applications.page.ts';
 import {
   createChoosePasswordPage,
-  createPasswordSavedPage,
-} from '../../src/oauth/account/pages/choose-password.page.ts';
-import {
   createForgotPasswordPage,
   createLinkRequestedPage,
-} from '../../src/oauth/account/pages/forgot-password.page.ts';
+  createPasswordSavedPage,
+} from '../../src/oauth/account/pages/password.page.ts';
 import { createConsentPage } from '../../src/oauth/interaction/pages/consent.page.ts';
 import { createErrorPage } from '../../src/oauth/interaction/pages/error.page.ts';
 import { html } from '../../src/oauth/interaction/pages/html.ts';

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify';
+import { toAuditOrigin } from '../audit-origin.ts';
 import type { OAuthDependencies } from '../dependencies.ts';
 import { configurePages, registerPages } from '../interaction/configure-pages.ts';
 import { createSignedOutPage } from '../interaction/pages/signed-out.page.ts';
@@ -6,8 +7,7 @@ import { signIn, signOut } from '../interaction/sign-in.ts';
 import { AccountRequest } from './account-request.ts';
 import { revokeApplication, showApplications } from './applications.ts';
 import { choosePassword, showPasswordForm } from './choose-password.ts';
-import { createPasswordSavedPage } from './pages/choose-password.page.ts';
-import { createForgotPasswordPage, createLinkRequestedPage } from './pages/forgot-password.page.ts';
+import { createForgotPasswordPage, createLinkRequestedPage, createPasswordSavedPage } from './pages/password.page.ts';
 
 /** Creates the Fastify plugin with the pages of a user's own account. They work without JavaScript. */
 export function createAccountPagesPlugin(dependencies: OAuthDependencies): FastifyPluginAsync {
@@ -40,7 +40,7 @@ async function requestPasswordLink(page: AccountRequest): Promise<FastifyReply> 
   const email = page.verifiedFields().get('email') ?? '';
   const { request, dependencies } = page;
   await dependencies.limitPasswordReset?.(request);
-  const isQueued = dependencies.passwordResets?.add({ email, address: request.ip, requestId: request.id });
+  const isQueued = dependencies.passwordResets?.add(email, toAuditOrigin(request));
   if (!isQueued) request.log.error('password reset not queued: the mail queue is full');
   return page.show(createLinkRequestedPage());
 }

@@ -1,5 +1,4 @@
 import type { FastifyReply } from 'fastify';
-import type { User } from '../../../entities/user.entity.ts';
 import { findLinkedUser, usePasswordLink } from '../../domain/access/password-links.ts';
 import { findPasswordProblem } from '../../domain/access/password-rules.ts';
 import { hashPassword } from '../../domain/access/passwords.ts';
@@ -7,7 +6,7 @@ import { createAccountChangeMessage } from '../../mail/account-change-message.ts
 import { REGIONS } from '../../shared/regions.ts';
 import { PageError } from '../interaction/page-error.ts';
 import type { AccountRequest } from './account-request.ts';
-import { createChoosePasswordPage } from './pages/choose-password.page.ts';
+import { createChoosePasswordPage } from './pages/password.page.ts';
 
 /** 404, the same for a link that is unknown, expired or used. */
 const unusableLink = () =>
@@ -31,7 +30,9 @@ export async function choosePassword(page: AccountRequest): Promise<FastifyReply
   const fields = page.verifiedFields();
   const { database, token, user, query } = await requireLink(page);
   const password = fields.get('password') ?? '';
-  const problem = await findProblem(password, fields.get('repeated') ?? '', user);
+  const broken = await findPasswordProblem(password, user);
+  const mismatch = password === fields.get('repeated') ? null : 'The two passwords are not the same.';
+  const problem = broken === null ? mismatch : `The password ${broken}.`;
   if (problem !== null) return page.show(createChoosePasswordPage(page.formContext(query), user, problem), 400);
   const { request, dependencies } = page;
   const passwordHash = await page.runPasswordHash(() => hashPassword(password));
@@ -39,12 +40,6 @@ export async function choosePassword(page: AccountRequest): Promise<FastifyReply
   dependencies.passwordResets?.notify(createAccountChangeMessage(user, 'password'));
   request.log.info({ region: database.region, userId: user.id }, 'password set');
   return page.redirect('/account/password-saved');
-}
-
-async function findProblem(password: string, repeated: string, user: User): Promise<string | null> {
-  const problem = await findPasswordProblem(password, user);
-  if (problem !== null) return `The password ${problem}.`;
-  return password === repeated ? null : 'The two passwords are not the same.';
 }
 
 /** Returns the user of the link in the query; throws a 404 page for one that cannot be used. */

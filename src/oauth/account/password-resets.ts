@@ -1,3 +1,4 @@
+import type { AuditOrigin } from '../../../entities/audit-entry.entity.ts';
 import type { Databases } from '../../database/database.ts';
 import {
   deletePasswordLink,
@@ -10,14 +11,6 @@ import type { Mailer, Message } from '../../mail/mailer.ts';
 import { createPasswordLinkMessage } from '../../mail/password-link-message.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { REGIONS } from '../../shared/regions.ts';
-
-/** A request for a link, of a person who may or may not have an account. */
-interface PasswordResetRequest {
-  /** As typed. */
-  email: string;
-  address: string;
-  requestId: string;
-}
 
 interface Dependencies {
   databases: Databases;
@@ -40,11 +33,14 @@ export class PasswordResets {
     queue.add(() => mailer.send(message));
   }
 
-  /** Queues the request. Returns false when the queue is full. */
-  add(request: PasswordResetRequest): boolean {
+  /**
+   * Queues the request for a link, of a person who may or may not have an account. Returns false when the queue is full.
+   *
+   * @param email As typed.
+   */
+  add(email: string, origin: AuditOrigin): boolean {
     const { queue, mailer, databases, clock, baseUrl } = this.dependencies;
-    const { email, address, requestId } = request;
-    const source = { actor: { type: 'USER' as const, id: null }, origin: { address, requestId } };
+    const source = { actor: { type: 'USER' as const, id: null }, origin };
     return REGIONS.map((region) => {
       const context = { database: databases[region], clock, source };
       // Created once: another attempt sends the same link.

@@ -1,17 +1,14 @@
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import { toApiError } from '../../database/errors.ts';
 import { rejectOtherMethods } from '../../http/method-not-allowed.ts';
 import { type ApiError, payloadTooLarge, unsupportedMediaType } from '../../shared/errors.ts';
+import { authenticateClient, type ClientRequest } from '../authenticate-client.ts';
 import type { OAuthDependencies } from '../dependencies.ts';
 import { invalidRequest, OAuthError, toTransportErrorBody } from '../errors.ts';
-import { parseFormBody, parseJsonBody, type RequestParameters } from '../parameters.ts';
+import { parseFormBody, parseJsonBody, type RequestParameters, requireParameter } from '../parameters.ts';
 
-/** Handles a request with parsed parameters and returns the JSON response. */
-export type EndpointHandler = (
-  parameters: RequestParameters,
-  request: FastifyRequest,
-  reply: FastifyReply,
-) => Promise<object>;
+/** Handles a request of an authenticated client and returns the JSON response; undefined for one without a body. */
+export type EndpointHandler = (request: ClientRequest, dependencies: OAuthDependencies) => Promise<object | undefined>;
 
 /** Maximum body size in bytes. */
 export const BODY_LIMIT = 64 * 1024;
@@ -46,12 +43,22 @@ export function configureEndpoints(
   });
 }
 
-/** Registers an endpoint for POST; every other method gets 405. */
-export function registerEndpoint(app: FastifyInstance, url: string, handler: EndpointHandler): void {
-  app.route({
-    method: 'POST',
-    url,
-    handler: (request, reply) => handler((request.body as RequestParameters | undefined) ?? new Map(), request, reply),
+/**
+ * Registers an endpoint for POST; every other method gets 405.
+ *
+ * @param required parameter that is required before the client is authenticated
+ */
+export function registerEndpoint(
+  app: FastifyInstance,
+  dependencies: OAuthDependencies,
+  url: string,
+  required: string,
+  handle: EndpointHandler,
+): void {
+  app.post(url, async (request, reply) => {
+    const parameters = (request.body as RequestParameters | undefined) ?? new Map();
+    requireParameter(parameters, required);
+    return reply.send(await handle(await authenticateClient(dependencies, parameters, request, reply), dependencies));
   });
   rejectOtherMethods(app, [url]);
 }

@@ -1,4 +1,3 @@
-import { authenticateClient } from '../authenticate-client.ts';
 import { findBuilderMembership, isConnected } from '../builder-memberships.ts';
 import { requireConfidentialClient } from '../checks/client.check.ts';
 import type { RegisteredClient } from '../clients.ts';
@@ -9,20 +8,17 @@ import { listAllowedScopes } from '../tokens/user-tokens.ts';
 import type { EndpointHandler } from './endpoint.ts';
 
 /**
- * Creates the handler of `POST /oauth/introspect`. RFC 7662. A confidential client sees its own tokens only; a token of
- * another client and one that the service would reject now are inactive. OAU-37.
+ * Handles `POST /oauth/introspect`. RFC 7662. A confidential client sees its own tokens only; a token of another client and one that
+ * the service would reject now are inactive. OAU-37.
  */
-export const createIntrospectionEndpoint =
-  (dependencies: OAuthDependencies): EndpointHandler =>
-  async (parameters, request, reply): Promise<object> => {
-    const token = requireParameter(parameters, 'token');
-    const { client, credentials } = await authenticateClient(dependencies, parameters, request, reply);
-    requireConfidentialClient(client, credentials);
-    return (
-      (await introspectRefreshToken(dependencies, client, token)) ??
-      (await introspectAccessToken(dependencies, client, token)) ?? { active: false }
-    );
-  };
+export const introspectToken: EndpointHandler = async ({ parameters, client, credentials }, dependencies) => {
+  requireConfidentialClient(client, credentials);
+  const token = requireParameter(parameters, 'token');
+  return (
+    (await introspectRefreshToken(dependencies, client, token)) ??
+    (await introspectAccessToken(dependencies, client, token)) ?? { active: false }
+  );
+};
 
 /** RFC 7662 section 2.2; `builder_id` is the claim of the access token. */
 async function introspectAccessToken(

@@ -1,16 +1,16 @@
 import { requireCodeBinding, requireCodeVerifier } from '../checks/pkce.check.ts';
+import type { EndpointHandler } from '../endpoints/endpoint.ts';
 import { expiredOrRevokedGrant, invalidGrant } from '../errors.ts';
 import { requireParameter } from '../parameters.ts';
 import { consumeAuthorizationCode, findAuthorizationCode } from '../tokens/authorization-codes.ts';
 import { requireTokenOwner, revokeTokenFamily } from '../tokens/token-families.ts';
 import { exchangeForUserTokens } from '../tokens/user-tokens.ts';
-import type { GrantHandler } from './grant.ts';
 
 /**
  * Exchanges an authorization code for the user's tokens. RFC 6749 section 4.1.3, RFC 7636 section 4.5. An invalid request
  * does not consume the code; a second use revokes the token family. OAU-30, OAU-31.
  */
-export const exchangeAuthorizationCode: GrantHandler = async (request, dependencies) => {
+export const exchangeAuthorizationCode: EndpointHandler = async (request, dependencies) => {
   const { parameters, client, origin } = request;
   const sentCode = requireParameter(parameters, 'code');
   const redirectUri = requireParameter(parameters, 'redirect_uri');

@@ -1,10 +1,10 @@
 import { requireClientScopes } from '../checks/scope.check.ts';
+import type { EndpointHandler } from '../endpoints/endpoint.ts';
 import { invalidGrant } from '../errors.ts';
 import { requireParameter } from '../parameters.ts';
 import { findRefreshToken, rotateRefreshToken } from '../tokens/refresh-tokens.ts';
 import { requireTokenOwner, revokeTokenFamily } from '../tokens/token-families.ts';
 import { exchangeForUserTokens } from '../tokens/user-tokens.ts';
-import type { GrantHandler } from './grant.ts';
 
 /**
  * Reuse of a rotated token within this time is attributed to a lost response or a second tab and only rejected. Later reuse
@@ -15,7 +15,7 @@ const REUSE_GRACE_MS = 60_000;
 /**
  * Exchanges a refresh token for an access token and a new refresh token that replaces it. RFC 6749 section 6, OAU-32.
  */
-export const exchangeRefreshToken: GrantHandler = async (request, dependencies) => {
+export const exchangeRefreshToken: EndpointHandler = async (request, dependencies) => {
   const { parameters, client, origin } = request;
   const sentToken = requireParameter(parameters, 'refresh_token');
   const scope = parameters.get('scope');

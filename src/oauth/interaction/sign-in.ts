@@ -33,7 +33,7 @@ export async function signIn(page: PageRequest): Promise<FastifyReply> {
     return page.showSignIn({ email, problem: { kind: 'rejected' } }, 400);
   }
   for (const [database, account] of accounts) {
-    rememberBrowser(page.cookies, page.accountKind, database.region, account);
+    rememberBrowser(page, database.region, account);
     await page.startSession(database, account);
     log.info({ region: database.region, userId: account.id }, 'signed in');
   }
@@ -46,15 +46,16 @@ export async function signIn(page: PageRequest): Promise<FastifyReply> {
  * OAU-28.
  */
 async function verifyAttempt(
-  { request, databases, cookies, accountKind: kind, now }: PageRequest,
+  page: PageRequest,
   email: string,
   password: string,
 ): Promise<{ seconds: number; accounts: ReadonlyMap<Database, Account> }> {
-  const attempt = { address: request.ip, email, kind };
+  const { databases, accountKind: kind, now } = page;
+  const attempt = { address: page.request.ip, email, kind };
   const found = new Map<Database, Account | null>();
   for (const database of databases) found.set(database, await findAccount(database, email, kind));
   // A region without an account does not know the browser of its owner.
-  const isKnown = [...found].some(([{ region }, account]) => isKnownBrowser(cookies, kind, region, account));
+  const isKnown = [...found].some(([{ region }, account]) => isKnownBrowser(page, region, account));
   // In all regions, so that the attempt waits in them at the same time.
   let seconds = 0;
   for (const database of databases) seconds = Math.max(seconds, await countAttempt(database, attempt, isKnown, now));

@@ -1,14 +1,28 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { TokenFamily } from '../../../entities/token-family.entity.ts';
 import { ACCESS_TOKEN_SECONDS, type AccessClaims } from '../../auth/access-tokens.ts';
+import type { ClientRequest } from '../authenticate-client.ts';
 import { type ConnectedMembership, findBuilderMembership, requireConnectedMembership } from '../builder-memberships.ts';
 import { requireConnectionScopes, requireConsentedScopes } from '../checks/scope.check.ts';
 import type { RegisteredClient } from '../clients.ts';
 import type { OAuthDependencies } from '../dependencies.ts';
 import { expiredOrRevokedGrant, invalidGrant, invalidScope } from '../errors.ts';
-import type { TokenRequest, TokenResponse } from '../grants/grant.ts';
 import { issueRefreshToken, REFRESH_TOKEN_SECONDS } from './refresh-tokens.ts';
 import type { StoredToken, StoredTokenFamily } from './token-families.ts';
+
+/** Successful response of the token endpoint. RFC 6749 section 5.1, OAU-8. */
+export interface TokenResponse {
+  access_token: string;
+  token_type: 'Bearer';
+  /** Seconds. */
+  expires_in: number;
+  /** Deprecated alias of `expires_in`. */
+  expires: number;
+  /** The scopes granted, space-separated. */
+  scope: string;
+  /** Present when the client may use the refresh token grant with this grant's tokens. */
+  refresh_token?: string;
+}
 
 /**
  * Signs an access token with these claims and returns the token response.
@@ -41,7 +55,7 @@ export const listAllowedScopes = (
  * @param consume marks it as used in the transaction that issues the tokens
  */
 export async function exchangeForUserTokens(
-  { client, chargeClient }: TokenRequest,
+  { client, chargeClient }: ClientRequest,
   dependencies: OAuthDependencies,
   stored: StoredToken,
   requested: readonly string[] | null,

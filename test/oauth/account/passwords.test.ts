@@ -242,7 +242,7 @@ describe('Forgot your password?', () => {
     const { databases, clock, baseUrl } = deployment;
     const resets = new PasswordResets({ databases, clock, baseUrl, mailer, queue });
     const send = async () => {
-      resets.add({ email: 'user_i@example.com', address: '198.51.100.250', requestId: 'a' });
+      resets.add('user_i@example.com', { address: '198.51.100.250', requestId: 'a' });
       await queue.drain();
     };
     mail.isFailing = true;

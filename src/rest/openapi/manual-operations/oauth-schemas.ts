@@ -14,6 +14,8 @@ const text = (description: string, keywords: JsonSchema = {}) => ({ type: 'strin
 const integer = (description: string, keywords: JsonSchema = {}) => ({ type: 'integer', description, ...keywords });
 
 const LIFETIME = { examples: [ACCESS_TOKEN_SECONDS] };
+const URI = { format: 'uri' };
+const VERIFIER = { pattern: VERIFIER_SYNTAX.source };
 
 const texts = (description: string, item: JsonSchema = {}) => ({
   type: 'array',
@@ -21,23 +23,19 @@ const texts = (description: string, item: JsonSchema = {}) => ({
   items: { type: 'string', ...item },
 });
 
-const clientFields = {
-  client_id: text('Required, unless it is in a Basic header.'),
-  client_secret: text('Required of confidential clients, unless it is in a Basic header.'),
-};
+/** Returns the body of a request that authenticates the client. */
+function body(required: Record<string, JsonSchema>, optional: Record<string, JsonSchema>): JsonSchema {
+  const client_id = text('Required, unless it is in a Basic header.');
+  const client_secret = text('Required of confidential clients, unless it is in a Basic header.');
+  const properties = { ...required, ...optional, client_id, client_secret };
+  return { type: 'object', properties, required: Object.keys(required) };
+}
 
-const body = (fields: Record<string, JsonSchema>, required: string[]): JsonSchema => ({
-  type: 'object',
-  properties: { ...fields, ...clientFields },
-  required,
-});
+function grant(type: string, required: Record<string, JsonSchema>, optional: Record<string, JsonSchema> = {}) {
+  return body({ grant_type: { type: 'string', const: type, description: 'Grant type.' }, ...required }, optional);
+}
 
-const grant = (grantType: string, fields: Record<string, JsonSchema>, required: string[]): JsonSchema => {
-  const type = { type: 'string', const: grantType, description: 'Grant type.' };
-  return body({ grant_type: type, ...fields }, ['grant_type', ...required]);
-};
-
-const tokenRequest = body({ token: text('An access or refresh token.'), token_type_hint: text('Ignored.') }, ['token']);
+const tokenRequest = body({ token: text('An access or refresh token.') }, { token_type_hint: text('Ignored.') });
 
 const GRANTS = {
   client_credentials: 'ClientCredentialsGrant',
@@ -54,31 +52,26 @@ export const oauthSchemas: Record<string, JsonSchema> = {
       mapping: Object.fromEntries(Object.entries(GRANTS).map(([type, name]) => [type, referToSchema(name).$ref])),
     },
   },
-  ClientCredentialsGrant: grant(
-    'client_credentials',
-    { audience: text('Base address of the API.'), scope: text(SCOPE_DESCRIPTION) },
-    ['audience', 'scope'],
-  ),
+  ClientCredentialsGrant: grant('client_credentials', {
+    audience: text('Base address of the API.'),
+    scope: text(SCOPE_DESCRIPTION),
+  }),
   AuthorizationCodeGrant: grant(
     'authorization_code',
     {
       code: text('The `code` of the authorization response.'),
-      redirect_uri: text('The same as at `/oauth/authorize`.', { format: 'uri' }),
-      code_verifier: text('The PKCE verifier that the challenge was computed from.', {
-        pattern: VERIFIER_SYNTAX.source,
-      }),
-      audience: text('Base address of the API; may be left out.'),
+      redirect_uri: text('The same as at `/oauth/authorize`.', URI),
+      code_verifier: text('The PKCE verifier that the challenge was computed from.', VERIFIER),
     },
-    ['code', 'redirect_uri', 'code_verifier'],
+    { audience: text('Base address of the API; may be left out.') },
   ),
   RefreshTokenGrant: grant(
     'refresh_token',
+    { refresh_token: text('The newest refresh token.') },
     {
-      refresh_token: text('The newest refresh token.'),
       scope: text('A subset of the consented scopes. Default: all of them.'),
       audience: text('Base address of the API; may be left out.'),
     },
-    ['refresh_token'],
   ),
   Token: {
     type: 'object',
@@ -104,8 +97,8 @@ export const oauthSchemas: Record<string, JsonSchema> = {
       builder_id: text('The builder that the token gives access to; only in the authorization-code flow.', {
         pattern,
       }),
-      iss: text('Base address of the API.', { format: 'uri' }),
-      aud: text('Base address of the API.', { format: 'uri' }),
+      iss: text('Base address of the API.', URI),
+      aud: text('Base address of the API.', URI),
       scope: text('The granted scopes, separated by spaces.'),
       jti: text('Identifies the token.'),
       iat: integer('When the token was issued, in seconds since the epoch.'),
@@ -138,11 +131,11 @@ export const oauthSchemas: Record<string, JsonSchema> = {
   AuthorizationServerMetadata: {
     type: 'object',
     properties: {
-      issuer: text('Base address of the API.', { format: 'uri' }),
-      authorization_endpoint: text('Where the browser of a user is sent.', { format: 'uri' }),
-      token_endpoint: text('Where tokens are issued.', { format: 'uri' }),
-      revocation_endpoint: text('Where tokens are revoked.', { format: 'uri' }),
-      introspection_endpoint: text('Where a client asks about its tokens.', { format: 'uri' }),
+      issuer: text('Base address of the API.', URI),
+      authorization_endpoint: text('Where the browser of a user is sent.', URI),
+      token_endpoint: text('Where tokens are issued.', URI),
+      revocation_endpoint: text('Where tokens are revoked.', URI),
+      introspection_endpoint: text('Where a client asks about its tokens.', URI),
       scopes_supported: texts('Every scope that there is.', { enum: SCOPES }),
       response_types_supported: texts('Values of `response_type`.'),
       grant_types_supported: texts('Values of `grant_type`.'),
