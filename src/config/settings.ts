@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { DEFAULT_CONNECTIONS, MIN_CONNECTIONS } from '../limits/connection-split.ts';
 import {
   createChoiceParser,
@@ -21,6 +20,7 @@ import {
   parseUrl,
   parseWorkers,
 } from './parsers.ts';
+import { readSecretFile } from './read-secret-file.ts';
 
 interface Setting<T> {
   /** Default in the reference. */
@@ -261,14 +261,9 @@ export function parseSettings(env: Environment): { values: Partial<SettingValues
 
 /** Returns the content of the file without line breaks at its end. Throws `InvalidValue`. */
 function readSecret(path: string): string {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    // The message would contain the path, and the path may be the secret itself.
-    throw new InvalidValue(`must be the path of a file that can be read (${(error as NodeJS.ErrnoException).code})`);
-  }
-  const value = text.replace(/[\r\n]+$/, '');
+  const value = readSecretFile(path)
+    .toString()
+    .replace(/[\r\n]+$/, '');
   if (value === '') throw new InvalidValue('must be the path of a file with the value, and this file is empty');
   return value;
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -302,9 +303,13 @@ describe('a secret in a file', () => {
     expect(problemOf({ TOKEN_KEY_FILE: join(folder, 'none') })).toBe(
       'TOKEN_KEY_FILE must be the path of a file that can be read (ENOENT).',
     );
-    expect(problemOf({ TOKEN_KEY_FILE: folder })).toBe(
-      'TOKEN_KEY_FILE must be the path of a file that can be read (EISDIR).',
-    );
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    for (const path of [folder, pipe, '/dev/zero', aFile('large', 'k'.repeat(2 * 1024 * 1024))]) {
+      expect(problemOf({ TOKEN_KEY_FILE: path })).toBe(
+        'TOKEN_KEY_FILE must be the path of a file of at most 1 MiB, and no folder, pipe or device.',
+      );
+    }
     const empty = aFile('empty', '\n');
     expect(problemOf({ METRICS_TOKEN_FILE: empty })).toBe(
       'METRICS_TOKEN_FILE must be the path of a file with the value, and this file is empty.',

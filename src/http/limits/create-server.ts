@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
+import { readSecretFile } from '../../config/read-secret-file.ts';
 import { type Config, ConfigError } from '../../config.ts';
 import { discardBody, mayHaveBody } from '../bodies/rejected-bodies.ts';
 import { limitConnections } from './connections.ts';
@@ -55,12 +55,11 @@ export const createServerFactory =
     return server;
   };
 
-/** Reads a file that a setting names. No message contains the path, because the value may be the key itself. */
+/** Reads a file that a setting names. */
 function readPem(name: 'TLS_CERT' | 'TLS_KEY', path: string): Buffer {
   try {
-    return readFileSync(path);
+    return readSecretFile(path);
   } catch (error) {
-    const message = `must be the path of a file that can be read (${(error as NodeJS.ErrnoException).code})`;
-    throw new ConfigError([{ name, message }]);
+    throw new ConfigError([{ name, message: (error as Error).message }]);
   }
 }
