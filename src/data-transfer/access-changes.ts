@@ -32,8 +32,25 @@ const KEEP_SPELLING = `update import_stage s set email = t.email from app_user t
 /** Addresses of erased people, whom the replay of erasures erases again after the import. */
 const ERASED = '%@erased.invalid';
 
+/** Returns the SQL condition of staged users `s` that differ from the stored ones `t`. */
+function toChangedUserSql({ columns }: FileMapping): string {
+  const stored = columns.map(({ name }) => `t.${name}`);
+  const written = columns.map(({ name, keepsStoredValue }) =>
+    keepsStoredValue ? `coalesce(s.${name}, t.${name})` : `s.${name}`,
+  );
+  return `(${written.join()}) is distinct from (${stored.join()})`;
+}
+
+/** Returns SQL that locks the users whom the import changes, so that none is disabled between the checks and the write; null for other files. */
+export function toLockUsersSql(mapping: FileMapping): string | null {
+  if (mapping.file !== 'users.ndjson') return null;
+  return `select from app_user t join import_stage s on s.id = t.id where ${toChangedUserSql(mapping)}
+    order by t.id for no key update of t`;
+}
+
 /** Returns SQL that finds rows which the import must not write. */
-export function toAccessProblemsSql({ file, columns }: FileMapping, allowUserChanges: boolean): string[] {
+export function toAccessProblemsSql(mapping: FileMapping, allowUserChanges: boolean): string[] {
+  const { file } = mapping;
   if (file === 'memberships.ndjson') {
     return [
       `${INTO_PROBLEMS} select __line, 'userId', s.user_id || ' is a staff user, who is never a member'
@@ -41,13 +58,9 @@ export function toAccessProblemsSql({ file, columns }: FileMapping, allowUserCha
     ];
   }
   if (file !== 'users.ndjson') return [];
-  const stored = columns.map(({ name }) => `t.${name}`);
-  const written = columns.map(({ name, keepsStoredValue }) =>
-    keepsStoredValue ? `coalesce(s.${name}, t.${name})` : `s.${name}`,
-  );
   const staff = `${INTO_PROBLEMS} select __line, 'id', s.id || ' is a staff user, whom an import never changes'
     from import_stage s join app_user t on t.id = s.id
-    where t.staff_role is not null and (${written.join()}) is distinct from (${stored.join()})`;
+    where t.staff_role is not null and ${toChangedUserSql(mapping)}`;
   const email = `${INTO_PROBLEMS} select __line, 'email', 'is ' || t.email || ' in the database; --allow-user-changes changes it'
     from import_stage s join app_user t on t.id = s.id
     where t.staff_role is null and s.email <> t.email and t.email not like '${ERASED}'`;

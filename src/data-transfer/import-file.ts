@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Folder } from '../shared/folder.ts';
-import { type AccessChange, toAccessProblemsSql, toStoreAccessSql } from './access-changes.ts';
+import { type AccessChange, toAccessProblemsSql, toLockUsersSql, toStoreAccessSql } from './access-changes.ts';
 import type { Catalog } from './catalog.ts';
 import type { FileMapping } from './file-mapping.ts';
 import { readLines } from './read-lines.ts';
@@ -139,6 +139,7 @@ async function findDatabaseProblems(
   uniqueKeys: UniqueKey[],
 ): Promise<void> {
   const statements = [
+    toLockUsersSql(mapping),
     sql.toReferenceProblemsSql(mapping),
     sql.toCheckProblemsSql(mapping, catalog.checks),
     ...uniqueKeys.map((uniqueKey) => toDuplicateProblemsSql(uniqueKey)),

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Row, readSample, SAMPLES, toNdjson } from '../data-transfer/data-transfer-fixture.ts';
+import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { startMailServer } from '../support/mail-server.ts';
 import { CLI_START, type CliHarness, seedBuilders, startCli, toTimestamp } from './cli-harness.ts';
 
@@ -177,6 +178,19 @@ describe('an import of an existing user (PRV-12)', () => {
     expect([code, await userOf(SAM.id)]).toMatchObject([0, { name: 'Sam Lee', disabled_at: expect.anything() }]);
     expect(entries[1]).toMatchObject({ action: 'user.updated', values_after: { name: 'Sam Lee' } });
     expect(entries[1]!.values_after).not.toHaveProperty('disabledAt');
+  });
+
+  it('who is disabled during the import leaves the user disabled', async () => {
+    const other = await ConcurrentTransaction.open(cli.databases.au1.url);
+    const disable = `update app_user set disabled_at = '2026-01-01' where id = 'user_sam'`;
+    const { imported } = await other.whileOpen(disable, [], async () => {
+      const imported = importRows({ users: [{ ...SAM, name: 'Sam Lee' }] });
+      await other.untilWaiting(1);
+      return { imported };
+    });
+    expect((await imported).code).toBe(0);
+    await other.close();
+    expect(await userOf(SAM.id)).toMatchObject({ name: 'Sam Lee', disabled_at: expect.anything() });
   });
 
   it('that disables the user ends sessions, and is recorded', async () => {

@@ -9,7 +9,7 @@ import {
 import { toSnakeCase } from '../../../entities/columns.ts';
 import type { StaffRole } from '../../../entities/user.entity.ts';
 import { newId } from '../../../schema/ids.ts';
-import { rateLimited } from '../../shared/errors.ts';
+import { forbidden, rateLimited } from '../../shared/errors.ts';
 import { requireStaffAction } from '../access/staff-roles.ts';
 import { AUDITED_PROPERTIES, type AuditAction, toObjectType } from './audited-objects.ts';
 
@@ -58,10 +58,23 @@ export const LIMITED_CHANGES = 120;
  */
 export async function recordAudit(transaction: EntityManager, change: AuditedChange): Promise<void> {
   const { actor, action } = change;
-  if (actor.type === 'STAFF') requireStaffAction(actor.role, action);
+  if (actor.type === 'STAFF') {
+    requireStaffAction(actor.role, action);
+    await requireEnabledStaff(transaction, actor);
+  }
   const isLimited = (actor.type === 'USER' || actor.type === 'CLIENT') && LIMITED_ACTIONS.includes(action);
   if (isLimited) await requireChangeBudget(transaction, change);
   await transaction.insert(AuditEntry, toAuditEntry(change));
+}
+
+/**
+ * Throws `FORBIDDEN` unless the staff user still is one with the role. The lock ends with the transaction: an erasure of the staff user waits
+ * for it and finds the name in what the change has written, or the change ends here.
+ */
+async function requireEnabledStaff(em: EntityManager, { id, role }: { id: string; role: StaffRole }): Promise<void> {
+  const sql = 'select 1 from app_user where id = ? and staff_role = ? and disabled_at is null for key share';
+  const [user] = await em.execute<unknown[]>(sql, [id, role]);
+  if (!user) throw forbidden('The staff user is disabled or has another role.');
 }
 
 async function requireChangeBudget(em: EntityManager, { actor, action, at }: AuditedChange): Promise<void> {

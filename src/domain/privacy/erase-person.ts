@@ -113,6 +113,8 @@ async function erasePersonRows(
   const now = new Date(clock.now()).toISOString();
   const pseudonym = erasure.pseudonym!;
   const ids = groupPersonIds(erasure.subjectIds);
+  // A change by the person, which has the name, is committed before or finds the account disabled.
+  await em.execute('select 1 from app_user where id = any(?::text[]) order by id for update', [toArray(ids.user)]);
   const { person } = await loadPerson(em, tables, ids);
   // An erased user is a member of no builder any longer.
   person.builderIds = [...new Set([...person.builderIds, ...erasure.builderIds])];

@@ -65,9 +65,16 @@ describe('the roles of staff', () => {
           ...{ action: 'connection.revoked', objectId },
         }),
       );
+    const staff = `insert into app_user (id, name, email, staff_role, created_at, updated_at)
+      values ('user_s', 'Kim', 'kim@operator.example', 'OPERATOR', now(), now())`;
     try {
+      await database.fork().execute(staff);
       await expect(record('VIEWER', 'a/b')).rejects.toMatchObject({ status: 403 });
       await record('OPERATOR', 'a/c');
+      // The request began with a role that the user has no longer.
+      await expect(record('ADMIN', 'a/d')).rejects.toMatchObject({ status: 403 });
+      await database.fork().execute('update app_user set disabled_at = now()');
+      await expect(record('OPERATOR', 'a/e')).rejects.toMatchObject({ status: 403 });
       expect((await database.fork().find(AuditEntry, {})).map(({ objectId }) => objectId)).toEqual(['a/c']);
     } finally {
       await database.close();

@@ -323,6 +323,8 @@ describe('listAuditEntries', () => {
   const at = (minute: number) => `2025-01-01T00:${String(minute).padStart(2, '0')}:00.000Z`;
 
   beforeAll(async () => {
+    await database.fork().execute(`insert into app_user (id, name, email, staff_role, created_at, updated_at)
+      values ('user_s', 'Kim', 'kim@operator.example', 'OPERATOR', now(), now())`);
     for (let minute = 0; minute < 7; minute++)
       await record({ objectId: 'cli_list', builderId: 'buil_l', at: at(minute) });
     await record({

@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/database/database.ts';
+import { closeVisit } from '../../../src/domain/attendance/manual-changes.ts';
 import { canonicalJson, createFingerprint } from '../../../src/domain/canonical-json.ts';
 import { erasePerson, previewErasure } from '../../../src/domain/privacy/erase-person.ts';
 import { exportPerson } from '../../../src/domain/privacy/export-person.ts';
 import { listErasedTexts, replaceErasedText } from '../../../src/domain/privacy/listed-texts.ts';
 import { findPeople } from '../../../src/domain/privacy/person.ts';
 import { listPersonalTables } from '../../../src/domain/privacy/personal-tables.ts';
+import type { ApiError } from '../../../src/shared/errors.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { DataTransferFixture } from '../../data-transfer/data-transfer-fixture.ts';
+import { ConcurrentTransaction } from '../../support/concurrent-transaction.ts';
 import { startStore, type TestStore } from '../../support/stores.ts';
 import { BUILDER, contextOf, findTablesWith, PRIYA, PRIYA_IDS, WORKER } from './privacy-fixture.ts';
 
@@ -253,6 +256,34 @@ describe('an erased member of staff', () => {
     const entries = JSON.stringify(await run('select * from audit_entry'));
     expect(entries).toContain(pseudonym);
     expect(entries).not.toMatch(/kim/i);
+  });
+
+  it('is in no change that waited for the erasure (PRV-3)', async () => {
+    await run(`insert into app_user (id, name, email, staff_role, created_at, updated_at)
+      values ('user_kim', 'Kim New', 'kim@operator.example', 'OPERATOR', now(), now())`);
+    const [visit] = await run(`update sign_on_visit set signed_off_at = null, closed_at = null, archived_at = null
+      where id = (select min(id) from sign_on_visit) returning id`);
+    const context = contextOf(database, storage);
+    const actor = { type: 'STAFF', id: 'user_kim', role: 'OPERATOR' } as const;
+    const other = await ConcurrentTransaction.open(database.url);
+    const closing = await other.whileOpen(
+      'select 1 from sign_on_visit where id = $1 for update',
+      [visit!.id],
+      async () => {
+        const source = { actor, origin: {} };
+        const closed = closeVisit({ ...context, source }, { visitId: String(visit!.id), by: 'Kim New' });
+        const outcome = closed.then(
+          () => 'closed',
+          (error: ApiError) => error.code,
+        );
+        await other.untilWaiting(1);
+        await erasePerson(context, ['user_kim']);
+        return { outcome };
+      },
+    );
+    expect(await closing.outcome).toBe('FORBIDDEN');
+    await other.close();
+    expect(await findTablesWith(database, 'Kim New')).toEqual([]);
   });
 
   it('is not a namesake, whose name stays and is listed', async () => {
