@@ -11,10 +11,10 @@ import {
   deleteEndpoint,
   type EndpointWithSecret,
   getEndpoint,
-  listEndpoints,
   rotateEndpointSecret,
   updateEndpoint,
 } from '../../src/domain/webhooks/endpoints.ts';
+import { listEndpoints } from '../../src/domain/webhooks/list-endpoints.ts';
 import { startReplay } from '../../src/domain/webhooks/replay.ts';
 import { sendTestEvent } from '../../src/domain/webhooks/test-event.ts';
 import type { EndpointKey } from '../../src/domain/webhooks/webhook-context.ts';
@@ -47,7 +47,7 @@ export class WebhookResolver {
   })
   @Rest('GET /webhook-endpoints', shared)
   async webhookEndpoints(@Ctx() context: RequestContext): Promise<{ data: WebhookEndpoint[] }> {
-    return { data: await listEndpoints(context, requireClientCredentials(context).integratorId) };
+    return { data: await listEndpoints(context.database, requireClientCredentials(context).integratorId) };
   }
 
   @Query(() => WebhookEndpoint, { description: 'One webhook endpoint.' })

@@ -6,10 +6,10 @@ import {
   deleteEndpoint,
   findOwner,
   getEndpoint,
-  listEndpoints,
   rotateEndpointSecret,
   updateEndpoint,
 } from '../../domain/webhooks/endpoints.ts';
+import { listEndpoints } from '../../domain/webhooks/list-endpoints.ts';
 import { startReplay } from '../../domain/webhooks/replay.ts';
 import { sendTestEvent } from '../../domain/webhooks/test-event.ts';
 import type { EndpointKey, WebhookChangeContext } from '../../domain/webhooks/webhook-context.ts';
@@ -39,7 +39,7 @@ function addEndpointCommands(group: CommandGroup): void {
   const owner = [option('--integrator <id>', 'integrator')];
   addWebhookCommand(group, 'list', list, owner, async (context, { integrator }) => {
     const integratorId = integrator && parseId('integratorId', 'integrator', integrator);
-    const found = await listEndpoints(context, integratorId);
+    const found = await listEndpoints(context.database, integratorId);
     const endpoints = found.map((endpoint) => describeEndpoint(context, endpoint));
     const lines = endpoints.map(({ endpointId, status, secretKey, url }) =>
       [endpointId, status.padEnd(8), `key ${secretKey}`.padEnd(11), url].join('  '),

@@ -14,6 +14,7 @@ import { inTransaction, requireRow } from '../change-context.ts';
 import { requireUnchanged } from '../edit-conflicts.ts';
 import { readHead } from '../events/event-log.ts';
 import { checkEndpointInput, type EndpointChanges, type NewEndpoint, toFilter } from './endpoint-input.ts';
+import { findEndpoints, toEndpoint, toShownEndpoint } from './list-endpoints.ts';
 import { UnknownKeyError } from './secret-box.ts';
 import { newWebhookSecret } from './signature.ts';
 import type { EndpointKey, WebhookChangeContext, WebhookContext } from './webhook-context.ts';
@@ -63,7 +64,7 @@ export async function createEndpoint(
   return inTransaction(context, async (em, now, record) => {
     await checkEndpointInput(context, em, owner.integratorId, input);
     await acquireRecordLock(em, `webhook endpoints ${owner.integratorId}`);
-    const existing = await findEndpoints(em, owner.integratorId);
+    const existing = await findEndpoints(em, [owner.integratorId]);
     const same = existing.find((each) => each.clientId === owner.clientId && isSame(each, fields));
     if (same) return { endpoint: await toShownEndpoint(em, same), secret: null };
     if (existing.length >= MAX_ENDPOINTS) {
@@ -104,12 +105,6 @@ function toAuditedEndpoint({ integratorId, clientId, url, types, builderIds, sta
 
 const isSame = ({ url, types, builderIds }: WebhookEndpoint, other: object) =>
   isDeepStrictEqual({ url, types, builderIds }, other);
-
-/** Returns the integrator's endpoints in the order of their creation; those of all integrators for an operator who names none. */
-export async function listEndpoints({ database }: WebhookContext, integratorId?: string): Promise<WebhookEndpoint[]> {
-  const em = database.fork();
-  return toShownEndpoints(em, await findEndpoints(em, integratorId));
-}
 
 /** Returns the endpoint; throws `NOT_FOUND`. */
 export async function getEndpoint({ database }: WebhookContext, key: EndpointKey): Promise<WebhookEndpoint> {
@@ -290,29 +285,3 @@ export async function lockEndpoint(
   await requireUnchanged(context, em, endpoint, endpoint.id);
   return endpoint;
 }
-
-const findEndpoints = (em: EntityManager, integratorId?: string) =>
-  em.find(
-    WebhookEndpoint,
-    { ...(integratorId !== undefined && { integratorId }), deletedAt: null },
-    { orderBy: { createdAt: 'asc', id: 'asc' } },
-  );
-
-const toEndpoint = (fields: WebhookEndpoint): WebhookEndpoint =>
-  Object.assign(Object.create(WebhookEndpoint.prototype) as WebhookEndpoint, fields);
-
-/** Returns copies as clients see them: an active endpoint of a disabled client is paused (WHK-7). */
-export async function toShownEndpoints(em: EntityManager, endpoints: WebhookEndpoint[]): Promise<WebhookEndpoint[]> {
-  const owners = [...new Set(endpoints.filter(({ status }) => status === 'ACTIVE').map(({ clientId }) => clientId))];
-  const where = { id: { $in: owners }, disabledAt: { $ne: null } };
-  const found = owners.length === 0 ? [] : await em.find(OAuthClient, where, { fields: ['id'] });
-  const disabled = new Set(found.map(({ id }) => id));
-  return endpoints.map((endpoint) => {
-    const shown = toEndpoint({ ...endpoint });
-    if (endpoint.status !== 'ACTIVE' || !disabled.has(endpoint.clientId)) return shown;
-    return Object.assign(shown, { status: 'PAUSED', disabledReason: 'CLIENT_DISABLED' });
-  });
-}
-
-export const toShownEndpoint = async (em: EntityManager, endpoint: WebhookEndpoint): Promise<WebhookEndpoint> =>
-  (await toShownEndpoints(em, [endpoint]))[0]!;

@@ -1,19 +1,20 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { OAuthClient } from '../../../entities/oauth-client.entity.ts';
 import { WebhookEndpoint } from '../../../entities/webhook-endpoint.entity.ts';
 import { WebhookProgress } from '../../../entities/webhook-progress.entity.ts';
 import type { WebhookEndpointStatus } from '../../../schema/webhook.scalars.ts';
 import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
-import { toShownEndpoints } from './endpoints.ts';
 
 /** Conditions of which all must hold. Absent ones do not restrict. */
 interface EndpointFilter {
-  integratorId?: string;
+  integratorId?: string | null;
   /** As clients see it: an active endpoint of a disabled client is paused (WHK-7). */
-  status?: WebhookEndpointStatus;
+  status?: WebhookEndpointStatus | null;
   /** Whether it has failed since its last success. */
-  failing?: boolean;
+  failing?: boolean | null;
   /** Receives events of this builder. */
-  builderId?: string;
+  builderId?: string | null;
 }
 
 const SELECT_PAGE: Statement = {
@@ -32,12 +33,7 @@ const SELECT_PAGE: Statement = {
 /** Returns a page of the endpoints of all integrators, in the order of creation. @param page `cursor` is the last id of the page before. */
 export async function listEndpointPage(
   database: Database,
-  {
-    integratorId = null,
-    status = null,
-    failing = null,
-    builderId = null,
-  }: { [Key in keyof EndpointFilter]: EndpointFilter[Key] | null },
+  { integratorId = null, status = null, failing = null, builderId = null }: EndpointFilter,
   { cursor = '', limit }: { cursor?: string; limit: number },
 ) {
   const em = database.fork();
@@ -47,11 +43,24 @@ export async function listEndpointPage(
   return { endpoints: await toShownEndpoints(em, found), nextCursor: ids.length > limit ? found.at(-1)!.id : null };
 }
 
-/** Returns the endpoints of each integrator, of which none has more than 20 (WHK-3), in the order of creation. */
+/** Returns the endpoints of the integrators, or of all, as they are stored, in the order of creation. */
+export const findEndpoints = (em: EntityManager, integratorIds?: readonly string[]) =>
+  em.find(
+    WebhookEndpoint,
+    { ...(integratorIds && { integratorId: { $in: [...integratorIds] } }), deletedAt: null },
+    { orderBy: { id: 'asc' } },
+  );
+
+/** Returns the endpoints of an integrator, or of all for an operator, in the order of creation. */
+export async function listEndpoints(database: Database, integratorId?: string): Promise<WebhookEndpoint[]> {
+  const em = database.fork();
+  return toShownEndpoints(em, await findEndpoints(em, integratorId === undefined ? undefined : [integratorId]));
+}
+
+/** Returns the endpoints of each integrator, of which none has more than 20 (WHK-3). */
 export async function findEndpointsOf(database: Database, integratorIds: readonly string[]) {
   const em = database.fork();
-  const where = { integratorId: { $in: [...integratorIds] }, deletedAt: null };
-  const endpoints = await toShownEndpoints(em, await em.find(WebhookEndpoint, where, { orderBy: { id: 'asc' } }));
+  const endpoints = await toShownEndpoints(em, await findEndpoints(em, integratorIds));
   return new Map(integratorIds.map((id) => [id, endpoints.filter(({ integratorId }) => integratorId === id)]));
 }
 
@@ -60,3 +69,22 @@ export async function findProgressOf(database: Database, endpointIds: readonly s
   const rows = await database.fork().find(WebhookProgress, { endpointId: { $in: [...endpointIds] } });
   return new Map(rows.map((row) => [row.endpointId, row]));
 }
+
+export const toEndpoint = (fields: WebhookEndpoint): WebhookEndpoint =>
+  Object.assign(Object.create(WebhookEndpoint.prototype) as WebhookEndpoint, fields);
+
+/** Returns copies as clients see them: an active endpoint of a disabled client is paused (WHK-7). */
+async function toShownEndpoints(em: EntityManager, endpoints: WebhookEndpoint[]): Promise<WebhookEndpoint[]> {
+  const owners = [...new Set(endpoints.filter(({ status }) => status === 'ACTIVE').map(({ clientId }) => clientId))];
+  const where = { id: { $in: owners }, disabledAt: { $ne: null } };
+  const found = owners.length === 0 ? [] : await em.find(OAuthClient, where, { fields: ['id'] });
+  const disabled = new Set(found.map(({ id }) => id));
+  return endpoints.map((endpoint) => {
+    const shown = toEndpoint({ ...endpoint });
+    if (endpoint.status !== 'ACTIVE' || !disabled.has(endpoint.clientId)) return shown;
+    return Object.assign(shown, { status: 'PAUSED', disabledReason: 'CLIENT_DISABLED' });
+  });
+}
+
+export const toShownEndpoint = async (em: EntityManager, endpoint: WebhookEndpoint): Promise<WebhookEndpoint> =>
+  (await toShownEndpoints(em, [endpoint]))[0]!;

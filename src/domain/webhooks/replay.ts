@@ -2,7 +2,8 @@ import { conflict } from '../../shared/errors.ts';
 import { inTransaction } from '../change-context.ts';
 import { decodeEventCursor, encodeEventCursor } from '../events/event-cursor.ts';
 import { findPositionBefore, readHead } from '../events/event-log.ts';
-import { lockEndpoint, requireManageableEndpoint, toShownEndpoint } from './endpoints.ts';
+import { lockEndpoint, requireManageableEndpoint } from './endpoints.ts';
+import { toShownEndpoint } from './list-endpoints.ts';
 import type { EndpointKey, WebhookChangeContext } from './webhook-context.ts';
 
 /** A replay that has begun. */
