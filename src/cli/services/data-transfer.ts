@@ -23,14 +23,10 @@ import { importStoredFiles } from './stored-files.ts';
 /** Maximum problems in the output of `--json`. Further ones are only counted. */
 const MAX_PROBLEMS = 10_000;
 
-interface ImportRequest {
+interface ImportRequest extends Pick<ImportOptions, 'keepGood' | 'allowUserChanges'> {
   folder: string;
-  /** Whether valid rows are committed although others are invalid. */
-  keepGood: boolean;
   /** Imports only the rows of this builder. */
   builder?: string;
-  /** Whether the e-mail addresses of existing users may change. */
-  allowUserChanges?: boolean;
   /** Whether problems are collected for the result instead of logged as they are found. */
   collect: boolean;
   /** Target of the files that the rows refer to. */

@@ -80,15 +80,13 @@ export class RequestLog {
 
   /** Counts a request. @param rejection The reason for which it was rejected; null for other requests. */
   add(region: RegionId, integratorId: string, isError: boolean, rejection: RejectedRequest | null): void {
-    const now = this.#clock.now();
+    const at = new Date(this.#clock.now()).toISOString();
     const counts = { requests: 1, errors: isError ? 1 : 0, rejections: rejection ? 1 : 0 };
-    this.#count(region, { integrator_id: integratorId, date: toDate(now), ...counts });
+    this.#count(region, { integrator_id: integratorId, date: at.slice(0, 10), ...counts });
     if (!rejection) return;
     const operation = toStorable(rejection.operation);
     const reason = toStorable(rejection.reason);
-    this.#buffer(region, integratorId, [
-      { ...rejection, at: new Date(now).toISOString(), integratorId, operation, reason },
-    ]);
+    this.#buffer(region, integratorId, [{ ...rejection, at, integratorId, operation, reason }]);
   }
 
   #count(region: RegionId, { integrator_id, date, requests, errors, rejections }: DayCounts): void {
@@ -149,8 +147,6 @@ export class RequestLog {
     this.#rejections[region].set(integratorId, entries.slice(-MAX_BUFFERED));
   }
 }
-
-const toDate = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
 /** Returns the beginning of a text without what JSON of PostgreSQL rejects: it may repeat the input of a request. */
 const toStorable = (text: string): string => text.slice(0, MAX_TEXT).toWellFormed().replaceAll('\0', '');
