@@ -1,6 +1,6 @@
 import { Property } from '@mikro-orm/decorators/legacy';
 import { Field } from 'type-graphql';
-import { GraphOnly, OmittedWhenNull } from '../schema/rest.ts';
+import { GraphOnly } from '../schema/rest.ts';
 import { BuilderId } from '../schema/scalars.ts';
 import { TimeZone } from '../schema/time-zone.ts';
 import { IdField, OwnFile, TextField, Tracked } from './columns.ts';
@@ -11,7 +11,7 @@ import { Publishes } from './published.ts';
 /** A construction company. Every builder-scoped record belongs to one (RED-3). */
 @EntityType({ scope: 'read:builders', description: 'A construction company.' })
 @OwnFile({ table: 'builder', column: 'logo_key', folder: 'logos', owner: 'id' })
-@PersonalData<Builder>({ none: ['name', 'logoUrl', 'logoKey', 'timeZone'] })
+@PersonalData<Builder>({ none: ['name', 'logoKey', 'timeZone'] })
 @Publishes('builder', 'builder', { path: '/builders/{id}', builder: 'id' })
 export class Builder extends Tracked {
   @IdField(() => BuilderId, { description: 'Identifies the builder in paths and in `X-Service-Builder-Id`.' })
@@ -19,18 +19,6 @@ export class Builder extends Tracked {
 
   @TextField({ description: 'Name of the company.' })
   name!: string;
-
-  @Field(() => String, {
-    nullable: true,
-    description: 'Signed URL of the company logo; left out when no logo is configured.',
-  })
-  @OmittedWhenNull()
-  /**
-   * The column holds an imported URL on another host, which is exported again. The GraphQL field is a signed URL of `logoKey`
-   * instead.
-   */
-  @Property({ type: 'text', nullable: true })
-  logoUrl!: string | null;
 
   /** Key of the logo in the storage. */
   @Property({ type: 'text', nullable: true })

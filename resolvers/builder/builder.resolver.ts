@@ -1,7 +1,7 @@
 import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from 'type-graphql';
 import { Builder } from '../../entities/builder.entity.ts';
 import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
-import { Rest } from '../../schema/rest.ts';
+import { OmittedWhenNull, Rest } from '../../schema/rest.ts';
 import { BuilderId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import { getTimeZone } from '../../schema/time-zone.ts';
@@ -33,7 +33,11 @@ export class BuilderResolver {
     return requireFound(loaders.load(builders, builderId), 'Builder');
   }
 
-  @FieldResolver()
+  @FieldResolver(() => String, {
+    nullable: true,
+    description: 'Signed URL of the company logo; left out when no logo is configured.',
+  })
+  @OmittedWhenNull()
   @Reads('logoKey')
   logoUrl(@Root() builder: Logo, @Ctx() context: RequestContext): string | null {
     return createLogoUrl(builder, context);
@@ -46,7 +50,7 @@ export class BuilderResolver {
   }
 }
 
-/** Returns a signed URL of the logo in the storage, or null. An imported URL on another host is never returned. */
+/** Returns a signed URL of the logo in the storage, or null. */
 export function createLogoUrl({ logoKey }: Logo, { storage }: RequestContext): string | null {
   return logoKey ? storage.createDownloadUrl(logoKey) : null;
 }

@@ -102,9 +102,9 @@ const declarations: (Partial<FileDefinition> & Pick<FileDefinition, 'entity'>)[]
   {
     entity: Builder,
     storageKeys: { logoKey: 'logos' },
-    fieldTypes: { logoUrl: () => httpsUrl },
+    // 0.1.0 exports addresses on other hosts, which were never shown.
+    normalizeRow: (row) => delete row.logoUrl,
     descriptions: {
-      logoUrl: 'Address of the logo on another host: kept and exported, never served. Only a `logoKey` is shown.',
       timeZone: 'Time zone of its days in the console and on pages of reports; null for that of the region.',
     },
   },

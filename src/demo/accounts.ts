@@ -17,7 +17,7 @@ export function generateBuilder(region: RegionId, index: number) {
   const { builders, timeZone } = LOCALES[region];
   const createdAt = new Date(Date.parse(FOUNDED) + index * 60_000).toISOString();
   const id = new Random(region, index, 'builder').id('builder', createdAt);
-  return { id, createdAt, updatedAt: createdAt, name: builders[index]!, logoUrl: null, timeZone };
+  return { id, createdAt, updatedAt: createdAt, name: builders[index]!, timeZone };
 }
 
 /** Returns the e-mail address of a person of a company. */

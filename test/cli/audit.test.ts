@@ -172,7 +172,7 @@ describe('import and export', () => {
       const [exported] = await list('--region', 'us1', '--action', 'region.exported');
       expect(exported).toMatchObject({ actor: { type: 'OPERATOR' }, objectId: 'us1', origin: { command: 'export' } });
       const stamps = { createdAt: toTimestamp(CLI_START), updatedAt: toTimestamp(CLI_START) };
-      const row = { id: 'buil_i', ...stamps, name: 'Imported', logoUrl: null, logoKey: null };
+      const row = { id: 'buil_i', ...stamps, name: 'Imported', logoKey: null };
       await writeFile(join(folder, 'builders.ndjson'), `${JSON.stringify(row)}\n`);
       await cli.json(['import', folder, '--region', 'us1']);
       const [imported] = await list('--region', 'us1', '--action', 'region.imported');

@@ -93,7 +93,7 @@ export async function seedBuilders({ databases }: CliHarness, region: RegionId =
   for (const letter of ['a', 'b']) {
     const builderId = `buil_${letter}`;
     const name = `Builder ${letter.toUpperCase()}`;
-    await em.insert(Builder, { ...stamps, id: builderId, name, logoUrl: null, logoKey: null });
+    await em.insert(Builder, { ...stamps, id: builderId, name, logoKey: null });
     await em.insert(Project, {
       ...stamps,
       ...{ id: `proj_${letter}`, builderId, status: 'IN_PROGRESS', name: 'Harbour House', integrations: [] },

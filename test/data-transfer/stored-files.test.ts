@@ -10,7 +10,6 @@ import type { Database } from '../../src/database/database.ts';
 import { loadDemoInto } from '../../src/demo/load.ts';
 import { storeDemoPictures } from '../../src/demo/store-pictures.ts';
 import { renderNext } from '../../src/domain/photos/render-photo.ts';
-import { ShareCursor } from '../../src/domain/photos/share-cursor.ts';
 import { inspectImage } from '../../src/images/inspect.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { openStorages, type Storages } from '../../src/storage/storage.ts';
@@ -58,8 +57,8 @@ describe('photos', () => {
     const [database, storages] = [await fixture.createEmptyDatabase(), await createStorages()];
     await importSampleFiles(database, storages, SAMPLES);
     const context = { database, storage: storages.au1 };
-    const cursor = new ShareCursor();
-    while (await renderNext(context, cursor)) expect(cursor.after).toMatch(/^(intg|buil)_/);
+    const cursor = { share: '' };
+    while (await renderNext(context, cursor)) expect(cursor.share).toMatch(/^(intg|buil)_/);
     const states = await rowsOf(database, 'select status, width from photo_rendition');
     const photos = await rowsOf(database, 'select id from photo');
     expect(states).toEqual(photos.map(() => ({ status: 'READY', width: 64 })));

@@ -80,24 +80,3 @@ describe('a demo builder', () => {
     expect([data.builders.data.length, missing.length]).toEqual([4, 1]);
   });
 });
-
-describe('an imported logo address on another host', () => {
-  it('is served neither in REST nor in GraphQL (RED-3)', async () => {
-    const sql = `update builder set logo_key = null, logo_url = 'https://cdn.example.com/logo.png' where id = ?`;
-    const builderId = demo.clients.find(({ name }) => name === 'B')!.builderIds[0]!;
-    await databases.au1.fork().execute(sql, [builderId]);
-    const headers = await headersOf('B');
-    const builder = (await app.inject({ method: 'GET', url: `/builders/${builderId}`, headers })).json();
-    expect(builder).not.toHaveProperty('logoUrl');
-    const me = (await app.inject({ method: 'GET', url: '/me', headers })).json();
-    expect(me.memberships[0].builderLogoUrl).toBeNull();
-    const payload = {
-      query: `{ builder(builderId: "${builderId}") { logoUrl } me { memberships { builderLogoUrl } } }`,
-    };
-    const response = await app.inject({ method: 'POST', url: '/graphql', headers, payload });
-    expect(response.json().data).toEqual({
-      builder: { logoUrl: null },
-      me: { memberships: [{ builderLogoUrl: null }] },
-    });
-  });
-});

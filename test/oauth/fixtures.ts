@@ -31,14 +31,13 @@ export async function addBuilder(
   options: {
     region?: RegionId;
     name?: string;
-    logoUrl?: string;
     logoKey?: string;
     allows?: readonly string[] | null;
   } = {},
 ): Promise<void> {
-  const { region = 'au1', name = `Company ${id}`, logoUrl = null, logoKey = null, allows = SCOPES } = options;
+  const { region = 'au1', name = `Company ${id}`, logoKey = null, allows = SCOPES } = options;
   const em = databases[region].fork();
-  await em.insert(Builder, { ...createdAtStart, id, name, logoUrl, logoKey });
+  await em.insert(Builder, { ...createdAtStart, id, name, logoKey });
   if (allows === null) return;
   const connection = { integratorId: 'intg_a', builderId: id, status: 'ACTIVE' as const, scopes: [...allows] };
   await em.insert(Connection, { ...createdAtStart, ...connection });

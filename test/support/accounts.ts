@@ -48,7 +48,7 @@ export async function addAccounts(service: Service): Promise<Accounts> {
   ];
   await em.insertMany(Builder, [
     { id: builderId, name: 'Hill Homes', ...timestampsAt(1) },
-    { id: otherBuilderId, name: 'Bay Build', logoUrl: 'https://files.example/bay.png', ...timestampsAt(2) },
+    { id: otherBuilderId, name: 'Bay Build', ...timestampsAt(2) },
     { id: unconnectedBuilderId, name: 'Stranger', ...timestampsAt(3) },
   ]);
   const connection = { integratorId, status: 'ACTIVE' as const, scopes: [...SCOPES], ...timestampsAt(4) };

@@ -39,7 +39,7 @@ const client = (id: string, integratorId: string | null) => ({
   disabledAt: null,
 });
 
-const builder = (id: string) => ({ id, ...timestampsOf(0), name: `Builder ${id}`, logoUrl: null, logoKey: null });
+const builder = (id: string) => ({ id, ...timestampsOf(0), name: `Builder ${id}`, logoKey: null });
 
 const project = (id: string, builderId: string, at: number) => ({
   id,

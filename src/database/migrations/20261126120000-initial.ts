@@ -63,7 +63,7 @@ create table oauth_client_secret (
 );
 create table builder (
   ${TRACKED},
-  name text not null, logo_url text, logo_key text,
+  name text not null, logo_key text,
   time_zone text,
   constraint builder_logo_key_owner check (starts_with(logo_key, 'logos/' || id || '/'))
 );
