@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import { WorkerThread, WorkerThreadError } from '../shared/worker-thread.ts';
+import { WorkerError, WorkerThread } from '../shared/worker-thread.ts';
 import { TOO_SLOW } from './decode.ts';
 import { MAX_PIXELS, MAX_PIXELS_IN_MEMORY } from './header.ts';
 import { BadImage, InterruptedDecode } from './types.ts';
@@ -82,7 +82,7 @@ async function runHeicThread(task: HeicTask, { memory, timeoutMs }: HeicLimits):
     if ('picture' in result) return result.picture;
     throw new BadImage(result.problem);
   } catch (error) {
-    if (!(error instanceof WorkerThreadError)) throw error;
+    if (!(error instanceof WorkerError)) throw error;
     throw new InterruptedDecode(error.reason === 'TIMEOUT' ? TOO_SLOW : 'cannot be decoded', { cause: error });
   } finally {
     await thread.close();

@@ -75,7 +75,7 @@ const slotFor = async (header: ImageHeader, { share, signal }: InspectOptions): 
 /**
  * Rejects when the time limit of a decode expires, even if the decoder has not stopped yet. The slot stays taken until the decode ends.
  */
-export async function decodeInTime<T>(work: Promise<T>, release: Release): Promise<T> {
+async function decodeInTime<T>(work: Promise<T>, release: Release): Promise<T> {
   const ended = new AbortController();
   const decoded = work.finally(release);
   const late = sleep(DECODE_SECONDS * 1000, null, { signal: ended.signal, ref: false }).then(() => {

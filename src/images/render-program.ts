@@ -40,14 +40,9 @@ async function renderFile({ path, maxPixels, sides }: RenderTask): Promise<Sized
   return renderSizes(image, { width, height }, orientation, sides);
 }
 
-/** The last decode of a HEIC file: they run one after the other, because each may take 320 MiB. */
-let lastDecode: Promise<unknown> = Promise.resolve();
-
 async function renderHeic({ path, sides }: RenderTask): Promise<SizedFiles> {
   const longestSide = Math.max(...Object.values(sides));
-  const decode = lastDecode.then(() => decodeHeic(path, longestSide, workerData<HeicLimits>()));
-  lastDecode = decode.catch(() => undefined);
-  const { pixels, ...dimensions } = await decode;
+  const { pixels, ...dimensions } = await decodeHeic(path, longestSide, workerData<HeicLimits>());
   return renderSizes(await toSharp(pixels), dimensions, UPRIGHT, sides);
 }
 

@@ -2,14 +2,15 @@ import { extname } from 'node:path';
 import { RenditionSize } from '../../schema/enums.ts';
 import { DurationCounts } from '../shared/duration-counts.ts';
 import { loadOnce } from '../shared/load-once.ts';
+import type { WorkerError } from '../shared/worker-thread.ts';
 import { DECODE_SECONDS, loadDecoder, TOO_SLOW } from './decode.ts';
 import { countPixels, MAX_PIXELS_IN_MEMORY } from './header.ts';
 import { HEIC_MEMORY, HEIC_MS, type HeicLimits } from './heic.ts';
-import { decodeInTime, detectImageType, readImageHeader } from './inspect.ts';
+import { detectImageType, readImageHeader } from './inspect.ts';
 import type { RenderResult, RenderTask } from './render-program.ts';
 import { type Dimensions, fitInto, renderSizes } from './render-sizes.ts';
 import { BadImage, InterruptedDecode, isHeic, NOT_ACCEPTED } from './types.ts';
-import { WorkerProcess, type WorkerProcessError } from './worker-process.ts';
+import { WorkerProcess } from './worker-process.ts';
 
 /** Pixels of the longer side by size. Smaller images keep their own. */
 const RENDITION_SIDES: Record<RenditionSize, number> = { SMALL: 160, MEDIUM: 640, LARGE: 1600 };
@@ -48,35 +49,20 @@ export const defaultRenderProcess = createRenderProcess();
 export const toRenditionDimensions = (dimensions: Dimensions, size: RenditionSize): Dimensions =>
   fitInto(dimensions, RENDITION_SIDES[size]);
 
-interface RenderOptions {
-  /** Called with the seconds that the work took. */
-  onEnd?: (seconds: number) => void;
-  renderProcess?: RenderProcess;
-}
-
 /**
- * Renders an image of an accepted type in every size, within 30 seconds. Of an animation, the first frame is rendered. Throws `BadImage` for
- * an image that cannot be rendered, `InterruptedDecode` where that is not certain, and `WorkerProcessError` when the process ends for a reason that may be another image.
+ * Renders an image of an accepted type in every size, within 40 seconds. Of an animation, the first frame is rendered. Throws `BadImage` for
+ * an image that cannot be rendered, `InterruptedDecode` where that is not certain, and `WorkerError` when the process ends for another reason.
  */
-export async function renderImage(
-  path: string,
-  { onEnd, renderProcess = defaultRenderProcess }: RenderOptions = {},
-): Promise<RenderedImage> {
+export async function renderImage(path: string, renderProcess = defaultRenderProcess): Promise<RenderedImage> {
   const type = await detectImageType(path);
   if (!type) throw new BadImage(NOT_ACCEPTED);
   const maxPixels = isHeic(type) ? MAX_PIXELS_IN_MEMORY : countPixels(await readImageHeader(path, type));
-  const startedAt = performance.now();
-  const end = () => onEnd?.((performance.now() - startedAt) / 1000);
   const task = { path, isHeic: isHeic(type), maxPixels, sides: RENDITION_SIDES };
-  return decodeInTime(
-    renderCounts.measure(type.slice('image/'.length), () => render(renderProcess, task)),
-    end,
-  );
+  return renderCounts.measure(type.slice('image/'.length), () => render(renderProcess, task));
 }
 
 async function render(renderProcess: RenderProcess, task: RenderTask): Promise<RenderedImage> {
-  const result = await renderProcess.run(task).catch((error: WorkerProcessError) => {
-    // An image that is rendered beside this one may have ended the process.
+  const result = await renderProcess.run(task).catch((error: WorkerError) => {
     if (error.reason === 'ENDED') throw error;
     const problem = error.reason === 'TIMEOUT' ? TOO_SLOW : 'ended the process that rendered it';
     throw new InterruptedDecode(problem, { cause: error });

@@ -1,100 +1,154 @@
-import { once } from 'node:events';
+import { type EventEmitter, once } from 'node:events';
 import { type Transferable, Worker } from 'node:worker_threads';
 
-export interface WorkerThreadOptions {
-  /** Module that the thread runs. It posts one message in response to each. */
+export interface TaskWorkerOptions {
+  /** Module that the worker runs. It posts one message in response to each. */
   file: URL;
-  /** What the thread finds in `workerData`. */
   workerData?: unknown;
-  /** Maximum MiB of its heap. */
-  memoryMb: number;
   /** Milliseconds in which a task must end. */
   timeoutMs: number;
-  /** Milliseconds without a task after which the thread ends, so that its memory is returned. */
+  /** Milliseconds without a task after which the worker ends, so that its memory is returned. */
   idleMs: number;
 }
 
-/** The thread ended before its task had a result. The next task starts another thread. */
-export class WorkerThreadError extends Error {
-  override name = 'WorkerThreadError';
-  readonly reason: 'MEMORY' | 'TIMEOUT' | 'ENDED';
+/**
+ * The worker ended before its task had a result: with too much memory, after its time, by itself, or for a reason outside of the task. The
+ * next task starts another one.
+ */
+export class WorkerError extends Error {
+  override name = 'WorkerError';
+  readonly reason: 'MEMORY' | 'TIMEOUT' | 'CRASHED' | 'ENDED';
 
-  constructor(reason: WorkerThreadError['reason'], cause?: unknown) {
-    super(`A worker thread did not finish its task (${reason}).`, { cause });
+  constructor(reason: WorkerError['reason'], cause?: unknown) {
+    super(`A worker did not finish its task (${reason}).`, { cause });
     this.reason = reason;
   }
 }
 
-/** A thread that runs one task at a time. It starts with the first task; one that ends is replaced by the next task. */
-export class WorkerThread<Task, Result> {
-  readonly #options: WorkerThreadOptions;
-  #worker: Worker | null = null;
-  #isBusy = false;
+/** A thread or process that runs one task after the other. It starts with the first task; one that ends is replaced by the next task. */
+export abstract class TaskWorker<Task, Result, Port extends EventEmitter> {
+  readonly #options: TaskWorkerOptions;
+  #lastTask: Promise<unknown> = Promise.resolve();
+  #running: AbortController | null = null;
+  /** How often it was closed: tasks that waited then are not run. */
+  #closes = 0;
   #idle: NodeJS.Timeout | undefined;
+  /** Null while none runs. */
+  protected port: Port | null = null;
 
-  constructor(options: WorkerThreadOptions) {
+  constructor(options: TaskWorkerOptions) {
     this.#options = options;
   }
 
+  /** Starts a port, and calls `onExit` when it has ended, with the reason for a log. */
+  protected abstract start(onExit: (cause?: Error) => void): Port;
+  protected abstract send(port: Port, task: Task, transfer: Transferable[]): void;
+  /** Sets whether this process stays alive for the sake of the port. */
+  protected abstract hold(port: Port, isHeld: boolean): void;
+  protected abstract end(port: Port): unknown;
+
   get isRunning(): boolean {
-    return this.#worker !== null;
+    return this.port !== null;
   }
 
   /**
-   * Runs a task and returns its result. Rejects with `WorkerThreadError`.
+   * Runs a task after those before it, and returns its result. Rejects with `WorkerError`.
    *
-   * @param transfer objects to transfer to the thread; they are detached here.
+   * @param transfer objects to transfer to a thread; they are detached here.
    */
-  async run(task: Task, transfer: Transferable[] = []): Promise<Result> {
-    if (this.#isBusy) throw new Error('A worker thread runs one task at a time.');
-    this.#isBusy = true;
+  run(task: Task, transfer: Transferable[] = []): Promise<Result> {
+    const closes = this.#closes;
+    const result = this.#lastTask.then(() => {
+      if (closes !== this.#closes) throw new WorkerError('ENDED');
+      return this.#run(task, transfer);
+    });
+    this.#lastTask = result.catch(() => undefined);
+    return result;
+  }
+
+  /** Ends the worker, and with it the tasks that it has. */
+  async close(): Promise<void> {
+    this.#closes++;
+    await this.#end();
+  }
+
+  async #end(): Promise<void> {
     clearTimeout(this.#idle);
-    this.#worker ??= this.#start();
-    const worker = this.#worker;
-    worker.ref();
-    const ended = new AbortController();
-    const end = () => ended.abort(new Error('The thread ended.'));
-    worker.once('exit', end);
+    this.#running?.abort(new WorkerError('ENDED'));
+    const { port } = this;
+    this.port = null;
+    if (port) await this.end(port);
+  }
+
+  async #run(task: Task, transfer: Transferable[]): Promise<Result> {
+    clearTimeout(this.#idle);
+    this.port ??= this.#start();
+    const { port } = this;
+    this.hold(port, true);
+    const running = new AbortController();
+    this.#running = running;
     const deadline = AbortSignal.timeout(this.#options.timeoutMs);
     try {
-      worker.postMessage(task, transfer);
-      const [result] = await once(worker, 'message', { signal: AbortSignal.any([ended.signal, deadline]) });
+      this.send(port, task, transfer);
+      const [result] = await once(port, 'message', { signal: AbortSignal.any([running.signal, deadline]) });
       return result as Result;
     } catch (error) {
-      const isFull = (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
-      const reason = isFull ? 'MEMORY' : deadline.aborted ? 'TIMEOUT' : 'ENDED';
-      await this.close();
-      throw new WorkerThreadError(reason, error);
+      await this.#end();
+      const { code, cause } = error as NodeJS.ErrnoException;
+      if (cause instanceof WorkerError) throw cause;
+      const reason = deadline.aborted ? 'TIMEOUT' : code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'MEMORY' : 'ENDED';
+      throw new WorkerError(reason, error);
     } finally {
-      worker.off('exit', end);
-      this.#isBusy = false;
-      if (this.#worker) {
-        // An idle thread does not keep the process alive.
-        this.#worker.unref();
-        this.#idle = setTimeout(() => this.close(), this.#options.idleMs).unref();
+      this.#running = null;
+      if (this.port) {
+        // An idle worker does not keep the process alive.
+        this.hold(this.port, false);
+        this.#idle = setTimeout(() => this.#end(), this.#options.idleMs).unref();
       }
     }
   }
 
-  /** Ends the thread, and with it a task that is running. */
-  async close(): Promise<void> {
-    clearTimeout(this.#idle);
-    const worker = this.#worker;
-    this.#worker = null;
-    await worker?.terminate();
+  #start(): Port {
+    const port = this.start((cause) => {
+      if (this.port !== port) return;
+      this.port = null;
+      this.#running?.abort(new WorkerError('CRASHED', cause));
+    });
+    // `once` rejects with the error of a task. The next task detects that an idle worker has ended.
+    port.on('error', () => undefined);
+    return port;
+  }
+}
+
+export interface WorkerThreadOptions extends TaskWorkerOptions {
+  /** Maximum MiB of its heap. */
+  memoryMb: number;
+}
+
+/** A thread for tasks whose memory is bounded. */
+export class WorkerThread<Task, Result> extends TaskWorker<Task, Result, Worker> {
+  readonly #options: WorkerThreadOptions;
+
+  constructor(options: WorkerThreadOptions) {
+    super(options);
+    this.#options = options;
   }
 
-  #start(): Worker {
+  protected start(onExit: () => void): Worker {
     const { file, workerData, memoryMb } = this.#options;
-    const worker = new Worker(file, {
-      workerData,
-      resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 16 },
-    });
-    // The next task detects that an idle thread has ended.
-    worker.on('error', () => undefined);
-    worker.once('exit', () => {
-      if (this.#worker === worker) this.#worker = null;
-    });
-    return worker;
+    const resourceLimits = { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 16 };
+    return new Worker(file, { workerData, resourceLimits }).once('exit', onExit);
+  }
+
+  protected send(worker: Worker, task: Task, transfer: Transferable[]): void {
+    worker.postMessage(task, transfer);
+  }
+
+  protected hold(worker: Worker, isHeld: boolean): void {
+    isHeld ? worker.ref() : worker.unref();
+  }
+
+  protected end(worker: Worker): Promise<number> {
+    return worker.terminate();
   }
 }

@@ -32,7 +32,7 @@ afterAll(() => rm(folder, { recursive: true }));
 async function render(bytes: Buffer) {
   const path = join(folder, String(++files));
   await writeFile(path, bytes);
-  return renderImage(path, { renderProcess });
+  return renderImage(path, renderProcess);
 }
 
 const createDimensions = (width: number, height: number) => box('ispe', u32(0), u32(width), u32(height));

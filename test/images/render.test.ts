@@ -40,7 +40,7 @@ afterAll(() => rm(folder, { recursive: true }));
 async function render(bytes: Buffer) {
   const path = join(folder, String(++files));
   await writeFile(path, bytes);
-  return renderImage(path, { renderProcess });
+  return renderImage(path, renderProcess);
 }
 
 /** Colours in the middle of each quadrant. */

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type RenditionContext, renderNext } from '../../src/domain/photos/render-photo.ts';
 import { retryRenditions } from '../../src/domain/photos/rendition-claims.ts';
 import { toRenditionKey } from '../../src/domain/photos/renditions.ts';
-import { ShareCursor } from '../../src/domain/photos/share-cursor.ts';
 import { createRenderProcess, type RenderProcess, renderCounts } from '../../src/images/render.ts';
 import { WorkerProcess } from '../../src/images/worker-process.ts';
 import { createFairShares } from '../../src/limits/fair-shares.ts';
@@ -48,7 +47,7 @@ const createPhoto = async (bytes?: Buffer, type?: string) =>
 /** Renders all photos that may be claimed now. */
 async function renderAll(parts: Partial<RenditionContext> = {}): Promise<void> {
   const context = { database: service.databases.au1, storage, shares: createFairShares(), ...parts };
-  const cursor = new ShareCursor();
+  const cursor = { share: '' };
   for (let waited = true; waited; ) {
     waited = await renderNext(context, cursor).catch((error) => {
       expect(error).toMatchObject({ status: 503 });

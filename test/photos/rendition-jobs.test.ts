@@ -1,14 +1,11 @@
 import sharp from 'sharp';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { renderNext } from '../../src/domain/photos/render-photo.ts';
 import { startRendering } from '../../src/domain/photos/rendition.job.ts';
 import { retryRenditions } from '../../src/domain/photos/rendition-claims.ts';
 import { toRenditionKey } from '../../src/domain/photos/renditions.ts';
-import { ShareCursor } from '../../src/domain/photos/share-cursor.ts';
 import { sweep } from '../../src/domain/uploads/sweep.ts';
-import type { RenderProcess } from '../../src/images/render.ts';
-import { WorkerProcessError } from '../../src/images/worker-process.ts';
 import { createFairShares } from '../../src/limits/fair-shares.ts';
 import { openStorages, type Storages } from '../../src/storage/storage.ts';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
@@ -47,8 +44,8 @@ const context = () => ({ database: service.databases.au1, storage: storages.au1,
 /** Renders everything that waits, and returns the shares in their order. */
 async function renderAll(): Promise<string[]> {
   const shares: string[] = [];
-  const cursor = new ShareCursor();
-  while (await renderNext(context(), cursor)) shares.push(cursor.after);
+  const cursor = { share: '' };
+  while (await renderNext(context(), cursor)) shares.push(cursor.share);
   return shares;
 }
 
@@ -68,28 +65,6 @@ describe('the jobs that render photos', () => {
     expect(new Set([first, second]).size).toBe(2);
     expect(third).toBe(fourth);
     for (const { id } of photos) expect(await stateOf(id)).toMatchObject({ status: 'READY', width: 40, height: 30 });
-  });
-
-  it('pass over a share whose photo took long while others wait', async () => {
-    for (const client of [a, a, a, b, b, b]) await createPhoto(client);
-    let now = performance.now();
-    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
-    onTestFinished(() => clock.mockRestore());
-    const cursor = new ShareCursor();
-    const run = async () => {
-      now += 3_500;
-      throw new WorkerProcessError('TIMEOUT');
-    };
-    const slow = { ...context(), renderProcess: { run } as unknown as RenderProcess };
-    await expect(renderNext(slow, cursor)).rejects.toMatchObject({ status: 503 });
-    const first = cursor.after;
-    const order: string[] = [];
-    while (order.length < 4 && (await renderNext(context(), cursor))) order.push(cursor.after);
-    expect(order.slice(0, 3)).toEqual(new Array(3).fill(order[0]));
-    expect(order[0]).not.toBe(first);
-    expect(order[3]).toBe(first);
-    await execute('update photo_rendition set claimed_until = null');
-    await renderAll();
   });
 
   it('use no quota (PHO-42)', async () => {

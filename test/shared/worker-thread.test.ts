@@ -24,21 +24,21 @@ describe('a worker thread', () => {
     expect(await thread.run('respond')).toBe('respond: done');
   });
 
-  it('runs one task at a time', async () => {
+  it('runs one task after the other', async () => {
     const thread = createThread();
-    const first = thread.run('respond');
-    await expect(thread.run('respond')).rejects.toThrow('one task at a time');
-    expect(await first).toBe('respond: done');
+    const [failed, next] = [thread.run('exit'), thread.run('respond')];
+    await expect(failed).rejects.toMatchObject({ reason: 'CRASHED' });
+    expect(await next).toBe('respond: done');
   });
 
   it.each([
     ['throws', 'throw', {}, 'ENDED'],
-    ['exits', 'exit', {}, 'ENDED'],
+    ['exits', 'exit', {}, 'CRASHED'],
     ['exceeds its memory limit', 'allocate', {}, 'MEMORY'],
     ['takes more time than it may', 'spin', { timeoutMs: 1_000 }, 'TIMEOUT'],
   ])('that %s rejects its task, and the next task has another thread', async (_, task, options, reason) => {
     const thread = createThread(options);
-    await expect(thread.run(task)).rejects.toMatchObject({ name: 'WorkerThreadError', reason });
+    await expect(thread.run(task)).rejects.toMatchObject({ name: 'WorkerError', reason });
     if (reason !== 'TIMEOUT') expect(await thread.run('respond')).toBe('respond: done');
     else await expect(thread.run('spin')).rejects.toMatchObject({ reason });
   });

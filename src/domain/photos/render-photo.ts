@@ -21,13 +21,13 @@ import {
   claimNext,
   claimPhoto,
   findProgress,
+  findShare,
   finish,
   isGivenUp,
   postpone,
   release,
 } from './rendition-claims.ts';
 import { type RenderedPhoto, type RenditionState, toRenditionKey } from './renditions.ts';
-import type { ShareCursor } from './share-cursor.ts';
 
 /** Dependencies of rendering, and the share that it is charged to. */
 export interface RenditionContext {
@@ -38,8 +38,6 @@ export interface RenditionContext {
   shareKey?: string;
   /** Milliseconds to wait until the share may render; 10 seconds by default. */
   maxWaitMs?: number;
-  /** Called with the seconds that the decode took, also where it failed. */
-  onDecoded?: (seconds: number) => void;
   /** Default: that of this process. */
   renderProcess?: RenderProcess;
 }
@@ -115,6 +113,11 @@ export const renderPhoto = (
     return claim && renderClaimed(context, claim, signal);
   });
 
+/** The share whose photo a job has rendered last; '' at first. */
+export interface ShareCursor {
+  share: string;
+}
+
 /**
  * Claims and renders the photo that waits longest of the next share, and moves the cursor there, also when it fails. Returns whether a photo
  * waited.
@@ -124,9 +127,10 @@ export async function renderNext(
   cursor: ShareCursor,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  const shareKey = await cursor.next(context.database);
+  const shareKey = (await findShare(context.database, cursor.share)) ?? (await findShare(context.database, ''));
   if (shareKey === null) return false;
-  const charged = { ...context, shareKey, onDecoded: (seconds: number) => cursor.charge(shareKey, seconds) };
+  cursor.share = shareKey;
+  const charged = { ...context, shareKey };
   await inShare(charged, signal, async () => {
     const claim = await claimNext(context.database, shareKey);
     if (claim) await renderClaimed(charged, claim, signal);
@@ -215,11 +219,10 @@ async function renderClaimed(context: RenditionContext, claim: Claim, signal?: A
 
 /** Throws `BadImage` for a photo that cannot be rendered. */
 async function renderAndStore(
-  { storage, onDecoded, renderProcess }: RenditionContext,
+  { storage, renderProcess }: RenditionContext,
   photo: RenderedPhoto,
 ): Promise<RenderedImage> {
-  const options = { onEnd: onDecoded, renderProcess };
-  const rendered = await storage.withFile(photo.key, (path) => renderImage(path, options));
+  const rendered = await storage.withFile(photo.key, (path) => renderImage(path, renderProcess));
   if (!rendered) {
     renderCounts.add('missing', 'error', 0);
     throw new Error('has no stored bytes');

@@ -5,7 +5,6 @@ import { REGIONS } from '../../shared/regions.ts';
 import type { Storages } from '../../storage/storage.ts';
 import { repeatTask, type TaskLog } from '../repeated-task.ts';
 import { renderNext } from './render-photo.ts';
-import { ShareCursor } from './share-cursor.ts';
 
 /** Milliseconds until a process looks again when no photo waits. */
 const POLL_MS = 1_000;
@@ -25,7 +24,7 @@ export function startRendering(
   const { signal } = stopping;
   const tasks = REGIONS.map((region) => {
     const context = { database: databases[region], storage: storages[region], shares, maxWaitMs: MAX_WAIT_MS };
-    const cursor = new ShareCursor();
+    const cursor = { share: '' };
     const run = async () => {
       try {
         return (await renderNext(context, cursor, signal)) ? 0 : POLL_MS;
