@@ -107,8 +107,6 @@ async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise
     stopwatch.lap('migrations');
     const tokenKeys = await loadTokenKeys(config);
     const storages = openStorages(config, { secrets: tokenKeys, clock: systemClock });
-    // Temporary files of a killed process; both regions share the folder.
-    await storages.au1.spool.removeOrphans();
     await recordKeysAtStart(direct, tokenKeys, report);
     await replayErasuresAtStart(direct, storages, report);
     stopwatch.lap('erasures');

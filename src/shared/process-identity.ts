@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto';
-import { readFile, readlink } from 'node:fs/promises';
-import { hostname } from 'node:os';
+import { readFile } from 'node:fs/promises';
 
 /**
  * Returns the start time of a live process, '' where the system does not provide it, undefined when there is no such process. A zombie
@@ -18,18 +16,4 @@ export async function processStart(pid: number): Promise<string | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return fields[0] === 'Z' || fields[0] === 'X' ? undefined : (fields[19] ?? '');
-}
-
-let machine: Promise<string> | undefined;
-
-/**
- * Returns an identifier that all processes share whose process ids are comparable: those of one boot of a host and one container.
- */
-export function readMachineId(): Promise<string> {
-  machine ??= (async () => {
-    const bootId = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');
-    const namespace = await readlink('/proc/self/ns/pid').catch(() => '');
-    return createHash('sha256').update(`${hostname()} ${bootId} ${namespace}`).digest('hex').slice(0, 16);
-  })();
-  return machine;
 }

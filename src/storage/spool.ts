@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { paceChunk } from '../limits/paced-chunks.ts';
-import { processStart, readMachineId } from '../shared/process-identity.ts';
 
 /** A stream with more bytes than allowed. */
 export class SizeLimitError extends Error {
@@ -17,10 +16,9 @@ export interface SpooledFile {
   size: number;
 }
 
-/** Folder of temporary files for uploads and downloads. The name of a file identifies the process that writes it. */
+/** Folder of temporary files for uploads and downloads. The sweep removes those of killed processes. */
 export class Spool {
   readonly #folder: string;
-  #owner: Promise<string> | undefined;
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -29,8 +27,7 @@ export class Spool {
   /** Returns a unique path for a new file. */
   async createPath(): Promise<string> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    this.#owner ??= createOwnerName();
-    return join(this.#folder, `${await this.#owner}.${randomBytes(12).toString('hex')}`);
+    return join(this.#folder, randomBytes(12).toString('hex'));
   }
 
   /**
@@ -66,22 +63,6 @@ export class Spool {
     await rm(path, { force: true });
   }
 
-  /**
-   * Removes the files of ended processes of this machine, and returns their number. Files of other machines that share the folder stay:
-   * their own next start or `removeOlderThan` removes them.
-   */
-  async removeOrphans(): Promise<number> {
-    const machine = await readMachineId();
-    let removed = 0;
-    for (const name of await readdir(this.#folder).catch(() => [])) {
-      const [writtenOn, pid, started] = name.split('.');
-      if (writtenOn !== machine || (await processStart(Number(pid))) === started) continue;
-      await this.discard(join(this.#folder, name));
-      removed++;
-    }
-    return removed;
-  }
-
   /** Removes files last modified before the time in milliseconds since the epoch, and returns their number. */
   async removeOlderThan(before: number): Promise<number> {
     const names = await readdir(this.#folder).catch(() => []);
@@ -95,7 +76,3 @@ export class Spool {
     return removed;
   }
 }
-
-/** Returns `<machine>.<process id>.<its start time>`. The start time distinguishes processes with a reused id. */
-const createOwnerName = async (): Promise<string> =>
-  [await readMachineId(), process.pid, (await processStart(process.pid)) ?? ''].join('.');

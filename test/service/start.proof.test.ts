@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openCluster } from '../../src/dev-postgres/cluster.ts';
 import { findRunningServer } from '../../src/dev-postgres/postmaster.ts';
-import { readMachineId } from '../../src/shared/process-identity.ts';
 import { createDatabase } from '../setup/database.ts';
 import { canTakeDescriptors, takeDescriptors } from '../support/descriptors.ts';
 import { freePort } from '../support/ports.ts';
@@ -80,11 +79,7 @@ describe('npm start', () => {
     const first = await start();
     first.process.kill('SIGKILL');
     await first.exit;
-    const spool = join(folder, 'data', 'storage', 'spool');
-    await mkdir(spool, { recursive: true });
-    await writeFile(join(spool, `${await readMachineId()}.${first.process.pid}.1.left`), 'half of an upload');
     const second = await start();
-    expect(await readdir(spool)).toEqual([]);
     expect(await health()).toMatchObject({ status: 'ok' });
     const postgres = await findRunningServer(join(folder, 'data'));
     process.kill(postgres!.pid, 'SIGKILL');
