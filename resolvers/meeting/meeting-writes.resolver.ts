@@ -5,7 +5,6 @@ import { Rest, Scoped } from '../../schema/rest.ts';
 import { BuilderId, MeetingId, Timestamp } from '../../schema/scalars.ts';
 import { requireIntegrator } from '../../src/auth/authorization.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
-import { toNoteFields } from '../../src/domain/meetings/meeting-inputs.ts';
 import {
   createMeeting,
   type MeetingContext,
@@ -110,14 +109,7 @@ export class MeetingWritesResolver {
     @Ctx() context: RequestContext,
   ): Promise<MeetingNote> {
     requireIntegrator(context);
-    const { externalSourceId, sourceApp = null } = args;
-    const identity = { externalSourceId, sourceApp };
-    const { note, created } = await syncNote(
-      toMeetingContext(context, builderId),
-      meetingId,
-      identity,
-      toNoteFields(args),
-    );
+    const { note, created } = await syncNote(toMeetingContext(context, builderId), meetingId, args);
     if (created) context.outcome = 'CREATED';
     return note;
   }

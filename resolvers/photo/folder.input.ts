@@ -30,7 +30,7 @@ export class CreateFolderArgs {
 export class UpdateFolderArgs {
   @Field(() => FolderName, { nullable: true, description: 'New name of the folder.' })
   @NotNull()
-  name?: string | null;
+  name?: string;
 
   @Field(() => FolderId, { nullable: true, description: 'Null moves the folder to the top.' })
   parentId?: string | null;

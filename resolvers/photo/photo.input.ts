@@ -71,7 +71,7 @@ export class CreatePhotoArgs {
 export class UpdatePhotoArgs {
   @Field(() => FileName, { nullable: true, description: 'New name of the file, without a path.' })
   @NotNull()
-  fileName?: string | null;
+  fileName?: string;
 
   @Field(() => PhotoDescription, { nullable: true, description: 'Null removes the description.' })
   description?: string | null;
@@ -81,7 +81,7 @@ export class UpdatePhotoArgs {
     description: 'When the photo was taken; becomes its `photoTakenDate` and `sortDate`.',
   })
   @NotNull()
-  capturedAt?: string | null;
+  capturedAt?: string;
 
   @Field(() => FolderId, { nullable: true, description: 'Null removes the photo from its folder.' })
   folderId?: string | null;

@@ -8,9 +8,13 @@ import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { conflict, notFound } from '../../shared/errors.ts';
 import { projects } from '../readers/project.reader.ts';
-import type { CreateMeetingInput } from './meeting-inputs.ts';
 import { rewriteNotes } from './plain-notes.ts';
 import { rewriteTemplate } from './template-notes.ts';
+
+/** A meeting of another application is identified by `sourceApp` and `externalSourceId`. The default of `date` is now. */
+type CreateMeetingInput = Pick<Meeting, 'title'> & {
+  [Name in 'projectId' | 'date' | 'agenda' | 'notes' | 'sourceApp' | 'externalSourceId']?: string | null;
+};
 
 /** Builder, integrator and time of a write. */
 export interface MeetingContext {

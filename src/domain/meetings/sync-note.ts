@@ -3,7 +3,6 @@ import type { Meeting } from '../../../entities/meeting.entity.ts';
 import { MeetingNote } from '../../../entities/meeting-note.entity.ts';
 import { newId } from '../../../schema/ids.ts';
 import { conflict } from '../../shared/errors.ts';
-import type { NoteFields } from './meeting-inputs.ts';
 import { acquireNotesWrite, applyChanges, lockMeeting, type MeetingContext } from './meeting-writes.ts';
 import { syncBlock } from './plain-notes.ts';
 import { syncToTemplate } from './template-notes.ts';
@@ -11,10 +10,23 @@ import { syncToTemplate } from './template-notes.ts';
 /** Maximum characters of the notes of a meeting, to bound the size of lists of meetings. */
 const MAX_NOTES_LENGTH = 1_000_000;
 
-interface NoteIdentity {
-  sourceApp: string | null;
-  externalSourceId: string;
-}
+/** Columns of a note that the other application decides about. */
+type NoteField =
+  | 'sourceDeepLink'
+  | 'sourceWebLink'
+  | 'title'
+  | 'summaryMarkdown'
+  | 'detailBlocks'
+  | 'actionItems'
+  | 'capturedStartedAt'
+  | 'capturedEndedAt';
+
+type NoteFields = Pick<MeetingNote, NoteField>;
+
+/** A note as it is in the other application; absent fields are empty. */
+export type MeetingNoteInput = Pick<MeetingNote, 'externalSourceId'> & {
+  [Name in NoteField | 'sourceApp']?: MeetingNote[Name] | null;
+};
 
 /**
  * Creates or updates the integrator's note and, in the same transaction, its block in the meeting's notes or its entry in the template
@@ -23,15 +35,17 @@ interface NoteIdentity {
 export async function syncNote(
   context: MeetingContext,
   meetingId: string,
-  identity: NoteIdentity,
-  fields: NoteFields,
+  input: MeetingNoteInput,
 ): Promise<{ note: MeetingNote; created: boolean }> {
   const { database, builderId, integratorId, now } = context;
+  const { externalSourceId, sourceApp = null } = input;
+  const fields = toNoteFields(input);
   await acquireNotesWrite(context, meetingId, JSON.stringify(fields).length);
   return database.transaction(async (em) => {
     const meeting = await lockMeeting(em, builderId, meetingId);
-    const existing = await em.findOne(MeetingNote, { meetingId, integratorId, ...identity });
-    const note = existing ?? createNote(em, meeting, { ...identity, integratorId }, fields, now);
+    const identity = { integratorId, sourceApp, externalSourceId };
+    const existing = await em.findOne(MeetingNote, { meetingId, ...identity });
+    const note = existing ?? createNote(em, meeting, { ...identity, ...fields }, now);
     applyChanges(note, { ...fields, archivedAt: null }, now);
     const { length } = meeting.notes ?? '';
     applyChanges(meeting, toSyncedNotes(meeting, note), now);
@@ -40,17 +54,27 @@ export async function syncNote(
   });
 }
 
+const toNoteFields = (input: MeetingNoteInput): NoteFields => ({
+  sourceDeepLink: input.sourceDeepLink ?? null,
+  sourceWebLink: input.sourceWebLink ?? null,
+  title: input.title ?? null,
+  summaryMarkdown: input.summaryMarkdown ?? null,
+  detailBlocks: input.detailBlocks ?? [],
+  actionItems: (input.actionItems ?? []).map(({ text }) => ({ text })),
+  capturedStartedAt: input.capturedStartedAt ?? null,
+  capturedEndedAt: input.capturedEndedAt ?? null,
+});
+
 function createNote(
   em: EntityManager,
   { id: meetingId, builderId }: Meeting,
-  identity: NoteIdentity & { integratorId: string | null },
-  fields: NoteFields,
+  values: NoteFields & Pick<MeetingNote, 'integratorId' | 'sourceApp' | 'externalSourceId'>,
   now: number,
 ): MeetingNote {
   const at = new Date(now).toISOString();
   const id = newId('meetingNote', now);
   const stamps = { createdAt: at, updatedAt: at, archivedAt: null };
-  const note = em.create(MeetingNote, { id, builderId, meetingId, ...identity, ...fields, ...stamps });
+  const note = em.create(MeetingNote, { id, builderId, meetingId, ...values, ...stamps });
   em.persist(note);
   return note;
 }

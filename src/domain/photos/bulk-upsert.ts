@@ -4,19 +4,15 @@ import type { OperationContext } from '../operation-context.ts';
 import { ImageProblem } from '../uploads/prepare-image.ts';
 import { type CommitResult, commitPage, folderNameRequired } from './gallery-commit.ts';
 import { discardImages, type GalleryOutcome, prepareImages } from './gallery-images.ts';
-import { findActivePhotos, findPageFolder, type SyncedPage, toSyncedPage } from './gallery-page.ts';
-import type { BulkUpsertInput, BulkUpsertResult } from './photo-inputs.ts';
+import { findActivePhotos, findPageFolder, isFolderOf, type SyncedPage, toSyncedPage } from './gallery-page.ts';
+import type { BulkUpsertInput } from './photo-inputs.ts';
 import { requireProject } from './photo-location.ts';
 
 /**
  * Adds the photos of a page of another application to a project's gallery. Skips existing photos; a photo whose image cannot be used
  * fails without the others. The first new photo archives all copies of the page in other projects.
  */
-export async function bulkUpsert(
-  context: OperationContext,
-  builderId: string,
-  input: BulkUpsertInput,
-): Promise<BulkUpsertResult> {
+export async function bulkUpsert(context: OperationContext, builderId: string, input: BulkUpsertInput) {
   await requireProject(context, builderId, input.projectId);
   const page = toSyncedPage(context, builderId, input);
   const { usableFolderId, outcomes } = await prepare(context, page, input);
@@ -36,17 +32,17 @@ export async function bulkUpsert(
 
 /** Checks the folder and prepares the images of the new photos, before the transaction. */
 async function prepare(context: OperationContext, page: SyncedPage, input: BulkUpsertInput) {
+  const { projectId } = input;
   const em = context.database.fork();
   const usableFolderId = input.folderId == null ? null : await findUsableFolder(context, page, input);
   const copies = await findActivePhotos(em, page);
   const existingIds = new Set(
-    copies.filter(({ projectId }) => projectId === input.projectId).map(({ externalSourceId }) => externalSourceId),
+    copies.filter((copy) => copy.projectId === projectId).map(({ externalSourceId }) => externalSourceId),
   );
   const newPhotos = input.photos.filter(({ externalSourceId }) => !existingIds.has(externalSourceId));
   if (newPhotos.length === 0) return { usableFolderId, outcomes: new Map<string, GalleryOutcome>() };
-  if (input.folderName == null && (await findPageFolder(em, page, input.projectId, usableFolderId)) === null) {
-    throw folderNameRequired();
-  }
+  const location = { projectId, given: usableFolderId, copies };
+  if (input.folderName == null && (await findPageFolder(em, page, location)) === null) throw folderNameRequired();
   return { usableFolderId, outcomes: await prepareImages(context, page, newPhotos) };
 }
 
@@ -64,9 +60,7 @@ async function findUsableFolder(
   if (!folder) throw notFound('Photo folder');
   const inProject = folder.projectId === null || folder.projectId === input.projectId;
   if (inProject && folder.archivedAt === null) return folder.id;
-  const { integratorId, sourceApp, pageExternalSourceId } = folder;
-  const folderPage = JSON.stringify([integratorId, sourceApp, pageExternalSourceId]);
-  if (folderPage === JSON.stringify([page.integratorId, page.sourceApp, page.pageExternalSourceId])) return null;
+  if (isFolderOf(folder, page)) return null;
   if (folder.archivedAt !== null) throw notFound('Photo folder');
   throw invalidField('folderId', 'is in another project');
 }
@@ -75,7 +69,7 @@ function toResult(
   { photos }: BulkUpsertInput,
   { folderId, created, existing, rejected }: CommitResult,
   outcomes: ReadonlyMap<string, GalleryOutcome>,
-): BulkUpsertResult {
+) {
   const ids = photos.map(({ externalSourceId }) => externalSourceId);
   const synced = (found: ReadonlyMap<string, { id: string }>) =>
     ids

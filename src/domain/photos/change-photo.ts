@@ -33,9 +33,9 @@ export function updatePhoto(
     } else if (folderId === null) {
       photo.folderId = null;
     }
-    if (fileName != null) photo.fileName = fileName;
+    if (fileName !== undefined) photo.fileName = fileName;
     if (description !== undefined) photo.description = description;
-    if (capturedAt != null) {
+    if (capturedAt !== undefined) {
       photo.photoTakenDate = capturedAt;
       photo.sortDate = capturedAt;
     }

@@ -70,7 +70,7 @@ export async function updateFolder(
       }
       requireProjectOfParent(parent, folder.projectId);
     }
-    if (name != null) folder.name = name;
+    if (name !== undefined) folder.name = name;
     if (parentId !== undefined) folder.parentId = parentId;
     folder.updatedAt = new Date(clock.now()).toISOString();
     return folder;

@@ -1,6 +1,8 @@
+import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Photo } from '../../../entities/photo.entity.ts';
 import { PhotoFolder } from '../../../entities/photo-folder.entity.ts';
+import { Upload } from '../../../entities/upload.entity.ts';
 import { newId } from '../../../schema/ids.ts';
 import { ConcurrentUpdateError } from '../../database/write/retry.ts';
 import { invalidField } from '../../shared/errors.ts';
@@ -13,7 +15,7 @@ import {
   archivePhotos,
   findActivePhotos,
   findPageFolder,
-  findReusableUploads,
+  findReusablePhotos,
   findSyncedFolders,
   lockPage,
   type PagePhoto,
@@ -72,7 +74,7 @@ export async function commitPage(
       .filter((candidate) => !accepted.includes(candidate))
       .map(({ photo }) => [photo.externalSourceId, alreadyUsedProblem()] as const),
   );
-  const existingFolder = await findPageFolder(em, page, projectId, input.usableFolderId);
+  const existingFolder = await findPageFolder(em, page, { projectId, given: input.usableFolderId, copies });
   if (accepted.length === 0) return { folderId: existingFolder, created: new Map(), existing, rejected };
   const copiesToArchive = copies.filter((copy) => copy.projectId !== projectId).map(({ id }) => id);
   const previousFolders = copiesToArchive.length > 0 ? await findSyncedFolders(em, page, projectId) : [];
@@ -100,28 +102,24 @@ async function consumeUploads(
   candidates: readonly Candidate[],
   now: string,
 ): Promise<Set<string>> {
-  const uploads = candidates.flatMap(({ id, photo: { externalSourceId }, image: { uploadKey: key } }) =>
-    key === null ? [] : [{ key, photoId: id, externalSourceId }],
+  const uses = candidates.flatMap(({ id, photo: { externalSourceId }, image: { uploadKey: key } }) =>
+    key === null ? [] : [{ id, key, externalSourceId }],
   );
-  if (uploads.length === 0) return new Set();
-  const locked = (await em.execute(
-    `select key, consumed_at is null as unused from upload
-     where key in (select json_array_elements_text(?::json)) order by key for update`,
-    [JSON.stringify(uploads.map(({ key }) => key))],
-  )) as { key: string; unused: boolean }[];
-  const unused = new Set(locked.filter((upload) => upload.unused).map(({ key }) => key));
-  const reusable = await findReusableUploads(
-    em,
-    page,
-    uploads.filter(({ key }) => !unused.has(key)),
-  );
-  const usable = uploads.filter(({ key }) => unused.has(key) || reusable.has(key));
-  await em.execute(
-    `update upload u set consumed_at = ?, photo_id = used."photoId"
-     from json_to_recordset(?::json) as used(key text, "photoId" text) where u.key = used.key`,
-    [now, JSON.stringify(usable)],
-  );
-  return new Set(usable.map(({ key }) => key));
+  if (uses.length === 0) return new Set();
+  const where = { key: { $in: uses.map(({ key }) => key) } };
+  const locked = await em.find(Upload, where, { orderBy: { key: 'asc' }, lockMode: LockMode.PESSIMISTIC_WRITE });
+  const uploads = new Map(locked.map((upload) => [upload.key, upload]));
+  const consumed = uses.map((use) => ({ ...use, photoId: uploads.get(use.key)?.photoId ?? null }));
+  const reusable = await findReusablePhotos(em, page, consumed);
+  const used = new Set<string>();
+  for (const { id, key } of uses) {
+    const upload = uploads.get(key);
+    if (!upload || (upload.consumedAt !== null && !reusable.has(key))) continue;
+    upload.consumedAt = now;
+    upload.photoId = id;
+    used.add(key);
+  }
+  return used;
 }
 
 /** Creates the folder of a page; called for the first photo. */

@@ -1,8 +1,8 @@
-import { Photo } from '../../../entities/photo.entity.ts';
+import type { Photo } from '../../../entities/photo.entity.ts';
 import { NoCapacityError } from '../../images/capacity.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { discard, ImageProblem, requireType } from '../uploads/prepare-image.ts';
-import { findReusableUploads, type SyncedPage } from './gallery-page.ts';
+import { findReusablePhotos, type SyncedPage } from './gallery-page.ts';
 import { type ImageSources, loadImageSources, type ReadyImage } from './image-sources.ts';
 import type { GalleryPhotoInput } from './photo-inputs.ts';
 
@@ -104,18 +104,10 @@ async function findReusableImages(
 ): Promise<Map<string, GalleryImage>> {
   const used = photos.flatMap(({ externalSourceId, imageAttachment }) => {
     const upload = imageAttachment?.regionId === region ? sources.uploads.get(imageAttachment.key) : null;
-    return upload?.photoId ? [{ externalSourceId, key: upload.key }] : [];
+    return upload?.photoId ? [{ externalSourceId, key: upload.key, photoId: upload.photoId }] : [];
   });
-  const em = database.fork();
-  const reusable = await findReusableUploads(em, page, used);
-  if (reusable.size === 0) return new Map();
-  const rows = new Map((await em.find(Photo, { id: { $in: [...reusable.values()] } })).map((row) => [row.id, row]));
-  return new Map(
-    used.flatMap(({ externalSourceId, key }) => {
-      const row = rows.get(reusable.get(key) ?? '');
-      return row ? [[externalSourceId, toGalleryImage(row, key)] as const] : [];
-    }),
-  );
+  const reusable = await findReusablePhotos(database.fork(), page, used);
+  return new Map([...reusable].map(([key, photo]) => [photo.externalSourceId!, toGalleryImage(photo, key)]));
 }
 
 function toGalleryImage(row: Photo, uploadKey: string): GalleryImage {

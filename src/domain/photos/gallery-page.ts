@@ -1,8 +1,11 @@
+import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { Photo } from '../../../entities/photo.entity.ts';
+import { PhotoFolder } from '../../../entities/photo-folder.entity.ts';
 import { acquireRecordLock } from '../../database/write/advisory-lock.ts';
 import type { OperationContext } from '../operation-context.ts';
 
-/** A page of another application, whose photos are synced (PHO-23). */
+/** A page of another application, whose photos are synced (PHO-23): the condition of its photos and folders. */
 export interface SyncedPage {
   builderId: string;
   integratorId: string | null;
@@ -21,25 +24,13 @@ export interface PagePhoto {
 /** Field in the `metadata` of a photo that was archived because its page moved: the new project. */
 const MOVED_TO = 'movedToProjectId';
 
-/** SQL condition for rows of the page in a table or alias; `toPageValues` returns its parameters. */
-const pageCondition = (row: string) =>
-  `${row}.builder_id = ? and ${row}.integrator_id is not distinct from ? and ${row}.source_app = ?
-   and ${row}.page_external_source_id = ?`;
-
-const toPageValues = ({ builderId, integratorId, sourceApp, pageExternalSourceId }: SyncedPage) => [
-  builderId,
-  integratorId,
-  sourceApp,
-  pageExternalSourceId,
-];
-
 /**
  * Locks the page until the transaction ends, against concurrent syncs and deletions on all instances. To avoid deadlocks, transactions
  * of the gallery lock in this order: the page, uploads by key, folders by id, photos by id.
  */
 export async function lockPage(em: EntityManager, page: SyncedPage): Promise<void> {
-  const name = JSON.stringify(['photo page', ...toPageValues(page)]);
-  await acquireRecordLock(em, name);
+  const { builderId, integratorId, sourceApp, pageExternalSourceId } = page;
+  await acquireRecordLock(em, JSON.stringify(['photo page', builderId, integratorId, sourceApp, pageExternalSourceId]));
 }
 
 /** Returns the page that a bulk call names. */
@@ -51,11 +42,16 @@ export const toSyncedPage = (
 
 /** Returns the active photos of the page in all projects. */
 export async function findActivePhotos(em: EntityManager, page: SyncedPage): Promise<PagePhoto[]> {
-  return em.execute(
-    `select id, external_source_id as "externalSourceId", project_id as "projectId", folder_id as "folderId"
-     from photo where ${pageCondition('photo')} and archived_at is null order by created_at, id`,
-    toPageValues(page),
-  ) as Promise<PagePhoto[]>;
+  const photos = await em.find(
+    Photo,
+    { ...page, archivedAt: null },
+    {
+      fields: ['id', 'externalSourceId', 'projectId', 'folderId'],
+      orderBy: { createdAt: 'asc', id: 'asc' },
+      disableIdentityMap: true,
+    },
+  );
+  return photos as PagePhoto[];
 }
 
 /**
@@ -70,48 +66,52 @@ export async function archivePhotos(
   movedTo: string | null,
 ): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
-  const addedMetadata = movedTo === null ? {} : { [MOVED_TO]: movedTo };
-  const archived = (await em.execute(
-    `with active as materialized (
-       select id from photo where id in (select json_array_elements_text(?::json)) and archived_at is null order by id for update)
-     update photo set archived_at = ?, updated_at = ?, metadata = metadata || ?::jsonb
-     where id in (select id from active) returning id`,
-    [JSON.stringify(ids), now, now, JSON.stringify(addedMetadata)],
-  )) as { id: string }[];
-  return new Set(archived.map(({ id }) => id));
+  const where = { id: { $in: [...ids] }, archivedAt: null };
+  const photos = await em.find(Photo, where, { orderBy: { id: 'asc' }, lockMode: LockMode.PESSIMISTIC_WRITE });
+  for (const photo of photos) {
+    photo.archivedAt = now;
+    photo.updatedAt = now;
+    if (movedTo !== null) photo.metadata = { ...photo.metadata, [MOVED_TO]: movedTo };
+  }
+  // Before the photos of another project are inserted under the same identity.
+  await em.flush();
+  return new Set(photos.map(({ id }) => id));
 }
+
+/** Whether a sync created the folder for the page. */
+export const isFolderOf = (folder: PhotoFolder, page: SyncedPage): boolean =>
+  folder.integratorId === page.integratorId &&
+  folder.sourceApp === page.sourceApp &&
+  folder.pageExternalSourceId === page.pageExternalSourceId;
 
 /**
  * Returns the folder for the page's photos in a project: the given folder if it is usable, else the one that a sync created for the
  * page, else the one that contains its photos. Does not lock it: it may be deleted before `lockFolders`.
+ *
+ * @param copies active photos of the page.
  */
 export async function findPageFolder(
   em: EntityManager,
   page: SyncedPage,
-  projectId: string,
-  given: string | null,
+  { projectId, given, copies }: { projectId: string; given: string | null; copies: readonly PagePhoto[] },
 ): Promise<string | null> {
-  const [row] = (await em.execute(
-    `select f.id from photo_folder f
-     where f.builder_id = ? and f.archived_at is null and (f.project_id = ? or f.project_id is null) and (f.id = ?
-       or (f.project_id = ? and f.integrator_id is not distinct from ? and f.source_app = ? and f.page_external_source_id = ?)
-       or f.id in (select folder_id from photo where ${pageCondition('photo')} and project_id = ? and archived_at is null))
-     order by (f.id = ?) desc nulls last, (${pageCondition('f')}) desc nulls last, f.created_at desc limit 1`,
-    [
-      page.builderId,
-      projectId,
-      given,
-      projectId,
-      page.integratorId,
-      page.sourceApp,
-      page.pageExternalSourceId,
-      ...toPageValues(page),
-      projectId,
-      given,
-      ...toPageValues(page),
-    ],
-  )) as { id: string }[];
-  return row?.id ?? null;
+  const ofPhotos = copies.filter((copy) => copy.projectId === projectId).flatMap(({ folderId }) => folderId ?? []);
+  const ids = [...new Set([...ofPhotos, ...(given === null ? [] : [given])])];
+  const folders = await em.find(
+    PhotoFolder,
+    {
+      builderId: page.builderId,
+      archivedAt: null,
+      $or: [
+        { ...page, projectId },
+        { id: { $in: ids }, projectId },
+        { id: { $in: ids }, projectId: null },
+      ],
+    },
+    { orderBy: { createdAt: 'desc' }, disableIdentityMap: true },
+  );
+  const found = folders.find(({ id }) => id === given) ?? folders.find((folder) => isFolderOf(folder, page));
+  return (found ?? folders[0])?.id ?? null;
 }
 
 /** Returns the active folders that a sync created for the page, except those of one project. */
@@ -120,11 +120,8 @@ export async function findSyncedFolders(
   page: SyncedPage,
   exceptProjectId: string | null,
 ): Promise<string[]> {
-  const rows = (await em.execute(
-    `select id from photo_folder where ${pageCondition('photo_folder')} and archived_at is null and project_id is distinct from ?`,
-    [...toPageValues(page), exceptProjectId],
-  )) as { id: string }[];
-  return rows.map(({ id }) => id);
+  const where = { ...page, archivedAt: null, projectId: { $ne: exceptProjectId } };
+  return (await em.find(PhotoFolder, where, { disableIdentityMap: true })).map(({ id }) => id);
 }
 
 /** Archives the folders that are empty (PHO-33, PHO-37). The caller has locked them. */
@@ -140,24 +137,24 @@ export async function archiveEmptyFolders(em: EntityManager, ids: readonly strin
 }
 
 /**
- * Returns the consumed uploads that photos of the page may reuse: the photo that consumed each last, by upload key. A photo that the page
- * moves to another project may reuse the upload of its own earlier copy, even if an earlier call archived that copy. Uploads of a
- * deleted page cannot be reused (PHO-34).
+ * Returns the photos whose upload photos of the page may use again, by upload key. A photo that the page moves to another project may reuse
+ * the upload of its own earlier copy, even if an earlier call archived that copy. Uploads of a deleted page cannot be reused (PHO-34).
+ *
+ * @param uses consumed uploads, each with the photo that used it last, and the photo that is to use it.
  */
-export async function findReusableUploads(
+export async function findReusablePhotos(
   em: EntityManager,
   page: SyncedPage,
-  photos: readonly { externalSourceId: string; key: string }[],
-): Promise<Map<string, string>> {
-  if (photos.length === 0) return new Map();
-  const rows = (await em.execute(
-    `select u.key, p.id as "photoId"
-     from json_to_recordset(?::json) as wanted("key" text, "externalSourceId" text)
-       join upload u on u.key = wanted.key
-       join photo p on p.id = u.photo_id and p.external_source_id = wanted."externalSourceId"
-     where ${pageCondition('p')} and (p.archived_at is null or p.metadata ->> '${MOVED_TO}' is not null)
-       and exists (select from photo other where ${pageCondition('other')} and other.archived_at is null)`,
-    [JSON.stringify(photos), ...toPageValues(page), ...toPageValues(page)],
-  )) as { key: string; photoId: string }[];
-  return new Map(rows.map(({ key, photoId }) => [key, photoId]));
+  uses: readonly { key: string; photoId: string | null; externalSourceId: string }[],
+): Promise<Map<string, Photo>> {
+  const ids = uses.flatMap(({ photoId }) => photoId ?? []);
+  if (ids.length === 0 || (await em.count(Photo, { ...page, archivedAt: null })) === 0) return new Map();
+  const photos = await em.find(Photo, { ...page, id: { $in: ids } }, { disableIdentityMap: true });
+  const reusable = photos.filter(({ archivedAt, metadata }) => archivedAt === null || MOVED_TO in metadata);
+  return new Map(
+    uses.flatMap(({ key, photoId, externalSourceId }) => {
+      const photo = reusable.find(({ id }) => id === photoId);
+      return photo?.externalSourceId === externalSourceId ? [[key, photo] as const] : [];
+    }),
+  );
 }

@@ -1,4 +1,6 @@
-import type { BulkDeleteStatus, RegionId } from '../../../schema/enums.ts';
+import type { Photo } from '../../../entities/photo.entity.ts';
+import type { PhotoFolder } from '../../../entities/photo-folder.entity.ts';
+import type { RegionId } from '../../../schema/enums.ts';
 import { isSent } from '../../../schema/input-rules.ts';
 import type { FieldError } from '../../shared/errors.ts';
 
@@ -26,8 +28,7 @@ export function findImageErrors(photo: ImageReference, path = ''): FieldError[] 
   return [{ fieldName: `${path}imageAttachment`, message: 'give either imageAttachment or imageUrl' }];
 }
 
-export interface CreatePhotoInput extends ImageReference {
-  fileName: string;
+export interface CreatePhotoInput extends ImageReference, Pick<Photo, 'fileName'> {
   projectId?: string | null;
   folderId?: string | null;
   capturedAt?: string | null;
@@ -36,24 +37,12 @@ export interface CreatePhotoInput extends ImageReference {
 }
 
 /** Changes of a photo. An absent field stays as it is. */
-export interface UpdatePhotoInput {
-  fileName?: string | null;
-  description?: string | null;
-  capturedAt?: string | null;
-  folderId?: string | null;
-}
+export type UpdatePhotoInput = Partial<Pick<Photo, 'fileName' | 'description' | 'folderId'>> & { capturedAt?: string };
 
-export interface CreateFolderInput {
-  name: string;
-  projectId?: string | null;
-  parentId?: string | null;
-}
+export type CreateFolderInput = Pick<PhotoFolder, 'name'> & Partial<Pick<PhotoFolder, 'projectId' | 'parentId'>>;
 
 /** Changes of a folder. An absent field stays as it is. */
-export interface UpdateFolderInput {
-  name?: string | null;
-  parentId?: string | null;
-}
+export type UpdateFolderInput = Partial<Pick<PhotoFolder, 'name' | 'parentId'>>;
 
 /** A photo of a synced gallery page; `externalSourceId` is unique within the page. */
 export interface GalleryPhotoInput extends ImageReference {
@@ -96,29 +85,5 @@ export interface BulkUpsertInput {
 }
 
 /** Identifies a page. The page is deleted from whatever project and folder it is in; theirs are only echoed for an unknown page. */
-export interface BulkDeleteInput {
-  externalSourceId: string;
-  sourceApp: string;
-  projectId?: string | null;
-  folderId?: string | null;
-}
-
-interface GalleryPhotoIds {
-  externalSourceId: string;
-  attachmentId: string;
-}
-
-export interface BulkUpsertResult {
-  folderId: string | null;
-  createdAttachmentIds: string[];
-  createdPhotos: GalleryPhotoIds[];
-  skippedExternalSourceIds: string[];
-  skippedPhotos: GalleryPhotoIds[];
-  failedPhotos: { externalSourceId: string; code: string; message: string }[];
-}
-
-export interface BulkDeleteResult {
-  status: BulkDeleteStatus;
-  folderId: string | null;
-  deletedAttachmentIds: string[];
-}
+export type BulkDeleteInput = Pick<BulkUpsertInput, 'externalSourceId' | 'sourceApp'> &
+  Partial<Pick<Photo, 'projectId' | 'folderId'>>;

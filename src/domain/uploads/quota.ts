@@ -1,4 +1,5 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { type EntityManager, raw } from '@mikro-orm/postgresql';
+import { Upload } from '../../../entities/upload.entity.ts';
 import type { Backlog } from '../../database/backlog.ts';
 import type { Database } from '../../database/database.ts';
 import { acquireRecordLock } from '../../database/write/advisory-lock.ts';
@@ -23,11 +24,8 @@ export const unusedUploads: Backlog = {
   },
 };
 
-/** SQL condition of the uploads that count against a quota. */
-const COUNTED = 'consumed_at is null and released_at is null';
-/** SQL condition of the uploads of an integrator, whose id is a parameter, or of internal clients. */
-const toOwnerSql = (integratorId: string | null) => `integrator_id ${integratorId === null ? 'is null' : '= ?'}`;
-const toOwnerValues = (integratorId: string | null) => (integratorId === null ? [] : [integratorId]);
+/** Condition of the uploads that count against a quota. */
+const COUNTED = { consumedAt: null, releasedAt: null };
 
 /** Throws `UPLOAD_QUOTA` if the additional bytes exceed the quota. Takes no lock; used to reject a body before it is received. */
 export async function requireQuota(context: OperationContext, bytes: number): Promise<void> {
@@ -64,11 +62,9 @@ async function requireWithinQuota(
   bytes: number,
 ): Promise<void> {
   if (uploadQuota === null) return;
-  const [row] = (await em.execute(
-    `select coalesce(sum(size), 0) as bytes from upload where ${COUNTED} and ${toOwnerSql(integratorId)}`,
-    toOwnerValues(integratorId),
-  )) as { bytes: string }[];
-  if (Number(row!.bytes) + bytes > uploadQuota) throw uploadQuotaExceeded(uploadQuota);
+  const sum = em.createQueryBuilder(Upload).select(raw('coalesce(sum(size), 0) as bytes'));
+  const usage = await sum.where({ ...COUNTED, integratorId }).execute<{ bytes: string }>('get');
+  if (Number(usage.bytes) + bytes > uploadQuota) throw uploadQuotaExceeded(uploadQuota);
 }
 
 /**
@@ -83,14 +79,12 @@ export async function releaseUnsentUploads(
   now: number,
   owner?: { integratorId: string | null },
 ): Promise<number> {
-  let released = 0;
+  let count = 0;
   const em = database.fork();
   for (let batches = 0; !owner || batches < MAX_BATCHES; batches++) {
-    const rows = (await em.execute(
-      `select key from upload where ${COUNTED} and expires_at < ? ${owner ? `and ${toOwnerSql(owner.integratorId)}` : ''}
-         order by expires_at limit ${BATCH_SIZE}`,
-      [new Date(now - GRACE_MS).toISOString(), ...(owner ? toOwnerValues(owner.integratorId) : [])],
-    )) as { key: string }[];
+    const expired = { ...COUNTED, ...owner, expiresAt: { $lt: new Date(now - GRACE_MS).toISOString() } };
+    const options = { orderBy: { expiresAt: 'asc' }, limit: BATCH_SIZE, disableIdentityMap: true } as const;
+    const rows = await em.find(Upload, expired, options);
     const sent = new Set<string>();
     const waiting = rows.map(({ key }) => key);
     const lookUp = async () => {
@@ -100,14 +94,11 @@ export async function releaseUnsentUploads(
     };
     await Promise.all(Array.from({ length: CONCURRENCY }, lookUp));
     const unsent = rows.filter(({ key }) => !sent.has(key)).map(({ key }) => key);
-    const some = 'key in (select json_array_elements_text(?::json))';
-    await em.execute(`update upload set expires_at = null where ${some}`, [JSON.stringify([...sent])]);
-    await em.execute(`update upload set released_at = ? where ${some} and consumed_at is null`, [
-      new Date(now).toISOString(),
-      JSON.stringify(unsent),
-    ]);
-    released += unsent.length;
+    await em.nativeUpdate(Upload, { key: { $in: [...sent] } }, { expiresAt: null });
+    const released = { releasedAt: new Date(now).toISOString() };
+    await em.nativeUpdate(Upload, { key: { $in: unsent }, consumedAt: null }, released);
+    count += unsent.length;
     if (rows.length < BATCH_SIZE) break;
   }
-  return released;
+  return count;
 }
