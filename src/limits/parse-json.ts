@@ -13,26 +13,17 @@ const OPEN_BRACE = 123;
 const CLOSE_BRACKET = 93;
 const CLOSE_BRACE = 125;
 
-/**
- * Returns the value of valid JSON, parsed in pieces between which the event loop serves other requests.
- *
- * @param replaceItem Called with the text of each item of a list that is parsed in pieces, returns the value to use instead of
- * parsing the item, or undefined to parse it.
- */
-export async function parseJsonInSlices(text: string, replaceItem?: ReplaceItem): Promise<unknown> {
-  return text.length <= PIECE_LENGTH ? JSON.parse(text) : new SlicedParser(text, replaceItem).parse(0, text.length);
+/** Returns the value of valid JSON, parsed in pieces between which the event loop serves other requests. */
+export async function parseJsonInSlices(text: string): Promise<unknown> {
+  return text.length <= PIECE_LENGTH ? JSON.parse(text) : new SlicedParser(text).parse(0, text.length);
 }
-
-type ReplaceItem = (text: string) => object | undefined;
 
 class SlicedParser {
   readonly #text: string;
-  readonly #replaceItem: ReplaceItem | undefined;
   readonly #slice = new TimeSlice();
 
-  constructor(text: string, replaceItem: ReplaceItem | undefined) {
+  constructor(text: string) {
     this.#text = text;
-    this.#replaceItem = replaceItem;
   }
 
   /** Parses the value between two indexes: at once where it is short or a leaf, otherwise member by member. */
@@ -52,7 +43,7 @@ class SlicedParser {
     for (let at = start, end = start; ; at = end + 1) {
       end = await this.#endOfMember(at);
       // There is an item: an empty array is short.
-      items.push(this.#replaceItem?.(this.#text.slice(at, end)) ?? (await this.parse(at, end)));
+      items.push(await this.parse(at, end));
       if (this.#text.charCodeAt(end) === CLOSE_BRACKET) return items;
     }
   }

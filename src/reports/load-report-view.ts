@@ -1,6 +1,7 @@
+import type { ReportPage } from '../../entities/report-tree.type.ts';
 import { getTimeZone } from '../../schema/time-zone.ts';
 import type { Statement } from '../database/pool/pg-pipeline.ts';
-import { buildDeferredReportTree, DeferredBlock, type DeferredPage } from '../domain/photo-reports/report-tree.ts';
+import { buildReportTree } from '../domain/photo-reports/report-tree.ts';
 import { findRenditions, toRendition, UNKNOWN } from '../domain/photos/renditions.ts';
 import { builders } from '../domain/readers/builder.reader.ts';
 import { photos } from '../domain/readers/photo.reader.ts';
@@ -30,7 +31,7 @@ export async function loadReportView(
   ]);
   if (!report || !stored) return null;
   const { content } = stored as unknown as StoredContent;
-  const tree = await buildDeferredReportTree(stored as unknown as StoredContent);
+  const tree = await buildReportTree(stored as unknown as StoredContent);
   const { builderId, projectId } = report;
   const ids = collectAttachmentIds(tree);
   const [builder, found, states, project] = await Promise.all([
@@ -56,10 +57,9 @@ export async function loadReportView(
 }
 
 /** Attachment ids of the images in a page and its child pages. */
-function collectAttachmentIds({ blocks }: DeferredPage): string[] {
+function collectAttachmentIds({ blocks }: ReportPage): string[] {
   return blocks.flatMap((block) => {
-    if (block instanceof DeferredBlock) return [];
-    if ('childPage' in block) return collectAttachmentIds(block.childPage as DeferredPage);
+    if ('childPage' in block) return collectAttachmentIds(block.childPage as ReportPage);
     return 'imageStatus' in block && block.attachmentId !== null ? [block.attachmentId] : [];
   });
 }

@@ -5,9 +5,9 @@ import type {
   ReportImage,
   ReportList,
   ReportListItem,
+  ReportPage,
   RichTextRun,
 } from '../../entities/report-tree.type.ts';
-import { DeferredBlock, type DeferredPage } from '../domain/photo-reports/report-tree.ts';
 import type { Rendition } from '../domain/photos/renditions.ts';
 import { icon } from '../oauth/interaction/pages/assets.ts';
 import { type FormContext, renderForm } from '../oauth/interaction/pages/forms.ts';
@@ -33,7 +33,7 @@ export interface ReportView {
   projectName: string | null;
   /** The builder's. */
   timeZone: string;
-  tree: DeferredPage;
+  tree: ReportPage;
   /** By attachment id, without archived photos. */
   photos: ReadonlyMap<string, PhotoView>;
   /** Approximate size of the stored content, in bytes. */
@@ -84,7 +84,7 @@ ${renderTableOfContents(tree)}
 
 type Photos = ReportView['photos'];
 
-const getTitle = ({ title }: DeferredPage): string => (/\S/.test(title) ? title : 'Untitled');
+const getTitle = ({ title }: ReportPage): string => (/\S/.test(title) ? title : 'Untitled');
 
 const DATE_TIME_PARTS = { day: 'numeric', month: 'long', year: 'numeric', hour: 'numeric', minute: '2-digit' } as const;
 
@@ -95,30 +95,26 @@ function renderInstant(at: string, timeZone: string): Markup {
 }
 
 /** Renders the table of contents; null for a page without child pages. */
-function renderTableOfContents(tree: DeferredPage): Markup | null {
+function renderTableOfContents(tree: ReportPage): Markup | null {
   const entries = findChildPages(tree).map(renderContentsEntry);
   return entries.length === 0 ? null : html`<nav aria-label="Pages"><ul>${entries}</ul></nav>`;
 }
 
-function renderContentsEntry(page: DeferredPage): Markup {
+function renderContentsEntry(page: ReportPage): Markup {
   const inner = findChildPages(page).map(renderContentsEntry);
   return html`<li><a href="#${page.id}">${getTitle(page)}</a>${inner.length > 0 && html`<ul>${inner}</ul>`}</li>`;
 }
 
-const findChildPages = ({ blocks }: DeferredPage): DeferredPage[] =>
-  blocks.flatMap((block) => (isChildPage(block) ? [block.childPage as DeferredPage] : []));
+const findChildPages = ({ blocks }: ReportPage): ReportPage[] =>
+  blocks.flatMap((block) => ('childPage' in block ? [block.childPage as ReportPage] : []));
 
-const isChildPage = (block: ReportBlock | DeferredBlock): block is ReportChildPage =>
-  !(block instanceof DeferredBlock) && 'childPage' in block;
-
-const renderLead = ({ shortDescription }: DeferredPage): Markup | null =>
+const renderLead = ({ shortDescription }: ReportPage): Markup | null =>
   shortDescription ? html`<p class="lead">${shortDescription}</p>` : null;
 
-function* renderBlocks({ blocks }: DeferredPage, level: number, photos: Photos): Generator<string> {
+function* renderBlocks({ blocks }: ReportPage, level: number, photos: Photos): Generator<string> {
   if (blocks.length === 0) yield html`<p class="empty">This page is empty.</p>`.text;
   for (const block of blocks) {
-    if (block instanceof DeferredBlock) yield renderBlock(block.read(), level, photos).text;
-    else if ('childPage' in block) yield* renderChildPage(block.childPage as DeferredPage, level + 1, photos);
+    if ('childPage' in block) yield* renderChildPage(block.childPage as ReportPage, level + 1, photos);
     else yield renderBlock(block, level, photos).text;
   }
 }
@@ -131,7 +127,7 @@ function renderBlock(block: Exclude<ReportBlock, ReportChildPage>, level: number
 `;
 }
 
-function* renderChildPage(page: DeferredPage, level: number, photos: Photos): Generator<string> {
+function* renderChildPage(page: ReportPage, level: number, photos: Photos): Generator<string> {
   yield html`<section class="page" id="${page.id}">
 ${renderHeading(level, html`${getTitle(page)}`)}
 ${renderLead(page)}
@@ -142,20 +138,15 @@ ${renderLead(page)}
 `;
 }
 
-function renderHeading(level: number, content: Markup): Markup {
-  switch (level) {
-    case 2:
-      return html`<h2>${content}</h2>`;
-    case 3:
-      return html`<h3>${content}</h3>`;
-    case 4:
-      return html`<h4>${content}</h4>`;
-    case 5:
-      return html`<h5>${content}</h5>`;
-    default:
-      return html`<h6>${content}</h6>`;
-  }
-}
+const HEADINGS: Record<number, (content: Markup) => Markup> = {
+  2: (content) => html`<h2>${content}</h2>`,
+  3: (content) => html`<h3>${content}</h3>`,
+  4: (content) => html`<h4>${content}</h4>`,
+  5: (content) => html`<h5>${content}</h5>`,
+  6: (content) => html`<h6>${content}</h6>`,
+};
+
+const renderHeading = (level: number, content: Markup): Markup => HEADINGS[level]!(content);
 
 /** Renders a list; items with a greater depth than the one before them form a nested list within it. */
 function renderList(items: readonly ReportListItem[], type: ReportList['type']): Markup {

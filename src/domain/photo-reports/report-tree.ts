@@ -20,53 +20,20 @@ interface SentItem {
   checked?: boolean | null;
 }
 
-/** Characters of JSON up to which a block is parsed with its page. */
-const SMALL_BLOCK = 4_096;
-
-/** A block of text or a list, which is parsed each time it is read. The runs of a large report take 200 MiB, its JSON 30. */
-export class DeferredBlock {
-  readonly #json: string;
-
-  constructor(json: string) {
-    this.#json = json;
-  }
-
-  read(): ReportText | ReportHeading | ReportList {
-    return toTextBlock(JSON.parse(this.#json));
-  }
-}
-
-/** A page whose large blocks of text are deferred, in its child pages too. */
-export interface DeferredPage extends Omit<ReportPage, 'blocks'> {
-  blocks: (ReportBlock | DeferredBlock)[];
-}
-
 /** Returns the tree of a report: what was left out has its default, and every page has its id. */
 export async function buildReportTree(stored: StoredContent): Promise<ReportPage> {
   const { page } = (await parseJsonInSlices(stored.content)) as ReportContent;
-  return (await toTree(stored, page)) as ReportPage;
-}
-
-/** Returns the tree of a report, with large blocks of text unparsed. */
-export async function buildDeferredReportTree(stored: StoredContent): Promise<DeferredPage> {
-  const { page } = (await parseJsonInSlices(stored.content, deferBlock)) as ReportContent;
   return toTree(stored, page);
 }
 
-function deferBlock(json: string): DeferredBlock | undefined {
-  const isParsed = json.length <= SMALL_BLOCK || json.includes('"childPage"') || json.includes('"imageStatus"');
-  return isParsed ? undefined : new DeferredBlock(json);
-}
-
 /** It may be made of megabytes, so the event loop is left to others between its blocks. */
-async function toTree({ builderId, pages }: StoredContent, root: PageDocument): Promise<DeferredPage> {
+async function toTree({ builderId, pages }: StoredContent, root: PageDocument): Promise<ReportPage> {
   const slice = new TimeSlice();
   const ids = new Map(pages.map(({ id, path }) => [JSON.stringify(path), id]));
-  const toPage = async (page: PageDocument, path: string[]): Promise<DeferredPage> => {
-    const blocks: (ReportBlock | DeferredBlock)[] = [];
-    for (const block of page.blocks as (Block | DeferredBlock)[]) {
-      if (block instanceof DeferredBlock) blocks.push(block);
-      else blocks.push(block.type === 'PAGE' ? await toChild(block, path) : toBlock(block));
+  const toPage = async (page: PageDocument, path: string[]): Promise<ReportPage> => {
+    const blocks: ReportBlock[] = [];
+    for (const block of page.blocks) {
+      blocks.push(block.type === 'PAGE' ? await toChild(block, path) : toBlock(block));
       if (slice.isOver) await slice.next();
     }
     return {
