@@ -1,4 +1,4 @@
-import { GraphQLError, type GraphQLInputType, getNullableType, isInputObjectType } from 'graphql';
+import { GraphQLError } from 'graphql';
 import type { FieldError } from '../src/shared/errors.ts';
 import { enumValues } from './enums.ts';
 import { JsonValueError } from './json-problems.ts';
@@ -11,11 +11,8 @@ export function formatFieldPath(name: string, path: readonly (string | number)[]
 /** Returns the field errors for an error of graphql-js at the path. Their messages name no GraphQL types. */
 export function toFieldErrors(name: string, path: readonly (string | number)[], error: GraphQLError): FieldError[] {
   if (error.originalError instanceof JsonValueError) {
-    const { problems } = error.originalError;
-    return problems.map(({ path: inner, message }) => ({
-      fieldName: formatFieldPath(name, [...path, ...inner]),
-      message,
-    }));
+    const start = formatFieldPath(name, path);
+    return error.originalError.errors.map(({ fieldName, message }) => ({ fieldName: start + fieldName, message }));
   }
   // graphql-js reports a missing or an unknown field at the object, not at the field.
   const field = /^Field "(?:\w+\.)?(\w+)" (of required type|is not defined by type)/.exec(error.message);
@@ -72,16 +69,4 @@ function toMessage({ message: fullMessage, originalError }: GraphQLError): strin
     if (translated) return translated;
   }
   return 'is not valid';
-}
-
-/** Returns every error of a value, with paths that begin with the name. */
-type InputValidator = (value: unknown, name: string) => FieldError[];
-
-/**
- * Returns the validator of an input type with rules that GraphQL cannot express (`extensions.validator`). It replaces the coercion of
- * the type, so that one response names every error, and has to reject whatever the type would.
- */
-export function getValidator(type: GraphQLInputType): InputValidator | undefined {
-  const nullable = getNullableType(type);
-  return isInputObjectType(nullable) ? (nullable.extensions.validator as InputValidator | undefined) : undefined;
 }

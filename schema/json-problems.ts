@@ -1,5 +1,5 @@
 import { findEndOfString } from '../src/limits/parse-json.ts';
-import { MAX_FIELD_ERRORS, shortenName } from '../src/shared/errors.ts';
+import { type FieldError, MAX_FIELD_ERRORS, shortenName } from '../src/shared/errors.ts';
 import { isObject } from './is-object.ts';
 
 /** Returns whether PostgreSQL can store the text. */
@@ -64,13 +64,13 @@ interface JsonProblem {
   message: string;
 }
 
-/** Error of a `JsonObject` with the values inside it that are invalid. */
+/** Error of a JSON value with the values inside it that are invalid. Their names begin after that of the value: `.blocks[3].title`. */
 export class JsonValueError extends TypeError {
-  readonly problems: readonly JsonProblem[];
+  readonly errors: readonly FieldError[];
 
-  constructor(problems: readonly JsonProblem[]) {
-    super(problems[0]!.message);
-    this.problems = problems;
+  constructor(errors: readonly FieldError[]) {
+    super(errors[0]!.message);
+    this.errors = errors;
   }
 }
 

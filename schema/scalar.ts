@@ -1,4 +1,4 @@
-import { GraphQLScalarType, type ValueNode, valueFromASTUntyped } from 'graphql';
+import { BREAK, GraphQLScalarType, type ValueNode, valueFromASTUntyped, visit } from 'graphql';
 
 /** JSON Schema of a scalar, as the OpenAPI document prints it. */
 export interface JsonSchema {
@@ -18,6 +18,8 @@ interface ScalarOptions<T> {
   parse: (value: unknown) => T;
   /** Returns the value to parse for the text of a query parameter or header. Default: the text. */
   fromText?: (text: string) => unknown;
+  /** Components of the OpenAPI document in place of the JSON Schema; the first is that of the scalar. */
+  components?: Record<string, JsonSchema>;
 }
 
 /** Standards that scalars follow. */
@@ -38,6 +40,7 @@ export function scalar<T>({
   typescript,
   parse,
   fromText,
+  components,
 }: ScalarOptions<T>): GraphQLScalarType<T, unknown> {
   return new GraphQLScalarType<T, unknown>({
     name,
@@ -45,9 +48,22 @@ export function scalar<T>({
     specifiedByURL: specifiedBy,
     serialize: (value) => value,
     parseValue: parse,
-    parseLiteral: (node: ValueNode, variables) => parse(valueFromASTUntyped(node, variables)),
-    extensions: { jsonSchema, fromText, typescript },
+    // A literal that holds variables is parsed once they have their values: validation has none, and takes null for a valid value.
+    parseLiteral: (node: ValueNode, variables) =>
+      !variables && holdsVariable(node) ? (null as T) : parse(valueFromASTUntyped(node, variables)),
+    extensions: { jsonSchema, fromText, typescript, components },
   });
+}
+
+function holdsVariable(node: ValueNode): boolean {
+  let isFound = false;
+  visit(node, {
+    Variable: () => {
+      isFound = true;
+      return BREAK;
+    },
+  });
+  return isFound;
 }
 
 /** Throws the error of an invalid scalar. It is not a GraphQLError, to which graphql-js would not add the position in the document. */

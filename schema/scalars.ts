@@ -1,4 +1,5 @@
 import { ID_PREFIXES, type IdKind, idPattern } from './ids.ts';
+import { formatFieldPath } from './input.ts';
 import { isObject } from './is-object.ts';
 import { findJsonProblems, isCleanText, JsonValueError, UNCLEAN } from './json-problems.ts';
 import { fail, hasLength, integerFromText, STANDARDS, scalar } from './scalar.ts';
@@ -120,8 +121,8 @@ export const JsonObject = scalar<Record<string, unknown>>({
   parse: (value) => {
     if (!isObject(value)) return fail('must be an object');
     const problems = findJsonProblems(value);
-    if (problems.length > 0) throw new JsonValueError(problems);
-    return value;
+    if (problems.length === 0) return value;
+    throw new JsonValueError(problems.map(({ path, message }) => ({ fieldName: formatFieldPath('', path), message })));
   },
 });
 

@@ -153,13 +153,8 @@ function listParameters(name: string, query: RawInput['query']): [parameter: str
 const toParameterName = (name: string, index: string | number | undefined, { query }: RawInput): string =>
   typeof index === 'number' ? listParameters(name, query)[index]![0] : name;
 
-function getBodyValue(
-  { name, argument, validate }: ArgumentLocation,
-  { body }: RawInput,
-  addErrors: AddErrors,
-): unknown {
+function getBodyValue({ name, argument }: ArgumentLocation, { body }: RawInput, addErrors: AddErrors): unknown {
   if (!isObject(body)) return undefined;
-  if (validate) return body[name];
   return withoutUnknownFields(body[name], argument.type, [], (path) =>
     addErrors({ fieldName: formatFieldPath(name, path), message: 'must be an array' }),
   );
@@ -176,8 +171,8 @@ const FROM_TEXT: Record<string, (text: string) => unknown> = { Int: integerFromT
 type Path = readonly (string | number)[];
 
 /**
- * Returns the value without unknown fields of nested objects, unless their type is strict (a Page document). Calls `rejectItem` for a
- * single value in place of a list, which GraphQL would coerce to a list of one.
+ * Returns the value without unknown fields of nested objects. Calls `rejectItem` for a single value in place of a list, which GraphQL would
+ * coerce to a list of one.
  */
 function withoutUnknownFields(
   value: unknown,
@@ -197,10 +192,7 @@ function withoutUnknownFields(
   if (!isInputObjectType(nullable) || !isObject(value)) return value;
   const fields = nullable.getFields();
   const entries = Object.entries(value)
-    .filter(([name]) => name in fields || nullable.extensions.strict)
-    .map(([name, item]) => [
-      name,
-      name in fields ? withoutUnknownFields(item, fields[name]!.type, [...path, name], rejectItem) : item,
-    ]);
+    .filter(([name]) => name in fields)
+    .map(([name, item]) => [name, withoutUnknownFields(item, fields[name]!.type, [...path, name], rejectItem)]);
   return Object.fromEntries(entries);
 }

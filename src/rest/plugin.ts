@@ -15,6 +15,7 @@ import type { AuthenticatedRequest, RequestAuthenticator } from '../auth/request
 import type { RequestContext } from '../auth/request-context.ts';
 import { type RequestSteps, toRoute } from '../auth/request-pipeline.ts';
 import { sendJson } from '../auth/request-usage.ts';
+import { DOCUMENT_TYPE } from '../domain/photo-reports/limits.ts';
 import { compileOperation } from '../graphql/engine/compile-operation.ts';
 import type { CompiledOperation } from '../graphql/engine/execution.ts';
 import { meteredFieldResolver } from '../graphql/engine/metered-field-resolver.ts';
@@ -32,7 +33,6 @@ import {
   parseInput,
   type RawInput,
 } from './input.ts';
-import { createPrevalidatedSchema } from './projection.ts';
 
 /** Registers a route for every REST operation of the schema. */
 export async function registerRest(
@@ -48,12 +48,11 @@ export async function registerRest(
   },
 ): Promise<void> {
   const { schema, operations, documents, authenticator, largeBodies, baseUrl } = dependencies;
-  const prevalidated = createPrevalidatedSchema(schema);
   const urls = new Set<string>();
   for (const operation of operations) {
     const url = operation.path.replace(/\{(\w+)\}/g, ':$1');
     const document = documents.get(operation.field)!;
-    const steps = new RestSteps(operation, { schema, prevalidated, document, authenticator });
+    const steps = new RestSteps(operation, { schema, document, authenticator });
     const { onRequest, handler } = toRoute(steps);
     const { method, bodyLimit, deprecated } = operation;
     const headers = deprecated && createDeprecationHeaders(deprecated, `${baseUrl}/docs`);
@@ -95,8 +94,6 @@ type Variables = Record<string, unknown>;
 
 interface RestDependencies {
   schema: GraphQLSchema;
-  /** The schema that executes what `parseInput` returns. */
-  prevalidated: GraphQLSchema;
   /** GraphQL operation. */
   document: DocumentNode;
   authenticator: RequestAuthenticator;
@@ -133,7 +130,7 @@ class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, Executi
   /** The fields that the operation reads of a large body. */
   get largeBodyForm(): LargeBodyForm {
     const inBody = this.#locations.filter(({ location }) => location === 'body');
-    const documents = inBody.filter(({ validate }) => validate);
+    const documents = inBody.filter(({ argument }) => getNamedType(argument.type).name === DOCUMENT_TYPE);
     return { kind: 'fields', fields: inBody.map(({ name }) => name), documents: documents.map(({ name }) => name) };
   }
 
@@ -172,7 +169,7 @@ class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, Executi
   }
 
   async #execute(contextValue: RequestContext, variableValues: Variables): Promise<ExecutionResult> {
-    const { prevalidated: schema, document } = this.#dependencies;
+    const { schema, document } = this.#dependencies;
     if (this.#compiled === undefined) this.#compiled = compileOperation(schema, document);
     const result = await this.#compiled?.execute(contextValue, variableValues);
     return result ?? execute({ schema, document, contextValue, variableValues, fieldResolver: meteredFieldResolver });

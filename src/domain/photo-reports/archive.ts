@@ -1,6 +1,5 @@
 import { conflict, notFound } from '../../shared/errors.ts';
 import type { OperationContext } from '../operation-context.ts';
-import type { ArchivePhotoReportResult } from './report-inputs.ts';
 import { CONFLICTS, decideArchive, type StoredReport } from './revisions.ts';
 import { type ReportSource, toReportLock } from './sync.ts';
 import { ARCHIVE, READ_STORED } from './sync-statements.ts';
@@ -10,7 +9,7 @@ export function archiveReport(
   { database, clock }: Pick<OperationContext, 'database' | 'clock'>,
   source: ReportSource,
   sourceRevision: number | null,
-): Promise<ArchivePhotoReportResult> {
+) {
   const { integratorId, builderId, sourceApp, sourceExternalId } = source;
   return database.write(async (transaction) => {
     const [, [found]] = await Promise.all([
@@ -26,7 +25,7 @@ export function archiveReport(
     if (!idempotent) await transaction.commit([ARCHIVE, [stored!.id, archivedAt]]);
     const { id, sourceRevision: storedRevision } = stored!;
     return {
-      status: 'archived',
+      status: 'archived' as const,
       idempotent,
       photoReportId: id,
       pageId,

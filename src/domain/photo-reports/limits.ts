@@ -42,6 +42,9 @@ export const LIMITS = {
 /** Maximum bytes of a request body (PRP-33). */
 export const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
+/** Name of the GraphQL type of Page documents. */
+export const DOCUMENT_TYPE = 'PageDocumentInput';
+
 /** Only version of a Page document (PRP-22). */
 export const SCHEMA_VERSION = 1;
 

@@ -3,7 +3,6 @@ import { isObject } from '../../../schema/is-object.ts';
 import { INEXACT_NUMBER, isExactNumber } from '../../../schema/json-problems.ts';
 import type { FieldError } from '../../shared/errors.ts';
 import { formatRange, LIMITS, PATTERNS, SCHEMA_VERSION } from './limits.ts';
-import { findPreparedPage, PreparedPage } from './prepared-page.ts';
 import { validateItems, validateRichText, validateUnique } from './rich-text.ts';
 import { type Fields, isAbsent, ValidationErrors } from './validation-errors.ts';
 
@@ -41,16 +40,16 @@ interface ValidationState {
   level: number;
 }
 
-/** Documents without errors, which nothing changes: that of a REST request is validated with its input and again by the sync. */
+/** Documents without errors, which nothing changes: that of a REST request is a variable of its operation, and parsed again. */
 const validDocuments = new WeakSet<object>();
 
 /**
  * Returns the errors of a Page document with its nested pages, at most `MAX_FIELD_ERRORS`. Accepts any value and takes linear time
  * (PRP-22 to PRP-32).
+ *
+ * @param path of the document. Default: none, so that the names of fields begin with a dot.
  */
-export function validatePageDocument(value: unknown, path: string): FieldError[] {
-  const prepared = findPreparedPage(value);
-  if (prepared) return prepared.errors;
+export function validatePageDocument(value: unknown, path = ''): FieldError[] {
   if (isObject(value) && validDocuments.has(value)) return [];
   const found = ValidationErrors.collect((errors) => {
     const state: ValidationState = { errors, blocks: 0, listTooLong: false, level: 1 };
@@ -82,9 +81,7 @@ function validatePage(value: unknown, path: string, state: ValidationState): voi
 }
 
 function validateFree(value: unknown, path: string, { errors, level }: ValidationState): void {
-  if (value instanceof PreparedPage) {
-    errors.add(path, 'a page within a page cannot be a variable of its own in a body of this size');
-  } else if (errors.requireFreeObject(value, path)) errors.requireStorable(value, path, toNestingLevel(level) + 1);
+  if (errors.requireFreeObject(value, path)) errors.requireStorable(value, path, toNestingLevel(level) + 1);
 }
 
 /** Nesting level of a page in the request: each child page is in a block, in the list of its parent page. */

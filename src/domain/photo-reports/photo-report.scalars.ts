@@ -1,7 +1,12 @@
+import { JsonValueError } from '../../../schema/json-problems.ts';
 import { fail, STANDARDS, scalar } from '../../../schema/scalar.ts';
 import { createIdPatternScalar, createIntegerScalar, parseText, text, toInstant } from '../../../schema/scalars.ts';
 import { findDeepLinkError } from './deep-link.ts';
-import { formatRange, LIMITS, type Limit, PATTERNS, SCHEMA_VERSION } from './limits.ts';
+import { DOCUMENT_TYPE, formatRange, LIMITS, type Limit, PATTERNS } from './limits.ts';
+import { validatePageDocument } from './page-document.ts';
+import { pageSchemas } from './page-schema.ts';
+import { PreparedPage } from './prepared-page.ts';
+import type { PageDocument } from './report-inputs.ts';
 
 /** Creates a scalar for text with a limited length. */
 function createLimitedText(name: string, description: string, limit: Limit, example: string) {
@@ -9,7 +14,7 @@ function createLimitedText(name: string, description: string, limit: Limit, exam
   return text(name, `${description}, ${range}.`, { min: limit.min, max: limit.max, example, range });
 }
 
-const { sourceApp, sourceExternalId, authorExternalId, authorName, pageText, sourceBlockId } = LIMITS;
+const { sourceApp, sourceExternalId, authorExternalId, authorName } = LIMITS;
 
 export const ReportSourceApp = createLimitedText(
   'ReportSourceApp',
@@ -30,25 +35,6 @@ export const AuthorExternalId = createLimitedText(
   'author-118',
 );
 export const AuthorName = createLimitedText('AuthorName', 'Name of the author', authorName, 'Mia Tran');
-export const PageText = createLimitedText('PageText', 'Text of a page', pageText, 'Level 3, east facade');
-export const SourceBlockId = createLimitedText(
-  'SourceBlockId',
-  'Identifier of a block, unique among its siblings',
-  sourceBlockId,
-  'block-0001',
-);
-export const FailureCode = createLimitedText(
-  'FailureCode',
-  'What failed, for machines',
-  LIMITS.failureCode,
-  'UPLOAD_FAILED',
-);
-export const FailureMessage = createLimitedText(
-  'FailureMessage',
-  'What failed, for people',
-  LIMITS.failureMessage,
-  'The photo could not be uploaded.',
-);
 
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 
@@ -76,13 +62,6 @@ export const SourceRevision = createIntegerScalar(
   LIMITS.sourceRevision.max,
   { examples: [7] },
 );
-
-export const PageSchemaVersion = scalar<number>({
-  name: 'PageSchemaVersion',
-  description: `Version of the Page document: ${SCHEMA_VERSION}.`,
-  jsonSchema: { type: 'integer', const: SCHEMA_VERSION, examples: [SCHEMA_VERSION] },
-  parse: (value) => (value === SCHEMA_VERSION ? SCHEMA_VERSION : fail(`must be the integer ${SCHEMA_VERSION}`)),
-});
 
 /** Validated and stored unchanged, because the content of a report is the request as it was sent. */
 export const SourceInstant = scalar<string>({
@@ -119,9 +98,17 @@ export const ReportProjectId = createIdPatternScalar(
   'project',
   PATTERNS.project,
 );
-export const ReportAttachmentId = createIdPatternScalar(
-  'ReportAttachmentId',
-  'Identifier of a photo.',
-  'attachment',
-  PATTERNS.attachment,
-);
+/** A prepared page is one that a worker thread has validated. */
+export const PageDocumentInput = scalar<PageDocument | PreparedPage>({
+  name: DOCUMENT_TYPE,
+  description:
+    'A page as it is now, whole: content that it does not contain any more is removed. The OpenAPI document has its schema, `PageDocument`.',
+  jsonSchema: { type: 'object', examples: [{ schemaVersion: 1, title: 'Level 3, east facade', blocks: [] }] },
+  components: pageSchemas,
+  typescript: 'Record<string, unknown>',
+  parse: (value) => {
+    const errors = value instanceof PreparedPage ? value.errors : validatePageDocument(value);
+    if (errors.length > 0) throw new JsonValueError(errors);
+    return value as PageDocument | PreparedPage;
+  },
+});

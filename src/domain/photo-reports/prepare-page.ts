@@ -9,8 +9,8 @@ import type { PageDocument } from './report-inputs.ts';
 const MARGIN = 64 * 1024;
 
 /** Validates any value as a Page document and prepares it for a sync. Runs in a worker thread, because it takes linear time. */
-export function preparePage(value: unknown, path: string): CheckedPage {
-  const errors = validatePageDocument(value, path);
+export function preparePage(value: unknown): CheckedPage {
+  const errors = validatePageDocument(value);
   if (errors.length > 0) return { errors };
   removeNullFields(value);
   const page = value as PageDocument;

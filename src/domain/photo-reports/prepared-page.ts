@@ -1,8 +1,5 @@
-import { createHash } from 'node:crypto';
-import { setImmediate as nextTick } from 'node:timers/promises';
 import type { FieldError } from '../../shared/errors.ts';
 import type { PageTree } from './page-tree.ts';
-import type { PageDocument } from './report-inputs.ts';
 
 /** Fields of a valid Page document that a sync stores. */
 interface PageContent {
@@ -17,9 +14,6 @@ interface PageContent {
 /** A Page document that a worker thread has checked: either its errors or its content. */
 export type CheckedPage = { errors: FieldError[] } | { content: PageContent };
 
-/** Bytes to hash before yielding to the event loop. */
-const HASH_SLICE = 4 * 1024 * 1024;
-
 /**
  * A Page document of a large body, parsed and validated in a worker thread. Its fields are private, so that code that traverses
  * free-form JSON does not find the content.
@@ -33,7 +27,7 @@ export class PreparedPage {
     this.#content = 'content' in checked ? checked.content : null;
   }
 
-  /** Errors of the document, at most `MAX_FIELD_ERRORS`. */
+  /** Errors of the document, at most `MAX_FIELD_ERRORS`, each with its path in the document. */
   get errors(): FieldError[] {
     return this.#errors;
   }
@@ -59,31 +53,4 @@ export class PreparedPage {
     tail.copy(bytes, end);
     return bytes.subarray(first, last);
   }
-}
-
-/**
- * Returns a small valid document that carries the prepared one through GraphQL's input coercion, which copies the fields of input
- * objects and leaves free-form JSON unchanged.
- */
-export const toCarrierDocument = (page: PreparedPage): PageDocument => ({
-  schemaVersion: 1,
-  title: '',
-  blocks: [],
-  contentMetadata: page as unknown as Record<string, unknown>,
-});
-
-/** Returns the prepared page that a document carries, or null for an ordinary document. */
-export function findPreparedPage(document: unknown): PreparedPage | null {
-  const { contentMetadata } = (document ?? {}) as { contentMetadata?: unknown };
-  return contentMetadata instanceof PreparedPage ? contentMetadata : null;
-}
-
-/** Returns the SHA-256 in hexadecimal, yielding to the event loop between slices. */
-export async function createFingerprintInSlices(bytes: Uint8Array): Promise<string> {
-  const hash = createHash('sha256');
-  for (let at = 0; at < bytes.length; at += HASH_SLICE) {
-    hash.update(bytes.subarray(at, at + HASH_SLICE));
-    await nextTick();
-  }
-  return hash.digest('hex');
 }

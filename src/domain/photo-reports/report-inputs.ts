@@ -1,10 +1,4 @@
-import type {
-  BlockType,
-  ImageStatus,
-  PhotoReportArchiveStatus,
-  PhotoReportStatus,
-  TextMark,
-} from '../../../schema/enums.ts';
+import type { BlockType, ImageStatus, TextMark } from '../../../schema/enums.ts';
 
 export interface RichTextRun {
   text: string;
@@ -32,37 +26,4 @@ export interface PageDocument {
   contentMetadata?: Record<string, unknown> | null;
   sharingMetadata?: Record<string, unknown> | null;
   blocks: Block[];
-}
-
-/** Request to store a revision of a report. `sourceApp` and `sourceExternalId` identify the report. */
-export interface SyncPhotoReportInput {
-  sourceApp: string;
-  sourceExternalId: string;
-  sourceRevision: number;
-  sourceCreatedAt: string;
-  walkthroughDate: string;
-  sourceAuthor: { externalId: string; name: string; email?: string | null };
-  mappedAdminUserId?: string | null;
-  sourceDeepLink?: string | null;
-  projectId?: string | null;
-  page: PageDocument;
-}
-
-export interface SyncPhotoReportResult {
-  status: PhotoReportStatus;
-  /** Whether the same revision with the same content was committed before. */
-  idempotent: boolean;
-  photoReportId: string;
-  pageId: string;
-  sourceRevision: number;
-}
-
-export interface ArchivePhotoReportResult {
-  status: PhotoReportArchiveStatus;
-  /** Whether the report was archived before. */
-  idempotent: boolean;
-  photoReportId: string;
-  pageId: string;
-  sourceRevision: number;
-  archivedAt: string;
 }

@@ -12,41 +12,16 @@ const MARKS = Object.keys(TextMark);
 export function validateRichText(value: unknown, path: string, errors: ValidationErrors): void {
   const runs = errors.requireList(value, path, LIMITS.runs);
   if (!runs) return;
-  let units = 0;
-  for (let at = 0; at < runs.length; at++) {
-    const run = runs[at] as { text?: unknown; marks?: unknown } | null;
-    if (isPlainRun(run)) {
-      units += run.text.length;
-      continue;
-    }
+  let points = 0;
+  for (const [at, run] of runs.entries()) {
     const here = `${path}[${at}]`;
     const fields = errors.requireObject(run, here, 'a run', RUN);
     if (!fields) continue;
-    units += errors.requireText(fields.text, `${here}.text`)?.length ?? 0;
+    points += countCodePoints(errors.requireText(fields.text, `${here}.text`) ?? '');
     if (!isAbsent(fields.marks)) validateMarks(fields.marks, `${here}.marks`, errors);
   }
-  // A text has no more code points than code units, and at least half as many.
-  if (
-    units > LIMITS.richText.max &&
-    (units > 2 * LIMITS.richText.max || countRunCodePoints(runs) > LIMITS.richText.max)
-  )
+  if (points > LIMITS.richText.max)
     errors.add(path, `must have ${formatRange(LIMITS.richText)} in all its runs together`);
-}
-
-/** Whether a run is a valid `{ text }`, the most frequent one. */
-function isPlainRun(run: { text?: unknown } | null): run is { text: string } {
-  if (run === null || typeof run !== 'object' || typeof run.text !== 'string') return false;
-  for (const name in run) if (name !== 'text') return false;
-  return run.text.isWellFormed() && !run.text.includes('\0');
-}
-
-function countRunCodePoints(runs: readonly unknown[]): number {
-  let points = 0;
-  for (const run of runs) {
-    const text = (run as { text?: unknown } | null)?.text;
-    if (typeof text === 'string') points += countCodePoints(text);
-  }
-  return points;
 }
 
 function validateMarks(value: unknown, path: string, errors: ValidationErrors): void {

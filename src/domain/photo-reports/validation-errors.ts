@@ -9,6 +9,7 @@ import {
 } from '../../../schema/json-problems.ts';
 import { type FieldError, MAX_FIELD_ERRORS, shortenName } from '../../shared/errors.ts';
 import { formatRange, hasLengthWithin, LIMITS, type Limit } from './limits.ts';
+import { PreparedPage } from './prepared-page.ts';
 
 export type Fields = Record<string, unknown>;
 
@@ -55,8 +56,10 @@ export class ValidationErrors {
 
   /** Returns an object with any fields, or null. */
   requireFreeObject(value: unknown, path: string): Fields | null {
-    if (isObject(value)) return value;
-    this.add(path, isAbsent(value) ? 'is required' : 'must be an object');
+    if (value instanceof PreparedPage)
+      this.add(path, 'a page within a page cannot be a variable of its own in a body of this size');
+    else if (isObject(value)) return value;
+    else this.add(path, isAbsent(value) ? 'is required' : 'must be an object');
     return null;
   }
 

@@ -1,5 +1,4 @@
 import { coerceInputValue, type GraphQLArgument, type GraphQLError, isRequiredArgument } from 'graphql';
-import { getValidator } from '../../../schema/input.ts';
 import { createRuleCheck, type RuleCheck } from '../../../schema/input-rules.ts';
 import { type FieldError, FieldErrors } from '../../shared/errors.ts';
 
@@ -9,7 +8,6 @@ type Path = readonly (string | number)[];
 export interface NamedArgument {
   argument: GraphQLArgument;
   name: string;
-  validate: ReturnType<typeof getValidator>;
   rules: RuleCheck | null;
 }
 
@@ -17,7 +15,6 @@ export interface NamedArgument {
 export const toNamedArgument = (argument: GraphQLArgument, name = argument.name): NamedArgument => ({
   argument,
   name,
-  validate: getValidator(argument.type),
   rules: createRuleCheck(argument.name, argument),
 });
 
@@ -63,19 +60,12 @@ export function parseArguments<Argument extends NamedArgument>(
     found.errors.add(...added);
   };
   for (const named of namedArguments) {
-    const { argument, name, validate } = named;
+    const { argument, name } = named;
     const before = found.errors?.count;
     const raw = readValue(named, addErrors);
     if (raw === undefined) {
       if (isRequiredArgument(argument) && found.errors?.count === before)
         addErrors({ fieldName: name, message: 'is required' });
-      continue;
-    }
-    if (validate && raw !== null) {
-      const invalid = validate(raw, name);
-      if (invalid.length > 0) addErrors(...invalid);
-      // The validator rejects whatever the type would.
-      values[argument.name] = raw;
       continue;
     }
     values[argument.name] = coerceInputValue(raw, argument.type, (path, _value, error) => {

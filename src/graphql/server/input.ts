@@ -7,6 +7,7 @@ import {
   getArgumentValues,
   getVariableValues,
   type IntValueNode,
+  Kind,
   ProvidedRequiredArgumentsRule,
   typeFromAST,
   type ValidationRule,
@@ -53,7 +54,7 @@ export const deferInputErrors =
 const exactNumbers: ValidationRule = (context) => {
   const check = (node: IntValueNode | FloatValueNode) => {
     if (isExactText(node.value)) return;
-    const originalError = new JsonValueError([{ path: [], message: INEXACT_NUMBER }]);
+    const originalError = new JsonValueError([{ fieldName: '', message: INEXACT_NUMBER }]);
     context.reportError(new GraphQLError(INEXACT_NUMBER, { nodes: node, originalError }));
   };
   return { IntValue: check, FloatValue: check };
@@ -68,7 +69,7 @@ const INPUT_RULES = [ValuesOfCorrectTypeRule, ProvidedRequiredArgumentsRule, exa
  */
 export function parseInput(pending: PendingOperation, context: RequestContext): Record<string, unknown> | null {
   const { clock, textErrors = [] } = context;
-  const { schema, document, operation, variables, sent, roots } = pending;
+  const { schema, document, operation, variables, roots } = pending;
   const now = clock.now();
   const deferred = literalErrors.get(document) ?? [];
   const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables, { maxErrors: 1 });
@@ -76,7 +77,7 @@ export function parseInput(pending: PendingOperation, context: RequestContext): 
     coerced &&
     deferred.length === 0 &&
     textErrors.length === 0 &&
-    roots.every((root) => !breaksRule(root, coerced, sent, now));
+    roots.every((root) => hasValidArguments(root, coerced, now));
   if (isValid) return coerced;
   // Edges of valid operations are authorized when they are executed, for each record.
   requireEdgeScopes(pending, context.caller);
@@ -84,19 +85,15 @@ export function parseInput(pending: PendingOperation, context: RequestContext): 
   return coerced ?? null;
 }
 
-/** Whether an argument of a root field breaks a rule that its type cannot express. */
-function breaksRule({ field, node }: SelectedField, variables: Values, sent: Values, now: number): boolean {
-  const checked = getArguments(field).filter(({ validate, rules }) => validate || rules);
-  if (checked.length === 0) return false;
-  const values = getArgumentValues(field, node, variables);
-  // The value as it was sent: GraphQL takes an object in place of a list for its only item.
-  const isInvalid = ({ name, validate }: NamedArgument) =>
-    validate && values[name] != null && validate(readRawArgument(node, name, sent), name).length > 0;
-  return checked.some(isInvalid) || findBrokenRules(checked, values, now).length > 0;
-}
-
-function readRawArgument({ arguments: nodes = [] }: SelectedField['node'], name: string, variables: Values): unknown {
-  return valueFromASTUntyped(nodes.find((node) => node.name.value === name)!.value, variables);
+/** Whether the arguments of a root field satisfy what validation cannot know: rules, and the types of literals that hold variables. */
+function hasValidArguments({ field, node }: SelectedField, variables: Values, now: number): boolean {
+  const checked = getArguments(field).filter(({ rules }) => rules);
+  if (checked.length === 0 && !node.arguments?.some(({ value }) => value.kind === Kind.OBJECT)) return true;
+  try {
+    return findBrokenRules(checked, getArgumentValues(field, node, variables), now).length === 0;
+  } catch {
+    return false;
+  }
 }
 
 const namedArguments = new WeakMap<Field, NamedArgument[]>();

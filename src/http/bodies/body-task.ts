@@ -1,5 +1,5 @@
 import { isObject } from '../../../schema/is-object.ts';
-import { MAX_BODY_BYTES } from '../../domain/photo-reports/limits.ts';
+import { DOCUMENT_TYPE, MAX_BODY_BYTES } from '../../domain/photo-reports/limits.ts';
 import { preparePage } from '../../domain/photo-reports/prepare-page.ts';
 import type { CheckedPage } from '../../domain/photo-reports/prepared-page.ts';
 import { type FieldError, invalidField, MAX_FIELD_ERRORS, ValidationError } from '../../shared/errors.ts';
@@ -19,9 +19,6 @@ const MAX_QUERY = 1024 * 1024;
 
 /** Matches the declarations of variables in a GraphQL document, with the names of their types; that of a list is empty. */
 const VARIABLES = /\$(\w+)\s*:\s*(\w*)/g;
-
-/** Name of the input type of Page documents. */
-export const DOCUMENT_TYPE = 'PageDocumentInput';
 
 export interface BodyTask {
   form: LargeBodyForm;
@@ -63,12 +60,14 @@ function checkFields(body: Json, fields: readonly string[], documents: readonly 
   for (const name of fields) {
     if (!Object.hasOwn(body, name)) continue;
     const member = body[name];
-    if (documents.includes(name) && member !== null) pages.push([name, preparePage(member, name)]);
+    if (documents.includes(name) && member !== null) pages.push([name, preparePage(member)]);
     else if (isSmall(member)) value[name] = member;
     else errors.push({ fieldName: name, message: `must have at most ${MAX_OTHER_VALUE} characters of JSON` });
   }
   if (errors.length === 0) return { value, pages };
-  const pageErrors = pages.flatMap(([, page]) => ('errors' in page ? page.errors : []));
+  const pageErrors = pages.flatMap(([name, page]) =>
+    'errors' in page ? page.errors.map(({ fieldName, message }) => ({ fieldName: name + fieldName, message })) : [],
+  );
   return { errors: [...errors, ...pageErrors].slice(0, MAX_FIELD_ERRORS) };
 }
 

@@ -3,10 +3,11 @@ import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest, RequestPayload } from 'fastify';
 import type { RequestContext } from '../../auth/request-context.ts';
-import { PreparedPage, toCarrierDocument } from '../../domain/photo-reports/prepared-page.ts';
+import { DOCUMENT_TYPE } from '../../domain/photo-reports/limits.ts';
+import { PreparedPage } from '../../domain/photo-reports/prepared-page.ts';
 import { FieldErrors, invalidField, payloadTooLarge, unavailable } from '../../shared/errors.ts';
-import { WorkerThread, WorkerThreadError } from '../../shared/worker-thread.ts';
-import { type BodyResult, type BodyTask, DOCUMENT_TYPE } from './body-task.ts';
+import { WorkerError, WorkerThread } from '../../shared/worker-thread.ts';
+import type { BodyResult, BodyTask } from './body-task.ts';
 import {
   countTokens,
   decodeJson,
@@ -155,8 +156,8 @@ export class LargeBodyParser {
       return errors.throwIfAny();
     }
     const value = result.value as Record<string, Record<string, unknown>>;
-    const target = form.kind === 'graphql' ? value.variables! : value;
-    for (const [name, page] of result.pages) target[name] = toCarrierDocument(new PreparedPage(page)) as never;
+    const target: Record<string, unknown> = form.kind === 'graphql' ? value.variables! : value;
+    for (const [name, page] of result.pages) target[name] = new PreparedPage(page);
     return value;
   }
 
@@ -178,7 +179,7 @@ export class LargeBodyParser {
       if (length > ENDING_BYTES) await this.#thread.close();
       return result;
     } catch (error) {
-      if (!(error instanceof WorkerThreadError)) throw error;
+      if (!(error instanceof WorkerError)) throw error;
       if (error.reason === 'MEMORY') throw invalidField('body', 'needs more memory to be parsed than the service has');
       throw unavailable(error);
     }

@@ -56,7 +56,7 @@ export class Schemas {
   nonNull(type: GraphQLType): JsonSchema {
     if (isNonNullType(type)) return this.nonNull(type.ofType);
     if (isListType(type)) return { type: 'array', items: this.of(type.ofType) };
-    if (isScalarType(type)) return getScalarSchema(type);
+    if (isScalarType(type)) return this.#scalar(type);
     return this.#reference(type as ComponentType);
   }
 
@@ -107,8 +107,6 @@ export class Schemas {
   }
 
   #reference(type: ComponentType): JsonSchema {
-    const own = type.extensions.openapi as Record<string, JsonSchema> | undefined;
-    if (own) return this.#addDeclared(own);
     if (!this.#components.has(type.name)) {
       // Set before its fields are visited, for recursive types.
       this.#components.set(type.name, {});
@@ -118,8 +116,9 @@ export class Schemas {
     return referToSchema(type.name);
   }
 
-  /** Adds the components that a type declares itself; the first is that of the type. */
-  #addDeclared(components: Record<string, JsonSchema>): JsonSchema {
+  #scalar(type: GraphQLScalarType): JsonSchema {
+    const components = type.extensions.components as Record<string, JsonSchema> | undefined;
+    if (!components) return getScalarSchema(type);
     for (const [name, schema] of Object.entries(components)) this.#components.set(name, schema);
     return referToSchema(Object.keys(components)[0]!);
   }
@@ -128,8 +127,7 @@ export class Schemas {
     if (isEnumType(type)) return { type: 'string', enum: type.getValues().map(({ name }) => name) };
     if (isUnionType(type)) return this.#union(type);
     if (isObjectType(type)) return this.#object(type);
-    const schema = this.ofInputObject(Object.values(type.getFields()));
-    return type.extensions.strict ? { ...schema, additionalProperties: false } : schema;
+    return this.ofInputObject(Object.values(type.getFields()));
   }
 
   #object(type: GraphQLObjectType): JsonSchema {

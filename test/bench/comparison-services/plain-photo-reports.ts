@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
-import type { PageDocumentInput } from '../../../resolvers/photo-report/photo-report.input.ts';
 import { newId } from '../../../schema/ids.ts';
 import { canonicalJson, createFingerprint } from '../../../src/domain/canonical-json.ts';
 import { validatePageDocument } from '../../../src/domain/photo-reports/page-document.ts';
 import { type PageTree, toPageTree } from '../../../src/domain/photo-reports/page-tree.ts';
+import type { PageDocument } from '../../../src/domain/photo-reports/report-inputs.ts';
 import type { ConcurrencyLimits } from './concurrency-limits.ts';
 import { conflict, HttpError, invalid, notFound } from './http-error.ts';
 import { pools, runInTransaction } from './plain-database.ts';
@@ -69,7 +69,7 @@ export function registerPlainPhotoReports(
       const text = canonicalJson(content);
       const sync: Sync = {
         ...{ builderId, integratorId: caller.access.integrator_id, body: request.body },
-        ...{ text, fingerprint: createFingerprint(text), tree: toPageTree(content.page as PageDocumentInput) },
+        ...{ text, fingerprint: createFingerprint(text), tree: toPageTree(content.page as PageDocument) },
       };
       const shareKey = getShareKey(caller);
       const write = () => runInTransaction(pools[caller.region], (client) => saveReport(client, sync));

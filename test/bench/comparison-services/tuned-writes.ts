@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
-import type { PageDocumentInput } from '../../../resolvers/photo-report/photo-report.input.ts';
 import { newId } from '../../../schema/ids.ts';
 import type { Transaction, TransactionRunner } from '../../../src/database/write/transaction-runner.ts';
 import { FAST_SIGN_ONS, LOCK_EVENTS, READ_FACTS } from '../../../src/domain/attendance/record-statements.ts';
 import { canonicalJson, createFingerprint } from '../../../src/domain/canonical-json.ts';
 import { validatePageDocument } from '../../../src/domain/photo-reports/page-document.ts';
 import { type PageTree, toPageTree } from '../../../src/domain/photo-reports/page-tree.ts';
+import type { PageDocument } from '../../../src/domain/photo-reports/report-inputs.ts';
 import { decideSync, type StoredReport } from '../../../src/domain/photo-reports/revisions.ts';
 import {
   ADD_PAGES,
@@ -101,7 +101,7 @@ export function registerTunedWrites(
       const text = canonicalJson(content);
       const sync: Sync = {
         ...{ builderId, integratorId: caller.access.integrator_id, body: request.body, text },
-        ...{ fingerprint: createFingerprint(text), tree: toPageTree(content.page as PageDocumentInput) },
+        ...{ fingerprint: createFingerprint(text), tree: toPageTree(content.page as PageDocument) },
       };
       const shareKey = getShareKey(caller);
       const write = () => writers[caller.region].run((transaction) => saveReport(transaction, sync));
