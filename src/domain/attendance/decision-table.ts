@@ -1,29 +1,18 @@
-import type { SignOnConflictCode, SignOnEventStatus, SignOnStatus, SignOnType } from '../../../schema/enums.ts';
+import type { SignOnEvent } from '../../../entities/sign-on-event.entity.ts';
+import type { SignOnVisit } from '../../../entities/sign-on-visit.entity.ts';
+import type { SignOnConflictCode, SignOnStatus } from '../../../schema/enums.ts';
 
 /** Fields of an event as a gate sent them. Instants have the normal form of `Timestamp`. */
-export interface EventPayload {
-  sourceEventId: string;
-  sourceSignOnEventId: string | null;
-  workerId: string;
-  type: SignOnType;
-  occurredAt: string;
-  deviceId: string | null;
-}
+export type EventPayload = Pick<
+  SignOnEvent,
+  'sourceEventId' | 'sourceSignOnEventId' | 'workerId' | 'type' | 'occurredAt' | 'deviceId'
+>;
 
 /** An event that was accepted earlier. */
-export interface StoredEvent extends EventPayload {
-  id: string;
-  status: SignOnEventStatus;
-  rejection: SignOnConflictCode | null;
-  visitId: string | null;
-}
+export type StoredEvent = EventPayload & Pick<SignOnEvent, 'id' | 'status' | 'rejection' | 'visitId'>;
 
 /** Fields of a visit that a decision depends on. */
-export interface VisitState {
-  signedOffAt: string | null;
-  closedAt: string | null;
-  archivedAt: string | null;
-}
+export type VisitState = Pick<SignOnVisit, 'signedOffAt' | 'closedAt' | 'archivedAt'>;
 
 /** Everything that a decision depends on. */
 interface Facts {

@@ -1,4 +1,5 @@
 import { conflictDigest } from '../../../entities/sign-on-conflict.entity.ts';
+import type { SignOnEvent } from '../../../entities/sign-on-event.entity.ts';
 import type { SignOnStatus } from '../../../schema/enums.ts';
 import { newId } from '../../../schema/ids.ts';
 import type { Database } from '../../database/database.ts';
@@ -29,11 +30,7 @@ import {
 } from './record-statements.ts';
 
 /** With the `sourceEventId` these identify an event (ATT-10). */
-interface EventOwner {
-  integratorId: string;
-  builderId: string;
-  projectId: string;
-}
+type EventOwner = Pick<SignOnEvent, 'integratorId' | 'builderId' | 'projectId'>;
 
 /** Result for an event that is accepted or was accepted before. */
 interface RecordedEvent {

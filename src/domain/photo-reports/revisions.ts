@@ -1,14 +1,11 @@
-import type { PhotoReportConflictCode, PhotoReportStatus } from '../../../schema/enums.ts';
+import type { PhotoReport } from '../../../entities/photo-report.entity.ts';
+import type { PhotoReportConflictCode } from '../../../schema/enums.ts';
 
 /** Columns of a stored report that a decision depends on. */
-export interface StoredReport {
-  id: string;
-  integratorId: string;
-  sourceRevision: number;
-  fingerprint: string;
-  status: PhotoReportStatus;
-  archivedAt: string | null;
-}
+export type StoredReport = Pick<
+  PhotoReport,
+  'id' | 'integratorId' | 'sourceRevision' | 'fingerprint' | 'status' | 'archivedAt'
+>;
 
 /** Facts that decide about a sync, before its project and photos are checked. */
 interface SyncFacts {

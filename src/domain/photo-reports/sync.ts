@@ -1,5 +1,5 @@
 import { subtle } from 'node:crypto';
-import type { PhotoReportStatus } from '../../../schema/enums.ts';
+import type { PhotoReport } from '../../../entities/photo-report.entity.ts';
 import { newId } from '../../../schema/ids.ts';
 import { toInstant } from '../../../schema/scalars.ts';
 import { isReadOnlyError } from '../../database/errors.ts';
@@ -23,12 +23,7 @@ const LARGE_SNAPSHOT = 1024 * 1024;
 const PARSING_MS_PER_BYTE = 1_000 / 1024 / 1024;
 
 /** Identity of a report, with the integrator that sends it. */
-export interface ReportSource {
-  integratorId: string;
-  builderId: string;
-  sourceApp: string;
-  sourceExternalId: string;
-}
+export type ReportSource = Pick<PhotoReport, 'integratorId' | 'builderId' | 'sourceApp' | 'sourceExternalId'>;
 
 /** Request to store a revision of a report. `sourceApp` and `sourceExternalId` identify the report. */
 export interface SyncPhotoReportInput {
@@ -42,15 +37,6 @@ export interface SyncPhotoReportInput {
   sourceDeepLink?: string | null;
   projectId?: string | null;
   page: PageDocument | PreparedPage;
-}
-
-export interface SyncPhotoReportResult {
-  status: PhotoReportStatus;
-  /** Whether the same revision with the same content was committed before. */
-  idempotent: boolean;
-  photoReportId: string;
-  pageId: string;
-  sourceRevision: number;
 }
 
 interface StoredFacts {
@@ -80,7 +66,7 @@ export async function syncReport(
   source: ReportSource,
   request: SyncPhotoReportInput,
   updateOnly: boolean,
-): Promise<SyncPhotoReportResult> {
+) {
   const { sourceRevision, page, ...fields } = request;
   const snapshot = await (page instanceof PreparedPage
     ? createPreparedSnapshot(fields, page)
@@ -131,7 +117,8 @@ async function readFacts(
   return facts as unknown as StoredFacts;
 }
 
-function toReplayResult({ stored, pages }: StoredFacts): SyncPhotoReportResult {
+/** Returns the result of a revision that was committed before with the same content. */
+function toReplayResult({ stored, pages }: StoredFacts) {
   const { id, status, sourceRevision } = stored!;
   return { status, idempotent: true, photoReportId: id, pageId: pages![ROOT]!, sourceRevision };
 }
@@ -199,11 +186,7 @@ interface PendingSnapshot {
   now: number;
 }
 
-async function commitSnapshot(
-  transaction: Transaction,
-  pending: PendingSnapshot,
-  { stored, pages }: StoredFacts,
-): Promise<SyncPhotoReportResult> {
+async function commitSnapshot(transaction: Transaction, pending: PendingSnapshot, { stored, pages }: StoredFacts) {
   const { request, now } = pending;
   const { tree } = pending.snapshot;
   const id = stored?.id ?? newId('photoReport', now);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Photo } from '../../../entities/photo.entity.ts';
 import type { RenditionStatus } from '../../../entities/photo-rendition.entity.ts';
 import type { RenditionSize } from '../../../schema/enums.ts';
 import type { Backlog } from '../../database/backlog.ts';
@@ -8,26 +9,13 @@ import { PLACEHOLDER, RENDITION_TYPE, toRenditionDimensions } from '../../images
 import type { Storage } from '../../storage/storage.ts';
 
 /** The columns of a photo that its renditions depend on. */
-export interface RenderedPhoto {
-  id: string;
-  builderId: string;
-  key: string;
-}
+export type RenderedPhoto = Pick<Photo, 'id' | 'builderId' | 'key'>;
 
 /** State of the renditions of a photo. Dimensions are those of the upright photo, or of the placeholder of one that cannot be rendered. */
 export interface RenditionState {
   status: RenditionStatus;
   width: number;
   height: number;
-}
-
-/** A rendition of a photo that was rendered. */
-export interface Rendition {
-  url: string;
-  width: number;
-  height: number;
-  contentType: string;
-  isPlaceholder: boolean;
 }
 
 const SELECT: Statement = {
@@ -51,16 +39,13 @@ export const toRenditionKey = ({ id, builderId, key }: RenderedPhoto, size: Rend
 const hashOfKey = (key: string): string => createHash('sha256').update(key).digest('hex').slice(0, 16);
 
 /** Returns a signed rendition. Its URL answers a placeholder where the photo cannot be rendered. */
-export function toRendition(
-  storage: Storage,
-  photo: RenderedPhoto,
-  state: RenditionState,
-  size: RenditionSize,
-): Rendition {
+export function toRendition(storage: Storage, photo: RenderedPhoto, state: RenditionState, size: RenditionSize) {
   const url = storage.createDownloadUrl(toRenditionKey(photo, size), RENDITION_TYPE);
   const isPlaceholder = state.status === 'FAILED';
   return { url, contentType: RENDITION_TYPE, isPlaceholder, ...toRenditionDimensions(state, size) };
 }
+
+export type Rendition = ReturnType<typeof toRendition>;
 
 /** Returns the states of the photos that are rendered or cannot be, by photo id. */
 export async function findRenditions(database: Database, ids: readonly string[]): Promise<Map<string, RenditionState>> {

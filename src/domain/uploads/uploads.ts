@@ -1,31 +1,12 @@
 import { Upload } from '../../../entities/upload.entity.ts';
 import { IMAGE_TYPES, parseImageType } from '../../images/types.ts';
 import type { FieldError } from '../../shared/errors.ts';
-import type { RegionId } from '../../shared/regions.ts';
 import { createUploadKey } from '../../storage/keys.ts';
 import { MAX_ATTACHMENT_BYTES, SIGNED_URL_SECONDS } from '../../storage/storage.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { reserveQuota, retryAfterFreeingQuota } from './quota.ts';
 
-interface DeclaredFile {
-  fileName: string;
-  contentType: string;
-  /** Bytes. */
-  size: number;
-}
-
-/** Signed request with which a client uploads one file. */
-interface UploadIntent {
-  key: string;
-  type: 'attachment';
-  contentType: string;
-  fileName: string;
-  /** Maximum bytes of an attachment. */
-  maxSize: number;
-  uploadHeaders: Record<string, string>;
-  uploadUrl: string;
-  regionId: RegionId;
-}
+type DeclaredFile = Pick<Upload, 'fileName' | 'contentType' | 'size'>;
 
 /** Returns the error of a declared type that is not an image type. */
 export const findTypeErrors = (fieldName: string, contentType: string): FieldError[] =>
@@ -35,18 +16,14 @@ export const findTypeErrors = (fieldName: string, contentType: string): FieldErr
 export const toStoredType = (contentType: string): string => contentType.trim().toLowerCase();
 
 /** Announces an upload and returns its signed request (UPL-3). */
-export async function createUploadIntent(
-  context: OperationContext,
-  builderId: string,
-  file: DeclaredFile,
-): Promise<UploadIntent> {
+export async function createUploadIntent(context: OperationContext, builderId: string, file: DeclaredFile) {
   const contentType = toStoredType(file.contentType);
   const upload = { key: createUploadKey(builderId), ...file, contentType };
   const expiresAt = new Date(context.clock.now() + SIGNED_URL_SECONDS * 1000).toISOString();
   await recordUploads(context, builderId, [upload], expiresAt);
   return {
     key: upload.key,
-    type: 'attachment',
+    type: 'attachment' as const,
     contentType,
     fileName: file.fileName,
     maxSize: MAX_ATTACHMENT_BYTES,
