@@ -3,7 +3,6 @@ import { AttachmentType } from '../../schema/enums.ts';
 import { Rule } from '../../schema/input-rules.ts';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId, FileName, FileSize } from '../../schema/scalars.ts';
-import { requireIntegrator } from '../../src/auth/authorization.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { createUploadIntent, findTypeErrors } from '../../src/domain/uploads/uploads.ts';
 import { IMAGE_TYPES } from '../../src/images/types.ts';
@@ -39,7 +38,7 @@ export class AttachmentResolver {
     @Args() { contentType, fileName, size }: PresignArgs,
     @Ctx() context: RequestContext,
   ): Promise<UploadIntent> {
-    requireIntegrator(context);
+    context.caller.requireIntegrator();
     return createUploadIntent(context, builderId, { contentType, fileName, size });
   }
 }

@@ -2,7 +2,6 @@ import { Arg, Args, Ctx, Mutation, Resolver } from 'type-graphql';
 import { SignOnConflictCode } from '../../schema/enums.ts';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId, ProjectId } from '../../schema/scalars.ts';
-import { requireIntegrator } from '../../src/auth/authorization.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { recordEvent } from '../../src/domain/attendance/record-event.ts';
 import { SignOnEventArgs, toEventPayload } from './attendance.input.ts';
@@ -28,7 +27,7 @@ export class SignOnEventResolver {
     @Ctx() context: RequestContext,
   ): Promise<SignOnEventAnswer> {
     const { database, clock } = context;
-    const integratorId = requireIntegrator(context);
+    const integratorId = context.caller.requireIntegrator();
     const now = clock.now();
     const event = toEventPayload(args);
     const { outcome, ...recorded } = await recordEvent(database, { integratorId, builderId, projectId }, event, now);

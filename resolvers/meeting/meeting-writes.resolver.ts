@@ -3,7 +3,6 @@ import { Meeting } from '../../entities/meeting.entity.ts';
 import { MeetingNote } from '../../entities/meeting-note.entity.ts';
 import { Rest, Scoped } from '../../schema/rest.ts';
 import { BuilderId, MeetingId, Timestamp } from '../../schema/scalars.ts';
-import { requireIntegrator } from '../../src/auth/authorization.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import {
   createMeeting,
@@ -39,7 +38,7 @@ export class MeetingWritesResolver {
     @Ctx() context: RequestContext,
   ): Promise<Meeting> {
     // Only a meeting with a source belongs to an integrator.
-    if (input.externalSourceId != null) requireIntegrator(context);
+    if (input.externalSourceId != null) context.caller.requireIntegrator();
     const { meeting, created } = await createMeeting(toMeetingContext(context, builderId), input);
     context.outcome = created ? 'CREATED' : 'REPLAYED';
     return meeting;
@@ -108,7 +107,7 @@ export class MeetingWritesResolver {
     @Args() args: MeetingNoteArgs,
     @Ctx() context: RequestContext,
   ): Promise<MeetingNote> {
-    requireIntegrator(context);
+    context.caller.requireIntegrator();
     const { note, created } = await syncNote(toMeetingContext(context, builderId), meetingId, args);
     if (created) context.outcome = 'CREATED';
     return note;

@@ -2,7 +2,6 @@ import { Arg, Args, Ctx, Mutation, Resolver } from 'type-graphql';
 import { PhotoReportConflictCode } from '../../schema/enums.ts';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId } from '../../schema/scalars.ts';
-import { requireIntegrator } from '../../src/auth/authorization.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { archiveReport } from '../../src/domain/photo-reports/archive.ts';
 import { LIMITS, MAX_BODY_BYTES } from '../../src/domain/photo-reports/limits.ts';
@@ -65,7 +64,7 @@ export class PhotoReportSyncResolver {
 }
 
 function toReportSource(context: RequestContext, builderId: string, report: SourceReportArgs): ReportSource {
-  const integratorId = requireIntegrator(context);
+  const integratorId = context.caller.requireIntegrator();
   const { sourceApp, sourceExternalId } = report;
   return { integratorId, builderId, sourceApp, sourceExternalId };
 }

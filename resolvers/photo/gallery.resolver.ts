@@ -1,7 +1,6 @@
 import { Arg, Args, Ctx, Mutation, Resolver } from 'type-graphql';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId } from '../../schema/scalars.ts';
-import { requireIntegrator } from '../../src/auth/authorization.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { bulkDelete } from '../../src/domain/photos/bulk-delete.ts';
 import { bulkUpsert } from '../../src/domain/photos/bulk-upsert.ts';
@@ -22,7 +21,7 @@ export class GalleryResolver {
     @Args() input: BulkUpsertArgs,
     @Ctx() context: RequestContext,
   ): Promise<BulkUpsertResult> {
-    requireIntegrator(context);
+    context.caller.requireIntegrator();
     return bulkUpsert(context, builderId, input);
   }
 
@@ -36,7 +35,7 @@ export class GalleryResolver {
     @Args() input: BulkDeleteArgs,
     @Ctx() context: RequestContext,
   ): Promise<BulkDeleteResult> {
-    requireIntegrator(context);
+    context.caller.requireIntegrator();
     return bulkDelete(context, builderId, input);
   }
 }

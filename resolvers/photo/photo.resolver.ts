@@ -5,7 +5,6 @@ import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/
 import { GraphOnly, Rest } from '../../schema/rest.ts';
 import { AttachmentId, BuilderId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
-import { requireIntegrator } from '../../src/auth/authorization.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { archivePhoto, updatePhoto } from '../../src/domain/photos/change-photo.ts';
 import { createPhoto } from '../../src/domain/photos/create-photo.ts';
@@ -65,7 +64,7 @@ export class PhotoResolver {
     @Args() input: CreatePhotoArgs,
     @Ctx() context: RequestContext,
   ): Promise<Photo> {
-    requireIntegrator(context);
+    context.caller.requireIntegrator();
     return createPhoto(context, builderId, input);
   }
 

@@ -3,7 +3,6 @@ import { WebhookEndpoint } from '../../entities/webhook-endpoint.entity.ts';
 import { createListType } from '../../schema/list.ts';
 import { Rest } from '../../schema/rest.ts';
 import { WebhookEndpointId } from '../../schema/webhook.scalars.ts';
-import { requireClientCredentials } from '../../src/auth/authorization.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { listDeliveries } from '../../src/domain/webhooks/deliveries.ts';
 import {
@@ -28,7 +27,7 @@ const shared = { scope: null, clientCredentials: true, tag: 'Webhooks', extensio
 const ofEndpoint = { ...shared, params: { id: 'endpointId' } };
 
 const toEndpointKey = (context: RequestContext, endpointId: string): EndpointKey => ({
-  integratorId: requireClientCredentials(context).integratorId,
+  integratorId: context.caller.requireClientCredentials().integratorId,
   endpointId,
   scopes: context.caller.scopes,
 });
@@ -47,7 +46,7 @@ export class WebhookResolver {
   })
   @Rest('GET /webhook-endpoints', shared)
   async webhookEndpoints(@Ctx() context: RequestContext): Promise<{ data: WebhookEndpoint[] }> {
-    return { data: await listEndpoints(context.database, requireClientCredentials(context).integratorId) };
+    return { data: await listEndpoints(context.database, context.caller.requireClientCredentials().integratorId) };
   }
 
   @Query(() => WebhookEndpoint, { description: 'One webhook endpoint.' })
@@ -85,7 +84,11 @@ export class WebhookResolver {
     @Args() input: CreateWebhookEndpointArgs,
     @Ctx() context: RequestContext,
   ): Promise<WebhookEndpointWithSecret> {
-    const created = await createEndpoint(toWebhookChangeContext(context), requireClientCredentials(context), input);
+    const created = await createEndpoint(
+      toWebhookChangeContext(context),
+      context.caller.requireClientCredentials(),
+      input,
+    );
     context.outcome = created.secret === null ? 'REPLAYED' : 'CREATED';
     return withSecret(created);
   }

@@ -38,28 +38,6 @@ export function requireVisible<T extends { builderId: string }>(
 }
 
 /**
- * Returns the id of the integrator whose client calls; throws 403 `FORBIDDEN` for an internal client. For operations whose records
- * belong to an integrator: its uploads, photos, photo reports, meeting notes and gate events.
- */
-export function requireIntegrator({ caller }: Pick<AuthorizationContext, 'caller'>): string {
-  if (caller.integratorId === null) throw forbidden('This operation is for the clients of a connected integrator.');
-  return caller.integratorId;
-}
-
-/**
- * Returns the integrator and the client of a client-credentials token; throws 403 `FORBIDDEN` for a user's token and for an internal
- * client. For operations with which an integrator manages its own settings (WHK-2).
- */
-export function requireClientCredentials({ caller }: Pick<AuthorizationContext, 'caller'>): {
-  integratorId: string;
-  clientId: string;
-} {
-  const integratorId = requireIntegrator({ caller });
-  if (caller.userId !== null) throw forbidden('This operation is for tokens of the client-credentials grant.');
-  return { integratorId, clientId: caller.clientId };
-}
-
-/**
  * Checks builder access of an operation that names its builder. Throws 404 when there is no such builder, and 403 when it is not
  * connected, when the builder header names another one, or when the connection does not allow the scope. ACC-10, HDR-13. Undefined where
  * there is nothing to wait for.
@@ -69,18 +47,18 @@ export function requireBuilder(
   builderId: string,
   scope: Scope | null,
 ): Promise<void> | undefined {
-  const { caller, builderHeader } = context;
-  if (builderHeader !== null && builderHeader !== builderId) {
-    throw forbidden('X-Service-Builder-Id names another builder than the request.');
-  }
-  if (caller.internal || !caller.isConnectedTo(builderId)) {
-    return context.loaders.load(builders, builderId).then((builder) => {
-      if (!builder) throw notFound('Builder');
-      caller.requireConnectionScope(builderId, scope);
-    });
-  }
+  const isConnected = context.caller.checkBuilder(builderId, context.builderHeader, scope);
+  return isConnected ? undefined : lookUpBuilder(context, builderId, scope);
+}
+
+/** Does the rest of `requireBuilder` for a caller without a connection to the builder. */
+export async function lookUpBuilder(
+  { caller, loaders }: AuthorizationContext,
+  builderId: string,
+  scope: Scope | null,
+): Promise<void> {
+  if (!(await loaders.load(builders, builderId))) throw notFound('Builder');
   caller.requireConnectionScope(builderId, scope);
-  return undefined;
 }
 
 /** Checks scope and builder access of an operation, in the order of ERR-23. Undefined where there is nothing to wait for. */

@@ -46,6 +46,37 @@ export class Caller {
     }
   }
 
+  /**
+   * Returns whether the builder is connected; where it is not, it has to be looked up (`lookUpBuilder`). Throws 403 where the builder header names
+   * another builder, or the connection does not allow the scope.
+   */
+  checkBuilder(builderId: string, builderHeader: string | null, scope: Scope | null): boolean {
+    if (builderHeader !== null && builderHeader !== builderId)
+      throw forbidden('X-Service-Builder-Id names another builder than the request.');
+    const isConnected = this.connections.has(builderId);
+    if (isConnected) this.requireConnectionScope(builderId, scope);
+    return isConnected;
+  }
+
+  /**
+   * Returns the id of the integrator whose client calls; throws 403 `FORBIDDEN` for an internal client. For operations whose records
+   * belong to an integrator: its uploads, photos, photo reports, meeting notes and gate events.
+   */
+  requireIntegrator(): string {
+    if (this.integratorId === null) throw forbidden('This operation is for the clients of a connected integrator.');
+    return this.integratorId;
+  }
+
+  /**
+   * Returns the integrator and the client of a client-credentials token; throws 403 `FORBIDDEN` for a user's token and for an internal
+   * client. For operations with which an integrator manages its own settings (WHK-2).
+   */
+  requireClientCredentials(): { integratorId: string; clientId: string } {
+    const integratorId = this.requireIntegrator();
+    if (this.userId !== null) throw forbidden('This operation is for tokens of the client-credentials grant.');
+    return { integratorId, clientId: this.clientId };
+  }
+
   /** Returns the ids of the builders whose connections allow the scope; null for all builders of the region. */
   listBuilderIds(scope: Scope): string[] | null {
     if (this.internal) return null;

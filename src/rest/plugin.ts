@@ -10,7 +10,7 @@ import {
 } from 'graphql';
 import type { PageMeta } from '../../schema/page.ts';
 import type { Operation } from '../../schema/route-table.ts';
-import { requireBuilder } from '../auth/authorization.ts';
+import { lookUpBuilder } from '../auth/authorization.ts';
 import type { AuthenticatedRequest, RequestAuthenticator } from '../auth/request-authenticator.ts';
 import type { RequestContext } from '../auth/request-context.ts';
 import { type RequestSteps, toRoute } from '../auth/request-pipeline.ts';
@@ -150,7 +150,9 @@ class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, Executi
     if (this.#builderLocation.length > 0) {
       const { builderId } = parseInput(this.#builderLocation, toRawInput(request));
       context.builderId = builderId as string | undefined;
-      if (context.builderId !== undefined) pending = requireBuilder(context, context.builderId, scope);
+      const { caller, builderHeader } = context;
+      if (context.builderId !== undefined && !caller.checkBuilder(context.builderId, builderHeader, scope))
+        pending = lookUpBuilder(context, context.builderId, scope);
     }
     if (!budget) return pending;
     return pending ? pending.then(() => context.charge(budget)) : context.charge(budget);

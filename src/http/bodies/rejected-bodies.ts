@@ -1,9 +1,8 @@
-import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { FastifyInstance, preParsingHookHandler } from 'fastify';
 import { RoundRobinQueue } from '../../limits/round-robin-queue.ts';
 import { toNetwork } from '../../network/client-network.ts';
 import { unsupportedEncoding } from '../../shared/errors.ts';
-import { MAX_RAW_HEADERS } from '../limits/parsing-limits.ts';
 import { bodyEndedEarly } from './receive-body.ts';
 
 /** Bytes that Node reads from a connection at a time. */
@@ -57,13 +56,6 @@ function receiveRest(request: IncomingMessage, closesAfterwards: boolean): void 
   receive(CHUNK_BYTES);
 }
 
-const hasBody = (headers: IncomingHttpHeaders): boolean =>
-  headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
-
-/** Whether the request has a body, or too many headers, of which one that Node has left out may announce it. */
-export const mayHaveBody = ({ headers, rawHeaders }: IncomingMessage): boolean =>
-  hasBody(headers) || rawHeaders.length > MAX_RAW_HEADERS;
-
 /**
  * Receives and discards what remains of a request's body after its response, before Node's own listener of `finish` would receive it at any
  * rate.
@@ -102,7 +94,8 @@ export function rejectUnreadableBodies(app: FastifyInstance): void {
     route.preParsing = [requireReadable, ...[route.preParsing ?? []].flat()];
   });
   app.addHook('onError', ({ raw, headers }, reply, _error, done) => {
-    if (hasBody(headers) && !raw.complete) reply.header('connection', 'keep-alive');
+    const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+    if (hasBody && !raw.complete) reply.header('connection', 'keep-alive');
     done();
   });
 }

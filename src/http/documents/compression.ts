@@ -30,19 +30,16 @@ const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
 
 /** Returns the encoding that the client prefers among those of this service; null for none. RFC 9110, section 12.5.3. */
-export function selectEncoding(header: string | undefined): Encoding | null {
-  if (!header) return null;
-  const weights = new Map(
-    header.split(',').map((part) => {
-      const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
-      const weight = parameters.find((parameter) => parameter.startsWith('q='));
-      return [name, weight === undefined ? 1 : Number(weight.slice(2)) || 0] as const;
-    }),
-  );
-  const getWeight = (encoding: Encoding) => weights.get(encoding) ?? weights.get('*') ?? 0;
-  const [brotli, gzipped] = [getWeight('br'), getWeight('gzip')];
-  if (brotli === 0 && gzipped === 0) return null;
-  return brotli >= gzipped ? 'br' : 'gzip';
+export function selectEncoding(header = ''): Encoding | null {
+  const weights: Partial<Record<string, number>> = {};
+  for (const part of header.toLowerCase().split(',')) {
+    const [name = '', parameter = ''] = part.split(';', 2);
+    const [, weight = '1'] = /^\s*q=(.*)/.exec(parameter) ?? [];
+    weights[name.trim()] = Number(weight) || 0;
+  }
+  const { '*': others = 0, br = others, gzip: gzipped = others } = weights;
+  if (br === 0 && gzipped === 0) return null;
+  return br >= gzipped ? 'br' : 'gzip';
 }
 
 /** Compresses a text of more than 1 KB for a client that accepts it, and calls `done` with it; with nothing for other responses. HDR-16. */

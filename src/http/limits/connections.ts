@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import { stopConnection } from '../../node-internals/http-parser.ts';
+import { MAX_RAW_HEADERS } from './parsing-limits.ts';
 
 /** Maximum concurrent requests per connection. */
 const MAX_PIPELINED = 4;
@@ -19,9 +20,11 @@ type CountedSocket = Socket & { [OPEN_REQUESTS]?: number };
  * Returns a listener that passes requests on, and closes connections with too many pipelined ones: Node parses all that arrive together in
  * one iteration of the event loop, before those of other connections. It also closes connections where a request takes longer than the
  * limit, from its headers to the end of its response.
+ *
+ * @param limitBody is called with requests that announce a body, or have so many headers that Node has left out one that may announce it
  */
 export const limitConnections =
-  (listener: RequestListener, maxMs: number): RequestListener =>
+  (listener: RequestListener, maxMs: number, limitBody: RequestListener = () => undefined): RequestListener =>
   (request, response) => {
     const socket = request.socket as CountedSocket;
     const open = (socket[OPEN_REQUESTS] ?? 0) + 1;
@@ -39,6 +42,9 @@ export const limitConnections =
       socket[OPEN_REQUESTS]!--;
     });
     if (open > 1) closeWithConnection(response, socket);
+    const { headers, rawHeaders } = request;
+    const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+    if (hasBody || rawHeaders.length > MAX_RAW_HEADERS) limitBody(request, response);
     listener(request, response);
   };
 

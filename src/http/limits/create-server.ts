@@ -2,7 +2,7 @@ import { createServer as createHttpServer, type RequestListener } from 'node:htt
 import { createServer as createHttpsServer } from 'node:https';
 import { readSecretFile } from '../../config/read-secret-file.ts';
 import { type Config, ConfigError } from '../../config.ts';
-import { discardBody, mayHaveBody } from '../bodies/rejected-bodies.ts';
+import { discardBody } from '../bodies/rejected-bodies.ts';
 import { limitConnections } from './connections.ts';
 import { limitBodyParsing, limitParsing } from './parsing-limits.ts';
 
@@ -25,13 +25,10 @@ const KEEP_ALIVE_MS = 72_000;
 export const createServerFactory =
   ({ tls, requestSeconds }: Pick<Config, 'tls' | 'requestSeconds'>) =>
   (handler: RequestListener) => {
-    const listener: RequestListener = (request, response) => {
-      if (mayHaveBody(request)) {
-        limitBodyParsing(request, response);
-        discardBody(request, response, server);
-      }
-      handler(request, response);
-    };
+    const listener = limitConnections(handler, 2_000 * requestSeconds, (request, response) => {
+      limitBodyParsing(request, response);
+      discardBody(request, response, server);
+    });
     // Node would answer a request without the header itself, with 400, and as many as a connection sends.
     const requireHostHeader = false;
     const server = tls
@@ -42,9 +39,9 @@ export const createServerFactory =
             handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
             requireHostHeader,
           },
-          limitConnections(listener, 2_000 * requestSeconds),
+          listener,
         )
-      : createHttpServer({ requireHostHeader }, limitConnections(listener, 2_000 * requestSeconds));
+      : createHttpServer({ requireHostHeader }, listener);
     // An upload of 40 MiB over a slow connection takes minutes. Connections without traffic are closed earlier.
     server.requestTimeout = requestSeconds * 1000;
     // Node exchanges the two limits where the one of the headers is longer.
