@@ -32,10 +32,6 @@ const toEndpointKey = (context: RequestContext, endpointId: string): EndpointKey
   scopes: context.caller.scopes,
 });
 
-const toWebhookChangeContext = ({ database, clock, webhooks, createAuditSource }: RequestContext) => {
-  return { database, clock, webhooks, source: createAuditSource() };
-};
-
 const withSecret = ({ endpoint, secret }: EndpointWithSecret) =>
   Object.assign(Object.create(WebhookEndpointWithSecret.prototype), endpoint, { secret }) as WebhookEndpointWithSecret;
 
@@ -84,11 +80,7 @@ export class WebhookResolver {
     @Args() input: CreateWebhookEndpointArgs,
     @Ctx() context: RequestContext,
   ): Promise<WebhookEndpointWithSecret> {
-    const created = await createEndpoint(
-      toWebhookChangeContext(context),
-      context.caller.requireClientCredentials(),
-      input,
-    );
+    const created = await createEndpoint(context, context.caller.requireClientCredentials(), input);
     context.outcome = created.secret === null ? 'REPLAYED' : 'CREATED';
     return withSecret(created);
   }
@@ -102,7 +94,7 @@ export class WebhookResolver {
     @Args() changes: UpdateWebhookEndpointArgs,
     @Ctx() context: RequestContext,
   ): Promise<WebhookEndpoint> {
-    return updateEndpoint(toWebhookChangeContext(context), toEndpointKey(context, endpointId), changes);
+    return updateEndpoint(context, toEndpointKey(context, endpointId), changes);
   }
 
   @Mutation(() => WebhookEndpoint, { description: 'Deletes a webhook endpoint. Its pending deliveries are not made.' })
@@ -111,7 +103,7 @@ export class WebhookResolver {
     @Arg('endpointId', () => WebhookEndpointId) endpointId: string,
     @Ctx() context: RequestContext,
   ): Promise<WebhookEndpoint> {
-    return deleteEndpoint(toWebhookChangeContext(context), toEndpointKey(context, endpointId));
+    return deleteEndpoint(context, toEndpointKey(context, endpointId));
   }
 
   @Mutation(() => WebhookEndpointWithSecret, {
@@ -123,7 +115,7 @@ export class WebhookResolver {
     @Arg('endpointId', () => WebhookEndpointId) endpointId: string,
     @Ctx() context: RequestContext,
   ): Promise<WebhookEndpointWithSecret> {
-    return withSecret(await rotateEndpointSecret(toWebhookChangeContext(context), toEndpointKey(context, endpointId)));
+    return withSecret(await rotateEndpointSecret(context, toEndpointKey(context, endpointId)));
   }
 
   @Mutation(() => WebhookTestResult, {
@@ -158,6 +150,6 @@ export class WebhookResolver {
     @Arg('after', () => EventCursor, { description: '`meta.nextCursor` of a page of `GET /events`.' }) after: string,
     @Ctx() context: RequestContext,
   ): Promise<WebhookReplay> {
-    return startReplay(toWebhookChangeContext(context), toEndpointKey(context, endpointId), { after });
+    return startReplay(context, toEndpointKey(context, endpointId), { after });
   }
 }

@@ -26,8 +26,8 @@ interface ExecutedOperation {
 /** Context value of the resolvers. One per HTTP request. */
 export interface RequestContext extends OperationContext, AuthorizationContext {
   readonly requestId: string;
-  /** Returns who makes a change, and from where, for the audit log. */
-  readonly createAuditSource: () => AuditSource;
+  /** Who makes a change, and from where, for the audit log. */
+  readonly source: AuditSource;
   readonly caller: Caller;
   /** Counts the fields and bytes of the response while it is built. */
   readonly meter: ResponseMeter;

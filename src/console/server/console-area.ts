@@ -1,6 +1,5 @@
 import type { RequestContext } from '../../auth/request-context.ts';
 import type { StaffAction } from '../../domain/access/staff-roles.ts';
-import type { ChangeContext } from '../../domain/change-context.ts';
 import type { Message } from '../../mail/mailer.ts';
 import type { StaffUser } from '../../oauth/interaction/sessions.ts';
 import type { RegionId } from '../../shared/regions.ts';
@@ -9,7 +8,7 @@ import { type PageArgs, toPageArgs, withoutNull } from './page.ts';
 import type { PersonalReads } from './personal-reads.ts';
 
 /** Context of the console's resolvers: that of the integrators' resolvers, and the staff user. */
-export interface ConsoleContext extends RequestContext, Pick<ChangeContext, 'source'> {
+export interface ConsoleContext extends RequestContext {
   readonly staff: StaffUser;
   readonly personalReads: PersonalReads;
   /** Changes of the region, which all polls of the process share. */
