@@ -93,23 +93,23 @@ export function createMeasuredRequests(
     {
       name: 'GET /timesheets?limit=5',
       send: () => send('/timesheets?limit=5', undefined, { 'x-service-builder-id': builderId }),
-      // Goal: 110 functions.
-      maxFiles: 30,
-      maxFunctions: 127,
+      // Goal: 30 and 110.
+      maxFiles: 31,
+      maxFunctions: 133,
     },
     {
       name: 'POST sign-on-events',
       send: () => send(`/builders/${builderId}/projects/${projectId}/sign-on-events`, signOn(++events)),
       // Goal: 32 and 140.
-      maxFiles: 39,
-      maxFunctions: 183,
+      maxFiles: 41,
+      maxFunctions: 186,
     },
     {
       name: 'GraphQL dashboard',
       send: () => send('/graphql', { query: DASHBOARD, variables: { builderId } }),
       // Goal: 34 files.
-      maxFiles: 48,
-      maxFunctions: 201,
+      maxFiles: 45,
+      maxFunctions: 198,
     },
   ];
 }
