@@ -16,7 +16,7 @@ import { splitConnections } from './limits/connection-split.ts';
 import { createFairShares } from './limits/fair-shares.ts';
 import { MailQueue } from './mail/mail-queue.ts';
 import { createMailer, describeMailError, type Mailer } from './mail/mailer.ts';
-import { createPasswordLinkMessage } from './mail/password-link-message.ts';
+import { createPasswordLinkMessage } from './mail/messages.ts';
 import type { Network } from './network/guarded-network.ts';
 import { PasswordResets } from './oauth/account/password-resets.ts';
 import { createOAuthRateLimits, PASSWORD_RESET_LIMIT } from './oauth/rate-limits.ts';

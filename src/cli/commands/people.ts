@@ -2,7 +2,7 @@ import { listMemberships, listUsers, showMembership, showUser } from '../../doma
 import { addMembership, removeMembership, updateMembership } from '../../domain/access/memberships.ts';
 import { grantSiteAccess, revokeSiteAccess } from '../../domain/access/site-access.ts';
 import { disableUser, enableUser, updateUser } from '../../domain/access/users.ts';
-import { createAddressChangeMessages } from '../../mail/account-change-message.ts';
+import { createAddressChangeMessages } from '../../mail/messages.ts';
 import { toTerminalLine } from '../../shared/terminal-text.ts';
 import { formatObject } from '../io/cli-io.ts';
 import { sendMessages } from '../services/password-links.ts';

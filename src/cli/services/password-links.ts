@@ -2,7 +2,7 @@ import { loadConfig } from '../../config.ts';
 import { deletePasswordLink, LINK_HOURS, type NewPasswordLink } from '../../domain/access/password-links.ts';
 import type { ChangeContext } from '../../domain/change-context.ts';
 import { createMailer, type Message } from '../../mail/mailer.ts';
-import { createPasswordLinkMessage } from '../../mail/password-link-message.ts';
+import { createPasswordLinkMessage } from '../../mail/messages.ts';
 import { printText } from '../../shared/terminal-text.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliIo } from '../io/cli-io.ts';

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { findLinkedUser, usePasswordLink } from '../../domain/access/password-links.ts';
 import { findPasswordProblem } from '../../domain/access/password-rules.ts';
 import { hashPassword } from '../../domain/access/passwords.ts';
-import { createAccountChangeMessage } from '../../mail/account-change-message.ts';
+import { createAccountChangeMessage } from '../../mail/messages.ts';
 import { REGIONS } from '../../shared/regions.ts';
 import { PageError } from '../interaction/page-error.ts';
 import type { AccountRequest } from './account-request.ts';

@@ -8,7 +8,7 @@ import {
 } from '../../domain/access/password-links.ts';
 import type { MailQueue } from '../../mail/mail-queue.ts';
 import type { Mailer, Message } from '../../mail/mailer.ts';
-import { createPasswordLinkMessage } from '../../mail/password-link-message.ts';
+import { createPasswordLinkMessage } from '../../mail/messages.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { REGIONS } from '../../shared/regions.ts';
 

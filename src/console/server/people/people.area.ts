@@ -15,7 +15,7 @@ import { AUDIT_ACTIONS, type AuditAction } from '../../../domain/audit/audited-o
 import { type AuditFilter, listAuditEntries } from '../../../domain/audit/list-audit-entries.ts';
 import { inTransaction } from '../../../domain/change-context.ts';
 import { builders } from '../../../domain/readers/builder.reader.ts';
-import { createAddressChangeMessages } from '../../../mail/account-change-message.ts';
+import { createAddressChangeMessages } from '../../../mail/messages.ts';
 import { invalidField } from '../../../shared/errors.ts';
 import { type ConsoleArea, type ConsoleContext, changeOperation, listOperation } from '../console-area.ts';
 import { loadBatched } from '../load-batched.ts';

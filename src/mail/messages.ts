@@ -25,3 +25,24 @@ export const createAddressChangeMessages = (user: { name: string; email: string;
   user.previousEmail === user.email
     ? []
     : [user.previousEmail, user.email].map((email) => createAccountChangeMessage({ name: user.name, email }, 'email'));
+
+/** Returns the message with a link for choosing a password, that an operator or the user requested. @param user.link complete address */
+export const createPasswordLinkMessage = ({
+  name,
+  email,
+  link,
+  hours,
+}: Record<'name' | 'email' | 'link', string> & { hours: number }): Message => ({
+  to: email,
+  subject: 'Choose your password for Builder Integration',
+  text: `Hello ${name},
+
+choose a password for your account ${email} here:
+
+${link}
+
+The link works once, within ${hours} hours. Choosing a password signs you out everywhere.
+
+If you did not expect this message, ignore it: nothing changes without the link. Do not forward it.
+`,
+});
