@@ -87,18 +87,22 @@ export class StatementRunner {
   async #run(statement: Statement, values: unknown[]): Promise<TextRow[]> {
     for (const listener of this.#listeners) listener(statement);
     const began = performance.now();
-    for (let attempt = 0; ; attempt++) {
-      try {
-        const rows = await this.#selectConnection().query(statement, values);
-        this.#count(statement, 'ok', began);
-        return rows;
-      } catch (error) {
-        const isLate = performance.now() - began > RETRY_WINDOW_MS;
-        const isRetryable = isLostConnection(error) || getErrorCode(error) === INVALID_SQL_STATEMENT_NAME;
-        if (isRetryable && attempt < this.#regularCount && !isLate) continue;
-        this.#count(statement, 'error', began);
-        throw error;
+    let outcome: 'ok' | 'error' = 'ok';
+    try {
+      for (let attempt = 0; ; attempt++) {
+        try {
+          return await this.#selectConnection().query(statement, values);
+        } catch (error) {
+          const isLate = performance.now() - began > RETRY_WINDOW_MS;
+          const isRetryable = isLostConnection(error) || getErrorCode(error) === INVALID_SQL_STATEMENT_NAME;
+          if (!isRetryable || attempt === this.#regularCount || isLate) throw error;
+        }
       }
+    } catch (error) {
+      outcome = 'error';
+      throw error;
+    } finally {
+      this.#counts?.add(statement.name || UNPREPARED, outcome, (performance.now() - began) / 1000);
     }
   }
 
@@ -111,7 +115,11 @@ export class StatementRunner {
   executeBatched(statement: Statement, rows: readonly ParameterRow[]): Promise<TextRow[][]> {
     const open = this.#batches.get(statement);
     const hasRoom = open && open.length < MAX_QUERIES && countRows(open) + rows.length <= MAX_ROWS;
-    const batch = hasRoom ? open : this.#createBatch(statement);
+    const batch = hasRoom ? open : [];
+    if (!hasRoom) {
+      this.#batches.set(statement, batch);
+      runAtEndOfTick(() => void this.#send(statement, batch));
+    }
     return new Promise((resolve, reject) => batch.push({ rows, resolve, reject, trace: tracing?.current() }));
   }
 
@@ -121,22 +129,14 @@ export class StatementRunner {
     rows: readonly ParameterRow[],
     traces?: readonly TraceContext[],
   ): Promise<TextRow[][]> {
-    const results: TextRow[][] = rows.map(() => []);
+    const results: TextRow[][] = [];
+    for (let index = 0; index < rows.length; index++) results.push([]);
     for (const row of await this.run(statement, toArrays(rows), traces)) results[Number(row[0]) - 1]!.push(row);
     return results;
   }
 
-  #createBatch(statement: Statement): PendingQuery[] {
-    const batch: PendingQuery[] = [];
-    this.#batches.set(statement, batch);
-    runAtEndOfTick(() => {
-      if (this.#batches.get(statement) === batch) this.#batches.delete(statement);
-      void this.#send(statement, batch);
-    });
-    return batch;
-  }
-
   async #send(statement: Statement, batch: readonly PendingQuery[]): Promise<void> {
+    if (this.#batches.get(statement) === batch) this.#batches.delete(statement);
     try {
       const traces = tracing ? batch.flatMap(({ trace }) => trace ?? []) : undefined;
       const rows = batch.length === 1 ? batch[0]!.rows : batch.flatMap((query) => query.rows);
@@ -178,10 +178,6 @@ export class StatementRunner {
     };
   }
 
-  #count({ name }: Statement, outcome: 'ok' | 'error', began: number): void {
-    this.#counts?.add(name || UNPREPARED, outcome, (performance.now() - began) / 1000);
-  }
-
   async close(): Promise<void> {
     await Promise.all(this.#connections.map((connection) => connection.close()));
   }
@@ -203,11 +199,19 @@ export class StatementRunner {
 const countRows = (batch: readonly PendingQuery[]): number => batch.reduce((count, { rows }) => count + rows.length, 0);
 
 /** Returns for each parameter the array of its values, of which pg makes PostgreSQL's text. */
-const toArrays = (rows: readonly ParameterRow[]): unknown[][] =>
-  rows[0]!.map((_, index) => rows.map((row) => toElement(row[index])));
-
-/** A nested list becomes a text element in array notation. */
-function toElement(value: unknown): unknown {
-  if (!Array.isArray(value)) return value;
-  return `{${value.map((item) => `"${String(item).replace(/["\\]/g, '\\$&')}"`).join()}}`;
+function toArrays(rows: readonly ParameterRow[]): unknown[][] {
+  const arrays: unknown[][] = [];
+  for (let index = 0; index < rows[0]!.length; index++) {
+    const array: unknown[] = [];
+    for (const row of rows) {
+      const value = row[index];
+      array.push(Array.isArray(value) ? toListText(value) : value);
+    }
+    arrays.push(array);
+  }
+  return arrays;
 }
+
+/** Returns a nested list in array notation, as one element of text. */
+const toListText = (list: readonly unknown[]): string =>
+  `{${list.map((item) => `"${String(item).replace(/["\\]/g, '\\$&')}"`).join()}}`;

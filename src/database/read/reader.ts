@@ -245,7 +245,8 @@ export class Reader<T extends object, Filter extends string = never> {
     if (keys?.values.length === 0) return [];
     const { runner, slowRunner, limits } = database;
     const { statement, parameterNames, mapper } = prepared;
-    const values = parameterNames.map((name) => where[name] ?? null);
+    const values: unknown[] = [];
+    for (const name of parameterNames) values.push(where[name] ?? null);
     const keyIndex = keys ? parameterNames.indexOf(keys.name) : -1;
     const parameters = keys ? keys.values.map((key) => values.with(keyIndex, key)) : [values];
     const readAlone = () => slowRunner.execute(statement, parameters);

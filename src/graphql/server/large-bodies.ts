@@ -1,6 +1,6 @@
 import { Transform } from 'node:stream';
-import type { FastifyRequest, RequestPayload } from 'fastify';
-import type { OperationDefinitionNode, SelectionNode } from 'graphql';
+import type { RequestPayload } from 'fastify';
+import { Kind, type OperationDefinitionNode } from 'graphql';
 import type { Operation } from '../../../schema/route-table.ts';
 import type { RequestContext } from '../../auth/request-context.ts';
 import { payloadTooLarge } from '../../shared/errors.ts';
@@ -14,31 +14,29 @@ export class LargeBodies {
   /** Maximum bytes of any body. */
   readonly limit: number;
   readonly #operations: ReadonlyMap<string, Operation>;
-  readonly #defaultLimit: number;
+  /** Maximum bytes of the body of an operation without large ones. */
+  readonly defaultLimit: number;
 
   /** @param defaultLimit maximum bytes of the body of any other operation. */
   constructor(operations: readonly Operation[], defaultLimit: number) {
     const large = operations.filter(({ kind, bodyLimit = 0 }) => kind === 'Mutation' && bodyLimit > defaultLimit);
     this.#operations = new Map(large.map((operation) => [operation.field, operation]));
-    this.#defaultLimit = defaultLimit;
+    this.defaultLimit = defaultLimit;
     this.limit = Math.max(defaultLimit, ...large.map(({ bodyLimit }) => bodyLimit!));
   }
 
-  /** Checks a request before its body is read. Throws 413, or 429 when the budget is used up. */
-  admit({ headers }: FastifyRequest, context: RequestContext): Promise<void> | undefined {
-    const contentLength = Number(headers['content-length'] ?? 0);
-    if (contentLength <= this.#defaultLimit) return undefined;
+  /** Checks a large body before it is read. Throws 413, or 429 when the budget is used up. */
+  admit(context: RequestContext): Promise<void> | undefined {
     const { scopes } = context.caller;
     const operation = [...this.#operations.values()].find(({ scope }) => scope === null || scopes.has(scope));
-    if (!operation) throw payloadTooLarge(this.#defaultLimit);
-    context.largeBody = payloadTooLarge(this.#defaultLimit);
+    if (!operation) throw payloadTooLarge(this.defaultLimit);
+    context.largeBody = payloadTooLarge(this.defaultLimit);
     return operation.budget && context.charge(operation.budget);
   }
 
-  /** Returns the body's stream; a body without Content-Length is limited to the default. */
-  limitStream(request: FastifyRequest, payload: RequestPayload): RequestPayload {
-    if (request.headers['transfer-encoding'] === undefined) return payload;
-    const limit = this.#defaultLimit;
+  /** Returns the stream of a body without Content-Length, limited to the default. */
+  limitStream(payload: RequestPayload): RequestPayload {
+    const limit = this.defaultLimit;
     let bytes = 0;
     const limited = new Transform({
       transform(chunk: Buffer, _encoding, done) {
@@ -50,10 +48,10 @@ export class LargeBodies {
     return payload.pipe(limited);
   }
 
-  /** Throws the error of a large body unless the operation calls nothing but operations with large bodies. */
-  requireAllowed({ largeBody }: RequestContext, { selectionSet }: OperationDefinitionNode): void {
-    const isAllowed = (selection: SelectionNode) =>
-      selection.kind === 'Field' && this.#operations.has(selection.name.value);
-    if (largeBody && !selectionSet.selections.every(isAllowed)) throw largeBody;
+  /** Whether the operation calls nothing but operations with large bodies. */
+  areAllowed({ selectionSet }: OperationDefinitionNode): boolean {
+    return selectionSet.selections.every(
+      (selection) => selection.kind === Kind.FIELD && this.#operations.has(selection.name.value),
+    );
   }
 }

@@ -103,7 +103,7 @@ export function operationSteps(
           if (!operation) return;
           requireAcceptedType(request.http?.headers.get('accept'));
           try {
-            bodies.requireAllowed(context, operation);
+            if (context.largeBody && !bodies.areAllowed(operation)) throw context.largeBody;
             const variables = request.variables ?? {};
             prepared = prepare(document, operation);
             const sent = prepared.withDefaults(variables);

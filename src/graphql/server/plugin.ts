@@ -130,7 +130,8 @@ export async function registerGraphqlRoute<Authenticated extends AuthenticatedRe
   const { onRequest, handler } = toRoute({
     ...route.steps,
     // `operationSteps` authorizes the operation, once Apollo has read it from the document, and parses its input.
-    authorize: (request, context) => bodies.admit(request, context),
+    authorize: ({ headers }, context) =>
+      Number(headers['content-length'] ?? 0) > bodies.defaultLimit ? bodies.admit(context) : undefined,
     parseInput: () => undefined,
     execute(_input, request, reply) {
       const run = () => execute(request, reply);
@@ -149,7 +150,8 @@ export async function registerGraphqlRoute<Authenticated extends AuthenticatedRe
       config: { ...route.config, inputPrefix: 'variables.' },
       bodyLimit: bodies.limit,
       onRequest,
-      preParsing: async (request, _reply, payload) => bodies.limitStream(request, payload),
+      preParsing: async ({ headers }, _reply, payload) =>
+        headers['transfer-encoding'] === undefined ? payload : bodies.limitStream(payload),
       preHandler: [rejectBrackets, checkVariables, (request) => documentStore.admit(request)],
       errorHandler(thrown: FastifyError, request, reply) {
         const error = publicError(thrown, request);
