@@ -34,6 +34,7 @@ import {
   toClusterName,
   toConnectionUrl,
   toDataPath,
+  toLogPath,
   toPasswordPath,
 } from './postmaster.ts';
 
@@ -127,8 +128,8 @@ async function startOwnedCluster(folder: string, role: OwnerRole, options: Clust
     const server = await startServerOf(context, role, options);
     if (!server) return null;
     let stopped: Promise<void> | undefined;
-    server.ended.then((reason) => {
-      if (!stopped) options.onEnded?.(new ClusterError(`PostgreSQL has ended: ${reason}.`));
+    server.ended.then(() => {
+      if (!stopped) options.onEnded?.(new ClusterError(`PostgreSQL has ended: ${toLogPath(folder)} may say why.`));
     });
     return createClusterHandle(server.port, context.password, () => {
       stopped ??= stopServer(context, server.port);

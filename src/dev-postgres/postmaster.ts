@@ -129,8 +129,8 @@ export async function isAccepting(port: number, password: string): Promise<boole
 /** A server that accepts connections. */
 export interface RunningServer {
   port: number;
-  /** Resolves to the reason when the server ends. */
-  ended: Promise<string>;
+  /** Resolves when the server ends. */
+  ended: Promise<void>;
 }
 
 /**
@@ -174,14 +174,11 @@ export async function startServer(
   ) {
     // The port may be that of another server.
     if (!(await isAccepting(port, password)) || (await findRunningServer(folder))?.port !== port) continue;
-    const { size } = await stat(toLogPath(folder));
-    return { port, ended: ended.then(() => findShutdownReason(folder, size)) };
+    return { port, ended };
   }
   const text = (await readFile(toLogPath(folder))).subarray(logEnd).toString();
-  const reason =
-    parseFailure(withoutSessionFailures(text.split('\n')).join('\n')) ??
-    parseShutdownRequest(text) ??
-    findLastLine(text);
+  const ownLines = text.split('\n').filter((line) => !SESSION_FAILURE.test(line));
+  const reason = /(?:FATAL|PANIC): +(.*)/.exec(ownLines.toReversed().join('\n'))?.[1] ?? findLastLine(text);
   // Child processes of a killed server write to this log too, so the reason may be before the last line.
   return { reason: reason ?? failure ?? 'it does not accept connections', isTransient: TRANSIENT_FAILURE.test(text) };
 }
@@ -189,23 +186,6 @@ export async function startServer(
 /** Failures of sessions while the server starts or ends. */
 const SESSION_FAILURE =
   /terminating connection|the database system is (?:not yet accepting connections|starting up|shutting down|in recovery)/;
-
-const withoutSessionFailures = (lines: string[]) => lines.filter((line) => !SESSION_FAILURE.test(line));
-
-/** Returns the reason why the server ended, from its log after the offset `since`. */
-async function findShutdownReason(folder: string, since: number): Promise<string> {
-  const log = await readFile(toLogPath(folder)).catch(() => Buffer.alloc(0));
-  const lines = log.subarray(since).toString().trim().split('\n');
-  // Sessions log failures of their own, above all when the server ends; the server's own failure is in the last lines.
-  const last = withoutSessionFailures(lines).slice(-2);
-  const reason = parseFailure(last.join('\n')) ?? parseShutdownRequest(lines.join('\n'));
-  return reason ?? 'it left no reason in its log, as when it is killed';
-}
-
-const parseShutdownRequest = (log: string): string | undefined =>
-  [...log.matchAll(/LOG: +(received \S+ shutdown request.*)/g)].at(-1)?.[1];
-
-const parseFailure = (log: string): string | undefined => [...log.matchAll(/(?:FATAL|PANIC): +(.*)/g)].at(-1)?.[1];
 
 /**
  * Stops the server of the folder with a fast shutdown, which ends sessions and keeps everything committed.

@@ -209,15 +209,12 @@ describe('the server of a killed service', () => {
 });
 
 describe('a server that ends while its service runs', () => {
-  it.each([
-    ['SIGKILL', 'it left no reason in its log, as when it is killed'],
-    ['SIGINT', 'received fast shutdown request'],
-  ] as const)('is reported once, after %s, with the reason', async (signal, reason) => {
+  it.each(['SIGKILL', 'SIGINT'] as const)('is reported once, after %s, with the place of its log', async (signal) => {
     const errors: ClusterError[] = [];
     const cluster = track(await openCluster({ dataDir, settings, onEnded: (error) => errors.push(error) }));
     process.kill((await findRunningServer(dataDir))!.pid, signal);
     await vi.waitFor(() => expect(errors).toHaveLength(1), { timeout: 15_000 });
-    expect(errors[0]!.message).toBe(`PostgreSQL has ended: ${reason}.`);
+    expect(errors[0]!.message).toBe(`PostgreSQL has ended: ${dataDir}/postgres.log may say why.`);
     await cluster.stop();
     expect(errors).toHaveLength(1);
   });
