@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { quoteValue } from './config/quote-value.ts';
 import {
+  describeSettings,
   type Environment,
   isSet,
   parseSettings,
@@ -10,27 +11,14 @@ import {
 } from './config/settings.ts';
 import { OperatorError } from './shared/operator-error.ts';
 
-/** An S3-compatible store. */
-export interface S3Settings {
-  bucket: string;
-  /** Null for Amazon S3. */
-  endpoint: string | null;
-  /** The store's own region name, unrelated to `au1` and `us1`. */
-  awsRegion: string;
-  /** Null uses the SDK's default providers, such as an instance role. */
-  credentials: { accessKeyId: string; secretAccessKey: string } | null;
-}
-
-/** Where traces are sent. */
-export interface TracingSettings {
-  /** Base address of the OTLP receiver. */
-  endpoint: string;
-  /** Part of the traces that is recorded, from 0 to 1. */
-  sampledRatio: number;
-}
-
 /** The settings as the service uses them. `src/config/settings.ts` describes each. */
 export type Config = ReturnType<typeof toConfig>;
+
+/** An S3-compatible store. */
+export type S3Settings = ReturnType<typeof toS3Settings>;
+
+/** Where traces are sent, and which part of them. */
+export type TracingSettings = NonNullable<Config['tracing']>;
 
 /** Invalid settings. The message has one line for each, for the operator. */
 export class ConfigError extends OperatorError {
@@ -40,6 +28,9 @@ export class ConfigError extends OperatorError {
     super(problems.map(({ name, message }) => `${name} ${message}.`).join('\n'));
   }
 }
+
+/** Returns the settings of this process that are given, for the log. */
+export const describeEnvironment = () => describeSettings(process.env);
 
 /** Reads and validates all settings. Throws `ConfigError` with every invalid one. */
 export function loadConfig(env: Environment = process.env): Config {
@@ -138,12 +129,15 @@ function toConfig(values: SettingValues, isNpmStart: boolean) {
   };
 }
 
-function toS3Settings(values: SettingValues): S3Settings {
+function toS3Settings(values: SettingValues) {
   const { S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey } = values;
   return {
     bucket: values.S3_BUCKET!,
+    // Null for Amazon S3.
     endpoint: values.S3_ENDPOINT ?? null,
+    // The store's own name, unrelated to `au1` and `us1`.
     awsRegion: values.S3_REGION,
+    // Null for the SDK's default providers, such as an instance role.
     credentials: accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : null,
   };
 }

@@ -4,8 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { loadTokenKeys } from './auth/token-keys.ts';
-import { describeConfig } from './config/describe-config.ts';
-import { type Config, loadConfig } from './config.ts';
+import { type Config, describeEnvironment, loadConfig } from './config.ts';
 import type { Databases } from './database/database.ts';
 import { runPendingMigrations } from './database/run-migrations.ts';
 import { createCompactionJob } from './database/write/list-counters.ts';
@@ -56,7 +55,7 @@ export async function main(): Promise<void> {
     } else {
       const { stream, ...options } = loggerOptions(config);
       const log = stream ? pino(options, stream) : pino(options);
-      log.info({ version: VERSION, node: process.versions.node, settings: describeConfig(config) }, 'starting');
+      log.info({ version: VERSION, node: process.versions.node, settings: describeEnvironment() }, 'starting');
       for (const consequence of await findMissingInternals()) log.warn({ node: process.version }, consequence);
       const { stop, demo, migrations } = await start(config, stopwatch, log);
       // The process can be stopped as soon as it says that it is ready.

@@ -20,6 +20,7 @@ import {
   parseUrl,
   parseWorkers,
 } from './parsers.ts';
+import { quoteValue } from './quote-value.ts';
 import { readSecretFile } from './read-secret-file.ts';
 
 interface Setting<T> {
@@ -267,6 +268,17 @@ function readSecret(path: string): string {
   if (value === '') throw new InvalidValue('must be the path of a file with the value, and this file is empty');
   return value;
 }
+
+/** Returns the settings that are given, for the log: secrets only as `set`, except for addresses, which are shown without user and password. */
+export const describeSettings = (env: Environment): Record<string, string> =>
+  Object.fromEntries(
+    (Object.keys(SETTINGS) as SettingName[])
+      .filter((name) => isSet(env, name))
+      .map((name) => {
+        const isHidden = isSecret(name) && !(env[name] && name.includes('_URL'));
+        return [name, isHidden ? 'set' : quoteValue(env[name]!).slice(1, -1)];
+      }),
+  );
 
 /** Lists name, default and description of every setting; `file` is the setting that may name a file with the value, or null. */
 export const listSettings = () =>

@@ -54,7 +54,7 @@ describe.each([
     const [starting, ready, request, draining, stopped] = lines;
     expect(starting).toMatchObject({
       version: VERSION,
-      settings: { port: Number(settings.PORT), tokenKeys: 'in DATA_DIR' },
+      settings: { PORT: settings.PORT, LOG_LEVEL: 'info' },
     });
     expect(ready).toMatchObject({ migrations: { au1: [] }, milliseconds: expect.any(Number) });
     expect(request).toMatchObject({ route: '/health/live', status: 200, milliseconds: expect.any(Number) });
