@@ -12,7 +12,6 @@ import { CommandGroup } from './commands/define-command.ts';
 import { addOperationCommands } from './commands/operation.ts';
 import { addPeopleCommands } from './commands/people.ts';
 import { addPersonCommands } from './commands/privacy.ts';
-import { addRenditionCommands } from './commands/renditions.ts';
 import { addStorageCommands } from './commands/storage.ts';
 import { addWebhookCommands } from './commands/webhook.ts';
 import type { CliIo } from './io/cli-io.ts';
@@ -78,7 +77,6 @@ function buildProgram(io: CliIo): Command {
   program.commandsGroup('Data:');
   addDataCommands(commands);
   addStorageCommands(commands);
-  addRenditionCommands(commands);
   program.commandsGroup('Operation:');
   addOperationCommands(commands);
   addBackupCommands(commands);

@@ -46,7 +46,7 @@ describe('integrator create', () => {
   it('prints the new integrator as text without --json', async () => {
     const { code, out, err } = await cli.run(create('--name', 'Site Sync', '--deep-link-scheme', 'sitesync'));
     expect({ code, err }).toEqual({ code: 0, err: '' });
-    expect(out).toMatch(/^Integrator registered\.\n {2}integratorId {2}intg_\w+\n {2}name +Site Sync\n/);
+    expect(out).toMatch(/^Integrator registered\.\n {2}integratorId {5}intg_\w+\n {2}name +Site Sync\n/);
   });
 
   it.each([

@@ -1,14 +1,12 @@
-import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Membership } from '../../entities/membership.entity.ts';
 import { SiteAccess } from '../../entities/site-access.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { Worker } from '../../entities/worker.entity.ts';
-import { runCli } from '../../src/cli/run.ts';
 import { verifyPassword } from '../../src/domain/access/passwords.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
-import { CLI_START, type CliHarness, seedBuilders, startCli, TextCollector, toTimestamp } from './cli-harness.ts';
+import { CLI_START, type CliHarness, seedBuilders, startCli, toTimestamp } from './cli-harness.ts';
 
 const PASSWORD = 'correct horse battery';
 
@@ -63,34 +61,6 @@ describe('user create', () => {
     expect(out).toMatch(/not shown again\.\n[\s\S]* {2}password +[\w-]{20}\n/);
   });
 
-  const typed = async (email: string, ...lines: string[]) => {
-    const [stdout, stderr] = [new TextCollector(), new TextCollector()];
-    const stdin = Object.assign(new PassThrough(), { isTTY: true });
-    const { env, clock } = cli;
-    const done = runCli([...createUserArguments(email), '--json'], { env, clock, stdin, stdout, stderr });
-    for (const [index, line] of lines.entries()) {
-      await expect.poll(() => stderr.text.match(/: /g)?.length).toBe(index + 1);
-      stdin.write(line);
-    }
-    return { code: await done, out: stdout.text, err: stderr.text };
-  };
-
-  it('prompts twice on a terminal, without echo', async () => {
-    const { code, out, err } = await typed('typed@example.com', `${PASSWORD}\r`, `${PASSWORD}\r`);
-    expect({ code, err }).toEqual({ code: 0, err: 'Password: \nAgain: \n' });
-    const { passwordHash } = await em().findOneOrFail(User, JSON.parse(out).userId);
-    expect(await verifyPassword(PASSWORD, passwordHash)).toBe(true);
-  });
-
-  it('rejects two different entries, and no entry', async () => {
-    const different = await typed('typo@example.com', `${PASSWORD}\r`, 'correct horse\r');
-    expect(different).toMatchObject({ code: 1, out: '' });
-    expect(different.err).toContain('{"error":"password: does not match the first entry."}');
-    const left = await typed('left@example.com', '\u0003');
-    expect(left).toMatchObject({ code: 1, out: '' });
-    expect(left.err).toContain('{"error":"password: was not entered."}');
-  });
-
   it('registers only one of several concurrent users with the same e-mail address in different case', async () => {
     const emails = ['two@example.com', 'TWO@example.com', 'Two@Example.com'];
     const attempts = await Promise.all(
@@ -107,9 +77,9 @@ describe('user create', () => {
     ['no name', ['user', 'create', '--email', 'a@b.com'], /--name/],
     ['an empty name', ['user', 'create', '--email', 'a@b.com', '--name', '', '--password-stdin'], /^--name: must not/],
     [
-      'no password without a terminal',
+      'no way to set the password',
       createUserArguments('a@b.com'),
-      /^password: .* --password-stdin or --generate-p/,
+      /^password: is required: use --password-stdin, --generate-p/,
     ],
   ])('rejects %s', async (_case, args, message) => {
     expect(await cli.errorOf(args, PASSWORD)).toMatch(message);

@@ -10,7 +10,7 @@ import {
   showConnection,
   showIntegrator,
 } from '../../domain/access/list-access.ts';
-import { formatFields, formatObject } from '../io/cli-io.ts';
+import { formatObject } from '../io/cli-io.ts';
 import { type CommandGroup, isNow, option, repeatable, required, toFields, yesOrNo } from './define-command.ts';
 
 export const SHOWN_ONCE = 'This secret is not shown again.';
@@ -63,9 +63,7 @@ function addIntegratorCommands(group: CommandGroup): void {
   const created = [required('--name <name>', 'name of the vendor'), scheme()];
   group.addRegional('create', 'register a vendor', created, async (context, { name, deepLinkScheme }) => {
     const data = await createIntegrator(context, { name, deepLinkSchemes: deepLinkScheme ?? [] });
-    const { integratorId, deepLinkSchemes } = data;
-    const fields = { integratorId, name: data.name, 'deep links': deepLinkSchemes };
-    return { data, text: formatFields('Integrator registered.', fields) };
+    return { data, text: formatObject('Integrator registered.', data) };
   });
 }
 
@@ -147,20 +145,8 @@ function addClientCommands(group: CommandGroup): void {
       origins: options.origin ?? [],
       pilotAgreement: options.pilotAgreement,
     });
-    const { clientId, clientSecret, internal, integratorId, grants, scopes, redirectUris, origins } = data;
-    const text = formatFields(`Client registered.${clientSecret ? ` ${SHOWN_ONCE}` : ''}`, {
-      clientId,
-      clientSecret,
-      name: data.name,
-      type: internal ? 'internal' : data.type,
-      integratorId,
-      grants,
-      scopes,
-      'redirect URIs': redirectUris,
-      origins,
-      'pilot agreement': data.pilotAgreement,
-    });
-    return { data, text };
+    const heading = `Client registered.${data.clientSecret ? ` ${SHOWN_ONCE}` : ''}`;
+    return { data, text: formatObject(heading, data) };
   });
 
   registering.addHelpText('after', `\n${SCOPE_LIST}`);
@@ -168,9 +154,7 @@ function addClientCommands(group: CommandGroup): void {
   const add = 'add a secret and print it once';
   const rotate = group.addRegional('rotate-secret <client>', add, [], async (context, _options, client) => {
     const data = await rotateSecret(context, client!);
-    const { clientId, clientSecret, validSecrets } = data;
-    const fields = { clientId, clientSecret, 'valid secrets': String(validSecrets) };
-    return { data, text: formatFields(`Secret added. ${SHOWN_ONCE}`, fields) };
+    return { data, text: formatObject(`Secret added. ${SHOWN_ONCE}`, data) };
   });
   rotate.addHelpText('after', '\nThe newest two secrets are valid. To invalidate a leaked secret, rotate twice.');
 

@@ -2,12 +2,13 @@ import { resolve } from 'node:path';
 import { updateBuilder } from '../../domain/access/builders.ts';
 import { approveImageHost, revokeImageHost } from '../../domain/access/image-hosts.ts';
 import { listImageHosts, showImageHost } from '../../domain/access/list-access.ts';
+import { retryRenditions } from '../../domain/photos/rendition-claims.ts';
 import { setBuilderLogo, setUserPicture } from '../services/images.ts';
 import { openStorage } from '../services/storage.ts';
 import { type CommandGroup, isNow, option } from './define-command.ts';
 import { addBuilderPrivacyCommands } from './privacy.ts';
 
-/** Adds the commands for approved image hosts and for builders' logos. */
+/** Adds the commands for approved image hosts, builders' logos and renditions of photos. */
 export function addStorageCommands(program: CommandGroup): void {
   const hosts = program.addGroup('image-host', 'hosts that imageUrl may refer to');
   hosts.addChange(
@@ -29,6 +30,8 @@ export function addStorageCommands(program: CommandGroup): void {
     return { data, text: `${data.host} is approved since ${data.createdAt}.` };
   });
 
+  addRenditionCommands(program.addGroup('renditions', 'renditions of photos'));
+
   const builder = program.addGroup('builder', 'settings of a builder');
   addBuilderPrivacyCommands(builder);
   const setLogo = 'set the company logo to an image file';
@@ -42,6 +45,15 @@ export function addStorageCommands(program: CommandGroup): void {
   builder.addRegional('update <builder>', update, settings, async (context, { timeZone }, id) => {
     const data = await updateBuilder(context, id!, { timeZone: timeZone === 'default' ? null : timeZone });
     return { data, text: `${data.builderId} ${data.changed ? 'is now' : 'was already'} in ${data.timeZone}.` };
+  });
+}
+
+/** Adds the command for the renditions of photos. */
+function addRenditionCommands(group: CommandGroup): void {
+  const retry = 'have the service render the photos again that could not be rendered';
+  group.addRegional('retry', retry, [], async ({ database }) => {
+    const queued = await retryRenditions(database);
+    return { data: { queued }, text: `${queued} photos are rendered by the service now.` };
   });
 }
 

@@ -1,3 +1,5 @@
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { inviteUser, resetPassword } from '../../domain/access/password-links.ts';
 import { generatePassword } from '../../domain/access/password-rules.ts';
 import { createUserInRegions, type NewUser } from '../../domain/access/users.ts';
@@ -5,7 +7,6 @@ import type { ChangeContext } from '../../domain/change-context.ts';
 import { REGIONS, type RegionId } from '../../shared/regions.ts';
 import { CliError } from '../cli-error.ts';
 import { formatFields } from '../io/cli-io.ts';
-import { readPassword } from '../io/read-password.ts';
 import { withRegionalContexts } from '../services/database-session.ts';
 import { sendPasswordLink } from '../services/password-links.ts';
 import { type CommandGroup, option, regionOption, required } from './define-command.ts';
@@ -23,11 +24,11 @@ export function addUserCreateCommand(group: CommandGroup): void {
     option('--role <role>', 'role of a staff user: VIEWER, OPERATOR or ADMIN'),
     regionOption([...REGIONS, 'both']).default('au1'),
   ];
-  const create = 'register a user; prompts for the password unless an option provides it';
+  const create = 'register a user; one of the options says how the password is set';
   group.add('create', create, options, async (values) => {
     const staffRole = parseStaffOptions(values);
     const generated = values.generatePassword ? generatePassword() : null;
-    const password = values.password === false ? null : (generated ?? (await readPassword(io, values)));
+    const password = values.password === false ? null : (generated ?? (await readPassword(values, io.stdin)));
     const request: NewUser = { email: values.email, name: values.name, password, staffRole };
     const regions: readonly RegionId[] = values.region === 'both' ? REGIONS : [values.region];
     const users = await withRegionalContexts(io, staffRole ? REGIONS : regions, 'user create', (contexts) => {
@@ -46,6 +47,12 @@ export function addUserCreateCommand(group: CommandGroup): void {
       text: formatFields(heading, { userId, email, name, role: staffRole, regions: regionIds, password: generated }),
     };
   });
+}
+
+/** Reads the password from stdin with `--password-stdin`. A line break at its end is not part of it. */
+async function readPassword({ passwordStdin }: { passwordStdin?: boolean }, stdin: Readable): Promise<string> {
+  if (passwordStdin) return (await text(stdin)).replace(/\r?\n$/, '');
+  throw CliError.forOption('password', 'is required: use --password-stdin, --generate-password or --no-password');
 }
 
 function parseStaffOptions({ staff, role, region }: { staff?: boolean; role?: string; region: string }) {

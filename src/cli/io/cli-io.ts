@@ -9,7 +9,7 @@ export interface CliIo {
   clock: Clock;
   /** Whether the installed program `builder-api` runs, and not `npm run cli` of a checkout. */
   installed?: boolean;
-  stdin: Readable & { isTTY?: boolean; setRawMode?(raw: boolean): unknown };
+  stdin: Readable & { isTTY?: boolean };
   stdout: Writable;
   stderr: Writable & { isTTY?: boolean };
   /** Registers `work` to run when the command is interrupted (Ctrl-C). Returns the function that unregisters it. */

@@ -1,4 +1,5 @@
 import type { Config } from '../../config.ts';
+import { toTerminalText } from '../../shared/terminal-text.ts';
 import { toLoggedPath } from './logged-path.ts';
 import { formatLogLine } from './readable-log.ts';
 
@@ -10,7 +11,7 @@ export const loggerOptions = ({ logLevel, production }: Config) => ({
   formatters: { log: (line: object) => redact(line, MAX_DEPTH) },
 });
 
-const READABLE = { write: (line: string) => void process.stdout.write(formatLogLine(line)) };
+const READABLE = { write: (line: string) => void process.stdout.write(toTerminalText(formatLogLine(line))) };
 
 /** Stack and code of an error; a database error's detail and parameters hold other people's data and stay out. */
 function errorForLog(error: Error & { code?: string }) {

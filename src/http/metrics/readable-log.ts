@@ -1,4 +1,4 @@
-import { toTerminalLine, toTerminalText } from '../../shared/terminal-text.ts';
+import { toTerminalLine } from '../../shared/terminal-text.ts';
 
 const LABELS: Record<number, string> = { 40: 'WARNING ', 50: 'ERROR ', 60: 'FATAL ' };
 
@@ -14,5 +14,5 @@ export function formatLogLine(json: string): string {
     .filter(([, value]) => value !== null && typeof value !== 'object')
     .map(([name, value]) => `${name}=${value}`);
   const line = toTerminalLine([msg, ...words].join(' '));
-  return `${clock} ${LABELS[level] ?? ''}${line}\n${err?.stack ? `${toTerminalText(err.stack)}\n` : ''}`;
+  return `${clock} ${LABELS[level] ?? ''}${line}\n${err?.stack ? `${err.stack}\n` : ''}`;
 }
