@@ -30,9 +30,9 @@ export async function findPasswordProblem(
   }
   commonPasswords ??= loadCommonPasswords();
   const common = await commonPasswords;
-  const isSimple = new Set(password).size < MIN_DISTINCT_CHARACTERS;
+  const isSimple = new Set(password).size < MIN_DISTINCT_CHARACTERS || isOfSequences(password);
   if (isSimple || [password.toLowerCase(), words, toRepeatedPart(password)].some((each) => common.has(each))) {
-    return 'must not be one of the most common passwords, with or without digits around it, nor a few characters repeated';
+    return 'must not be one of the most common passwords, with or without digits around it, nor a few characters repeated or in sequence';
   }
   return null;
 }
@@ -57,6 +57,37 @@ function isOfParts(password: string, text: string): boolean {
 
 /** Returns the shortest text of which the password is a repetition, such as `abc` of `abcabcabcabc`, in lower case; else the password. */
 const toRepeatedPart = (password: string): string => password.toLowerCase().replace(/^(.+?)\1+$/su, '$1');
+
+/** Alphabet, digits and rows of keys, from which many make a password that is long enough. */
+const SEQUENCES = [
+  'abcdefghijklmnopqrstuvwxyz',
+  '01234567890',
+  'qwertyuiop',
+  'qwertzuiop',
+  'azertyuiop',
+  'asdfghjkl',
+  'zxcvbnm',
+];
+const MIN_SEQUENCE = 4;
+
+/** Whether fewer characters than `MIN_DISTINCT_CHARACTERS` remain without the parts that follow a sequence, in either direction. */
+function isOfSequences(password: string): boolean {
+  const text = password.toLowerCase();
+  const follows = (at: number, length: number) => {
+    const part = text.slice(at, at + length);
+    return part.length === length && BOTH_DIRECTIONS.some((sequence) => sequence.includes(part));
+  };
+  let others = 0;
+  for (let at = 0; at < text.length; ) {
+    let length = MIN_SEQUENCE;
+    while (follows(at, length)) length++;
+    if (length === MIN_SEQUENCE) others++;
+    at += length === MIN_SEQUENCE ? 1 : length - 1;
+  }
+  return others < MIN_DISTINCT_CHARACTERS;
+}
+
+const BOTH_DIRECTIONS = SEQUENCES.flatMap((text) => [text, [...text].reverse().join('')]);
 
 let commonPasswords: Promise<ReadonlySet<string>> | null = null;
 

@@ -14,6 +14,11 @@ describe('a password (OAU-44)', () => {
     ['dragondragon', 'common'],
     ['abababababababab', 'few characters'],
     ['111111111111', 'few characters'],
+    ['abcdefghijkl', 'in sequence'],
+    ['ZYXWVUTSRQPO', 'in sequence'],
+    ['qwertyuiopas', 'in sequence'],
+    ['1234567890123', 'in sequence'],
+    ['abcd1234efgh!', 'in sequence'],
     ['Sam Müller-Webb', 'name or e-mail'],
     ['sam mu\u0308ller-webb 1987', 'name or e-mail'],
     ['Sam Mü\u00adller\u2010Webb', 'name or e-mail'],
@@ -32,6 +37,7 @@ describe('a password (OAU-44)', () => {
     'ünïcode wörds',
     'sam and the horse',
     'webb-xk29fq-sam',
+    'property 1234 zebra',
     generatePassword(),
   ])('can be %s', async (password) => {
     await expect(checkPassword(password, SAM)).resolves.toBeUndefined();
