@@ -21,6 +21,8 @@ const RESPONSES: [what: string, url: string, authorized?: boolean][] = [
   ['a path that is not there', '/nowhere', true],
   ['GraphQL', '/graphql?query=%7Bme%7Bid%7D%7D', true],
   ['the reference page', '/docs/'],
+  ['a guide', '/docs/guides/rest'],
+  ['a search of the guides', '/docs/search?q=token'],
   ['the OpenAPI document', '/openapi.json'],
   ['the console', '/console/today'],
   ['the sign-in of the console', '/console/sign-in'],
@@ -30,6 +32,9 @@ const RESPONSES: [what: string, url: string, authorized?: boolean][] = [
   ['a signed URL without a signature', '/storage/au1/photos/x'],
   ['health', '/health/live'],
 ];
+
+/** Public documents, which are revalidated. */
+const PUBLIC = ['/docs/', '/docs/guides/rest', '/openapi.json', '/console/today'];
 
 describe('the headers of an answer', () => {
   it.each(RESPONSES)(
@@ -44,8 +49,7 @@ describe('the headers of an answer', () => {
         'referrer-policy': 'no-referrer',
         'cross-origin-opener-policy': 'same-origin',
         'permissions-policy': expect.stringContaining('camera=()'),
-        // Public documents are revalidated.
-        'cache-control': ['/docs/', '/openapi.json', '/console/today'].includes(url) ? 'public, no-cache' : 'no-store',
+        'cache-control': PUBLIC.includes(url) ? 'public, no-cache' : 'no-store',
         'strict-transport-security': 'max-age=31536000; includeSubDomains',
       });
       expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");
@@ -62,6 +66,42 @@ describe('the headers of an answer', () => {
       expect(headers['x-request-id']).toMatch(/^[\x21-\x7e]{1,128}$/);
     },
   );
+});
+
+describe('the pages of the guides', () => {
+  it.each(['/docs/', '/docs/guides/rest', '/docs/guides', '/docs/search?q=token'])(
+    'run no script and load nothing from elsewhere: %s (ACC-17)',
+    async (url) => {
+      const { headers, body } = await service.app.inject({ url });
+      expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'self'; /);
+      expect(body).not.toMatch(/<script|\son\w+=|javascript:/i);
+    },
+  );
+
+  it.each(['"><script>alert(1)</script>', '" onfocus=alert(1) autofocus x="', '</title><img src=x onerror=alert(1)>'])(
+    'show what is searched for as text: %s',
+    async (text) => {
+      for (const q of [text, `token ${text}`, `limit&q=${text}`]) {
+        const { statusCode, body } = await service.app.inject({ url: `/docs/search?q=${encodeURIComponent(q)}` });
+        expect(statusCode).toBe(200);
+        expect(body).not.toContain(text);
+        expect(body).not.toMatch(/<script|<img|value="[^"]*"[^>]+on\w+=/i);
+      }
+    },
+  );
+
+  it.each([
+    '/docs/guides/../../package.json',
+    '/docs/guides/%2e%2e/operations',
+    '/docs/guides/..%2foperations',
+    '/docs/guides/operations',
+    '/docs/guides/decisions',
+    '/docs/guides/contract/../operations',
+    '/docs/guides//etc/passwd',
+    '/docs/guides/__proto__',
+  ])('are those for integrators alone, not %s', async (url) => {
+    expect((await service.app.inject({ url })).statusCode).toBeGreaterThanOrEqual(400);
+  });
 });
 
 describe('the metrics', () => {
