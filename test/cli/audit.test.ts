@@ -75,6 +75,14 @@ const COMMANDS: [command: string, ...actions: string[]][] = [
   ['attendance archive signon_a', 'visit.archived'],
 ];
 
+/** Commands that change no access, or whose entries other tests check. */
+const OTHERS =
+  `audit list, person find, person export, person erase, person texts, person replay-erasures, renditions retry,
+  builder export, builder erase, builder erasures, builder set-logo, user set-picture, webhook test, webhook replay, webhook deliveries,
+  migrate up, migrate status, migrate create, totals rebuild, events renew-epoch, schema emit, backup verify, storage claim`.split(
+    /,\s+/,
+  );
+
 async function run(command: string) {
   const args = command.split(' ').map((each) => ids[each] ?? each);
   const result = await cli.json(args, PASSWORD);
@@ -104,6 +112,16 @@ describe('each command that changes access', () => {
         origin: { host: expect.any(String), command: command.split(' ', 2).join(' ') },
       });
     }
+  });
+
+  it('is in the list of this test, as every command of the help', async () => {
+    const { out } = await cli.run(['--help']);
+    const listed = [...out.matchAll(/^ {2}([a-z-]+) ([a-z|-]+) {2,}/gm)].flatMap(([, group, names]) =>
+      names!.split('|').map((name) => `${group} ${name}`),
+    );
+    const tested = new Set(COMMANDS.map(([command]) => command.split(' ', 2).join(' ')));
+    const others = listed.filter((name) => !tested.has(name) && !/ (list|show)$/.test(name));
+    expect([...others, 'audit list'].toSorted()).toEqual(OTHERS.toSorted());
   });
 
   it('leaves no secret, password or digest in the log (ACC-22)', async () => {
