@@ -3,6 +3,7 @@ import { SignOnType } from '../../schema/enums.ts';
 import { Rule } from '../../schema/input-rules.ts';
 import { CalendarDate, TimeZone } from '../../schema/time-zone.ts';
 import type { EventPayload } from '../../src/domain/attendance/decision-table.ts';
+import { describeDuration } from '../../src/shared/duration.ts';
 import type { FieldError } from '../../src/shared/errors.ts';
 import { GateInstant, GateText, GateWorkerId } from './gate.scalars.ts';
 
@@ -49,7 +50,7 @@ export class SignOnEventArgs {
 function findClockErrors(occurredAt: string | undefined, now: number): FieldError[] {
   const ahead = occurredAt === undefined ? 0 : Date.parse(occurredAt) - now;
   if (ahead <= CLOCK_TOLERANCE_MS) return [];
-  const message = `is ${ahead} ms ahead of the server's clock, of which ${CLOCK_TOLERANCE_MS} ms are accepted; send it again in ${ahead - CLOCK_TOLERANCE_MS} ms`;
+  const message = `is ${describeDuration(ahead)} ahead of the server's clock, of which ${describeDuration(CLOCK_TOLERANCE_MS)} are accepted; send it again in ${describeDuration(ahead - CLOCK_TOLERANCE_MS)}`;
   return [{ fieldName: 'occurredAt', message }];
 }
 

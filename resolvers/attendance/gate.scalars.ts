@@ -11,7 +11,9 @@ export const GateInstant = scalar<string>({
   specifiedBy: STANDARDS.dateTime,
   parse: (value) =>
     (typeof value === 'string' && UTC_INSTANT.test(value) && toInstant(value)) ||
-    fail('must be an ISO 8601 date-time in UTC with at most three decimals'),
+    fail(
+      'must be a date-time in UTC such as 2026-03-02T07:30:00Z or 2026-03-02T07:30:00.000+00:00, with at most three decimals',
+    ),
 });
 
 /** Maximum length of each text of a sign-on event (ATT-1). */

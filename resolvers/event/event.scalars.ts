@@ -1,16 +1,13 @@
 import { fail, scalar } from '../../schema/scalar.ts';
 import { createIntegerScalar } from '../../schema/scalars.ts';
-import { eventTypes } from '../../src/domain/events/event-types.ts';
+import { EVENT_TYPE_MESSAGE, eventTypes } from '../../src/domain/events/event-types.ts';
 
 /** Type of an event: a resource and what happened to it (EVT-3). */
 export const EventType = scalar<string>({
   name: 'EventType',
   description: 'A resource and what happened to it, such as `timesheet.updated`.',
   jsonSchema: { type: 'string', enum: [...eventTypes.keys()].sort(), examples: ['timesheet.updated'] },
-  parse: (value) =>
-    typeof value === 'string' && eventTypes.has(value)
-      ? value
-      : fail('must be a resource with .created, .updated, .archived or .restored, such as timesheet.updated'),
+  parse: (value) => (typeof value === 'string' && eventTypes.has(value) ? value : fail(EVENT_TYPE_MESSAGE)),
 });
 
 /** 26 bytes. Whether they are a position in the log is known only when it is read. */

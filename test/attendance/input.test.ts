@@ -100,7 +100,8 @@ describe('400', () => {
       [
         {
           fieldName: 'occurredAt',
-          message: "is 5001 ms ahead of the server's clock, of which 5000 ms are accepted; send it again in 1 ms",
+          message:
+            "is 6 seconds ahead of the server's clock, of which 5 seconds are accepted; send it again in 1 second",
         },
       ],
     ]);
@@ -226,7 +227,7 @@ describe('GraphQL', () => {
     const refused = await record({ ...aSignOn(worker), occurredAt: at(5_001) });
     expect(refused.errors![0]!.extensions).toMatchObject({
       http: { status: 400 },
-      errors: [{ fieldName: 'occurredAt', message: expect.stringContaining('5001 ms ahead') }],
+      errors: [{ fieldName: 'occurredAt', message: expect.stringContaining('6 seconds ahead') }],
     });
   });
 

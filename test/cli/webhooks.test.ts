@@ -58,7 +58,11 @@ describe('webhook create', () => {
     ['an unknown client', ['--client', 'cli_x', '--url', 'https://a.com/'], /^--client: there is no client cli_x/],
     ['a URL of the wrong form', ['--url', 'ftp://a.com/'], /^--url: must be an https: URL/],
     ['a private address', ['--url', 'https://10.0.0.1/'], /^url: must be on a public address/],
-    ['an unknown type', ['--url', 'https://a.com/', '--type', 'x'], /^types\[0\]: is not a type of event/],
+    [
+      'an unknown type',
+      ['--url', 'https://a.com/', '--type', 'x'],
+      /^types\[0\]: must be one of the resources .*\bphoto, /,
+    ],
     [
       'an unconnected builder',
       ['--url', 'https://a.com/', '--builder', 'buil_b'],

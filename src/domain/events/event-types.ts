@@ -18,6 +18,12 @@ export const eventTypes: ReadonlyMap<string, Scope> = new Map(
   ),
 );
 
+/** The error of a value that is no type of event. */
+export const EVENT_TYPE_MESSAGE = `must be one of the resources ${[...publishedResources.values()]
+  .map(({ resource }) => resource)
+  .sort()
+  .join(', ')} with .created, .updated, .archived or .restored, such as photo.created`;
+
 /** Returns `photo_report` for `photo_report.created`. */
 export const parseResource = (type: string): string => type.slice(0, type.lastIndexOf('.'));
 

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { Connection } from '../../../entities/connection.entity.ts';
 import type { WebhookEndpointSwitch } from '../../../schema/webhook.scalars.ts';
 import { FieldErrors } from '../../shared/errors.ts';
-import { eventTypes } from '../events/event-types.ts';
+import { EVENT_TYPE_MESSAGE, eventTypes } from '../events/event-types.ts';
 import type { WebhookContext } from './webhook-context.ts';
 
 export interface NewEndpoint {
@@ -32,7 +32,7 @@ export async function checkEndpointInput(
   const problem = url === undefined ? null : webhooks.receivers.findUrlProblem(url);
   if (problem) errors.add({ fieldName: 'url', message: problem });
   for (const [index, type] of (types ?? []).entries()) {
-    if (!eventTypes.has(type)) errors.add({ fieldName: `types[${index}]`, message: 'is not a type of event' });
+    if (!eventTypes.has(type)) errors.add({ fieldName: `types[${index}]`, message: EVENT_TYPE_MESSAGE });
   }
   const connected = await findConnectedBuilders(em, integratorId, builderIds ?? []);
   for (const [index, builderId] of (builderIds ?? []).entries()) {
