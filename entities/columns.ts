@@ -26,14 +26,10 @@ export function isoFromPostgres(text: string): string {
 /** Returns the column of a property: `project_id` for `projectId`. */
 export const toSnakeCase = (property: string) => property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** All tables that are loaded, referenced tables first: a module is evaluated after those that it imports. */
-export const tables: EntityClass<object>[] = [];
-
 /** Declares a class as a table. Default of its name: that of the class in snake case. */
 export function Table(options: { tableName?: string } = {}) {
   return (owner: new () => object): void => {
     Entity(options)(owner);
-    tables.push(owner);
   };
 }
 

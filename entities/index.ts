@@ -1,55 +1,109 @@
-// Every table, in the order in which a load fills them: referenced tables first.
-import './integrator.entity.ts';
-import './oauth-client.entity.ts';
-import './client-secret.entity.ts';
-import './builder.entity.ts';
-import './connection.entity.ts';
-import './user.entity.ts';
-import './membership.entity.ts';
-import './token-family.entity.ts';
-import './authorization-code.entity.ts';
-import './refresh-token.entity.ts';
-import './revoked-token.entity.ts';
-import './session.entity.ts';
-import './console-session.entity.ts';
-import './usage.entity.ts';
-import './password-link.entity.ts';
-import './sign-in-attempt.entity.ts';
-import './audit-entry.entity.ts';
-import './erasure.entity.ts';
-import './project.entity.ts';
-import './list-total.entity.ts';
-import './profile.entity.ts';
-import './cost-code.entity.ts';
-import './time-type.entity.ts';
-import './timesheet.entity.ts';
-import './subcontractor.entity.ts';
-import './subcontractor-project.entity.ts';
-import './swms-document.entity.ts';
-import './prequalification.entity.ts';
-import './insurance.entity.ts';
-import './contact.entity.ts';
-import './worker.entity.ts';
-import './site-access.entity.ts';
-import './sign-on-visit.entity.ts';
-import './sign-on-event.entity.ts';
-import './sign-on-conflict.entity.ts';
-import './induction.entity.ts';
-import './rate-budget.entity.ts';
-import './location.entity.ts';
-import './defect.entity.ts';
-import './meeting-template.entity.ts';
-import './meeting.entity.ts';
-import './meeting-note.entity.ts';
-import './photo-folder.entity.ts';
-import './photo.entity.ts';
-import './photo-rendition.entity.ts';
-import './upload.entity.ts';
-import './image-host.entity.ts';
-import './photo-report.entity.ts';
-import './photo-report-page.entity.ts';
-import './webhook-endpoint.entity.ts';
-import './webhook-progress.entity.ts';
-import './webhook-delivery.entity.ts';
+import { AuditEntry } from './audit-entry.entity.ts';
+import { AuthorizationCode } from './authorization-code.entity.ts';
+import { Builder } from './builder.entity.ts';
+import { ClientSecret } from './client-secret.entity.ts';
+import { Connection } from './connection.entity.ts';
+import { ConsoleSession } from './console-session.entity.ts';
+import { Contact } from './contact.entity.ts';
+import { CostCode } from './cost-code.entity.ts';
+import { Defect } from './defect.entity.ts';
+import { Erasure } from './erasure.entity.ts';
+import { ImageHost } from './image-host.entity.ts';
+import { Induction } from './induction.entity.ts';
+import { Insurance } from './insurance.entity.ts';
+import { Integrator } from './integrator.entity.ts';
+import { ListTotal } from './list-total.entity.ts';
+import { Location } from './location.entity.ts';
+import { Meeting } from './meeting.entity.ts';
+import { MeetingNote } from './meeting-note.entity.ts';
+import { MeetingTemplate } from './meeting-template.entity.ts';
+import { Membership } from './membership.entity.ts';
+import { OAuthClient } from './oauth-client.entity.ts';
+import { PasswordLink } from './password-link.entity.ts';
+import { Photo } from './photo.entity.ts';
+import { PhotoFolder } from './photo-folder.entity.ts';
+import { PhotoRendition } from './photo-rendition.entity.ts';
+import { PhotoReport } from './photo-report.entity.ts';
+import { PhotoReportPage } from './photo-report-page.entity.ts';
+import { Prequalification } from './prequalification.entity.ts';
+import { Profile } from './profile.entity.ts';
+import { Project } from './project.entity.ts';
+import { RateBudget } from './rate-budget.entity.ts';
+import { RefreshToken } from './refresh-token.entity.ts';
+import { RevokedToken } from './revoked-token.entity.ts';
+import { Session } from './session.entity.ts';
+import { SignInAttempt } from './sign-in-attempt.entity.ts';
+import { SignOnConflict } from './sign-on-conflict.entity.ts';
+import { SignOnEvent } from './sign-on-event.entity.ts';
+import { SignOnVisit } from './sign-on-visit.entity.ts';
+import { SiteAccess } from './site-access.entity.ts';
+import { Subcontractor } from './subcontractor.entity.ts';
+import { SubcontractorProject } from './subcontractor-project.entity.ts';
+import { SwmsDocument } from './swms-document.entity.ts';
+import { TimeType } from './time-type.entity.ts';
+import { Timesheet } from './timesheet.entity.ts';
+import { TokenFamily } from './token-family.entity.ts';
+import { Upload } from './upload.entity.ts';
+import { Rejection, UsageDay } from './usage.entity.ts';
+import { User } from './user.entity.ts';
+import { WebhookDelivery } from './webhook-delivery.entity.ts';
+import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
+import { WebhookProgress } from './webhook-progress.entity.ts';
+import { Worker } from './worker.entity.ts';
 
-export { tables as entities } from './columns.ts';
+/** All tables, referenced tables first. */
+export const entities = [
+  Integrator,
+  OAuthClient,
+  ClientSecret,
+  Builder,
+  Connection,
+  User,
+  Membership,
+  TokenFamily,
+  AuthorizationCode,
+  RefreshToken,
+  RevokedToken,
+  Session,
+  ConsoleSession,
+  UsageDay,
+  Rejection,
+  PasswordLink,
+  SignInAttempt,
+  AuditEntry,
+  Erasure,
+  Project,
+  ListTotal,
+  Profile,
+  CostCode,
+  TimeType,
+  Timesheet,
+  Subcontractor,
+  SubcontractorProject,
+  SwmsDocument,
+  Prequalification,
+  Insurance,
+  Contact,
+  Worker,
+  SiteAccess,
+  SignOnVisit,
+  SignOnEvent,
+  SignOnConflict,
+  Induction,
+  RateBudget,
+  Location,
+  Defect,
+  MeetingTemplate,
+  Meeting,
+  MeetingNote,
+  PhotoFolder,
+  Photo,
+  PhotoRendition,
+  Upload,
+  ImageHost,
+  PhotoReport,
+  PhotoReportPage,
+  WebhookEndpoint,
+  WebhookProgress,
+  WebhookDelivery,
+];

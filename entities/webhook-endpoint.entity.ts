@@ -19,6 +19,7 @@ export interface PreviousSecret {
 @EntityType({ description: 'An address to which events are delivered.' })
 @PersonalData<WebhookEndpoint>({ none: ['url', 'types', 'builderIds', 'secret', 'previousSecrets'] })
 @Index({ properties: ['integratorId', 'createdAt', 'id'] })
+@Index({ properties: ['status'], where: 'deleted_at is null' })
 @Index({ properties: ['deletedAt'], where: 'deleted_at is not null' })
 export class WebhookEndpoint extends Timestamped {
   @IdField(() => WebhookEndpointId, { description: 'Identifies the endpoint in paths.' })

@@ -44,7 +44,7 @@ describe('the guide for a resource', () => {
 
   it('fits the files that it changes', async () => {
     await apply(resource.edits);
-    expect(await readFile(join(folder, 'entities/index.ts'), 'utf8')).toContain("import './permit.entity.ts';\n");
+    expect(await readFile(join(folder, 'entities/index.ts'), 'utf8')).toContain('  Permit,\n');
   });
 
   it('refuses lines that a file does not have, and names them', async () => {
@@ -79,10 +79,16 @@ describe('a forgotten step is reported', () => {
 
   it('when an entity or a resolver is in no list', async () => {
     expect(await findUnlistedSources(folder)).toEqual([
-      'entities/permit.entity.ts is missing from entities/index.ts.',
+      'Permit of entities/permit.entity.ts is missing from entities/index.ts.',
       'PermitResolver of resolvers/permit/permit.resolver.ts is missing from resolvers/registry.ts.',
       'permitEdges of resolvers/permit/permit.resolver.ts is missing from resolvers/registry.ts.',
     ]);
+  });
+
+  it('when an entity is imported and not listed', async () => {
+    const list = await readFile(join(folder, 'entities/index.ts'), 'utf8');
+    await writeFile(join(folder, 'entities/index.ts'), `import { Permit } from './permit.entity.ts';\n${list}`);
+    expect((await findUnlistedSources(folder))[0]).toContain('Permit of entities/permit.entity.ts is missing');
   });
 
   it('when there is no sample of an identifier', () => {
