@@ -15,9 +15,11 @@ import { describeRejection } from './metrics/rejections.ts';
 /** Sends an error in the documented format. ERR-1, ERR-10, ERR-29. */
 export function sendError(reply: FastifyReply, error: ApiError): FastifyReply {
   const page = error instanceof ValidationError ? FIELD_ERRORS : `${ERROR_CODES}#${error.code}`;
+  // A deprecated operation has links of its own.
+  const links = [reply.getHeader('Link'), `<${page}>; rel="help"`].filter(Boolean).join(', ');
   return reply
     .code(error.status)
-    .headers({ ...error.headers, Link: `<${page}>; rel="help"` })
+    .headers({ ...error.headers, Link: links })
     .send(error.body());
 }
 

@@ -55,7 +55,11 @@ describe('a deprecated operation (VER-10)', () => {
     ];
     expect(responses.map(({ statusCode }) => statusCode)).toEqual([200, 401, 403]);
     // 2026-11-22T00:00:00Z in seconds, as RFC 9745 writes a date.
-    for (const { headers } of responses) expect(headers).toMatchObject({ deprecation: '@1795305600', link: LINK });
+    const help = ['UNAUTHENTICATED', 'INSUFFICIENT_SCOPE'].map(
+      (code) => `, </docs/guides/error-codes#${code}>; rel="help"`,
+    );
+    for (const [index, { headers }] of responses.entries())
+      expect(headers).toMatchObject({ deprecation: '@1795305600', link: `${LINK}${['', ...help][index]}` });
     expect(responses[0]!.body).toBe('still here');
     expect(responses[0]!.headers).not.toHaveProperty('sunset');
   });
