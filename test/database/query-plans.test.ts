@@ -33,6 +33,12 @@ async function vacuum(client: pg.Client): Promise<void> {
   }
 }
 
+/** Returns a parameter as PostgreSQL's text. */
+const toText = (value: unknown): string =>
+  Array.isArray(value)
+    ? `{${value.map((each) => (each === null ? 'NULL' : JSON.stringify(String(each))))}}`
+    : String(value);
+
 /** Returns the scan of each table, in the order of the plan. */
 async function explainScans(client: pg.Client, { text }: Statement): Promise<string[]> {
   const { rows } = await client.query(`explain (generic_plan, costs off) ${text}`);
@@ -113,7 +119,7 @@ describe('pages of a list of 200,000 rows', () => {
     for (const [index, runner] of runners.entries()) runner.run = runs[index]!;
     const [{ text }, values] = sent!;
     await client.query(`prepare page as ${text}`);
-    const literals = values.map((value) => pg.escapeLiteral(String(value)));
+    const literals = values.map((value) => pg.escapeLiteral(toText(value)));
     const { rows } = await client.query(`explain (analyze, buffers, format json) execute page(${literals.join()})`);
     await client.query('deallocate page');
     const scans: string[] = [];

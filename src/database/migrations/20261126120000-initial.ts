@@ -739,6 +739,7 @@ create table webhook_endpoint (
   secret text not null, previous_secrets jsonb not null default '[]',
   deleted_at timestamptz(3)
 );
+create index webhook_endpoint_status_index on webhook_endpoint (status) where deleted_at is null;
 create index webhook_endpoint_deleted_at_index on webhook_endpoint (deleted_at) where deleted_at is not null;
 create index webhook_endpoint_integrator_id_created_at_id_index on webhook_endpoint (integrator_id, created_at, id);
 create table webhook_progress (

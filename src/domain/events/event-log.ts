@@ -70,7 +70,7 @@ const SELECT_HEAD: Statement = {
 const NUMBER: Statement = {
   name: 'events.number',
   text: `select number_events($1::int, $2::jsonb),
-    (select json_build_object('origin', origin, 'epoch', epoch, 'number', last_number) from event_log),
+    (select json_build_object('origin', origin, 'epoch', epoch, 'number', last_number) from event_log where id),
     exists (select from webhook_endpoint where status = 'ACTIVE' and deleted_at is null)`,
 };
 
