@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/database/database.ts';
 import { closeVisit } from '../../../src/domain/attendance/manual-changes.ts';
+import { recordAudit } from '../../../src/domain/audit/record-audit.ts';
 import { canonicalJson, createFingerprint } from '../../../src/domain/canonical-json.ts';
 import { erasePerson, previewErasure } from '../../../src/domain/privacy/erase-person.ts';
 import { exportPerson } from '../../../src/domain/privacy/export-person.ts';
@@ -284,6 +285,28 @@ describe('an erased member of staff', () => {
     expect(await closing.outcome).toBe('FORBIDDEN');
     await other.close();
     expect(await findTablesWith(database, 'Kim New')).toEqual([]);
+  });
+
+  it('is in no change that the erasure waited for (PRV-3)', async () => {
+    await run(`insert into app_user (id, name, email, staff_role, created_at, updated_at)
+      values ('user_kin', 'Kin Late', 'kin@operator.example', 'OPERATOR', now(), now())`);
+    const [visit] = await run(`select min(id) as id from sign_on_visit`);
+    const em = database.fork();
+    await em.begin();
+    const actor = { type: 'STAFF', id: 'user_kin', role: 'OPERATOR' } as const;
+    const change = { action: 'visit.closed', objectId: String(visit!.id), after: {} } as const;
+    await recordAudit(em, { actor, origin: {}, at: new Date().toISOString(), ...change });
+    await em.execute(
+      `update sign_on_visit set signed_off_at = null, closed_at = now(), closed_by = 'Kin Late' where id = ?`,
+      [visit!.id],
+    );
+    const erasing = erasePerson(contextOf(database, storage), ['user_kin']);
+    await expect
+      .poll(() => run(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`))
+      .toHaveLength(1);
+    await em.commit();
+    await erasing;
+    expect(await findTablesWith(database, 'Kin Late')).toEqual([]);
   });
 
   it('is not a namesake, whose name stays and is listed', async () => {
