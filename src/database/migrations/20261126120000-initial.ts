@@ -685,11 +685,12 @@ create table photo_report (
   mapped_admin_user_id text references app_user,
   source_deep_link text, fingerprint text not null,
   content jsonb storage external not null,
-  archived_at timestamptz(3),
-  unique (builder_id, source_app, source_external_id)
+  archived_at timestamptz(3)
 );
 create index photo_report_builder_id_created_at_id_index on photo_report (builder_id, created_at, id);
 create index photo_report_project_id_created_at_id_index on photo_report (project_id, created_at, id);
+-- After the others: of indexes with equal costs, which those of an empty table have, PostgreSQL uses the last one.
+alter table photo_report add unique (builder_id, source_app, source_external_id);
 create table photo_report_page (
   id text primary key,
   report_id text not null references photo_report,
