@@ -55,6 +55,12 @@ describe('the architecture', () => {
     expect(importersOf('domain', /^(graphql|type-graphql|fastify|@apollo\/)/)).toEqual([]);
   });
 
+  // V8 gives each such object a hidden class of its own and keeps it, with all that the accessor refers to, until a major collection.
+  it('has accessors in classes only, and none in the literals of functions', () => {
+    const withAccessors = files.filter((file) => /^ {4,}[gs]et \w+\(/m.test(readFileSync(join(ROOT, file), 'utf8')));
+    expect(withAccessors).toEqual([]);
+  });
+
   it('reads the environment in one file', () => {
     const readers = files.filter((file) => readFileSync(join(ROOT, file), 'utf8').includes('process.env'));
     // The second file passes the environment to PostgreSQL's programs and reads no setting from it.

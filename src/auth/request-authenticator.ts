@@ -3,7 +3,6 @@ import { idPattern } from '../../schema/ids.ts';
 import { API_VERSION, type Budget } from '../../schema/rest.ts';
 import type { Databases } from '../database/database.ts';
 import { Loaders } from '../database/read/loaders.ts';
-import type { AuditSource } from '../domain/audit/record-audit.ts';
 import type { EventTail } from '../domain/events/event-tail.ts';
 import type { WebhookTools } from '../domain/webhooks/webhook-context.ts';
 import type { FairShares } from '../limits/fair-shares.ts';
@@ -126,9 +125,9 @@ export class RequestAuthenticator {
       loaders: new Loaders(database),
       storage: storages[region].withShareKey(shareKey),
       requestId: request.id,
-      get source(): AuditSource {
-        const { ip: address, id: requestId } = request;
-        return { actor: { type: 'CLIENT', id: caller.clientId }, origin: { address, requestId } };
+      source: {
+        actor: { type: 'CLIENT', id: caller.clientId },
+        origin: { address: request.ip, requestId: request.id },
       },
       region,
       database,
