@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
+import { buildServiceSchema } from '../../../resolvers/service-schema.ts';
+import { buildConsoleSchema } from '../../../src/console/server/console-schema.ts';
+import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
+import { type Service, startService } from '../../support/harness.ts';
+
+let service: Service;
+let admin: ConsoleBrowser;
+/** Values of the aliases in capitals that earlier mutations have selected. */
+const values: Record<string, string> = {};
+/** Secrets that mutations have returned. */
+const secrets: string[] = [];
+
+beforeAll(async () => {
+  service = await startService();
+  admin = await signInToConsole(service.app, await addStaff(service, 'ADMIN'));
+  values.BUILDER = service.findDemoClient('A').builderIds[0]!;
+  values.USER = service.findDemoUser(({ regionId }) => regionId === 'au1').id;
+});
+afterAll(() => service.stop());
+
+const CLIENT = 'id: $CLIENT, expectedUpdatedAt: $AT';
+const CONNECTION = 'integratorId: $INTEGRATOR, builderId: $BUILDER';
+const PERSON = 'id: $PERSON, expectedUpdatedAt: $AT';
+const MEMBER = 'userId: $PERSON, builderId: $BUILDER';
+const ENDPOINT = 'endpointId: $ENDPOINT, expectedUpdatedAt: $AT';
+
+/** Changes of access in the order in which they can run, and the actions that each records. */
+const MUTATIONS: [mutation: string, ...actions: string[]][] = [
+  ['createIntegrator(name: "Sync") { INTEGRATOR: id AT: updatedAt }', 'integrator.created'],
+  ['updateIntegrator(id: $INTEGRATOR, name: "Sync 2", expectedUpdatedAt: $AT) { id }', 'integrator.updated'],
+  [
+    `createClient(integratorId: $INTEGRATOR, name: "App", type: CONFIDENTIAL, scopes: ["read:builders"])
+      { SECRET: secret client { CLIENT: id AT: updatedAt } }`,
+    'client.created',
+  ],
+  [`updateClient(${CLIENT}, scopes: ["read:photos"]) { AT: updatedAt }`, 'client.updated'],
+  [`rotateClientSecret(${CLIENT}) { SECRET: secret client { AT: updatedAt } }`, 'client_secret.rotated'],
+  [`disableClient(${CLIENT}) { AT: updatedAt }`, 'client.disabled'],
+  [`enableClient(${CLIENT}) { AT: updatedAt }`, 'client.enabled'],
+  [`createConnection(${CONNECTION}, scopes: ["read:builders"]) { AT: updatedAt }`, 'connection.created'],
+  [
+    `updateConnection(${CONNECTION}, scopes: ["read:photos"], expectedUpdatedAt: $AT) { AT: updatedAt }`,
+    'connection.updated',
+  ],
+  [`revokeConnection(${CONNECTION}, expectedUpdatedAt: $AT) { AT: updatedAt }`, 'connection.revoked'],
+  [`createConnection(${CONNECTION}, scopes: ["read:builders"]) { AT: updatedAt }`, 'connection.reactivated'],
+  [
+    'createUser(email: "sam@new.example", name: "Sam") { URL: url user { PERSON: id } }',
+    'password_link.created',
+    'user.created',
+  ],
+  ['inviteUser(id: $PERSON) { URL: url user { AT: updatedAt } }', 'password_link.created'],
+  ['resetPassword(id: $USER) { URL: url }', 'password_link.created'],
+  [`updateUser(${PERSON}, name: "Sam Hill") { AT: updatedAt }`, 'user.updated'],
+  [`disableUser(${PERSON}) { AT: updatedAt }`, 'user.disabled'],
+  [`enableUser(${PERSON}) { AT: updatedAt }`, 'user.enabled'],
+  [`addMembership(${MEMBER}) { id }`, 'membership.created'],
+  [`removeMembership(${MEMBER}) { id }`, 'membership.deleted'],
+  [
+    'createUser(email: "new@operator.example", name: "New", staffRole: VIEWER) { URL: url }',
+    'staff.created',
+    'staff.password_link_created',
+  ],
+  [
+    'createWebhookEndpoint(clientId: $CLIENT, url: "https://example.com/hook") { SECRET: secret ENDPOINT: id AT: updatedAt }',
+    'webhook_endpoint.created',
+  ],
+  [`updateWebhookEndpoint(${ENDPOINT}, status: PAUSED) { AT: updatedAt }`, 'webhook_endpoint.updated'],
+  [`rotateWebhookSecret(${ENDPOINT}) { SECRET: secret AT: updatedAt }`, 'webhook_endpoint.secret_rotated'],
+  [`deleteWebhookEndpoint(${ENDPOINT}) { id }`, 'webhook_endpoint.deleted'],
+];
+
+/** Mutations that change no access. */
+const OTHERS = [
+  'archiveVisit',
+  'closeVisit',
+  'replayWebhookEndpoint',
+  'resolveConflict',
+  'signOut',
+  'testWebhookEndpoint',
+];
+
+/** Keeps the values of a response by their aliases. */
+function keepValues(data: object): void {
+  for (const [name, value] of Object.entries(data)) {
+    if (value !== null && typeof value === 'object') keepValues(value);
+    else values[name] = String(value);
+  }
+}
+
+const findEntries = () =>
+  service.databases.au1.fork().find(AuditEntry, { actorId: 'user_admin', action: { $ne: 'person.read' } });
+
+describe('each change of access in the console', () => {
+  it.each(MUTATIONS)(
+    '%s is recorded with the staff user, time and origin (ACC-20, CON-6)',
+    async (mutation, ...actions) => {
+      const before = new Set((await findEntries()).map(({ id }) => id));
+      service.clock.advance(1000);
+      const text = mutation.replaceAll(/\$(\w+)/g, (_, name) => JSON.stringify(values[name]));
+      const { data, errors } = await admin.query(`mutation { ${text} }`);
+      expect(errors).toBeUndefined();
+      keepValues(data);
+      for (const value of [values.SECRET, values.URL && new URL(values.URL).searchParams.get('token')])
+        if (value) secrets.push(value);
+      const added = (await findEntries()).filter(({ id }) => !before.has(id));
+      expect(added.map(({ action }) => action).sort()).toEqual(actions);
+      for (const entry of added) {
+        expect(entry).toMatchObject({
+          actorType: 'STAFF',
+          at: new Date(service.clock.now()).toISOString(),
+          origin: { application: 'console', address: expect.any(String), requestId: expect.any(String) },
+        });
+      }
+    },
+  );
+
+  it('is in the list of this test', () => {
+    const tested = MUTATIONS.map(([mutation]) => mutation.split('(', 1)[0]!);
+    const names = Object.keys(buildConsoleSchema(buildServiceSchema()).getMutationType()!.getFields());
+    expect([...new Set([...tested, ...OTHERS])].sort()).toEqual(names.sort());
+  });
+
+  it('leaves no secret and no link in the log (ACC-22)', async () => {
+    const log = JSON.stringify(await findEntries());
+    expect(new Set(secrets).size).toBe(8);
+    for (const secret of secrets) expect(log).not.toContain(secret);
+  });
+});
