@@ -52,7 +52,10 @@ describe('the headers of an answer', () => {
         'cache-control': PUBLIC.includes(url) ? 'public, no-cache' : 'no-store',
         'strict-transport-security': 'max-age=31536000; includeSubDomains',
       });
-      expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");
+      const policy = String(headers['content-security-policy']);
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).toMatch(/^default-src 'none'/);
+      expect(policy.includes('script-src')).toBe(url === '/console/today');
       expect(headers).not.toHaveProperty('x-powered-by');
       expect(headers).not.toHaveProperty('server');
     },

@@ -46,6 +46,9 @@ const OTHER_PATHS = [
   '/metrics',
   '/health/ready',
   '/account/applications',
+  '/console/graphql',
+  '/docs/',
+  '/reports/phrep_none',
 ];
 
 describe('a preflight', () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { hashSecret, newSecret } from '../../src/shared/secrets.ts';
 import { readAllRows } from '../support/all-rows.ts';
+import { startMailServer } from '../support/mail-server.ts';
 import { Browser } from './browser.ts';
 import { exchangeCode, refreshTokens } from './code-flow.ts';
 import { startDeployment, type TestDeployment } from './deployment.ts';
@@ -72,4 +73,23 @@ test('the log contains every step of the flow, and neither it nor a table a code
   for (const text of [secret, code!, refresh!]) expect(rows).toContain(hashSecret(text));
   expect(rows).not.toContain(hashSecret(access!));
   expect(rows).toMatch(/"password_hash":"\$argon2id\$/);
+});
+
+test('the log does not name the address to which an e-mail was not sent', async () => {
+  const mail = await startMailServer();
+  // Its response quotes the address.
+  mail.isRejecting = true;
+  const log = await recordLog(async () => {
+    const settings = { SMTP_URL: mail.url, MAIL_FROM: 'no-reply@example.com' };
+    const { app } = await deployment.startInstance({ settings });
+    const browser = new Browser(app);
+    const page = await browser.send('GET', '/account/forgot-password');
+    await browser.submit(page, 'Send the link', { email: 'user_a@example.com' });
+    // The queue makes its last attempt.
+    await app.close();
+  });
+  await mail.close();
+  expect(log).toContain('e-mail was not sent');
+  expect(log).toContain('"responseCode":550');
+  expect(log).not.toContain('user_a@example.com');
 });
