@@ -126,6 +126,15 @@ const words = fc.constantFrom('Zoë', 'Crane', 'naïve café', '각도', 'Å 5 m
 const text = fc.array(words, { minLength: 1, maxLength: 5 }).map((lines) => lines.join('\n'));
 const noteText = text.filter((lines) => lines.trim() !== '');
 
+/** An edit leaves spaces between a separator and the block after it, which begins with an empty line. */
+const PEOPLE = 'Arbres d’été\nZoë';
+const SPACES_BEFORE_BLOCK = [
+  { noteId: 'mnote_1', text: 'Zoë', edits: ['line endings of Windows'] },
+  { noteId: 'mnote_2', text: '\nZoë', edits: ['line endings of Windows'] },
+  { noteId: 'mnote_1', text: 'Zoë', edits: ['spaces at line ends', 'next-line characters', 'no spaces at line ends'] },
+  { noteId: 'mnote_1', text: 'Zoë', edits: ['line endings of Windows'] },
+];
+
 const SECTIONS = [
   { id: 'safety', title: 'Safety' },
   { id: 'trees', title: 'Arbres d’été' },
@@ -189,7 +198,7 @@ describe('a synced note in an editor that changes line endings, Unicode form and
           response = saved;
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: 1_000, examples: [[PEOPLE, SPACES_BEFORE_BLOCK]] },
     );
   });
 });

@@ -58,8 +58,8 @@ function toBlocks(response: MeetingTemplateResponse): NoteBlock[] {
   });
 }
 
-/** Separators, whose empty line an editor may have filled with spaces. */
-const [GAP_AT_START, GAP_AT_END] = [/^\n[^\S\n]*\n/, /\n[^\S\n]*\n$/];
+/** Separators, whose empty line an editor may have filled with spaces, as the one that a block begins with. */
+const [GAP_AT_START, GAP_AT_END] = [/^\n[^\S\n]*\n/, /\n[^\S\n]*\n[^\S\n]*$/];
 
 /** Returns the text without the blocks and their separators. */
 function removeBlocks(text: string, blocks: NoteBlock[]): string {
