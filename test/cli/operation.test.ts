@@ -27,7 +27,7 @@ const timeout = 20_000 + 5_000 * migrationNames.length;
 describe('migrate up and status', { timeout }, () => {
   const none = { applied: [], pending: migrationNames };
   const all = { applied: migrationNames, pending: [] };
-  const count = `${migrationNames.length} migration`;
+  const count = `${migrationNames.length} migration${migrationNames.length === 1 ? '' : 's'}`;
 
   it('apply the pending migrations of both regions', async () => {
     expect(await cli.json(['migrate', 'status'])).toMatchObject({ regions: { au1: none, us1: none } });
