@@ -141,7 +141,7 @@ describe('several workers', () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port: taken } = server.address() as AddressInfo;
-    const { exit, output, closed } = runProgram({ ...databases, WORKERS: '2', PORT: String(taken) });
+    const { exit, output, closed } = runProgram({ ...databases, WORKERS: '2', PORT: String(taken), BANNER: '0' });
     expect(await exit).toBe(1);
     await closed;
     expect(output().trim()).toBe(`Port ${taken} is in use: set PORT to another one.`);
