@@ -1,5 +1,5 @@
-import { Enum, Index, Property, Trigger } from '@mikro-orm/decorators/legacy';
-import { Id, Instant, Table } from './columns.ts';
+import { Entity, Enum, Index, Property, Trigger } from '@mikro-orm/decorators/legacy';
+import { Id, Instant } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 
 /** Who caused an audited change. */
@@ -36,7 +36,7 @@ export interface AuditOrigin {
 export type AuditValues = Record<string, unknown>;
 
 /** An entry of the audit log (ACC-20). The table is append-only; ids are not foreign keys, because entries outlive their objects. */
-@Table({ tableName: 'audit_entry' })
+@Entity({ tableName: 'audit_entry' })
 @PersonalData<AuditEntry>({
   of: { user: 'personId', worker: 'personId' },
   erase: 'audit',

@@ -1,5 +1,5 @@
-import { Enum, Index, Property } from '@mikro-orm/decorators/legacy';
-import { Id, Instant, Reference, Table } from './columns.ts';
+import { Entity, Enum, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Id, Instant, Reference } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 import { TokenFamily } from './token-family.entity.ts';
 
@@ -8,7 +8,7 @@ export const ChallengeMethod = { S256: 'S256', PLAIN: 'PLAIN' } as const;
 export type ChallengeMethod = keyof typeof ChallengeMethod;
 
 /** An authorization code: valid once, for 10 minutes. */
-@Table({ tableName: 'oauth_authorization_code' })
+@Entity({ tableName: 'oauth_authorization_code' })
 @PersonalData<AuthorizationCode>({ none: ['redirectUri', 'codeChallenge'] })
 @Index({ properties: ['familyId'] })
 export class AuthorizationCode {

@@ -1,10 +1,10 @@
-import { Property, Unique } from '@mikro-orm/decorators/legacy';
-import { Instant, Reference, SerialId, Table } from './columns.ts';
+import { Entity, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Instant, Reference, SerialId } from './columns.ts';
 import { OAuthClient } from './oauth-client.entity.ts';
 import { PersonalData } from './personal-data.ts';
 
 /** SHA-256 digest of a client secret. During rotation the two latest are valid. */
-@Table({ tableName: 'oauth_client_secret' })
+@Entity({ tableName: 'oauth_client_secret' })
 @PersonalData<ClientSecret>({ none: ['digest'] })
 @Unique({ properties: ['clientId', 'digest'] })
 export class ClientSecret {

@@ -1,5 +1,5 @@
 import { BigIntType, type EntityClass, type EntityProperty, type Platform, Type } from '@mikro-orm/core';
-import { Check, Entity, Enum, Index, ManyToOne, Property } from '@mikro-orm/decorators/legacy';
+import { Check, Enum, Index, ManyToOne, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { Timestamp } from '../schema/scalars.ts';
 import { type ColumnGroup, declarePersonalColumn } from './personal-data.ts';
@@ -25,13 +25,6 @@ export function isoFromPostgres(text: string): string {
 
 /** Returns the column of a property: `project_id` for `projectId`. */
 export const toSnakeCase = (property: string) => property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-
-/** Declares a class as a table. Default of its name: that of the class in snake case. */
-export function Table(options: { tableName?: string } = {}) {
-  return (owner: new () => object): void => {
-    Entity(options)(owner);
-  };
-}
 
 /** A `timestamptz(3)` column. */
 export function Instant(options: { nullable?: boolean; lazy?: boolean } = {}) {

@@ -1,6 +1,6 @@
-import { Enum, Property, Trigger, Unique } from '@mikro-orm/decorators/legacy';
+import { Entity, Enum, Property, Trigger, Unique } from '@mikro-orm/decorators/legacy';
 import { Builder } from './builder.entity.ts';
-import { Reference, SerialId, Table, Timestamped } from './columns.ts';
+import { Reference, SerialId, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { PersonalData } from './personal-data.ts';
 
@@ -8,7 +8,7 @@ export const ConnectionStatus = { ACTIVE: 'ACTIVE', REVOKED: 'REVOKED' } as cons
 export type ConnectionStatus = keyof typeof ConnectionStatus;
 
 /** An integrator's access to a builder's data, with the scopes that the builder allows. ACC-2. */
-@Table()
+@Entity()
 @PersonalData<Connection>({ none: ['scopes'] })
 @Trigger({
   name: 'connection_active_after',

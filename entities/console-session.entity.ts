@@ -1,8 +1,8 @@
-import { Table } from './columns.ts';
+import { Entity } from '@mikro-orm/decorators/legacy';
 import { PersonalData } from './personal-data.ts';
 import { BrowserSession } from './session.entity.ts';
 
 /** Sign-in of a staff user to the console (CON-1). */
-@Table()
+@Entity()
 @PersonalData<ConsoleSession>({ of: { user: 'userId' }, erase: 'delete', secret: ['passwordDigest'] })
 export class ConsoleSession extends BrowserSession {}

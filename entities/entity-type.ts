@@ -1,9 +1,9 @@
 import type { EntityClass } from '@mikro-orm/core';
-import { Property } from '@mikro-orm/decorators/legacy';
+import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { getMetadataStorage, ObjectType } from 'type-graphql';
 import { Scoped } from '../schema/rest.ts';
 import type { Scope } from '../schema/scopes.ts';
-import { columnField, type FieldOptions, Reference, Table } from './columns.ts';
+import { columnField, type FieldOptions, Reference } from './columns.ts';
 
 /** Declares a class as a table and as a GraphQL type. Every field that leads to the type requires its scope. */
 export function EntityType({
@@ -18,7 +18,7 @@ export function EntityType({
   return (owner: new () => object): void => {
     ObjectType({ description, simpleResolvers: true })(owner);
     if (scope) Scoped(scope)(owner);
-    Table(options)(owner);
+    Entity(options)(owner);
   };
 }
 

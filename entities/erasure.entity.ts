@@ -1,5 +1,5 @@
-import { Enum, Index, Property } from '@mikro-orm/decorators/legacy';
-import { Id, Instant, Table } from './columns.ts';
+import { Entity, Enum, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Id, Instant } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 
 /** Column of a row with a text. */
@@ -16,7 +16,7 @@ export type ErasureKind = keyof typeof ErasureKind;
  * An erasure of a person or a builder (PRV-5, PRV-8). It contains ids and a pseudonym, and no name. Each erasure that was begun is also an
  * object of the storage, so that it is applied again after the database was restored from an older backup.
  */
-@Table()
+@Entity()
 @PersonalData<Erasure>({ none: ['subjectIds', 'builderIds', 'pseudonym', 'pendingKeys', 'places'] })
 @Index({ properties: ['subjectIds'], type: 'gin' })
 export class Erasure {

@@ -1,8 +1,8 @@
-import { Property } from '@mikro-orm/decorators/legacy';
-import { Instant, Table } from './columns.ts';
+import { Entity, Property } from '@mikro-orm/decorators/legacy';
+import { Instant } from './columns.ts';
 
 /** A host that the operator approved for `imageUrl` (UPL-25). */
-@Table()
+@Entity()
 export class ImageHost {
   /** Lower case, without a port. */
   @Property({ type: 'text', primary: true })

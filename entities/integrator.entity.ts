@@ -1,9 +1,9 @@
-import { Property } from '@mikro-orm/decorators/legacy';
-import { Id, Table, Timestamped } from './columns.ts';
+import { Entity, Property } from '@mikro-orm/decorators/legacy';
+import { Id, Timestamped } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 
 /** An approved application vendor, which owns what its clients write (ACC-1). */
-@Table()
+@Entity()
 @PersonalData<Integrator>({ none: ['name', 'deepLinkSchemes'] })
 export class Integrator extends Timestamped {
   @Id()

@@ -1,5 +1,4 @@
-import { Index, PrimaryKey, Property, Trigger } from '@mikro-orm/decorators/legacy';
-import { Table } from './columns.ts';
+import { Entity, Index, PrimaryKey, Property, Trigger } from '@mikro-orm/decorators/legacy';
 import { PersonalData } from './personal-data.ts';
 
 /**
@@ -7,7 +6,7 @@ import { PersonalData } from './personal-data.ts';
  * Triggers append them, and `compactCounters` keeps them few. The rows without a parent are the totals of builders and projects; those with
  * one have no project.
  */
-@Table()
+@Entity()
 @PersonalData<ListTotal>({ none: ['list', 'builderId', 'projectId', 'parentId', 'kind'] })
 @Index({
   properties: ['builderId', 'list', 'projectId', 'kind'],

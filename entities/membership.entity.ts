@@ -1,11 +1,11 @@
-import { Index, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Entity, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Builder } from './builder.entity.ts';
-import { Reference, SerialId, Table, Timestamped } from './columns.ts';
+import { Reference, SerialId, Timestamped } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 import { User } from './user.entity.ts';
 
 /** A user's membership in a builder. */
-@Table()
+@Entity()
 @PersonalData<Membership>({ of: { user: 'userId' }, erase: 'delete', kept: ['role'] })
 @Unique({ properties: ['userId', 'builderId'] })
 @Index({ properties: ['builderId'] })

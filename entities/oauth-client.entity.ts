@@ -1,5 +1,5 @@
-import { Enum, Index, Property } from '@mikro-orm/decorators/legacy';
-import { Id, Instant, Reference, Table, Timestamped } from './columns.ts';
+import { Entity, Enum, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Id, Instant, Reference, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { PersonalData } from './personal-data.ts';
 
@@ -10,7 +10,7 @@ export const GRANTS = ['client_credentials', 'authorization_code', 'refresh_toke
 export type Grant = (typeof GRANTS)[number];
 
 /** Credentials of an integrator, or of an internal tool. The id is the `client_id`. OAU-1. */
-@Table({ tableName: 'oauth_client' })
+@Entity({ tableName: 'oauth_client' })
 @PersonalData<OAuthClient>({ none: ['name', 'grants', 'scopes', 'redirectUris', 'origins', 'pilotAgreement'] })
 @Index({ properties: ['integratorId'] })
 export class OAuthClient extends Timestamped {

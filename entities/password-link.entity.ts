@@ -1,5 +1,5 @@
-import { Enum, Index } from '@mikro-orm/decorators/legacy';
-import { Expiring, Id, Reference, Table } from './columns.ts';
+import { Entity, Enum, Index } from '@mikro-orm/decorators/legacy';
+import { Expiring, Id, Reference } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 import { User } from './user.entity.ts';
 
@@ -8,7 +8,7 @@ export const PasswordLinkPurpose = { INVITE: 'INVITE', RESET: 'RESET' } as const
 export type PasswordLinkPurpose = keyof typeof PasswordLinkPurpose;
 
 /** A one-time link to the page for choosing a password (OAU-43). The row is deleted when the link is used. */
-@Table({ tableName: 'password_link' })
+@Entity({ tableName: 'password_link' })
 @PersonalData<PasswordLink>({ of: { user: 'userId' }, erase: 'delete' })
 @Index({ properties: ['userId', 'createdAt'] })
 export class PasswordLink extends Expiring {

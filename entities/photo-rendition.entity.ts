@@ -1,5 +1,5 @@
-import { Enum, Index, Property } from '@mikro-orm/decorators/legacy';
-import { Instant, InstantType, Reference, Table } from './columns.ts';
+import { Entity, Enum, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Instant, InstantType, Reference } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 import { Photo } from './photo.entity.ts';
 
@@ -8,7 +8,7 @@ export const RenditionStatus = { PENDING: 'PENDING', READY: 'READY', FAILED: 'FA
 export type RenditionStatus = keyof typeof RenditionStatus;
 
 /** State of the renditions of a photo (PHO-39). Triggers add a row with each photo, and renew it when its bytes are replaced. */
-@Table()
+@Entity()
 @PersonalData<PhotoRendition>({ none: ['shareKey', 'problem'] })
 // When each photo of a share may be rendered: from its creation, or from the end of a claim or pause.
 @Index({

@@ -1,12 +1,12 @@
-import { Index, Property, Unique } from '@mikro-orm/decorators/legacy';
-import { Id, Reference, Table } from './columns.ts';
+import { Entity, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Id, Reference } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 import { PhotoReport } from './photo-report.entity.ts';
 
 /**
  * A page of a report. It keeps its id over revisions as long as its path exists. Its content is in that of the report (PRP-8).
  */
-@Table()
+@Entity()
 @PersonalData<PhotoReportPage>({ none: ['path', 'pathDigest'] })
 @Unique({ properties: ['reportId', 'pathDigest'] })
 @Index({ properties: ['parentId'] })

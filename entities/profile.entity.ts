@@ -1,11 +1,11 @@
-import { Enum, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Entity, Enum, Index, Property } from '@mikro-orm/decorators/legacy';
 import { ProfileType } from '../schema/enums.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, Reference, Table } from './columns.ts';
+import { Id, Reference } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 
 /** A person who hands in timesheets, the `profile` of a timesheet (RED-23). */
-@Table({ tableName: 'person_profile' })
+@Entity({ tableName: 'person_profile' })
 @PersonalData<Profile>({ of: { profile: 'id' }, name: ['fullName'] })
 @Index({ properties: ['builderId'] })
 export class Profile {

@@ -1,8 +1,7 @@
-import { PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
-import { Table } from './columns.ts';
+import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 
 /** Requests that the instances have leased from a budget in one window. The table is unlogged: a crash may empty it. */
-@Table()
+@Entity()
 export class RateBudget {
   @PrimaryKey({ type: 'text' })
   key!: string;

@@ -1,9 +1,9 @@
-import { Index } from '@mikro-orm/decorators/legacy';
-import { Expiring, Id, Instant, Reference, Table } from './columns.ts';
+import { Entity, Index } from '@mikro-orm/decorators/legacy';
+import { Expiring, Id, Instant, Reference } from './columns.ts';
 import { TokenFamily } from './token-family.entity.ts';
 
 /** A refresh token: 30 days, rotated on each use. OAU-32. */
-@Table({ tableName: 'oauth_refresh_token' })
+@Entity({ tableName: 'oauth_refresh_token' })
 @Index({ properties: ['familyId'] })
 export class RefreshToken extends Expiring {
   /** SHA-256 of the token, in lower-case hexadecimal. */

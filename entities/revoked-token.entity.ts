@@ -1,8 +1,8 @@
-import { Index } from '@mikro-orm/decorators/legacy';
-import { Id, Instant, Table } from './columns.ts';
+import { Entity, Index } from '@mikro-orm/decorators/legacy';
+import { Id, Instant } from './columns.ts';
 
 /** A single revoked access token, stored until its expiry (RFC 7009). */
-@Table({ tableName: 'oauth_revoked_token' })
+@Entity({ tableName: 'oauth_revoked_token' })
 @Index({ properties: ['expiresAt'] })
 export class RevokedToken {
   @Id()

@@ -1,5 +1,5 @@
-import { Index, Property } from '@mikro-orm/decorators/legacy';
-import { Expiring, Id, Reference, Table } from './columns.ts';
+import { Entity, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Expiring, Id, Reference } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 import { User } from './user.entity.ts';
 
@@ -19,6 +19,6 @@ export abstract class BrowserSession extends Expiring {
 }
 
 /** Sign-in of a user on the pages for users (OAU-25). The secret is the browser id. */
-@Table({ tableName: 'oauth_session' })
+@Entity({ tableName: 'oauth_session' })
 @PersonalData<Session>({ of: { user: 'userId' }, erase: 'delete', secret: ['passwordDigest'] })
 export class Session extends BrowserSession {}

@@ -1,8 +1,8 @@
-import { Index, Property } from '@mikro-orm/decorators/legacy';
-import { Id, Instant, Table } from './columns.ts';
+import { Entity, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Id, Instant } from './columns.ts';
 
 /** Recent failed sign-ins of an IP address, of an IP address for an account, and of an account (OAU-27). */
-@Table({ tableName: 'oauth_sign_in_attempt' })
+@Entity({ tableName: 'oauth_sign_in_attempt' })
 @Index({ properties: ['expiresAt'] })
 export class SignInAttempt {
   /** SHA-256 of the address, or of the address and the e-mail address, so that neither is stored. */

@@ -1,6 +1,6 @@
-import { Check, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Check, Entity, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { SubcontractorStatus } from '../schema/enums.ts';
-import { Reference, SerialId, Table } from './columns.ts';
+import { Reference, SerialId } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
 import { ChangesParent } from './published.ts';
@@ -11,7 +11,7 @@ const STATUS_LITERALS = Object.values(SubcontractorStatus)
   .join(', ');
 
 /** Assignment of a subcontractor to a project of the same builder, with its statuses there (RED-8). */
-@Table()
+@Entity()
 @PersonalData<SubcontractorProject>({ none: ['statuses'] })
 @ChangesParent('subcontractor_project', { column: 'subcontractor_id', parent: 'subcontractor' })
 @Unique({ properties: ['subcontractorId', 'projectId'] })

@@ -1,6 +1,6 @@
-import { Index, Property } from '@mikro-orm/decorators/legacy';
+import { Entity, Index, Property } from '@mikro-orm/decorators/legacy';
 import { Builder } from './builder.entity.ts';
-import { Expiring, Id, Instant, Reference, Table } from './columns.ts';
+import { Expiring, Id, Instant, Reference } from './columns.ts';
 import { OAuthClient } from './oauth-client.entity.ts';
 import { PersonalData } from './personal-data.ts';
 import { User } from './user.entity.ts';
@@ -9,7 +9,7 @@ import { User } from './user.entity.ts';
  * The authorization code of one consent and every access and refresh token issued from it, which are revoked together. OAU-33,
  * OAU-36. The id is the first half of the access tokens' `jti`. It expires with its last code or token.
  */
-@Table({ tableName: 'oauth_token_family' })
+@Entity({ tableName: 'oauth_token_family' })
 @PersonalData<TokenFamily>({ of: { user: 'userId' }, erase: 'delete', kept: ['scopes'] })
 @Index({ properties: ['userId'] })
 export class TokenFamily extends Expiring {

@@ -1,6 +1,6 @@
-import { Index, Property } from '@mikro-orm/decorators/legacy';
+import { Entity, Index, Property } from '@mikro-orm/decorators/legacy';
 import { Builder } from './builder.entity.ts';
-import { Instant, Reference, Table } from './columns.ts';
+import { Instant, Reference } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { PersonalData } from './personal-data.ts';
 
@@ -14,7 +14,7 @@ export interface FailedImageCheck {
 /**
  * An announced or stored upload, which one photo may use (UPL-15, UPL-16). It belongs to the builder and integrator that created it.
  */
-@Table()
+@Entity()
 @PersonalData<Upload>({ none: ['contentType', 'failedCheck', 'photoId'], mentions: ['fileName'] })
 @Index({ properties: ['createdAt'] })
 // Uploads that count against the quota of an integrator, by expiry of their URLs.

@@ -1,11 +1,11 @@
-import { Index, Property } from '@mikro-orm/decorators/legacy';
-import { Instant, LargeSerialId, Reference, Table } from './columns.ts';
+import { Entity, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Instant, LargeSerialId, Reference } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { OAuthClient } from './oauth-client.entity.ts';
 import { PersonalData } from './personal-data.ts';
 
 /** Number of an integrator's requests on one day, which every process adds its counts to (CON-10). */
-@Table()
+@Entity()
 @Index({ properties: ['date'] })
 export class UsageDay {
   @Reference(() => Integrator, { primary: true })
@@ -28,7 +28,7 @@ export class UsageDay {
 }
 
 /** A rejected request of an integrator. The latest of each integrator are kept (CON-11). */
-@Table()
+@Entity()
 @PersonalData<Rejection>({ none: ['operation', 'code', 'reason', 'requestId'] })
 @Index({ properties: ['integratorId', 'id'] })
 export class Rejection {

@@ -1,10 +1,10 @@
-import { Property } from '@mikro-orm/decorators/legacy';
-import { Instant, Reference, Table } from './columns.ts';
+import { Entity, Property } from '@mikro-orm/decorators/legacy';
+import { Instant, Reference } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 
 /** How far an endpoint's deliveries have come. It changes often, so it is not in `WebhookEndpoint`. */
-@Table()
+@Entity()
 @PersonalData<WebhookProgress>({ none: ['day'] })
 export class WebhookProgress {
   @Reference(() => WebhookEndpoint, { primary: true, deleteRule: 'cascade' })

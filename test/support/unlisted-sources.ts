@@ -16,7 +16,7 @@ const LISTS: SourceList[] = [
     folder: 'entities',
     list: 'index.ts',
     isListed: (file) => file.endsWith('.entity.ts'),
-    exported: /@(?:EntityType|Table)\([\s\S]*?^export class (\w+)/gm,
+    exported: /@(?:EntityType|Entity)\([\s\S]*?^export class (\w+)/gm,
   },
   {
     folder: 'resolvers',
