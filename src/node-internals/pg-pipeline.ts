@@ -42,6 +42,22 @@ const Query = pg.Query as unknown as new (
   callback: (error: Error | null, result: { rows: Row[] }) => void,
 ) => PgQuery;
 
+/** Returns a function that returns a connection whose method has no effect: one object for each connection. */
+function omitMethod(method: 'describe' | 'sync'): (connection: PgConnection) => PgConnection {
+  const wrappers = new WeakMap<PgConnection, PgConnection>();
+  return (connection) => {
+    let wrapper = wrappers.get(connection);
+    if (!wrapper) {
+      wrapper = Object.create(connection, { [method]: { value: () => undefined } }) as PgConnection;
+      wrappers.set(connection, wrapper);
+    }
+    return wrapper;
+  };
+}
+
+const withoutDescribe = omitMethod('describe');
+const withoutSync = omitMethod('sync');
+
 /**
  * A prepared read whose values stay text. It skips the Describe message: the entity's columns determine the types, and PostgreSQL
  * would otherwise send, and pg parse, a row description with every result.
@@ -76,17 +92,6 @@ class TextQuery extends Query {
   }
 
   override handleCommandComplete(): void {}
-}
-
-const connectionsWithoutDescribe = new WeakMap<PgConnection, PgConnection>();
-
-function withoutDescribe(connection: PgConnection): PgConnection {
-  let wrapper = connectionsWithoutDescribe.get(connection);
-  if (!wrapper) {
-    wrapper = Object.create(connection, { describe: { value: () => undefined } }) as PgConnection;
-    connectionsWithoutDescribe.set(connection, wrapper);
-  }
-  return wrapper;
 }
 
 /** Returns the rows of a prepared statement, which is sent in one packet with the other statements of this tick. */
@@ -174,17 +179,6 @@ class StatementGroup extends Query {
     for (const query of this.#queries) query.handleReadyForQuery(connection);
     super.handleReadyForQuery(connection);
   }
-}
-
-const connectionsWithoutSync = new WeakMap<PgConnection, PgConnection>();
-
-function withoutSync(connection: PgConnection): PgConnection {
-  let wrapper = connectionsWithoutSync.get(connection);
-  if (!wrapper) {
-    wrapper = Object.create(connection, { sync: { value: () => undefined } }) as PgConnection;
-    connectionsWithoutSync.set(connection, wrapper);
-  }
-  return wrapper;
 }
 
 /**
