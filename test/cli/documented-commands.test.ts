@@ -140,7 +140,7 @@ describe('the tutorial', () => {
     expect(output).toContain('"sourceRevision":2');
   });
 
-  it('does the same in TypeScript, with Node alone', async () => {
+  it('does the same in TypeScript, without a build', async () => {
     const page = await readFile(join(ROOT, TUTORIAL), 'utf8');
     const program = /<!-- program:begin -->\n```ts\n([\s\S]*?)```/.exec(page)![1]!;
     await writeFile(join(folder, 'tutorial.ts'), program);
