@@ -3,8 +3,8 @@ import { SignOnType } from '../../schema/enums.ts';
 import { Rule } from '../../schema/input-rules.ts';
 import { CalendarDate, TimeZone } from '../../schema/time-zone.ts';
 import type { EventPayload } from '../../src/domain/attendance/decision-table.ts';
-import { describeDuration } from '../../src/shared/duration.ts';
 import type { FieldError } from '../../src/shared/errors.ts';
+import { describeDuration } from './duration.ts';
 import { GateInstant, GateText, GateWorkerId } from './gate.scalars.ts';
 
 /** Milliseconds that an event may be ahead of the server's clock, because clocks of gates differ. */

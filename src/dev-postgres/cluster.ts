@@ -16,7 +16,6 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, escapeIdentifier } from 'pg';
-import { processStart } from '../shared/process-identity.ts';
 import { isRoot, resolvePostgresUser } from './postgres-user.ts';
 import {
   type ClusterContext,
@@ -37,6 +36,7 @@ import {
   toLogPath,
   toPasswordPath,
 } from './postmaster.ts';
+import { processStart } from './process-identity.ts';
 
 export { ClusterError };
 

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { getErrorCode } from '../database/errors.ts';
 import { OperatorError } from '../shared/operator-error.ts';
-import { processStart } from '../shared/process-identity.ts';
+import { processStart } from './process-identity.ts';
 
 /** A cluster that cannot be used; the message is one line for the operator. */
 export class ClusterError extends OperatorError {

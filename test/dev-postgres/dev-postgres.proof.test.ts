@@ -12,7 +12,7 @@ import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Cluster, ClusterError, openCluster } from '../../src/dev-postgres/cluster.ts';
 import { findRunningServer } from '../../src/dev-postgres/postmaster.ts';
-import { processStart } from '../../src/shared/process-identity.ts';
+import { processStart } from '../../src/dev-postgres/process-identity.ts';
 import { createDatabase } from '../setup/database.ts';
 
 const isRoot = process.getuid?.() === 0;

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { expect, it } from 'vitest';
-import { processStart } from '../../src/shared/process-identity.ts';
+import { processStart } from '../../src/dev-postgres/process-identity.ts';
 
 it('a program that a test starts ends when the test run is killed', async () => {
   const url = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);

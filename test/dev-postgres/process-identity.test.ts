@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
-import { processStart } from '../../src/shared/process-identity.ts';
+import { processStart } from '../../src/dev-postgres/process-identity.ts';
 
 const stateOf = async (pid: number) => (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /s, '')[0];
 
