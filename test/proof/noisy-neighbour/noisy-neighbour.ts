@@ -3,7 +3,7 @@ import { type Log, ProofEnvironment } from '../proof-environment.ts';
 import type { Attack } from './attack.ts';
 import { ATTACKS } from './attacks/index.ts';
 import { type Measurement, measure } from './measure.ts';
-import { createTable, exceedsLimit, findProblems, toMedian, writeTable } from './report.ts';
+import { createTable, exceedsLimit, findBusyMachine, findProblems, toMedian, writeTable } from './report.ts';
 import { prepareScenario } from './scenario.ts';
 
 interface NoisyNeighbourOptions {
@@ -58,21 +58,21 @@ export async function noisyNeighbour({ short = false, only, write, log, ...overr
         { instance, scenario, databaseUrl, localAddress, warmUpMs, milliseconds },
         attack,
       );
-      const found = findProblems(measurement, measurements[0] ?? measurement);
-      log(formatLine(measurement, found));
+      log(formatLine(measurement, findProblems(measurement)));
       await instance.kill();
       environment.instances.splice(0);
       return measurement;
     };
     for (const [index, attack] of [null, ...attacks].entries()) {
       const rounds = [await run(attack, index, 0)];
-      const baseline = measurements[0] ?? rounds[0]!;
-      if (attack && exceedsLimit(rounds[0]!, baseline)) {
+      if (attack ? exceedsLimit(rounds[0]!) : findBusyMachine(rounds[0]!)) {
         for (let round = 1; round < ROUNDS; round++) rounds.push(await run(attack, index, round));
       }
       const median = toMedian(rounds);
       measurements.push(median);
-      problems.push(...findProblems(median, baseline));
+      problems.push(...findProblems(median));
+      const busy = attack ? null : findBusyMachine(median);
+      if (busy) return { problems: [...problems, busy], figures: 'no attack was measured' };
     }
     const table = createTable(measurements);
     process.stdout.write(`${table}\n`);
