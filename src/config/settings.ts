@@ -269,13 +269,16 @@ function readSecret(path: string): string {
   return value;
 }
 
+/** Settings that are no secrets, but for the mistake of giving a key in place of its path or of its id. */
+const HIDDEN: readonly SettingName[] = ['TLS_KEY', 'S3_ACCESS_KEY_ID'];
+
 /** Returns the settings that are given, for the log: secrets only as `set`, except for addresses, which are shown without user and password. */
 export const describeSettings = (env: Environment): Record<string, string> =>
   Object.fromEntries(
     (Object.keys(SETTINGS) as SettingName[])
       .filter((name) => isSet(env, name))
       .map((name) => {
-        const isHidden = isSecret(name) && !(env[name] && name.includes('_URL'));
+        const isHidden = HIDDEN.includes(name) || (isSecret(name) && !(env[name] && name.includes('_URL')));
         return [name, isHidden ? 'set' : quoteValue(env[name]!).slice(1, -1)];
       }),
   );

@@ -10,7 +10,9 @@ const SECRETS = {
   SMTP_URL: 'smtps://someone:hidden-9@mail.example.com',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'https://traces.example.com/path?key=hidden-10',
   S3_BUCKET: 'photos',
+  S3_ACCESS_KEY_ID: 'hidden-7',
   S3_SECRET_ACCESS_KEY: 'hidden-8',
+  TLS_KEY: '-----BEGIN PRIVATE KEY-----\nhidden-11\n-----END PRIVATE KEY-----',
   PORT: '',
   PATH: '/bin',
 };
@@ -32,7 +34,9 @@ describe('the description of the settings', () => {
       SMTP_URL: 'smtps://…@mail.example.com',
       OTEL_EXPORTER_OTLP_ENDPOINT: 'https://traces.example.com/path?…',
       S3_BUCKET: 'photos',
+      S3_ACCESS_KEY_ID: 'set',
       S3_SECRET_ACCESS_KEY: 'set',
+      TLS_KEY: 'set',
     });
   });
 });
