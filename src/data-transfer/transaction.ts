@@ -3,10 +3,15 @@ import { isLostConnection } from '../database/errors.ts';
 import { connectWithSettings, DIRECT_SETTINGS } from '../database/pool/session-settings.ts';
 import { CONNECT_TIMEOUT_MS } from '../database/pool/timeouts.ts';
 import { OperatorError } from '../shared/operator-error.ts';
+import { toTerminalLine } from '../shared/terminal-text.ts';
 
 /** An import or export that cannot run. The message is one line for the operator. */
 export class DataTransferError extends OperatorError {
   override name = 'DataTransferError';
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(toTerminalLine(message), options);
+  }
 }
 
 /** Runs the work in a transaction on a new connection. Commits if the result has `commit: true`, and rolls back otherwise. */

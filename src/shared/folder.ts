@@ -5,10 +5,15 @@ import { dirname, join, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { OperatorError } from './operator-error.ts';
+import { toTerminalLine } from './terminal-text.ts';
 
 /** A folder or file that cannot be used. The message is one line for the operator. */
 export class FolderError extends OperatorError {
   override name = 'FolderError';
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(toTerminalLine(message), options);
+  }
 }
 
 /** A file that is written under a temporary name. */

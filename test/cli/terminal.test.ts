@@ -81,6 +81,7 @@ describe('text of others', () => {
     const { err } = await cli.run(['import', folder]);
     expect(err).toContain('is not a file of the format');
     expect(err).not.toMatch(CONTROL);
+    expect(err.trimEnd()).not.toContain('\n');
   });
 
   it.each([true, false])('is printed without control characters by progress (terminal: %s)', (isTTY) => {

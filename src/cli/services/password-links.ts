@@ -3,7 +3,7 @@ import { deletePasswordLink, LINK_HOURS, type NewPasswordLink } from '../../doma
 import type { ChangeContext } from '../../domain/change-context.ts';
 import { createMailer, type Message } from '../../mail/mailer.ts';
 import { createPasswordLinkMessage } from '../../mail/messages.ts';
-import { printText } from '../../shared/terminal-text.ts';
+import { printText, toTerminalLine } from '../../shared/terminal-text.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliIo } from '../io/cli-io.ts';
 
@@ -45,7 +45,7 @@ export async function sendMessages(io: CliIo, messages: readonly Message[]): Pro
       () => undefined,
       (failure) => failure,
     );
-    if (error) printText(io.stderr, `The message to the user was not accepted: ${error.message}`);
+    if (error) printText(io.stderr, toTerminalLine(`The message to the user was not accepted: ${error.message}`));
     // A server that does not respond would delay each further message by its time limit.
     if (error && error.responseCode === undefined) break;
   }
