@@ -1,4 +1,4 @@
-import { Entity, Enum, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Entity, Enum, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Id, Instant } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 
@@ -19,6 +19,11 @@ export type ErasureKind = keyof typeof ErasureKind;
 @Entity()
 @PersonalData<Erasure>({ none: ['subjectIds', 'builderIds', 'pseudonym', 'pendingKeys', 'places'] })
 @Index({ properties: ['subjectIds'], type: 'gin' })
+@Unique({
+  name: 'erasure_open_builder_unique',
+  expression: `create unique index "erasure_open_builder_unique" on "erasure" ("subject_ids")
+    where "kind" = 'BUILDER' and "cancelled_at" is null and "completed_at" is null`,
+})
 export class Erasure {
   @Id()
   id!: string;

@@ -129,6 +129,8 @@ create table erasure (
   places jsonb not null default '[]'
 );
 create index erasure_subject_ids_index on erasure using gin (subject_ids);
+create unique index erasure_open_builder_unique on erasure (subject_ids)
+  where kind = 'BUILDER' and cancelled_at is null and completed_at is null;
 create table audit_entry (
   id text primary key,
   at timestamptz(3) not null,
@@ -201,7 +203,7 @@ begin
   return changed;
 end $$;
 
--- Inserts an erasure unless it exists, and replaces its person in the audit log. Returns the number of changed entries. A role that does not
+-- Inserts an erasure unless it exists, or another one of the builder is open, and replaces its person in the audit log. Returns the number of changed entries. A role that does not
 -- own the tables can do neither by itself. Records that still have a name, and what is no record of a person, are not replaced, and the
 -- pseudonym is that of no erasure without a record of this one: entries cannot be attributed to another person, erased or not.
 -- It appends the entry of a person's erasure itself, of today: a caller who then gives the record its name back leaves a trace.
@@ -239,7 +241,7 @@ begin
   insert into public.erasure (id, kind, subject_ids, builder_ids, pseudonym, requested_at, due_at, cancelled_at)
     values (added.id, added.kind, added.subject_ids, coalesce(added.builder_ids, '{}'), added.pseudonym, added.requested_at, added.due_at,
       added.cancelled_at)
-    on conflict (id) do nothing;
+    on conflict do nothing;
   if added.kind = 'PERSON' then
     foreach subject in array added.subject_ids loop
       changed := changed + public.audit_pseudonymize(subject, added.pseudonym);

@@ -39,12 +39,8 @@ export async function scheduleBuilderErasure(
   await rejectForeignBucket(database, storage);
   const at = await database.now();
   const scheduled = await inTransaction({ ...context, clock: { now: () => at } }, async (em, now, record) => {
-    const [builder] = await em.execute<{ name: string }[]>('select name from builder where id = ? for update', [
-      builderId,
-    ]);
+    const [builder] = await em.execute<{ name: string }[]>('select name from builder where id = ?', [builderId]);
     if (!builder) throw new InvalidInputError('builder', `there is no builder ${builderId} in ${database.region}`);
-    const existing = await em.findOne(Erasure, createOpenErasureFilter(builderId));
-    if (existing) return { erasure: existing, changed: false };
     const dueAt = new Date(at + graceDays * DAY_MS).toISOString();
     const erasure: Erasure = {
       id: newId('erasure', at),
@@ -60,6 +56,9 @@ export async function scheduleBuilderErasure(
       places: [],
     };
     await recordErasure(em, erasure, null);
+    // A unique index keeps the one that is open already, also of requests at the same time.
+    const open = await em.findOneOrFail(Erasure, createOpenErasureFilter(builderId));
+    if (open.id !== erasure.id) return { erasure: open, changed: false };
     await record({
       action: 'builder.erasure_scheduled',
       objectId: builderId,

@@ -116,4 +116,18 @@ describe('internal clients, which read all builders', () => {
     expect((await browsers.OPERATOR.query(rotate)).errors?.[0]?.extensions.code).toBe('FORBIDDEN');
     expect((await browsers.ADMIN.query(rotate)).errors).toBeUndefined();
   });
+
+  it('are disabled by an operator, and enabled and changed by an administrator only', async () => {
+    const { id } = (await browsers.ADMIN.query(create)).data.createClient.client;
+    const errorOf = async (role: StaffRole, name: string, input = '') => {
+      const { updatedAt } = (await browsers.ADMIN.query(`{ client(id: "${id}") { updatedAt } }`)).data.client;
+      const call = `${name}(id: "${id}", expectedUpdatedAt: "${updatedAt}"${input})`;
+      return (await browsers[role].query(`mutation { ${call} { id } }`)).errors?.[0]?.extensions.code;
+    };
+    expect(await errorOf('OPERATOR', 'disableClient')).toBeUndefined();
+    for (const [name, input] of [['enableClient'], ['updateClient', ', name: "Other"']] as const) {
+      expect(await errorOf('OPERATOR', name, input)).toBe('FORBIDDEN');
+      expect(await errorOf('ADMIN', name, input)).toBeUndefined();
+    }
+  });
 });

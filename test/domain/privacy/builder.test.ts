@@ -57,6 +57,19 @@ describe('builder erase', () => {
     expect(await findTablesWith(database, BUILDER)).toContain('builder');
   });
 
+  it('is scheduled once by requests at the same time (PRV-8)', async () => {
+    const database = await fixture.createSampleDatabase();
+    const context = contextOf(database, storage);
+    const scheduled = await Promise.all(
+      Array.from({ length: 6 }, (_, day) => scheduleBuilderErasure(context, BUILDER, 30 + day)),
+    );
+    const stored = await listErasures(database);
+    expect(scheduled.map(({ erasure }) => erasure.id)).toEqual(Array(6).fill(stored[0]!.id));
+    expect([stored.length, scheduled.filter(({ changed }) => changed).length]).toEqual([1, 1]);
+    const entries = `select count(*)::int as count from audit_entry where action = 'builder.erasure_scheduled'`;
+    expect(await countOf(database, entries)).toBe(1);
+  });
+
   it('can be undone until it is due, and not afterwards (PRV-8)', async () => {
     const database = await fixture.createSampleDatabase();
     const context = contextOf(database, storage);
