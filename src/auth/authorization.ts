@@ -38,20 +38,9 @@ export function requireVisible<T extends { builderId: string }>(
 }
 
 /**
- * Checks builder access of an operation that names its builder. Throws 404 when there is no such builder, and 403 when it is not
- * connected, when the builder header names another one, or when the connection does not allow the scope. ACC-10, HDR-13. Undefined where
- * there is nothing to wait for.
+ * Checks access to a builder that the caller has no connection to. Throws 404 when there is no such builder, and 403 unless the caller is an
+ * internal client. ACC-10, HDR-13.
  */
-export function requireBuilder(
-  context: AuthorizationContext,
-  builderId: string,
-  scope: Scope | null,
-): Promise<void> | undefined {
-  const isConnected = context.caller.checkBuilder(builderId, context.builderHeader, scope);
-  return isConnected ? undefined : lookUpBuilder(context, builderId, scope);
-}
-
-/** Does the rest of `requireBuilder` for a caller without a connection to the builder. */
 export async function lookUpBuilder(
   { caller, loaders }: AuthorizationContext,
   builderId: string,
@@ -59,14 +48,4 @@ export async function lookUpBuilder(
 ): Promise<void> {
   if (!(await loaders.load(builders, builderId))) throw notFound('Builder');
   caller.requireConnectionScope(builderId, scope);
-}
-
-/** Checks scope and builder access of an operation, in the order of ERR-23. Undefined where there is nothing to wait for. */
-export function authorizeOperation(
-  context: AuthorizationContext,
-  { scope = null }: OperationRequirements,
-  builderId?: string,
-): Promise<void> | undefined {
-  context.caller.requireScope(scope);
-  return builderId === undefined ? undefined : requireBuilder(context, builderId, scope);
 }

@@ -1,5 +1,6 @@
 import type { Scope } from '../../schema/scopes.ts';
 import { forbidden, insufficientScope } from '../shared/errors.ts';
+import type { Storage } from '../storage/storage.ts';
 
 type CallerFacts = Pick<
   Caller,
@@ -21,9 +22,14 @@ export class Caller {
   readonly scopes!: ReadonlySet<string>;
   /** Scopes that each actively connected builder allows, by builder id. Empty for an internal client. */
   readonly connections!: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Key of the share that requests are charged to: one per integrator, and one per internal client. */
+  readonly shareKey: string;
+  /** Storage with URLs that are charged to the caller; created at its first request, because a caller is kept for many. */
+  storage?: Storage;
 
   constructor(facts: CallerFacts) {
     Object.assign(this, facts);
+    this.shareKey = facts.integratorId ?? facts.clientId;
   }
 
   /** Throws 403 `INSUFFICIENT_SCOPE` unless the token carries the scope. A null scope is always allowed. */
@@ -41,9 +47,7 @@ export class Caller {
     if (this.internal) return;
     const allowed = this.connections.get(builderId);
     if (!allowed) throw forbidden('The builder is not connected to this integrator.');
-    if (scope !== null && !allowed.has(scope)) {
-      throw insufficientScope(scope, `The builder's connection does not allow ${scope}.`);
-    }
+    if (scope !== null && !allowed.has(scope)) throw notAllowed(scope);
   }
 
   /**
@@ -53,9 +57,9 @@ export class Caller {
   checkBuilder(builderId: string, builderHeader: string | null, scope: Scope | null): boolean {
     if (builderHeader !== null && builderHeader !== builderId)
       throw forbidden('X-Service-Builder-Id names another builder than the request.');
-    const isConnected = this.connections.has(builderId);
-    if (isConnected) this.requireConnectionScope(builderId, scope);
-    return isConnected;
+    const allowed = this.connections.get(builderId);
+    if (allowed && scope !== null && !allowed.has(scope)) throw notAllowed(scope);
+    return allowed !== undefined;
   }
 
   /**
@@ -83,3 +87,5 @@ export class Caller {
     return [...this.connections].filter(([, allowed]) => allowed.has(scope)).map(([builderId]) => builderId);
   }
 }
+
+const notAllowed = (scope: Scope) => insufficientScope(scope, `The builder's connection does not allow ${scope}.`);

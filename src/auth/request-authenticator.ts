@@ -12,7 +12,7 @@ import { ApiError, type FieldError, forbidden, invalidField, ValidationError } f
 import { REGIONS, type RegionId } from '../shared/regions.ts';
 import type { Storages } from '../storage/storage.ts';
 import type { AccessTokenVerifier } from './access-token-verifier.ts';
-import { authorizeOperation } from './authorization.ts';
+import { lookUpBuilder } from './authorization.ts';
 import type { Caller } from './caller.ts';
 import { waitForEvents } from './event-waits.ts';
 import type { RateLimiter } from './rate-limiter.ts';
@@ -55,11 +55,14 @@ export class RequestAuthenticator {
    * Checks the region header, the access token and the rate limit, in this order, and waits for the share of the caller. Rejects with 400,
    * 401, 429 or 503. Returns a promise only where there is something to wait for: not for most requests, whose token was verified before.
    */
-  authenticate(request: FastifyRequest, reply: FastifyReply): AuthenticatedRequest | Promise<AuthenticatedRequest> {
+  readonly authenticate = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): AuthenticatedRequest | Promise<AuthenticatedRequest> => {
     const region = findRegion(request);
     const caller = region && this.#dependencies.tokens.findCached(request.headers.authorization, region);
     return caller ? this.limit(request, reply, region, caller) : this.#authenticateWithoutCache(request, reply);
-  }
+  };
 
   /** Whether the request has a token that its region accepted a short time ago. */
   isVerified(request: FastifyRequest): boolean {
@@ -94,13 +97,10 @@ export class RequestAuthenticator {
     const { databases, limits, budgets, shares } = this.#dependencies;
     const database = databases[region];
     request.caller = caller;
-    const begin = () => {
-      const usage = new RequestUsage(shares, getShareKey(caller));
-      request.usage = usage;
-      return usage.begin();
-    };
+    const usage = new RequestUsage(shares, caller.shareKey);
+    request.usage = usage;
     const charging = limits.take(database, caller.clientId, reply);
-    const waiting = charging ? charging.then(begin) : begin();
+    const waiting = charging ? charging.then(() => usage.begin()) : usage.begin();
     const charged: Record<Budget, number> = { sync: 0 };
     const charge = async (budget: Budget, total = 1) => {
       for (; charged[budget] < total; charged[budget]++) await budgets[budget].take(database, caller.clientId, reply);
@@ -115,7 +115,8 @@ export class RequestAuthenticator {
     const { tokens, databases, storages, clock, shares, uploadQuota, eventTail, webhooks } = this.#dependencies;
     const usage = request.usage!;
     const database = databases[region].withLimits(usage);
-    const shareKey = getShareKey(caller);
+    const { shareKey } = caller;
+    caller.storage ??= storages[region].withShareKey(shareKey);
     const refreshCaller = () => tokens.authenticate(request.headers.authorization, region, { bypassCache: true });
     // Without accessors: those of an object literal give each request a hidden class of its own, which V8 keeps, with all that belongs to
     // the request, until a major collection.
@@ -123,7 +124,7 @@ export class RequestAuthenticator {
       caller,
       builderHeader,
       loaders: new Loaders(database),
-      storage: storages[region].withShareKey(shareKey),
+      storage: caller.storage,
       requestId: request.id,
       source: {
         actor: { type: 'CLIENT', id: caller.clientId },
@@ -140,7 +141,11 @@ export class RequestAuthenticator {
       uploadQuota,
       refreshCaller,
       waitForEvents: (...wait) => waitForEvents({ tail: eventTail, usage, region, refreshCaller }, ...wait),
-      authorize: (operation, builderId) => authorizeOperation(context, operation, builderId),
+      authorize({ scope = null }, builderId) {
+        caller.requireScope(scope);
+        const isAuthorized = builderId === undefined || caller.checkBuilder(builderId, builderHeader, scope);
+        return isAuthorized ? undefined : lookUpBuilder(context, builderId, scope);
+      },
       charge,
       operation: { name: null, hasErrors: false, cost: 0 },
     };
@@ -179,6 +184,3 @@ function parseHeaders({ headers }: FastifyRequest, caller: Caller): string | nul
   }
   return builderId;
 }
-
-/** Returns the key of the share that a caller's requests are charged to: one per integrator, and one per internal client. */
-const getShareKey = ({ integratorId, clientId }: Caller): string => integratorId ?? clientId;

@@ -182,12 +182,8 @@ export class RequestUsage implements DatabaseLimits {
     else this.#releases.push(release);
   }
 
-  /** Releases the permits of a response that is ready and charges its bytes; undefined where they need not wait. */
+  /** Releases the permits of a large response that is ready and charges its bytes; undefined where they need not wait. */
   chargeResponse(bytes: number): Promise<void> | undefined {
-    if (bytes < CHARGED_BYTES) {
-      this.end();
-      return undefined;
-    }
     this.#execution?.();
     this.endOccupation();
     // The memory of large values is that of the response, too.

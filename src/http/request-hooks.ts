@@ -103,14 +103,18 @@ export function sendResponses(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     const { usage } = request;
     const bytes = typeof payload === 'string' ? payload.length : (usage?.streamedBytes ?? 0);
-    const waiting = usage?.chargeResponse(bytes);
-    const send = () => {
-      if (usage && bytes >= CHARGED_BYTES) limitDelivery(reply, usage, bytes);
-      const isSmall = typeof payload === 'string' && bytes < MIN_COMPRESSED_BYTES;
-      if (isSmall || request.headers['accept-encoding'] === undefined) done();
-      else compressResponse(request, reply, payload, done);
-    };
-    if (waiting) waiting.then(send, done);
-    else send();
+    if (usage && bytes >= CHARGED_BYTES) {
+      const send = () => {
+        limitDelivery(reply, usage, bytes);
+        compressResponse(request, reply, payload, done);
+      };
+      const waiting = usage.chargeResponse(bytes);
+      if (waiting) waiting.then(send, done);
+      else send();
+      return;
+    }
+    usage?.end();
+    if (typeof payload === 'string' && bytes < MIN_COMPRESSED_BYTES) done();
+    else compressResponse(request, reply, payload, done);
   });
 }

@@ -1,10 +1,13 @@
+import type { FastifyRequest } from 'fastify';
 import {
+  type GraphQLError,
   type GraphQLField,
   type GraphQLInputType,
   type GraphQLSchema,
   getNamedType,
   getNullableType,
   isInputObjectType,
+  isLeafType,
   isListType,
   isScalarType,
 } from 'graphql';
@@ -12,30 +15,22 @@ import { formatFieldPath, toFieldErrors } from '../../schema/input.ts';
 import { isObject } from '../../schema/is-object.ts';
 import type { Operation } from '../../schema/route-table.ts';
 import { integerFromText, parseBoolean } from '../../schema/scalar.ts';
-import { type AddErrors, type NamedArgument, parseArguments, toNamedArgument } from '../graphql/engine/arguments.ts';
+import { type NamedArgument, parseArguments, toNamedArgument } from '../graphql/engine/arguments.ts';
 import { type FieldError, invalidField, notFound } from '../shared/errors.ts';
 
-/** Request values that an operation's arguments are taken from. */
-export interface RawInput {
-  params: Record<string, string>;
-  query: Record<string, string | string[] | undefined>;
-  body: unknown;
-  /** Errors of texts and names in the body that PostgreSQL cannot store. */
-  textErrors: readonly FieldError[];
-  /** `X-Service-Builder-Id`, or the builder of the token. */
-  builderId: string | null;
-  /** Milliseconds since the epoch. */
-  now: number;
-}
+type Query = Record<string, string | string[] | undefined>;
+
+/** The parts of a request that hold arguments. */
+type RawInput = Pick<FastifyRequest, 'params' | 'query' | 'body' | 'context'>;
+
+type ReadValue = NamedArgument<RawInput>['readValue'];
 
 /** A DELETE takes its input from the body or the query; a field that is in both must have one value (ERR-8). */
 type Location = 'path' | 'header' | 'query' | 'body' | 'bodyOrQuery';
 
 /** Where a request holds an argument of an operation, and under which name. See `@Rest`. */
-export interface ArgumentLocation extends NamedArgument {
+export interface ArgumentLocation extends NamedArgument<RawInput> {
   location: Location;
-  /** Returns the value of a text for its type; invalid text is returned unchanged, and the type rejects it. */
-  parseText: (text: string) => unknown;
 }
 
 /** Returns the location of each argument of an operation. */
@@ -45,7 +40,7 @@ export function locateArguments(operation: Operation, schema: GraphQLSchema): Ar
   );
   return getRootField(operation, schema).args.map((argument) => {
     const locate = (location: Location, name = argument.name): ArgumentLocation => {
-      return { ...toNamedArgument(argument, name), location, parseText: findTextParser(argument.type) };
+      return { ...toNamedArgument(argument, createReader(location, name, argument.type), name), location };
     };
     const pathName = inPath.get(argument.name);
     if (pathName) return locate('path', pathName);
@@ -61,103 +56,102 @@ export function getRootField({ kind, field }: Operation, schema: GraphQLSchema):
   return (kind === 'Query' ? schema.getQueryType()! : schema.getMutationType()!).getFields()[field]!;
 }
 
-/**
- * Returns the operation's variables, each validated against its type in the schema. A value of another JSON type is rejected, not
- * converted. Throws 404 when an identifier in the path does not have the syntax of its type, else 400 with every field that fails, in the
- * order of the arguments, and then with invalid text in fields that the operation does not define. ERR-1, ERR-9, IDN-6.
- *
- * @param rejected Query parameters that the operation rejects.
- */
-export function parseInput(
-  locations: readonly ArgumentLocation[],
-  input: RawInput,
-  rejected: readonly string[] = [],
-): Record<string, unknown> {
-  if (input.body !== undefined && !isObject(input.body) && locations.some(({ location }) => /^body/.test(location)))
-    throw invalidField('body', 'must be an object');
-  return parseArguments(locations, {
-    readValue: (located, addErrors) => getRawValue(located, input, addErrors),
-    toFieldErrors({ location, name }, path, error) {
-      if (location === 'path') throw notFound('Resource');
-      const isQuery = location === 'query';
-      return toFieldErrors(isQuery ? toParameterName(name, path[0], input) : name, isQuery ? [] : path, error);
-    },
-    otherErrors: rejected.length > 0 ? [...findSent(rejected, input.query), ...input.textErrors] : input.textErrors,
-    now: input.now,
-  });
-}
-
-/** Parameters of lists, which `after` replaces where pages follow it. */
+/** Parameters of lists, which `after` replaces where pages follow it (EVT-8). */
 const LIST_PARAMETERS = ['cursor', 'offset', 'updatedSince'];
 
-/** Returns the parameters of lists that an operation rejects because its pages follow `after` (EVT-8). */
-export const listRejectedParameters = (locations: readonly ArgumentLocation[]): readonly string[] =>
-  locations.some(({ location, name }) => location === 'query' && name === 'after') ? LIST_PARAMETERS : [];
+/**
+ * Returns a function that returns an operation's variables, each validated against its type in the schema. A value of another JSON type is
+ * rejected, not converted. The function throws 404 when an identifier in the path does not have the syntax of its type, else 400 with every
+ * field that fails, in the order of the arguments, and then with invalid text in fields that the operation does not define. ERR-1, ERR-9, IDN-6.
+ */
+export function createInputParser(
+  locations: readonly ArgumentLocation[],
+): (input: RawInput) => Record<string, unknown> {
+  const hasBody = locations.some(({ location }) => location.startsWith('body'));
+  const followsAfter = locations.some(({ location, name }) => location === 'query' && name === 'after');
+  const rejected = followsAfter ? LIST_PARAMETERS : [];
+  return (input) => {
+    if (hasBody && input.body !== undefined && !isObject(input.body)) throw invalidField('body', 'must be an object');
+    const { textErrors = [], clock } = input.context!;
+    const otherErrors = rejected.length > 0 ? [...findSent(rejected, input.query as Query), ...textErrors] : textErrors;
+    return parseArguments(locations, input, { toFieldErrors: toRequestErrors, otherErrors, now: clock.now() });
+  };
+}
 
-function findSent(names: readonly string[], query: RawInput['query']): FieldError[] {
+function toRequestErrors(
+  { location, name }: ArgumentLocation,
+  { query }: RawInput,
+  path: Path,
+  error: GraphQLError,
+): FieldError[] {
+  if (location === 'path') throw notFound('Resource');
+  if (location !== 'query') return toFieldErrors(name, path, error);
+  const [index] = path;
+  // The name under which the value of that index was sent.
+  const sentAs = typeof index === 'number' ? listParameters(name, query as Query)[index]![0] : name;
+  return toFieldErrors(sentAs, [], error);
+}
+
+function findSent(names: readonly string[], query: Query): FieldError[] {
   const sent = names.filter((name) => listParameters(name, query).length > 0);
   return sent.map((fieldName) => ({ fieldName, message: 'is not accepted here: the next page begins at `after`' }));
 }
 
-function getRawValue(located: ArgumentLocation, input: RawInput, addErrors: AddErrors): unknown {
-  switch (located.location) {
+/** Returns the function that reads an argument of the type at a location. The body is an object where there is one. */
+function createReader(location: Location, name: string, type: GraphQLInputType): ReadValue {
+  const parseText = findTextParser(type);
+  const isList = isListType(getNullableType(type));
+  const readQuery: ReadValue = ({ query }, addErrors) => {
+    const sent = listParameters(name, query as Query);
+    if (sent.length === 0) return undefined;
+    if (isList) {
+      const unreadable = sent.find(([parameter]) => !REPEATABLE.test(parameter.slice(name.length)));
+      if (!unreadable) return sent.map(([, text]) => parseText(text));
+      addErrors({ fieldName: unreadable[0], message: `must be named ${name}, ${name}[] or ${name}[0]` });
+    } else if (sent.length > 1) addErrors({ fieldName: name, message: 'must be given once' });
+    else if (sent[0]![0] !== name) addErrors({ fieldName: name, message: 'must be named without brackets' });
+    else return parseText(sent[0]![1]);
+    return undefined;
+  };
+  const readBody: ReadValue = isLeafType(getNullableType(type))
+    ? ({ body }) => (body as Body)?.[name]
+    : ({ body }, addErrors) =>
+        withoutUnknownFields((body as Body)?.[name], type, [], (path) =>
+          addErrors({ fieldName: formatFieldPath(name, path), message: 'must be an array' }),
+        );
+  switch (location) {
     case 'path':
-      return located.parseText(input.params[located.name]!);
+      return ({ params }) => parseText((params as Record<string, string>)[name]!);
     case 'header':
-      return input.builderId ?? undefined;
+      return ({ context }) => context!.builderHeader ?? context!.caller.builderId ?? undefined;
     case 'query':
-      return parseQueryValue(located, input, addErrors);
-    case 'bodyOrQuery': {
-      const inBody = getBodyValue(located, input, addErrors);
-      const inQuery = parseQueryValue(located, input, addErrors);
-      if (inBody !== undefined && inQuery !== undefined && inBody !== inQuery)
-        addErrors({ fieldName: located.name, message: 'has different values in the query and the body' });
-      return inBody ?? inQuery;
-    }
-    default:
-      return getBodyValue(located, input, addErrors);
+      return readQuery;
+    case 'body':
+      return readBody;
+    case 'bodyOrQuery':
+      return (input, addErrors) => {
+        const inBody = readBody(input, addErrors);
+        const inQuery = readQuery(input, addErrors);
+        if (inBody !== undefined && inQuery !== undefined && inBody !== inQuery)
+          addErrors({ fieldName: name, message: 'has different values in the query and the body' });
+        return inBody ?? inQuery;
+      };
   }
 }
 
-function parseQueryValue(
-  { name, argument, parseText }: ArgumentLocation,
-  { query }: RawInput,
-  addErrors: AddErrors,
-): unknown {
-  const sent = listParameters(name, query);
-  if (sent.length === 0) return undefined;
-  if (isListType(getNullableType(argument.type))) {
-    const unreadable = sent.find(([parameter]) => !REPEATABLE.test(parameter.slice(name.length)));
-    if (!unreadable) return sent.map(([, text]) => parseText(text));
-    addErrors({ fieldName: unreadable[0], message: `must be named ${name}, ${name}[] or ${name}[0]` });
-  } else if (sent.length > 1) addErrors({ fieldName: name, message: 'must be given once' });
-  else if (sent[0]![0] !== name) addErrors({ fieldName: name, message: 'must be named without brackets' });
-  else return parseText(sent[0]![1]);
-  return undefined;
-}
+type Body = Record<string, unknown> | undefined;
 
 /** What may follow the name of a repeatable parameter. */
 const REPEATABLE = /^(\[\d*\])?$/;
 
 /** Returns each value of a query parameter with the name it was sent under, which may end in brackets. */
-function listParameters(name: string, query: RawInput['query']): [parameter: string, text: string][] {
+function listParameters(name: string, query: Query): [parameter: string, text: string][] {
   const sent: [string, string][] = [];
   for (const parameter in query) {
     if (!parameter.startsWith(name) || (parameter.length > name.length && parameter[name.length] !== '[')) continue;
     for (const text of [query[parameter]!].flat()) sent.push([parameter, text]);
   }
   return sent;
-}
-
-/** The name under which the value of that index was sent. */
-const toParameterName = (name: string, index: string | number | undefined, { query }: RawInput): string =>
-  typeof index === 'number' ? listParameters(name, query)[index]![0] : name;
-
-function getBodyValue({ name, argument }: ArgumentLocation, { body }: RawInput, addErrors: AddErrors): unknown {
-  if (!isObject(body)) return undefined;
-  return withoutUnknownFields(body[name], argument.type, [], (path) =>
-    addErrors({ fieldName: formatFieldPath(name, path), message: 'must be an array' }),
-  );
 }
 
 function findTextParser(type: GraphQLInputType): (text: string) => unknown {

@@ -23,16 +23,8 @@ import type { LargeBodyParser } from '../http/bodies/large-bodies.ts';
 import type { LargeBodyForm } from '../http/bodies/large-body-form.ts';
 import { rejectOtherMethods } from '../http/method-not-allowed.ts';
 import { forbidden } from '../shared/errors.ts';
-import { tracing } from '../shared/tracing.ts';
 import { createDeprecationHeaders } from './deprecation.ts';
-import {
-  type ArgumentLocation,
-  getRootField,
-  listRejectedParameters,
-  locateArguments,
-  parseInput,
-  type RawInput,
-} from './input.ts';
+import { type ArgumentLocation, createInputParser, getRootField, locateArguments } from './input.ts';
 
 /** Registers a route for every REST operation of the schema. */
 export async function registerRest(
@@ -69,26 +61,24 @@ export async function registerRest(
     }
     urls.add(url);
   }
-  rejectOtherMethods(app, urls, (request, reply) => authenticator.authenticate(request, reply));
+  rejectOtherMethods(app, urls, authenticator.authenticate);
 }
 
 const addHeaders = (headers: Record<string, string>) => async (_request: FastifyRequest, reply: FastifyReply) => {
   reply.headers(headers);
 };
 
-/** Checks the scope and the headers of a request, in the order of ERR-23, and returns its context. */
-export function createRestContext(
-  authenticator: RequestAuthenticator,
-  scope: Operation['scope'],
-  request: FastifyRequest,
-  authenticated: AuthenticatedRequest,
-): RequestContext {
-  if (authenticated.caller.internal) throw forbidden('An internal client calls through GraphQL only.');
-  authenticated.caller.requireScope(scope);
-  const context = authenticator.createContext(request, authenticated);
-  context.canWait = true;
-  return context;
-}
+/** Returns the step that checks the scope and the headers of a request, in the order of ERR-23, and returns its context. */
+export const createRestContext =
+  (authenticator: RequestAuthenticator, scope: Operation['scope'], operation: string | null) =>
+  (request: FastifyRequest, authenticated: AuthenticatedRequest): RequestContext => {
+    if (authenticated.caller.internal) throw forbidden('An internal client calls through GraphQL only.');
+    authenticated.caller.requireScope(scope);
+    const context = authenticator.createContext(request, authenticated);
+    context.canWait = true;
+    context.operation.name = operation;
+    return context;
+  };
 
 type Variables = Record<string, unknown>;
 
@@ -101,28 +91,34 @@ interface RestDependencies {
 
 /** The steps of one REST operation. Its rules are those of the schema. */
 class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, ExecutionResult> {
+  readonly authenticate: RequestAuthenticator['authenticate'];
+  readonly createContext: ReturnType<typeof createRestContext>;
+  readonly spanName: string;
   readonly #operation: Operation;
-  /** Of the builder, which is parsed before the body, and of the other arguments. */
-  readonly #builderLocation: ArgumentLocation[];
+  /** Parses the builder, before the body; null without one. */
+  readonly #parseBuilder: ReturnType<typeof createInputParser> | null;
+  /** The other arguments. */
   readonly #locations: ArgumentLocation[];
-  readonly #rejectedParameters: readonly string[];
+  readonly #parseOthers: ReturnType<typeof createInputParser>;
   readonly #dependencies: RestDependencies;
   /** Compiled at the first call; null where graphql-js has to interpret it. */
   #compiled: CompiledOperation | null | undefined;
   readonly #omitNulls: NullOmitter | null;
-  readonly #spanName: string;
   /** Whether it is a list with pages. */
   readonly #hasCursor: boolean;
 
   constructor(operation: Operation, dependencies: RestDependencies) {
-    const { schema } = dependencies;
+    const { schema, authenticator } = dependencies;
+    this.authenticate = authenticator.authenticate;
+    this.createContext = createRestContext(authenticator, operation.scope, operation.field);
     this.#dependencies = dependencies;
     this.#operation = operation;
     const locations = locateArguments(operation, schema);
-    this.#builderLocation = locations.filter(({ argument }) => argument.name === 'builderId');
     this.#locations = locations.filter(({ argument }) => argument.name !== 'builderId');
-    this.#rejectedParameters = listRejectedParameters(this.#locations);
-    this.#spanName = `operation ${operation.field}`;
+    const builder = locations.filter(({ argument }) => argument.name === 'builderId');
+    this.#parseBuilder = builder.length > 0 ? createInputParser(builder) : null;
+    this.#parseOthers = createInputParser(this.#locations);
+    this.spanName = `operation ${operation.field}`;
     this.#hasCursor = this.#locations.some(({ argument }) => argument.name === 'cursor');
     this.#omitNulls = createNullOmitter(getRootField(operation, schema).type);
   }
@@ -134,21 +130,11 @@ class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, Executi
     return { kind: 'fields', fields: inBody.map(({ name }) => name), documents: documents.map(({ name }) => name) };
   }
 
-  authenticate(request: FastifyRequest, reply: FastifyReply) {
-    return this.#dependencies.authenticator.authenticate(request, reply);
-  }
-
-  createContext(request: FastifyRequest, authenticated: AuthenticatedRequest): RequestContext {
-    const context = createRestContext(this.#dependencies.authenticator, this.#operation.scope, request, authenticated);
-    context.operation.name = this.#operation.field;
-    return context;
-  }
-
   authorize(request: FastifyRequest, context: RequestContext): Promise<void> | undefined {
     const { budget, scope } = this.#operation;
     let pending: Promise<void> | undefined;
-    if (this.#builderLocation.length > 0) {
-      const { builderId } = parseInput(this.#builderLocation, toRawInput(request));
+    if (this.#parseBuilder) {
+      const { builderId } = this.#parseBuilder(request);
       context.builderId = builderId as string | undefined;
       const { caller, builderHeader } = context;
       if (context.builderId !== undefined && !caller.checkBuilder(context.builderId, builderHeader, scope))
@@ -159,21 +145,16 @@ class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, Executi
   }
 
   parseInput(request: FastifyRequest): Variables {
-    const variables = parseInput(this.#locations, toRawInput(request), this.#rejectedParameters);
+    const variables = this.#parseOthers(request);
     const { builderId } = request.context!;
     if (builderId !== undefined) variables.builderId = builderId;
     return variables;
   }
 
-  execute(variables: Variables, { context }: FastifyRequest): Promise<ExecutionResult> {
-    if (!tracing) return this.#execute(context!, variables);
-    return tracing.run(this.#spanName, {}, () => this.#execute(context!, variables));
-  }
-
-  async #execute(contextValue: RequestContext, variableValues: Variables): Promise<ExecutionResult> {
+  async execute(variableValues: Variables, { context: contextValue }: FastifyRequest): Promise<ExecutionResult> {
     const { schema, document } = this.#dependencies;
     if (this.#compiled === undefined) this.#compiled = compileOperation(schema, document);
-    const result = await this.#compiled?.execute(contextValue, variableValues);
+    const result = await this.#compiled?.execute(contextValue!, variableValues);
     return result ?? execute({ schema, document, contextValue, variableValues, fieldResolver: meteredFieldResolver });
   }
 
@@ -187,18 +168,6 @@ class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, Executi
     reply.code((outcome && outcomes[outcome]) ?? status);
     return sendJson(request, reply, this.#omitNulls?.(body) ?? body, meter.bytes);
   }
-}
-
-function toRawInput({ params, query, body, context }: FastifyRequest): RawInput {
-  const { textErrors = [], builderHeader, caller, clock } = context!;
-  return {
-    params: params as Record<string, string>,
-    query: query as Record<string, string | string[]>,
-    body,
-    textErrors,
-    builderId: builderHeader ?? caller.builderId,
-    now: clock.now(),
-  };
 }
 
 type NullOmitter = (value: unknown) => unknown;

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { idPattern } from '../../schema/ids.ts';
 import { MAX_ATTACHMENT_BYTES } from '../../schema/scalars.ts';
-import { requireBuilder } from '../auth/authorization.ts';
 import type { AuthenticatedRequest, RequestAuthenticator } from '../auth/request-authenticator.ts';
 import type { RequestContext } from '../auth/request-context.ts';
 import { type RequestSteps, toRoute } from '../auth/request-pipeline.ts';
@@ -38,12 +37,12 @@ export async function registerUploads(
   { authenticator }: { authenticator: RequestAuthenticator },
 ): Promise<void> {
   const uploadSteps: Omit<RequestSteps<AuthenticatedRequest, string, object>, 'execute'> = {
-    authenticate: (request, reply) => authenticator.authenticate(request, reply),
-    createContext: (request, authenticated) => createRestContext(authenticator, null, request, authenticated),
+    authenticate: authenticator.authenticate,
+    createContext: createRestContext(authenticator, null, null),
     async authorize(request, context) {
       const { builderId } = request.params as { builderId: string };
       if (!idPattern('builder').test(builderId)) throw notFound('Builder');
-      await requireBuilder(context, builderId, null);
+      await context.authorize({}, builderId);
       await requireQuota(context, getContentLength(request));
     },
     // The form is read in `execute`, which deletes its files.

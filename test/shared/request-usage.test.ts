@@ -160,7 +160,7 @@ describe('a read of large values (LIM-19)', () => {
     const shares = createFairShares();
     const usage = new RequestUsage(shares, 'a');
     await usage.acquireLargeRead();
-    usage.chargeResponse(15_000);
+    usage.end();
     await expect.poll(() => shares.memory.stats().used).toBe(0);
   });
 

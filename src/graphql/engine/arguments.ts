@@ -5,16 +5,23 @@ import { type FieldError, FieldErrors } from '../../shared/errors.ts';
 type Path = readonly (string | number)[];
 
 /** An argument of an operation, the name that its errors begin with, and its checks beyond its type. */
-export interface NamedArgument {
+export interface NamedArgument<Input> {
   argument: GraphQLArgument;
   name: string;
   rules: RuleCheck | null;
+  /** Returns the JSON value that the input has for it; undefined where it has none. Adds what is wrong with its notation. */
+  readValue: (input: Input, addErrors: AddErrors) => unknown;
 }
 
 /** Returns an argument with its checks, which are looked up once, when an operation is prepared. */
-export const toNamedArgument = (argument: GraphQLArgument, name = argument.name): NamedArgument => ({
+export const toNamedArgument = <Input>(
+  argument: GraphQLArgument,
+  readValue: NamedArgument<Input>['readValue'],
+  name = argument.name,
+): NamedArgument<Input> => ({
   argument,
   name,
+  readValue,
   rules: createRuleCheck(argument.name, argument),
 });
 
@@ -33,11 +40,9 @@ export function findBrokenRules(
 /** Adds errors to those of the input. */
 export type AddErrors = (...errors: FieldError[]) => void;
 
-interface ArgumentParser<Argument> {
-  /** Returns the JSON value that a request has for the argument; undefined where it has none. Adds what is wrong with its notation. */
-  readValue: (argument: Argument, addErrors: AddErrors) => unknown;
+interface ParseOptions<Argument, Input> {
   /** Returns the errors for one of graphql-js at a path in the value. */
-  toFieldErrors: (argument: Argument, path: Path, error: GraphQLError) => FieldError[];
+  toFieldErrors: (argument: Argument, input: Input, path: Path, error: GraphQLError) => FieldError[];
   /** Errors of what belongs to no argument, such as texts that cannot be stored. */
   otherErrors: readonly FieldError[];
   /** Milliseconds since the epoch. */
@@ -48,9 +53,10 @@ interface ArgumentParser<Argument> {
  * Returns the values of an operation's arguments by name. Throws 400 with every field that fails: those that a type rejects, then those
  * that break a rule, in the order of the arguments, and then the others. ERR-1, ERR-9.
  */
-export function parseArguments<Argument extends NamedArgument>(
+export function parseArguments<Input, Argument extends NamedArgument<Input>>(
   namedArguments: readonly Argument[],
-  { readValue, toFieldErrors, otherErrors, now }: ArgumentParser<Argument>,
+  input: Input,
+  { toFieldErrors, otherErrors, now }: ParseOptions<Argument, Input>,
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   /** Of the errors, once there is one. */
@@ -62,14 +68,14 @@ export function parseArguments<Argument extends NamedArgument>(
   for (const named of namedArguments) {
     const { argument, name } = named;
     const before = found.errors?.count;
-    const raw = readValue(named, addErrors);
+    const raw = named.readValue(input, addErrors);
     if (raw === undefined) {
       if (isRequiredArgument(argument) && found.errors?.count === before)
         addErrors({ fieldName: name, message: 'is required' });
       continue;
     }
     values[argument.name] = coerceInputValue(raw, argument.type, (path, _value, error) => {
-      addErrors(...toFieldErrors(named, path, error));
+      addErrors(...toFieldErrors(named, input, path, error));
     });
   }
   const broken = findBrokenRules(namedArguments, values, now);

@@ -96,13 +96,16 @@ function hasValidArguments({ field, node }: SelectedField, variables: Values, no
   }
 }
 
-const namedArguments = new WeakMap<Field, NamedArgument[]>();
+const namedArguments = new WeakMap<Field, NamedArgument<SentValues>[]>();
+
+/** JSON values of the arguments that a root field was sent with. */
+type SentValues = ReadonlyMap<string, unknown>;
 
 /** Returns the arguments of a field with their checks. */
-function getArguments(field: Field): NamedArgument[] {
+function getArguments(field: Field): NamedArgument<SentValues>[] {
   let named = namedArguments.get(field);
   if (!named) {
-    named = field.args.map((argument) => toNamedArgument(argument));
+    named = field.args.map((argument) => toNamedArgument(argument, (sent) => sent.get(argument.name)));
     namedArguments.set(field, named);
   }
   return named;
@@ -147,9 +150,8 @@ function throwErrors(
 function findRootErrors({ field, node }: SelectedField, variables: Values, now: number): readonly FieldError[] {
   const sent = new Map(node.arguments?.map(({ name, value }) => [name.value, valueFromASTUntyped(value, variables)]));
   try {
-    parseArguments(getArguments(field), {
-      readValue: ({ name }) => sent.get(name),
-      toFieldErrors: ({ name }, path, error) => toFieldErrors(name, path, error),
+    parseArguments(getArguments(field), sent, {
+      toFieldErrors: ({ name }, _sent, path, error) => toFieldErrors(name, path, error),
       otherErrors: [],
       now,
     });

@@ -14,7 +14,6 @@ import type { LargeBodyParser } from '../../http/bodies/large-bodies.ts';
 import { publicError } from '../../http/errors.ts';
 import { rejectOtherMethods } from '../../http/method-not-allowed.ts';
 import { invalidField } from '../../shared/errors.ts';
-import { tracing } from '../../shared/tracing.ts';
 import { meteredFieldResolver } from '../engine/metered-field-resolver.ts';
 import { limitDepth } from './depth.ts';
 import { limitDocument } from './document-limits.ts';
@@ -80,9 +79,7 @@ export async function registerGraphql(
     },
   });
   registerSchemaDocument(app, { schema, authenticator, introspection });
-  rejectOtherMethods(app, ['/graphql', SCHEMA_DOCUMENT_PATH], (request, reply) =>
-    authenticator.authenticate(request, reply),
-  );
+  rejectOtherMethods(app, ['/graphql', SCHEMA_DOCUMENT_PATH], authenticator.authenticate);
 }
 
 /** Registers a route that executes GraphQL operations. */
@@ -133,10 +130,8 @@ export async function registerGraphqlRoute<Authenticated extends AuthenticatedRe
     authorize: ({ headers }, context) =>
       Number(headers['content-length'] ?? 0) > bodies.defaultLimit ? bodies.admit(context) : undefined,
     parseInput: () => undefined,
-    execute(_input, request, reply) {
-      const run = () => execute(request, reply);
-      return tracing ? tracing.run('operation graphql', {}, run) : run();
-    },
+    spanName: 'operation graphql',
+    execute: (_input, request, reply) => execute(request, reply),
     respond(payload, _input, request, reply) {
       const result = request.context?.operation.largeResult;
       return result ? sendJson(request, reply, result, request.context!.meter.bytes) : payload;
