@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,6 +8,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabase } from '../setup/database.ts';
 import { freePort } from '../support/ports.ts';
+import { readBlock } from '../support/printed-blocks.ts';
 import { endPrograms, startProgram } from '../support/program.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -35,22 +36,18 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Returns the block between two markers of docs/operations.md, with the names and the server of this test. */
-async function readBlock(name: string): Promise<string> {
-  const page = await readFile(join(ROOT, 'docs/operations.md'), 'utf8');
-  const block = new RegExp(`<!-- commands:${name}:begin -->\n\`\`\`\\w+\n([^]*?)\`\`\`\n<!-- commands:${name}:end -->`);
-  return block
-    .exec(page)![1]!
+/** Returns a block of docs/operations.md, with the names and the server of this test. */
+const readCommands = (name: string) =>
+  readBlock('docs/operations.md', `commands:${name}`)
     .replaceAll('builder_api', PREFIX)
     .replaceAll('localhost:5432', `127.0.0.1:${admin.port}`);
-}
 
 describe('the first hour of docs/operations.md', () => {
   it('leads from an empty PostgreSQL to a token with which an integrator reads its builder', async () => {
-    for (const statement of (await readBlock('roles')).trim().split(';\n')) await admin.query(statement);
+    for (const statement of readCommands('roles').trim().split(';\n')) await admin.query(statement);
     const port = await freePort();
     const baseUrl = `http://localhost:${port}`;
-    const script = (await readBlock('first-hour')).replace('https://api.example.com', baseUrl);
+    const script = readCommands('first-hour').replace('https://api.example.com', baseUrl);
     const program = `builder-api() { "${process.execPath}" "${join(ROOT, 'dist/src/bin.cjs')}" "$@"; }`;
     const env = { PATH: process.env.PATH!, DATA_DIR: join(folder, 'data') };
     const lines = [program, script, 'env'].join('\n');

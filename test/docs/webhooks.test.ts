@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newWebhookSecret, signWebhook } from '../../src/domain/webhooks/signature.ts';
+import { PACKAGE_ROOT } from '../../src/shared/version.ts';
 import { freePort } from '../support/ports.ts';
+import { readBlock } from '../support/printed-blocks.ts';
 
-const ROOT = resolve(import.meta.dirname, '../..');
 const MAX_LINES = 20;
 
 const secret = newWebhookSecret();
@@ -18,11 +19,10 @@ let port: number;
 let output = '';
 
 beforeAll(async () => {
-  const page = await readFile(join(ROOT, 'docs/webhooks.md'), 'utf8');
-  program = /<!-- receiver:begin -->\n```js\n([\s\S]*?)```\n<!-- receiver:end -->/.exec(page)![1]!;
+  program = readBlock('docs/webhooks.md', 'receiver');
   folder = await mkdtemp(join(tmpdir(), 'builder-api-receiver-'));
   await writeFile(join(folder, 'receiver.mjs'), program);
-  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  await symlink(join(PACKAGE_ROOT, 'node_modules'), join(folder, 'node_modules'));
   port = await freePort();
   const env = { PATH: process.env.PATH!, WEBHOOK_SECRET: secret, PORT: String(port) };
   receiver = spawn(process.execPath, [join(folder, 'receiver.mjs')], { env, stdio: ['ignore', 'pipe', 'inherit'] });

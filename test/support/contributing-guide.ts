@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { PACKAGE_ROOT } from '../../src/shared/version.ts';
+import { readBlock } from './printed-blocks.ts';
 
 export const ROOT = PACKAGE_ROOT;
 
@@ -31,10 +32,7 @@ export function readGuide(heading: string, commands: string): Guide {
       kind === 'ts' ? text!.trimEnd().split('\n') : text!.split('\n').filter((line) => line.startsWith('+'));
     return { kind: kind as FileEdit['kind'], file: file!, text: text!, addedLines: added.length };
   });
-  const [, block] =
-    new RegExp(`<!-- commands:${commands}:begin -->\\n\`\`\`sh\\n([\\s\\S]*?)\`\`\``).exec(section) ?? [];
-  if (!block)
-    throw new Error(`"${heading}" of CONTRIBUTING.md has no commands between the markers commands:${commands}.`);
+  const block = readBlock('CONTRIBUTING.md', `commands:${commands}`);
   return { edits, commands: block.trim().split('\n') };
 }
 

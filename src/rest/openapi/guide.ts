@@ -28,7 +28,7 @@ export const TAGS: Record<string, string> = {
 
 /** Guides of tags, by the last part of their address. */
 export const TAG_GUIDES: Record<string, string> = {
-  Authentication: 'rest',
+  Authentication: 'code-flow',
   Identity: 'contract/access',
   Builders: 'contract/reads',
   Projects: 'contract/reads',
@@ -38,7 +38,7 @@ export const TAG_GUIDES: Record<string, string> = {
   Photos: 'gallery-sync',
   'Photo reports': 'photo-reports',
   Attachments: 'uploads',
-  Meetings: 'contract/meetings',
+  Meetings: 'meetings',
   Defects: 'contract/reads',
   'Gate attendance': 'attendance',
   Events: 'stay-in-sync',
