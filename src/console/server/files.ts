@@ -21,9 +21,12 @@ const TYPES: Record<string, string> = {
 /** Folder of files with a hash in their names. */
 const HASHED = 'assets/';
 
-/** The pages: the explorer is a page of its own, which alone may have style elements (GraphiQL inserts them). */
+/** The pages: those of GraphiQL are pages of their own, which alone may have style elements (GraphiQL inserts them). */
 const INDEX = 'index.html';
 const EXPLORER = 'explorer.html';
+/** GraphiQL over `/graphql`, for development without internet. */
+const GRAPHIQL = 'graphiql.html';
+const GRAPHIQL_PATH = '/graphiql';
 
 /** Returns the folder of the built console, whether this runs compiled or not. */
 export function findConsoleFolder(): string {
@@ -36,11 +39,11 @@ const createPolicy = (page: string, images: readonly string[]): string =>
   [
     "default-src 'none'",
     "script-src 'self'",
-    `style-src 'self'${page === EXPLORER ? " 'unsafe-inline'" : ''}`,
+    `style-src 'self'${page === INDEX ? '' : " 'unsafe-inline'"}`,
     `img-src ${["'self'", 'data:', ...images].join(' ')}`,
     "font-src 'self' data:",
     "connect-src 'self'",
-    `worker-src 'self'${page === EXPLORER ? ' blob:' : ''}`,
+    `worker-src 'self'${page === INDEX ? '' : ' blob:'}`,
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",
@@ -97,7 +100,8 @@ const NOT_BUILT = `<!doctype html>
 `;
 
 /**
- * Registers `/console` and the paths below it: the built files, and the page for every route of the browser. CON-12.
+ * Registers `/console` and the paths below it: the built files, and the page for every route of the browser. CON-12. Registers `/graphiql`
+ * outside production.
  *
  * @param options.images origins of signed URLs, beside that of the service
  */
@@ -106,11 +110,13 @@ export async function registerConsoleFiles(
   options: {
     folder: string;
     images: readonly string[];
+    production: boolean;
     limitPageRequest: (request: FastifyRequest) => Promise<void>;
   },
 ): Promise<void> {
-  const { folder, images, limitPageRequest } = options;
+  const { folder, images, production, limitPageRequest } = options;
   const names = await listFileNames(folder);
+  if (production) names.delete(GRAPHIQL);
   const files = new ConsoleFiles(folder, names, images);
   const onRequest = async (request: FastifyRequest) => {
     // Files with a hash are cached for ever, and a page loads several.
@@ -121,14 +127,17 @@ export async function registerConsoleFiles(
     return (await files.find(getPath(request))).send(request, reply);
   };
   const urls = ['/console', '/console/*'];
+  if (!production) urls.push(GRAPHIQL_PATH);
   for (const url of urls) app.get(url, { onRequest, handler });
   rejectOtherMethods(app, urls, limitPageRequest);
 }
 
-const getPath = ({ params }: FastifyRequest): string => (params as { '*'?: string })['*'] ?? '';
+/** Returns the path of the request below `/console/`. */
+const getPath = ({ params, routeOptions }: FastifyRequest): string =>
+  routeOptions.url === GRAPHIQL_PATH ? GRAPHIQL : ((params as { '*'?: string })['*'] ?? '');
 
 /** Returns the names of the files in a folder and below it, with slashes; none where there is no folder. */
-async function listFileNames(folder: string): Promise<ReadonlySet<string>> {
+async function listFileNames(folder: string): Promise<Set<string>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const files = entries.filter((entry) => entry.isFile());
   const names = files.map((file) => relative(folder, join(file.parentPath, file.name)).split(sep).join('/'));

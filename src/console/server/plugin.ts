@@ -6,6 +6,7 @@ import { Caller } from '../../auth/caller.ts';
 import { type AuthenticatedRequest, parseRegion, type RequestAuthenticator } from '../../auth/request-authenticator.ts';
 import type { RequestContext } from '../../auth/request-context.ts';
 import type { RequestSteps } from '../../auth/request-pipeline.ts';
+import type { Config } from '../../config.ts';
 import type { Databases } from '../../database/database.ts';
 import { toApiError } from '../../database/errors.ts';
 import { getStaffScopes, requireStaffAction, type StaffAction } from '../../domain/access/staff-roles.ts';
@@ -42,6 +43,7 @@ interface ConsoleDependencies {
   clock: Clock;
   shares: FairShares;
   baseUrl: string;
+  config: Config;
   passwordLinks: PasswordLinkSender;
   largeBodies: LargeBodyParser;
   storages: Storages;
@@ -51,11 +53,12 @@ interface ConsoleDependencies {
 
 /** Registers the sign-in page of staff users, `/console/graphql` and the console's files. */
 export async function registerConsole(app: FastifyInstance, dependencies: ConsoleDependencies): Promise<void> {
-  const { databases, clock, storages, limitPageRequest } = dependencies;
+  const { databases, clock, storages, config, limitPageRequest } = dependencies;
   await registerSignIn(app, dependencies);
   await registerConsoleFiles(app, {
     folder: findConsoleFolder(),
     images: REGIONS.map((region) => new URL(storages[region].createDownloadUrl('logos/any')).origin),
+    production: config.production,
     limitPageRequest,
   });
   await registerGraphqlRoute(app, {

@@ -9,6 +9,7 @@ import { installErrorHandler } from '../../../src/http/errors.ts';
 const FILES = {
   'index.html': '<!doctype html><title>Console</title>',
   'explorer.html': '<!doctype html><title>Explorer</title>',
+  'graphiql.html': '<!doctype html><title>GraphiQL</title>',
   'assets/main-4f2a.js': 'export {};',
   '.fingerprint': 'abc',
   'icon.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
@@ -20,11 +21,13 @@ let folder: string;
 let app: FastifyInstance;
 let limited = 0;
 
-async function createApp(from: string): Promise<FastifyInstance> {
+async function createApp(from: string, production = false): Promise<FastifyInstance> {
   const created = Fastify();
   installErrorHandler(created);
   await registerConsoleFiles(created, {
-    ...{ folder: from, images: ['https://photos.example'] },
+    folder: from,
+    images: ['https://photos.example'],
+    production,
     limitPageRequest: async () => {
       limited++;
     },
@@ -68,14 +71,24 @@ describe('GET /console', () => {
     );
   });
 
-  it('allows style elements on the page of the explorer alone (CON-13)', async () => {
-    for (const url of ['/console/explorer', '/console/explorer.html']) {
-      const response = await get(url);
-      expect(response.body).toBe(FILES['explorer.html']);
-      const policy = String(response.headers['content-security-policy']);
-      expect(policy).toContain("style-src 'self' 'unsafe-inline';");
-      expect(policy).toContain("script-src 'self';");
-    }
+  it.each([
+    ['/console/explorer', FILES['explorer.html']],
+    ['/console/explorer.html', FILES['explorer.html']],
+    ['/graphiql', FILES['graphiql.html']],
+  ])('allows style elements on %s, a page of GraphiQL (CON-13)', async (url, body) => {
+    const response = await get(url);
+    expect(response.body).toBe(body);
+    const policy = String(response.headers['content-security-policy']);
+    expect(policy).toContain("style-src 'self' 'unsafe-inline';");
+    expect(policy).toContain("script-src 'self';");
+  });
+
+  it('does not serve GraphiQL in production', async () => {
+    const production = await createApp(folder, true);
+    for (const url of ['/graphiql', '/console/graphiql.html'])
+      expect((await production.inject(url)).statusCode, url).toBe(404);
+    expect((await production.inject('/console')).statusCode).toBe(200);
+    await production.close();
   });
 
   it('caches files with a hash for ever, and revalidates the others (CON-12)', async () => {

@@ -3,11 +3,14 @@ import graphiqlUrl from 'graphiql-files/graphiql.js?url';
 import graphqlWorkerUrl from 'graphiql-files/graphql.worker.js?url';
 import jsonWorkerUrl from 'graphiql-files/json.worker.js?url';
 
-/** Properties of GraphiQL that the explorer sets. */
+/** Properties of GraphiQL that the pages set. */
 interface GraphiqlProperties {
-  fetcher: (parameters: unknown) => Promise<unknown>;
-  forcedTheme: string;
-  isHeadersEditorEnabled: boolean;
+  fetcher: (parameters: unknown, options?: { headers?: Record<string, string> }) => Promise<unknown>;
+  /** That of the system if absent. */
+  forcedTheme?: string;
+  /** Headers at the first visit, as JSON. */
+  headers?: string;
+  isHeadersEditorEnabled?: boolean;
   defaultEditorToolsVisibility: string;
   initialQuery?: string;
   initialVariables?: string;

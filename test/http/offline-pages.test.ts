@@ -1,0 +1,68 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DESKTOP, executablePath, launchChromium, savePicture } from '../oauth/chromium.ts';
+import { type Service, startService } from '../support/harness.ts';
+import { freePort } from '../support/ports.ts';
+
+let service: Service;
+let baseUrl: string;
+let chromium: Browser;
+
+beforeAll(async () => {
+  if (!executablePath) return;
+  const port = await freePort();
+  baseUrl = `http://127.0.0.1:${port}`;
+  service = await startService({ BASE_URL: baseUrl });
+  await service.app.listen({ port, host: '127.0.0.1' });
+  chromium = await launchChromium();
+});
+
+afterAll(async () => {
+  await chromium?.close();
+  await service?.stop();
+});
+
+/** Opens a browser session that reaches this service alone, and records the other addresses that pages request. */
+async function openOffline(): Promise<{ context: BrowserContext; page: Page; external: string[] }> {
+  const context = await chromium.newContext({ viewport: DESKTOP });
+  const external: string[] = [];
+  await context.route(
+    (url) => url.origin !== baseUrl,
+    (route) => {
+      external.push(route.request().url());
+      return route.abort('internetdisconnected');
+    },
+  );
+  return { context, page: await context.newPage(), external };
+}
+
+describe.skipIf(!executablePath)('GET /graphql by a browser without internet', () => {
+  it('shows GraphiQL, which runs a query with the token of its headers and keeps it over a reload', async () => {
+    const { context, page, external } = await openOffline();
+    await page.goto(`${baseUrl}/graphql`);
+    await page.waitForURL('**/graphiql');
+    external.length = 0;
+    await page.locator('.graphiql-editor-tool .monaco-editor:visible').click();
+    for (const key of ['Control+Home', 'ArrowDown', 'End', 'ArrowLeft', 'Control+Shift+ArrowLeft'])
+      await page.keyboard.press(key);
+    await page.keyboard.insertText(await service.tokenOf('A'));
+    await page.locator('.graphiql-query-editor').click();
+    await page.keyboard.insertText('{ builders { data { name } } }');
+    const run = async () => {
+      await page.locator('.graphiql-query-editor').getByText('builders').waitFor();
+      await page.getByRole('button', { name: 'Execute query (Ctrl-Enter)' }).click();
+    };
+    const result = page.locator('.graphiql-response');
+    await run();
+    const { name } = (await service.get('/builders', await service.tokenOf('A'))).json().data[0];
+    await expect.poll(() => result.textContent()).toContain(name.split(' ')[0]);
+    // GraphiQL keeps headers half a second after their last change.
+    await page.waitForTimeout(1_000);
+    await page.reload();
+    await run();
+    await expect.poll(() => result.textContent()).toContain(name.split(' ')[0]);
+    expect(external).toEqual([]);
+    await savePicture(page, 'graphiql');
+    await context.close();
+  });
+});
