@@ -6,6 +6,7 @@ import { Folder } from '../shared/folder.ts';
 import { CREATE_ACCESS_TABLE, findAccessChanges } from './access-changes.ts';
 import { createStageFilter } from './builder-rows.ts';
 import { readCatalog } from './catalog.ts';
+import { COUNT_ERASURES } from './erased-people.ts';
 import { fileDefinitions as allDefinitions, type FileDefinition } from './file-definitions.ts';
 import { createFileMappings, type FileMapping } from './file-mapping.ts';
 import { type FileResult, type ImportOptions, importFile } from './import-file.ts';
@@ -43,6 +44,7 @@ export async function importFolder(
     await client.query(SESSION_SETTINGS);
     await waitForAdvisoryLock(client, LOCK);
     await client.query(`${CREATE_TABLES}; ${CREATE_ACCESS_TABLE}`);
+    const erasures = (await client.query(COUNT_ERASURES)).rows[0].count;
     const files: FileResult[] = [];
     for (const mapping of found) {
       const catalog = await readCatalog(client, mapping.table);
@@ -52,6 +54,9 @@ export async function importFolder(
     }
     const inconsistent = await checkCrossRecordRules(client, mappings, files, options);
     const commit = inconsistent === 0 && (options.keepGood === true || files.every(({ bad }) => bad === 0));
+    // Rows that were read before it would bring the person's name back.
+    if ((await client.query(COUNT_ERASURES)).rows[0].count !== erasures)
+      throw new DataTransferError('A person was erased during the import: import again.');
     if (commit) await options.beforeCommit?.(client, files, await findAccessChanges(client));
     return { files, commit };
   });

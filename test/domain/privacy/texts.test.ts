@@ -1,4 +1,8 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { exportFolder } from '../../../src/data-transfer/export.ts';
+import { importFolder } from '../../../src/data-transfer/import.ts';
 import type { Database } from '../../../src/database/database.ts';
 import { closeVisit } from '../../../src/domain/attendance/manual-changes.ts';
 import { recordAudit } from '../../../src/domain/audit/record-audit.ts';
@@ -307,6 +311,52 @@ describe('an erased member of staff', () => {
     await em.commit();
     await erasing;
     expect(await findTablesWith(database, 'Kin Late')).toEqual([]);
+  });
+
+  it('does not come back with an import of an older export, nor of a part of it (PRV-11)', async () => {
+    await run(`insert into app_user (id, name, email, staff_role, created_at, updated_at)
+      values ('user_kim', 'Kim Older', 'kim@operator.example', 'OPERATOR', now(), now())`);
+    await run(`update sign_on_visit set closed_by = 'Kim Older', closed_at = now()`);
+    await run(`update sign_on_conflict set resolved_by = 'Kim Older', resolved_at = now()`);
+    await run(`update defect set assignees = '[{"id": "legacy-1", "name": "Kim Older", "type": "USER"}]'`);
+    for (const { id, content } of await run('select id, content from photo_report')) {
+      const sourceAuthor = { externalId: 'author-1', name: 'Kim Older' };
+      const changed = { ...(content as object), sourceAuthor };
+      await run(
+        'update photo_report set source_author = ?::jsonb, content = ?::jsonb, fingerprint = ? where id = ?',
+        ...[JSON.stringify(sourceAuthor), JSON.stringify(changed), createFingerprint(canonicalJson(changed)), id],
+      );
+    }
+    const folder = join(await fixture.createTemporaryFolder(), 'export');
+    await exportFolder(database, folder);
+    const { pseudonym, rows } = await erasePerson(contextOf(database, storage), ['user_kim']);
+    expect(Object.keys(rows)).toEqual(
+      expect.arrayContaining(['SignOnVisit', 'SignOnConflict', 'Defect', 'PhotoReport']),
+    );
+    for (let times = 0; times < 2; times++) {
+      const { committed, files } = await importFolder(database, folder);
+      expect([committed, files.length]).toEqual([true, 30]);
+      expect(await findTablesWith(database, 'Kim Older')).toEqual([]);
+    }
+    const [first] = (await readFile(join(folder, 'sign-on-visits.ndjson'), 'utf8')).split('\n');
+    const later = {
+      ...JSON.parse(first!),
+      closedBy: 'Sam Hill',
+      updatedAt: new Date(Date.now() + 1_000).toISOString(),
+    };
+    await importFolder(database, await fixture.createFolder({ 'sign-on-visits': [later] }));
+    expect(await run('select distinct closed_by as by from sign_on_visit order by 1')).toEqual([
+      { by: pseudonym },
+      { by: 'Sam Hill' },
+    ]);
+  });
+
+  it('is not brought back by an import that began before the erasure (PRV-11)', async () => {
+    const folder = await fixture.createFolder({ 'sign-on-visits': 'not JSON' });
+    const onProblem = async () => void (await erasePerson(contextOf(database, storage), [WORKER.id]));
+    await expect(importFolder(database, folder, { onProblem })).rejects.toThrow(
+      'A person was erased during the import',
+    );
   });
 
   it('is not a namesake, whose name stays and is listed', async () => {

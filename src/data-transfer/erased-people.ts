@@ -1,0 +1,36 @@
+import type pg from 'pg';
+import type { FileMapping } from './file-mapping.ts';
+import type { Row } from './read-lines.ts';
+
+/** What stored records have in place of erased people, by the key of the record as JSON. */
+export type ErasedPeople = ReadonlyMap<string, { erasedAt: string; people: Row }>;
+
+/** SQL of the number of erasures of people, which is the same at the end of an import as at its beginning. */
+export const COUNT_ERASURES = "select count(*)::int as count from erasure where kind = 'PERSON'";
+
+/** Selects the stored records in which a pseudonym replaces who did something, and when the person was erased. */
+export async function selectErasedPeople(
+  client: pg.ClientBase,
+  { table, key, people }: FileMapping,
+): Promise<ErasedPeople> {
+  if (people.length === 0) return new Map();
+  const text = `concat_ws(' ', ${people.map(({ name }) => name).join(', ')})`;
+  const fields = people.map(({ field, name }) => `'${field}', ${name}`);
+  const { rows } = await client.query<{ key: unknown[]; people: Row; erasedAt: string }>(
+    `select json_build_array(${key.map(({ name }) => name).join(', ')}) as key, json_build_object(${fields.join(', ')}) as people,
+        to_json(erased.at) #>> '{}' as "erasedAt"
+      from ${table} join lateral (
+        select max(requested_at) as at from erasure where ${text} like '%' || pseudonym || '%'
+      ) erased on erased.at is not null where ${text} like '%Erased person %'`,
+  );
+  return new Map(rows.map(({ key, ...erased }) => [JSON.stringify(key), erased]));
+}
+
+/** Gives a row that is older than the erasure the pseudonyms of the stored record. Returns what it has got. PRV-11. */
+export function keepErasedPeople(row: Row, erased: ErasedPeople, { key }: FileMapping): Row {
+  const stored = erased.size > 0 && erased.get(JSON.stringify(key.map(({ field }) => row[field])));
+  if (!stored || Date.parse(String(row.updatedAt)) > Date.parse(stored.erasedAt)) return {};
+  const kept = Object.fromEntries(Object.entries(stored.people).filter(([field]) => row[field] != null));
+  Object.assign(row, kept);
+  return kept;
+}
