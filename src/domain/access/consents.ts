@@ -1,3 +1,5 @@
+import { LockMode } from '@mikro-orm/core';
+import { TokenFamily } from '../../../entities/token-family.entity.ts';
 import { type ChangeContext, inTransaction } from '../change-context.ts';
 
 /** A user's authorisation of a client for one builder. It has a token family for each time that the user allowed it. */
@@ -23,11 +25,12 @@ export const revokeConsent = (
 ): Promise<string[]> =>
   inTransaction(context, async (em, now, record) => {
     const { userId, clientId, builderId } = key;
-    const families = await em.execute<{ id: string; scopes: string[] }[]>(
-      `update oauth_token_family set revoked_at = ? where user_id = ? and client_id = ? and builder_id = ?
-        and (?::text is null or id = ?) and revoked_at is null returning id, scopes`,
-      [now, userId, clientId, builderId, familyId, familyId],
-    );
+    const where = { userId, clientId, builderId, revokedAt: null, ...(familyId !== null && { id: familyId }) };
+    const families = await em.find(TokenFamily, where, {
+      orderBy: { id: 'asc' },
+      lockMode: LockMode.PESSIMISTIC_WRITE,
+    });
+    for (const family of families) family.revokedAt = now;
     if (families.length > 0) {
       const scopes = [...new Set(families.flatMap((family) => family.scopes))];
       const subject = { objectId: toConsentId(key), builderId, personId: userId };

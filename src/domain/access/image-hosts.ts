@@ -8,11 +8,8 @@ const HOST = /^(?=.{1,253}(:|$))([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z
 export function approveImageHost(context: ChangeContext, name: string) {
   const host = parseHostName(name);
   return inTransaction(context, async (em, now, record) => {
-    const added = await em.execute(
-      'insert into image_host (host, created_at) values (?, ?) on conflict do nothing returning host',
-      [host, now],
-    );
-    const changed = added.length > 0;
+    const insert = em.createQueryBuilder(ImageHost).insert({ host, createdAt: now }).onConflict().ignore();
+    const changed = (await insert.execute('run')).affectedRows > 0;
     if (changed) await record({ action: 'image_host.approved', objectId: host, after: { host } });
     return { host, changed };
   });

@@ -119,11 +119,8 @@ export async function findLinkedUser(
  */
 export const usePasswordLink = (context: ChangeContext, token: string, passwordHash: string): Promise<User | null> =>
   inTransaction(context, async (em, now) => {
-    const [used] = await em.execute<{ user_id: string }[]>(
-      'delete from password_link where digest = ? and expires_at > ? returning user_id',
-      [hashSecret(token), now],
-    );
-    const user = used && (await lockRow(em, User, { id: used.user_id, disabledAt: null }));
+    const used = await lockRow(em, PasswordLink, { digest: hashSecret(token), expiresAt: { $gt: now } });
+    const user = used && (await lockRow(em, User, { id: used.userId, disabledAt: null }));
     if (!user) return null;
     Object.assign(user, { passwordHash, updatedAt: now });
     await em.nativeDelete(PasswordLink, { userId: user.id });

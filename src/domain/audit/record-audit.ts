@@ -79,12 +79,13 @@ async function requireEnabledStaff(em: EntityManager, { id, role }: { id: string
 
 async function requireChangeBudget(em: EntityManager, { actor, action, at }: AuditedChange): Promise<void> {
   const now = Date.parse(at);
-  const [row] = await em.execute<{ at: string }[]>(
-    `select at from audit_entry where actor_id = ? and at > ? and object_type = ?
-      order by at desc limit 1 offset ${LIMITED_CHANGES - 1}`,
-    [actor.id, new Date(now - HOUR_MS).toISOString(), toObjectType(action)],
-  );
-  if (row) throw rateLimited(Math.ceil((Date.parse(row.at) + HOUR_MS - now) / 1000));
+  const where = {
+    actorId: actor.id,
+    at: { $gt: new Date(now - HOUR_MS).toISOString() },
+    objectType: toObjectType(action),
+  };
+  const [entry] = await em.find(AuditEntry, where, { orderBy: { at: 'desc' }, limit: 1, offset: LIMITED_CHANGES - 1 });
+  if (entry) throw rateLimited(Math.ceil((Date.parse(entry.at) + HOUR_MS - now) / 1000));
 }
 
 /** What a staff user read about people. */

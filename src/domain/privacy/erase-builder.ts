@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EntityProperty } from '@mikro-orm/core';
+import { type EntityProperty, LockMode } from '@mikro-orm/core';
 import type pg from 'pg';
+import { Builder } from '../../../entities/builder.entity.ts';
+import { Connection } from '../../../entities/connection.entity.ts';
 import { Erasure } from '../../../entities/erasure.entity.ts';
 import { newId } from '../../../schema/ids.ts';
 import type { Database } from '../../database/database.ts';
@@ -39,7 +41,7 @@ export async function scheduleBuilderErasure(
   await rejectForeignBucket(database, storage);
   const at = await database.now();
   const scheduled = await inTransaction({ ...context, clock: { now: () => at } }, async (em, now, record) => {
-    const [builder] = await em.execute<{ name: string }[]>('select name from builder where id = ?', [builderId]);
+    const builder = await em.findOne(Builder, { id: builderId });
     if (!builder) throw new InvalidInputError('builder', `there is no builder ${builderId} in ${database.region}`);
     const dueAt = new Date(at + graceDays * DAY_MS).toISOString();
     const erasure: Erasure = {
@@ -142,12 +144,11 @@ const endAccess = (context: PrivacyContext, erasureId: string, builderId: string
     // A cancellation waits for the lock, and is rejected afterwards because the erasure is due.
     const erasure = await lockRow(em, Erasure, { id: erasureId, cancelledAt: null });
     if (!erasure) return false;
-    const revoked = await em.execute<{ integratorId: string }[]>(
-      `update connection set status = 'REVOKED', updated_at = ? where builder_id = ? and status = 'ACTIVE'
-        returning integrator_id as "integratorId"`,
-      [now, builderId],
-    );
-    for (const { integratorId } of revoked) {
+    const lockMode = LockMode.PESSIMISTIC_WRITE;
+    const orderBy = { integratorId: 'asc' } as const;
+    for (const connection of await em.find(Connection, { builderId, status: 'ACTIVE' }, { orderBy, lockMode })) {
+      const { integratorId } = connection;
+      Object.assign(connection, { status: 'REVOKED', updatedAt: now });
       await record({
         action: 'connection.revoked',
         objectId: `${integratorId}/${builderId}`,

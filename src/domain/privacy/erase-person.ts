@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Erasure } from '../../../entities/erasure.entity.ts';
+import { Membership } from '../../../entities/membership.entity.ts';
+import { User } from '../../../entities/user.entity.ts';
 import { newId } from '../../../schema/ids.ts';
 import { withAdvisoryLock } from '../../database/write/advisory-lock.ts';
 import { runUnboundedTransaction } from '../../database/write/unbounded-transaction.ts';
@@ -8,7 +11,7 @@ import type { Storage } from '../../storage/storage.ts';
 import { recordErasure } from '../audit/maintain-audit-log.ts';
 import type { ChangeContext } from '../change-context.ts';
 import { rejectForeignBucket } from '../uploads/bucket-owner.ts';
-import { type EndedMembership, eraseRecords, NO_DOMAIN, recordEndedMemberships } from './erase-records.ts';
+import { eraseRecords, NO_DOMAIN, recordEndedMemberships } from './erase-records.ts';
 import { eraseStructures } from './erase-structures.ts';
 import { findPseudonym, type ListedErasure, storeErasure } from './erasure-list.ts';
 import { type FoundText, findTexts } from './find-texts.ts';
@@ -114,7 +117,11 @@ async function erasePersonRows(
   const pseudonym = erasure.pseudonym!;
   const ids = groupPersonIds(erasure.subjectIds);
   // A change by the person, which has the name, is committed before or finds the account disabled.
-  await em.execute('select 1 from app_user where id = any(?::text[]) order by id for update', [toArray(ids.user)]);
+  await em.find(
+    User,
+    { id: { $in: ids.user } },
+    { fields: ['id'], orderBy: { id: 'asc' }, lockMode: LockMode.PESSIMISTIC_WRITE },
+  );
   const { person } = await loadPerson(em, tables, ids);
   // An erased user is a member of no builder any longer.
   person.builderIds = [...new Set([...person.builderIds, ...erasure.builderIds])];
@@ -125,9 +132,10 @@ async function erasePersonRows(
   const email = `${pseudonym.slice(PSEUDONYM.length)}${NO_DOMAIN}`;
   // Before the audit log is changed, which says who closed a visit.
   const structures = await eraseStructures(em, person, { pseudonym, email }, now);
-  const memberships = await em.execute<EndedMembership[]>(
-    'select user_id as "userId", builder_id as "builderId", role from membership where user_id = any(?::text[]) order by 1, 2',
-    [toArray(ids.user)],
+  const memberships = await em.find(
+    Membership,
+    { userId: { $in: ids.user } },
+    { orderBy: { userId: 'asc', builderId: 'asc' } },
   );
   await recordEndedMemberships(em, source, now, memberships);
   const records = await eraseRecords(em, tables, ids, pseudonym, now);

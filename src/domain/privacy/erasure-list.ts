@@ -1,10 +1,9 @@
 import { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Erasure } from '../../../entities/erasure.entity.ts';
+import { Erasure } from '../../../entities/erasure.entity.ts';
 import { type IdKind, isId } from '../../../schema/ids.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { toArray } from './person.ts';
 
 /** Folder of the storage with one object for each erasure that was begun or scheduled. It must not be restored to an older state. */
 const FOLDER = 'erasures';
@@ -57,11 +56,16 @@ export async function readStoredErasure({ byteStore }: Storage, id: string): Pro
   return erasure;
 }
 
+/** Returns the erasures of the person with these records, oldest first. */
+export const findErasures = (em: EntityManager, ids: readonly string[]): Promise<Erasure[]> =>
+  em.find(
+    Erasure,
+    { kind: 'PERSON', subjectIds: { $overlap: [...ids] } },
+    { orderBy: { requestedAt: 'asc', id: 'asc' } },
+  );
+
 /** Returns the pseudonym that an earlier erasure gave one of the records; null if there is none. */
 export async function findPseudonym(em: EntityManager, ids: readonly string[]): Promise<string | null> {
-  const [row] = await em.execute<{ pseudonym: string }[]>(
-    `select pseudonym from erasure where kind = 'PERSON' and subject_ids && ?::text[] order by requested_at, id limit 1`,
-    [toArray(ids)],
-  );
-  return row?.pseudonym ?? null;
+  const [erasure] = await findErasures(em, ids);
+  return erasure?.pseudonym ?? null;
 }

@@ -6,8 +6,9 @@ import { executeBound } from '../../database/write/execute-bound.ts';
 import { InvalidInputError } from '../access/invalid-input-error.ts';
 import { canonicalJson, createFingerprint } from '../canonical-json.ts';
 import { type ChangeContext, inTransaction } from '../change-context.ts';
+import { findErasures } from './erasure-list.ts';
 import { replaceName } from './name-patterns.ts';
-import { toArray, UnknownPersonError } from './person.ts';
+import { UnknownPersonError } from './person.ts';
 import { isJson, listPersonalTables, type PersonalTable, quote } from './personal-tables.ts';
 
 /** A text of the list with the value that it has now: text or JSON. */
@@ -77,14 +78,9 @@ export function replaceErasedText(
 
 /** Returns the pseudonym and the places of all erasures of the person. */
 async function findErasure(em: EntityManager, id: string): Promise<{ pseudonym: string; places: ErasurePlace[] }> {
-  const [found] = await em.execute<{ subjectIds: string[] }[]>(
-    `select subject_ids as "subjectIds" from erasure where kind = 'PERSON' and (id = ? or subject_ids @> array[?]) limit 1`,
-    [id, id],
-  );
-  const all = await em.execute<Pick<Erasure, 'pseudonym' | 'places'>[]>(
-    `select pseudonym, places from erasure where kind = 'PERSON' and subject_ids && ?::text[] order by requested_at, id`,
-    [toArray(found?.subjectIds ?? [])],
-  );
+  const isOf = { $or: [{ id }, { subjectIds: { $contains: [id] } }] };
+  const found = await em.findOne(Erasure, { kind: 'PERSON', ...isOf });
+  const all = found ? await findErasures(em, found.subjectIds) : [];
   if (all.length === 0) throw new UnknownPersonError([id]);
   const places = new Map(all.flatMap((each) => each.places).map((place) => [toPlace(place), place]));
   return { pseudonym: all[0]!.pseudonym!, places: [...places.values()] };

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { PersonKind } from '../../../entities/personal-data.ts';
+import { User } from '../../../entities/user.entity.ts';
 import { ID_PREFIXES } from '../../../schema/ids.ts';
 import { executeBound } from '../../database/write/execute-bound.ts';
 import { toComparableText } from '../../shared/comparable-text.ts';
@@ -104,11 +105,7 @@ export async function loadPerson(
   );
   for (const { id } of memberships) builderIds.add(id);
   const missing = PERSON_KINDS.flatMap((kind) => ids[kind]).filter((id) => !found.has(id));
-  const [staff] = await em.execute<unknown[]>(
-    'select 1 from app_user where id = any(?::text[]) and staff_role is not null limit 1',
-    [toArray(ids.user)],
-  );
-  const isStaff = staff !== undefined;
+  const isStaff = (await em.count(User, { id: { $in: ids.user }, staffRole: { $ne: null } })) > 0;
   return { person: { ids, names: [...names], emails: [...emails], builderIds: [...builderIds], isStaff }, missing };
 }
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { OAuthClient } from '../../../entities/oauth-client.entity.ts';
+import { WebhookDelivery } from '../../../entities/webhook-delivery.entity.ts';
 import { WebhookEndpoint } from '../../../entities/webhook-endpoint.entity.ts';
 import { WebhookProgress } from '../../../entities/webhook-progress.entity.ts';
 import { newId } from '../../../schema/ids.ts';
@@ -137,8 +138,10 @@ export async function updateEndpoint(
     }
     // The receiver may be another one, or repaired: it is tried at once.
     if (changes.url !== undefined || changes.status === 'ACTIVE') {
-      await em.execute(RESET_FAILURES, [objectId]);
-      await em.execute(RETRY_PENDING, [now, objectId, now]);
+      const reset = { failures: 0, failingSince: null, suspendedUntil: null };
+      await em.nativeUpdate(WebhookProgress, { endpointId: objectId }, reset);
+      const waiting = { endpointId: objectId, status: 'PENDING', nextAttemptAt: { $gt: now } } as const;
+      await em.nativeUpdate(WebhookDelivery, waiting, { nextAttemptAt: now });
     }
     return toShownEndpoint(em, endpoint);
   });
@@ -150,12 +153,6 @@ async function requireEnabledClient(em: EntityManager, { clientId }: WebhookEndp
     throw conflict('CLIENT_DISABLED', 'The client that created the endpoint is disabled.');
   }
 }
-
-const RESET_FAILURES =
-  'update webhook_progress set failures = 0, failing_since = null, suspended_until = null where endpoint_id = ?';
-
-const RETRY_PENDING = `update webhook_delivery set next_attempt_at = ?
-  where endpoint_id = ? and status = 'PENDING' and next_attempt_at > ?`;
 
 /** Disables an endpoint after a response of its receiver, unless it was disabled or got another URL meanwhile (WHK-11). */
 export async function disableEndpoint(

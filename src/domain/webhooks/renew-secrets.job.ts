@@ -1,5 +1,5 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
-import type { PreviousSecret } from '../../../entities/webhook-endpoint.entity.ts';
+import { LockMode } from '@mikro-orm/core';
+import { WebhookEndpoint } from '../../../entities/webhook-endpoint.entity.ts';
 import type { Database, Databases } from '../../database/database.ts';
 import type { Job } from '../../shared/jobs.ts';
 import type { SecretBox } from './secret-box.ts';
@@ -9,12 +9,6 @@ const INTERVAL_MS = 10 * 60_000;
 /** Endpoints whose secrets one transaction encrypts anew. */
 const BATCH = 500;
 
-interface StoredSecrets {
-  id: string;
-  secret: string;
-  previous_secrets: PreviousSecret[];
-}
-
 interface RenewalCounts {
   /** Secrets that were encrypted anew. */
   secrets: number;
@@ -22,17 +16,15 @@ interface RenewalCounts {
   unknownKeys: number;
 }
 
-const SELECT = `select id, secret, previous_secrets from webhook_endpoint where id > ? order by id limit ${BATCH} for update skip locked`;
-
-const UPDATE = 'update webhook_endpoint set secret = ?, previous_secrets = ?::jsonb where id = ?';
-
 /** Encrypts with the first key what another one has encrypted, so that the other can be removed from the settings. */
 export async function renewSecrets(database: Database, secrets: SecretBox, now: number): Promise<RenewalCounts> {
   const counts = { secrets: 0, unknownKeys: 0 };
   for (let after = '', read = BATCH; read === BATCH; ) {
     const rows = await database.transaction(async (em) => {
-      const found = (await em.execute(SELECT, [after])) as unknown as StoredSecrets[];
-      for (const row of found) await renewRow(em, secrets, row, { now, counts });
+      const lockMode = LockMode.PESSIMISTIC_PARTIAL_WRITE;
+      const where = { id: { $gt: after } };
+      const found = await em.find(WebhookEndpoint, where, { orderBy: { id: 'asc' }, limit: BATCH, lockMode });
+      for (const endpoint of found) renewEndpoint(secrets, endpoint, { now, counts });
       return found;
     });
     read = rows.length;
@@ -45,23 +37,21 @@ export async function renewSecrets(database: Database, secrets: SecretBox, now: 
  * Drops the secrets that sign no longer, which need no key, and encrypts the others anew, each by itself: a key that was removed too early
  * may have encrypted one of them.
  */
-async function renewRow(
-  em: EntityManager,
+function renewEndpoint(
   secrets: SecretBox,
-  { id, secret, previous_secrets: stored }: StoredSecrets,
+  endpoint: WebhookEndpoint,
   { now, counts }: { now: number; counts: RenewalCounts },
-): Promise<void> {
+): void {
   const encrypt = (text: string): string => {
     const key = secrets.keyOf(text);
     if (key === 'UNKNOWN') counts.unknownKeys++;
     if (key !== 'OTHER') return text;
     counts.secrets++;
-    return secrets.encrypt(secrets.decrypt(text, id), id);
+    return secrets.encrypt(secrets.decrypt(text, endpoint.id), endpoint.id);
   };
-  const valid = stored.filter(({ until }) => now < Date.parse(until));
-  const renewed = [encrypt(secret), JSON.stringify(valid.map((each) => ({ ...each, secret: encrypt(each.secret) })))];
-  const isChanged = renewed[0] !== secret || renewed[1] !== JSON.stringify(stored);
-  if (isChanged) await em.execute(UPDATE, [...renewed, id]);
+  endpoint.secret = encrypt(endpoint.secret);
+  const valid = endpoint.previousSecrets.filter(({ until }) => now < Date.parse(until));
+  endpoint.previousSecrets = valid.map((each) => ({ ...each, secret: encrypt(each.secret) }));
 }
 
 /** Returns the job that renews the secrets of every region every ten minutes, by the database's clock. */

@@ -1,5 +1,8 @@
+import { raw } from '@mikro-orm/core';
+import { WebhookDelivery } from '../../../entities/webhook-delivery.entity.ts';
+import { WebhookProgress } from '../../../entities/webhook-progress.entity.ts';
 import { conflict } from '../../shared/errors.ts';
-import { inTransaction } from '../change-context.ts';
+import { inTransaction, lockRow } from '../change-context.ts';
 import { decodeEventCursor, encodeEventCursor } from '../events/event-cursor.ts';
 import { findPositionBefore, readHead } from '../events/event-log.ts';
 import { lockEndpoint, requireManageableEndpoint } from './endpoints.ts';
@@ -11,20 +14,6 @@ interface Replay {
   endpointId: string;
   startedAt: string;
 }
-
-interface StoredProgress {
-  number: string;
-  replay_until: string | null;
-}
-
-const LOCK_PROGRESS = 'select number, replay_until from webhook_progress where endpoint_id = ? for update';
-
-const MOVE_BACK = `update webhook_progress set day = ?, number = ?, replay_until = ?, suspended_until = null
-  where endpoint_id = ?`;
-
-/** They are read again, behind the earlier events of their records. Those that are under way are waited for. */
-const FORGET_RETRIES = `delete from webhook_delivery where endpoint_id = ? and status = 'PENDING' and number > ?
-  and (leased_until is null or leased_until < clock_timestamp())`;
 
 /**
  * Delivers the events after a cursor of the feed, or since an instant, again, before those that come (WHK-15). Throws a `ValidationError`
@@ -49,12 +38,16 @@ export async function startReplay(
     if ((await toShownEndpoint(em, endpoint)).status !== 'ACTIVE') {
       throw conflict('WEBHOOK_ENDPOINT_NOT_ACTIVE', 'The endpoint is paused or disabled.');
     }
-    const [progress] = (await em.execute(LOCK_PROGRESS, [endpoint.id])) as unknown as StoredProgress[];
-    if (progress!.replay_until !== null) throw conflict('WEBHOOK_REPLAY_RUNNING', 'A replay is running already.');
+    const progress = (await lockRow(em, WebhookProgress, { endpointId: endpoint.id }))!;
+    if (progress.replayUntil !== null) throw conflict('WEBHOOK_REPLAY_RUNNING', 'A replay is running already.');
     // A cursor of the position or of later events has nothing to repeat.
-    if (position.number < Number(progress!.number)) {
-      await em.execute(FORGET_RETRIES, [endpoint.id, position.number]);
-      await em.execute(MOVE_BACK, [position.day, position.number, progress!.number, endpoint.id]);
+    if (position.number < Number(progress.number)) {
+      const number = String(position.number);
+      // They are read again, behind the earlier events of their records. Those that are under way are waited for.
+      const isFree = { $or: [{ leasedUntil: null }, { leasedUntil: { $lt: raw('clock_timestamp()') } }] };
+      const retries = { endpointId: endpoint.id, status: 'PENDING', number: { $gt: number } } as const;
+      await em.nativeDelete(WebhookDelivery, { ...retries, ...isFree });
+      Object.assign(progress, { day: position.day, number, replayUntil: progress.number, suspendedUntil: null });
     }
     const { id: objectId, integratorId } = endpoint;
     await record({ action: 'webhook_endpoint.replayed', objectId, integratorId, after: { cursor } });

@@ -1,3 +1,4 @@
+import { raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { SignInAttempt } from '../../../entities/sign-in-attempt.entity.ts';
 import type { Database } from '../../database/database.ts';
@@ -75,12 +76,9 @@ async function countSharedAttempt(em: EntityManager, key: string, now: number): 
 export async function clearAttempt(database: Database, attempt: SignInAttemptKey, now: number): Promise<void> {
   const { address, account, shared } = toKeys(attempt);
   await database.transaction(async (em) => {
-    await em.execute('update oauth_sign_in_attempt set failures = greatest(failures - 1, 0) where key = ?', [shared]);
-    const retryAt = new Date(now).toISOString();
-    await em.execute('update oauth_sign_in_attempt set failures = failures - 1, retry_at = ? where key = ?', [
-      retryAt,
-      address,
-    ]);
+    await em.nativeUpdate(SignInAttempt, { key: shared }, { failures: raw('greatest(failures - 1, 0)') });
+    const uncounted = { failures: raw('failures - 1'), retryAt: toInstant(now) };
+    await em.nativeUpdate(SignInAttempt, { key: address }, uncounted);
     await em.nativeDelete(SignInAttempt, { key: account });
   });
 }
@@ -110,10 +108,8 @@ async function countFailure(
 
 /** Locks the counter, which is made if it is missing. `lastAt` is when it was counted last; null for one that has expired. */
 async function lockCounter(em: EntityManager, key: string, now: number) {
-  await em.execute(
-    'insert into oauth_sign_in_attempt (key, failures, retry_at, expires_at) values (?, 0, ?, ?) on conflict do nothing',
-    [key, toInstant(now), toInstant(now)],
-  );
+  const counter = { key, failures: 0, retryAt: toInstant(now), expiresAt: toInstant(now) };
+  await em.createQueryBuilder(SignInAttempt).insert(counter).onConflict().ignore().execute('run');
   const row = (await lockRow(em, SignInAttempt, { key }))!;
   const expiresAt = Date.parse(row.expiresAt);
   return expiresAt <= now
