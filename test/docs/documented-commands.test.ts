@@ -193,6 +193,13 @@ describe('docs/code-flow.md', () => {
     );
     expect(company.data).toHaveLength(1);
   });
+
+  it('starts the program, which prints the address for the user', async () => {
+    const command = readBlock('docs/code-flow.md', 'commands:program');
+    const env = { BASE_URL: `http://localhost:${port}` };
+    const output = await runUntil('code_challenge_method=S256', 'bash', ['-eu', '-c', command], env);
+    expect(output).toContain(`http://localhost:${port}/oauth/authorize?response_type=code&client_id=cli_`);
+  });
 });
 
 /** Returns the value with what differs from run to run as it is printed: the rest of a text after its beginning and `…`, and times. */

@@ -1,15 +1,18 @@
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PACKAGE_ROOT } from '../../src/shared/version.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { installTool } from '../support/install-tool.ts';
 import { freePort } from '../support/ports.ts';
+import { readBlock } from '../support/printed-blocks.ts';
 
 const run = promisify(execFile);
 const CLIENTS = join(import.meta.dirname, '../clients');
+const GRAPHQL_CODEGEN = join(CLIENTS, 'node_modules/@graphql-codegen/cli/esm/bin.js');
 
 let service: Service;
 let baseUrl: string;
@@ -122,14 +125,25 @@ describe('a GraphQL client of generated types', () => {
 
   /** Runs the generator over a downloaded schema and the scalar map, without a network. */
   const generateGraphql = (schema: string, out: string) =>
-    run(
-      process.execPath,
-      [join(CLIENTS, 'node_modules/@graphql-codegen/cli/esm/bin.js'), ...['--config', 'graphql-codegen.config.ts']],
-      { cwd: CLIENTS, env: { ...process.env, SCHEMA: schema, OUT: out } },
-    );
+    run(process.execPath, [GRAPHQL_CODEGEN, '--config', 'graphql-codegen.config.ts'], {
+      cwd: CLIENTS,
+      env: { ...process.env, SCHEMA: schema, OUT: out },
+    });
 
   it('compiles with those of @graphql-codegen/cli and the scalar map', () => {
     expect(problems).toBe('');
+  });
+
+  it('has types from the configuration that docs/graphql.md prints', async () => {
+    const project = join(folder, 'printed');
+    await mkdir(join(project, 'src'), { recursive: true });
+    await symlink(join(CLIENTS, 'node_modules'), join(project, 'node_modules'));
+    await writeFile(join(project, 'codegen.ts'), readBlock('docs/graphql.md', 'codegen'));
+    await copyFile(join(PACKAGE_ROOT, 'docs/graphql-codegen.ts'), join(project, 'graphql-codegen.ts'));
+    await copyFile(join(folder, 'schema.graphql'), join(project, 'schema.graphql'));
+    await copyFile(join(CLIENTS, 'graphql-client.ts'), join(project, 'src/graphql-client.ts'));
+    await run(process.execPath, [GRAPHQL_CODEGEN, '--config', 'codegen.ts'], { cwd: project });
+    expect(await readFile(join(project, 'src/graphql-types.ts'), 'utf8')).toMatch(/BuilderId: \{ input: `buil_/);
   });
 
   it('does not compile when an id is of another type', async () => {
