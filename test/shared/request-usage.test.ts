@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -259,10 +259,15 @@ describe('a client that goes away before its response is ready', () => {
   });
 });
 
+function createLimitedServer(handler: RequestListener): Server {
+  const server = createServer();
+  return server.on('request', limitConnections(server, handler, 60_000));
+}
+
 describe('responses of one connection that closes before the first of them is ready', () => {
   it('use none of their share afterwards (LIM-30)', async () => {
     const shares = createFairShares();
-    const app = Fastify({ serverFactory: (handler) => createServer(limitConnections(handler, 60_000)) });
+    const app = Fastify({ serverFactory: createLimitedServer });
     sendResponses(app);
     app.get('/:bytes', async (request) => {
       request.usage = new RequestUsage(shares, 'a');
@@ -281,7 +286,7 @@ describe('responses of one connection that closes before the first of them is re
 
   it('are closed with their permits where they are more than a connection may have, without a warning of Node (LIM-30)', async () => {
     const warnings = vi.spyOn(process, 'emitWarning');
-    const app = Fastify({ serverFactory: (handler) => createServer(limitConnections(handler, 60_000)) });
+    const app = Fastify({ serverFactory: createLimitedServer });
     const closed = vi.fn();
     app.get('/', () => new Promise(() => undefined));
     await app.listen({ host: '127.0.0.1', port: 0 });

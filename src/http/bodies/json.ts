@@ -45,9 +45,10 @@ export function installJsonParser(app: FastifyInstance): void {
       requireJsonType(request);
       if (body.length === 0) return done(null, undefined);
       const text = decodeJson(body as Buffer);
-      const tokens = countTokens(text);
+      const tokens = estimateTokens(text);
+      if (tokens <= MANY_TOKENS) return done(null, parseRequestText(text, request));
       requireTokens(tokens, MAX_TOKENS);
-      if (!usage || tokens <= MANY_TOKENS) return done(null, parseRequestText(text, request));
+      if (!usage) return done(null, parseRequestText(text, request));
       parseInShare(usage, text, request).then((value) => done(null, value), done);
     } catch (error) {
       done(error as Error);
@@ -123,16 +124,24 @@ const throwErrors: TextErrorHandler = (errors) => {
  * @param fieldName of the error of text that is not JSON.
  */
 export function parseJsonText(text: string, handleTextErrors = throwErrors, fieldName = 'body'): unknown {
+  const mayHaveProblems = MAY_HAVE_PROBLEMS.test(text);
   let value: unknown;
   try {
-    value = parseExactJson(text);
+    value = mayHaveProblems ? parseExactJson(text) : JSON.parse(text);
   } catch {
     throw invalidField(fieldName, 'must be valid JSON');
   }
-  const errors = MAY_HAVE_PROBLEMS.test(text) ? findTextErrors(value) : [];
+  const errors = mayHaveProblems ? findTextErrors(value) : [];
   if (errors.length > 0) handleTextErrors(errors);
   return value;
 }
+
+/** Matches a text that may nest too deep. */
+const MAY_BE_DEEP = new RegExp(`^(?:[^[{]*[[{]){${MAX_JSON_DEPTH + 1}}`);
+
+/** Returns the number of tokens of a text, or more for a short one, which is not scanned. Throws as `countTokens`. */
+export const estimateTokens = (text: string): number =>
+  text.length <= MANY_TOKENS && !MAY_BE_DEEP.test(text) ? text.length : countTokens(text);
 
 const QUOTE = 34;
 const COMMA = 44;

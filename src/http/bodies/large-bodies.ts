@@ -9,9 +9,9 @@ import { FieldErrors, invalidField, payloadTooLarge, unavailable } from '../../s
 import { WorkerError, WorkerThread } from '../../shared/worker-thread.ts';
 import type { BodyResult, BodyTask } from './body-task.ts';
 import {
-  countTokens,
   decodeJson,
   deferTextErrors,
+  estimateTokens,
   JSON_TYPES,
   MANY_TOKENS,
   MAX_TOKENS,
@@ -20,7 +20,7 @@ import {
   requireJsonType,
 } from './json.ts';
 import type { LargeBodyForm } from './large-body-form.ts';
-import { receiveBody } from './receive-body.ts';
+import { bodyEndedEarly, receiveBody } from './receive-body.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -102,7 +102,10 @@ export class LargeBodyParser {
       return large;
     };
     const admit = () => this.#admit(largeRequest(), length ?? limit);
-    const body = await receiveBody(payload, length, { largeFrom: this.#largeFrom, limit, admit });
+    const body =
+      length !== undefined && length <= this.#largeFrom
+        ? await payload.toArray().then(Buffer.concat, rejectUnfinished)
+        : await receiveBody(payload, length, { largeFrom: this.#largeFrom, limit, admit });
     return body.length <= this.#largeFrom
       ? this.#parseSmall(body, form, request, largeRequest)
       : this.#parseInThread(body, form, largeRequest());
@@ -117,7 +120,7 @@ export class LargeBodyParser {
   ): Promise<unknown> {
     if (body.length === 0) return undefined;
     const text = decodeJson(body);
-    const tokens = countTokens(text);
+    const tokens = estimateTokens(text);
     const mayHoldReport = form.kind === 'fields' || text.includes(DOCUMENT_TYPE);
     if (tokens <= (mayHoldReport ? MAX_REPORT_TOKENS : MAX_TOKENS)) {
       this.parsed.eventLoop++;
@@ -191,4 +194,8 @@ export class LargeBodyParser {
     raw.once('close', () => connection.abort(unavailable(new Error('The client went away.'))));
     return { request, context: request.context!, signal: connection.signal };
   }
+}
+
+function rejectUnfinished(): never {
+  throw bodyEndedEarly();
 }

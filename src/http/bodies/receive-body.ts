@@ -7,7 +7,7 @@ export const bodyEndedEarly = () => invalidField('body', 'ended early');
 /**
  * Receives a body, a large one into one buffer whose memory the system allocates as it is filled. Throws 400 or 413 for one of another length.
  *
- * @param length Content-Length; undefined for chunked transfer encoding.
+ * @param length Content-Length of a large body; undefined for chunked transfer encoding.
  * @param largeFrom number of bytes above which it is large.
  * @param admit awaited before more bytes are received.
  */
@@ -25,7 +25,7 @@ export async function receiveBody(
     large = new Uint8Array(maxLength);
     large.set(Buffer.concat(chunks));
   };
-  if (length !== undefined && length > largeFrom) await startLarge();
+  if (length !== undefined) await startLarge();
   for await (const chunk of chunksOf(payload)) {
     const start = received;
     received += chunk.length;
@@ -35,7 +35,7 @@ export async function receiveBody(
     else chunks.push(chunk);
   }
   if (length !== undefined && received !== length) throw lengthMismatch();
-  return large ? large.subarray(0, received) : chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, received);
+  return large ? large.subarray(0, received) : Buffer.concat(chunks);
 }
 
 /** Yields the chunks of a body. The request stays open when the loop ends early, for the response. */

@@ -1,9 +1,10 @@
-import type { RequestListener, ServerResponse } from 'node:http';
+import type { RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import { stopConnection } from '../../node-internals/http-parser.ts';
-import { MAX_RAW_HEADERS } from './parsing-limits.ts';
+import { discardBody } from '../bodies/rejected-bodies.ts';
+import { limitBodyParsing, MAX_RAW_HEADERS } from './parsing-limits.ts';
 
 /** Maximum concurrent requests per connection. */
 const MAX_PIPELINED = 4;
@@ -17,14 +18,12 @@ const OPEN_REQUESTS = Symbol('open requests');
 type CountedSocket = Socket & { [OPEN_REQUESTS]?: number };
 
 /**
- * Returns a listener that passes requests on, and closes connections with too many pipelined ones: Node parses all that arrive together in
+ * Returns a listener of the server that passes requests on, and closes connections with too many pipelined ones: Node parses all that arrive together in
  * one iteration of the event loop, before those of other connections. It also closes connections where a request takes longer than the
  * limit, from its headers to the end of its response.
- *
- * @param limitBody is called with requests that announce a body, or have so many headers that Node has left out one that may announce it
  */
 export const limitConnections =
-  (listener: RequestListener, maxMs: number, limitBody: RequestListener = () => undefined): RequestListener =>
+  (server: Pick<Server, 'listening'>, listener: RequestListener, maxMs: number): RequestListener =>
   (request, response) => {
     const socket = request.socket as CountedSocket;
     const open = (socket[OPEN_REQUESTS] ?? 0) + 1;
@@ -43,8 +42,10 @@ export const limitConnections =
     });
     if (open > 1) closeWithConnection(response, socket);
     const { headers, rawHeaders } = request;
-    const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
-    if (hasBody || rawHeaders.length > MAX_RAW_HEADERS) limitBody(request, response);
+    // Of too many headers Node has left out some, of which one may announce a body in chunks.
+    const isChunked = headers['transfer-encoding'] !== undefined || rawHeaders.length > MAX_RAW_HEADERS;
+    if (isChunked) limitBodyParsing(request, response);
+    if (isChunked || headers['content-length'] !== undefined) discardBody(request, response, server);
     listener(request, response);
   };
 

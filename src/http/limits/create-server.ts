@@ -2,9 +2,8 @@ import { createServer as createHttpServer, type RequestListener } from 'node:htt
 import { createServer as createHttpsServer } from 'node:https';
 import { readSecretFile } from '../../config/read-secret-file.ts';
 import { type Config, ConfigError } from '../../config.ts';
-import { discardBody } from '../bodies/rejected-bodies.ts';
 import { limitConnections } from './connections.ts';
-import { limitBodyParsing, limitParsing } from './parsing-limits.ts';
+import { limitParsing } from './parsing-limits.ts';
 
 /** Milliseconds within which the headers of a request must arrive. LIM-23. */
 const HEADERS_TIMEOUT_MS = 60_000;
@@ -25,23 +24,17 @@ const KEEP_ALIVE_MS = 72_000;
 export const createServerFactory =
   ({ tls, requestSeconds }: Pick<Config, 'tls' | 'requestSeconds'>) =>
   (handler: RequestListener) => {
-    const listener = limitConnections(handler, 2_000 * requestSeconds, (request, response) => {
-      limitBodyParsing(request, response);
-      discardBody(request, response, server);
-    });
     // Node would answer a request without the header itself, with 400, and as many as a connection sends.
     const requireHostHeader = false;
     const server = tls
-      ? createHttpsServer(
-          {
-            cert: readPem('TLS_CERT', tls.cert),
-            key: readPem('TLS_KEY', tls.key),
-            handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-            requireHostHeader,
-          },
-          listener,
-        )
-      : createHttpServer({ requireHostHeader }, listener);
+      ? createHttpsServer({
+          cert: readPem('TLS_CERT', tls.cert),
+          key: readPem('TLS_KEY', tls.key),
+          handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+          requireHostHeader,
+        })
+      : createHttpServer({ requireHostHeader });
+    server.on('request', limitConnections(server, handler, 2_000 * requestSeconds));
     // An upload of 40 MiB over a slow connection takes minutes. Connections without traffic are closed earlier.
     server.requestTimeout = requestSeconds * 1000;
     // Node exchanges the two limits where the one of the headers is longer.

@@ -23,12 +23,10 @@ export function limitParsing(server: Server): void {
 }
 
 /**
- * Closes the connection of a body in many small chunks, or with long extensions of chunks: with 400 where its response has not begun. One of
- * too many headers may announce such a body, and Node leaves it out.
+ * Closes the connection of a body in many small chunks, or with long extensions of chunks: with 400 where its response has not begun.
  */
 export function limitBodyParsing(request: IncomingMessage, response: ServerResponse): void {
-  const { socket, headers, rawHeaders } = request;
-  if (headers['transfer-encoding'] === undefined && rawHeaders.length <= MAX_RAW_HEADERS) return;
+  const { socket } = request;
   const readBefore = socket.bytesRead;
   const close = () => {
     if (!response.headersSent && response.socket) {
