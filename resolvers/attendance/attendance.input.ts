@@ -39,7 +39,7 @@ export class SignOnEventArgs {
   @Field(() => GateInstant, {
     description: `Time of the event at the gate; at most ${CLOCK_TOLERANCE_MS / 1000} seconds ahead of the server's clock. An event that is further ahead is 400 and may be sent again once the time has come.`,
   })
-  @Rule(({ occurredAt }: SignOnEventArgs, now) => findClockErrors(occurredAt, now))
+  @Rule(findClockErrors)
   occurredAt!: string;
 
   @Field(() => GateText, { nullable: true, description: 'Identifier of the gate.' })
@@ -47,7 +47,7 @@ export class SignOnEventArgs {
 }
 
 /** Returns the error of an event that is too far ahead of the clock (ATT-3). */
-function findClockErrors(occurredAt: string | undefined, now: number): FieldError[] {
+function findClockErrors({ occurredAt }: Partial<SignOnEventArgs>, now: number): FieldError[] {
   const ahead = occurredAt === undefined ? 0 : Date.parse(occurredAt) - now;
   if (ahead <= CLOCK_TOLERANCE_MS) return [];
   const message = `is ${describeDuration(ahead)} ahead of the server's clock, of which ${describeDuration(CLOCK_TOLERANCE_MS)} are accepted; send it again in ${describeDuration(ahead - CLOCK_TOLERANCE_MS)}`;

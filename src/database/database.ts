@@ -4,7 +4,6 @@ import { type ConnectionSplit, splitConnections } from '../limits/connection-spl
 import { DurationCounts } from '../shared/duration-counts.ts';
 import type { RegionId } from '../shared/regions.ts';
 import { createOrm } from './orm.ts';
-import { measureWaits } from './pool/measure-waits.ts';
 import type { Statement } from './pool/pg-pipeline.ts';
 import { StatementRunner } from './pool/statement-runner.ts';
 import type { ReadDatabase, ReadLimits } from './read/read-database.ts';
@@ -59,7 +58,7 @@ export class Database implements ReadDatabase {
     this.loadOrm = () => {
       this.#orm ??= createOrm(url, { pool: { min: 0, max: orm } }, (pool) => {
         this.#ormPool = pool;
-        measureWaits(pool, (seconds, outcome) => this.poolWaits.add('orm', outcome, seconds));
+        measureWaits(pool, 'orm', this.poolWaits);
       });
       return this.#orm;
     };
@@ -67,7 +66,7 @@ export class Database implements ReadDatabase {
     this.slowRunner = new StatementRunner(url, { regular: slowReads, reserve: 0 }, this.statements);
     this.backgroundRunner = new StatementRunner(url, { regular: background, reserve: 0 }, this.statements);
     this.writer = new TransactionRunner(url, writes, this.statements);
-    measureWaits(this.writer.pool, (seconds, outcome) => this.poolWaits.add('writes', outcome, seconds));
+    measureWaits(this.writer.pool, 'writes', this.poolWaits);
     this.replicas = replicaUrls.length > 0 ? new ReplicaSet(replicaUrls, { reads, slowReads }, this.runner) : null;
     this.replicaRunners = this.replicas && {
       runner: { value: new ReplicaRunner(this.replicas, 'reads', this.runner) },
@@ -149,3 +148,10 @@ export class Database implements ReadDatabase {
 }
 
 export type Databases = Record<RegionId, Database>;
+
+/** Counts the waits of callers for a connection of the pool. */
+function measureWaits(pool: pg.Pool, name: string, counts: DurationCounts): void {
+  const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;
+  // The callback form is not used: neither MikroORM nor this service calls `pool.query`.
+  pool.connect = (() => counts.measure(name, connect)) as typeof pool.connect;
+}

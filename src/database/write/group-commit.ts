@@ -52,10 +52,16 @@ export class GroupCommit<Item, Result> {
     while (this.#waiting.length > 0) {
       const group = this.#waiting.splice(0, MAX_ITEMS);
       try {
+        const items = group.map(({ item }) => item);
         // The loop was started by one of many requests: the span belongs to those of the group.
-        const traces = group.flatMap(({ trace }) => trace ?? []);
-        const run = () => this.#run(group.map(({ item }) => item));
-        const results = await (tracing ? tracing.run(this.#name, {}, run, traces) : run());
+        const results = await (tracing
+          ? tracing.run(
+              this.#name,
+              {},
+              () => this.#run(items),
+              group.flatMap(({ trace }) => trace ?? []),
+            )
+          : this.#run(items));
         for (const [index, { resolve }] of group.entries()) resolve(results[index]!);
       } catch (error) {
         for (const { reject } of group) reject(error);

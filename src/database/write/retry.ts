@@ -22,12 +22,17 @@ export async function retryTransaction<T>(attempt: () => Promise<T>): Promise<T>
     try {
       return await attempt();
     } catch (error) {
-      if (!isRetryable(error)) throw error;
-      if (count === ATTEMPTS) throw unavailable(error);
-      // Random, so that the transactions do not collide again.
-      await sleep(Math.random() * 5 * 2 ** count);
+      await waitForRetry(error, count);
     }
   }
+}
+
+/** Waits before the next attempt of a transaction that failed with the error. Throws where there is none. */
+export async function waitForRetry(error: unknown, attempts: number): Promise<void> {
+  if (!isRetryable(error)) throw error;
+  if (attempts === ATTEMPTS) throw unavailable(error);
+  // Random, so that the transactions do not collide again.
+  await sleep(Math.random() * 5 * 2 ** attempts);
 }
 
 function isRetryable(error: unknown): boolean {

@@ -11,7 +11,7 @@ import { tracing } from '../../shared/tracing.ts';
 import { isLostConnection } from '../errors.ts';
 import { toPoolConfig, WRITER_SETTINGS } from '../pool/session-settings.ts';
 import { CLIENT_CONFIG, QUERY_MARGIN_MS } from '../pool/timeouts.ts';
-import { retryTransaction } from './retry.ts';
+import { waitForRetry } from './retry.ts';
 
 /**
  * Runs short write transactions of prepared statements, each on a connection of its own. Statements that are sent without awaiting
@@ -38,8 +38,14 @@ export class TransactionRunner {
    * Runs the work in a READ COMMITTED transaction, and again in a new one when a concurrent transaction prevented it. Rolls back
    * unless the work has committed.
    */
-  run<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    return retryTransaction(() => this.#attempt(work));
+  async run<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    for (let count = 1; ; count++) {
+      try {
+        return await this.#attempt(work);
+      } catch (error) {
+        await waitForRetry(error, count);
+      }
+    }
   }
 
   async close(): Promise<void> {

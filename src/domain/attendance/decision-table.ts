@@ -32,7 +32,8 @@ export type Decision =
   | { outcome: 'ACCEPTED'; event: 'PENDING_SIGN_ON'; duplicate: false }
   | { outcome: 'CONFLICT'; code: SignOnConflictCode };
 
-const applied: Decision = { outcome: 'CREATED', event: 'APPLIED', duplicate: false };
+/** Decision for a new event that applies, as every new sign-on does. */
+export const APPLIED = { outcome: 'CREATED', event: 'APPLIED', duplicate: false } as const satisfies Decision;
 const pending: Decision = { outcome: 'ACCEPTED', event: 'PENDING_SIGN_ON', duplicate: false };
 const replayed = ({ stored }: Facts): Decision => ({
   outcome: 'REPLAYED',
@@ -53,7 +54,7 @@ const DECISION_TABLE: readonly [situation: string, holds: (facts: Facts) => bool
   ['Replay of a sign-off that waited and then conflicted',            ({ stored }) => stored?.status === 'REJECTED',                          rejected],
   ['Same ID and same payload replayed',                               ({ stored }) => stored !== null,                                        replayed],
   // The event is new.
-  ['New applied event: a sign-on',                                    ({ event }) => event.type === 'SIGN_ON',                                applied],
+  ['New applied event: a sign-on',                                    ({ event }) => event.type === 'SIGN_ON',                                APPLIED],
   ['Sign-off with no sign-on: it names none',                         ({ event }) => event.sourceSignOnEventId === null,                      toConflict('SIGN_ON_REQUIRED')],
   ['Sign-off with no sign-on: it names itself',                       ({ event }) => event.sourceSignOnEventId === event.sourceEventId,       toConflict('SIGN_ON_REQUIRED')],
   ['Sign-off arrives before its sign-on',                             ({ signOn }) => signOn === null,                                        pending],
@@ -62,7 +63,7 @@ const DECISION_TABLE: readonly [situation: string, holds: (facts: Facts) => bool
   ['Second distinct sign-off for the same visit',                     ({ visit }) => visit!.signedOffAt !== null,                             toConflict('ALREADY_SIGNED_OFF')],
   ['Attendance record already manually closed',                       ({ visit }) => visit!.closedAt !== null,                                toConflict('ATTENDANCE_CLOSED')],
   ['Attendance record already archived',                              ({ visit }) => visit!.archivedAt !== null,                              toConflict('ATTENDANCE_CLOSED')],
-  ['New applied event: a sign-off',                                   () => true,                                                             applied],
+  ['New applied event: a sign-off',                                   () => true,                                                             APPLIED],
 ];
 
 /** Returns the decision for an event. Pure function of the facts. */

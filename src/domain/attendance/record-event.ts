@@ -10,6 +10,7 @@ import { ConcurrentUpdateError } from '../../database/write/retry.ts';
 import type { Transaction, TransactionRunner } from '../../database/write/transaction-runner.ts';
 import { conflict, forbidden, notFound } from '../../shared/errors.ts';
 import {
+  APPLIED,
   CONFLICTS,
   type Decision,
   decide,
@@ -100,7 +101,8 @@ async function recordInGroup(database: Database, received: ReceivedEvent): Promi
 
 async function recordGroup(signOns: readonly PendingSignOn[]): Promise<(RecordedEvent | null)[]> {
   // Of several with the same identity the first is recorded. The others write nothing, and are then found to be replays or conflicts.
-  const distinct = new Map(signOns.toReversed().map(({ received }) => [toLockKeys(received)[0]!, received]));
+  const distinct = new Map<string, ReceivedEvent>();
+  for (const { received } of signOns.toReversed()) distinct.set(toLockKeys(received)[0]!, received);
   const [{ database }] = signOns as [PendingSignOn];
   const recorded = await database.write((transaction) => recordSignOns(transaction, [...distinct.values()]));
   return signOns.map(({ received }) => recorded.get(received) ?? null);
@@ -128,30 +130,25 @@ export async function recordSignOns(
   transaction: Transaction,
   signOns: readonly ReceivedEvent[],
 ): Promise<Map<ReceivedEvent, RecordedEvent>> {
-  const recorded = signOns.map((received): [ReceivedEvent, RecordedEvent] => {
-    const { event, now } = received;
-    const decision = decide({ event, stored: null, signOn: null, visit: null }) as Decision & { outcome: 'CREATED' };
-    return [received, { ...decision, id: newId('signOnEvent', now), visitId: newId('signOnVisit', now) }];
-  });
-  const column = (value: (received: ReceivedEvent, recorded: RecordedEvent) => string | null) =>
-    recorded.map((entry) => value(...entry));
+  const recorded = new Map<ReceivedEvent, RecordedEvent>();
+  const rows: unknown[][] = [];
+  for (const received of signOns) {
+    const { owner, event, now } = received;
+    const id = newId('signOnEvent', now);
+    const visitId = newId('signOnVisit', now);
+    recorded.set(received, { ...APPLIED, id, visitId });
+    const { workerId, sourceEventId, occurredAt, deviceId } = event;
+    const at = new Date(now).toISOString();
+    rows.push([id, at, owner.projectId, workerId, sourceEventId, occurredAt, deviceId, visitId]);
+  }
+  const columns = rows[0]!.map((_, index) => rows.map((row) => row[index]));
   const { integratorId, builderId } = signOns[0]!.owner;
-  const values = [
-    integratorId,
-    builderId,
-    column((_, { id }) => id),
-    column(({ now }) => new Date(now).toISOString()),
-    column(({ owner }) => owner.projectId),
-    column(({ event }) => event.workerId),
-    column(({ event }) => event.sourceEventId),
-    column(({ event }) => event.occurredAt),
-    column(({ event }) => event.deviceId),
-    column((_, { visitId }) => visitId),
-  ];
   const locked = transaction.query([LOCK_EVENTS, [signOns.flatMap(toLockKeys)]]);
-  const [[rows]] = await Promise.all([transaction.commit([FAST_SIGN_ONS, values]), locked]);
-  const inserted = new Set(rows!.map(({ id }) => id));
-  return new Map(recorded.filter(([, { id }]) => inserted.has(id)));
+  const insert: BoundStatement = [FAST_SIGN_ONS, [integratorId, builderId, ...columns]];
+  const [[inserted]] = await Promise.all([transaction.commit(insert), locked]);
+  const ids = new Set(inserted!.map(({ id }) => id));
+  for (const [received, { id }] of recorded) if (!ids.has(id)) recorded.delete(received);
+  return recorded;
 }
 
 /** Records any event in two round trips: reads the facts, decides, and writes the result. */
