@@ -8,6 +8,7 @@ import { loadConfig } from '../../src/config.ts';
 import { sweep } from '../../src/domain/uploads/sweep.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { openStorages, type Storage } from '../../src/storage/storage.ts';
+import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { createPicture } from '../support/images.ts';
 import { type CliHarness, seedBuilders, startCli, TextCollector } from './cli-harness.ts';
 
@@ -47,6 +48,23 @@ describe('backup verify', () => {
       objects: { referenced: 1, present: 1, bytes: (await storage.byteStore.stat(logo))!.size, missing: [] },
     });
     expect(report.migration).toMatch(/^Migration\d+/);
+  });
+
+  it('counts the rows and totals of one state of the database', async () => {
+    const other = await ConcurrentTransaction.open(cli.databases.au1.url);
+    const before = (await cli.json(['backup', 'verify'])).rows;
+    let verifying: Promise<{ rows: object }> | undefined;
+    try {
+      const change = `lock table project in access exclusive mode;
+        insert into project select (jsonb_populate_record(project, '{"id": "proj_later"}')).* from project limit 1`;
+      await other.whileOpen(change, [], async () => {
+        verifying = cli.json(['backup', 'verify']);
+        await other.untilWaiting(1);
+      });
+      expect((await verifying!).rows).toEqual(before);
+    } finally {
+      await other.close();
+    }
   });
 
   it('fails with the totals that are wrong', async () => {

@@ -1,8 +1,9 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compactCounters } from '../../src/database/write/list-counters.ts';
+import { compactCounters, rebuildTotals } from '../../src/database/write/list-counters.ts';
 import { photos } from '../../src/domain/readers/photo.reader.ts';
 import { timesheets } from '../../src/domain/readers/timesheet.reader.ts';
+import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { type Service, startService } from '../support/harness.ts';
 
 let service: Service;
@@ -45,6 +46,13 @@ afterAll(async () => {
   await service?.stop();
 });
 
+/** Number of sessions in transactions that have begun a rebuild. */
+const countSessions = async () => {
+  const sql = `select count(*)::int as count from pg_stat_activity where datname = current_database() and xact_start is not null
+    and (query like 'insert into list_total%' or query like 'select pg_try_advisory_xact_lock%')`;
+  return (await client.query(sql)).rows[0].count;
+};
+
 describe('totals of large lists', () => {
   it('count the rows that were inserted together', async () => {
     expect((await client.query(SELECT_WRONG_TOTALS)).rows).toEqual([]);
@@ -84,6 +92,27 @@ describe('totals of large lists', () => {
     await Promise.all([writers, ...compactions]);
     wrong.push(...(await client.query(SELECT_WRONG_TOTALS)).rows);
     expect(wrong).toEqual([]);
+  });
+
+  it('are corrected once by rebuilds at the same time', async () => {
+    await client.query(`insert into list_total (list, builder_id, kind, added) values ('photo', $1, 'GALLERY', 3)`, [
+      builderId,
+    ]);
+    const other = await ConcurrentTransaction.open(service.databases.au1.url);
+    let rebuilds: Promise<{ corrected: number }>[] = [];
+    try {
+      await other.whileOpen('lock table list_total in share row exclusive mode', [], async () => {
+        rebuilds = Array.from({ length: 4 }, () => rebuildTotals(service.databases.au1));
+        await other.untilWaiting(1);
+        // The others wait for the first one, if they run one after the other, and for the table otherwise.
+        await expect.poll(countSessions, { interval: 10 }).toBe(4);
+      });
+      const corrected = (await Promise.all(rebuilds)).map((each) => each.corrected);
+      expect(corrected.sort()).toEqual([0, 0, 0, 1]);
+    } finally {
+      await other.close();
+    }
+    expect((await client.query(SELECT_WRONG_TOTALS)).rows).toEqual([]);
   });
 
   it('are one row each after compaction', async () => {

@@ -98,6 +98,13 @@ describe('GET /events, 200', () => {
     expect(seen.sort()).toEqual(rows.map(({ id }) => id).sort());
   });
 
+  it('says that there is more until the page with the last event (EVT-9)', async () => {
+    for (const each of [1, 2]) await changeTimesheet(ownBuilderIds[each % ownBuilderIds.length]!);
+    await numberPendingEvents(service.databases.au1);
+    expect((await read(`after=${cursor}&limit=1`)).meta.hasMore).toBe(true);
+    expect(await read(`after=${cursor}&limit=2`)).toMatchObject({ data: [{}, {}], meta: { hasMore: false } });
+  });
+
   it('skips what the token does not see, which does not count towards `limit` (EVT-7, EVT-8)', async () => {
     for (let count = 0; count < 3; count++) await changeTimesheet(foreignBuilderId);
     const id = await changeTimesheet(ownBuilderIds[0]!);

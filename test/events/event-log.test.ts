@@ -6,6 +6,7 @@ import { Database } from '../../src/database/database.ts';
 import { decodeEventCursor, encodeEventCursor } from '../../src/domain/events/event-cursor.ts';
 import { EventFilter } from '../../src/domain/events/event-filter.ts';
 import {
+  findPositionBefore,
   type LogHead,
   MAX_SCANNED,
   numberEvents,
@@ -14,6 +15,7 @@ import {
   readLogPage,
   UNSEEN,
 } from '../../src/domain/events/event-log.ts';
+import { EventTail } from '../../src/domain/events/event-tail.ts';
 import { toResourcePath } from '../../src/domain/events/event-types.ts';
 import { maintainPartitions } from '../../src/domain/events/retention.job.ts';
 import { systemClock } from '../../src/shared/clock.ts';
@@ -201,6 +203,37 @@ describe('a page of the log', () => {
     const second = await readLogPage(database, first.next, ALL.toParameters(), 10);
     expect(second.events.map(({ recordId }) => recordId)).toEqual([id]);
     expect(second.hasMore).toBe(false);
+  });
+});
+
+describe('the position before an instant', () => {
+  it('is that before the first event since then, of several', async () => {
+    const { rows } = await client.query<{ id: string }>('select id from timesheet order by id limit 3');
+    for (const { id } of rows) await client.query('update timesheet set hours = hours + 1 where id = $1', [id]);
+    while ((await numberEvents(database))! > 0);
+    const { events } = await readLogPage(database, head, ALL.toParameters(), 10);
+    expect(await findPositionBefore(database, events[0]!.occurredAt)).toMatchObject({ number: head.number });
+  });
+});
+
+describe('a wait for events', () => {
+  it('ends by an event after its own position, and by none before it (EVT-13)', async () => {
+    const tail = new EventTail({ au1: database, us1: database }, () => false);
+    await client.query(`update timesheet set hours = hours + 1 where id = '${await selectId('timesheet')}'`);
+    while ((await numberEvents(database))! > 0);
+    const { signal } = new AbortController();
+    const end = await readHead(database);
+    // The other wait begins at the position before, so that the event is read for both.
+    const none = new EventFilter(
+      { internal: true, scopes: new Set(), connections: new Map() },
+      { types: null, builderIds: null },
+    );
+    const [later] = await Promise.all([
+      tail.wait('au1', end, ALL, { timeoutMs: 500, signal }),
+      tail.wait('au1', head, none, { timeoutMs: 500, signal }),
+    ]);
+    expect(later.reason).toBe('timeout');
+    expect((await tail.wait('au1', head, ALL, { timeoutMs: 20_000, signal })).reason).toBe('events');
   });
 });
 

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EventFilter } from '../../src/domain/events/event-filter.ts';
 import { eventTypes, parseResource } from '../../src/domain/events/event-types.ts';
 import { numberPendingEvents } from '../support/events.ts';
 import { type Service, startService } from '../support/harness.ts';
@@ -77,6 +78,19 @@ describe('the events that a token sees', () => {
     const seen = await readEvents(await service.tokenOf('A', [scope]));
     expect(seen.length).toBeGreaterThan(0);
     for (const { type } of seen) expect(resourcesOf(scope)).toContain(parseResource(type));
+  });
+
+  it('are those that the connection of each builder allows (EVT-7)', () => {
+    const connections = new Map([
+      ['buil_a', new Set(['read:photos'])],
+      ['buil_b', new Set(['read:timesheets'])],
+    ]);
+    const audience = { internal: false, scopes: new Set(['read:photos', 'read:timesheets']), connections };
+    const filter = new EventFilter(audience, { types: null, builderIds: null });
+    const seen = ['photo.updated', 'timesheet.updated'].flatMap((type) =>
+      ['buil_a', 'buil_b'].filter((id) => filter.includes({ type, builderId: id })).map((id) => `${type} ${id}`),
+    );
+    expect(seen).toEqual(['photo.updated buil_a', 'timesheet.updated buil_b']);
   });
 
   it('are none without the scope of a resource', async () => {

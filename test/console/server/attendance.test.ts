@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { ID_PREFIXES } from '../../../schema/ids.ts';
 import { SHARED_MS } from '../../../src/console/server/attendance/change-feed.ts';
+import { MAX_SITES } from '../../../src/domain/attendance/attendance-changes.ts';
 import { addStaff, ConsoleBrowser, signInToConsole } from '../../support/console.ts';
 import { type Service, startService } from '../../support/harness.ts';
 import { addWorkerOnSite } from '../../support/rows.ts';
@@ -295,6 +296,21 @@ describe('changes', () => {
     expect((await poll(changed.cursor)).projectIds).toEqual([]);
     await kim.query(`mutation { archiveVisit(visitId: "${visitId}", expectedUpdatedAt: "${updatedAt}") { id } }`);
     expect((await poll(changed.cursor)).projectIds).toEqual([ids.projectId]);
+  });
+
+  it('are everything again where as many sites have changed as one poll names (CON-8)', async () => {
+    const { cursor } = await poll(null);
+    service.clock.advance(500);
+    const at = instant(0);
+    await sql(
+      `with added as (insert into project
+          select (jsonb_populate_record(null::project, to_jsonb(first) || jsonb_build_object('id', 'proj_many' || n))).*
+          from (select * from project order by id limit 1) first, generate_series(1, ${MAX_SITES}) n returning id, builder_id)
+        insert into sign_on_event (id, created_at, updated_at, integrator_id, builder_id, project_id, worker_id, source_event_id, type,
+          occurred_at, status) select ? || row_number() over (), ?, ?, ?, builder_id, id, ?, id, 'SIGN_ON', ?, 'APPLIED' from added`,
+      [nextId(ID_PREFIXES.signOnEvent), at, at, integrator, ids.workerId, at],
+    );
+    expect((await poll(cursor)).reset).toBe(true);
   });
 
   it('reports a row whose transaction commits after a later one was reported (CON-8)', async () => {

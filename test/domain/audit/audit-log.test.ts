@@ -49,6 +49,21 @@ const erase = (personId: string, pseudonym: string) =>
 const anErasure = () =>
   aChange({ at: YEARS_AGO, action: 'person.erased', objectId: 'user_other', after: { rows: {} } });
 
+describe('listAuditEntries', () => {
+  it('returns every entry of one instant once, page by page, newest first', async () => {
+    await Promise.all(Array.from({ length: 5 }, () => record({ objectId: 'cli_pages' })));
+    const ids: string[] = [];
+    for (let cursor: string | null = null; ; ) {
+      const page = await listAuditEntries(database, { objectId: 'cli_pages' }, { limit: 2, cursor });
+      ids.push(...page!.entries.map(({ id }) => id));
+      cursor = page!.nextCursor;
+      if (cursor === null) break;
+    }
+    expect(ids).toHaveLength(5);
+    expect(ids).toEqual((await entriesOf('cli_pages')).map(({ id }) => id).reverse());
+  });
+});
+
 describe('recordAudit', () => {
   it('appends an entry with actor, time, origin and the values before and after (ACC-20)', async () => {
     await record({

@@ -11,6 +11,7 @@ import { replayErasures } from '../../../src/domain/privacy/replay-erasures.ts';
 import { claimBucket } from '../../../src/domain/uploads/bucket-owner.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { DataTransferFixture } from '../../data-transfer/data-transfer-fixture.ts';
+import { ConcurrentTransaction } from '../../support/concurrent-transaction.ts';
 import { StatementRecorder } from '../../support/statement-recorder.ts';
 import { startStore, type TestStore } from '../../support/stores.ts';
 import { type Swift, startSwift, swiftUnavailableReason } from '../../support/swift.ts';
@@ -98,6 +99,26 @@ describe.each(['local', 's3'])('with the %s store', (kind) => {
         ]),
       );
       expect(exported.files).toEqual([PICTURE]);
+    });
+
+    it('is of one state of the database (PRV-2)', async () => {
+      const other = await ConcurrentTransaction.open(database.url);
+      const events = `select count(*)::int as count from sign_on_event where worker_id = '${WORKER.id}'`;
+      const [before] = await database.fork().execute<{ count: number }[]>(events);
+      let exporting: ReturnType<typeof exportPerson> | undefined;
+      try {
+        const change = `lock table sign_on_event in access exclusive mode;
+          update sign_on_event set device_id = 'changed' where worker_id = '${WORKER.id}'`;
+        await other.whileOpen(change, [], async () => {
+          exporting = exportPerson(contextOf(database, storage), [WORKER.id]);
+          await other.untilWaiting(1);
+        });
+      } finally {
+        await other.close();
+      }
+      const rows = (await exporting!).records.SignOnEvent!;
+      expect(rows).toHaveLength(before!.count);
+      expect(rows.map(({ deviceId }) => deviceId)).not.toContain('changed');
     });
 
     it('is recorded in the audit log (PRV-7)', async () => {

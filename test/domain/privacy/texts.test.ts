@@ -235,6 +235,46 @@ describe('the replacement of a name', () => {
   });
 });
 
+describe('a text that is changed while a name in it is replaced', () => {
+  /** Begins the work while another transaction has changed the text, and awaits it after the commit of that one. */
+  async function runAfter<T>(change: string, id: unknown, work: () => Promise<T>): Promise<T> {
+    const other = await ConcurrentTransaction.open(database.url);
+    try {
+      let result: Promise<T> | undefined;
+      await other.whileOpen(change, [id], async () => {
+        result = work();
+        await other.untilWaiting(1);
+      });
+      return await result!;
+    } finally {
+      await other.close();
+    }
+  }
+
+  it('keeps the change (PRV-3, PRV-4)', async () => {
+    const context = contextOf(database, storage);
+    const author = JSON.stringify({ externalId: 'author-1', name: PRIYA.name, email: PRIYA.email });
+    const [report] = await run(
+      `update photo_report set source_author = ?::jsonb where id = (select min(id) from photo_report) returning id`,
+      author,
+    );
+    await addMeeting('meet_changed', `${PRIYA.name} opens.`);
+    const { erasureId, pseudonym } = await runAfter(
+      `update photo_report set content = content || '{"later": true}' where id = $1`,
+      report!.id,
+      () => erasePerson(context, PRIYA_IDS),
+    );
+    const [erased] = await run('select source_author, content from photo_report where id = ?', report!.id);
+    expect(erased).toMatchObject({ source_author: { name: pseudonym }, content: { later: true } });
+    await runAfter(`update meeting set notes = notes || ' End.' where id = $1`, 'meet_changed', () =>
+      replaceErasedText(context, erasureId, 'meeting/meet_changed/notes', PRIYA.name),
+    );
+    expect(await run(`select notes from meeting where id = 'meet_changed'`)).toEqual([
+      { notes: `${pseudonym} opens. End.` },
+    ]);
+  });
+});
+
 describe('an erased member of staff', () => {
   it('appears everywhere as the pseudonym, in visits, conflicts and the audit log', async () => {
     await run(`insert into app_user (id, name, email, staff_role, created_at, updated_at)
