@@ -12,6 +12,32 @@ const files = ['src', 'schema', 'resolvers', 'entities'].flatMap((folder) =>
     .map((name) => `${folder}/${name}`),
 );
 
+/** The beginning of a literal with a statement that reads or writes rows. */
+const SQL =
+  /[`'"](?:select (?!so many)|insert into |update \S+ (?:\w+ )?set |delete from |with (?:recursive )?\w+ (?:as|\())/;
+
+const SQL_FOLDERS = [
+  // Reads, locks, totals and migrations; triggers.
+  'src/database/',
+  'entities/',
+  // Hot paths: tokens, sign-on events, photo-report syncs.
+  'src/auth/',
+  'src/oauth/',
+  'src/domain/attendance/',
+  'src/domain/photo-reports/',
+  // The event log and what is delivered from it.
+  'src/domain/events/',
+  'src/domain/webhooks/delivery/',
+  // Figures.
+  'src/domain/dashboard-figures/',
+  'src/domain/request-log/',
+  // Imports and exports, and records of people in whichever tables declare them.
+  'src/data-transfer/',
+  'src/domain/privacy/',
+  // Administration of the embedded server.
+  'src/dev-postgres/',
+];
+
 /** Files of a module that import one of the packages. */
 function importersOf(module: string, packages: RegExp): string[] {
   return files.filter((file) => {
@@ -59,6 +85,14 @@ describe('the architecture', () => {
   it('has accessors in classes only, and none in the literals of functions', () => {
     const withAccessors = files.filter((file) => /^ {4,}[gs]et \w+\(/m.test(readFileSync(join(ROOT, file), 'utf8')));
     expect(withAccessors).toEqual([]);
+  });
+
+  it('has SQL in the folders that need it, and elsewhere in files that say why', () => {
+    const unexplained = files.filter((file) => {
+      const text = readFileSync(join(ROOT, file), 'utf8');
+      return SQL.test(text) && !SQL_FOLDERS.some((folder) => file.startsWith(folder)) && !/\bSQL: [a-z]/i.test(text);
+    });
+    expect(unexplained).toEqual([]);
   });
 
   it('reads the environment in one file', () => {

@@ -87,7 +87,7 @@ export async function populateDatabase(database: Database, file: DemoFile, optio
   for (let index = 0; index < BUILDERS[region]; index++) rows.addAll(createBuilderRows(region, index, options));
   await database.transaction(async (em) => {
     await insertRows(em, rows);
-    // The feed begins after the demo, whose records nobody has missed.
+    // The feed begins after the demo, whose records nobody has missed. SQL: the event log has no entities.
     await em.execute('delete from event_pending');
   });
   // Without statistics the planner treats the tables as empty until autovacuum runs.

@@ -12,6 +12,7 @@ import type { RegionalUser } from '../oauth/interaction/page-request.ts';
 import type { Storages } from '../storage/storage.ts';
 import type { ReportView } from './report.page.ts';
 
+// SQL: a join by the builder, to which neither entity has a relation.
 const IS_MEMBER: Statement = {
   name: 'reports.is-member',
   text: `select from membership m join photo_report r on r.builder_id = m.builder_id where r.id = $1 and m.user_id = $2`,

@@ -39,7 +39,10 @@ interface BackupReport {
   };
 }
 
-/** Checks that a restored region is complete: rows, totals, and the bytes that rows refer to. Changes nothing. */
+/**
+ * Checks that a restored region is complete: rows, totals, and the bytes that rows refer to. Changes nothing. SQL: it counts every table in
+ * one snapshot, also those without an entity.
+ */
 export async function verifyBackup({ database }: ChangeContext, storage: Storage): Promise<BackupReport> {
   const client = await connectWithSettings(database.url, DIRECT_SETTINGS);
   try {

@@ -112,7 +112,10 @@ function toMessages({ before, after }: AccessChange): Message[] {
   return createAddressChangeMessages({ name: String(after.name), email, previousEmail });
 }
 
-/** Ends sessions and password links of a user whose address has changed or who was disabled, and then the tokens too. */
+/**
+ * Ends sessions and password links of a user whose address has changed or who was disabled, and then the tokens too. SQL: it is part of the
+ * import's transaction.
+ */
 async function endAccess(client: pg.ClientBase, { userId, before, after }: AccessChange, at: string): Promise<void> {
   if (before.email === after.email && before.disabledAt === after.disabledAt) return;
   for (const table of ['oauth_session', 'console_session', 'password_link']) {

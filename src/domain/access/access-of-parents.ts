@@ -9,6 +9,7 @@ import { toClient, toConnection, toIntegrator, toMembership } from './list-acces
 
 /*
  * Reads for the rows of a whole list: each takes the same number of statements for one parent as for a page of them.
+ * SQL: the first rows of each of several parents.
  */
 
 type Keys = readonly string[];

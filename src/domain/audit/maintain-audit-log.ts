@@ -3,6 +3,8 @@ import type { Erasure } from '../../../entities/erasure.entity.ts';
 import { requireStaffAction } from '../access/staff-roles.ts';
 import { type AuditedChange, toAuditRow } from './record-audit.ts';
 
+// SQL: only functions of the database change entries.
+
 /** Days for which entries are kept at least. The database function enforces it by its own clock. */
 export const MIN_AUDIT_DAYS = 365;
 

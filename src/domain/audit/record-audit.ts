@@ -72,6 +72,7 @@ export async function recordAudit(transaction: EntityManager, change: AuditedCha
  * for it and finds the name in what the change has written, or the change ends here.
  */
 async function requireEnabledStaff(em: EntityManager, { id, role }: { id: string; role: StaffRole }): Promise<void> {
+  // SQL: MikroORM has no key-share lock, which changes of other columns do not wait for.
   const sql = 'select 1 from app_user where id = ? and staff_role = ? and disabled_at is null for key share';
   const [user] = await em.execute<unknown[]>(sql, [id, role]);
   if (!user) throw forbidden('The staff user is disabled or has another role.');

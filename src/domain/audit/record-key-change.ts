@@ -9,6 +9,7 @@ const OBJECT = 'token-keys';
 /** The start of an instance, for the audit log. */
 const SOURCE: AuditSource = { actor: { type: 'JOB', id: 'start' }, origin: {} };
 
+// SQL: a start creates no MikroORM, which takes long.
 const SELECT_LAST = {
   name: '',
   text: `select values_after -> 'keyIds' from audit_entry
@@ -24,7 +25,7 @@ export async function recordKeyChange(database: Database, keyIds: readonly strin
     const [row] = await database.runner.run(SELECT_LAST, []);
     return row ? JSON.parse(row[0]!) : null;
   };
-  // The usual case. A start then needs no MikroORM, which takes long to create.
+  // The usual case.
   if (isDeepStrictEqual(await readLast(), keyIds)) return false;
   return database.transaction(async (em) => {
     await acquireRecordLock(em, 'audit of token keys');

@@ -95,7 +95,7 @@ export async function updateMeeting(
 /** Estimated characters of text per byte of a compressed column. */
 const COMPRESSION = 4;
 
-/** The size of the notes, without reading them. */
+/** The size of the notes. SQL: without reading them. */
 const NOTES_SIZE: Statement = {
   name: 'meetings.notes-size',
   text: `select coalesce(octet_length(notes), 0) + ${COMPRESSION} * coalesce(pg_column_size(template_response), 0)

@@ -91,6 +91,7 @@ export async function deleteFolder({ clock, database }: OperationContext, target
   });
 }
 
+// SQL: a recursive query.
 const ANCESTORS = `with recursive up as (
     select id, parent_id from photo_folder where id = ?
     union select f.id, f.parent_id from photo_folder f join up on f.id = up.parent_id)

@@ -124,7 +124,7 @@ export async function findSyncedFolders(
   return (await em.find(PhotoFolder, where, { disableIdentityMap: true })).map(({ id }) => id);
 }
 
-/** Archives the folders that are empty (PHO-33, PHO-37). The caller has locked them. */
+/** Archives the folders that are empty (PHO-33, PHO-37). The caller has locked them. SQL: one statement for all of a page. */
 export async function archiveEmptyFolders(em: EntityManager, ids: readonly string[], now: string): Promise<void> {
   if (ids.length === 0) return;
   await em.execute(

@@ -149,6 +149,7 @@ async function inShare<T>(
   return work().finally(end);
 }
 
+// SQL: a page of a gallery can request as many renditions as it shows photos.
 const SELECT_KEY: Statement = {
   name: 'renditions.photo-key',
   text: 'select key from photo where id = $1 and builder_id = $2',

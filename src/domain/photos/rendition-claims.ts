@@ -24,6 +24,8 @@ const MAX_RETRY_MS = 4 * 3_600_000;
 const CLAIM_MS = 60_000;
 const MAX_PROBLEM_LENGTH = 500;
 
+// SQL: claims are locks, by the clock of the database.
+
 /** When the photo may be claimed. Its index has this expression; it is compared with a stable function, as indexes need. */
 const toDueSql = (row: string) => `coalesce(${row}.claimed_until, ${row}.created_at)`;
 const isFree = (row: string) => `${row}.status = 'PENDING' and ${toDueSql(row)} <= statement_timestamp()`;

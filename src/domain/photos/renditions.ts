@@ -18,6 +18,7 @@ export interface RenditionState {
   height: number;
 }
 
+// SQL: lists of photos read it.
 const SELECT: Statement = {
   name: 'renditions.select',
   text: `select photo_id, status, width, height from photo_rendition where photo_id = any($1::text[]) and status <> 'PENDING'`,

@@ -1,5 +1,6 @@
 import type { QueryResult } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { User } from '../../../entities/user.entity.ts';
 import { type AuditSource, recordAudit } from '../audit/record-audit.ts';
 import { PERSON_KINDS, type PersonIds, toArray } from './person.ts';
 import { isJson, type PersonalTable, quote } from './personal-tables.ts';
@@ -71,8 +72,7 @@ export async function eraseRecords(
     }
   }
   // Neither an invitation nor a new password makes the account usable again.
-  const disable = 'update app_user set disabled_at = coalesce(disabled_at, ?) where id = any(?::text[])';
-  await em.execute(disable, [now, toArray(ids.user)]);
+  await em.nativeUpdate(User, { id: { $in: ids.user }, disabledAt: null }, { disabledAt: now });
   return erased;
 }
 

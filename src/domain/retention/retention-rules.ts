@@ -13,8 +13,8 @@ export interface RetentionRule {
   /** The part of the service that deletes it, where it is not the purge job. */
   by?: 'sweep' | 'rate limiter' | 'event retention';
   /**
-   * Statement of the purge job: SQL in which `:now` is the current instant and `:before` the one `days` earlier, or a function that
-   * returns the number of deleted rows.
+   * Statement of the purge job, in which `:now` is the current instant and `:before` the one `days` earlier, or a function that returns the
+   * number of deleted rows. SQL: it deletes many rows that it need not read, by conditions on other tables.
    */
   purge?: string | ((em: EntityManager, before: string) => Promise<number>);
 }

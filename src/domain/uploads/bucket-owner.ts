@@ -61,7 +61,7 @@ export async function readBucketOwner({ byteStore }: Storage): Promise<BucketOwn
   return found && ((await json(found.stream)) as BucketOwner);
 }
 
-/** Returns what this deployment is recognized by. The database must accept writes. */
+/** Returns what this deployment is recognized by. The database must accept writes. SQL: it asks the server. */
 async function describeDeployment(database: Database, { signer }: Storage): Promise<BucketOwner> {
   const [row] = await database.slowRunner.run(
     {

@@ -15,7 +15,7 @@ const CONCURRENCY = 8;
 /** Maximum batches for a request over its quota; the hourly sweep has no maximum. */
 const MAX_BATCHES = 4;
 
-/** Uploads that no photo uses: the sweep deletes those of more than 7 days. */
+/** Uploads that no photo uses: the sweep deletes those of more than 7 days. SQL: a figure. */
 export const unusedUploads: Backlog = {
   name: 'unused_uploads',
   statement: {

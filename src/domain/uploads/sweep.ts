@@ -20,7 +20,7 @@ const BATCH_SIZE = 500;
 /** Advisory lock: one instance sweeps at a time. */
 const LOCK = 'builder-integration-api storage sweep';
 
-/** SQL by folder of the storage that selects the keys to which no row refers. */
+/** Selects the keys to which no row refers, by folder of the storage. SQL: it compares a list of the store. */
 const UNREFERENCED: Record<string, string> = {
   uploads: selectUnreferenced('select from upload where upload.key = k and upload.consumed_at is null'),
   photos: selectUnreferenced('select from photo where photo.key = k'),

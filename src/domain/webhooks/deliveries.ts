@@ -16,6 +16,8 @@ export const pendingDeliveries: Backlog = {
   },
 };
 
+// SQL: a page reads an index from its cursor on.
+
 /** Deliveries per page. */
 const DELIVERY_LIMIT = 25;
 

@@ -17,6 +17,7 @@ interface EndpointFilter {
   builderId?: string | null;
 }
 
+// SQL: conditions on three tables to which the entity has no relations.
 const SELECT_PAGE: Statement = {
   name: 'webhooks.endpoint-page',
   text: `select endpoint.id from webhook_endpoint endpoint

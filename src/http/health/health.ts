@@ -6,6 +6,7 @@ import type { Storages } from '../../storage/storage.ts';
 import { rejectOtherMethods } from '../method-not-allowed.ts';
 import { hasMetricsToken } from '../metrics/metrics.ts';
 
+// SQL: a question to the server, not to a table.
 const PING = { name: 'health.ping', text: `select current_setting('transaction_read_only')` };
 const DEADLINE_MS = 2_000;
 

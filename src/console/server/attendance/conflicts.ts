@@ -17,6 +17,7 @@ interface Related {
   event_worker_id: string | null;
 }
 
+// SQL: the records of a page in one statement.
 const SELECT_RELATED = `select conflict.id, project.name as project, worker.full_name as worker, integrator.name as integrator,
     event.id as event_id, event.visit_id, event.worker_id as event_worker_id,
     to_char(visit.updated_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as visit_updated_at
