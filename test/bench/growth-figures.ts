@@ -5,12 +5,7 @@ import {
   readWorkersOnSite,
 } from '../../src/domain/dashboard-figures/attendance.ts';
 import type { FigureFilter } from '../../src/domain/dashboard-figures/figure-query.ts';
-import {
-  readHoursByCostCode,
-  readHoursByProject,
-  readHoursByStatus,
-  readHoursByWeek,
-} from '../../src/domain/dashboard-figures/hours.ts';
+import { readHoursByCostCode, readHoursByProject, readHoursByWeek } from '../../src/domain/dashboard-figures/hours.ts';
 import {
   readInductionsByStatus,
   readInsurancesByMonth,
@@ -43,7 +38,6 @@ export function createFigureCases({ builders }: GrowthData): FigureCase[] {
     toCase('hours by week of a project, 12 weeks', (database) => readHoursByWeek(database, oneProject, QUARTER)),
     toCase('hours by project, 12 weeks', (database) => readHoursByProject(database, allProjects, QUARTER)),
     toCase('hours by cost code, 12 weeks', (database) => readHoursByCostCode(database, allProjects, QUARTER)),
-    toCase('hours by status, 12 weeks', (database) => readHoursByStatus(database, allProjects, QUARTER)),
     toCase('hours by week, 50 weeks', (database) => readHoursByWeek(database, allProjects, YEAR)),
     toCase('attendance by day, a month', (database) => readAttendanceByDay(database, allProjects, MONTH)),
     toCase('sign-ons by hour', (database) => readSignOnsByHour(database, allProjects, MONTH.endDate)),

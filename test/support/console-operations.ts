@@ -27,11 +27,11 @@ const VIEWER = [
   // Figures.
   ...[
     'hoursByWeek',
-    'hoursByStatus',
     'hoursByProject',
     'hoursByCostCode',
     'attendanceByDay',
     'signOnsByHour',
+    'visitsOfDay',
     'workersOnSite',
     'projectsInProgress',
     'inductionsByStatus',

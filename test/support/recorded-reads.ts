@@ -9,12 +9,7 @@ import {
   readSignOnsByHour,
   readWorkersOnSite,
 } from '../../src/domain/dashboard-figures/attendance.ts';
-import {
-  readHoursByCostCode,
-  readHoursByProject,
-  readHoursByStatus,
-  readHoursByWeek,
-} from '../../src/domain/dashboard-figures/hours.ts';
+import { readHoursByCostCode, readHoursByProject, readHoursByWeek } from '../../src/domain/dashboard-figures/hours.ts';
 import {
   readInductionsByStatus,
   readInsurancesByMonth,
@@ -31,7 +26,7 @@ const dashboards = [...page.matchAll(/```graphql\n(query \w+[\s\S]*?)```/g)].map
 
 /** Figures over a range of days. */
 const FIGURES = [
-  ...[readHoursByWeek, readHoursByStatus, readHoursByProject, readHoursByCostCode],
+  ...[readHoursByWeek, readHoursByProject, readHoursByCostCode],
   ...[readAttendanceByDay, readInsurancesByMonth, readPhotosByDay],
 ];
 

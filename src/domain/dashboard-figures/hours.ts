@@ -39,7 +39,6 @@ const BY_WEEK = sumBy(
   '',
   '1, 2',
 );
-const BY_STATUS = sumBy('status', 'status', 'key');
 const BY_PROJECT = sumBy(
   'project',
   'project_id',
@@ -72,12 +71,6 @@ const toHours = (row: TextRow): WorkedHours => ({ hours: Number(row.at(-2)), tim
 export async function readHoursByWeek(database: ReadDatabase, filter: HoursFilter, range: DayRange) {
   const rows = await runSlowStatement(database, BY_WEEK, toParameters(filter, range));
   return rows.map((row) => ({ week: row[0]!, status: row[1] as TimesheetStatus, ...toHours(row) }));
-}
-
-/** Returns the hours of each status that has timesheets. */
-export async function readHoursByStatus(database: ReadDatabase, filter: HoursFilter, range: DayRange) {
-  const rows = await runSlowStatement(database, BY_STATUS, toParameters(filter, range));
-  return rows.map((row) => ({ status: row[0] as TimesheetStatus, ...toHours(row) }));
 }
 
 /** Returns the hours of each project that has timesheets, by name. */

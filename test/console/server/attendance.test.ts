@@ -226,6 +226,40 @@ describe('a day of the attendance board', () => {
     expect(events.map(({ id }: { id: string }) => id).sort()).toEqual(ofDay.sort());
   });
 
+  it('has all its visits, whoever began them, and no archived ones (CON-5, CON-14)', async () => {
+    const addVisits = (name: string, count: number, signedOnAt: string, archivedAt: string | null = null) =>
+      sql(
+        `insert into sign_on_visit (id, created_at, updated_at, builder_id, project_id, worker_id, signed_on_at, archived_at)
+          select ? || n, now(), now(), ?, ?, ?, ?, ? from generate_series(1, ?::int) n`,
+        [name, ids.builderId, ids.projectId, ids.workerId, signedOnAt, archivedAt, count],
+      );
+    // The builder's days are those of Sydney, where the 13th of January began at 13:00Z of the 12th.
+    await addVisits('visit_before', 1, '2026-01-12T12:59:59Z');
+    await addVisits('visit_day', 130, '2026-01-12T13:00:00Z');
+    await addVisits('visit_archived', 1, '2026-01-12T14:00:00Z', '2026-01-12T15:00:00Z');
+    await addVisits('visit_after', 1, '2026-01-13T13:00:00Z');
+    const read = (who: ConsoleBrowser) =>
+      who.query(
+        `{ visitsOfDay(builderId: "${ids.builderId}", projectId: "${ids.projectId}", date: "2026-01-13") {
+          id worker { fullName } events(limit: 5) { data { id } } } }`,
+      );
+    const { data, errors } = await read(kim);
+    expect(errors).toBeUndefined();
+    expect(data.visitsOfDay).toHaveLength(130);
+    for (const { id } of data.visitsOfDay) expect(id).toMatch(/^visit_day/);
+    const entries = await service.databases.au1
+      .fork()
+      .find(AuditEntry, { action: 'person.read', actorId: 'user_kim', personId: ids.workerId });
+    expect(entries.flatMap(({ valuesAfter }) => valuesAfter!.categories)).toContain('SignOnVisit');
+    const viewer = await signInToConsole(service.app, await addStaff(service, 'VIEWER'));
+    expect((await read(viewer)).errors![0]!.extensions.code).toBe('INSUFFICIENT_SCOPE');
+
+    await addVisits('visit_many', 1_871, '2026-01-12T16:00:00Z');
+    expect((await read(kim)).errors![0]!.extensions.errors).toEqual([
+      { fieldName: 'date', message: 'has more than 2000 visits' },
+    ]);
+  });
+
   it('has the conflicts between two instants', async () => {
     const { eventId } = await addVisit();
     const id = await addConflict(eventId);

@@ -52,13 +52,14 @@ describe('the cost of a query of the console', () => {
     ['{ audit(limit: 200) { data { id at } } }', 200 * 2],
     ['{ audit { data { id at } meta { nextCursor } } }', 50 * 2],
     ['{ rejections(limit: 10) { at code } }', 10 * 2],
-    ['{ integrators(limit: 20) { data { id clients(limit: 5) { id } } } }', 20 * (1 + 1 + 5)],
+    ['{ people(limit: 20) { data { id memberships(limit: 5) { role } } } }', 20 * (1 + 1 + 5)],
     ['{ webhookEndpoints(limit: 100) { data { deliveries(limit: 30) { data { id } } } } }', 100 * (1 + 30)],
     ['{ usage(since: "2026-06-01", until: "2026-06-01") { date requests } }', 20_000 * 2],
     ['{ usageByDay(since: "2026-06-01", until: "2026-06-01") { date requests } }', 400 * 2],
     [`{ hoursByProject(builderId: "buil_a", ${RANGE}) { hours project { id } } }`, 10_000 * 3],
     [`{ hoursByCostCode(builderId: "buil_a", ${RANGE}) { hours } }`, 10_000],
     ['{ workersOnSite(builderId: "buil_a") { onSite } }', 10_000],
+    ['{ visitsOfDay(builderId: "buil_a", projectId: "proj_a", date: "2026-06-01") { id worker { id } } }', 2_000 * 3],
     ['{ projectsInProgress(builderId: "buil_a") { id name } }', 10_000 * 2],
     ['{ events: conflicts(limit: 2) { data { project { id } } } }', 2 * 2],
   ])('is records times fields: %s (CON-14)', (query, expected) => {
@@ -95,9 +96,12 @@ describe('the cost of a query of the console', () => {
 });
 
 const INTEGRATORS = `query($limit: Int) { integrators(name: "Vendor ", limit: $limit) { data {
-  clients { id secrets { id } integrator { name } } connections { status integrator { name } builder { name } }
+  activeClients activeConnections
   webhookEndpoints { failures failingSince suspendedUntil replaying client { name } integrator { name } deliveries(limit: 3) { data { id } } }
 } } }`;
+const CLIENTS = 'query($limit: Int) { clients(limit: $limit) { data { id secrets { id } integrator { name } } } }';
+const CONNECTIONS =
+  'query($limit: Int) { connections(limit: $limit) { data { status integrator { name } builder { name } } } }';
 const PEOPLE = 'query($limit: Int) { people(limit: $limit) { data { name memberships { role builder { name } } } } }';
 const CONFLICTS =
   'query($limit: Int) { conflicts(limit: $limit) { data { id visit { id } recordedEvent { id } project { name } } } }';
@@ -145,11 +149,14 @@ describe('a page of the console', () => {
         case when n = 2 then now() end from generate_series(1, 20) n`,
     );
     // Each page was read before: permissions and prepared statements are in memory.
-    for (const query of [INTEGRATORS, PEOPLE, CONFLICTS]) await operator.query(query, { limit: 30 });
+    for (const query of [INTEGRATORS, CLIENTS, CONNECTIONS, PEOPLE, CONFLICTS])
+      await operator.query(query, { limit: 30 });
   });
 
   it.each([
     ['integrators', INTEGRATORS],
+    ['clients', CLIENTS],
+    ['connections', CONNECTIONS],
     ['people', PEOPLE],
     ['conflicts', CONFLICTS],
   ])('of %s takes as many statements for a few records as for many (CON-14)', async (_, query) => {

@@ -24,7 +24,6 @@ const MONTH = 'startDate: "2026-05-01", endDate: "2026-05-31"';
 /** Every figure with its fields, and whether it needs `read:attendance`. */
 const FIGURES: [name: string, args: string, fields: string, isAttendance: boolean][] = [
   ['hoursByWeek', `, ${DAYS}`, 'week status hours timesheets', false],
-  ['hoursByStatus', `, ${DAYS}`, 'status hours timesheets', false],
   ['hoursByProject', `, ${DAYS}`, 'project { id name details { status } } hours timesheets', false],
   ['hoursByCostCode', `, ${DAYS}`, 'costCode { id code description } hours timesheets', false],
   ['attendanceByDay', `, ${MONTH}`, 'date visits workers', true],
@@ -93,7 +92,7 @@ describe('the figures of a builder in a time zone that PostgreSQL takes for an a
 describe('the hours of a year', () => {
   it('are in total those of the timesheets, in each division', async () => {
     const all = `builderId: "${builderId}", startDate: "2025-06-01", endDate: "2026-05-31"`;
-    const divisions = ['hoursByWeek', 'hoursByStatus', 'hoursByProject', 'hoursByCostCode'];
+    const divisions = ['hoursByWeek', 'hoursByProject', 'hoursByCostCode'];
     const { data } = await operator.query(
       `{ ${divisions.map((name) => `${name}(${all}) { hours timesheets }`).join(' ')} }`,
     );

@@ -121,13 +121,12 @@ describe('timesheets of a builder', () => {
     const { data } = await operator.query(`{
       builder(builderId: "${builderId}") { timesheets(costCodeId: "${id}", ${days}) { meta { totalCount } } }
       hoursByWeek(${of}) { hours }
-      hoursByStatus(${of}) { hours }
       hoursByProject(${of}) { hours }
       hoursByCostCode(${of}) { hours costCode { id } }
     }`);
     expect(data.builder.timesheets.meta.totalCount).toBe(Number(total));
     expect(Number(total)).toBeGreaterThan(1);
-    for (const figure of ['hoursByWeek', 'hoursByStatus', 'hoursByProject', 'hoursByCostCode']) {
+    for (const figure of ['hoursByWeek', 'hoursByProject', 'hoursByCostCode']) {
       const sum = data[figure].reduce((all: number, row: { hours: number }) => all + row.hours, 0);
       expect([figure, sum.toFixed(4)]).toEqual([figure, Number(hours).toFixed(4)]);
     }

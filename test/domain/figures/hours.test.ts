@@ -3,7 +3,6 @@ import { toDayRange } from '../../../schema/range.ts';
 import {
   readHoursByCostCode,
   readHoursByProject,
-  readHoursByStatus,
   readHoursByWeek,
 } from '../../../src/domain/dashboard-figures/hours.ts';
 import { timesheets } from '../../../src/domain/readers/timesheet.reader.ts';
@@ -86,10 +85,6 @@ describe('hours', () => {
     const weeks = await readHoursByWeek(database, scope, filter);
     expect(weeks.map(({ week, status, hours, timesheets }) => [`${week} ${status}`, hours, timesheets])).toEqual(
       expectGroups(filter, (row) => `${mondayOf(dayOf(row, filter.timeZone))} ${row.status}`),
-    );
-    const statuses = await readHoursByStatus(database, scope, filter);
-    expect(statuses.map(({ status, hours, timesheets }) => [status, hours, timesheets])).toEqual(
-      expectGroups(filter, ({ status }) => status),
     );
     const projects = await readHoursByProject(database, scope, filter);
     expect(projects.map(({ project, hours, timesheets }) => [project.name, hours, timesheets])).toEqual(

@@ -241,17 +241,6 @@ export type ProjectChoiceQueryVariables = Exact<{
 
 export type ProjectChoiceQuery = { projectsInProgress: Array<{ id: string, name: string }> };
 
-export type LaterVisitsQueryVariables = Exact<{
-  builderId: string;
-  projectId: string;
-  date: string;
-  timeZone: string;
-  offset: number;
-}>;
-
-
-export type LaterVisitsQuery = { project: { id: string, attendance: { data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> } } };
-
 export type BoardQueryVariables = Exact<{
   builderId: string;
   projectId: string;
@@ -262,7 +251,7 @@ export type BoardQueryVariables = Exact<{
 }>;
 
 
-export type BoardQuery = { project: { id: string, name: string, first: { meta: { totalCount: number }, data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> }, second: { data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> }, third: { data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> }, fourth: { data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> }, pending: { meta: { totalCount: number }, data: Array<{ id: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> }, morePending: { data: Array<{ id: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> } }, conflicts: { data: Array<{ id: string, code: SignOnConflictCode, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: ConflictState, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string }, recordedEvent: { id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null }>, meta: { nextCursor: string | null } } };
+export type BoardQuery = { visitsOfDay: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }>, project: { id: string, name: string, pending: { meta: { totalCount: number }, data: Array<{ id: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> }, morePending: { data: Array<{ id: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> } }, conflicts: { data: Array<{ id: string, code: SignOnConflictCode, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: ConflictState, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string }, recordedEvent: { id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null }>, meta: { nextCursor: string | null } } };
 
 export type OneConflictQueryVariables = Exact<{
   id: string | number;
@@ -938,71 +927,13 @@ export const ProjectChoiceDocument = `query ProjectChoice($builderId: BuilderId!
     name
   }
 }` as unknown as TypedDocumentNode<ProjectChoiceQuery, ProjectChoiceQueryVariables>;
-export const LaterVisitsDocument = `query LaterVisits($builderId: BuilderId!, $projectId: ProjectId!, $date: CalendarDate!, $timeZone: TimeZone!, $offset: PageOffset!) {
-  project(builderId: $builderId, projectId: $projectId) {
-    id
-    attendance(date: $date, timeZone: $timeZone, offset: $offset) {
-      data {
-        ...VisitPart
-      }
-    }
-  }
-}
-fragment VisitPart on SignOnVisit {
-  id
-  updatedAt
-  signedOnAt
-  signedOffAt
-  closedAt
-  closedBy
-  closingReason
-  anomaly
-  worker {
-    id
-    fullName
-  }
-  events(limit: 5) {
-    data {
-      id
-      type
-      occurredAt
-      createdAt
-      status
-      deviceId
-      sourceEventId
-      integrator {
-        name
-      }
-    }
-  }
-}` as unknown as TypedDocumentNode<LaterVisitsQuery, LaterVisitsQueryVariables>;
 export const BoardDocument = `query Board($builderId: BuilderId!, $projectId: ProjectId!, $date: CalendarDate!, $timeZone: TimeZone!, $since: Timestamp!, $until: Timestamp!) {
+  visitsOfDay(builderId: $builderId, projectId: $projectId, date: $date) {
+    ...VisitPart
+  }
   project(builderId: $builderId, projectId: $projectId) {
     id
     name
-    first: attendance(date: $date, timeZone: $timeZone) {
-      meta {
-        totalCount
-      }
-      data {
-        ...VisitPart
-      }
-    }
-    second: attendance(date: $date, timeZone: $timeZone, offset: 25) {
-      data {
-        ...VisitPart
-      }
-    }
-    third: attendance(date: $date, timeZone: $timeZone, offset: 50) {
-      data {
-        ...VisitPart
-      }
-    }
-    fourth: attendance(date: $date, timeZone: $timeZone, offset: 75) {
-      data {
-        ...VisitPart
-      }
-    }
     pending: pendingSignOffs(date: $date, timeZone: $timeZone) {
       meta {
         totalCount

@@ -1,12 +1,7 @@
 import { INTERNAL_SCOPES, SCOPE_DECLARATIONS, SCOPES } from '../../../../schema/scopes.ts';
 import { findSelection } from '../../../../schema/selection.ts';
 import { getTimeZone } from '../../../../schema/time-zone.ts';
-import {
-  countActiveOf,
-  findClientsOf,
-  findConnectionsOf,
-  findSecretsOf,
-} from '../../../domain/access/access-of-parents.ts';
+import { countActiveOf, findSecretsOf } from '../../../domain/access/access-of-parents.ts';
 import {
   createClient,
   disableClient,
@@ -29,7 +24,7 @@ import { builders } from '../../../domain/readers/builder.reader.ts';
 import { findEndpointsOf } from '../../../domain/webhooks/list-endpoints.ts';
 import { type ConsoleArea, type ConsoleContext, changeOperation, listOperation } from '../console-area.ts';
 import { loadBatched } from '../load-batched.ts';
-import { toLimit, toPage, withoutNull } from '../page.ts';
+import { toPage, withoutNull } from '../page.ts';
 import { accessTypes } from './access.schema.ts';
 import { findClient, findIntegrator, loadIntegrator, toClient, toIntegrator } from './find-access.ts';
 
@@ -140,19 +135,6 @@ export const accessArea: ConsoleArea = {
   },
   fields: {
     Integrator: {
-      async clients({ id }: Identified, args, context) {
-        const limit = toLimit(args.limit);
-        const clients = await loadBatched(context, `clients ${limit}`, id, (database, ids) =>
-          findClientsOf(database, ids, limit),
-        );
-        return clients!.map(toClient);
-      },
-      connections({ id }: Identified, args, context) {
-        const limit = toLimit(args.limit);
-        return loadBatched(context, `connections ${limit}`, id, (database, ids) =>
-          findConnectionsOf(database, ids, limit),
-        );
-      },
       activeClients: async ({ id }: Identified, _, context) => (await loadCounts(context, id))!.clients,
       activeConnections: async ({ id }: Identified, _, context) => (await loadCounts(context, id))!.connections,
       webhookEndpoints: ({ id }: Identified, _, context) =>

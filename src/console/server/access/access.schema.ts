@@ -6,13 +6,9 @@ export const accessTypes = /* GraphQL */ `
     name: String!
     "Schemes of deep links beyond https, without the colon."
     deepLinkSchemes: [String!]!
-    "The first clients; the query 'clients' lists all of them."
-    clients(limit: Int = 100): [Client!]!
-    "The first connections; the query 'connections' lists all of them."
-    connections(limit: Int = 200): [Connection!]!
-    "How many of them are not disabled."
+    "Clients that are not disabled."
     activeClients: Int!
-    "How many of them are active."
+    "Active connections."
     activeConnections: Int!
     webhookEndpoints: [WebhookEndpoint!]!
     createdAt: Timestamp!

@@ -10,7 +10,6 @@ import {
   type HoursFilter,
   readHoursByCostCode,
   readHoursByProject,
-  readHoursByStatus,
   readHoursByWeek,
 } from '../../../domain/dashboard-figures/hours.ts';
 import {
@@ -19,6 +18,7 @@ import {
   readItemsAwaitingAction,
   readPhotosByDay,
 } from '../../../domain/dashboard-figures/records.ts';
+import { visits } from '../../../domain/readers/attendance.reader.ts';
 import { builders } from '../../../domain/readers/builder.reader.ts';
 import { projects } from '../../../domain/readers/project.reader.ts';
 import { requireFound } from '../../../domain/require-found.ts';
@@ -71,12 +71,27 @@ const figureOfDays = (scope: Scope, maxDays: number, read: ReadRange, maxRecords
 
 const getNow = ({ clock }: ConsoleContext) => new Date(clock.now()).toISOString();
 
-/** Figures for charts, each counted by one statement in an index, and the projects that they are filtered by. */
+/** Maximum visits of a project on a day: more than the largest builder has people. */
+const MAX_VISITS = 2_000;
+
+/** Returns all visits of a project that began on a day. Throws 400 where there are too many. */
+async function readVisitsOfDay(
+  { database, personalReads }: ConsoleContext,
+  { builderId, projectId, timeZone }: HoursFilter,
+  { date }: FigureArgs,
+) {
+  const where = { builderId, projectId, date, timeZone, notArchived: true };
+  const { data } = await visits.findPage(database, where, { offset: 0, limit: MAX_VISITS + 1 });
+  if (data.length > MAX_VISITS) throw invalidField('date', `has more than ${MAX_VISITS} visits`);
+  for (const { workerId } of data) personalReads.add(workerId, 'SignOnVisit', builderId);
+  return data;
+}
+
+/** Figures for charts, each counted by one statement in an index, the projects that they are filtered by, and the visits of a board. */
 export const figuresArea: ConsoleArea = {
   types: figureTypes,
   queries: {
     hoursByWeek: figureOfDays('read:timesheets', 371, readHoursByWeek),
-    hoursByStatus: figureOfDays('read:timesheets', 371, readHoursByStatus),
     hoursByProject: figureOfDays('read:timesheets', 371, readHoursByProject, MAX_GROUPS),
     hoursByCostCode: figureOfDays('read:timesheets', 371, readHoursByCostCode, MAX_GROUPS),
     attendanceByDay: figureOfDays('read:attendance', 93, readAttendanceByDay),
@@ -85,6 +100,7 @@ export const figuresArea: ConsoleArea = {
     signOnsByHour: figure('read:attendance', ({ database }, filter, { date }) =>
       readSignOnsByHour(database, filter, date),
     ),
+    visitsOfDay: figure('read:attendance', readVisitsOfDay, MAX_VISITS),
     workersOnSite: figure(
       'read:attendance',
       (context, filter) => readWorkersOnSite(context.database, filter, getNow(context)),

@@ -11,13 +11,6 @@ export const figureTypes = /* GraphQL */ `
     timesheets: Int!
   }
 
-  "Hours of one status."
-  type HoursByStatus {
-    status: TimesheetStatus!
-    hours: Float!
-    timesheets: Int!
-  }
-
   "Hours of one project."
   type HoursByProject {
     project: ProjectSummary!
@@ -103,10 +96,10 @@ export const figureTypes = /* GraphQL */ `
   }
 
   extend type Query {
+    "All visits of a project that began on a day, without the archived ones; at most 2,000."
+    visitsOfDay(builderId: BuilderId!, projectId: ProjectId!, date: CalendarDate!): [SignOnVisit!]!
     "Hours by week and status, in at most 371 days. Both ends are included."
     hoursByWeek(builderId: BuilderId!, projectId: ProjectId, costCodeId: CostCodeId, startDate: CalendarDate!, endDate: CalendarDate!): [HoursByWeek!]!
-    "Hours by status, in at most 371 days."
-    hoursByStatus(builderId: BuilderId!, projectId: ProjectId, costCodeId: CostCodeId, startDate: CalendarDate!, endDate: CalendarDate!): [HoursByStatus!]!
     "Hours by project in the order of their names, in at most 371 days."
     hoursByProject(builderId: BuilderId!, projectId: ProjectId, costCodeId: CostCodeId, startDate: CalendarDate!, endDate: CalendarDate!): [HoursByProject!]!
     "Hours by cost code, in at most 371 days."

@@ -9,7 +9,7 @@ import { BoardDocument } from '../../graphql/generated.ts';
 import type { ProjectChoice } from '../../graphql/use-projects.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useAddress, useFilters } from '../../shared/filters.ts';
-import { addDays, formatCalendarDay, formatPlural, formatTimeZone, toCalendarDate } from '../../shared/format.ts';
+import { addDays, formatCalendarDay, formatTimeZone, toCalendarDate } from '../../shared/format.ts';
 import { fromLocalInput } from '../../shared/local-time.ts';
 import { useBuilder } from '../../shared/scope.tsx';
 import { useNow } from '../../shared/use-now.ts';
@@ -18,7 +18,6 @@ import { toBoardRows } from './board-rows.ts';
 import { ConflictDrawer } from './conflict-drawer.tsx';
 import { ConflictList, OpenVisitList, PendingList } from './lists.tsx';
 import { PendingDrawer } from './pending-drawer.tsx';
-import { useLaterVisits } from './use-later-visits.ts';
 import { VisitDrawer } from './visit-drawer.tsx';
 
 /** Lists of all projects, by the parameter `show`. */
@@ -45,10 +44,9 @@ function ProjectDay({ projects, project }: { projects: readonly ProjectChoice[];
   const now = useNow();
   const today = toCalendarDate(now, timeZone);
   const date = filters.get('date') ?? today;
-  const day = { builderId, projectId: project.id, date, timeZone };
   const [since, until] = [date, addDays(date, 1)].map((each) => fromLocalInput(`${each}T00:00`, timeZone));
-  const request = useRequest(BoardDocument, { ...day, since: since!, until: until! }, { live: true });
-  const later = useLaterVisits(day, request.data?.project.first.meta.totalCount ?? 0);
+  const variables = { builderId, projectId: project.id, date, timeZone, since: since!, until: until! };
+  const request = useRequest(BoardDocument, variables, { live: true });
   const setDate = (next: string) => filters.set({ date: next === today ? null : next });
   return (
     <>
@@ -76,29 +74,15 @@ function ProjectDay({ projects, project }: { projects: readonly ProjectChoice[];
       </PageHead>
       <Loaded request={request} lines={14}>
         {(data) => {
-          const rows = toBoardRows(data, later.visits);
-          const visits = rows.flatMap((row) => row.visits);
-          const total = data.project.first.meta.totalCount;
+          const rows = toBoardRows(data);
           const close = () => filters.set({ visit: null, conflict: null, pending: null });
-          const visit = visits.find(({ id }) => id === filters.get('visit'));
+          const visit = data.visitsOfDay.find(({ id }) => id === filters.get('visit'));
           const pending = rows.flatMap((row) => row.pending);
           const opened = pending.find(({ id }) => id === filters.get('pending'));
           const conflictId = filters.get('conflict');
           return (
             <>
               <Board rows={rows} date={date} now={now} />
-              {total > visits.length && later.state !== 'done' && (
-                <p className="notice actions" role="status">
-                  The first {visits.length} of {formatPlural(total, 'visit')} are shown.{' '}
-                  {later.state === 'failed' ? (
-                    <>
-                      The others could not be loaded. <Button onClick={later.retry}>Try again</Button>
-                    </>
-                  ) : (
-                    'The others are loading.'
-                  )}
-                </p>
-              )}
               {(data.project.pending.meta.totalCount > pending.length || data.conflicts.meta.nextCursor) && (
                 <p className="notice" role="status">
                   The day has more sign-offs without sign-on or conflicts than the board shows. The lists have all:{' '}

@@ -1,9 +1,8 @@
 import type { BoardQuery } from '../../graphql/generated.ts';
 import { millisecondsIntoDay } from '../../shared/format.ts';
 
-type Project = BoardQuery['project'];
-export type Visit = Project['first']['data'][number];
-export type PendingSignOff = Project['pending']['data'][number];
+export type Visit = BoardQuery['visitsOfDay'][number];
+export type PendingSignOff = BoardQuery['project']['pending']['data'][number];
 export type Conflict = BoardQuery['conflicts']['data'][number];
 
 /** What happened to one worker on the day. */
@@ -21,7 +20,7 @@ const HOUR_MS = 3_600_000;
 const USUAL = [6, 18] as const;
 
 /** Returns one row per worker, by name, with what concerns the day. */
-export function toBoardRows({ project, conflicts }: BoardQuery, later: readonly Visit[]): BoardRow[] {
+export function toBoardRows({ visitsOfDay, project, conflicts }: BoardQuery): BoardRow[] {
   const rows = new Map<string, BoardRow>();
   const getRow = ({ id, fullName }: { id: string; fullName: string }): BoardRow => {
     let row = rows.get(id);
@@ -31,12 +30,7 @@ export function toBoardRows({ project, conflicts }: BoardQuery, later: readonly 
     }
     return row;
   };
-  const { first, second, third, fourth } = project;
-  // Pages that were read one after the other may both contain a visit.
-  const visits = new Map(
-    [...later, ...[first, second, third, fourth].flatMap(({ data }) => data)].map((visit) => [visit.id, visit]),
-  );
-  for (const visit of visits.values()) getRow(visit.worker).visits.push(visit);
+  for (const visit of visitsOfDay) getRow(visit.worker).visits.push(visit);
   for (const event of [...project.pending.data, ...project.morePending.data]) getRow(event.worker).pending.push(event);
   for (const conflict of conflicts.data) getRow(conflict.worker).conflicts.push(conflict);
   return [...rows.values()].sort((a, b) => a.fullName.localeCompare(b.fullName));
