@@ -2,12 +2,13 @@ import { addResolversToSchema } from '@graphql-tools/schema';
 import { MapperKind, mapSchema, pruneSchema } from '@graphql-tools/utils';
 import { extendSchema, type GraphQLFieldConfig, type GraphQLSchema, getNamedType, isObjectType, parse } from 'graphql';
 import { findSelection, recordType, type Selection } from '../../../schema/selection.ts';
+import { InvalidInputError } from '../../domain/access/invalid-input-error.ts';
 import type { StaffAction } from '../../domain/access/staff-roles.ts';
 import type { FieldEdge, ResolverFactory } from '../../graphql/engine/resolver-factories.ts';
 import { toFieldResolver, toResolverFactory } from '../../graphql/engine/resolver-factories.ts';
+import { invalidField } from '../../shared/errors.ts';
 import { consoleAreas } from './areas.ts';
 import type { ConsoleContext, ConsoleOperation, Resolve } from './console-area.ts';
-import { toPublicInputError } from './input-error.ts';
 import { runInShare } from './load-batched.ts';
 import { findPersonalType, type PersonalType } from './personal-reads.ts';
 
@@ -137,7 +138,7 @@ function toRootField({ action, resolve, maxRecords }: ConsoleOperation, isMutati
       // Transactions and reads of builders' records are charged where they run.
       return await (isMutation || action === READ_RECORDS ? run() : runInShare(context, run));
     } catch (error) {
-      throw toPublicInputError(error);
+      throw error instanceof InvalidInputError ? invalidField(error.field, error.problem) : error;
     }
   };
   const field = toEdge(root);

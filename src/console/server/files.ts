@@ -49,41 +49,15 @@ const createPolicy = (page: string, images: readonly string[]): string =>
     "frame-ancestors 'none'",
   ].join('; ');
 
-/** Files of the built console. They are read when they are first requested. */
-class ConsoleFiles {
-  readonly #folder: string;
-  readonly #names: ReadonlySet<string>;
-  readonly #images: readonly string[];
-  readonly #documents = new Map<string, Promise<StaticDocument>>();
-
-  constructor(folder: string, names: ReadonlySet<string>, images: readonly string[]) {
-    this.#folder = folder;
-    this.#names = names;
-    this.#images = images;
-  }
-
-  /** Returns the file of a path below `/console/`: a page for a route of the browser. Throws 404. */
-  async find(path: string): Promise<StaticDocument> {
-    const name = this.#names.has(path) ? path : findPage(path);
-    if (name === null || !this.#names.has(name)) throw notFound('Route');
-    let document = this.#documents.get(name);
-    if (!document) {
-      document = this.#read(name);
-      this.#documents.set(name, document);
-    }
-    return document;
-  }
-
-  async #read(name: string): Promise<StaticDocument> {
-    const body = await readFile(join(this.#folder, name));
-    const extension = extname(name);
-    const isPage = extension === '.html';
-    const headers = isPage
-      ? { 'Content-Security-Policy': createPolicy(name, this.#images), 'X-Frame-Options': 'DENY' }
+async function readDocument(folder: string, name: string, images: readonly string[]): Promise<StaticDocument> {
+  const body = await readFile(join(folder, name));
+  const extension = extname(name);
+  const headers =
+    extension === '.html'
+      ? { 'Content-Security-Policy': createPolicy(name, images), 'X-Frame-Options': 'DENY' }
       : undefined;
-    const policy = name.startsWith(HASHED) ? 'immutable' : 'revalidated';
-    return new StaticDocument(body, TYPES[extension] ?? 'application/octet-stream', policy, headers);
-  }
+  const policy = name.startsWith(HASHED) ? 'immutable' : 'revalidated';
+  return new StaticDocument(body, TYPES[extension] ?? 'application/octet-stream', policy, headers);
 }
 
 /** Returns the page that shows a route of the browser; null for a path that looks like a file. */
@@ -117,14 +91,22 @@ export async function registerConsoleFiles(
   const { folder, images, production, limitPageRequest } = options;
   const names = await listFileNames(folder);
   if (production) names.delete(GRAPHIQL);
-  const files = new ConsoleFiles(folder, names, images);
+  const documents = new Map<string, Promise<StaticDocument>>();
+  /** Returns the file of a path below `/console/`, read when it is first requested. Throws 404. */
+  const findDocument = (path: string) => {
+    const name = names.has(path) ? path : findPage(path);
+    if (name === null || !names.has(name)) throw notFound('Route');
+    const document = documents.get(name) ?? readDocument(folder, name, images);
+    documents.set(name, document);
+    return document;
+  };
   const onRequest = async (request: FastifyRequest) => {
     // Files with a hash are cached for ever, and a page loads several.
     if (!names.has(getPath(request))) await limitPageRequest(request);
   };
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     if (!names.has(INDEX)) return reply.code(503).type(TYPES['.html']!).send(NOT_BUILT);
-    return (await files.find(getPath(request))).send(request, reply);
+    return (await findDocument(getPath(request))).send(request, reply);
   };
   const urls = ['/console', '/console/*'];
   if (!production) urls.push(GRAPHIQL_PATH);

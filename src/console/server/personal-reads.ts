@@ -30,42 +30,42 @@ export class RecordedReads {
   }
 }
 
+/** A read of one kind of a person's data, or of a record that names people without an identifier. */
+interface PersonalRead {
+  id: string;
+  isRecord: boolean;
+  /** Kind of the record: `SignOnVisit`. */
+  category: string;
+  builderId: string | null;
+}
+
 /** The people whose data one request of a staff user reads. */
 export class PersonalReads {
   readonly #recorded: RecordedReads;
   readonly #source: AuditSource;
-  /** Categories by person or record, by builder. */
-  readonly #reads = new Map<string | null, Map<string, Set<string>>>();
-  /** Which of them are records. */
-  readonly #recordIds = new Set<string>();
+  /** Each read once. */
+  readonly #reads = new Map<string, PersonalRead>();
 
   constructor(recorded: RecordedReads, source: AuditSource) {
     this.#recorded = recorded;
     this.#source = source;
   }
 
-  /** Notes a read. Throws 403 for a role that does not allow `person.read`. @param category Kind of the record: `SignOnVisit`. */
-  add(personId: string, category: string, builderId: string | null): void {
+  /** Notes a read. Throws 403 for a role that does not allow `person.read`. */
+  add(id: string, category: string, builderId: string | null, isRecord = false): void {
     this.requireAllowed();
-    const people = this.#reads.get(builderId) ?? new Map<string, Set<string>>();
-    this.#reads.set(builderId, people.set(personId, (people.get(personId) ?? new Set()).add(category)));
+    this.#reads.set(`${builderId} ${id} ${category}`, { id, isRecord, category, builderId });
   }
 
   /** Notes a read of a record that names people without an identifier. Throws 403 as `add` does. */
   addRecord(recordId: string, category: string, builderId: string | null): void {
-    this.add(recordId, category, builderId);
-    this.#recordIds.add(recordId);
+    this.add(recordId, category, builderId, true);
   }
 
   /** Notes the reads of another request, whose result is that of this one too. */
   addAll(other: PersonalReads): void {
-    for (const [builderId, people] of other.#reads) {
-      for (const [id, categories] of people) {
-        for (const category of categories) {
-          if (other.#recordIds.has(id)) this.addRecord(id, category, builderId);
-          else this.add(id, category, builderId);
-        }
-      }
+    for (const { id, category, builderId, isRecord } of other.#reads.values()) {
+      this.add(id, category, builderId, isRecord);
     }
   }
 
@@ -77,26 +77,24 @@ export class PersonalReads {
 
   /** Writes the reads that were not recorded within the last hour to the audit log; to be awaited before the response. CON-5. */
   async record(database: Database, now: number): Promise<void> {
-    const keys: string[] = [];
+    const toKey = ({ id, category }: PersonalRead) => `${database.region} ${this.#source.actor.id} ${id} ${category}`;
+    const reads = [...this.#reads.values()].filter((read) => !this.#recorded.has(toKey(read), now));
+    if (reads.length === 0) return;
+    const byPerson = Map.groupBy(reads, ({ builderId, id }) => `${builderId} ${id}`);
     const groups = new Map<string, PersonalDataRead & { personIds: string[]; recordIds: string[] }>();
-    for (const [builderId, people] of this.#reads) {
-      for (const [personId, all] of people) {
-        const toKey = (category: string) => `${database.region} ${this.#source.actor.id} ${personId} ${category}`;
-        const categories = [...all].filter((category) => !this.#recorded.has(toKey(category), now)).sort();
-        if (categories.length === 0) continue;
-        keys.push(...categories.map(toKey));
-        const name = `${builderId} ${categories}`;
-        const group = groups.get(name) ?? { builderId, categories, personIds: [], recordIds: [] };
-        (this.#recordIds.has(personId) ? group.recordIds : group.personIds).push(personId);
-        groups.set(name, group);
-      }
+    for (const own of byPerson.values()) {
+      const { id, builderId } = own[0]!;
+      const categories = own.map(({ category }) => category).sort();
+      const name = `${builderId} ${categories}`;
+      const group = groups.get(name) ?? { builderId, categories, personIds: [], recordIds: [] };
+      (own.some(({ isRecord }) => isRecord) ? group.recordIds : group.personIds).push(id);
+      groups.set(name, group);
     }
-    if (groups.size === 0) return;
     const at = new Date(now).toISOString();
     await database.transaction(async (em) => {
       for (const group of groups.values()) await recordPersonalDataRead(em, this.#source, at, group);
     });
-    for (const key of keys) this.#recorded.add(key, now);
+    for (const read of reads) this.#recorded.add(toKey(read), now);
   }
 }
 

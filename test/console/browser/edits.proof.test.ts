@@ -165,7 +165,7 @@ describe.skipIf(!executablePath)('a staff user whose record another one changes'
     await select('update sign_on_visit set updated_at = ? where id = ?', [now(), visitId]);
     const decide = dialog.getByRole('button', { name: 'Resolve the conflict' });
     await Promise.all([page.waitForResponse(isResponseOf('query OneConflict')), decide.click()]);
-    await dialog.getByText('Somebody else was faster.').waitFor();
+    await dialog.getByText('Somebody else changed this in the meantime.').waitFor();
     expect(await dialog.getByLabel('Reason').inputValue()).toBe('Typed reason');
     await decide.click();
     await dialog.getByText('Resolved', { exact: true }).waitFor();

@@ -29,34 +29,22 @@ export function ExportButton<Data, Variables extends AnyVariables, Row>(props: E
     },
     [],
   );
-  /** Returns the file as a stream, which reads a page when the one before is written. */
-  const streamRows = ({ query, variables, page, columns }: ExportedList<Data, Variables, Row>) => {
-    const encoder = new TextEncoder();
-    let cursor: string | null | undefined = '';
-    let count = 0;
-    return new ReadableStream<Uint8Array>({
-      start(controller) {
-        // Excel reads the text as UTF-8 only with a byte order mark.
-        controller.enqueue(encoder.encode(`\uFEFF${formatCsvRow(columns.map(([header]) => header))}`));
-      },
-      async pull(controller) {
-        if (cursor === null || cursor === undefined || cancelled.current) return controller.close();
-        const { data, meta } = page(await readExportPage(client, query, { ...variables, cursor }));
-        cursor = meta.nextCursor;
-        count += data.length;
-        setWritten(count);
-        const rows = data.map((row) => formatCsvRow(columns.map(([, value]) => value(row))));
-        controller.enqueue(encoder.encode(rows.join('')));
-      },
-    });
-  };
   const start = async () => {
+    const { fileName, query, variables, page, columns } = props;
     cancelled.current = false;
     setFailed(false);
     setWritten(0);
     try {
-      const blob = await new Response(streamRows(props)).blob();
-      if (!cancelled.current) save(blob, props.fileName);
+      // Excel reads the text as UTF-8 only with a byte order mark.
+      const rows = [`\uFEFF${formatCsvRow(columns.map(([header]) => header))}`];
+      let cursor: string | null | undefined = '';
+      while (typeof cursor === 'string' && !cancelled.current) {
+        const { data, meta } = page(await readExportPage(client, query, { ...variables, cursor }));
+        cursor = meta.nextCursor;
+        rows.push(...data.map((row) => formatCsvRow(columns.map(([, value]) => value(row)))));
+        setWritten(rows.length - 1);
+      }
+      if (!cancelled.current) save(new Blob(rows), fileName);
     } catch {
       setFailed(true);
     }

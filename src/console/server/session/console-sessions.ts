@@ -1,25 +1,6 @@
 import type { Database } from '../../../database/database.ts';
 import type { SecretCookies } from '../../../oauth/interaction/secret-cookies.ts';
-import {
-  type Account,
-  createSession,
-  deleteSession,
-  findSessionUser,
-  type StaffUser,
-} from '../../../oauth/interaction/sessions.ts';
-import { newSecret } from '../../../shared/secrets.ts';
-
-/** Creates a session of the staff user and sets its cookie. CON-1. */
-export async function createConsoleSession(
-  database: Database,
-  cookies: SecretCookies,
-  user: Account,
-  now: number,
-): Promise<void> {
-  const secret = newSecret();
-  await createSession(database, secret, user, now, 'staff');
-  cookies.set('console', database.region, secret);
-}
+import { deleteSession, findSessionUser, type StaffUser } from '../../../oauth/interaction/sessions.ts';
 
 /** Deletes the browser's session of the region, if there is one, and its cookie. */
 export async function endConsoleSession(database: Database, cookies: SecretCookies): Promise<void> {

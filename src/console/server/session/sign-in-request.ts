@@ -2,9 +2,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../../../database/database.ts';
 import { type PageDependencies, PageRequest } from '../../../oauth/interaction/page-request.ts';
 import { html } from '../../../oauth/interaction/pages/html.ts';
-import type { Account } from '../../../oauth/interaction/sessions.ts';
+import { type Account, createSession } from '../../../oauth/interaction/sessions.ts';
 import { REGIONS, type RegionId } from '../../../shared/regions.ts';
-import { createConsoleSession, endConsoleSession } from './console-sessions.ts';
+import { newSecret } from '../../../shared/secrets.ts';
+import { endConsoleSession } from './console-sessions.ts';
 import { toReturnPath } from './return-path.ts';
 
 /**
@@ -32,7 +33,9 @@ export class SignInRequest extends PageRequest {
     if (this.#signedInRegions.length === 0) {
       for (const each of this.databases) await endConsoleSession(each, this.cookies);
     }
-    await createConsoleSession(database, this.cookies, account, this.now);
+    const secret = newSecret();
+    await createSession(database, secret, account, this.now, 'staff');
+    this.cookies.set('console', database.region, secret);
     this.#signedInRegions.push(database.region);
   }
 

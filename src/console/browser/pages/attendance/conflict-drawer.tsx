@@ -3,6 +3,7 @@ import { ActionForm } from '../../components/action-form.tsx';
 import { Drawer } from '../../components/drawer.tsx';
 import { EVENT_NAMES, Facts, Instant } from '../../components/facts.tsx';
 import { TextField } from '../../components/fields.tsx';
+import { EditConflict } from '../../components/notices.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { type ConflictResolution, OneConflictDocument, ResolveConflictDocument } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
@@ -40,11 +41,7 @@ function ConflictContent({ conflict: read, onChanged }: { conflict: Conflict; on
         <span className="badge">{conflict.project.name}</span>
       </div>
       <p>{conflict.description}</p>
-      {hasEditConflict && (
-        <p className="notice warn" role="alert">
-          Somebody else was faster. What you see is the present state; your decision was not saved.
-        </p>
-      )}
+      {hasEditConflict && <EditConflict />}
       <Sides conflict={conflict} />
       {resolved ? <Resolution conflict={conflict} /> : can('conflict.resolved') && <ResolveForm version={version} />}
     </>

@@ -1,12 +1,9 @@
 import { ChartPanel } from '../../components/bar-chart.tsx';
+import type { IntegratorsQuery } from '../../graphql/generated.ts';
 import { formatCount, formatShortDay, listDaysUntil, sum } from '../../shared/format.ts';
 
-interface UsageDay {
-  date: string;
-  requests: number;
-  errors: number;
-  rejections: number;
-}
+type UsageDay = IntegratorsQuery['usageByDay'][number];
+type Count = (entry: UsageDay) => number;
 
 /** Days that the charts of usage show. */
 export const USAGE_DAYS = 30;
@@ -14,22 +11,15 @@ export const USAGE_DAYS = 30;
 /** Requests of each day by outcome. Days without requests are zero. */
 export function UsageChart({ usage, until }: { usage: readonly UsageDay[]; until: string }) {
   const days = listDaysUntil(until, USAGE_DAYS);
-  const total = (count: (entry: UsageDay) => number, entries = usage) => sum(entries.map(count));
-  const perDay = (count: (entry: UsageDay) => number) =>
-    days.map((day) =>
-      total(
-        count,
-        usage.filter(({ date }) => date === day),
-      ),
-    );
+  const total = (count: Count) => formatCount(sum(usage.map(count)));
+  const perDay = (count: Count) => days.map((day) => sum(usage.filter(({ date }) => date === day).map(count)));
   return (
     <ChartPanel
       heading="Requests by day"
       summary={
         <>
-          {formatCount(total(({ requests }) => requests))} requests,{' '}
-          {formatCount(total(({ rejections }) => rejections))} rejected, {formatCount(total(({ errors }) => errors))}{' '}
-          failed in {USAGE_DAYS} days
+          {total(({ requests }) => requests)} requests, {total(({ rejections }) => rejections)} rejected,{' '}
+          {total(({ errors }) => errors)} failed in {USAGE_DAYS} days
         </>
       }
       title="Requests by day and outcome"

@@ -1,11 +1,8 @@
 import { Instant } from '../../components/facts.tsx';
 import { SecretBox } from '../../components/notices.tsx';
+import type { CreateUserMutation } from '../../graphql/generated.ts';
 
-export interface Link {
-  url?: string | null;
-  emailed: boolean;
-  expiresAt: string;
-}
+export type Link = NonNullable<CreateUserMutation['createUser']>;
 
 /** A one-time link for choosing a password, or that it was sent. */
 export const PasswordLinkResult = ({ link }: { link: Link }) => (

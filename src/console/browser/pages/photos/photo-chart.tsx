@@ -1,6 +1,6 @@
 import { ChartPanel } from '../../components/bar-chart.tsx';
 import { Loaded } from '../../components/states.tsx';
-import { PhotoFiguresDocument, type PhotoFiguresQuery, type PhotoSource } from '../../graphql/generated.ts';
+import { PhotoFiguresDocument, type PhotoSource } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { formatEnum, formatShortDay, listDaysUntil, sum, toCalendarDate } from '../../shared/format.ts';
 import { useBuilder } from '../../shared/scope.tsx';
@@ -18,16 +18,12 @@ export function PhotoChart({ projectId }: { projectId: string }) {
   return (
     <Loaded request={request} lines={4}>
       {({ photosByDay }) => {
+        const countPhotos = (chosen: readonly PhotoSource[], points = photosByDay) =>
+          sum(points.filter(({ source }) => chosen.includes(source)).map(({ photos }) => photos));
+        const pointsByDay = days.map((day) => photosByDay.filter(({ date }) => date === day));
+        const valuesOf = (chosen: readonly PhotoSource[]) => pointsByDay.map((points) => countPhotos(chosen, points));
         const sources = [...new Set(photosByDay.map(({ source }) => source))];
-        const totals = new Map(sources.map((source) => [source, countPhotos(photosByDay, [source])]));
-        const ranked = sources.sort((a, b) => totals.get(b)! - totals.get(a)!);
-        const valuesOf = (chosen: readonly PhotoSource[]) =>
-          days.map((day) =>
-            countPhotos(
-              photosByDay.filter(({ date }) => date === day),
-              chosen,
-            ),
-          );
+        const ranked = sources.sort((a, b) => countPhotos([b]) - countPhotos([a]));
         const others = ranked.slice(OWN_SERIES);
         const series = ranked
           .slice(0, OWN_SERIES)
@@ -49,8 +45,3 @@ export function PhotoChart({ projectId }: { projectId: string }) {
     </Loaded>
   );
 }
-
-type Points = PhotoFiguresQuery['photosByDay'];
-
-const countPhotos = (points: Points, sources: readonly PhotoSource[]): number =>
-  sum(points.filter(({ source }) => sources.includes(source)).map(({ photos }) => photos));

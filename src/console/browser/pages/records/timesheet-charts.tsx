@@ -2,7 +2,11 @@ import { ChartPanel } from '../../components/bar-chart.tsx';
 import { Panel } from '../../components/page.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { formatStatus } from '../../components/status-badge.tsx';
-import { TimesheetFiguresDocument, type TimesheetStatus } from '../../graphql/generated.ts';
+import {
+  TimesheetFiguresDocument,
+  type TimesheetFiguresQueryVariables,
+  type TimesheetStatus,
+} from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { formatNumber, formatShortDay, sum } from '../../shared/format.ts';
 
@@ -10,18 +14,10 @@ const STATUSES = ['APPROVED_2', 'APPROVED_1', 'WAITING_REVIEW', 'REJECTED'] as c
 /** Rows of the lists of projects and cost codes. */
 const TOP = 5;
 
-interface Props {
-  builderId: string;
-  projectId: string | undefined;
-  costCodeId: string | undefined;
-  status: TimesheetStatus | undefined;
-  startDate: string;
-  endDate: string;
-}
+type Props = TimesheetFiguresQueryVariables & { status: TimesheetStatus | undefined };
 
 /** Hours of the filters' days by week and status, by project and by cost code. */
-export function TimesheetCharts({ builderId, projectId, costCodeId, status, startDate, endDate }: Props) {
-  const variables = { builderId, projectId, costCodeId, from: startDate, until: endDate };
+export function TimesheetCharts({ status, ...variables }: Props) {
   const request = useRequest(TimesheetFiguresDocument, variables, { live: true });
   return (
     <Loaded request={request} lines={5}>

@@ -109,7 +109,7 @@ export default function TimesheetsPage() {
       )}
     >
       {from && until && countDays(from, until) < MAX_CHART_DAYS ? (
-        <TimesheetCharts {...figureFilter} startDate={from} endDate={until} />
+        <TimesheetCharts {...figureFilter} from={from} until={until} />
       ) : (
         <p className="notice">Charts show up to {MAX_CHART_DAYS} days. Choose a shorter range to see them.</p>
       )}
