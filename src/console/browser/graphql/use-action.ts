@@ -30,20 +30,14 @@ export function useAction(): Action {
   const client = useClient();
   const [running, setRunning] = useState(false);
   const [error, setError] = useState<RequestError>();
-  return {
-    async run<Data, Variables extends AnyVariables>(
-      mutation: TypedDocumentNode<Data, Variables>,
-      variables: Variables,
-    ) {
-      setRunning(true);
-      setError(undefined);
-      const { data, error: failure } = await client.mutation(mutation, variables).toPromise();
-      setRunning(false);
-      setError(failure);
-      const isEditConflict = failure !== undefined && getCode(failure) === 'EDIT_CONFLICT';
-      return { data: failure || !data ? null : (data as Succeeded<Data>), isEditConflict };
-    },
-    running,
-    error,
+  const run: Action['run'] = async (mutation, variables) => {
+    setRunning(true);
+    setError(undefined);
+    const { data, error: failure } = await client.mutation(mutation, variables).toPromise();
+    setRunning(false);
+    setError(failure);
+    const isEditConflict = failure !== undefined && getCode(failure) === 'EDIT_CONFLICT';
+    return { data: failure || !data ? null : (data as Succeeded<typeof data>), isEditConflict };
   };
+  return { run, running, error };
 }

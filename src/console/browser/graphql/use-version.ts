@@ -53,16 +53,10 @@ interface Edit<R> extends Action {
 /** Returns a function that edits the version of a record, with its state, and one for other mutations. */
 export function useEdit<R>({ expectedUpdatedAt, settle }: Version<R>): Edit<R> {
   const action = useAction();
-  return {
-    ...action,
-    async edit<Data, Variables extends AnyVariables & { expectedUpdatedAt: string }>(
-      mutation: TypedDocumentNode<Data, Variables>,
-      variables: Omit<Variables, 'expectedUpdatedAt'>,
-      toChanged?: (data: Succeeded<Data>) => Partial<R> & Versioned,
-    ) {
-      const { data, isEditConflict } = await action.run(mutation, { ...variables, expectedUpdatedAt } as Variables);
-      settle(data && toChanged?.(data), isEditConflict);
-      return data;
-    },
+  const edit: Edit<R>['edit'] = async (mutation, variables, toChanged) => {
+    const { data, isEditConflict } = await action.run(mutation, { ...variables, expectedUpdatedAt } as never);
+    settle(data && toChanged?.(data), isEditConflict);
+    return data;
   };
+  return { ...action, edit };
 }
