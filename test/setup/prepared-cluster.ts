@@ -16,7 +16,7 @@ const DEMO = 'demo.json';
 /** Settings that make clones and connections fast: no waits for a vacuum or a checkpoint, and no hashing of the password. */
 const SETTINGS = {
   ...{ fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' },
-  ...{ autovacuum: 'off', max_wal_size: '4GB', checkpoint_timeout: '1h', scram_iterations: '1' },
+  ...{ autovacuum: 'off', max_wal_size: '1GB', checkpoint_timeout: '1h', scram_iterations: '1' },
 };
 
 /**
