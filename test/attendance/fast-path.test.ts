@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { SignOnEvent } from '../../entities/sign-on-event.entity.ts';
 import { SignOnVisit } from '../../entities/sign-on-visit.entity.ts';
@@ -13,7 +13,7 @@ import {
 import { recordSignOff, recordSignOns, recordSlowPath } from '../../src/domain/attendance/record-event.ts';
 import { ApiError } from '../../src/shared/errors.ts';
 import { createGateFixture } from '../support/attendance.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 
 /*
  * The statements of the fast path repeat conditions of the decision table in SQL. These tests store every combination of facts, record
@@ -55,12 +55,11 @@ function* combinations(): Generator<Combination> {
                 yield { type, stored, signOn, ends, hasWaiting, occurredAt, access };
 }
 
-let service: Service;
+const service = useService();
 let integratorId: string;
 let otherBuilderId: string;
 
 beforeAll(async () => {
-  service = await startService();
   const em = service.databases.au1.fork();
   ({ integratorId } = (await em.findOneOrFail(OAuthClient, service.findDemoClient('A').clientId)) as {
     integratorId: string;
@@ -68,8 +67,6 @@ beforeAll(async () => {
   const [other] = await em.execute('select id from builder where id <> ? limit 1', [createGateFixture().builderId]);
   otherBuilderId = other!.id;
 });
-
-afterAll(() => service.stop());
 
 const { builderId, projectId, workers } = createGateFixture();
 const [worker, colleague] = workers.active as [string, string];

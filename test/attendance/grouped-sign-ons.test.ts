@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { OAuthClient } from '../../entities/oauth-client.entity.ts';
 import type { EventPayload } from '../../src/domain/attendance/decision-table.ts';
 import { recordEvent } from '../../src/domain/attendance/record-event.ts';
 import { aSignOn, createGateFixture, readAttendance, sendEvent } from '../support/attendance.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 
-let service: Service;
+const service = useService();
 let token: string;
 
 beforeAll(async () => {
-  service = await startService();
   token = await service.tokenOf('A');
 });
-
-afterAll(() => service.stop());
 
 const [worker] = createGateFixture().workers.active as [string];
 const workerWithoutAccess = createGateFixture().workers.none[0]!;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   aSignOff,
   aSignOn,
@@ -7,19 +7,16 @@ import {
   sendEvent,
   signOnEventsPath,
 } from '../support/attendance.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 
-let service: Service;
+const service = useService();
 let token: string;
 let worker: string;
 
 beforeAll(async () => {
-  service = await startService();
   token = await service.tokenOf('A');
   [worker] = createGateFixture().workers.active as [string];
 });
-
-afterAll(() => service.stop());
 
 const post = (event: object, url?: string) => sendEvent(service.app, token, event, url);
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { grantSiteAccess, revokeSiteAccess } from '../../src/domain/access/site-access.ts';
 import { archiveVisit, closeVisit } from '../../src/domain/attendance/manual-changes.ts';
 import { createGateFixture, type GateEvent, readAttendance, sendEvent } from '../support/attendance.ts';
 import { OPERATOR } from '../support/audit.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { AttendanceModel, type Visit } from './attendance-model.ts';
 
 const RUNS = Number(process.env.MODEL_RUNS ?? 25);
@@ -13,17 +13,14 @@ const INTEGRATORS = ['A', 'C'] as const;
 const { projectId, workers } = createGateFixture();
 const [WORKER_WITHOUT_ACCESS] = workers.none;
 
-let service: Service;
+const service = useService();
 let instances: FastifyInstance[];
 let tokens: string[];
 
 beforeAll(async () => {
-  service = await startService();
   instances = [service.app, await service.startInstance()];
   tokens = await Promise.all(INTEGRATORS.map((name) => service.tokenOf(name)));
 });
-
-afterAll(() => service.stop());
 
 /** One independent model per integrator. */
 type Model = AttendanceModel[];

@@ -1,21 +1,18 @@
 import { PassThrough } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../src/cli/run.ts';
 import { TextCollector } from '../cli/cli-harness.ts';
 import { aSignOff, aSignOn, createGateFixture, readAttendance, sendEvent } from '../support/attendance.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 
-let service: Service;
+const service = useService();
 let token: string;
 let worker: string;
 
 beforeAll(async () => {
-  service = await startService();
   token = await service.tokenOf('A');
   [worker] = createGateFixture().workers.active as [string];
 });
-
-afterAll(() => service.stop());
 
 /** Runs a command in this process and returns its JSON output. */
 async function runCommand(...args: string[]) {

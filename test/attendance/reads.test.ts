@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isTimeZone } from '../../schema/time-zone.ts';
 import {
   aSignOff,
@@ -9,9 +9,9 @@ import {
   readAttendance,
   sendEvent,
 } from '../support/attendance.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 
-let service: Service;
+const service = useService();
 let internalToken: string;
 const DAY = '2024-01-10';
 const { builderId, projectId, workers } = createGateFixture();
@@ -21,7 +21,6 @@ const [worker, colleague] = workers.active as [string, string];
 const sentEvents: Record<string, GateEvent> = {};
 
 beforeAll(async () => {
-  service = await startService();
   internalToken = await service.tokenOf('internal');
   const token = await service.tokenOf('A');
   const post = async (name: string, event: GateEvent) => {
@@ -44,8 +43,6 @@ beforeAll(async () => {
   await post('late', late);
   await post('conflict', { ...sentEvents.ended!, deviceId: 'turnstile 9' });
 });
-
-afterAll(() => service.stop());
 
 const PAGE = 'meta { totalCount }';
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../entities/audit-entry.entity.ts';
 import { type ConflictResolution, SignOnConflict } from '../../entities/sign-on-conflict.entity.ts';
 import { SignOnVisit } from '../../entities/sign-on-visit.entity.ts';
@@ -6,20 +6,17 @@ import { archiveVisit, closeVisit } from '../../src/domain/attendance/manual-cha
 import { resolveConflict } from '../../src/domain/attendance/resolve-conflict.ts';
 import { aSignOff, aSignOn, createGateFixture, type GateEvent, sendEvent } from '../support/attendance.ts';
 import { OPERATOR } from '../support/audit.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 
 /* Conflicts as gates cause them, and what a person may decide about them (CON-9). */
 
-let service: Service;
+const service = useService();
 let token: string;
 const [worker, colleague] = createGateFixture().workers.active as [string, string];
 
 beforeAll(async () => {
-  service = await startService();
   token = await service.tokenOf('A');
 });
-
-afterAll(() => service.stop());
 
 const context = () => ({ database: service.databases.au1, clock: service.clock, source: OPERATOR });
 const em = () => service.databases.au1.fork();

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { createRouteTable, Operation } from '../../schema/route-table.ts';
 import type { Scope } from '../../schema/scopes.ts';
 import { recordType } from '../../schema/selection.ts';
 import { createManualOperations } from '../../src/rest/openapi/manual-operations.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 
 /** Scopes of the REST operations by path and method; null where none is required. */
 const SCOPES: [path: RegExp, method: RegExp, scope: string | null][] = [
@@ -42,13 +42,7 @@ const operations = [
     .map(({ method, path, access }) => ({ method, path, scope: access, recordScope: null })),
 ];
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(() => service.stop());
+const service = useService();
 
 describe.each(operations)('$method $path', ({ method, path, scope, recordScope }) => {
   it(`needs the scope ${scope} (ACC-7, ACC-8)`, () => {

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { OperationCalls } from '../support/operation-calls.ts';
 import { createSamples } from '../support/samples.ts';
 
@@ -13,12 +13,11 @@ const WRITE_SCOPES = ['write:photos', 'write:meetings', 'write:sign_on_events'];
 
 const mutations = Object.values(buildServiceSchema().getMutationType()!.getFields());
 
-let service: Service;
+const service = useService();
 let calls: OperationCalls;
 let token: string;
 
 beforeAll(async () => {
-  service = await startService();
   calls = new OperationCalls(
     service,
     await createSamples(service.databases.au1, service.findDemoClient('A').builderIds[0]!),
@@ -29,8 +28,6 @@ beforeAll(async () => {
   await em.execute(`update oauth_client set scopes = ? where id = ?`, [`{${all.join(',')}}`, clientId]);
   token = await service.createToken({ clientId, scope: all });
 });
-
-afterAll(() => service.stop());
 
 describe('an internal client with every write scope', () => {
   it.each(mutations.filter(({ name }) => !ALLOWED.includes(name)))(

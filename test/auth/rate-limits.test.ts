@@ -1,14 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { RateLimiter } from '../../src/auth/rate-limiter.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService({ RATE_LIMIT_API: '3/10', RATE_LIMIT_TOKEN: '2/60' });
-});
-
-afterAll(() => service.stop());
+const service = useService({ RATE_LIMIT_API: '3/10', RATE_LIMIT_TOKEN: '2/60' });
 
 beforeEach(() => service.clock.advance(120_000));
 

@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
 
-let service: Service;
+const service = useService();
 let client: BuilderClient;
 let projectId: string;
 
 beforeAll(async () => {
-  service = await startService();
   client = await createBuilderClient(service, 'A');
   projectId = await addProject(service, client.builderId);
 });
-
-afterAll(() => service.stop());
 
 /** Reads and writes over each kind of connection. */
 async function useEachConnection(): Promise<void> {

@@ -1,23 +1,20 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { createRouteTable } from '../../schema/route-table.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { createSamples, type Samples } from '../support/samples.ts';
 
 const operations = createRouteTable(buildServiceSchema());
 
-let service: Service;
+const service = useService();
 let token: string;
 let samples: Samples;
 
 beforeAll(async () => {
-  service = await startService();
   token = await service.tokenOf('A');
   samples = await createSamples(service.databases.au1, service.findDemoClient('A').builderIds[0]!);
 });
-
-afterAll(() => service.stop());
 
 /** Text that often causes errors: quotes, control characters, percent signs, SQL, long runs, every plane of Unicode. */
 const hostileText = fc.oneof(

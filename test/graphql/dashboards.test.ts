@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getOperationAST, parse } from 'graphql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { estimateCost } from '../../src/graphql/engine/cost.ts';
 import { MAX_COST } from '../../src/limits/response-meter.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 
 /** The dashboard queries of docs/graphql.md, by their operation's name. */
 const page = readFileSync(join(import.meta.dirname, '../..', 'docs', 'graphql.md'), 'utf8');
@@ -13,19 +13,16 @@ const queries = new Map(
   [...page.matchAll(/```graphql\n(query (\w+)[\s\S]*?)```/g)].map(([, query, name]) => [name!, query!]),
 );
 
-let service: Service;
+const service = useService();
 let token: string;
 let variables: Record<string, string>;
 
 beforeAll(async () => {
-  service = await startService();
   token = await service.tokenOf('A');
   const from = new Date(service.clock.now()).toISOString();
   const until = new Date(service.clock.now() + 30 * 86_400_000).toISOString();
   variables = { builderId: service.findDemoClient('A').builderIds[0]!, from, until };
 });
-
-afterAll(() => service.stop());
 
 /** Returns the response and the statements of a query, except that of the token check. */
 async function runOnce(name: string, page: Record<string, number> = {}) {

@@ -1,6 +1,6 @@
 import { getNamedType } from 'graphql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Service, startService } from '../support/harness.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { useService } from '../support/harness.ts';
 import { createSamples, type Samples } from '../support/samples.ts';
 import {
   createDocument,
@@ -11,15 +11,12 @@ import {
   scopeOf,
 } from '../support/schema-edges.ts';
 
-let service: Service;
+const service = useService();
 let samples: Samples;
 
 beforeAll(async () => {
-  service = await startService();
   samples = await createSamples(service.databases.au1, service.findDemoClient('A').builderIds[0]!);
 });
-
-afterAll(() => service.stop());
 
 describe.each(edges)('the edge $name', ({ type, field, scope }) => {
   const way = findSelectionPath(type, scope);

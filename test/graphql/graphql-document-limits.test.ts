@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { MAX_CHARACTERS, MAX_NODE_DEPTH } from '../../src/graphql/server/document-limits.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 
-let service: Service;
+const service = useService();
 let token: string;
 
 beforeAll(async () => {
-  service = await startService();
   token = await service.tokenOf('A');
 });
-
-afterAll(() => service.stop());
 
 async function post(query: string, variables: Record<string, unknown> = {}) {
   const headers = { authorization: `Bearer ${token}` };

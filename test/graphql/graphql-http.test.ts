@@ -1,18 +1,15 @@
 import { auditServer } from 'graphql-http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Service, startService } from '../support/harness.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { useService } from '../support/harness.ts';
 
-let service: Service;
+const service = useService();
 let url: string;
 let authorization: string;
 
 beforeAll(async () => {
-  service = await startService();
   url = `${await service.app.listen({ host: '127.0.0.1', port: 0 })}/graphql`;
   authorization = `Bearer ${await service.tokenOf('A')}`;
 });
-
-afterAll(() => service.stop());
 
 describe('GraphQL over HTTP', () => {
   it('has no error in the audits of graphql-http', async () => {

@@ -1,19 +1,16 @@
 import type { InjectOptions } from 'fastify';
 import { getIntrospectionQuery } from 'graphql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
-import { type Service, sharedDefinition, startService, TOKEN_KEY } from '../support/harness.ts';
+import { sharedDefinition, TOKEN_KEY, useService } from '../support/harness.ts';
 
-let service: Service;
+const service = useService();
 let token: string;
 
 beforeAll(async () => {
-  service = await startService();
   token = await service.tokenOf('A');
 });
-
-afterAll(() => service.stop());
 
 const post = (payload: object, app = service.app) =>
   app.inject({ method: 'POST', url: '/graphql', headers: { authorization: `Bearer ${token}` }, payload });

@@ -2,24 +2,21 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { buildSchema, isScalarType, isSpecifiedScalarType } from 'graphql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { scalars } from '../../docs/graphql-codegen.ts';
 import { buildApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
-import { type Service, sharedDefinition, startService, TOKEN_KEY } from '../support/harness.ts';
+import { sharedDefinition, TOKEN_KEY, useService } from '../support/harness.ts';
 
 const URL = '/graphql/schema.graphql';
 const committed = readFileSync(join(import.meta.dirname, '../../schema/schema.graphql'), 'utf8');
 
-let service: Service;
+const service = useService();
 let token: string;
 
 beforeAll(async () => {
-  service = await startService();
   token = await service.tokenOf('A');
 });
-
-afterAll(() => service.stop());
 
 /** Returns the status of the document on another instance with these settings. */
 async function statusWith(settings: Record<string, string>): Promise<number> {

@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Project } from '../../entities/project.entity.ts';
 import { Reader } from '../../src/database/read/reader.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(() => service.stop());
+const service = useService();
 
 describe('statements that read a selection', () => {
   it('are prepared under a name 250 times at most; beyond, they have no name and are planned for each use', async () => {

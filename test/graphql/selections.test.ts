@@ -1,11 +1,11 @@
 import { type GraphQLObjectType, getNamedType, isLeafType, isObjectType } from 'graphql';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { Project } from '../../entities/project.entity.ts';
 import { Reads, recordType } from '../../schema/selection.ts';
 import { Loaders } from '../../src/database/read/loaders.ts';
 import { Reader } from '../../src/database/read/reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { createSamples, type Samples } from '../support/samples.ts';
 import {
   createDocument,
@@ -18,17 +18,14 @@ import {
   requiredArguments,
 } from '../support/schema-edges.ts';
 
-let service: Service;
+const service = useService();
 let samples: Samples;
 let token: string;
 
 beforeAll(async () => {
-  service = await startService();
   samples = await createSamples(service.databases.au1, service.findDemoClient('A').builderIds[0]!);
   token = await service.tokenOf('internal');
 });
-
-afterAll(() => service.stop());
 
 /** Returns the selection of a field with its own leaf fields; of a related record, `__typename` alone. */
 function selectOwnFields(field: Field): string {

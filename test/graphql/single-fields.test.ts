@@ -1,23 +1,22 @@
 import type { GraphQLSchema } from 'graphql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { buildConsoleSchema } from '../../src/console/server/console-schema.ts';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../support/console.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { createSamples, type Samples } from '../support/samples.ts';
 import { createSingleFieldDocuments } from '../support/single-fields.ts';
 
 const integratorSchema = buildServiceSchema();
 const consoleSchema = buildConsoleSchema(integratorSchema);
 
-let service: Service;
+const service = useService();
 let admin: ConsoleBrowser;
 let viewer: ConsoleBrowser;
 let samples: Samples;
 let ids: Record<string, string>;
 
 beforeAll(async () => {
-  service = await startService();
   admin = await signInToConsole(service.app, await addStaff(service, 'ADMIN'));
   viewer = await signInToConsole(service.app, await addStaff(service, 'VIEWER'));
   const database = service.databases.au1;
@@ -31,7 +30,6 @@ beforeAll(async () => {
   const user = service.findDemoUser(({ regionId }) => regionId === 'au1').id;
   ids = { clientId, integratorId: client!.integrator_id, user, from: '2026-03-02', until: '2026-03-08' };
 });
-afterAll(() => service.stop());
 
 const DATES: Record<string, string> = { RangeStart: '2026-03-02', RangeEnd: '2026-03-08', CalendarDate: '2026-03-02' };
 const listDocuments = (schema: GraphQLSchema) =>

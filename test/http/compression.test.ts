@@ -1,27 +1,24 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type Encoding, selectEncoding } from '../../src/http/documents/compression.ts';
 import { createBuilderClient } from '../support/builder-client.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { addTimesheets } from '../support/rows.ts';
 
 const DECODERS: Record<Encoding, (bytes: Buffer) => Buffer> = { br: brotliDecompressSync, gzip: gunzipSync };
 
-let service: Service;
+const service = useService();
 let token: string;
 let builder: Record<string, string>;
 
 const list = '/timesheets';
 
 beforeAll(async () => {
-  service = await startService();
   token = await service.tokenOf('A');
   const builderId = service.findDemoClient('A').builderIds[0]!;
   await addTimesheets(service, builderId, 10);
   builder = { 'x-service-builder-id': builderId };
 });
-
-afterAll(() => service.stop());
 
 describe('the choice of an encoding', () => {
   it.each([

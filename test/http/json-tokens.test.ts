@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { countTokens, MAX_TOKENS, parseJson } from '../../src/http/bodies/json.ts';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 
-let service: Service;
+const service = useService();
 let client: BuilderClient;
 
 beforeAll(async () => {
-  service = await startService();
   client = await createBuilderClient(service, 'A');
 });
-
-afterAll(() => service.stop());
 
 const post = (url: string, payload: string) =>
   service.request({

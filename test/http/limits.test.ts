@@ -1,16 +1,13 @@
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { createExcessiveRequests, findUnexpectedResponses } from '../proof/excessive-requests.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 
-let service: Service;
+const service = useService({ GRAPHQL_INTROSPECTION: '0' });
 
 beforeAll(async () => {
-  service = await startService({ GRAPHQL_INTROSPECTION: '0' });
   await service.app.listen({ host: '127.0.0.1', port: 0 });
 });
-
-afterAll(() => service.stop());
 
 it('refuses what passes a limit, in words, while the client is still sending (ERR-16, LIM-10, LIM-12)', async () => {
   const { port } = service.app.server.address() as AddressInfo;

@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Service, startService } from '../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { useService } from '../support/harness.ts';
 
 /** Methods that Fastify routes. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const;
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService({ METRICS_TOKEN: 'metrics-token-of-a-test' });
-});
-
-afterAll(() => service.stop());
+const service = useService({ METRICS_TOKEN: 'metrics-token-of-a-test' });
 
 describe.each([
   ['/', 'GET, HEAD'],

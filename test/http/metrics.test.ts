@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { createBuilderClient } from '../support/builder-client.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -38,7 +38,7 @@ const expressions = [
   ...panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [`panel ${title}`, expr] as const)),
 ];
 
-let service: Service;
+const service = useService({ RATE_LIMIT_API: '60/10' });
 let text: string;
 /** Names of the samples, `_bucket`, `_sum` and `_count` included. */
 let samples: Set<string>;
@@ -54,7 +54,6 @@ const readValue = (series: string) =>
   );
 
 beforeAll(async () => {
-  service = await startService({ RATE_LIMIT_API: '60/10' });
   const token = await service.tokenOf('A');
   const builderId = service.findDemoClient('A').builderIds[0]!;
   await service.get(`/builders/${builderId}/projects`, token);
@@ -67,8 +66,6 @@ beforeAll(async () => {
   samples = new Set([...text.matchAll(/^(\w+)[ {]/gm)].map(([, name]) => name!));
   types = new Set([...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name!));
 });
-
-afterAll(() => service.stop());
 
 describe('/metrics', () => {
   it('counts requests by integrator and outcome', () => {

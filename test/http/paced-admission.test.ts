@@ -1,18 +1,12 @@
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import Fastify from 'fastify';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PacedAdmission } from '../../src/http/limits/paced-admission.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { untilClosed } from '../support/until-closed.ts';
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(() => service.stop());
+const service = useService();
 
 /** Sends that many concurrent health checks of one address, then another request, and returns how many responses came before its response. */
 async function countAnsweredBefore(

@@ -1,19 +1,16 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Service, startService } from '../support/harness.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { useService } from '../support/harness.ts';
 import { untilClosed } from '../support/until-closed.ts';
 
-let service: Service;
+const service = useService();
 let received = 0;
 
 beforeAll(async () => {
-  service = await startService();
   await service.app.listen({ host: '127.0.0.1', port: 0 });
   service.app.server.on('request', () => received++);
 });
-
-afterAll(() => service.stop());
 
 function open(text: string): Socket {
   const { port } = service.app.server.address() as AddressInfo;

@@ -1,21 +1,18 @@
 import { gzipSync } from 'node:zlib';
 import Fastify from 'fastify';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { INEXACT_NUMBER } from '../../schema/json-problems.ts';
 import { installJsonParser } from '../../src/http/bodies/json.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 
-let service: Service;
+const service = useService();
 let token: string;
 let url: string;
 
 beforeAll(async () => {
-  service = await startService();
   token = await service.tokenOf('A');
   url = `/builders/${service.findDemoClient('A').builderIds[0]}/meetings`;
 });
-
-afterAll(() => service.stop());
 
 const post = (payload: string | Buffer, type = 'application/json', path = url) =>
   service.request({

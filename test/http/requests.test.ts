@@ -1,21 +1,18 @@
 import { createHash } from 'node:crypto';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Service, startService } from '../support/harness.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { useService } from '../support/harness.ts';
 import { toNonCanonicalTokens } from '../support/jwt.ts';
 
-let service: Service;
+const service = useService();
 let token: string;
 let builderId: string;
 
 beforeAll(async () => {
-  service = await startService();
   token = await service.tokenOf('A');
   builderId = service.findDemoClient('A').builderIds[0]!;
 });
-
-afterAll(() => service.stop());
 
 const get = (url: string, headers: Record<string, string> = {}) => service.get(url, token, headers);
 

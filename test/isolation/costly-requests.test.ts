@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { nestedQuery, notesQuery } from '../proof/noisy-neighbour/attacks/graphql.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
 
-let service: Service;
+const service = useService();
 let token: string;
 let builderId: string;
 /** A project with one meeting, which is on the first page of its meetings. */
@@ -11,14 +11,11 @@ let projectId: string;
 let meetingId: string;
 
 beforeAll(async () => {
-  service = await startService();
   token = await service.tokenOf('A');
   builderId = service.findDemoClient('A').builderIds[0]!;
   projectId = await addProject(service, builderId);
   meetingId = await addMeeting(projectId);
 });
-
-afterAll(() => service.stop());
 
 /** Creates a meeting with notes of 899,997 characters and returns its id. */
 async function addMeeting(ofProject: string): Promise<string> {

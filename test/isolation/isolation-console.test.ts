@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { buildConsoleSchema } from '../../src/console/server/console-schema.ts';
 import { addStaff, ConsoleBrowser, signInToConsole } from '../support/console.ts';
 import { callOf, consoleOperations, createRoleTable } from '../support/console-operations.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 
 const integratorSchema = buildServiceSchema();
 const schema = buildConsoleSchema(integratorSchema);
@@ -14,13 +14,12 @@ const integratorFields = {
   ...integratorSchema.getMutationType()!.getFields(),
 };
 
-let service: Service;
+const service = useService();
 let admin: ConsoleBrowser;
 /** Headers of each caller that must not reach the console. */
 const callers: Record<string, Record<string, string>> = {};
 
 beforeAll(async () => {
-  service = await startService();
   admin = await signInToConsole(service.app, await addStaff(service, 'ADMIN'));
   const cookieOf = async (id: string, end: (browser: ConsoleBrowser) => Promise<unknown>) => {
     const browser = await signInToConsole(service.app, await addStaff(service, 'ADMIN', { id }));
@@ -61,7 +60,6 @@ beforeAll(async () => {
     'a staff user of another region': { cookie: own, 'x-service-region-id': 'us1' },
   });
 });
-afterAll(() => service.stop());
 
 /** Returns the browser id of a member who is signed in to the pages of accounts. */
 async function signInToAccount({ email, password }: { email: string; password: string }): Promise<string> {

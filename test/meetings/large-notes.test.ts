@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { RequestUsage } from '../../src/auth/request-usage.ts';
 import { updateMeeting } from '../../src/domain/meetings/meeting-writes.ts';
 import { createFairShares } from '../../src/limits/fair-shares.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 
-let service: Service;
+const service = useService();
 let builderId: string;
 
 beforeAll(async () => {
-  service = await startService();
   builderId = service.findDemoClient('A').builderIds[0]!;
 });
-
-afterAll(() => service.stop());
 
 async function createMeeting(notes: string): Promise<string> {
   const response = await service.request({

@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { Meeting } from '../../entities/meeting.entity.ts';
 import { MeetingNote } from '../../entities/meeting-note.entity.ts';
 import { MeetingTemplate } from '../../entities/meeting-template.entity.ts';
 import { type Accounts, addAccounts, instantAt, timestampsAt } from '../support/accounts.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 
-let service: Service;
+const service = useService();
 let accounts: Accounts;
 let token: string;
 
 const SCOPE = ['read:builders', 'read:projects', 'read:meetings'];
 
 beforeAll(async () => {
-  service = await startService();
   accounts = await addAccounts(service);
   token = await service.createToken({ clientId: accounts.clientId, scope: SCOPE });
   const { builderId, projectId, otherBuilderId, integratorId } = accounts;
@@ -88,7 +87,6 @@ beforeAll(async () => {
     note('mnote_a3', { archivedAt: instantAt(50) }),
   ]);
 });
-afterAll(() => service.stop());
 
 function note(id: string, fields: Partial<MeetingNote> = {}) {
   const { builderId, integratorId } = accounts;

@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { type Service, startService } from '../support/harness.ts';
+import { beforeAll, describe, expect, it, test } from 'vitest';
+import { useService } from '../support/harness.ts';
 import { addMeeting, addProject } from '../support/rows.ts';
 
-let service: Service;
+const service = useService();
 let token: string;
 let builderId: string;
 let otherBuilderId: string;
 let projectId: string;
 
 beforeAll(async () => {
-  service = await startService();
   token = await service.tokenOf('A');
   [builderId, otherBuilderId] = service.findDemoClient('A').builderIds as [string, string];
   projectId = await addProject(service, builderId);
 });
-
-afterAll(() => service.stop());
 
 async function call(method: 'POST' | 'PATCH' | 'GET', path: string, payload?: object | string, as = token) {
   const headers = {

@@ -1,20 +1,19 @@
 import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { BuilderClient, createBuilderClient } from '../support/builder-client.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { type Service, useService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
 import { blocks, item, type Json, page, request } from './documents.ts';
 import { addPhoto } from './photo-rows.ts';
 
 const PATH = '/photo-reports/sync';
 
-let service: Service;
+const service = useService();
 /** Two integrators that are connected to the same builder, each through two instances of the service. */
 let A: BuilderClient[];
 let C: BuilderClient[];
 
 beforeAll(async () => {
-  service = await startService();
   const second = await service.startInstance();
   const through = (app: FastifyInstance, { token, builderId }: BuilderClient) =>
     new BuilderClient({ request: (options: object) => app.inject(options) } as unknown as Service, token, builderId);
@@ -22,8 +21,6 @@ beforeAll(async () => {
   A = both(await createBuilderClient(service, 'A'));
   C = both(await createBuilderClient(service, 'C'));
 });
-
-afterAll(() => service.stop());
 
 const sql = (text: string, values: unknown[] = []) =>
   service.databases.au1.fork().execute(text, values) as Promise<Json[]>;

@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { type Json, page, request } from './documents.ts';
 
 const PATH = '/photo-reports/sync';
 /** One code point, two code units. */
 const CRANE = '\u{1F3D7}';
 
-let service: Service;
+const service = useService();
 let A: BuilderClient;
 
 beforeAll(async () => {
-  service = await startService();
   A = await createBuilderClient(service, 'A');
 });
-
-afterAll(() => service.stop());
 
 /** A request with the value at that path; `undefined` leaves it out. */
 function createRequestWith(path: string, value: unknown): Json {

@@ -1,22 +1,19 @@
 import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { blocks, type Json, page, request } from './documents.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
-let service: Service;
+const service = useService({ RATE_LIMIT_SYNC: '20/10' });
 let A: BuilderClient;
 
 beforeAll(async () => {
-  service = await startService({ RATE_LIMIT_SYNC: '20/10' });
   A = await createBuilderClient(service, 'A');
 });
-
-afterAll(() => service.stop());
 
 const SYNC = `mutation ($builderId: BuilderId!, $sourceApp: ReportSourceApp!, $sourceExternalId: ReportExternalId!,
     $sourceRevision: SourceRevision!, $sourceCreatedAt: SourceInstant!, $walkthroughDate: SourceInstant!,

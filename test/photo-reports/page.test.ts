@@ -1,23 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createSession } from '../../src/oauth/interaction/sessions.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
 import { blocks, createPageOfEveryBlock, item, type Json, page, request } from './documents.ts';
 import { addPhoto, archivePhoto } from './photo-rows.ts';
 
 const PATH = '/photo-reports/sync';
 
-let service: Service;
+const service = useService();
 let A: BuilderClient;
 
 beforeAll(async () => {
-  service = await startService();
   A = await createBuilderClient(service, 'A');
 });
-
-afterAll(() => service.stop());
 
 const sql = (text: string, values: unknown[] = []) =>
   service.databases.au1.fork().execute(text, values) as Promise<Json[]>;

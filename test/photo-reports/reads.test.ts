@@ -1,23 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
 import { blocks, createPageOfEveryBlock, item, type Json, page, request, toRichText } from './documents.ts';
 import { addPhoto, archivePhoto } from './photo-rows.ts';
 
 const PATH = '/photo-reports/sync';
 
-let service: Service;
+const service = useService();
 let A: BuilderClient;
 let projectId: string;
 
 beforeAll(async () => {
-  service = await startService();
   A = await createBuilderClient(service, 'A');
   projectId = await addProject(service, A.builderId);
 });
-
-afterAll(() => service.stop());
 
 const RUNS = 'richText { text marks }';
 const BLOCKS = `blocks { __typename

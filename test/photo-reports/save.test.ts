@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { blocks, type Json, page, request } from './documents.ts';
 
 const PATH = '/photo-reports/sync';
 
-let service: Service;
+const service = useService();
 let A: BuilderClient;
 let C: BuilderClient;
 
 beforeAll(async () => {
-  service = await startService();
   A = await createBuilderClient(service, 'A');
   C = await createBuilderClient(service, 'C');
 });
-
-afterAll(() => service.stop());
 
 const sql = (text: string, values: unknown[] = []) =>
   service.databases.au1.fork().execute(text, values) as Promise<Json[]>;

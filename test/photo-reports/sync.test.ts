@@ -1,14 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createIntegratorId } from '../../src/demo/accounts.ts';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
 import { blocks, createPageOfEveryBlock, item, type Json, page, request } from './documents.ts';
 import { addPhoto, archivePhoto } from './photo-rows.ts';
 
 const PATH = '/photo-reports/sync';
 
-let service: Service;
+const service = useService();
 /** Two integrators that are connected to the same builder. */
 let A: BuilderClient;
 let C: BuilderClient;
@@ -16,14 +16,11 @@ let projectId: string;
 let otherProjectId: string;
 
 beforeAll(async () => {
-  service = await startService();
   A = await createBuilderClient(service, 'A');
   C = await createBuilderClient(service, 'C');
   projectId = await addProject(service, A.builderId);
   otherProjectId = await addProject(service, A.builderId);
 });
-
-afterAll(() => service.stop());
 
 const sql = (text: string, values: unknown[] = []) =>
   service.databases.au1.fork().execute(text, values) as Promise<Json[]>;

@@ -4,26 +4,23 @@ import type { FastifyInstance } from 'fastify';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BuilderClient, createBuilderClient, type UploadReference } from '../support/builder-client.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { createPicture } from '../support/images.ts';
 import { createRandom, shuffle } from '../support/random.ts';
 import { addProject } from '../support/rows.ts';
 
-const SENDS = 50;
+const SENDS = 20;
 
-let service: Service;
+const service = useService();
 let otherInstance: FastifyInstance;
 let client: BuilderClient;
 let projects: [string, string];
 
 beforeAll(async () => {
-  service = await startService();
   otherInstance = await service.startInstance();
   client = await createBuilderClient(service, 'A');
   projects = [await addProject(service, client.builderId), await addProject(service, client.builderId)];
 });
-
-afterAll(() => service.stop());
 
 /** Sends a request to one of two instances. */
 const send = (at: number, method: 'POST' | 'PATCH' | 'DELETE', path: string, payload: object) =>
@@ -54,7 +51,7 @@ const countActive = async (table: string) =>
     unknown
   >[];
 
-describe('50 concurrent upserts of one page on two instances', () => {
+describe('20 concurrent upserts of one page on two instances', () => {
   it('create each photo once and one folder, and each response has all ids (PHO-30)', async () => {
     const photos = await Promise.all(
       Array.from({ length: 4 }, async (_, index) => ({
@@ -158,7 +155,7 @@ describe('concurrent requests on two instances', () => {
   });
 
   it('a page stays consistent while it is moved and deleted and its photos are changed', async () => {
-    for (let round = 0; round < 6; round++) {
+    for (let round = 0; round < 3; round++) {
       const page = { externalSourceId: `whole-${round}`, sourceApp: 'race' };
       const photos = await Promise.all(
         Array.from({ length: 3 }, async (_, at) => ({
@@ -207,7 +204,7 @@ describe('concurrent requests on two instances', () => {
     ];
     const size = Math.max(small.length, large.length);
     const [one, two] = [small, large].map((bytes) => Buffer.concat([bytes, Buffer.alloc(size - bytes.length)]));
-    for (let round = 0; round < 8; round++) {
+    for (let round = 0; round < 4; round++) {
       const { uploadUrl, key, regionId, type } = await client.presign(one!);
       await client.put(uploadUrl, one!);
       const imageAttachment = { key, regionId, type };
@@ -251,7 +248,7 @@ describe('eight concurrent bulk upserts of the same twelve uploads on two instan
   it('cause no deadlock and no 503, and each upload becomes one photo', async () => {
     const random = createRandom(8);
     const before = await deadlocks();
-    for (let round = 0; round < 12; round++) {
+    for (let round = 0; round < 4; round++) {
       const uploads = await Promise.all(Array.from({ length: 12 }, () => client.upload()));
       const folder = await client.sendOk('POST', '/photo-folders', { name: 'Shared', projectId: projects[0] }, 201);
       const answers = await Promise.all(

@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
 
-let service: Service;
+const service = useService();
 let client: BuilderClient;
 let projectId: string;
 let otherProjectId: string;
 
 beforeAll(async () => {
-  service = await startService();
   client = await createBuilderClient(service, 'A');
   projectId = await addProject(service, client.builderId);
   otherProjectId = await addProject(service, client.builderId);
 });
-
-afterAll(() => service.stop());
 
 const create = (body: object) => client.sendOk('POST', '/photo-folders', body, 201);
 const statusOf = async (...call: Parameters<BuilderClient['send']>) => {

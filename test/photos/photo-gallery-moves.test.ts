@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type BuilderClient, createBuilderClient, type UploadReference } from '../support/builder-client.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
 
 interface Page {
@@ -22,7 +22,7 @@ const UPSERT = `mutation($b: BuilderId!, $p: ProjectId!, $photos: [GalleryPhoto!
     folderId createdAttachmentIds createdPhotos { externalSourceId attachmentId } skippedExternalSourceIds
     failedPhotos { externalSourceId code } } }`;
 
-let service: Service;
+const service = useService();
 let otherInstance: FastifyInstance;
 let client: BuilderClient;
 /** The project of the page, the project that it moves to, and a third one. */
@@ -32,7 +32,6 @@ let thirdProjectId: string;
 let page: Page;
 
 beforeAll(async () => {
-  service = await startService();
   otherInstance = await service.startInstance();
   client = await createBuilderClient(service, 'A');
   [sourceProjectId, targetProjectId, thirdProjectId] = (await Promise.all(
@@ -43,8 +42,6 @@ beforeAll(async () => {
 beforeEach(() => {
   page = { externalSourceId: randomBytes(6).toString('hex'), sourceApp: 'site-notes' };
 });
-
-afterAll(() => service.stop());
 
 const photosNamed = (...names: string[]): Promise<Photo[]> =>
   Promise.all(names.map(async (name) => ({ externalSourceId: name, imageAttachment: await client.upload() })));

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { GalleryPhoto } from '../../resolvers/photo/gallery.input.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { loadConfig } from '../../src/config.ts';
@@ -7,23 +7,20 @@ import { prepareImages } from '../../src/domain/photos/gallery-images.ts';
 import { createFairShares } from '../../src/limits/fair-shares.ts';
 import { openStorages } from '../../src/storage/storage.ts';
 import { type BuilderClient, createBuilderClient, type UploadReference } from '../support/builder-client.ts';
-import { BASE_URL, type Service, startService, TOKEN_KEY } from '../support/harness.ts';
+import { BASE_URL, TOKEN_KEY, useService } from '../support/harness.ts';
 import { createPicture } from '../support/images.ts';
 import { addProject } from '../support/rows.ts';
 
-let service: Service;
+const service = useService();
 let client: BuilderClient;
 let projectId: string;
 let otherProjectId: string;
 
 beforeAll(async () => {
-  service = await startService();
   client = await createBuilderClient(service, 'A');
   projectId = await addProject(service, client.builderId);
   otherProjectId = await addProject(service, client.builderId);
 });
-
-afterAll(() => service.stop());
 
 /** Returns the context of a resolver without a request. */
 async function createContext() {

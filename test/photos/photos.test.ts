@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import {
   createAnimation,
   createDatedPicture,
@@ -10,17 +10,14 @@ import {
 } from '../support/images.ts';
 import { addDefect, addProject } from '../support/rows.ts';
 
-let service: Service;
+const service = useService();
 let client: BuilderClient;
 let projectId: string;
 
 beforeAll(async () => {
-  service = await startService();
   client = await createBuilderClient(service, 'A');
   projectId = await addProject(service, client.builderId);
 });
-
-afterAll(() => service.stop());
 
 const errorsOf = (answer: { json(): { errors: { fieldName: string; message: string }[] } }) =>
   answer.json().errors.map(({ fieldName }) => fieldName);

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type RenditionContext, renderNext } from '../../src/domain/photos/render-photo.ts';
 import { retryRenditions } from '../../src/domain/photos/rendition-claims.ts';
 import { toRenditionKey } from '../../src/domain/photos/renditions.ts';
@@ -8,25 +8,23 @@ import { WorkerProcess } from '../../src/images/worker-process.ts';
 import { createFairShares } from '../../src/limits/fair-shares.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { createHeic } from '../support/images.ts';
 import { openTestStorages } from '../support/stores.ts';
 
-let service: Service;
+const service = useService();
 let storage: Storage;
 let client: BuilderClient;
 let camera: Buffer;
 
 beforeAll(async () => {
-  service = await startService();
   service.clock.advance(Date.now() - service.clock.now());
   storage = openTestStorages(service).au1;
   client = await createBuilderClient(service, 'A');
   camera = await readFile('test/fixtures/heic/plain.heic');
 });
-beforeEach(() => execute('delete from photo_rendition'));
-afterAll(() => service.stop());
 
+beforeEach(() => execute('delete from photo_rendition'));
 // biome-ignore lint/suspicious/noExplicitAny: rows are walked by name.
 const execute = (sql: string, values: unknown[] = []): Promise<any[]> =>
   service.databases.au1.fork().execute(sql, values);

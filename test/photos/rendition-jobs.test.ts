@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { renderNext } from '../../src/domain/photos/render-photo.ts';
 import { startRendering } from '../../src/domain/photos/rendition.job.ts';
@@ -9,25 +9,22 @@ import { sweep } from '../../src/domain/uploads/sweep.ts';
 import { createFairShares } from '../../src/limits/fair-shares.ts';
 import { openStorages, type Storages } from '../../src/storage/storage.ts';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
-import { BASE_URL, type Service, startService, TOKEN_KEY } from '../support/harness.ts';
+import { BASE_URL, TOKEN_KEY, useService } from '../support/harness.ts';
 import { createHeic, createPicture } from '../support/images.ts';
 
 const DAY = 86_400_000;
 
-let service: Service;
+const service = useService();
 let storages: Storages;
 let a: BuilderClient;
 let b: BuilderClient;
 
 beforeAll(async () => {
-  service = await startService();
   service.clock.advance(Date.now() - service.clock.now());
   const config = loadConfig({ DATA_DIR: service.dataDir, BASE_URL });
   storages = openStorages(config, { secrets: [TOKEN_KEY], clock: service.clock });
   [a, b] = await Promise.all([createBuilderClient(service, 'A'), createBuilderClient(service, 'B')]);
 });
-
-afterAll(() => service.stop());
 
 // biome-ignore lint/suspicious/noExplicitAny: rows are walked by name.
 const execute = (sql: string, values: unknown[] = []): Promise<any[]> =>

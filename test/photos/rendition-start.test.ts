@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { createBuilderClient } from '../support/builder-client.ts';
-import { type Service, startService, TOKEN_KEY, testConfig } from '../support/harness.ts';
+import { TOKEN_KEY, testConfig, useService } from '../support/harness.ts';
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(() => service.stop());
+const service = useService();
 
 describe('a process that serves', () => {
   it('renders photos from when it listens, and not before (PHO-41)', async () => {

@@ -1,13 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isTimeZone, TimeZone } from '../../schema/time-zone.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.stop());
-
+const service = useService();
 const QUERY = 'query ($id: BuilderId!) { builder(builderId: $id) { timeZone } }';
 
 async function readTimeZone(client: string): Promise<string> {

@@ -1,13 +1,13 @@
 import type { EntityClass } from '@mikro-orm/core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { Defect } from '../../entities/defect.entity.ts';
 import { Location } from '../../entities/location.entity.ts';
 import { Subcontractor } from '../../entities/subcontractor.entity.ts';
 import { type Accounts, addAccounts, instantAt, timestampsAt } from '../support/accounts.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { nullFieldsOf } from '../support/null-fields.ts';
 
-let service: Service;
+const service = useService();
 let accounts: Accounts;
 let token: string;
 
@@ -20,7 +20,6 @@ const assignees = [
 ] as const;
 
 beforeAll(async () => {
-  service = await startService();
   accounts = await addAccounts(service);
   token = await service.createToken({
     clientId: accounts.clientId,
@@ -75,7 +74,6 @@ beforeAll(async () => {
     },
   ]);
 });
-afterAll(() => service.stop());
 
 const list = (query = '') => service.get(`/builders/${accounts.builderId}/defects${query}`, token);
 const idsOf = (response: { json(): { data: { id: string }[] } }) => response.json().data.map(({ id }) => id);

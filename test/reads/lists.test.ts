@@ -1,9 +1,9 @@
 import { type GraphQLObjectType, type GraphQLOutputType, getNamedType, isObjectType } from 'graphql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { createRouteTable, type Operation } from '../../schema/route-table.ts';
 import { locateArguments } from '../../src/rest/input.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
 import { createSamples, requireSample, type Samples } from '../support/samples.ts';
 
@@ -28,15 +28,12 @@ function isPage(field: string): boolean {
 
 type Row = Record<string, unknown> & { id: string; createdAt: string };
 
-let service: Service;
+const service = useService();
 let samples: Samples;
 
 beforeAll(async () => {
-  service = await startService();
   samples = await createSamples(service.databases.au1, service.findDemoClient('A').builderIds[0]!);
 });
-
-afterAll(() => service.stop());
 
 async function send(operation: Operation, query = '') {
   const idOf = (name: string) =>

@@ -1,16 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { Connection } from '../../entities/connection.entity.ts';
 import { Membership } from '../../entities/membership.entity.ts';
 import { OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { type Accounts, addAccounts, timestampsAt } from '../support/accounts.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 
-let service: Service;
+const service = useService();
 let accounts: Accounts;
 
 beforeAll(async () => {
-  service = await startService();
   accounts = await addAccounts(service);
   const { builderId, otherBuilderId } = accounts;
   const em = service.databases.au1.fork();
@@ -37,7 +36,6 @@ beforeAll(async () => {
     ...timestampsAt(4),
   });
 });
-afterAll(() => service.stop());
 
 describe('GET /me', () => {
   test('200 for a client: itself, and its connected builders (ACC-13, ACC-14, IDN-9, RED-1, RED-2)', async () => {

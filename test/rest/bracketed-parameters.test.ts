@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { getNamedType } from 'graphql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { createRouteTable } from '../../schema/route-table.ts';
 import { locateArguments } from '../../src/rest/input.ts';
 import { authorizationParameters, REDIRECT_URI, toQuery } from '../oauth/fixtures.ts';
 import { BuilderClient } from '../support/builder-client.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { createPicture } from '../support/images.ts';
 import { createSamples, requireSample, type Samples } from '../support/samples.ts';
 
@@ -56,20 +56,17 @@ const BRACKETS = ['[]', '[0]', '[x]', '[][]', '[', '[0', '%5B%5D'];
 /** Parameters of lists that events and deliveries refuse. */
 const REFUSED = ['cursor', 'offset', 'updatedSince'];
 
-let service: Service;
+const service = useService();
 let client: BuilderClient;
 let samples: Samples;
 
 beforeAll(async () => {
-  service = await startService();
   const { builderIds, clientId } = service.findDemoClient('A');
   client = new BuilderClient(service, await service.tokenOf('A'), builderIds[0]!);
   samples = await createSamples(service.databases.au1, client.builderId);
   const register = 'update oauth_client set redirect_uris = array[?] where id = ?';
   await service.databases.au1.fork().execute(register, [REDIRECT_URI, clientId]);
 });
-
-afterAll(() => service.stop());
 
 const findRoute = (method: string, path: string) =>
   routes.find((route) => route.method.toLowerCase() === method && route.path === path);

@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { createRouteTable } from '../../schema/route-table.ts';
 import { createOpenApiDocument } from '../../src/rest/openapi.ts';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { numberPendingEvents } from '../support/events.ts';
-import { BASE_URL, type Service, startService } from '../support/harness.ts';
+import { BASE_URL, useService } from '../support/harness.ts';
 
-let service: Service;
+const service = useService();
 let client: BuilderClient;
 /** Id of one photo per area, by area. */
 let photos: Record<string, string>;
 
 beforeAll(async () => {
-  service = await startService();
   client = await createBuilderClient(service, 'A');
   const em = service.databases.au1.fork();
   await em.execute('delete from photo where builder_id = ?', [client.builderId]);
@@ -23,8 +22,6 @@ beforeAll(async () => {
     photos[source] = id;
   }
 });
-
-afterAll(() => service.stop());
 
 interface ListResponse {
   statusCode: number;

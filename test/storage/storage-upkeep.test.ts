@@ -1,7 +1,7 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { setBuilderLogo, setUserPicture } from '../../src/cli/services/images.ts';
 import { loadConfig } from '../../src/config.ts';
 import {
@@ -16,18 +16,17 @@ import { openStorages, Storage } from '../../src/storage/storage.ts';
 import { OPERATOR } from '../support/audit.ts';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
-import { BASE_URL, type Service, startService, TOKEN_KEY } from '../support/harness.ts';
+import { BASE_URL, TOKEN_KEY, useService } from '../support/harness.ts';
 import { createHeic, createPicture } from '../support/images.ts';
 import { addProject } from '../support/rows.ts';
 
 const DAY = 86_400_000;
 
-let service: Service;
+const service = useService();
 let client: BuilderClient;
 let storage: Storage;
 
 beforeAll(async () => {
-  service = await startService();
   // Files are as old as the machine's clock says.
   service.clock.advance(Date.now() - service.clock.now());
   client = await createBuilderClient(service, 'A');
@@ -40,8 +39,6 @@ const renewClient = async () => {
   client = await createBuilderClient(service, 'A');
 };
 beforeEach(renewClient);
-
-afterAll(() => service.stop());
 
 const runSweep = () => sweep(service.databases.au1, storage, service.clock.now());
 /** Returns the storage with a `list` that runs the work before it lists objects. */

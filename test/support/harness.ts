@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
-import { inject } from 'vitest';
+import { afterAll, beforeAll, inject } from 'vitest';
 import { buildApp, createServiceDefinition, type ServiceDefinition } from '../../src/app.ts';
 import { AccessTokens } from '../../src/auth/access-tokens.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
@@ -166,4 +166,15 @@ export async function startService(
     await rm(dataDir, { recursive: true, force: true });
   };
   return new Service(app, opened[0]!, clock, tokens, another, stop, dataDir);
+}
+
+/** Starts a service before the tests of the file that calls it, or of its `describe`, and stops it after them. */
+export function useService(...parameters: Parameters<typeof startService>): Service {
+  const service: Service = Object.create(Service.prototype);
+  beforeAll(async () => {
+    Object.assign(service, await startService(...parameters));
+  });
+  // Without `stop`, it has not started.
+  afterAll(() => service.stop?.());
+  return service;
 }

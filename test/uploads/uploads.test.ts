@@ -6,24 +6,21 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { createPicture } from '../support/images.ts';
 
-let service: Service;
+const service = useService();
 let client: BuilderClient;
 let image: Buffer;
 let baseUrl: string;
 
 beforeAll(async () => {
-  service = await startService();
   baseUrl = await service.app.listen({ host: '127.0.0.1', port: 0 });
   client = await createBuilderClient(service, 'A');
   image = await createPicture();
 });
-
-afterAll(() => service.stop());
 
 interface Part {
   name: string;
@@ -417,7 +414,7 @@ describe('any multipart body', () => {
           const answer = await send(operation, body);
           expect([201, 400, 413, 415]).toContain(answer.statusCode);
         }),
-        { numRuns: 200 },
+        { numRuns: 80 },
       );
       expect(await readdir(join(service.dataDir, 'storage', 'spool'))).toEqual([]);
     },

@@ -1,26 +1,26 @@
 import { createHmac } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Dispatcher } from '../../src/domain/webhooks/delivery/dispatcher.ts';
 import { RETRY_DELAYS_MS } from '../../src/domain/webhooks/delivery/schedule.ts';
 import { createWebhookTools } from '../../src/domain/webhooks/webhook-context.ts';
 import { createDispatcher, runDispatcher } from '../support/dispatcher.ts';
 import { numberPendingEvents } from '../support/events.ts';
-import { type Service, startService, TOKEN_KEY } from '../support/harness.ts';
+import { TOKEN_KEY, useService } from '../support/harness.ts';
 import { WebhookReceiver } from '../support/webhook-receiver.ts';
 
 const HOUR = 3_600_000;
 
-let service: Service;
+const service = useService();
 let token: string;
 let receiver: WebhookReceiver;
 let dispatchers: Dispatcher[] = [];
 let builderId: string;
 
 beforeAll(async () => {
-  service = await startService();
   await numberPendingEvents(database());
   builderId = service.findDemoClient('A').builderIds[0]!;
 });
+
 beforeEach(async () => {
   token = await service.tokenOf('A');
   receiver = await WebhookReceiver.start();
@@ -32,8 +32,6 @@ afterEach(async () => {
   await execute(`update connection set status = 'ACTIVE'`);
   await receiver.close();
 });
-afterAll(() => service.stop());
-
 const database = () => service.databases.au1;
 // biome-ignore lint/suspicious/noExplicitAny: each statement has its own rows.
 const execute = (sql: string, values: unknown[] = []): Promise<any[]> => database().fork().execute(sql, values);

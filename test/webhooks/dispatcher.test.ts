@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { numberEvents, readHead } from '../../src/domain/events/event-log.ts';
 import type { Dispatcher } from '../../src/domain/webhooks/delivery/dispatcher.ts';
 import { RETRY_DELAYS_MS } from '../../src/domain/webhooks/delivery/schedule.ts';
@@ -7,19 +7,19 @@ import { startDispatchers } from '../../src/domain/webhooks/delivery/start-dispa
 import { createWebhookTools } from '../../src/domain/webhooks/webhook-context.ts';
 import { createDispatcher, runDispatcher } from '../support/dispatcher.ts';
 import { numberPendingEvents } from '../support/events.ts';
-import { type Service, startService, TOKEN_KEY } from '../support/harness.ts';
+import { TOKEN_KEY, useService } from '../support/harness.ts';
 import { WebhookReceiver } from '../support/webhook-receiver.ts';
 
-let service: Service;
+const service = useService();
 let receiver: WebhookReceiver;
 let dispatcher: Dispatcher;
 let builderId: string;
 
 beforeAll(async () => {
-  service = await startService();
   builderId = service.findDemoClient('A').builderIds[0]!;
   await numberPendingEvents(service.databases.au1);
 });
+
 beforeEach(async () => {
   receiver = await WebhookReceiver.start();
   dispatcher = createDispatcher(service);
@@ -30,8 +30,6 @@ afterEach(async () => {
   await execute(`update connection set status = 'ACTIVE', active_after = null`);
   await receiver.close();
 });
-afterAll(() => service.stop());
-
 // biome-ignore lint/suspicious/noExplicitAny: each statement has its own rows.
 const execute = (sql: string, values: unknown[] = []): Promise<any[]> =>
   service.databases.au1.fork().execute(sql, values);

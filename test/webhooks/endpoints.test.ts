@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../entities/audit-entry.entity.ts';
 import { LIMITED_CHANGES, toAuditEntry } from '../../src/domain/audit/record-audit.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 
-let service: Service;
+const service = useService();
 let token: string;
 
-beforeAll(async () => {
-  service = await startService();
-});
 beforeEach(async () => {
   token = await service.tokenOf('A');
   await service.databases.au1.fork().execute('delete from webhook_endpoint');
 });
-afterAll(() => service.stop());
-
 const URL = 'https://app.example.com/hooks';
 
 async function call(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, payload?: object, bearer = token) {

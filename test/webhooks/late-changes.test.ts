@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { OAuthClient } from '../../entities/oauth-client.entity.ts';
 import type { Dispatcher } from '../../src/domain/webhooks/delivery/dispatcher.ts';
 import {
@@ -17,22 +17,22 @@ import {
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { createDispatcher, runDispatcher } from '../support/dispatcher.ts';
 import { numberPendingEvents } from '../support/events.ts';
-import { type Service, startService, TOKEN_KEY } from '../support/harness.ts';
+import { TOKEN_KEY, useService } from '../support/harness.ts';
 import { type ReceivedDelivery, WebhookReceiver } from '../support/webhook-receiver.ts';
 
-let service: Service;
+const service = useService();
 let receiver: WebhookReceiver;
 let lock: ConcurrentTransaction;
 let dispatcher: Dispatcher;
 let context: WebhookChangeContext;
 
 beforeAll(async () => {
-  service = await startService();
   const webhooks = createWebhookTools({ production: false }, [TOKEN_KEY]);
   const source = { actor: { type: 'JOB' as const, id: 'test' }, origin: {} };
   context = { database: service.databases.au1, clock: service.clock, webhooks, source };
   await numberPendingEvents(context.database);
 });
+
 beforeEach(async () => {
   receiver = await WebhookReceiver.start();
   lock = await ConcurrentTransaction.open(service.databases.au1.url);
@@ -43,8 +43,6 @@ afterEach(async () => {
   await lock.close();
   await receiver.close();
 });
-afterAll(() => service.stop());
-
 /** Adds an endpoint, whose receiver has rejected the first attempt of a delivery. */
 async function addEndpoint(): Promise<{ key: EndpointKey; secret: string }> {
   const { clientId, builderIds } = service.findDemoClient('A');

@@ -1,20 +1,19 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { ID_PREFIXES } from '../../../schema/ids.ts';
 import { SHARED_MS } from '../../../src/console/server/attendance/change-feed.ts';
 import { MAX_SITES } from '../../../src/domain/attendance/attendance-changes.ts';
 import { addStaff, ConsoleBrowser, signInToConsole } from '../../support/console.ts';
-import { type Service, startService } from '../../support/harness.ts';
+import { useService } from '../../support/harness.ts';
 import { addWorkerOnSite } from '../../support/rows.ts';
 
-let service: Service;
+const service = useService();
 let kim: ConsoleBrowser;
 let alex: ConsoleBrowser;
 let ids: { workerId: string; projectId: string; builderId: string };
 let integrator: string;
 
 beforeAll(async () => {
-  service = await startService();
   kim = await signInToConsole(service.app, await addStaff(service, 'OPERATOR', { id: 'user_kim', name: 'Kim Tran' }));
   alex = await signInToConsole(
     service.app,
@@ -24,7 +23,6 @@ beforeAll(async () => {
   ids = { builderId: builder, ...(await addWorkerOnSite(service, builder)) };
   [{ id: integrator }] = (await sql('select id from integrator order by id limit 1')) as [{ id: string }];
 });
-afterAll(() => service.stop());
 
 const sql = (text: string, values: unknown[] = []) => service.databases.au1.fork().execute(text, values);
 const instant = (hours: number) => new Date(service.clock.now() + hours * 3_600_000).toISOString();

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { buildServiceSchema } from '../../../resolvers/service-schema.ts';
 import { buildConsoleSchema } from '../../../src/console/server/console-schema.ts';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
-import { type Service, startService } from '../../support/harness.ts';
+import { useService } from '../../support/harness.ts';
 
-let service: Service;
+const service = useService();
 let admin: ConsoleBrowser;
 /** Values of the aliases in capitals that earlier mutations have selected. */
 const values: Record<string, string> = {};
@@ -13,12 +13,10 @@ const values: Record<string, string> = {};
 const secrets: string[] = [];
 
 beforeAll(async () => {
-  service = await startService();
   admin = await signInToConsole(service.app, await addStaff(service, 'ADMIN'));
   values.BUILDER = service.findDemoClient('A').builderIds[0]!;
   values.USER = service.findDemoUser(({ regionId }) => regionId === 'au1').id;
 });
-afterAll(() => service.stop());
 
 const CLIENT = 'id: $CLIENT, expectedUpdatedAt: $AT';
 const CONNECTION = 'integratorId: $INTEGRATOR, builderId: $BUILDER';

@@ -9,18 +9,18 @@ import {
   parse,
 } from 'graphql';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { buildServiceSchema } from '../../../resolvers/service-schema.ts';
 import * as documents from '../../../src/console/browser/graphql/generated.ts';
 import { buildConsoleSchema } from '../../../src/console/server/console-schema.ts';
 import { estimateCost } from '../../../src/graphql/engine/cost.ts';
 import { MAX_COST } from '../../../src/limits/response-meter.ts';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
-import { type Service, startService } from '../../support/harness.ts';
+import { useService } from '../../support/harness.ts';
 
 const integratorSchema = buildServiceSchema();
 const schema = buildConsoleSchema(integratorSchema);
-let service: Service;
+const service = useService();
 let operator: ConsoleBrowser;
 
 /** Lists of few items that are loaded with their record. */
@@ -32,10 +32,8 @@ const FIELDS_OF_LOADED_RECORDS = [
 ];
 
 beforeAll(async () => {
-  service = await startService();
   operator = await signInToConsole(service.app, await addStaff(service, 'OPERATOR'));
 });
-afterAll(() => service.stop());
 
 const sql = (text: string, values: unknown[] = []) => service.databases.au1.fork().execute(text, values);
 

@@ -1,19 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
-import { type Service, startService } from '../../support/harness.ts';
+import { useService } from '../../support/harness.ts';
 
-let service: Service;
+const service = useService();
 let viewer: ConsoleBrowser;
 let operator: ConsoleBrowser;
 let builderId: string;
 
 beforeAll(async () => {
-  service = await startService();
   viewer = await signInToConsole(service.app, await addStaff(service, 'VIEWER'));
   operator = await signInToConsole(service.app, await addStaff(service, 'OPERATOR'));
   builderId = service.findDemoClient('A').builderIds[0]!;
 });
-afterAll(() => service.stop());
 
 const count = async (sql: string) =>
   Number((await service.databases.au1.fork().execute<{ count: string }[]>(sql, [builderId]))[0]!.count);

@@ -1,24 +1,22 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { StaffRole } from '../../../entities/user.entity.ts';
 import { buildServiceSchema } from '../../../resolvers/service-schema.ts';
 import { buildConsoleSchema } from '../../../src/console/server/console-schema.ts';
 import { STAFF_ROLES } from '../../../src/domain/access/staff-roles.ts';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
 import { callOf, consoleOperations, createRoleTable } from '../../support/console-operations.ts';
-import { type Service, startService } from '../../support/harness.ts';
+import { useService } from '../../support/harness.ts';
 
 const integratorSchema = buildServiceSchema();
 const schema = buildConsoleSchema(integratorSchema);
 const operations = consoleOperations(schema);
 const lowestRoles = createRoleTable(schema, integratorSchema);
-let service: Service;
+const service = useService();
 const browsers = {} as Record<StaffRole, ConsoleBrowser>;
 
 beforeAll(async () => {
-  service = await startService();
   for (const role of STAFF_ROLES) browsers[role] = await signInToConsole(service.app, await addStaff(service, role));
 });
-afterAll(() => service.stop());
 
 const isForbidden = ({ errors }: { errors?: { message: string }[] }) =>
   Boolean(errors?.some(({ message }) => message.startsWith('The role ')));

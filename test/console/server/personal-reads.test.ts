@@ -1,21 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
-import { type Service, startService } from '../../support/harness.ts';
+import { useService } from '../../support/harness.ts';
 import { addWorkerOnSite } from '../../support/rows.ts';
 
-let service: Service;
+const service = useService();
 let viewer: ConsoleBrowser;
 let operator: ConsoleBrowser;
 let builderId: string;
 
 beforeAll(async () => {
-  service = await startService();
   viewer = await signInToConsole(service.app, await addStaff(service, 'VIEWER'));
   operator = await signInToConsole(service.app, await addStaff(service, 'OPERATOR', { id: 'user_kim' }));
   builderId = service.findDemoClient('A').builderIds[0]!;
 });
-afterAll(() => service.stop());
 
 const reads = () =>
   service.databases.au1.fork().find(AuditEntry, { action: 'person.read' }, { orderBy: { id: 'asc' } });

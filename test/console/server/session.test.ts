@@ -1,24 +1,22 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { User } from '../../../entities/user.entity.ts';
 import { PAGES } from '../../../src/console/browser/layout/pages.ts';
 import { toReturnPath } from '../../../src/console/server/session/return-path.ts';
 import { createCheapHash, PASSWORD } from '../../oauth/fixtures.ts';
 import { addStaff, ConsoleBrowser, signInToConsole } from '../../support/console.ts';
-import { type Service, startService } from '../../support/harness.ts';
+import { useService } from '../../support/harness.ts';
 
-let service: Service;
+const service = useService();
 let viewerEmail: string;
 let adminEmail: string;
 let usEmail: string;
 
 beforeAll(async () => {
-  service = await startService();
   viewerEmail = await addStaff(service, 'VIEWER');
   await addStaff(service, 'OPERATOR', { id: 'user_both' });
   adminEmail = await addStaff(service, 'ADMIN', { id: 'user_both', region: 'us1' });
   usEmail = await addStaff(service, 'OPERATOR', { id: 'user_american', region: 'us1' });
 });
-afterAll(() => service.stop());
 
 const ME = '{ me { id name email role regionId regions actions scopes expiresAt } }';
 const HOUR = 3_600_000;

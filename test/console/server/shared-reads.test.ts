@@ -1,10 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { addPhoto } from '../../photo-reports/photo-rows.ts';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
-import { type Service, startService } from '../../support/harness.ts';
+import { useService } from '../../support/harness.ts';
 
-let service: Service;
+const service = useService();
 let kim: ConsoleBrowser;
 let alex: ConsoleBrowser;
 let viewer: ConsoleBrowser;
@@ -13,13 +13,12 @@ let builderId: string;
 let cursor: string;
 
 beforeAll(async () => {
-  service = await startService();
   kim = await signInToConsole(service.app, await addStaff(service, 'OPERATOR', { id: 'user_kim' }));
   alex = await signInToConsole(service.app, await addStaff(service, 'OPERATOR', { id: 'user_alex' }));
   viewer = await signInToConsole(service.app, await addStaff(service, 'VIEWER'));
   builderId = service.findDemoClient('A').builderIds[0]!;
 });
-afterAll(() => service.stop());
+
 afterEach(() => {
   vi.useRealTimers();
 });

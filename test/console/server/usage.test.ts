@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { KEPT_REJECTIONS, RequestLog } from '../../../src/domain/request-log/request-log.ts';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
-import { type Service, startService } from '../../support/harness.ts';
+import { useService } from '../../support/harness.ts';
 
-let service: Service;
+const service = useService();
 let viewer: ConsoleBrowser;
 let integratorId: string;
 let clientId: string;
 
 beforeAll(async () => {
-  service = await startService();
   await addStaff(service, 'VIEWER');
   await signIn();
   ({ clientId } = service.findDemoClient('A'));
@@ -17,7 +16,6 @@ beforeAll(async () => {
     .fork()
     .execute('select integrator_id from oauth_client where id = ?', [clientId])) as [{ integrator_id: string }];
 });
-afterAll(() => service.stop());
 
 const USAGE = '{ usage(since: "2026-06-01", until: "2026-06-02") { date integratorId requests errors rejections } }';
 const REJECTIONS = '{ rejections { at clientId operation status code reason requestId } }';

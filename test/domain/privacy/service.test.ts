@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { Membership } from '../../../entities/membership.entity.ts';
 import { User } from '../../../entities/user.entity.ts';
 import { loadConfig } from '../../../src/config.ts';
@@ -6,17 +6,16 @@ import { erasePerson } from '../../../src/domain/privacy/erase-person.ts';
 import { openStorages, type Storage } from '../../../src/storage/storage.ts';
 import { page, request } from '../../photo-reports/documents.ts';
 import { timestampsAt } from '../../support/accounts.ts';
-import { type Service, startService } from '../../support/harness.ts';
+import { useService } from '../../support/harness.ts';
 import { contextOf, findTablesWith } from './privacy-fixture.ts';
 
 const AUTHOR = { externalId: 'ada-okafor-77', name: 'Ada Okafor', email: 'ada@okafor.example' };
 
-let service: Service;
+const service = useService();
 let storage: Storage;
 let builderId: string;
 
 beforeAll(async () => {
-  service = await startService();
   const config = loadConfig({ DATA_DIR: service.dataDir });
   storage = openStorages(config, { secrets: [''], clock: service.clock }).au1;
   [builderId] = service.findDemoClient('A').builderIds as [string];
@@ -30,7 +29,6 @@ beforeAll(async () => {
   });
   await em.insert(Membership, { userId: 'user_ada', builderId, role: 'ADMIN', ...timestampsAt(2) });
 });
-afterAll(() => service.stop());
 
 it('erasing a person ends their tokens within a second, and changes reports that name them (PRV-3, PRV-4, PRV-10)', async () => {
   const client = service.findDemoClient('A');
