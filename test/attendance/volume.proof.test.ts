@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { createGateFixture, signOnEventsPath } from '../support/attendance.ts';
 import { addGateWorkers, createAttendanceScenario, findAttendanceDifferences } from '../support/attendance-scenario.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { createRandom, shuffle } from '../support/random.ts';
 
 const EVENTS = 4_000;
@@ -10,16 +10,13 @@ const WORKERS = 200;
 const DUPLICATES = 0.2;
 const CONNECTIONS = 32;
 
-let service: Service;
+const service = useService();
 let instances: string[];
 
 beforeAll(async () => {
-  service = await startService();
   const listen = (app: FastifyInstance) => app.listen({ host: '127.0.0.1', port: 0 });
   instances = [await listen(service.app), await listen(await service.startInstance())];
 });
-
-afterAll(() => service.stop());
 
 it(`ends with exactly the visits that took place, of ${EVENTS} events in random order, a fifth of them sent twice`, async () => {
   const { visits, events } = createAttendanceScenario(

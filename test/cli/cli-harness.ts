@@ -87,7 +87,10 @@ export class TextCollector extends Writable {
 }
 
 /** Inserts two builders, each with a project and a worker: `buil_a`, `proj_a`, `wkr_a` and `buil_b`, `proj_b`, `wkr_b`. */
-export async function seedBuilders({ databases }: CliHarness, region: RegionId = 'au1'): Promise<void> {
+export async function seedBuilders(
+  { databases }: Pick<CliHarness, 'databases'>,
+  region: RegionId = 'au1',
+): Promise<void> {
   const em = databases[region].fork();
   const stamps = { createdAt: toTimestamp(CLI_START), updatedAt: toTimestamp(CLI_START) };
   for (const letter of ['a', 'b']) {

@@ -1,8 +1,9 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Row, readSample, SAMPLES, toNdjson } from '../data-transfer/data-transfer-fixture.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { importFolder } from '../../src/data-transfer/import.ts';
+import { createTemplate, type Row, readSample, SAMPLES, toNdjson } from '../data-transfer/data-transfer-fixture.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { startMailServer } from '../support/mail-server.ts';
 import { CLI_START, type CliHarness, seedBuilders, startCli, toTimestamp } from './cli-harness.ts';
@@ -19,25 +20,29 @@ const SAM = {
 const ADMIN = { ...SAM, id: 'user_admin', name: 'Ada Admin', email: 'ada@operator.example' };
 const membership = (userId: string, builderId: string, role = 'MEMBER') => ({ userId, builderId, ...stamps, role });
 
+let template: string;
 let cli: CliHarness;
 let folder: string;
 
 /** A staff user, a user with a session and a password link who is a member of builder A, and builders A and B. */
-beforeEach(async () => {
-  cli = await startCli();
+beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'builder-api-import-'));
-  await seedBuilders(cli);
-  await cli.json(['import', await write({ users: [SAM, ADMIN], memberships: [membership(SAM.id, 'buil_a')] })]);
-  await execute(`update app_user set staff_role = 'ADMIN' where id = 'user_admin'`);
-  await execute(`insert into oauth_session (digest, user_id, password_digest, created_at, expires_at)
-    values ('s', 'user_sam', 'p', now(), now() + interval '1 day')`);
-  await execute(`insert into password_link (digest, user_id, purpose, created_at, expires_at)
-    values ('l', 'user_sam', 'RESET', now(), now() + interval '1 day')`);
+  template = await createTemplate(async (database) => {
+    await seedBuilders({ databases: { au1: database, us1: database } });
+    await importFolder(database, await write({ users: [SAM, ADMIN], memberships: [membership(SAM.id, 'buil_a')] }));
+    await database.fork().execute(`update app_user set staff_role = 'ADMIN' where id = 'user_admin';
+      insert into oauth_session (digest, user_id, password_digest, created_at, expires_at)
+        values ('s', 'user_sam', 'p', now(), now() + interval '1 day');
+      insert into password_link (digest, user_id, purpose, created_at, expires_at)
+        values ('l', 'user_sam', 'RESET', now(), now() + interval '1 day')`);
+  });
 });
-afterEach(async () => {
-  await cli.close();
-  await rm(folder, { recursive: true, force: true });
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+beforeEach(async () => {
+  cli = await startCli(template);
 });
+afterEach(() => cli.close());
 
 const execute = async (sql: string): Promise<Row[]> => cli.databases.au1.fork().execute(sql);
 const userOf = async (id: string) =>

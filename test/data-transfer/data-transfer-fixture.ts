@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,6 +58,18 @@ export class DataTransferFixture {
     return folder;
   }
 
+  /** Creates a folder with one large file. */
+  async createLargeFolder(rows: number, row: (index: number) => Row): Promise<string> {
+    const folder = await this.createTemporaryFolder();
+    const stream = createWriteStream(join(folder, 'timesheets.ndjson'));
+    for (let index = 0; index < rows; index++) {
+      if (!stream.write(`${JSON.stringify(row(index))}\n`)) await once(stream, 'drain');
+    }
+    stream.end();
+    await once(stream, 'finish');
+    return folder;
+  }
+
   /** Copies the sample data, with the rows of some files changed. */
   async copySample(files: Record<string, (rows: Row[]) => Row[]>): Promise<string> {
     const folder = await this.createTemporaryFolder();
@@ -78,7 +92,8 @@ export class DataTransferFixture {
   }
 }
 
-async function createTemplate(fill: (database: Database) => Promise<unknown>): Promise<string> {
+/** Creates a database with these rows for clones of it, and returns its name. */
+export async function createTemplate(fill: (database: Database) => Promise<unknown>): Promise<string> {
   const { url } = await createDatabase();
   const database = new Database('au1', url);
   await fill(database);

@@ -1,14 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterAll, describe, expect, it } from 'vitest';
 import { importFolder } from '../../src/data-transfer/import.ts';
 import type { Phase } from '../../src/data-transfer/import-file.ts';
-import { countRows, DataTransferFixture, importAndCollect, type Row, readSample } from './data-transfer-fixture.ts';
+import { countRows, DataTransferFixture, importAndCollect, readSample } from './data-transfer-fixture.ts';
 
 const fixture = new DataTransferFixture();
 afterAll(() => fixture.dispose());
@@ -17,28 +11,6 @@ const [harbourline] = await readSample('builders');
 const [quay, pool] = await readSample('projects');
 const [timesheet] = await readSample('timesheets');
 const location = { builderId: harbourline!.id, name: 'Roof' };
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
-
-/** Returns the memory in use after a garbage collection, in bytes. */
-function measureHeap(): number {
-  collectGarbage();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
-}
-
-/** Creates a folder with one large file. */
-async function createLargeFolder(rows: number, row: (index: number) => Row): Promise<string> {
-  const folder = await fixture.createTemporaryFolder();
-  const stream = createWriteStream(join(folder, 'timesheets.ndjson'));
-  for (let index = 0; index < rows; index++) {
-    if (!stream.write(`${JSON.stringify(row(index))}\n`)) await once(stream, 'drain');
-  }
-  stream.end();
-  await once(stream, 'finish');
-  return folder;
-}
 
 const timesheetRow = (index: number) => ({ ...timesheet, id: `ts_a${String(index).padStart(9, '0')}` });
 
@@ -100,7 +72,10 @@ describe('the transaction of an import', () => {
     const onProgress = (file: string) => {
       if (file === 'timesheets.ndjson') killing ??= client.query(others);
     };
-    const cut = importFolder(database, await createLargeFolder(20_000, timesheetRow), { keepGood: true, onProgress });
+    const cut = importFolder(database, await fixture.createLargeFolder(20_000, timesheetRow), {
+      keepGood: true,
+      onProgress,
+    });
     await expect(cut).rejects.toThrow('The connection to the database was lost, and nothing was changed.');
     await killing;
     expect(await countRows(database, 'timesheet')).toBe(4);
@@ -115,57 +90,10 @@ describe('the transaction of an import', () => {
 });
 
 describe('an import of a large file', () => {
-  it('uses little memory and reports progress', async () => {
-    const database = await fixture.createSampleDatabase();
-    const folder = await createLargeFolder(25_000, (index) => ({
-      ...timesheetRow(index),
-      notes: `${index} `.repeat(300),
-    }));
-    const before = measureHeap();
-    let heapGrowth = 0;
-    let next = 0;
-    const seen: Phase[] = [];
-    const onProgress = (_file: string, rows: number, bytes: number, totalBytes: number, phase: Phase) => {
-      if (seen.at(-1) !== phase) seen.push(phase);
-      if (phase !== 'reading') expect([rows, bytes]).toEqual([25_000, totalBytes]);
-      if (bytes < next && phase === 'reading') return;
-      next = bytes + 8_000_000;
-      heapGrowth = Math.max(heapGrowth, measureHeap() - before);
-    };
-    const { files } = await importFolder(database, folder, { onProgress });
-    expect(files).toMatchObject([{ rows: 25_000, inserted: 25_000, bad: 0 }]);
-    expect(next).toBeGreaterThan(50_000_000);
-    expect(heapGrowth).toBeLessThan(16_000_000);
-    expect(seen).toEqual(['reading', 'checking', 'writing']);
-  });
-
-  it('awaits the callback for every problem', async () => {
-    const database = await fixture.createSampleDatabase();
-    const folder = await createLargeFolder(100_000, (index) => ({
-      ...timesheetRow(index),
-      ...(index % 2 ? { hours: 'x' } : { projectId: 'proj_none' }),
-    }));
-    const before = measureHeap();
-    let problemCount = 0;
-    let heapGrowth = 0;
-    const onProblem = async () => {
-      if (++problemCount % 10_000 !== 0) return;
-      await sleep(1);
-      heapGrowth = Math.max(heapGrowth, measureHeap() - before);
-    };
-    const { files, committed } = await importFolder(database, folder, { onProblem });
-    expect({ files, problemCount, committed }).toMatchObject({
-      files: [{ rows: 100_000, bad: 100_000, inserted: 0 }],
-      problemCount: 100_000,
-      committed: false,
-    });
-    expect(heapGrowth).toBeLessThan(16_000_000);
-  });
-
   it('checks foreign keys and locks their parents', async () => {
     const database = await fixture.createSampleDatabase();
     const client = await fixture.connectClient(database);
-    const folder = await createLargeFolder(12_000, (index) =>
+    const folder = await fixture.createLargeFolder(12_000, (index) =>
       index === 7_000 ? { ...timesheetRow(index), profileId: 'pers_none' } : timesheetRow(index),
     );
     let removal: Promise<unknown> | undefined;
@@ -190,7 +118,7 @@ describe('an import of a large file', () => {
     await client.query(`create table tally (hours float8);
       create function tally() returns trigger language plpgsql as $$ begin insert into tally values (new.hours); return null; end $$;
       create trigger tally after insert on timesheet for each row execute function tally()`);
-    await importFolder(database, await createLargeFolder(12_000, timesheetRow));
+    await importFolder(database, await fixture.createLargeFolder(12_000, timesheetRow));
     expect(await countRows(database, 'tally')).toBe(12_000);
   });
 
@@ -204,7 +132,10 @@ describe('an import of a large file', () => {
     const url = new URL(database.url);
     Object.assign(url, { username: role, password: 'secret' });
     const { metadata } = database;
-    const { files } = await importFolder({ metadata, url: url.href }, await createLargeFolder(12_000, timesheetRow));
+    const { files } = await importFolder(
+      { metadata, url: url.href },
+      await fixture.createLargeFolder(12_000, timesheetRow),
+    );
     expect(files).toMatchObject([{ inserted: 12_000 }]);
     await client.query(`drop owned by ${role}; drop role ${role}`);
   });

@@ -153,6 +153,12 @@ describe('waiting for an advisory lock', () => {
       await finished.promise;
     });
     await entered.promise;
+    let milliseconds = performance.now();
+    const timer = vi.spyOn(performance, 'now').mockImplementation(() => {
+      milliseconds += 5_000;
+      return milliseconds;
+    });
+    onTestFinished(() => timer.mockRestore());
     const applied = runPendingMigrations(database, 'auto', (line) => {
       expect(line).toMatch(
         /^Waiting for the lock "builder-integration-api migrations" for \d+ seconds: process \d+ \("builder-integration-api migrations/,

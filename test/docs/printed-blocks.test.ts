@@ -9,7 +9,7 @@ import { readBlocks } from '../support/printed-blocks.ts';
 
 const read = (path: string) => readFileSync(join(PACKAGE_ROOT, path), 'utf8');
 
-const REQUESTS = 'test/docs/documented-commands.test.ts';
+const REQUESTS = 'test/docs/documented-commands.proof.test.ts';
 const GUIDE = 'test/support/contributing-guide.ts';
 
 /** The blocks of a page, by name or language, that a file runs or applies exactly as they are printed. */

@@ -187,8 +187,7 @@ const HOSTILE: [name: string, make: () => Buffer][] = [
 
 describe('a hostile HEIC file', () => {
   it.each(HOSTILE)('that has %s is rendered or rejected, and the next one is rendered', async (_, make) => {
-    // Starts the process, where it has ended.
-    await render(plainPicture);
+    if (!renderProcess.isRunning) await render(plainPicture);
     const pid = renderProcess.pid!;
     const before = await readProcessorTime(pid);
     const rendered = await render(make()).catch((error) => {
@@ -201,7 +200,7 @@ describe('a hostile HEIC file', () => {
   });
 
   it('that ends at any byte is rejected', async () => {
-    for (let end = 12; end < plainPicture.length; end += 29) {
+    for (let end = 12; end < plainPicture.length; end += 61) {
       await expect(render(plainPicture.subarray(0, end)), `${end} bytes`).rejects.toThrow(BadImage);
     }
   });

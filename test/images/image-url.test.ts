@@ -265,7 +265,7 @@ describe('imageUrl', () => {
 
   it('is accepted by the bulk upsert, whose failures are independent (PHO-25)', async () => {
     const projectId = await addProject(service, client.builderId);
-    const photos = ['/a.jpg', '/text', '/hang', '/moved'].map((path) => ({
+    const photos = ['/a.jpg', '/text', '/cut', '/moved'].map((path) => ({
       externalSourceId: path,
       imageUrl: url(path),
     }));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import sharp, { type Sharp } from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeHeic, HEIC_MEMORY } from '../../src/images/heic.ts';
-import { createRenderProcess, renderImage } from '../../src/images/render.ts';
+import { createRenderProcess, type RenderedImage, renderImage } from '../../src/images/render.ts';
 import { BadImage } from '../../src/images/types.ts';
 import { createHeicGrid } from '../support/heic-grid.ts';
 import { createHeicSequence } from '../support/heic-sequence.ts';
@@ -163,6 +163,7 @@ describe('a HEIC file', () => {
   });
 
   const GRID = { columns: 2, rows: 2, width: 1000, height: 700 };
+  let plain: RenderedImage | undefined;
   const pixelsOf = (file: Buffer) => sharp(file).raw().toBuffer();
   const meanDifference = (one: Buffer, other: Buffer) =>
     one.reduce((sum, value, index) => sum + Math.abs(value - other[index]!), 0) / one.length;
@@ -181,7 +182,7 @@ describe('a HEIC file', () => {
       (image: Sharp) => image.rotate(180).extract({ left: 0, top: 0, width: 500, height: 350 }),
     ],
   ])('of tiles, %s, is upright', async (_, options, turn) => {
-    const plain = await render(createHeicGrid(tile, GRID));
+    plain ??= await render(createHeicGrid(tile, GRID));
     expect([plain.width, plain.height]).toEqual([1000, 700]);
     const { files, width, height } = await render(createHeicGrid(tile, { ...GRID, ...options }));
     const expected = await turn(sharp(plain.files.LARGE)).raw().toBuffer({ resolveWithObject: true });
@@ -255,7 +256,7 @@ describe('a hostile image', () => {
       return Math.floor((seed / 2 ** 31) * limit);
     };
     let rejected = 0;
-    for (let round = 0; round < 60; round++) {
+    for (let round = 0; round < 20; round++) {
       const bytes = Buffer.from(sources[round % sources.length]!);
       for (let change = random(4); change >= 0; change--) bytes[random(Math.min(bytes.length, 1_200))] = random(256);
       await render(bytes).catch((error) => {
@@ -263,7 +264,7 @@ describe('a hostile image', () => {
         rejected++;
       });
     }
-    expect(rejected).toBeGreaterThan(10);
+    expect(rejected).toBeGreaterThan(3);
     expect((await render(sources[0]!)).width).toBe(96);
   });
 

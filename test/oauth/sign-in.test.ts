@@ -303,7 +303,7 @@ describe('repeated failures', () => {
     const { browser: known } = await signIn('user_shared@example.com');
     const forgetSession = () => known.cookies.delete('session-au1') && known.cookies.delete('session-us1');
     forgetSession();
-    const browsers = Array.from({ length: 40 }, () => newBrowser());
+    const browsers = Array.from({ length: 15 }, () => newBrowser());
     const statuses = await Promise.all(
       browsers.map(async (browser) => (await guess(browser, 'user_shared@example.com')).status),
     );
@@ -325,9 +325,9 @@ describe('repeated failures', () => {
     service.clock.at = OAUTH_START;
   });
 
-  test('for one account from 40 addresses are checked once in 30 seconds each, whatever browsers and failures they had (OAU-27)', async () => {
+  test('for one account from many addresses are checked once in 30 seconds each, whatever browsers and failures they had (OAU-27)', async () => {
     const email = 'user_many@example.com';
-    const addresses = Array.from({ length: 40 }, (_, index) => `192.0.2.${index + 1}`);
+    const addresses = Array.from({ length: 12 }, (_, index) => `192.0.2.${index + 1}`);
     const checkAll = async (perAddress: number) => {
       const attempts = addresses.flatMap((address) => Array.from({ length: perAddress }, () => newBrowser(address)));
       const statuses = await Promise.all(attempts.map(async (browser) => (await guess(browser, email)).status));
@@ -341,7 +341,7 @@ describe('repeated failures', () => {
     expect(await checkAll(2)).toBe(0);
     // New browsers of the same addresses have neither waited nor a right to several guesses.
     service.clock.at += 1_000;
-    expect(await checkAll(3)).toBe(40);
+    expect(await checkAll(3)).toBe(addresses.length);
     expect(await checkAll(1)).toBe(0);
     const keys = await service.databases.au1.fork().count(SignInAttempt, { failures: { $lte: 1 } });
     await checkAll(2);

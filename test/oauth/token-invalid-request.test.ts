@@ -194,6 +194,6 @@ test('any invalid request gets an error in the format of RFC 6749 section 5.2 (O
       expect([400, 401]).toContain(response.status);
       expectError(response, response.status, response.body.error);
     }),
-    { numRuns: 500 },
+    { numRuns: 200 },
   );
 });

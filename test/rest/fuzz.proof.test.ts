@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { fuzz } from '../proof/fuzz/fuzz.ts';
 import { createFuzzFixture } from '../proof/fuzz/fuzz-fixture.ts';
-import { type Service, startService, TOKEN_KEY } from '../support/harness.ts';
+import { TOKEN_KEY, useService } from '../support/harness.ts';
 
 /** Number of requests, which take some seconds. `npm run proof -- fuzz` sends 100,000. */
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 1_500);
 
-let service: Service;
+const service = useService();
 let origin: string;
 
 beforeAll(async () => {
-  service = await startService();
   origin = await service.app.listen({ host: '127.0.0.1', port: 0 });
 });
-
-afterAll(() => service.stop());
 
 describe('generated requests, half of them near-valid', () => {
   it('are all answered as documented, without a word of the inside', async () => {

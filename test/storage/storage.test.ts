@@ -230,7 +230,7 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
       while (!isOver) await storage.byteStore.remove(['renditions/b/p3/none.webp']);
     };
     const removing = kind === 'local' ? remove() : null;
-    for (let round = 0; round < 50; round++) {
+    for (let round = 0; round < 20; round++) {
       const key = `renditions/b/p3/${round}.webp`;
       await storage.store(key, Readable.from(['bytes']), 'image/webp', 1_000);
       expect(await read(key)).toBe('bytes');
@@ -243,7 +243,7 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
   it('copies into a folder that is removed again and again, because it is empty', async () => {
     const source = await uploaded('a picture');
     // Only the local store has folders.
-    const rounds = kind === 'local' ? 40 : 2;
+    const rounds = kind === 'local' ? 15 : 2;
     const copyAndRemove = async (copy: number) => {
       for (let round = 0; round < rounds; round++) {
         const key = `photos/b/${copy}-${round}.jpg`;

@@ -1,22 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { startSequencer } from '../../src/domain/events/sequencer.ts';
 import { startDispatchers } from '../../src/domain/webhooks/delivery/start-dispatchers.ts';
 import { createWebhookTools } from '../../src/domain/webhooks/webhook-context.ts';
 import { numberPendingEvents } from '../support/events.ts';
-import { type Service, startService, TOKEN_KEY } from '../support/harness.ts';
+import { TOKEN_KEY, useService } from '../support/harness.ts';
 
 const log = { error: () => undefined, info: () => undefined };
 
-let service: Service;
+const service = useService();
 let token: string;
 
 beforeAll(async () => {
-  service = await startService();
   token = await service.tokenOf('A');
   await numberPendingEvents(service.databases.au1);
 });
-afterAll(() => service.stop());
 
 async function read(query: string) {
   const headers = { authorization: `Bearer ${token}` };
