@@ -152,16 +152,16 @@ function addClientCommands(group: CommandGroup): void {
   registering.addHelpText('after', `\n${SCOPE_LIST}`);
 
   const add = 'add a secret and print it once';
-  const rotate = group.addRegional('rotate-secret <client>', add, [], async (context, _options, client) => {
-    const data = await rotateSecret(context, client!);
-    return { data, text: formatObject(`Secret added. ${SHOWN_ONCE}`, data) };
-  });
+  const rotate = group.addChange('rotate-secret <client>', add, [], rotateSecret, (data) =>
+    formatObject(`Secret added. ${SHOWN_ONCE}`, data),
+  );
   rotate.addHelpText('after', '\nThe newest two secrets are valid. To invalidate a leaked secret, rotate twice.');
 
   const describe = (state: string) => (data: { name: string; changed: boolean }, id: string) =>
     `${id} (${data.name}) ${isNow(data)} ${state}.`;
-  group.addChange('disable <client>', 'disable a client; its tokens stop working', disableClient, describe('disabled'));
-  group.addChange('enable <client>', 'enable a disabled client again', enableClient, describe('enabled'));
+  const disable = 'disable a client; its tokens stop working';
+  group.addChange('disable <client>', disable, [], disableClient, describe('disabled'));
+  group.addChange('enable <client>', 'enable a disabled client again', [], enableClient, describe('enabled'));
 }
 
 function addConnectionCommands(group: CommandGroup): void {
@@ -195,9 +195,7 @@ function addConnectionCommands(group: CommandGroup): void {
 
   connecting.addHelpText('after', `\n${SCOPE_LIST}`);
 
-  group.addRegional('revoke', 'revoke the access to this builder', key(), async (context, options) => {
-    const data = await revokeConnection(context, toFields(options));
-    const { integrator, builder } = options;
-    return { data, text: `The connection of ${integrator} to ${builder} ${isNow(data)} revoked.` };
-  });
+  const describe = (data: { changed: boolean }, { integrator, builder }: Record<string, string>) =>
+    `The connection of ${integrator} to ${builder} ${isNow(data)} revoked.`;
+  group.addChange('revoke', 'revoke the access to this builder', key(), revokeConnection, describe);
 }

@@ -19,5 +19,5 @@ export function addAttendanceCommands(program: CommandGroup): void {
   const archive = 'archive a visit, so that attendance no longer counts it';
   const describe = (data: { workerId: string; changed: boolean }, visit: string) =>
     `${visit} of ${data.workerId} ${isNow(data)} archived.`;
-  group.addChange('archive <visit>', archive, archiveVisit, describe);
+  group.addChange('archive <visit>', archive, [], archiveVisit, describe);
 }

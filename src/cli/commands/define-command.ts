@@ -102,16 +102,17 @@ export class CommandGroup {
     return command;
   }
 
-  /** Adds a command whose only argument is the object that it changes, unless it was changed before. */
-  addChange<T extends { changed: boolean }>(
+  /** Adds a command that changes one object, which its only argument names, or else its options. */
+  addChange<T extends object>(
     signature: string,
     description: string,
-    change: (context: ChangeContext, id: string) => Promise<T>,
-    describe: (data: T, id: string) => string,
+    options: readonly Option[],
+    change: (context: ChangeContext, key: CommandOptions) => Promise<T>,
+    describe: (data: T, key: CommandOptions) => string,
   ): Command {
-    return this.addRegional(signature, description, [], async (context, _options, id) => {
-      const data = await change(context, id!);
-      return { data, text: describe(data, id!) };
+    return this.addRegional(signature, description, options, async (context, values, id) => {
+      const data = await change(context, id ?? toFields(values));
+      return { data, text: describe(data, id ?? values) };
     });
   }
 

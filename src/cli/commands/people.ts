@@ -6,7 +6,7 @@ import { createAddressChangeMessages } from '../../mail/messages.ts';
 import { toTerminalLine } from '../../shared/terminal-text.ts';
 import { formatObject } from '../io/cli-io.ts';
 import { sendMessages } from '../services/password-links.ts';
-import { type CommandGroup, isNow, option, required, toFields, yesOrNo } from './define-command.ts';
+import { type CommandGroup, isNow, option, required, yesOrNo } from './define-command.ts';
 import { addPictureCommand } from './storage.ts';
 import { addPasswordLinkCommands, addUserCreateCommand } from './user-accounts.ts';
 
@@ -54,8 +54,8 @@ function addUserCommands(group: CommandGroup): void {
 
   const describe = (state: string) => (data: { email: string; userId: string; changed: boolean }) =>
     `${data.email} (${data.userId}) ${isNow(data)} ${state}.`;
-  group.addChange('disable <user>', 'disable a user, by id or e-mail address', disableUser, describe('disabled'));
-  group.addChange('enable <user>', 'enable a disabled user again', enableUser, describe('enabled'));
+  group.addChange('disable <user>', 'disable a user, by id or e-mail address', [], disableUser, describe('disabled'));
+  group.addChange('enable <user>', 'enable a disabled user again', [], enableUser, describe('enabled'));
 
   addPictureCommand(group);
 }
@@ -76,36 +76,32 @@ function addMembershipCommands(group: CommandGroup): void {
 
   const describeBuilder = ({ builderName, builderId }: { builderName: string; builderId: string }) =>
     `${toTerminalLine(builderName)} (${builderId})`;
-  group.addRegional('update', "change a user's role", [...key(), required(...role)], async (context, options) => {
-    const data = await updateMembership(context, toFields(options));
+  const changed = [...key(), required(...role)];
+  group.addChange('update', "change a user's role", changed, updateMembership, (data) => {
     const state = data.changed ? 'is now' : 'was already';
-    return { data, text: `${data.email} ${state} ${data.role} of ${describeBuilder(data)}.` };
+    return `${data.email} ${state} ${data.role} of ${describeBuilder(data)}.`;
   });
 
   const added = [...key(), option(...role).default('MEMBER')];
-  group.addRegional('add', "add a user to a builder's account", added, async (context, options) => {
-    const data = await addMembership(context, toFields(options));
-    return { data, text: `${data.email} is a member of ${describeBuilder(data)} as ${data.role}.` };
+  group.addChange('add', "add a user to a builder's account", added, addMembership, (data) => {
+    return `${data.email} is a member of ${describeBuilder(data)} as ${data.role}.`;
   });
 
   const remove = "remove a user from a builder's account and revoke the tokens for that builder";
-  group.addRegional('remove', remove, key(), async (context, options) => {
-    const data = await removeMembership(context, toFields(options));
-    return { data, text: `${data.email} is no longer a member of ${describeBuilder(data)}.` };
+  group.addChange('remove', remove, key(), removeMembership, (data) => {
+    return `${data.email} is no longer a member of ${describeBuilder(data)}.`;
   });
 }
 
 function addSiteAccessCommands(group: CommandGroup): void {
   const key = () => [required('--worker <id>', 'worker'), required('--project <id>', 'project of the same builder')];
-  group.addRegional('grant', "allow a worker to enter a project's site", key(), async (context, options) => {
-    const data = await grantSiteAccess(context, toFields(options));
-    const { worker, project } = options;
-    return { data, text: `${worker} ${data.changed ? 'may' : 'could already'} enter ${project}.` };
+  const grant = "allow a worker to enter a project's site";
+  group.addChange('grant', grant, key(), grantSiteAccess, ({ changed }, { worker, project }) => {
+    return `${worker} ${changed ? 'may' : 'could already'} enter ${project}.`;
   });
 
   const revoke = "revoke a worker's access; the grant stays on record";
-  group.addRegional('revoke', revoke, key(), async (context, options) => {
-    const data = await revokeSiteAccess(context, toFields(options));
-    return { data, text: `The access of ${options.worker} to ${options.project} ${isNow(data)} revoked.` };
+  group.addChange('revoke', revoke, key(), revokeSiteAccess, (data, { worker, project }) => {
+    return `The access of ${worker} to ${project} ${isNow(data)} revoked.`;
   });
 }

@@ -11,18 +11,12 @@ import { addBuilderPrivacyCommands } from './privacy.ts';
 /** Adds the commands for approved image hosts, builders' logos and renditions of photos. */
 export function addStorageCommands(program: CommandGroup): void {
   const hosts = program.addGroup('image-host', 'hosts that imageUrl may refer to');
-  hosts.addChange(
-    'approve <host>',
-    'approve a reviewed host',
-    approveImageHost,
-    (data) => `${data.host} ${isNow(data)} approved.`,
-  );
-  hosts.addChange(
-    'revoke <host>',
-    'revoke an approval',
-    revokeImageHost,
-    ({ host, changed }) => `${host} ${changed ? 'is no longer' : 'was not'} approved.`,
-  );
+  hosts.addChange('approve <host>', 'approve a reviewed host', [], approveImageHost, (data) => {
+    return `${data.host} ${isNow(data)} approved.`;
+  });
+  hosts.addChange('revoke <host>', 'revoke an approval', [], revokeImageHost, ({ host, changed }) => {
+    return `${host} ${changed ? 'is no longer' : 'was not'} approved.`;
+  });
   const filters = [option('--host <text>', 'part of the name')];
   hosts.addList('list the approved hosts', { name: 'hosts', columns: ['host', 'createdAt'] }, filters, listImageHosts);
   hosts.addRegional('show <host>', 'show an approved host', [], async (context, _options, host) => {
