@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ClientSecret } from '../../entities/client-secret.entity.ts';
 import { GRANTS, OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { SCOPES } from '../../schema/scopes.ts';
+import { findSecretsOf } from '../../src/domain/access/access-of-parents.ts';
 import { findClient } from '../../src/oauth/clients.ts';
 import { isSecretOf } from '../../src/shared/secrets.ts';
 import { CLI_START, type CliHarness, startCli, toTimestamp } from './cli-harness.ts';
@@ -222,6 +223,8 @@ describe('client rotate-secret', () => {
     const second = (await rotate(clientId)).clientSecret;
     const third = (await rotate(clientId)).clientSecret;
     expect(await validFor(clientId, [clientSecret, second, third])).toEqual([false, true, true]);
+    const ids = (await findSecretsOf(cli.databases.au1, [clientId])).get(clientId)!.map(({ id }) => id);
+    expect(ids).toEqual(ids.toSorted((one, other) => other - one));
   });
 
   it('keeps two valid secrets after concurrent rotations', async () => {

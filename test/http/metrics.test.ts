@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import pg from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { unnumberedEvents } from '../../src/domain/events/event-log.ts';
+import { pendingRenditions } from '../../src/domain/photos/renditions.ts';
+import { unusedUploads } from '../../src/domain/uploads/quota.ts';
+import { pendingDeliveries } from '../../src/domain/webhooks/deliveries.ts';
 import { createBuilderClient } from '../support/builder-client.ts';
 import { useService } from '../support/harness.ts';
 
@@ -128,6 +133,23 @@ describe('/metrics', () => {
     expect(readValue('database_pipelined_connections{region="au1",pool="reads",state="open"}')).toBeGreaterThan(0);
     expect(readValue('database_pipelined_statements{region="au1",pool="reads"}')).toBe(0);
     expect(readValue('database_pool_waiting{region="au1",pool="writes"}')).toBe(0);
+  });
+
+  it('computes the age of the oldest work by the clock of the database', async () => {
+    const client = new pg.Client({ connectionString: service.databases.au1.url });
+    await client.connect();
+    const anHourAgo = `now() - interval '1 hour'`;
+    // They take the place of the tables in this session.
+    await client.query(`create temp table upload as select ${anHourAgo} as created_at, null::timestamptz as consumed_at;
+      create temp table event_pending as select ${anHourAgo} as occurred_at;
+      create temp table webhook_delivery as select ${anHourAgo} as created_at, 'PENDING' as status;
+      create temp table photo_rendition as select ${anHourAgo} as created_at, 'PENDING' as status`);
+    for (const { statement } of [unusedUploads, unnumberedEvents, pendingDeliveries, pendingRenditions]) {
+      const { rows } = await client.query({ text: statement.text, rowMode: 'array' });
+      expect(Number(rows[0]![0])).toBe(1);
+      expect(Number(rows[0]![1])).toBeCloseTo(3_600, -2);
+    }
+    await client.end();
   });
 
   it('has depth and age of the work that waits', async () => {

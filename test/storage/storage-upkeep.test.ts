@@ -10,7 +10,7 @@ import {
   readBucketOwner,
   requireOwnBucket,
 } from '../../src/domain/uploads/bucket-owner.ts';
-import { sweep } from '../../src/domain/uploads/sweep.ts';
+import { createSweepJob, sweep } from '../../src/domain/uploads/sweep.ts';
 import { createObjectKey, createUploadKey } from '../../src/storage/keys.ts';
 import { openStorages, Storage } from '../../src/storage/storage.ts';
 import { OPERATOR } from '../support/audit.ts';
@@ -19,6 +19,7 @@ import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { BASE_URL, TOKEN_KEY, useService } from '../support/harness.ts';
 import { createHeic, createPicture } from '../support/images.ts';
 import { addProject } from '../support/rows.ts';
+import { withWrongClock } from '../support/wrong-clock.ts';
 
 const DAY = 86_400_000;
 
@@ -70,10 +71,13 @@ describe('the sweep', () => {
     await writeFile(left, 'half of an upload');
     const photo = await client.createPhoto();
     const waiting = await client.upload();
+    const job = createSweepJob(service.databases, { au1: storage, us1: storage });
+    const nothing = { uploads: 0, released: 0, objects: 0, files: 0 };
+    expect(await withWrongClock(1_000 * DAY, () => job.run('au1'))).toEqual(nothing);
     // The fake clock does not advance while the files are written, so the grace period of a day begins now.
     service.clock.advance(Date.now() - service.clock.now());
     service.clock.advance(DAY - 60_000);
-    expect(await runSweep()).toEqual({ uploads: 0, released: 0, objects: 0, files: 0 });
+    expect(await runSweep()).toEqual(nothing);
     service.clock.advance(120_000);
     // Five orphans, and the upload that its photo has used.
     expect(await runSweep()).toEqual({ uploads: 0, released: 0, objects: 6, files: 1 });

@@ -2,13 +2,19 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { numberEvents, readHead } from '../../src/domain/events/event-log.ts';
 import type { Dispatcher } from '../../src/domain/webhooks/delivery/dispatcher.ts';
+import { queueEvents } from '../../src/domain/webhooks/delivery/queue-events.ts';
 import { RETRY_DELAYS_MS } from '../../src/domain/webhooks/delivery/schedule.ts';
 import { startDispatchers } from '../../src/domain/webhooks/delivery/start-dispatchers.ts';
+import { disableEndpoint } from '../../src/domain/webhooks/endpoints.ts';
+import { createSecretRenewalJob, renewSecrets } from '../../src/domain/webhooks/renew-secrets.job.ts';
+import { SecretBox } from '../../src/domain/webhooks/secret-box.ts';
 import { createWebhookTools } from '../../src/domain/webhooks/webhook-context.ts';
+import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { createDispatcher, runDispatcher } from '../support/dispatcher.ts';
 import { numberPendingEvents } from '../support/events.ts';
 import { TOKEN_KEY, useService } from '../support/harness.ts';
 import { WebhookReceiver } from '../support/webhook-receiver.ts';
+import { withWrongClock } from '../support/wrong-clock.ts';
 
 const service = useService();
 let receiver: WebhookReceiver;
@@ -299,6 +305,22 @@ describe('a delivery that is under way', () => {
     expect(await execute('select id, status, attempts from webhook_delivery order by number')).toEqual(stored);
   });
 
+  it('keeps the result of the process that has the lease (WHK-13)', async () => {
+    await createEndpoint();
+    const respond = holdResponses();
+    await changeRecords(1);
+    await dispatcher.poll();
+    await receiver.waitFor(1);
+    await execute('update webhook_delivery set leased_until = now()');
+    respondWith(204);
+    await runDispatcher(createDispatcher(service));
+    respond(500);
+    await dispatcher.settle();
+    expect(await execute('select status, attempts, response_status from webhook_delivery')).toEqual([
+      { status: 'DELIVERED', attempts: 1, response_status: 204 },
+    ]);
+  });
+
   it('is left to other processes when its own ends before the response (WHK-13)', async () => {
     const record = await beginDelivery();
     await dispatcher.stop(0);
@@ -360,6 +382,115 @@ describe('a replay that begins while a delivery is under way', () => {
       ]);
     },
   );
+});
+
+describe('a replay', () => {
+  it('ends when its events were attempted, without a new event (WHK-15)', async () => {
+    const id = await createEndpoint();
+    const after = (await service.get('/events', await service.tokenOf('A'))).json().meta.nextCursor;
+    await changeRecords(1);
+    await runDispatcher(dispatcher);
+    await request('POST', `/${id}/replay`, { after });
+    const isReplaying = async () =>
+      (await execute('select replay_until from webhook_progress'))[0].replay_until !== null;
+    expect(await isReplaying()).toBe(true);
+    await runDispatcher(dispatcher);
+    expect([receiver.received.length, await isReplaying()]).toEqual([2, false]);
+  });
+});
+
+describe('what another process has locked', () => {
+  let other: ConcurrentTransaction;
+
+  beforeEach(async () => {
+    other = await ConcurrentTransaction.open(service.databases.au1.url);
+  });
+  afterEach(() => other.close());
+
+  it('is passed over: the events of an endpoint, a delivery, and the trial of a suspended endpoint (WHK-13)', async () => {
+    const lock = (table: string) => `select 1 from ${table} for update`;
+    await createEndpoint();
+    await changeRecords(1);
+    expect(await other.whileOpen(lock('webhook_progress'), [], () => dispatcher.poll())).toBe(false);
+    await queueEvents(service.databases.au1.backgroundRunner, service.clock.now());
+    expect(await other.whileOpen(lock('webhook_delivery'), [], () => dispatcher.poll())).toBe(false);
+    await execute('update webhook_progress set suspended_until = ?', [new Date(service.clock.now()).toISOString()]);
+    expect(await other.whileOpen(lock('webhook_progress'), [], () => dispatcher.poll())).toBe(false);
+    expect(receiver.received).toEqual([]);
+    await runDispatcher(dispatcher);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('is not disabled for a response from its earlier address (WHK-11)', async () => {
+    const id = await createEndpoint();
+    const { databases, clock } = service;
+    const context = {
+      database: databases.au1,
+      clock,
+      webhooks: createWebhookTools({ production: false }, [TOKEN_KEY]),
+    };
+    let disabled: Promise<void> | undefined;
+    await other.whileOpen(`update webhook_endpoint set url = 'http://127.0.0.1:1/moved'`, [], async () => {
+      disabled = disableEndpoint(context, { id, url: receiver.url }, 'GONE');
+      await other.untilWaiting(1);
+    });
+    await disabled;
+    expect(await execute('select status from webhook_endpoint')).toEqual([{ status: 'ACTIVE' }]);
+  });
+
+  it('replays up to the events that were read meanwhile (WHK-15)', async () => {
+    const id = await createEndpoint();
+    const after = (await service.get('/events', await service.tokenOf('A'))).json().meta.nextCursor;
+    await changeRecords(1);
+    await runDispatcher(dispatcher);
+    let replayed: Promise<unknown> | undefined;
+    await other.whileOpen('update webhook_progress set number = number + 5', [], async () => {
+      replayed = request('POST', `/${id}/replay`, { after });
+      await other.untilWaiting(1);
+    });
+    await replayed;
+    const [progress] = await execute('select replay_until - number as count from webhook_progress');
+    expect(Number(progress.count)).toBe(6);
+  });
+
+  it('keeps its secret until the next renewal (WHK-4)', async () => {
+    await createEndpoint();
+    const secrets = new SecretBox([Buffer.alloc(32, 9).toString('base64url'), TOKEN_KEY]);
+    const renew = () => renewSecrets(service.databases.au1, secrets, service.clock.now());
+    const change = 'update webhook_endpoint set updated_at = now()';
+    expect(await other.whileOpen(change, [], renew)).toMatchObject({ secrets: 0 });
+    expect(await renew()).toMatchObject({ secrets: 1 });
+  });
+
+  it('keeps a secret as long as it signs by the clock of the database (WHK-5)', async () => {
+    await createEndpoint();
+    const until = new Date(Date.now() + 3_600_000).toISOString();
+    const previous = `jsonb_build_array(jsonb_build_object('secret', secret, 'until', '${until}'))`;
+    await execute(`update webhook_endpoint set previous_secrets = ${previous}`);
+    const job = createSecretRenewalJob(service.databases, new SecretBox([TOKEN_KEY]));
+    await withWrongClock(86_400_000, () => job.run('au1'));
+    const [stored] = await execute('select jsonb_array_length(previous_secrets) as count from webhook_endpoint');
+    expect(stored.count).toBe(1);
+  });
+
+  it('does not delay the result of an earlier delivery of its record (WHK-13)', async () => {
+    await createEndpoint();
+    const respond = holdResponses();
+    await changeRecords(1);
+    await dispatcher.poll();
+    await receiver.waitFor(1);
+    await changeRecords(1);
+    await queueEvents(service.databases.au1.backgroundRunner, service.clock.now());
+    const later = 'select 1 from webhook_delivery where number = (select max(number) from webhook_delivery) for update';
+    await other.whileOpen(later, [], async () => {
+      respond(500);
+      await dispatcher.settle();
+    });
+    expect(await execute('select attempts from webhook_delivery order by number')).toEqual([
+      { attempts: 1 },
+      { attempts: 0 },
+    ]);
+  });
 });
 
 describe('results of deliveries', () => {

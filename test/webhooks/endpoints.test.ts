@@ -98,6 +98,8 @@ describe('POST /webhook-endpoints: 400', () => {
     ['a private IPv6 address', { url: 'https://[fd00::1]/' }, 'url'],
     ['types that are not a list', { types: 'photo.created' }, 'types'],
     ['an empty list of types', { types: [] }, 'types'],
+    ['more than 100 types', { types: Array(101).fill('photo.created') }, 'types'],
+    ['more than 1,000 builders', { builderIds: Array(1_001).fill('buil_nobody') }, 'builderIds'],
     ['an empty list of builders', { builderIds: [] }, 'builderIds'],
     ['a builder id of the wrong shape', { builderIds: ['proj_a1'] }, 'builderIds[0]'],
     ['a builder that does not exist', { builderIds: ['buil_nobody'] }, 'builderIds[0]'],

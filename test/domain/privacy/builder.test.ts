@@ -15,8 +15,10 @@ import { eraseDueBuilders, replayErasures } from '../../../src/domain/privacy/re
 import { claimBucket } from '../../../src/domain/uploads/bucket-owner.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { DataTransferFixture, SAMPLES } from '../../data-transfer/data-transfer-fixture.ts';
+import { ConcurrentTransaction } from '../../support/concurrent-transaction.ts';
 import { useLongerTimeLimits } from '../../support/longer-time-limits.ts';
 import { startStore, type TestStore } from '../../support/stores.ts';
+import { withWrongClock } from '../../support/wrong-clock.ts';
 import { BUILDER, contextOf, findTablesWith, PRIYA, storeText } from './privacy-fixture.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -93,9 +95,12 @@ describe('builder erase', () => {
     const database = await fixture.createSampleDatabase();
     const now = Date.now();
     const context = (aheadMs: number) => ({ ...contextOf(database, storage), clock: { now: () => now + aheadMs } });
-    const { erasure } = await scheduleBuilderErasure(context(-90 * DAY_MS), BUILDER, 30);
-    expect(Math.abs(Date.parse(erasure.dueAt) - now - 30 * DAY_MS)).toBeLessThan(DAY_MS);
-    await cancelBuilderErasure(context(90 * DAY_MS), BUILDER);
+    await withWrongClock(90 * DAY_MS, async () => {
+      const { erasure } = await scheduleBuilderErasure(context(-90 * DAY_MS), BUILDER, 30);
+      expect(Math.abs(Date.parse(erasure.dueAt) - now - 30 * DAY_MS)).toBeLessThan(DAY_MS);
+      expect(await eraseDueBuilders(context(90 * DAY_MS))).toEqual({ builders: 0 });
+      await cancelBuilderErasure(context(90 * DAY_MS), BUILDER);
+    });
     await scheduleBuilderErasure(context(0), BUILDER, 0);
     await expect(cancelBuilderErasure(context(-90 * DAY_MS), BUILDER)).rejects.toThrow('cannot be undone');
   });
@@ -110,6 +115,30 @@ describe('builder erase', () => {
     expect(await executeBuilderErasure(context, erasure)).toBe(false);
     expect(await findTablesWith(database, BUILDER)).toContain('project');
     expect(await countOf(database, connections)).toBe(before);
+  });
+
+  it('is not cancelled once it is completed, nor executed once it is cancelled, while the other one waits (PRV-8)', async () => {
+    const database = await fixture.createSampleDatabase();
+    const context = contextOf(database, storage);
+    const { erasure } = await scheduleBuilderErasure(context, BUILDER, 30);
+    const other = await ConcurrentTransaction.open(database.url);
+    const runAfter = async (column: string, work: () => Promise<unknown>) => {
+      let result: Promise<unknown> | undefined;
+      await other.whileOpen(`update erasure set ${column} = now()`, [], async () => {
+        result = work().catch((error: Error) => error.message);
+        await other.untilWaiting(1);
+      });
+      return result;
+    };
+    try {
+      const cancel = () => cancelBuilderErasure(context, BUILDER);
+      expect(await runAfter('completed_at', cancel)).toMatch(/^builder: no erasure of/);
+      const execute = () => executeBuilderErasure(context, erasure);
+      expect(await runAfter('cancelled_at', execute)).toBe(false);
+    } finally {
+      await other.close();
+    }
+    expect(await findTablesWith(database, BUILDER)).toContain('project');
   });
 
   it('records the connections and memberships that it ends (ACC-20)', async () => {

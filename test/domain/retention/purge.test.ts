@@ -1,11 +1,26 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { purgeExpired } from '../../../src/domain/retention/purge.job.ts';
+import { createRetentionJob } from '../../../src/domain/events/retention.job.ts';
+import { createPurgeJob, purgeExpired } from '../../../src/domain/retention/purge.job.ts';
 import { MAX_ROWS, RETENTION_RULES, type RetentionRule } from '../../../src/domain/retention/retention-rules.ts';
+import type { Job } from '../../../src/shared/jobs.ts';
 import { DataTransferFixture } from '../../data-transfer/data-transfer-fixture.ts';
+import { withWrongClock } from '../../support/wrong-clock.ts';
 
 const DAY = 24 * 3_600_000;
 const fixture = new DataTransferFixture();
 afterAll(() => fixture.dispose());
+
+describe('the jobs that delete', () => {
+  it('keep what their process has a wrong time for: they go by the clock of the database (EVT-11, WHK-12)', async () => {
+    const database = await fixture.createSampleDatabase();
+    const databases = { au1: database, us1: database };
+    await createRetentionJob(databases).run('au1');
+    await database.fork().execute(`insert into oauth_revoked_token (jti, expires_at) values ('later', now())`);
+    const run = (job: Job) => withWrongClock(1_000 * DAY, () => job.run('au1'));
+    expect(await run(createRetentionJob(databases))).toMatchObject({ created: 0, dropped: 0 });
+    expect(await run(createPurgeJob(databases))).toMatchObject({ revokedTokens: 0, conflicts: 0 });
+  });
+});
 
 describe('the purge', () => {
   it('deletes refused gate events a year after their last repetition, and none before', async () => {
