@@ -1,5 +1,5 @@
 /*
- * Builds the service and the console into `dist`. Prints, on standard error, the duration of each step that changed something, so that
+ * Builds the service, its documentation and the console into `dist`. Prints, on standard error, the duration of each step that changed something, so that
  * the output of a command that needs the build remains its own.
  */
 import { spawnSync } from 'node:child_process';
@@ -7,6 +7,12 @@ import { existsSync, statSync } from 'node:fs';
 
 const STEPS = [
   { name: 'service', program: 'node_modules/typescript/bin/tsc', args: ['-b', '.'], written: 'dist/.tsbuildinfo' },
+  {
+    name: 'guides',
+    program: 'dist/src/http/documents/build/build-docs.js',
+    args: [],
+    written: 'dist/documentation/.fingerprint',
+  },
   {
     name: 'console',
     program: 'dist/src/console/build/build-console.js',

@@ -70,6 +70,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
       config.baseUrl,
       definition.restSchema,
     ),
+    baseUrl: config.baseUrl,
     production: config.production,
     limitVisitor: services.limitPageRequest,
   });

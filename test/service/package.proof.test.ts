@@ -110,6 +110,8 @@ describe('the packed project, installed in an empty folder', () => {
       body: new URLSearchParams({ grant_type: 'client_credentials', audience: origin, scope }),
     });
     const { access_token: token } = (await response.json()) as { access_token: string };
+    const guide = await fetch(`${origin}/docs/guides/webhooks`);
+    expect(await guide.text()).toContain('<h1>Webhooks</h1>');
     const builders = await fetch(`${origin}/builders`, { headers: { authorization: `Bearer ${token}` } });
     expect(await builders.json()).toMatchObject({ data: [], meta: { totalCount: 0 } });
     service.kill('SIGTERM');

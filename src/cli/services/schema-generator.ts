@@ -3,10 +3,8 @@ import { buildServiceSchema } from '../../../resolvers/service-schema.ts';
 import { printScalarMap } from '../../../schema/codegen.ts';
 import { createRouteTable } from '../../../schema/route-table.ts';
 import { buildConsoleSchema } from '../../console/server/console-schema.ts';
+import { PLACEHOLDER_URL } from '../../http/documents/page.ts';
 import { createOpenApiDocument } from '../../rest/openapi.ts';
-
-/** Server address in the committed OpenAPI document. */
-const PLACEHOLDER_URL = 'https://api.example.com';
 
 /** Generates the committed documents, with paths relative to the folder `schema`. */
 export async function generateSchemaDocuments(): Promise<[file: string, text: string][]> {

@@ -1,27 +1,22 @@
-import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { notFound } from '../../shared/errors.ts';
 import { loadOnce } from '../../shared/load-once.ts';
+import { PACKAGE_ROOT } from '../../shared/version.ts';
 import { rejectOtherMethods } from '../method-not-allowed.ts';
-import { Guides } from './guides.ts';
-import { PAGE_STYLES } from './page.ts';
-import { type ReferenceDocument, renderReferencePage } from './reference-page.ts';
-import { hashBody, StaticDocument } from './static-document.ts';
-
-/** Scalar's bundle needs inline styles; nothing is loaded from, or sent to, another host. */
-const PAGE_POLICY = [
-  "default-src 'self'",
-  "script-src 'self' 'unsafe-inline' 'unsafe-eval'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data: blob:",
-  "font-src 'self' data:",
-  "worker-src 'self' blob:",
-  "frame-ancestors 'none'",
-].join('; ');
+import { renderInteractiveReference } from './interactive-reference.ts';
+import { type BuiltContents, escapeHtml, PAGE_STYLES, PLACEHOLDER_URL, STYLESHEET, toPageFile } from './page.ts';
+import { renderSearchPage } from './search.ts';
+import { StaticDocument } from './static-document.ts';
 
 interface DocsParts {
   document: object;
+  baseUrl: string;
   /** Whether the reference is a page without scripts, and not the interactive one, which evaluates code and holds tokens. */
   production: boolean;
+  /** Finds ids of records by prefix, for the examples of the interactive reference. */
+  findExampleIds?: () => Promise<Partial<Record<string, string>>>;
   /** Takes a request from the address's budget. Without it everybody may ask as often as they like. */
   limitVisitor?: (request: FastifyRequest) => Promise<void>;
 }
@@ -29,8 +24,10 @@ interface DocsParts {
 /** Where the files of the reference page are served. */
 const PREFIX = '/docs' as const;
 /** Requests of other paths do not load the files. */
-const FILE_PATH = /^\/docs\/(?:js\/scalar-[0-9a-f]{16}\.js|pages-[0-9a-f]{16}\.css|guides(?:\/[a-z-]+)*)?$/;
-const STYLESHEET = `${PREFIX}/pages-${hashBody(PAGE_STYLES)}.css`;
+const FILE_PATH =
+  /^\/docs\/(?:openapi\.json|js\/scalar-[0-9a-f]{16}\.js|pages-[0-9a-f]{16}\.css|guides(?:\/[a-z-]+)*)?$/;
+/** What `build/build-docs.ts` writes. */
+const FOLDER = join(PACKAGE_ROOT, 'dist/documentation');
 
 const STATIC_HEADERS = {
   'Content-Security-Policy':
@@ -44,7 +41,7 @@ const MAX_QUERY = 100;
 /** Registers `/openapi.json`, and `/docs` with its reference and the guides for integrators. */
 export async function registerDocs(
   app: FastifyInstance,
-  { document, production, limitVisitor }: DocsParts,
+  { document, baseUrl, production, findExampleIds = async () => ({}), limitVisitor }: DocsParts,
 ): Promise<void> {
   const openApi = new StaticDocument(
     Buffer.from(JSON.stringify(document)),
@@ -52,14 +49,12 @@ export async function registerDocs(
     'revalidated',
     { 'Access-Control-Allow-Origin': '*' },
   );
-  const loadGuides = loadOnce(() => Guides.load(document as ReferenceDocument, STYLESHEET));
+  const loadBuiltPages = loadOnce(() => readBuiltPages(baseUrl));
   const loadFiles = loadOnce(async () => {
-    const files = production
-      ? renderStaticReference(document as ReferenceDocument)
-      : await renderInteractiveReference();
+    const files = new Map((await loadBuiltPages()).pages);
     files.set(STYLESHEET, new StaticDocument(Buffer.from(PAGE_STYLES), 'text/css; charset=utf-8', 'immutable'));
-    for (const [path, html] of (await loadGuides()).pages) files.set(path, toStaticPage(html));
-    return files;
+    if (production) return files;
+    return new Map([...files, ...(await renderInteractiveReference(document, await findExampleIds()))]);
   });
   // Browsers request it for pages without an icon.
   app.get('/favicon.ico', async (_request, reply) => reply.code(204).send());
@@ -69,7 +64,8 @@ export async function registerDocs(
     docs.get('/', async (_request, reply) => reply.redirect(PREFIX));
     docs.get(PREFIX, async (_request, reply) => reply.redirect(`${PREFIX}/`, 301));
     docs.get<{ Querystring: { q?: string | string[] } }>(`${PREFIX}/search`, async ({ query }, reply) => {
-      const page = (await loadGuides()).search(String(query.q ?? '').slice(0, MAX_QUERY));
+      const { contents } = await loadBuiltPages();
+      const page = renderSearchPage(contents, String(query.q ?? '').slice(0, MAX_QUERY));
       return reply.headers(STATIC_HEADERS).type(HTML).send(page);
     });
     docs.get(`${PREFIX}/*`, async (request, reply) => {
@@ -82,41 +78,13 @@ export async function registerDocs(
   });
 }
 
-const toStaticPage = (html: string) => new StaticDocument(Buffer.from(html), HTML, 'revalidated', STATIC_HEADERS);
-
-/** Returns the reference of production by path, a page without scripts. */
-const renderStaticReference = (document: ReferenceDocument) =>
-  new Map([[`${PREFIX}/`, toStaticPage(renderReferencePage(document, STYLESHEET))]]);
-
-/**
- * Returns the files of the interactive reference of development by path. Scalar's bundle of 4 MB is read at the first use. The path of the
- * script has its hash, so that browsers keep it for ever.
- */
-async function renderInteractiveReference(): Promise<Map<string, StaticDocument>> {
-  const { default: scalar } = await import('@scalar/fastify-api-reference');
-  const server = Fastify();
-  await server.register(scalar, { routePrefix: PREFIX, configuration: CONFIGURATION });
-  const [page, script] = [await server.inject(`${PREFIX}/`), await server.inject(`${PREFIX}/js/scalar.js`)];
-  const scriptName = `js/scalar-${hashBody(script.rawPayload)}.js`;
-  const html = Buffer.from(page.body.replaceAll('js/scalar.js', scriptName));
-  const headers = { 'Content-Security-Policy': PAGE_POLICY };
-  const scriptType = String(script.headers['content-type']);
-  return new Map([
-    [`${PREFIX}/`, new StaticDocument(html, HTML, 'revalidated', headers)],
-    [`${PREFIX}/${scriptName}`, new StaticDocument(script.rawPayload, scriptType, 'immutable')],
-  ]);
+/** Returns the built pages by path, and what a search needs. They are read at the first request. */
+async function readBuiltPages(baseUrl: string) {
+  const contents: BuiltContents = JSON.parse(await readFile(join(FOLDER, 'contents.json'), 'utf8'));
+  const read = async (path: string): Promise<[path: string, page: StaticDocument]> => {
+    const html = await readFile(join(FOLDER, toPageFile(path)), 'utf8');
+    const body = Buffer.from(html.replaceAll(PLACEHOLDER_URL, () => escapeHtml(baseUrl)));
+    return [path, new StaticDocument(body, HTML, 'revalidated', STATIC_HEADERS)];
+  };
+  return { contents, pages: await Promise.all(contents.paths.map(read)) };
 }
-
-const CONFIGURATION = {
-  url: '/openapi.json',
-  pageTitle: 'Builder Integration API',
-  withDefaultFonts: false,
-  hideClientButton: true,
-  showDeveloperTools: 'never' as const,
-  orderSchemaPropertiesBy: 'preserve' as const,
-  orderRequiredPropertiesFirst: false,
-  authentication: { preferredSecurityScheme: 'oauth2' },
-  agent: { disabled: true },
-  mcp: { disabled: true },
-  telemetry: false,
-};

@@ -1,4 +1,5 @@
-import { escapeHtml, renderInline, renderMarkdown, renderPage, renderTable, toAnchor } from './page.ts';
+import { escapeHtml, type Link, renderPage } from '../page.ts';
+import { renderInline, renderMarkdown, renderTable, toAnchor } from './markdown.ts';
 
 interface Schema {
   $ref?: string;
@@ -24,7 +25,6 @@ interface Parameter {
 }
 
 interface Operation {
-  operationId?: string;
   tags?: string[];
   summary?: string;
   description?: string;
@@ -55,8 +55,15 @@ export interface ReferenceDocument {
 
 export const nameOf = (ref: string): string => ref.slice(ref.lastIndexOf('/') + 1);
 
+/** Returns the anchor of a tag, which is that of the interactive reference. */
+const toTagAnchor = (name: string): string => `tag/${toAnchor(name)}`;
+
+/** Returns the anchor of an operation, which is that of the interactive reference. */
+export const toOperationAnchor = (method: string, path: string, { tags = [] }: Operation): string =>
+  `${toTagAnchor(tags[0] ?? '')}/${method.toUpperCase()}${path}`;
+
 /** Returns the reference of an OpenAPI document as a page without scripts: operations by tag, then the schemas. ACC-17. */
-export function renderReferencePage(document: ReferenceDocument, stylesheet: string): string {
+export function renderReferencePage(document: ReferenceDocument): string {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );
@@ -64,7 +71,7 @@ export function renderReferencePage(document: ReferenceDocument, stylesheet: str
     const own = operations.filter(({ operation }) => operation.tags?.[0] === name);
     const parts = own.map(({ path, method, operation }) => renderOperation(document, method, path, operation));
     const guide = externalDocs ? `<p><a href="${escapeHtml(externalDocs.url)}">Guide</a></p>` : '';
-    return `<h2 id="tag-${toAnchor(name)}">${escapeHtml(name)}</h2>${renderMarkdown(description)}${guide}${parts.join('')}`;
+    return `<h2 id="${toTagAnchor(name)}">${escapeHtml(name)}</h2>${renderMarkdown(description)}${guide}${parts.join('')}`;
   };
   const schemas = Object.entries(document.components.schemas).map(
     ([name, schema]) =>
@@ -72,10 +79,9 @@ export function renderReferencePage(document: ReferenceDocument, stylesheet: str
   );
   return renderPage({
     title: document.info.title,
-    stylesheet,
     links: [
       ['/docs/guides', 'Guides'],
-      ...document.tags.map(({ name }): [string, string] => [`#tag-${toAnchor(name)}`, name]),
+      ...document.tags.map(({ name }): Link => [`#${toTagAnchor(name)}`, name]),
       ['#schemas', 'Schemas'],
     ],
     content: `<p>The same as an OpenAPI document: <a href="/openapi.json">/openapi.json</a></p>
@@ -87,7 +93,7 @@ ${schemas.join('')}`,
 }
 
 function renderOperation(document: ReferenceDocument, method: string, path: string, operation: Operation): string {
-  const { operationId, summary = '', description = '', parameters = [], requestBody, responses = {} } = operation;
+  const { summary = '', description = '', parameters = [], requestBody, responses = {} } = operation;
   const resolved = parameters.map((each) => (each.$ref ? document.components.parameters![nameOf(each.$ref)]! : each));
   const rows = resolved.map(({ name, in: location, required, description: about = '', schema }) => [
     `<code>${escapeHtml(name)}</code>`,
@@ -106,7 +112,7 @@ function renderOperation(document: ReferenceDocument, method: string, path: stri
     return [status, schema ? renderType(schema) : '', renderInline(about)];
   });
   return `<section>
-<h3 id="${escapeHtml(operationId ?? `${method}-${toAnchor(path)}`)}">${escapeHtml(summary)}</h3>
+<h3 id="${toOperationAnchor(method, path, operation)}">${escapeHtml(summary)}</h3>
 <p><code>${method.toUpperCase()} ${escapeHtml(path)}</code></p>
 ${renderMarkdown(description)}
 ${renderTable(['Parameter', 'In', 'Type', 'Description'], rows)}
