@@ -52,6 +52,7 @@ describe('GET /docs/guides', () => {
       }),
     );
     expect(broken).toEqual([]);
+    expect(pages.get('/docs/guides/error-codes')).toContain('<a href="/docs/#tag/');
   });
 
   it('has each id once on a page', () => {

@@ -61,7 +61,7 @@ function listSections({ name, title, body }: { name: string; title: string; body
 /** Turns links between files into links between the served pages. Those to other files remain as text. */
 function linkGuides(html: string, name: string): string {
   return html.replace(
-    /<a href="(?!https?:)([^"#]*)(#[^"]*)?">(.*?)<\/a>/gs,
+    /<a href="(?!https?:|\/docs\/)([^"#]*)(#[^"]*)?">(.*?)<\/a>/gs,
     (_link, file: string, anchor = '', text: string) => {
       const target = posix.join(posix.dirname(name), file).replace(/\.md$/, '');
       if (file === '') return `<a href="${anchor}">${text}</a>`;
