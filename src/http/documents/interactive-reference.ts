@@ -35,8 +35,10 @@ const CONFIGURATION = {
 
 /** Names the buttons that Scalar shows as icons alone, also those that it adds later. */
 const NAME_BUTTONS = `new MutationObserver(() => {
-  for (const button of document.querySelectorAll('button:not([aria-label])'))
-    if (!button.textContent.trim()) button.ariaLabel = button.ariaPressed === null ? 'Show or hide' : 'Dark theme';
+  for (const button of document.querySelectorAll('button:not([aria-label], [aria-labelledby])')) {
+    if (button.matches('.scalar-code-copy')) button.ariaLabel = 'Copy';
+    else if (!button.textContent.trim()) button.ariaLabel = button.ariaPressed === null ? 'Show or hide' : 'Dark theme';
+  }
 }).observe(document, { childList: true, subtree: true });`;
 
 /** The parts of an OpenAPI document that the page changes. */
