@@ -1,16 +1,29 @@
 import type pg from 'pg';
+import { AUDITED_PROPERTIES } from '../domain/audit/audited-objects.ts';
 import type { FileMapping } from './file-mapping.ts';
-import { INTO_PROBLEMS } from './statements.ts';
+import { formatColumns, INTO_PROBLEMS, toJoinCondition } from './statements.ts';
 
 /*
- * What an import may change about users and their memberships. A staff user is never changed and never becomes a member. The e-mail
+ * What an import may change about users, memberships and other access. A staff user is never changed and never becomes a member. The e-mail
  * address of an existing user changes only when the operator allows it. A disabled user stays disabled: see `keepsStoredValue`.
  */
 
-/** A user or membership that the import has changed. */
+/** Files with records whose changes the audit log has one by one, and their kind there. */
+const AUDITED_FILES = {
+  'integrators.ndjson': 'integrator',
+  'builders.ndjson': 'builder',
+  'users.ndjson': 'user',
+  'memberships.ndjson': 'membership',
+  'site-accesses.ndjson': 'site_access',
+} as const;
+
+type AuditedFile = keyof typeof AUDITED_FILES;
+
+/** A record of an audited file that the import has changed. */
 export interface AccessChange {
-  userId: string;
-  /** Null for a change of the user. */
+  kind: (typeof AUDITED_FILES)[AuditedFile];
+  /** Ids that identify the record. */
+  key: string[];
   builderId: string | null;
   /** Values as the audit log records them. */
   before: Record<string, unknown>;
@@ -18,12 +31,16 @@ export interface AccessChange {
 }
 
 /** Table of the audited values before the import. Its name is that of a temporary table. */
-export const CREATE_ACCESS_TABLE = `create temp table import_access
-  (user_id text, builder_id text, before jsonb, unique nulls not distinct (user_id, builder_id)) on commit drop`;
+export const CREATE_ACCESS_TABLE = `create temp table import_access (file text, key text[], before jsonb) on commit drop`;
 
-const USER_VALUES = `jsonb_build_object('name', name, 'email', email,
-  'disabledAt', to_char(disabled_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`;
-const MEMBERSHIP_VALUES = `jsonb_build_object('userId', user_id, 'builderId', builder_id, 'role', role)`;
+const isAudited = ({ file }: FileMapping): boolean => file in AUDITED_FILES;
+
+/** Returns SQL of the values that the audit log records of a row. */
+function toValuesSql({ file, columns }: FileMapping, alias: string): string {
+  const properties: readonly string[] = AUDITED_PROPERTIES[AUDITED_FILES[file as AuditedFile]];
+  const values = columns.filter(({ field }) => properties.includes(field));
+  return `jsonb_build_object(${values.map(({ field, name, type }) => `'${field}', ${type.json(`${alias}.${name}`)}`).join()})`;
+}
 
 /** An address that differs in nothing but its spelling is the stored one, of which mail certainly reaches the person. */
 const KEEP_SPELLING = `update import_stage s set email = t.email from app_user t
@@ -67,26 +84,32 @@ export function toAccessProblemsSql(mapping: FileMapping, allowUserChanges: bool
   return allowUserChanges ? [staff] : [KEEP_SPELLING, staff, email];
 }
 
-/** Returns SQL that stores the audited values of the file's records before they are written; null for other files. */
-export function toStoreAccessSql({ file }: FileMapping): string | null {
-  if (file === 'users.ndjson') {
-    return `insert into import_access select id, null, ${USER_VALUES} from app_user where id in (select id from import_stage)`;
-  }
-  if (file === 'memberships.ndjson') {
-    return `insert into import_access select user_id, builder_id, ${MEMBERSHIP_VALUES} from membership
-      where (user_id, builder_id) in (select user_id, builder_id from import_stage)`;
-  }
-  return null;
+/** Returns SQL that stores the audited values of the file's records that are about to change; null for other files. */
+export function toStoreAccessSql(mapping: FileMapping): string | null {
+  if (!isAudited(mapping)) return null;
+  const { file, table, key } = mapping;
+  const before = toValuesSql(mapping, 't');
+  return `insert into import_access select '${file}', array[${formatColumns('t', key)}], ${before}
+    from ${table} t join import_stage s on ${toJoinCondition('t', 's', key)} where ${before} <> ${toValuesSql(mapping, 's')}`;
 }
 
-/** Returns the users and memberships that the import has changed, without new ones. */
-export async function findAccessChanges(client: pg.ClientBase): Promise<AccessChange[]> {
-  const { rows } = await client.query<AccessChange>(
-    `select user_id as "userId", builder_id as "builderId", before, after from import_access join lateral (
-        select ${USER_VALUES} as after from app_user where id = user_id and builder_id is null
-        union all select ${MEMBERSHIP_VALUES} from membership m
-          where (m.user_id, m.builder_id) = (import_access.user_id, import_access.builder_id)
-      ) now on before <> after order by 1, 2`,
-  );
-  return rows;
+/** Returns the audited records that the import has changed, without new ones. */
+export async function findAccessChanges(
+  client: pg.ClientBase,
+  mappings: readonly FileMapping[],
+): Promise<AccessChange[]> {
+  const changes: AccessChange[] = [];
+  for (const mapping of mappings.filter(isAudited)) {
+    const { file, table, key, builder } = mapping;
+    const kind = AUDITED_FILES[file as AuditedFile];
+    const builderId = kind === 'builder' ? 't.id' : builder ? `t.${builder.name}` : 'null';
+    const isSame = key.map(({ name }, index) => `t.${name} = a.key[${index + 1}]`).join(' and ');
+    const after = toValuesSql(mapping, 't');
+    const { rows } = await client.query<Omit<AccessChange, 'kind'>>(
+      `select a.key, ${builderId} as "builderId", a.before, ${after} as after from import_access a join ${table} t on ${isSame}
+        where a.file = '${file}' and a.before <> ${after} order by 1`,
+    );
+    changes.push(...rows.map((row) => ({ kind, ...row })));
+  }
+  return changes;
 }

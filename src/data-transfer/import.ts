@@ -57,7 +57,7 @@ export async function importFolder(
     // Rows that were read before it would bring the person's name back.
     if ((await client.query(COUNT_ERASURES)).rows[0].count !== erasures)
       throw new DataTransferError('A person was erased during the import: import again.');
-    if (commit) await options.beforeCommit?.(client, files, await findAccessChanges(client));
+    if (commit) await options.beforeCommit?.(client, files, await findAccessChanges(client, found));
     return { files, commit };
   });
   return { files, committed: commit };

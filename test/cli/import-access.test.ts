@@ -228,6 +228,38 @@ describe('an import of an existing user (PRV-12)', () => {
   });
 });
 
+describe('an import that changes other access', () => {
+  it('is recorded one by one: of integrators, builders, and of workers to sites (ACC-20)', async () => {
+    const access = { builderId: 'buil_a', workerId: 'wkr_a', projectId: 'proj_a', grantedAt: toTimestamp(CLI_START) };
+    const files = (revokedAt: string | null, name: string, deepLinkSchemes: string[], timeZone: string | null) => ({
+      integrators: [{ id: 'intg_a', ...stamps, name, deepLinkSchemes }],
+      builders: [{ id: 'buil_a', ...stamps, name: 'Builder A', logoKey: null, timeZone }],
+      'site-accesses': [{ ...access, revokedAt }],
+    });
+    const revoked = toTimestamp(CLI_START + 1);
+    expect((await importRows(files(revoked, 'Sync', [], null))).entries).toHaveLength(1);
+    const { entries } = await importRows(files(null, 'Bank', ['bank'], 'Asia/Tokyo'));
+    expect(entries.slice(1)).toMatchObject([
+      {
+        ...{ action: 'builder.updated', object_id: 'buil_a', builder_id: 'buil_a', actor_type: 'IMPORT' },
+        ...{ values_before: { timeZone: null }, values_after: { timeZone: 'Asia/Tokyo' } },
+      },
+      {
+        ...{ action: 'integrator.updated', object_id: 'intg_a', integrator_id: 'intg_a' },
+        ...{ values_before: { name: 'Sync' }, values_after: { name: 'Bank', deepLinkSchemes: ['bank'] } },
+      },
+      {
+        ...{ action: 'site_access.granted', object_id: 'wkr_a/proj_a', builder_id: 'buil_a', person_id: 'wkr_a' },
+        ...{ values_before: { revokedAt: revoked }, values_after: { revokedAt: null } },
+      },
+    ]);
+    expect(entries).toHaveLength(4);
+    expect((await importRows(files(null, 'Bank', ['bank'], 'Asia/Tokyo'))).entries).toHaveLength(1);
+    const { entries: again } = await importRows({ 'site-accesses': [{ ...access, revokedAt: revoked }] });
+    expect(again).toMatchObject([{}, { action: 'site_access.revoked' }]);
+  });
+});
+
 describe('export', () => {
   it('leaves staff users out', async () => {
     await cli.json(['export', join(folder, 'out')]);

@@ -97,12 +97,19 @@ export async function importData(
   }
 }
 
-function toAuditedChange({ userId, builderId, before, after }: AccessChange) {
-  const change = { personId: userId, before, after };
-  if (builderId !== null)
-    return { ...change, action: 'membership.updated' as const, objectId: `${userId}/${builderId}`, builderId };
+function toAuditedChange({ kind, key, builderId, before, after }: AccessChange) {
+  const change = { objectId: key.join('/'), builderId, before, after };
+  if (kind === 'builder') return { ...change, action: 'builder.updated' as const };
+  if (kind === 'integrator') return { ...change, action: 'integrator.updated' as const, integratorId: key[0] };
+  const ofPerson = { ...change, personId: key[0] };
+  if (kind === 'membership') return { ...ofPerson, action: 'membership.updated' as const };
+  if (kind === 'site_access')
+    return {
+      ...ofPerson,
+      action: after.revokedAt ? ('site_access.revoked' as const) : ('site_access.granted' as const),
+    };
   const isDisabled = before.disabledAt === null && after.disabledAt !== null;
-  return { ...change, action: isDisabled ? ('user.disabled' as const) : ('user.updated' as const), objectId: userId };
+  return { ...ofPerson, action: isDisabled ? ('user.disabled' as const) : ('user.updated' as const) };
 }
 
 /** Returns the messages about a changed address, to both addresses. An import of an erased person changes it until the erasure is applied. */
@@ -116,7 +123,8 @@ function toMessages({ before, after }: AccessChange): Message[] {
  * Ends sessions and password links of a user whose address has changed or who was disabled, and then the tokens too. SQL: it is part of the
  * import's transaction.
  */
-async function endAccess(client: pg.ClientBase, { userId, before, after }: AccessChange, at: string): Promise<void> {
+async function endAccess(client: pg.ClientBase, { key, before, after }: AccessChange, at: string): Promise<void> {
+  const [userId] = key;
   if (before.email === after.email && before.disabledAt === after.disabledAt) return;
   for (const table of ['oauth_session', 'console_session', 'password_link']) {
     await client.query(`delete from ${table} where user_id = $1`, [userId]);
