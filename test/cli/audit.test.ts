@@ -1,10 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../entities/audit-entry.entity.ts';
 import { SignOnVisit } from '../../entities/sign-on-visit.entity.ts';
 import { User } from '../../entities/user.entity.ts';
+import { findChangesWithoutEntry } from '../support/audit.ts';
 import { CLI_START, type CliHarness, seedBuilders, startCli, toTimestamp } from './cli-harness.ts';
 
 let cli: CliHarness;
@@ -13,6 +14,7 @@ const secrets: string[] = [];
 const ids: Record<string, string> = {};
 
 const PASSWORD = 'correct horse battery';
+const REFUSED = 'no entry is written';
 
 beforeAll(async () => {
   cli = await startCli();
@@ -101,11 +103,13 @@ async function run(command: string) {
 const list = async (...args: string[]) => (await cli.json(['audit', 'list', ...args])).entries;
 
 describe('each command that changes access', () => {
-  it('is recorded with operator, host and command (ACC-20)', async () => {
+  it('is recorded with operator, host and command, or not made (ACC-20, ACC-21)', async () => {
     const times: string[] = [];
     for (const [command] of COMMANDS) {
       cli.clock.at += 1000;
       times.push(toTimestamp(cli.clock.at));
+      const refuse = () => expect(run(command)).rejects.toThrow(REFUSED);
+      expect([command, await findChangesWithoutEntry(cli.databases.au1, refuse)]).toEqual([command, []]);
       await run(command);
     }
     const entries: Record<string, string>[] = await list('--limit', '100');
@@ -215,6 +219,28 @@ describe('import and export', () => {
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
+  });
+});
+
+describe('other commands with an entry', () => {
+  it.each([
+    'import FOLDER',
+    'export FOLDER/out',
+    'builder export buil_b FOLDER/out',
+    'person export FOLDER/out wkr_b',
+    'person erase wkr_b --yes',
+    'builder erase buil_b',
+  ])('%s does nothing where the entry cannot be written (ACC-21)', async (command) => {
+    ids.FOLDER = await mkdtemp(join(tmpdir(), 'builder-api-audit-'));
+    const stamps = { createdAt: toTimestamp(CLI_START), updatedAt: toTimestamp(CLI_START) };
+    const row = { id: 'buil_b', ...stamps, name: 'Renamed', logoKey: null };
+    await writeFile(join(ids.FOLDER, 'builders.ndjson'), `${JSON.stringify(row)}\n`);
+    const args = command.replace('FOLDER', ids.FOLDER).split(' ');
+    const changed = await findChangesWithoutEntry(cli.databases.au1, async () => {
+      expect(await cli.run(args)).toMatchObject({ code: 1, err: expect.stringContaining(REFUSED) });
+    });
+    expect([changed, await readdir(ids.FOLDER)]).toEqual([[], ['builders.ndjson']]);
+    await rm(ids.FOLDER, { recursive: true });
   });
 });
 

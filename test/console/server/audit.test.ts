@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { buildServiceSchema } from '../../../resolvers/service-schema.ts';
 import { buildConsoleSchema } from '../../../src/console/server/console-schema.ts';
+import { findChangesWithoutEntry } from '../../support/audit.ts';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
 import { useService } from '../../support/harness.ts';
 
@@ -16,15 +17,19 @@ beforeAll(async () => {
   admin = await signInToConsole(service.app, await addStaff(service, 'ADMIN'));
   values.BUILDER = service.findDemoClient('A').builderIds[0]!;
   values.USER = service.findDemoUser(({ regionId }) => regionId === 'au1').id;
+  const open = `{ conflicts(state: OPEN, limit: 1) { data { CONFLICT: id CONFLICT_AT: updatedAt } }
+    builder(builderId: "${values.BUILDER}") { openVisits { data { VISIT: id VISIT_AT: updatedAt } } } }`;
+  keepValues((await admin.query(open)).data);
 });
 
 const CLIENT = 'id: $CLIENT, expectedUpdatedAt: $AT';
 const CONNECTION = 'integratorId: $INTEGRATOR, builderId: $BUILDER';
 const PERSON = 'id: $PERSON, expectedUpdatedAt: $AT';
 const MEMBER = 'userId: $PERSON, builderId: $BUILDER';
+const VISIT = 'visitId: $VISIT, expectedUpdatedAt: $VISIT_AT';
 const ENDPOINT = 'endpointId: $ENDPOINT, expectedUpdatedAt: $AT';
 
-/** Changes of access in the order in which they can run, and the actions that each records. */
+/** Changes in the order in which they can run, and the actions that each records. */
 const MUTATIONS: [mutation: string, ...actions: string[]][] = [
   ['createIntegrator(name: "Sync") { INTEGRATOR: id AT: updatedAt }', 'integrator.created'],
   ['updateIntegrator(id: $INTEGRATOR, name: "Sync 2", expectedUpdatedAt: $AT) { id }', 'integrator.updated'],
@@ -65,20 +70,20 @@ const MUTATIONS: [mutation: string, ...actions: string[]][] = [
     'createWebhookEndpoint(clientId: $CLIENT, url: "https://example.com/hook") { SECRET: secret ENDPOINT: id AT: updatedAt }',
     'webhook_endpoint.created',
   ],
+  ['replayWebhookEndpoint(endpointId: $ENDPOINT, from: { since: $AT }) { endpointId }', 'webhook_endpoint.replayed'],
   [`updateWebhookEndpoint(${ENDPOINT}, status: PAUSED) { AT: updatedAt }`, 'webhook_endpoint.updated'],
   [`rotateWebhookSecret(${ENDPOINT}) { SECRET: secret AT: updatedAt }`, 'webhook_endpoint.secret_rotated'],
   [`deleteWebhookEndpoint(${ENDPOINT}) { id }`, 'webhook_endpoint.deleted'],
+  [`closeVisit(${VISIT}, reason: "Left") { VISIT_AT: updatedAt }`, 'visit.closed'],
+  [`archiveVisit(${VISIT}) { id }`, 'visit.archived'],
+  [
+    'resolveConflict(id: $CONFLICT, resolution: KEEP_RECORD, reason: "Seen", expectedUpdatedAt: $CONFLICT_AT) { id }',
+    'conflict.resolved',
+  ],
 ];
 
-/** Mutations that change no access. */
-const OTHERS = [
-  'archiveVisit',
-  'closeVisit',
-  'replayWebhookEndpoint',
-  'resolveConflict',
-  'signOut',
-  'testWebhookEndpoint',
-];
+/** Mutations that change nothing in the database but sessions and what a test event has found. */
+const OTHERS = ['signOut', 'testWebhookEndpoint'];
 
 /** Keeps the values of a response by their aliases. */
 function keepValues(data: object): void {
@@ -91,13 +96,17 @@ function keepValues(data: object): void {
 const findEntries = () =>
   service.databases.au1.fork().find(AuditEntry, { actorId: 'user_admin', action: { $ne: 'person.read' } });
 
-describe('each change of access in the console', () => {
+describe('each change in the console', () => {
   it.each(MUTATIONS)(
-    '%s is recorded with the staff user, time and origin (ACC-20, CON-6)',
+    '%s is recorded with the staff user, time and origin, or not made (ACC-20, ACC-21, CON-6)',
     async (mutation, ...actions) => {
       const before = new Set((await findEntries()).map(({ id }) => id));
       service.clock.advance(1000);
       const text = mutation.replaceAll(/\$(\w+)/g, (_, name) => JSON.stringify(values[name]));
+      const changed = await findChangesWithoutEntry(service.databases.au1, async () => {
+        expect((await admin.query(`mutation { ${text} }`)).errors).toHaveLength(1);
+      });
+      expect(changed).toEqual([]);
       const { data, errors } = await admin.query(`mutation { ${text} }`);
       expect(errors).toBeUndefined();
       keepValues(data);
