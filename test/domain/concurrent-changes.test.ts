@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createConnection, revokeConnection } from '../../src/domain/access/connections.ts';
+import { revokeConsent } from '../../src/domain/access/consents.ts';
 import { updateIntegrator } from '../../src/domain/access/integrators.ts';
 import { addMembership, updateMembership } from '../../src/domain/access/memberships.ts';
 import { requestPasswordReset, resetPassword, usePasswordLink } from '../../src/domain/access/password-links.ts';
@@ -142,6 +143,24 @@ describe('a change that waits for another one of its row', () => {
     const { path } = await resetPassword(context, invited, false);
     const token = new URLSearchParams(path.slice(path.indexOf('?'))).get('token')!;
     expect(await runAfter(disable, [invited], () => usePasswordLink(context, token, 'hash'))).toBeNull();
+  });
+
+  it('uses a link for a password once', async () => {
+    const user = await aUser();
+    const { path } = await resetPassword(context, user, false);
+    const token = new URLSearchParams(path.slice(path.indexOf('?'))).get('token')!;
+    const use = () => usePasswordLink(context, token, 'hash');
+    expect(await runAfter('delete from password_link where user_id = $1', [user], use)).toBeNull();
+  });
+
+  it('revokes a consent once (OAU-47)', async () => {
+    const user = await aUser();
+    const { clientId } = service.findDemoClient('A');
+    await selectOne(`insert into oauth_token_family (id, created_at, client_id, user_id, builder_id, scopes, expires_at)
+      values ('family', now(), '${clientId}', '${user}', '${builderId}', '{read:photos}', now()) returning id`);
+    const revoke = () => revokeConsent(context, { userId: user, clientId, builderId }, 'Asked for');
+    const sql = 'update oauth_token_family set revoked_at = now() where user_id = $1';
+    expect(await runAfter(sql, [user], revoke)).toEqual([]);
   });
 
   it('closes and archives a visit once (ATT-33, ATT-34)', async () => {

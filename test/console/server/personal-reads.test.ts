@@ -51,6 +51,9 @@ describe('personal data that staff read', () => {
     expect((await viewer.query(timesheets('hours profile { fullName }'))).errors![0]!.message).toBe(
       'The role VIEWER does not allow person.read.',
     );
+    // Also where there is nobody.
+    const none = `{ timesheets(builderId: "${builderId}", offset: 100000) { data { profile { fullName } } } }`;
+    expect((await viewer.query(none)).errors![0]!.extensions.code).toBe('FORBIDDEN');
     expect((await viewer.query(timesheets('hours status'))).errors).toBeUndefined();
     expect((await viewer.query('{ people { data { name } } }')).errors![0]!.extensions.code).toBe('FORBIDDEN');
     expect(await reads()).toHaveLength(before);
