@@ -17,6 +17,7 @@ import { failover } from './failover.ts';
 import { faults } from './faults.ts';
 import { fleet } from './fleet.ts';
 import { fuzzService } from './fuzz-service.ts';
+import { guards } from './guards.ts';
 import { rotateKeys } from './key-rotation.ts';
 import { limits } from './limits.ts';
 import { noisyNeighbour } from './noisy-neighbour/noisy-neighbour.ts';
@@ -141,6 +142,11 @@ const PROOFS: Record<string, Proof> = {
     about:
       'rate limits and clocks over instances, what one request may ask for, slow clients, idle connections; --short',
     run: ({ connections = '10000', short = false }) => limits({ connections: Number(connections), short, log }),
+  },
+  guards: {
+    about:
+      'locks, clocks, permission checks, orders and limits are removed one at a time: a test must fail; --only NAMES',
+    run: ({ only }) => guards({ only, log }),
   },
   'noisy-neighbour': {
     about:
