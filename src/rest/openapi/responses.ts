@@ -18,7 +18,7 @@ import {
   unsupportedMediaType,
   uploadQuotaExceeded,
 } from '../../shared/errors.ts';
-import { referToSchema } from './schemas.ts';
+import { referToSchema, toObjectSchema } from './schemas.ts';
 
 /** OpenAPI response object. */
 interface ResponseObject {
@@ -202,14 +202,11 @@ export function describeErrorResponses(traits: OperationTraits): Record<string, 
 export const referToError = (name: ErrorName) => ({ $ref: `#/components/responses/${name}` });
 
 /** Returns the schema of an error with one of the codes. */
-export const createErrorSchema = (codes: readonly string[]): JsonSchema => ({
-  type: 'object',
-  properties: {
+export const createErrorSchema = (codes: readonly string[]): JsonSchema =>
+  toObjectSchema(null, {
     code: { type: 'string', enum: codes, description: 'Stable error code.' },
     message: { type: 'string', description: 'Description of the error in English. It may change.' },
-  },
-  required: ['code', 'message'],
-});
+  });
 
 function toErrorResponse({ description, errors }: ErrorResponse): ResponseObject {
   const samples = Object.values(errors);
@@ -228,30 +225,20 @@ export const createResponseComponents = () => ({
 });
 
 export const errorSchemas: Record<string, JsonSchema> = {
-  FieldError: {
-    type: 'object',
-    description: 'One failing field of the input.',
-    properties: {
-      fieldName: {
-        type: 'string',
-        description: 'Path into the input: `limit`, `photos[0].imageAttachment.key`, or the name of a header.',
-      },
-      message: { type: 'string', description: 'Description of the error.' },
+  FieldError: toObjectSchema('One failing field of the input.', {
+    fieldName: {
+      type: 'string',
+      description: 'Path into the input: `limit`, `photos[0].imageAttachment.key`, or the name of a header.',
     },
-    required: ['fieldName', 'message'],
-  },
-  ValidationErrors: {
-    type: 'object',
-    description: 'Every failing field of the input at once.',
-    properties: {
-      errors: {
-        type: 'array',
-        description: `Every failing field, at most ${MAX_FIELD_ERRORS}.`,
-        items: referToSchema('FieldError'),
-        minItems: 1,
-        maxItems: MAX_FIELD_ERRORS,
-      },
+    message: { type: 'string', description: 'Description of the error.' },
+  }),
+  ValidationErrors: toObjectSchema('Every failing field of the input at once.', {
+    errors: {
+      type: 'array',
+      description: `Every failing field, at most ${MAX_FIELD_ERRORS}.`,
+      items: referToSchema('FieldError'),
+      minItems: 1,
+      maxItems: MAX_FIELD_ERRORS,
     },
-    required: ['errors'],
-  },
+  }),
 };

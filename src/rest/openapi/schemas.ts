@@ -21,6 +21,18 @@ import {
 import { getListBounds, isNotNull } from '../../../schema/input-rules.ts';
 import type { JsonSchema } from '../../../schema/scalar.ts';
 
+/** Returns the schema of an object with required and optional properties, in this order. */
+export const toObjectSchema = (
+  description: string | null,
+  required: Record<string, JsonSchema>,
+  optional: Record<string, JsonSchema> = {},
+): JsonSchema => ({
+  type: 'object',
+  ...(description && { description }),
+  properties: { ...required, ...optional },
+  required: Object.keys(required),
+});
+
 const BUILT_IN: Record<string, JsonSchema> = {
   Boolean: { type: 'boolean' },
   Float: { type: 'number' },

@@ -8,7 +8,7 @@ import { SIGNED_URL_SECONDS } from '../../../storage/storage.ts';
 import { MAX_BULK_FILES } from '../../uploads.ts';
 import { createUnselectedExample } from '../parameters.ts';
 import { createErrorSchema, describeHeaders, describeJsonResponse, LIMIT_HEADERS, referToError } from '../responses.ts';
-import { getScalarSchema, referToSchema } from '../schemas.ts';
+import { getScalarSchema, referToSchema, toObjectSchema } from '../schemas.ts';
 import type { ManualOperation } from './manual-operation.ts';
 
 const MIB = 1024 * 1024;
@@ -231,28 +231,18 @@ const uploadProperties: Record<string, JsonSchema> = {
 };
 
 export const attachmentSchemas: Record<string, JsonSchema> = {
-  UploadedAttachment: {
-    type: 'object',
-    description: 'A file that was uploaded. With `key`, `regionId` and `type` it is what a photo refers to.',
-    properties: uploadProperties,
-    required: Object.keys(uploadProperties),
-  },
-  BulkUpload: {
-    type: 'object',
-    properties: {
-      uploads: {
-        type: 'array',
-        description: 'The files in the order of their numbers.',
-        items: {
-          type: 'object',
-          properties: {
-            ...uploadProperties,
-            fieldName: { type: 'string', description: 'Field of the form that held it.' },
-          },
-          required: [...Object.keys(uploadProperties), 'fieldName'],
-        },
-      },
+  UploadedAttachment: toObjectSchema(
+    'A file that was uploaded. With `key`, `regionId` and `type` it is what a photo refers to.',
+    uploadProperties,
+  ),
+  BulkUpload: toObjectSchema(null, {
+    uploads: {
+      type: 'array',
+      description: 'The files in the order of their numbers.',
+      items: toObjectSchema(null, {
+        ...uploadProperties,
+        fieldName: { type: 'string', description: 'Field of the form that held it.' },
+      }),
     },
-    required: ['uploads'],
-  },
+  }),
 };

@@ -3,7 +3,7 @@ import { BuilderId } from '../../../../schema/scalars.ts';
 import { SCOPES } from '../../../../schema/scopes.ts';
 import { ACCESS_TOKEN_SECONDS } from '../../../auth/access-tokens.ts';
 import { VERIFIER_SYNTAX } from '../../../oauth/checks/pkce.check.ts';
-import { getScalarSchema, referToSchema } from '../schemas.ts';
+import { getScalarSchema, referToSchema, toObjectSchema } from '../schemas.ts';
 
 const { pattern } = getScalarSchema(BuilderId);
 
@@ -27,8 +27,7 @@ const texts = (description: string, item: JsonSchema = {}) => ({
 function body(required: Record<string, JsonSchema>, optional: Record<string, JsonSchema>): JsonSchema {
   const client_id = text('Required, unless it is in a Basic header.');
   const client_secret = text('Required of confidential clients, unless it is in a Basic header.');
-  const properties = { ...required, ...optional, client_id, client_secret };
-  return { type: 'object', properties, required: Object.keys(required) };
+  return toObjectSchema(null, required, { ...optional, client_id, client_secret });
 }
 
 function grant(type: string, required: Record<string, JsonSchema>, optional: Record<string, JsonSchema> = {}) {
@@ -73,9 +72,9 @@ export const oauthSchemas: Record<string, JsonSchema> = {
       audience: text('Base address of the API; may be left out.'),
     },
   ),
-  Token: {
-    type: 'object',
-    properties: {
+  Token: toObjectSchema(
+    null,
+    {
       access_token: text('A JWT, signed with HMAC-SHA256, whose claims are those of `AccessTokenClaims`.', {
         contentMediaType: 'application/jwt',
         contentSchema: referToSchema('AccessTokenClaims'),
@@ -84,10 +83,9 @@ export const oauthSchemas: Record<string, JsonSchema> = {
       expires_in: integer('Lifetime in seconds.', LIFETIME),
       expires: integer('The same as `expires_in`.', { deprecated: true, ...LIFETIME }),
       scope: text('The granted scopes, separated by spaces.'),
-      refresh_token: text('Refresh token, to get the next access token. Only for grants of a user.'),
     },
-    required: ['access_token', 'token_type', 'expires_in', 'expires', 'scope'],
-  },
+    { refresh_token: text('Refresh token, to get the next access token. Only for grants of a user.') },
+  ),
   AccessTokenClaims: {
     type: 'object',
     description: 'Claims of an access token. A client need not read them: `GET /me` gives what they mean.',
@@ -108,13 +106,15 @@ export const oauthSchemas: Record<string, JsonSchema> = {
   },
   RevocationRequest: tokenRequest,
   IntrospectionRequest: tokenRequest,
-  Introspection: {
-    type: 'object',
-    properties: {
+  Introspection: toObjectSchema(
+    null,
+    {
       active: {
         type: 'boolean',
         description: 'Whether the token is valid now. When false, no other field is present.',
       },
+    },
+    {
       scope: text('Scopes of the token, separated by spaces.'),
       client_id: text('The client that the token was issued to.'),
       sub: text('The user, or the client when it is for the client itself.'),
@@ -126,8 +126,7 @@ export const oauthSchemas: Record<string, JsonSchema> = {
       iat: integer('Seconds since the epoch.'),
       exp: integer('Seconds since the epoch.'),
     },
-    required: ['active'],
-  },
+  ),
   AuthorizationServerMetadata: {
     type: 'object',
     properties: {

@@ -15,7 +15,7 @@ import {
 } from '../../../shared/errors.ts';
 import { referToParameter } from '../parameters.ts';
 import { createErrorSchema, describeHeaders, describeJsonResponse, LIMIT_HEADERS } from '../responses.ts';
-import { getScalarSchema, referToSchema } from '../schemas.ts';
+import { getScalarSchema, referToSchema, toObjectSchema } from '../schemas.ts';
 import type { ManualOperation } from './manual-operation.ts';
 import { SCOPE_DESCRIPTION } from './oauth-schemas.ts';
 
@@ -213,31 +213,27 @@ const UNCACHED = ['Cache-Control', 'Pragma'];
 
 /** Returns the response for error codes of RFC 6749. */
 function oauthError(description: string, codes: readonly string[], headers: readonly string[] = LIMIT_HEADERS): object {
-  const schema = {
-    type: 'object',
-    properties: {
-      error: { type: 'string', enum: codes, description: 'Error code of RFC 6749.' },
-      error_description: { type: 'string', description: 'Description of the error in English. It may change.' },
-      error_uri: { type: 'string', format: 'uri', description: 'Address of a page about the error, if there is one.' },
-    },
-    required: ['error', 'error_description'],
+  const required = {
+    error: { type: 'string', enum: codes, description: 'Error code of RFC 6749.' },
+    error_description: { type: 'string', description: 'Description of the error in English. It may change.' },
   };
+  const error_uri = {
+    type: 'string',
+    format: 'uri',
+    description: 'Address of a page about the error, if there is one.',
+  };
+  const schema = toObjectSchema(null, required, { error_uri });
   return describeJsonResponse(description, schema, [...headers, ...UNCACHED], codes);
 }
 
 /** Returns the response for a transport error: the fields of OAuth and those of other operations. */
 function describeTransportError(description: string, error: ApiError): object {
   const { error: oauthCode } = toTransportErrorBody(error) as { error: string };
-  const common = createErrorSchema([error.code]);
-  const schema = {
-    ...common,
-    properties: {
-      error: { type: 'string', enum: [oauthCode], description: 'The error code of OAuth.' },
-      error_description: { type: 'string', description: 'The same as `message`, for OAuth libraries.' },
-      ...(common.properties as object),
-    },
-    required: ['error', 'error_description', 'code', 'message'],
-  };
+  const schema = toObjectSchema(null, {
+    error: { type: 'string', enum: [oauthCode], description: 'The error code of OAuth.' },
+    error_description: { type: 'string', description: 'The same as `message`, for OAuth libraries.' },
+    ...(createErrorSchema([error.code]).properties as object),
+  });
   return describeJsonResponse(description, schema, [...LIMIT_HEADERS, ...Object.keys(error.headers), ...UNCACHED]);
 }
 
