@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { FileMapping } from './file-mapping.ts';
+import type { Column, FileMapping } from './file-mapping.ts';
 import type { Row } from './read-lines.ts';
 
 /** What stored records have in place of erased people, by the key of the record as JSON. */
@@ -8,11 +8,30 @@ export type ErasedPeople = ReadonlyMap<string, { erasedAt: string; people: Row }
 /** SQL of the number of erasures of people, which is the same at the end of an import as at its beginning. */
 export const COUNT_ERASURES = "select count(*)::int as count from erasure where kind = 'PERSON'";
 
+const columnsOf = ({ columns }: FileMapping, properties: readonly string[] = []): Column[] =>
+  columns.filter(({ field }) => properties.includes(field));
+
+/**
+ * Returns SQL that clears in staged rows of before an erasure what the erased person has given or written, and removes rows that an erasure
+ * deletes; null for files without either. Records of people themselves are erased after the import. PRV-11.
+ */
+export function toEraseStagedSql(mapping: FileMapping): string | null {
+  const { of = {}, erase, cleared } = mapping.personal;
+  const [person] = columnsOf(mapping, Object.values(of)).filter(({ field }) => field !== 'id');
+  const sets = columnsOf(mapping, cleared).map(
+    ({ name, nullable, type }) => `${name} = ${nullable ? 'null' : type.sql === 'jsonb' ? `'[]'` : `''`}`,
+  );
+  if (!person || (erase !== 'delete' && sets.length === 0)) return null;
+  const action =
+    erase === 'delete' ? 'delete from import_stage s using' : `update import_stage s set ${sets.join()} from`;
+  return `${action} (select unnest(subject_ids) as id, max(requested_at) as at from erasure where kind = 'PERSON' group by 1) erased
+    where s.${person.name} = erased.id and s.updated_at <= erased.at`;
+}
+
 /** Selects the stored records in which a pseudonym replaces who did something, and when the person was erased. */
-export async function selectErasedPeople(
-  client: pg.ClientBase,
-  { table, key, people }: FileMapping,
-): Promise<ErasedPeople> {
+export async function selectErasedPeople(client: pg.ClientBase, mapping: FileMapping): Promise<ErasedPeople> {
+  const { table, key, personal } = mapping;
+  const people = columnsOf(mapping, personal.people);
   if (people.length === 0) return new Map();
   const text = `concat_ws(' ', ${people.map(({ name }) => name).join(', ')})`;
   const fields = people.map(({ field, name }) => `'${field}', ${name}`);

@@ -1,5 +1,5 @@
 import type { EntityMetadata, EntityProperty, MetadataStorage } from '@mikro-orm/core';
-import { getPersonalData } from '../../entities/personal-data.ts';
+import { getPersonalData, type PersonalDataDeclaration } from '../../entities/personal-data.ts';
 import { quote } from '../domain/privacy/personal-tables.ts';
 import { type ColumnType, findColumnType } from './column-types.ts';
 import { readContractFields } from './contract-fields.ts';
@@ -47,8 +47,8 @@ export interface FileMapping extends Pick<FileDefinition, 'normalizeRow' | 'vali
   secretFields: Set<string>;
   /** Columns with keys of stored files. */
   storageKeys: Column[];
-  /** Columns that say who did something, which an erasure replaces. */
-  people: Column[];
+  /** What its columns say about people. */
+  personal: PersonalDataDeclaration;
   /** SQL condition of the rows that are exported. */
   exported: string;
 }
@@ -86,14 +86,13 @@ function createFileMapping(
     derivedFields: new Set(contract.keys()),
     secretFields: new Set(definition.secretFields),
     storageKeys: [],
-    people: [],
+    personal: getPersonalData(meta.className),
     exported,
     normalizeRow,
     validateRow,
     crossRecordRule,
   };
   const key = findKeyProperties(meta, definition);
-  const { people = [] } = getPersonalData(meta.className);
   for (const property of persistedProperties) {
     const { name, targetMeta } = property;
     const parent = targetMeta?.className === meta.className ? mapping : mappings.get(targetMeta?.className ?? '');
@@ -107,7 +106,6 @@ function createFileMapping(
     mapping.derivedFields.delete(column.field);
     if (key.includes(name)) mapping.key.push(column);
     if (definition.storageKeys?.[name]) mapping.storageKeys.push(column);
-    if (people.includes(name)) mapping.people.push(column);
     if (parent) mapping.references.push({ column, parent });
     if (parent?.file === 'builders.ndjson') mapping.builder ??= column;
     const linkedEntity = definition.listReferences?.[name];

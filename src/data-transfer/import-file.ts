@@ -4,7 +4,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import type { Folder } from '../shared/folder.ts';
 import { type AccessChange, toAccessProblemsSql, toLockUsersSql, toStoreAccessSql } from './access-changes.ts';
 import type { Catalog } from './catalog.ts';
-import { selectErasedPeople } from './erased-people.ts';
+import { selectErasedPeople, toEraseStagedSql } from './erased-people.ts';
 import type { FileMapping } from './file-mapping.ts';
 import { readLines } from './read-lines.ts';
 import { type RowProblem, RowReader } from './row-reader.ts';
@@ -80,6 +80,8 @@ export async function importFile(work: FileImport): Promise<FileResult> {
   });
   await pipeline(chunks, client.query(copyFrom(sql.COPY_TO_STAGE)));
   progress('checking');
+  const eraseStaged = toEraseStagedSql(mapping);
+  if (eraseStaged) await client.query(eraseStaged);
   const leftOut = work.filterSql === null ? null : (await client.query(work.filterSql)).rows[0].leftOut;
   await client.query('analyze import_stage');
   const bulk = await canSkipTriggers(work, reader.rows);

@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -118,6 +118,38 @@ describe('an import of some files of an older export', () => {
   it('is imported, and its texts stay as they are (PRV-11)', async () => {
     await cli.json(['import', await meeting('partial')]);
     expect(await findTablesWith(au1(), PRIYA.name)).toEqual(['meeting']);
+  });
+
+  it('brings back neither an address nor a membership, nor answers and notes of the erased person (PRV-11)', async () => {
+    const rowsOf = async (file: string) =>
+      (await readFile(join(SAMPLES, `${file}.ndjson`), 'utf8'))
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+    const [induction] = (await rowsOf('inductions')).filter(({ data }) => data.length > 0);
+    const [timesheet] = (await rowsOf('timesheets')).filter(({ builderId }) => builderId === BUILDER);
+    await cli.json(['person', 'erase', induction.workerId, '--yes']);
+    const [user] = await au1().fork().execute('select name from app_user where id = ?', [PRIYA.user]);
+    const files = {
+      users: (await rowsOf('users')).filter(({ id }) => id === PRIYA.user).map((row) => ({ ...row, name: user!.name })),
+      memberships: (await rowsOf('memberships')).filter(({ userId }) => userId === PRIYA.user),
+      timesheets: [{ ...timesheet, profileId: PRIYA.profile, notes: 'My back hurt.' }],
+      inductions: [induction],
+    };
+    const target = join(folder, 'only-parts');
+    await mkdir(target);
+    for (const [file, rows] of Object.entries(files))
+      await writeFile(join(target, `${file}.ndjson`), rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+    expect(Object.values(files).map((rows) => rows.length)).toEqual([1, 2, 1, 1]);
+    await cli.json(['import', target]);
+    expect(await findTablesWith(au1(), PRIYA.email)).toEqual([]);
+    expect(await findTablesWith(au1(), 'My back hurt.')).toEqual([]);
+    const stored = `select data, (select count(*)::int from membership where user_id = ?) as memberships from induction where id = ?`;
+    expect(await au1().fork().execute(stored, [PRIYA.user, induction.id])).toEqual([{ data: [], memberships: 0 }]);
+    const later = { ...induction, updatedAt: new Date(Date.now() + 86_400_000).toISOString() };
+    await writeFile(join(target, 'inductions.ndjson'), `${JSON.stringify(later)}\n`);
+    await cli.json(['import', target]);
+    expect(await au1().fork().execute(stored, [PRIYA.user, induction.id])).toMatchObject([{ data: induction.data }]);
   });
 
   it('is imported with the records of the person, who is erased again, and the texts are listed (PRV-6)', async () => {

@@ -9,6 +9,7 @@ import { inTransaction } from '../change-context.ts';
 import { rejectForeignBucket } from '../uploads/bucket-owner.ts';
 import { executeBuilderErasure } from './erase-builder.ts';
 import { deletePendingFiles, executePersonErasure, PEOPLE_LOCK, type PrivacyContext } from './erase-person.ts';
+import { NO_DOMAIN } from './erase-records.ts';
 import { listStoredErasures, readStoredErasure, storeErasure } from './erasure-list.ts';
 
 const INTERVAL_MS = 3_600_000;
@@ -134,7 +135,8 @@ async function findOpenErasures(
       select id, requested_at, completed_at, pending_keys, case kind
         when 'BUILDER' then exists (select from builder r where r.id = any(subject_ids))
         else exists (select from contact r where r.id = any(subject_ids))
-          or exists (select from app_user r where r.id = any(subject_ids) and ${hasNoPseudonym('r.name')})
+          or exists (select from app_user r where r.id = any(subject_ids)
+            and (${hasNoPseudonym('r.name')} or r.email not like '%${NO_DOMAIN}' or r.picture_key is not null))
           or exists (select from worker r where r.id = any(subject_ids) and ${hasNoPseudonym('r.full_name')})
           or exists (select from person_profile r where r.id = any(subject_ids) and ${hasNoPseudonym('r.full_name')})
         end as undone
