@@ -42,26 +42,19 @@ const Query = pg.Query as unknown as new (
   callback: (error: Error | null, result: { rows: Row[] }) => void,
 ) => PgQuery;
 
-/** Returns a function that returns a connection whose method has no effect: one object for each connection. */
-function omitMethod(method: 'describe' | 'sync'): (connection: PgConnection) => PgConnection {
-  const wrappers = new WeakMap<PgConnection, PgConnection>();
-  return (connection) => {
-    let wrapper = wrappers.get(connection);
-    if (!wrapper) {
-      wrapper = Object.create(connection, { [method]: { value: () => undefined } }) as PgConnection;
-      wrappers.set(connection, wrapper);
-    }
-    return wrapper;
-  };
-}
-
-const withoutDescribe = omitMethod('describe');
-const withoutSync = omitMethod('sync');
-
 /**
- * A prepared read whose values stay text. It skips the Describe message: the entity's columns determine the types, and PostgreSQL
+ * Makes a connection send no Describe message, for one that runs `queryTextRows` alone: the entity's columns determine the types, and PostgreSQL
  * would otherwise send, and pg parse, a row description with every result.
  */
+export function omitDescribe(client: pg.ClientBase): void {
+  getConnection(client).describe = skip;
+}
+
+const skip = () => undefined;
+
+const getConnection = (client: pg.ClientBase) => (client as unknown as { connection: PgConnection }).connection;
+
+/** A prepared read whose values stay text. */
 class TextQuery extends Query {
   #rows: TextRow[] = [];
   #done: ((error: Error | null, rows: TextRow[]) => void) | null;
@@ -81,10 +74,6 @@ class TextQuery extends Query {
     this.#done = null;
     this.#rows = [];
     done?.(error, rows);
-  }
-
-  override prepare(connection: PgConnection): void {
-    super.prepare(withoutDescribe(connection));
   }
 
   override handleDataRow({ fields }: { fields: TextRow }): void {
@@ -153,9 +142,10 @@ class StatementGroup extends Query {
   }
 
   override prepare(connection: PgConnection): void {
-    this.preparesStatement = this.#queries.some((query) => !query.hasBeenParsed(connection));
-    const unsynced = withoutSync(connection);
+    const unsynced: PgConnection = Object.create(connection);
+    unsynced.sync = skip;
     for (const query of this.#queries) {
+      this.preparesStatement ||= !query.hasBeenParsed(connection);
       query.prepare(unsynced);
       // Without a Sync, and without the commit behind it, nothing of what was sent before is committed. The connection is closed.
       if (this.#failure) throw this.#failure;
@@ -226,7 +216,7 @@ const corkedStreams = new WeakSet<Duplex>();
 
 /** Corks the client's socket until the end of this tick, so that everything written until then leaves in one packet. */
 function corkUntilEndOfTick(client: pg.ClientBase): void {
-  const { stream } = (client as unknown as { connection: PgConnection }).connection;
+  const { stream } = getConnection(client);
   if (corkedStreams.has(stream)) return;
   corkedStreams.add(stream);
   stream.cork();
@@ -250,16 +240,17 @@ export function testPgPipeline(): boolean {
   });
   const connection = new Connection({ stream });
   const received: unknown[] = [];
-  const read = new TextQuery({ name: 'read', text: '' }, [], (_error, rows) => received.push(...rows.flat()));
-  read.submit(connection);
-  read.handleDataRow({ fields: ['text'] });
-  read.handleReadyForQuery(connection);
   const bound: BoundStatement = [{ name: 'write', text: '' }, ['value']];
   const member: GroupMember = { bound, resolve: (rows) => received.push(rows.length), reject: () => undefined };
   const group = new StatementGroup([member, member], (error) => received.push(error));
   group.submit(connection);
   for (let count = 0; count < 2; count++) group.handleCommandComplete({ text: 'SELECT 0' }, connection);
   group.handleReadyForQuery(connection);
+  omitDescribe({ connection } as never);
+  const read = new TextQuery({ name: 'read', text: '' }, [], (_error, rows) => received.push(...rows.flat()));
+  read.submit(connection);
+  read.handleDataRow({ fields: ['text'] });
+  read.handleReadyForQuery(connection);
   stream.destroy();
-  return sent === 'PBESPBDEBDES' && received.join() === 'text,0,0,';
+  return sent === 'PBDEBDESPBES' && received.join() === '0,0,,text';
 }

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { queryTextRows } from '../../src/node-internals/pg-pipeline.ts';
+import { omitDescribe, queryTextRows } from '../../src/node-internals/pg-pipeline.ts';
 import { createDatabase } from '../setup/database.ts';
 
 describe('queryTextRows on a pipelined connection', () => {
@@ -16,6 +16,7 @@ describe('queryTextRows on a pipelined connection', () => {
       // `pipeline` is newer than the type definitions.
       const opened = new pg.Client({ connectionString: url, ...({ pipeline: true } as object) });
       await opened.connect();
+      omitDescribe(opened);
       return opened;
     };
     client = await connect();

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { queryTextRows, type Statement, type TextRow } from '../../node-internals/pg-pipeline.ts';
+import { omitDescribe, queryTextRows, type Statement, type TextRow } from '../../node-internals/pg-pipeline.ts';
 import { isLostConnection } from '../errors.ts';
 import { connectWithSettings, READER_SETTINGS } from './session-settings.ts';
 import { CLIENT_CONFIG } from './timeouts.ts';
@@ -86,6 +86,8 @@ export class PipelinedConnection {
 
   async #connect(): Promise<pg.Client> {
     if (this.#isClosed) throw new Error('Connection ended: the runner is closed.');
-    return connectWithSettings(this.#url, READER_SETTINGS, CLIENT_CONFIG);
+    const client = await connectWithSettings(this.#url, READER_SETTINGS, CLIENT_CONFIG);
+    omitDescribe(client);
+    return client;
   }
 }
