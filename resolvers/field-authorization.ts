@@ -20,7 +20,8 @@ export function validateArguments(
     .filter(({ rules }) => rules);
   if (!createResolver || checked.length === 0) return createResolver;
   return (values, context, info) => {
-    const errors = findBrokenRules(checked, values, context.clock.now());
+    const sent = checked.filter(({ rules }) => rules!.ifSent === null || rules!.ifSent in values);
+    const errors = sent.length > 0 ? findBrokenRules(sent, values, context.clock.now()) : [];
     if (errors.length > 0) throw new ValidationError(errors);
     return createResolver(values, context, info);
   };

@@ -55,7 +55,8 @@ export function scalar<T>({
   });
 }
 
-function holdsVariable(node: ValueNode): boolean {
+/** Whether a value of a document is a variable or holds one. */
+export function holdsVariable(node: ValueNode): boolean {
   let isFound = false;
   visit(node, {
     Variable: () => {

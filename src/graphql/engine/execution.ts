@@ -169,10 +169,12 @@ class Execution {
   }
 
   /** Resolves the field for each of its parents. */
-  async #resolve({ index, field, nodes, selection, takesVariables }: Edge): Promise<unknown[]> {
+  async #resolve({ index, field, nodes, selection, arguments: parsed }: Edge): Promise<unknown[]> {
     const context = this.#context;
     const { createResolver, authorizeParent, authorizeResult } = field.extensions.edge as FieldEdge;
-    const args = takesVariables ? this.#variables : getArgumentValues(field, nodes[0]!, this.#variables);
+    const args = parsed ? { ...parsed.literals } : getArgumentValues(field, nodes[0]!, this.#variables);
+    for (const [name, variable] of parsed?.variables ?? [])
+      if (Object.hasOwn(this.#variables, variable)) args[name] = this.#variables[variable];
     const resolve = createResolver(args, context, { selection });
     const results: unknown[] = [];
     let values: unknown[] = results;

@@ -1,6 +1,7 @@
 import {
   type FieldNode,
   type FragmentDefinitionNode,
+  type GraphQLArgument,
   type GraphQLField,
   type GraphQLList,
   type GraphQLNamedType,
@@ -9,6 +10,7 @@ import {
   type GraphQLOutputType,
   type GraphQLSchema,
   type GraphQLUnionType,
+  getArgumentValues,
   getNullableType,
   isCompositeType,
   isEnumType,
@@ -20,6 +22,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields.js';
+import { holdsVariable } from '../../../schema/scalar.ts';
 import { type Selection, toSelection } from '../../../schema/selection.ts';
 import type { ResponseMeter } from '../../limits/response-meter.ts';
 
@@ -44,10 +47,17 @@ export interface Edge {
   nodes: readonly FieldNode[];
   /** Properties that the operation reads of the edge's records; null for all. */
   selection: Selection | null;
-  /** Whether the arguments are the variables, by the same names, as in the operations of REST. */
-  takesVariables: boolean;
+  /** Null where graphql-js has to find them in each execution. */
+  arguments: EdgeArguments | null;
   /** Edges of the resolved records. Each has edges of its own. */
   edges: Edge[];
+}
+
+/** The arguments of an edge, whose literals are parsed. */
+interface EdgeArguments {
+  literals: Readonly<Variables>;
+  /** The variable of each of the others. */
+  variables: readonly [name: string, variable: string][];
 }
 
 /** The compiled functions of an edge. */
@@ -110,6 +120,7 @@ const nullCheck = (type: GraphQLOutputType, name: string) =>
 
 /** Bytes of quotes, colon and comma around a field's name. */
 const PUNCTUATION = 4;
+const NULL_SIZE = 4;
 /** Estimated bytes of a number, a boolean or an enum value. */
 const SHORT_LEAF = 12;
 const SHORT_SCALARS = new Set(['Int', 'Float', 'Boolean']);
@@ -119,22 +130,36 @@ function sizeOfLeaf(type: GraphQLNullableType, value: string): string | number {
   const isShort = isEnumType(type) || SHORT_SCALARS.has((type as GraphQLNamedType).name);
   return isShort
     ? SHORT_LEAF
-    : `(typeof ${value} === 'string' && ${value}.length < 256 ? ${value}.length : meter.sizeOf(${value}))`;
+    : `(${value} === null ? ${NULL_SIZE} : typeof ${value} === 'string' && ${value}.length < 256 ? ${value}.length : meter.sizeOf(${value}))`;
 }
 
 /** Whether the type has rows of its own, as opposed to an object that is part of a record. */
 const isRecord = ({ extensions }: GraphQLObjectType) => extensions.scope !== undefined;
 
-/** Whether each argument of a field, and no other, is the variable of its name. Defaults of arguments are not among the variables. */
-const areVariables = (
-  { args }: Field,
-  { arguments: nodes = [] }: FieldNode,
+/**
+ * Returns the arguments of a field; null where a literal holds a variable, and where a default may replace a variable, or a variable with a
+ * default may be null.
+ */
+function parseLiterals(
+  field: Field,
+  node: FieldNode,
   { variableDefinitions = [] }: OperationDefinitionNode,
-): boolean =>
-  args.length === nodes.length &&
-  args.length === variableDefinitions.length &&
-  args.every(({ defaultValue }) => defaultValue === undefined) &&
-  nodes.every(({ name, value }) => value.kind === Kind.VARIABLE && value.name.value === name.value);
+): EdgeArguments | null {
+  const variables: [name: string, variable: string][] = [];
+  const literals: GraphQLArgument[] = [];
+  for (const argument of field.args) {
+    const value = node.arguments?.find(({ name }) => name.value === argument.name)?.value;
+    if (value?.kind !== Kind.VARIABLE) {
+      if (value && holdsVariable(value)) return null;
+      literals.push(argument);
+      continue;
+    }
+    const definition = variableDefinitions.find(({ variable }) => variable.name.value === value.name.value)!;
+    if (argument.defaultValue !== undefined || definition.defaultValue) return null;
+    variables.push([argument.name, value.name.value]);
+  }
+  return { literals: getArgumentValues({ ...field, args: literals }, node), variables };
+}
 
 /**
  * Compiles an operation to JavaScript functions, one object literal for each response object: ten times as fast as assigning
@@ -281,8 +306,8 @@ class PlanCompiler {
       : this.#compileType(field.type, occurrence);
     const assign = `(target, completed) => { target.${key} = completed; }`;
     this.#compiledFields[index] = `{ complete: ${complete}, completeItem: ${completeItem}, assign: ${assign} }`;
-    const takesVariables = areVariables(field, nodes[0]!, this.#operation);
-    siblings.push({ index, key, field, nodes, selection, takesVariables, edges: this.#edges });
+    const parsed = parseLiterals(field, nodes[0]!, this.#operation);
+    siblings.push({ index, key, field, nodes, selection, arguments: parsed, edges: this.#edges });
     this.#edges = siblings;
     return index;
   }

@@ -4,10 +4,8 @@ import {
   type FloatValueNode,
   GraphQLError,
   type GraphQLInputType,
-  getArgumentValues,
   getVariableValues,
   type IntValueNode,
-  Kind,
   ProvidedRequiredArgumentsRule,
   typeFromAST,
   type ValidationRule,
@@ -19,15 +17,14 @@ import { formatFieldPath, toFieldErrors } from '../../../schema/input.ts';
 import { INEXACT_NUMBER, isExactText, JsonValueError } from '../../../schema/json-problems.ts';
 import type { RequestContext } from '../../auth/request-context.ts';
 import { type FieldError, FieldErrors, ValidationError } from '../../shared/errors.ts';
-import { findBrokenRules, type NamedArgument, parseArguments, toNamedArgument } from '../engine/arguments.ts';
+import { parseArguments, toNamedArgument } from '../engine/arguments.ts';
 import { type PendingOperation, type SelectedField } from '../engine/root-fields.ts';
 import { findArgumentPaths } from './argument-names.ts';
 import { requireEdgeScopes } from './edge-scopes.ts';
 
 type Values = Readonly<Record<string, unknown>>;
-type Field = SelectedField['field'];
 
-/** Errors of literals and of required arguments by document: validation leaves them to `parseInput`. */
+/** Errors of literals and of required arguments by document: validation leaves them to `rejectInput`. */
 const literalErrors = new WeakMap<DocumentNode, readonly GraphQLError[]>();
 
 /**
@@ -62,53 +59,19 @@ const exactNumbers: ValidationRule = (context) => {
 
 const INPUT_RULES = [ValuesOfCorrectTypeRule, ProvidedRequiredArgumentsRule, exactNumbers];
 
+/** Whether no literal of a validated document is invalid. */
+export const hasValidLiterals = (document: DocumentNode): boolean => !literalErrors.get(document)?.length;
+
 /**
- * Returns the coerced variables of an operation; null where graphql-js has to report what is wrong with them. Throws 400 with every variable and literal that its type rejects, every argument that breaks a
- * rule, and every text that cannot be stored, named by argument as in REST; before that, 403 for an edge that the caller may not follow. ERR-24,
- * ERR-28.
+ * Throws 400 with every variable and literal that its type rejects, every argument that breaks a rule, and every text that cannot be stored,
+ * named by argument as in REST; before that, 403 for an edge that the caller may not follow. Edges of valid operations are authorized when they
+ * are executed, for each record. Returns the coerced variables, or null, where graphql-js has to report what is wrong. ERR-24, ERR-28.
  */
-export function parseInput(pending: PendingOperation, context: RequestContext): Record<string, unknown> | null {
-  const { clock, textErrors = [] } = context;
-  const { schema, document, operation, variables, roots } = pending;
-  const now = clock.now();
-  const deferred = literalErrors.get(document) ?? [];
-  const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables, { maxErrors: 1 });
-  const isValid =
-    coerced &&
-    deferred.length === 0 &&
-    textErrors.length === 0 &&
-    roots.every((root) => hasValidArguments(root, coerced, now));
-  if (isValid) return coerced;
-  // Edges of valid operations are authorized when they are executed, for each record.
+export function rejectInput(pending: PendingOperation, context: RequestContext): Record<string, unknown> | null {
+  const { schema, document, operation, variables } = pending;
   requireEdgeScopes(pending, context.caller);
-  throwErrors(pending, deferred, textErrors, now);
-  return coerced ?? null;
-}
-
-/** Whether the arguments of a root field satisfy what validation cannot know: rules, and the types of literals that hold variables. */
-function hasValidArguments({ field, node }: SelectedField, variables: Values, now: number): boolean {
-  const checked = getArguments(field).filter(({ rules }) => rules);
-  if (checked.length === 0 && !node.arguments?.some(({ value }) => value.kind === Kind.OBJECT)) return true;
-  try {
-    return findBrokenRules(checked, getArgumentValues(field, node, variables), now).length === 0;
-  } catch {
-    return false;
-  }
-}
-
-const namedArguments = new WeakMap<Field, NamedArgument<SentValues>[]>();
-
-/** JSON values of the arguments that a root field was sent with. */
-type SentValues = ReadonlyMap<string, unknown>;
-
-/** Returns the arguments of a field with their checks. */
-function getArguments(field: Field): NamedArgument<SentValues>[] {
-  let named = namedArguments.get(field);
-  if (!named) {
-    named = field.args.map((argument) => toNamedArgument(argument, (sent) => sent.get(argument.name)));
-    namedArguments.set(field, named);
-  }
-  return named;
+  throwErrors(pending, literalErrors.get(document) ?? [], context.textErrors ?? [], context.clock.now());
+  return getVariableValues(schema, operation.variableDefinitions ?? [], variables, { maxErrors: 1 }).coerced ?? null;
 }
 
 /** Throws the errors of each root field, which are those of REST, and then those that only GraphQL knows. */
@@ -150,7 +113,10 @@ function throwErrors(
 function findRootErrors({ field, node }: SelectedField, variables: Values, now: number): readonly FieldError[] {
   const sent = new Map(node.arguments?.map(({ name, value }) => [name.value, valueFromASTUntyped(value, variables)]));
   try {
-    parseArguments(getArguments(field), sent, {
+    const named = field.args.map((argument) =>
+      toNamedArgument<typeof sent>(argument, (each) => each.get(argument.name)),
+    );
+    parseArguments(named, sent, {
       toFieldErrors: ({ name }, _sent, path, error) => toFieldErrors(name, path, error),
       otherErrors: [],
       now,

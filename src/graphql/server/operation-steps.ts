@@ -27,7 +27,7 @@ import { PreparedOperation } from '../engine/prepared-operation.ts';
 import type { SelectedField } from '../engine/root-fields.ts';
 import { logFailure, noteErrors } from './error-log.ts';
 import { formatError, toGraphqlError } from './errors.ts';
-import { parseInput } from './input.ts';
+import { hasValidLiterals, rejectInput } from './input.ts';
 import type { LargeBodies } from './large-bodies.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -75,7 +75,7 @@ export function operationSteps(
   const prepare = (document: DocumentNode, operation: OperationDefinitionNode): PreparedOperation => {
     let prepared = preparedOperations.get(operation);
     if (!prepared) {
-      prepared = new PreparedOperation(schema, document, operation);
+      prepared = new PreparedOperation(schema, document, operation, hasValidLiterals(document));
       preparedOperations.set(operation, prepared);
     }
     return prepared;
@@ -112,7 +112,8 @@ export function operationSteps(
             requireLimits(operation, estimate, prepared.rootCount);
             const roots = prepared.listRootFields(sent);
             await authorizeRootFields(context, roots, sent);
-            input = parseInput({ schema, document, operation, variables, sent, roots }, context);
+            input = context.textErrors ? null : prepared.coerceVariables(variables, roots, context.clock.now());
+            input ??= rejectInput({ schema, document, operation, variables, sent, roots }, context);
             // A mutation is not interrupted: its estimate is within the limit of interpreted operations.
             const isQuery = operation.operation === 'query';
             context.meter.limit(isQuery ? MAX_COST : Number.POSITIVE_INFINITY, MAX_RESPONSE_BYTES, estimate.cost);
