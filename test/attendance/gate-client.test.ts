@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTokenSource, GateClient, type GateOptions } from '../gate-client/gate-client.ts';
 import { createGateFixture, readAttendance } from '../support/attendance.ts';
-import { BASE_URL, type Service, startService } from '../support/harness.ts';
+import { BASE_URL, useService } from '../support/harness.ts';
 
 /** Simulated network failures: the request is lost, the response is lost, or a proxy responds. */
 type Fault = 'refused' | 'lost' | 'broken gateway' | 503 | 429 | 401;
 
-let service: Service;
+const service = useService();
 let network: Server;
 let folder: string;
 let faults: Fault[];
@@ -24,7 +24,6 @@ const morning = new Date('2026-05-25T20:30:00Z');
 const evening = new Date('2026-05-26T05:00:00Z');
 
 beforeAll(async () => {
-  service = await startService();
   network = createServer(async (request, response) => {
     let payload = '';
     for await (const chunk of request) payload += chunk;
@@ -45,7 +44,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   network.close();
-  await service.stop();
 });
 
 beforeEach(async () => {

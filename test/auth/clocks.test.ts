@@ -7,7 +7,7 @@ import { createSweepJob } from '../../src/domain/uploads/sweep.ts';
 import { RegisteredOrigins } from '../../src/oauth/registered-origins.ts';
 import { createObjectKey } from '../../src/storage/keys.ts';
 import { openStorages } from '../../src/storage/storage.ts';
-import { FakeClock, type Service, startService, testConfig } from '../support/harness.ts';
+import { FakeClock, testConfig, useService } from '../support/harness.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -21,18 +21,14 @@ class SkewedDatabase extends Database {
   }
 }
 
-let service: Service;
+const service = useService();
 let au1: SkewedDatabase;
 
 beforeAll(async () => {
-  service = await startService();
   au1 = new SkewedDatabase('au1', service.databases.au1.url);
 });
 
-afterAll(async () => {
-  await au1.close();
-  await service.stop();
-});
+afterAll(() => au1.close());
 
 const databases = () => ({ au1, us1: service.databases.us1 });
 

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/shared/version.ts';
-import { CLI_START, type CliHarness, seedBuilders, startCli, toTimestamp } from './cli-harness.ts';
+import { CLI_START, seedBuilders, toTimestamp, useCli } from './cli-harness.ts';
 
-let cli: CliHarness;
+const cli = useCli();
 let integrator: string;
 let client: string;
 let user: string;
@@ -11,7 +11,6 @@ const CALLBACK = 'https://app.example.com/cb';
 const MAIL = 'sam@example.com';
 
 beforeAll(async () => {
-  cli = await startCli();
   ({ integratorId: integrator } = await cli.json(['integrator', 'create', '--name', 'Site Sync']));
   await seedBuilders(cli);
   ({ clientId: client } = await cli.json([
@@ -23,7 +22,6 @@ beforeAll(async () => {
   await cli.json(['membership', 'add', '--user', MAIL, '--builder', 'buil_a', '--role', 'ADMIN']);
   await cli.json(['image-host', 'approve', 'images.example.com']);
 });
-afterAll(() => cli.close());
 
 describe('list', () => {
   it('returns pages that contain each row once', async () => {

@@ -1,22 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Connection } from '../../entities/connection.entity.ts';
 import { Integrator } from '../../entities/integrator.entity.ts';
 import { isId } from '../../schema/ids.ts';
-import { CLI_START, type CliHarness, seedBuilders, startCli, toTimestamp } from './cli-harness.ts';
+import { CLI_START, seedBuilders, toTimestamp, useCli } from './cli-harness.ts';
 
-let cli: CliHarness;
+const cli = useCli();
 let integrator: string;
 
 beforeAll(async () => {
-  cli = await startCli();
   ({ integratorId: integrator } = await cli.json(['integrator', 'create', '--name', 'Site Sync']));
   await seedBuilders(cli);
 });
+
 beforeEach(() => {
   cli.clock.at = CLI_START;
 });
-afterAll(() => cli.close());
-
 const em = () => cli.databases.au1.fork();
 
 describe('integrator create', () => {

@@ -1,14 +1,14 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../entities/audit-entry.entity.ts';
 import { SignOnVisit } from '../../entities/sign-on-visit.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { findChangesWithoutEntry } from '../support/audit.ts';
-import { CLI_START, type CliHarness, seedBuilders, startCli, toTimestamp } from './cli-harness.ts';
+import { CLI_START, seedBuilders, toTimestamp, useCli } from './cli-harness.ts';
 
-let cli: CliHarness;
+const cli = useCli();
 /** Secrets that the commands have read or printed. */
 const secrets: string[] = [];
 const ids: Record<string, string> = {};
@@ -17,7 +17,6 @@ const PASSWORD = 'correct horse battery';
 const REFUSED = 'no entry is written';
 
 beforeAll(async () => {
-  cli = await startCli();
   await seedBuilders(cli);
   const visit = {
     builderId: 'buil_a',
@@ -28,7 +27,6 @@ beforeAll(async () => {
   const stamps = { createdAt: toTimestamp(CLI_START), updatedAt: toTimestamp(CLI_START) };
   await cli.databases.au1.fork().insert(SignOnVisit, { ...stamps, ...visit, id: 'signon_a' } as unknown as SignOnVisit);
 });
-afterAll(() => cli.close());
 
 const MAIL = 'sam@example.com';
 const KEY = '--integrator INTEGRATOR --builder buil_a';

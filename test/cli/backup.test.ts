@@ -1,7 +1,7 @@
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { loadTokenKeys } from '../../src/auth/token-keys.ts';
 import { runCli } from '../../src/cli/run.ts';
 import { loadConfig } from '../../src/config.ts';
@@ -10,11 +10,11 @@ import { systemClock } from '../../src/shared/clock.ts';
 import { openStorages, type Storage } from '../../src/storage/storage.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { createPicture } from '../support/images.ts';
-import { type CliHarness, seedBuilders, startCli, TextCollector } from './cli-harness.ts';
+import { seedBuilders, TextCollector, useCli } from './cli-harness.ts';
 
 const DAY = 86_400_000;
 
-let cli: CliHarness;
+const cli = useCli();
 let storage: Storage;
 let logo: string;
 
@@ -24,7 +24,6 @@ const openStorage = async (settings: Record<string, string> = {}) => {
 };
 
 beforeAll(async () => {
-  cli = await startCli();
   await seedBuilders(cli);
   const file = join(cli.env.DATA_DIR!, 'logo.jpg');
   await writeFile(file, await createPicture());
@@ -35,8 +34,6 @@ beforeAll(async () => {
     .execute<{ key: string }[]>(`select logo_key as key from builder where id = 'buil_a'`);
   logo = row!.key;
 });
-
-afterAll(() => cli.close());
 
 describe('backup verify', () => {
   it('counts rows and stored bytes', async () => {

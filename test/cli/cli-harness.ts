@@ -10,6 +10,7 @@ import { runCli } from '../../src/cli/run.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
 import { REGIONS, type RegionId } from '../../src/shared/regions.ts';
 import { createDatabase } from '../setup/database.ts';
+import { useStarted } from '../support/use-started.ts';
 
 interface CommandOutput {
   code: number;
@@ -76,6 +77,13 @@ export async function startCli(template?: string): Promise<CliHarness> {
   };
   return { databases, env, clock, run, json, errorOf, close };
 }
+
+/** Opens a command line for the tests of the file that calls it, or of its `describe`. */
+export const useCli = (template?: string): CliHarness =>
+  useStarted(
+    () => startCli(template),
+    (cli) => cli.close(),
+  );
 
 /** Stream that collects what is written to it. */
 export class TextCollector extends Writable {

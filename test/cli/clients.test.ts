@@ -1,24 +1,22 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ClientSecret } from '../../entities/client-secret.entity.ts';
 import { GRANTS, OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { SCOPES } from '../../schema/scopes.ts';
 import { findSecretsOf } from '../../src/domain/access/access-of-parents.ts';
 import { findClient } from '../../src/oauth/clients.ts';
 import { isSecretOf } from '../../src/shared/secrets.ts';
-import { CLI_START, type CliHarness, startCli, toTimestamp } from './cli-harness.ts';
+import { CLI_START, toTimestamp, useCli } from './cli-harness.ts';
 
-let cli: CliHarness;
+const cli = useCli();
 let integrator: string;
 
 beforeAll(async () => {
-  cli = await startCli();
   ({ integratorId: integrator } = await cli.json(['integrator', 'create', '--name', 'Site Sync']));
 });
+
 beforeEach(() => {
   cli.clock.at = CLI_START;
 });
-afterAll(() => cli.close());
-
 const em = () => cli.databases.au1.fork();
 
 describe('client create', () => {

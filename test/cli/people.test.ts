@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Membership } from '../../entities/membership.entity.ts';
 import { SiteAccess } from '../../entities/site-access.entity.ts';
 import { User } from '../../entities/user.entity.ts';
@@ -6,22 +6,20 @@ import { Worker } from '../../entities/worker.entity.ts';
 import { verifyPassword } from '../../src/domain/access/passwords.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
-import { CLI_START, type CliHarness, seedBuilders, startCli, toTimestamp } from './cli-harness.ts';
+import { CLI_START, seedBuilders, toTimestamp, useCli } from './cli-harness.ts';
 
 const PASSWORD = 'correct horse battery';
 
-let cli: CliHarness;
+const cli = useCli();
 
 useLongerTimeLimits();
 beforeAll(async () => {
-  cli = await startCli();
   await seedBuilders(cli);
 });
+
 beforeEach(() => {
   cli.clock.at = CLI_START;
 });
-afterAll(() => cli.close());
-
 const em = () => cli.databases.au1.fork();
 const createUserArguments = (email: string, ...args: string[]) => [
   'user',

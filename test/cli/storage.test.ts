@@ -1,20 +1,18 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { Builder } from '../../entities/builder.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { loadConfig } from '../../src/config.ts';
 import { openStorages } from '../../src/storage/storage.ts';
 import { createPicture } from '../support/images.ts';
-import { CLI_START, type CliHarness, seedBuilders, startCli, toTimestamp } from './cli-harness.ts';
+import { CLI_START, seedBuilders, toTimestamp, useCli } from './cli-harness.ts';
 
-let cli: CliHarness;
+const cli = useCli();
 
 beforeAll(async () => {
-  cli = await startCli();
   await seedBuilders(cli);
 });
-afterAll(() => cli.close());
 
 const em = () => cli.databases.au1.fork();
 const readStored = (key: string) => {

@@ -1,18 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readHead } from '../../src/domain/events/event-log.ts';
 import { numberPendingEvents } from '../support/events.ts';
 import { isVerified, WebhookReceiver } from '../support/webhook-receiver.ts';
-import { CLI_START, type CliHarness, seedBuilders, startCli, toTimestamp } from './cli-harness.ts';
+import { CLI_START, seedBuilders, toTimestamp, useCli } from './cli-harness.ts';
 
-let cli: CliHarness;
+const cli = useCli();
 let receiver: WebhookReceiver;
 let integrator: string;
 let client: string;
 
 beforeAll(async () => {
-  cli = await startCli();
   ({ integratorId: integrator } = await cli.json(['integrator', 'create', '--name', 'Site Sync']));
   const create = ['client', 'create', '--name', 'App', '--integrator', integrator, '--scope', 'read:projects'];
   ({ clientId: client } = await cli.json(create));
@@ -20,6 +19,7 @@ beforeAll(async () => {
   const scopes = ['--scope', 'read:projects'];
   await cli.json(['connection', 'create', '--integrator', integrator, '--builder', 'buil_a', ...scopes]);
 });
+
 beforeEach(async () => {
   receiver = await WebhookReceiver.start();
 });
@@ -27,8 +27,6 @@ afterEach(async () => {
   await receiver.close();
   await cli.databases.au1.fork().execute('delete from webhook_endpoint');
 });
-afterAll(() => cli.close());
-
 const create = (...args: string[]) =>
   cli.json(['webhook', 'create', '--client', client, '--url', receiver.url, ...args]);
 

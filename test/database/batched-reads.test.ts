@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { CostCode } from '../../entities/cost-code.entity.ts';
 import type { Statement } from '../../src/database/pool/pg-pipeline.ts';
 import { StatementRunner } from '../../src/database/pool/statement-runner.ts';
 import { defects } from '../../src/domain/readers/defect.reader.ts';
 import { photos } from '../../src/domain/readers/photo.reader.ts';
 import { costCodes, timesheets } from '../../src/domain/readers/timesheet.reader.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 
-let service: Service;
+const service = useService();
 let tokens: Record<'A' | 'B', string>;
 
 beforeAll(async () => {
-  service = await startService();
   tokens = { A: await service.tokenOf('A'), B: await service.tokenOf('B') };
 });
-
-afterAll(() => service?.stop());
 
 const runner = () => service.databases.au1.runner;
 

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { createRouteTable } from '../../schema/route-table.ts';
 import type { Statement } from '../../src/database/pool/pg-pipeline.ts';
 import * as attendance from '../../src/domain/attendance/record-statements.ts';
 import * as photoReports from '../../src/domain/photo-reports/sync-statements.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { type Service, useService } from '../support/harness.ts';
 import { OperationCalls } from '../support/operation-calls.ts';
 import { recordReads } from '../support/recorded-reads.ts';
 import { createSamples, type Samples } from '../support/samples.ts';
@@ -24,15 +24,12 @@ const CHANGE = /\b(insert into|delete from|update(?= "?\w+"?(?: \w+)? set\b)) "?
 /** Tables that a timer writes, which may run during a request. */
 const TIMED = new Set(['usage_day', 'rejection']);
 
-let service: Service;
+const service = useService();
 let samples: Samples;
 
 beforeAll(async () => {
-  service = await startService();
   samples = await createSamples(service.databases.au1, service.findDemoClient('A').builderIds[0]!);
 });
-
-afterAll(() => service?.stop());
 
 /** Whether the text of a statement names the builder, which routing by builder would need. */
 const namesBuilder = ({ name, text }: Statement): boolean =>

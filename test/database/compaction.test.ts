@@ -1,15 +1,14 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { compactCounters } from '../../src/database/write/list-counters.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 
 const BUILDER = 'buil_backlog';
 
-let service: Service;
+const service = useService();
 let client: pg.Client;
 
 beforeAll(async () => {
-  service = await startService();
   client = new pg.Client({ connectionString: service.databases.au1.url });
   await client.connect();
   await client.query(`insert into photo (id, created_at, updated_at, builder_id, source, file_name, content_type, key, file_size, sort_date)
@@ -17,10 +16,7 @@ beforeAll(async () => {
   await compactCounters(service.databases.au1);
 });
 
-afterAll(async () => {
-  await client?.end();
-  await service?.stop();
-});
+afterAll(() => client?.end());
 
 /** Adds a backlog of 2,500 counter rows of five totals. */
 async function addBacklog(): Promise<void> {

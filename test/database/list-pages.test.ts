@@ -10,7 +10,7 @@ import { meetings } from '../../src/domain/readers/meeting.reader.ts';
 import { photos } from '../../src/domain/readers/photo.reader.ts';
 import { subcontractors } from '../../src/domain/readers/subcontractor.reader.ts';
 import { timesheets } from '../../src/domain/readers/timesheet.reader.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 
 const ROWS = 1500;
 const SEED = 22;
@@ -24,7 +24,7 @@ interface ListCase {
   findPage(database: Database, where: object, window: PageWindow): Promise<Page<{ id: string }>>;
 }
 
-let service: Service;
+const service = useService();
 let client: pg.Client;
 let cases: Record<string, ListCase>;
 let builderId: string;
@@ -37,7 +37,6 @@ const instant = (salt: string) =>
   `timestamptz '2026-02-01Z' + abs(hashtext('${salt}' || n)) % (case n % 3 when 0 then 4800 else 96 end) * interval '30 minutes'`;
 
 beforeAll(async () => {
-  service = await startService();
   client = new pg.Client({ connectionString: service.databases.au1.url });
   await client.connect();
   const [own, otherId] = service.findDemoClient('A').builderIds as [string, string];
@@ -159,10 +158,7 @@ beforeAll(async () => {
   }
 });
 
-afterAll(async () => {
-  await client?.end();
-  await service?.stop();
-});
+afterAll(() => client?.end());
 
 async function insert(table: string, columns: Record<string, string>, builderId: string, part: number) {
   const [from, count] = part === 1 ? [1, ROWS] : [ROWS + 1, ROWS / 10];

@@ -4,9 +4,9 @@ import { compactCounters, rebuildTotals } from '../../src/database/write/list-co
 import { photos } from '../../src/domain/readers/photo.reader.ts';
 import { timesheets } from '../../src/domain/readers/timesheet.reader.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 
-let service: Service;
+const service = useService();
 let client: pg.Client;
 let builderId: string;
 let projects: string[];
@@ -33,7 +33,6 @@ const INSERT = `insert into timesheet (id, created_at, updated_at, builder_id, p
   from generate_series(1, $4::int) n`;
 
 beforeAll(async () => {
-  service = await startService();
   client = new pg.Client({ connectionString: service.databases.au1.url });
   await client.connect();
   builderId = service.findDemoClient('A').builderIds[0]!;
@@ -41,10 +40,7 @@ beforeAll(async () => {
   projects = rows.map(({ id }) => id);
 });
 
-afterAll(async () => {
-  await client?.end();
-  await service?.stop();
-});
+afterAll(() => client?.end());
 
 /** Number of sessions in transactions that have begun a rebuild. */
 const countSessions = async () => {

@@ -5,22 +5,19 @@ import type { Statement } from '../../src/database/pool/pg-pipeline.ts';
 import { connectWithSettings, READER_SETTINGS } from '../../src/database/pool/session-settings.ts';
 import { rebuildTotals } from '../../src/database/write/list-counters.ts';
 import { timesheets } from '../../src/domain/readers/timesheet.reader.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { recordReads } from '../support/recorded-reads.ts';
 import { createSamples } from '../support/samples.ts';
 
 const SNAPSHOT = join(import.meta.dirname, '../samples', 'plans.txt');
 
-let service: Service;
+const service = useService();
 let statements: Map<string, Statement>;
 
 beforeAll(async () => {
-  service = await startService();
   const samples = await createSamples(service.databases.au1, service.findDemoClient('A').builderIds[0]!);
   statements = await recordReads(service, samples);
 });
-
-afterAll(() => service?.stop());
 
 /** Repeats `vacuum` until every page is all-visible, which the plans depend on: it skips pages that open transactions changed. */
 async function vacuum(client: pg.Client): Promise<void> {

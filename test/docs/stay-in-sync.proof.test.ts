@@ -5,14 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCopy } from '../../docs/stay-in-sync.ts';
 import { startSequencer } from '../../src/domain/events/sequencer.ts';
 import { numberPendingEvents } from '../support/events.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 
-let service: Service;
+const service = useService();
 let client: pg.Client;
 let get: (path: string, builderId?: string) => Promise<unknown>;
 
 beforeAll(async () => {
-  service = await startService();
   client = new pg.Client({ connectionString: service.databases.au1.url });
   await client.connect();
   await numberPendingEvents(service.databases.au1);
@@ -27,10 +26,7 @@ beforeAll(async () => {
   };
 });
 
-afterAll(async () => {
-  await client?.end();
-  await service?.stop();
-});
+afterAll(() => client?.end());
 
 /** Each statement changes some records of one resource; `$1` chooses them. */
 const CHANGES = [

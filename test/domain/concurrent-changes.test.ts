@@ -12,11 +12,11 @@ import type { ChangeContext } from '../../src/domain/change-context.ts';
 import { aSignOff, aSignOn, createGateFixture, sendEvent } from '../support/attendance.ts';
 import { OPERATOR } from '../support/audit.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { addWorkerOnSite } from '../support/rows.ts';
 
-let service: Service;
+const service = useService();
 let other: ConcurrentTransaction;
 let context: ChangeContext;
 let builderId: string;
@@ -26,17 +26,14 @@ let users = 0;
 
 useLongerTimeLimits();
 beforeAll(async () => {
-  service = await startService();
   context = { database: service.databases.au1, clock: service.clock, source: OPERATOR };
   other = await ConcurrentTransaction.open(service.databases.au1.url);
   const { builderIds } = service.findDemoClient('A');
   builderId = builderIds[0]!;
   otherBuilderId = builderIds.at(-1)!;
 });
-afterAll(async () => {
-  await other.close();
-  await service.stop();
-});
+
+afterAll(() => other.close());
 
 const selectOne = async <T>(sql: string): Promise<T> => (await service.databases.au1.fork().execute<T[]>(sql))[0]!;
 

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { readHead } from '../../src/domain/events/event-log.ts';
 import { maintainPartitions } from '../../src/domain/events/retention.job.ts';
 import { numberPendingEvents } from '../support/events.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { createSamples } from '../support/samples.ts';
 
 interface Page {
@@ -12,7 +12,7 @@ interface Page {
   meta: { nextCursor: string; hasMore: boolean };
 }
 
-let service: Service;
+const service = useService();
 let client: pg.Client;
 let token: string;
 /** Builders of the client A, and one that is not connected to it. */
@@ -38,7 +38,6 @@ const changeTimesheet = async (builderId: string): Promise<string> => {
 };
 
 beforeAll(async () => {
-  service = await startService();
   client = new pg.Client({ connectionString: service.databases.au1.url });
   await client.connect();
   token = await service.tokenOf('A');
@@ -50,10 +49,7 @@ beforeAll(async () => {
   foreignBuilderId = rows[0].builder_id;
 });
 
-afterAll(async () => {
-  await client?.end();
-  await service?.stop();
-});
+afterAll(() => client?.end());
 
 beforeEach(async () => {
   await numberPendingEvents(service.databases.au1);

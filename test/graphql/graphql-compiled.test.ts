@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Service, startService } from '../support/harness.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { useService } from '../support/harness.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../..', 'docs', 'graphql.md'), 'utf8');
 const dashboards = [...page.matchAll(/```graphql\n(query \w+[\s\S]*?)```/g)].map(([, query]) => query!);
@@ -62,12 +62,11 @@ const QUERIES: [what: string, query: string, more?: Record<string, unknown>][] =
   ['fragments that are millions of fields when they are written out', createDoublingQuery(30)],
 ];
 
-let service: Service;
+const service = useService();
 let token: string;
 let variables: Record<string, unknown>;
 
 beforeAll(async () => {
-  service = await startService();
   token = await service.tokenOf('A', [
     'read:builders',
     'read:projects',
@@ -80,8 +79,6 @@ beforeAll(async () => {
   const [from, until] = [0, 30].map((days) => new Date(service.clock.now() + days * 86_400_000).toISOString());
   variables = { builderId: service.findDemoClient('A').builderIds[0]!, from, until };
 });
-
-afterAll(() => service?.stop());
 
 describe('a repeated GraphQL query', () => {
   it.each(QUERIES)('has the same response each time: %s', async (_what, query, more) => {

@@ -1,14 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
-import { type Service, sharedDefinition, startService, TOKEN_KEY, testConfig } from '../support/harness.ts';
+import { sharedDefinition, TOKEN_KEY, testConfig, useService } from '../support/harness.ts';
 
-let service: Service;
+const service = useService();
 let production: FastifyInstance;
 let token: string;
 
 beforeAll(async () => {
-  service = await startService();
   token = await service.tokenOf('A');
   const { databases, clock, dataDir } = service;
   const addresses = { DATABASE_URL_AU1: databases.au1.url, DATABASE_URL_US1: databases.us1.url };
@@ -21,10 +20,7 @@ beforeAll(async () => {
   });
 });
 
-afterAll(async () => {
-  await production.close();
-  await service.stop();
-});
+afterAll(() => production.close());
 
 async function post(query: string, { app = service.app, variables = {} as Record<string, unknown> } = {}) {
   const headers = { authorization: `Bearer ${token}` };

@@ -1,27 +1,23 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 
-let service: Service;
+const service = useService();
 let token: string;
 let builderId: string;
 let admin: pg.Client;
 
 useLongerTimeLimits();
 beforeAll(async () => {
-  service = await startService();
   token = await service.tokenOf('A');
   builderId = service.findDemoClient('A').builderIds[0]!;
   admin = new pg.Client({ connectionString: service.databases.au1.url });
   await admin.connect();
 });
 
-afterAll(async () => {
-  await admin.end();
-  await service.stop();
-});
+afterAll(() => admin.end());
 
 const timesheets = () => service.get('/timesheets?limit=1', token, { 'x-service-builder-id': builderId });
 

@@ -4,7 +4,7 @@ import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { createRouteTable } from '../../schema/route-table.ts';
 import { locateArguments } from '../../src/rest/input.ts';
 import { generatedEntities } from '../support/generated-rows.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { OperationCalls, type OperationResult } from '../support/operation-calls.ts';
 import { createSamples, REQUEST_BODIES, restoreSamples, type Samples } from '../support/samples.ts';
 
@@ -40,7 +40,7 @@ const graphqlCases = fields.flatMap(({ kind: root, field }) => {
     .map((kind) => ({ name: `${root}.${field.name}`, kind, root, field }));
 });
 
-let service: Service;
+const service = useService();
 let calls: OperationCalls;
 /** Samples of a builder that integrator A is connected to, of its other builder, and of an unconnected builder. */
 let ownSamples: Samples;
@@ -48,7 +48,6 @@ let connectedSamples: Samples;
 let unconnectedSamples: Samples;
 
 beforeAll(async () => {
-  service = await startService();
   const database = service.databases.au1;
   ownSamples = await createSamples(database, service.findDemoClient('A').builderIds[0]!);
   unconnectedSamples = await createSamples(database, service.findDemoClient('B').builderIds[0]!, { integrator: 'B' });
@@ -58,7 +57,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   console.info(`isolation: ${calls.count} calls with a child of another builder gave nothing of it`);
-  await service.stop();
 });
 
 /** Expects 404, 403 or an empty page, without data of the foreign builder. */

@@ -1,7 +1,7 @@
 import { type GraphQLObjectType, getNamedType, isLeafType, isNonNullType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { createSamples, type Samples } from '../support/samples.ts';
 import {
   createDocument,
@@ -15,7 +15,7 @@ import {
   targetsOf,
 } from '../support/schema-edges.ts';
 
-let service: Service;
+const service = useService();
 let ownSamples: Samples;
 let unconnectedSamples: Samples;
 /** Builder of each record id in the database. */
@@ -24,7 +24,6 @@ let idCount = 0;
 let queryCount = 0;
 
 beforeAll(async () => {
-  service = await startService();
   const database = service.databases.au1;
   ownSamples = await createSamples(database, service.findDemoClient('A').builderIds[0]!);
   unconnectedSamples = await createSamples(database, service.findDemoClient('B').builderIds[0]!, { integrator: 'B' });
@@ -35,7 +34,6 @@ afterAll(async () => {
   console.info(
     `isolation: ${edges.length} edges, ${queryCount} questions, ${idCount} ids, each of the builder asked for`,
   );
-  await service.stop();
 });
 
 /** Reads the builder of each id from all tables with both columns. */

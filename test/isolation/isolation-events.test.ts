@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EventFilter } from '../../src/domain/events/event-filter.ts';
 import { eventTypes, parseResource } from '../../src/domain/events/event-types.ts';
 import { numberPendingEvents } from '../support/events.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { createSamples } from '../support/samples.ts';
 
 interface Event {
@@ -12,7 +12,7 @@ interface Event {
   resource: { id: string };
 }
 
-let service: Service;
+const service = useService();
 let client: pg.Client;
 let builderId: string;
 let cursor: string;
@@ -33,7 +33,6 @@ const resourcesOf = (scope: string) =>
   [...eventTypes].filter(([, one]) => one === scope).map(([type]) => parseResource(type));
 
 beforeAll(async () => {
-  service = await startService();
   client = new pg.Client({ connectionString: service.databases.au1.url });
   await client.connect();
   builderId = service.findDemoClient('A').builderIds[0]!;
@@ -55,10 +54,7 @@ beforeAll(async () => {
   await number();
 });
 
-afterAll(async () => {
-  await client?.end();
-  await service?.stop();
-});
+afterAll(() => client?.end());
 
 describe('the events that a token sees', () => {
   it('are those of its integrator’s builders (EVT-7)', async () => {

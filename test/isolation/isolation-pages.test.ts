@@ -3,7 +3,7 @@ import { deriveCsrfToken } from '../../src/oauth/interaction/csrf-token.ts';
 import { createSession } from '../../src/oauth/interaction/sessions.ts';
 import { issueAuthorizationCode } from '../../src/oauth/tokens/authorization-codes.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 
 interface Company {
   id: string;
@@ -14,13 +14,12 @@ interface Company {
 /** Statuses of a request that needs a sign-in. */
 const NO_ACCESS = [303, 401];
 
-let service: Service;
+const service = useService();
 /** Every builder of the region `au1`, with one of its photo reports. */
 let companies: Company[];
 let pages = 0;
 
 beforeAll(async () => {
-  service = await startService();
   companies = await service.databases.au1
     .fork()
     .execute(
@@ -30,7 +29,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   console.info(`isolation: ${pages} pages showed their own builders alone`);
-  await service.stop();
 });
 
 /** Signs in and returns the session cookie. */

@@ -5,7 +5,7 @@ import { createRouteTable } from '../../schema/route-table.ts';
 import { createIntegratorId } from '../../src/demo/accounts.ts';
 import { locateArguments } from '../../src/rest/input.ts';
 import { createManualOperations } from '../../src/rest/openapi/manual-operations.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { OperationCalls, type OperationResult } from '../support/operation-calls.ts';
 import { createSamples, restoreSamples, type Samples } from '../support/samples.ts';
 
@@ -20,19 +20,17 @@ const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((type) 
 /** Statuses of success. */
 const SUCCESS = [200, 201, 202];
 
-let service: Service;
+const service = useService();
 let samples: Samples;
 let calls: OperationCalls;
 
 beforeAll(async () => {
-  service = await startService();
   samples = await createSamples(service.databases.au1, service.findDemoClient('A').builderIds[0]!);
   calls = new OperationCalls(service, samples);
 });
 
 afterAll(async () => {
   console.info(`isolation: ${calls.count} calls refused as documented`);
-  await service.stop();
 });
 
 /** Returns whether an operation needs no sample, so that every integrator may call it, and whether its records belong to an integrator. */

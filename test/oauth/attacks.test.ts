@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { newSecret } from '../../src/shared/secrets.ts';
 import { Browser } from './browser.ts';
 import { exchangeCode, obtainCode, obtainTokens, refreshTokens } from './code-flow.ts';
@@ -14,14 +14,13 @@ import {
   toQuery,
   VERIFIER,
 } from './fixtures.ts';
-import { BASE_URL, type OAuthService, startOAuth } from './service.ts';
+import { BASE_URL, useOAuth } from './service.ts';
 
 const EVIL = 'https://evil.example/callback';
 
-let service: OAuthService;
+const service = useOAuth();
 
 beforeAll(async () => {
-  service = await startOAuth();
   await addBuilder(service, 'buil_a');
   await addBuilder(service, 'buil_us', { region: 'us1' });
   await addUser(service, 'user_a', ['buil_a']);
@@ -31,7 +30,6 @@ beforeAll(async () => {
   await addApplication(service, 'cli_evil', { redirectUris: [EVIL] });
   await addApplication(service, 'cli_us', { region: 'us1' });
 });
-afterAll(() => service?.close());
 
 const flow = { clientId: 'cli_app', email: 'user_a@example.com' };
 const isAccepted = async (token: string) => {

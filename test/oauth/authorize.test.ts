@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { Database } from '../../src/database/database.ts';
 import { Browser, type PageView } from './browser.ts';
 import {
@@ -10,14 +10,13 @@ import {
   responseParametersOf,
   toQuery,
 } from './fixtures.ts';
-import { addClient, BASE_URL, buildOAuthApp, type OAuthService, startOAuth } from './service.ts';
+import { addClient, BASE_URL, buildOAuthApp, useOAuth } from './service.ts';
 
 const DESCRIPTION = /^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/;
 
-let service: OAuthService;
+const service = useOAuth();
 
 beforeAll(async () => {
-  service = await startOAuth();
   await addBuilder(service, 'buil_a');
   await addUser(service, 'user_a', ['buil_a']);
   await addApplication(service, 'cli_app', {
@@ -33,7 +32,6 @@ beforeAll(async () => {
     ...{ internal: true, integratorId: null, redirectUris: [REDIRECT_URI], grants: ['authorization_code'] },
   });
 });
-afterAll(() => service?.close());
 
 const open = (changes: Record<string, string | undefined> = {}) =>
   new Browser(service.app).open(authorizationParameters('cli_app', changes));

@@ -1,20 +1,19 @@
 import { decodeJwt } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { Connection } from '../../entities/connection.entity.ts';
 import { Membership } from '../../entities/membership.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
 import { exchangeCode, obtainCode, refreshTokens } from './code-flow.ts';
 import { addApplication, addBuilder, addUser, REDIRECT_URI, VERIFIER } from './fixtures.ts';
-import { BASE_URL, isTokenLive, OAUTH_START, type OAuthService, postToken, startOAuth } from './service.ts';
+import { BASE_URL, isTokenLive, OAUTH_START, postToken, useOAuth } from './service.ts';
 
 const MINUTE = 60_000;
 const secret = newSecret();
 
-let service: OAuthService;
+const service = useOAuth();
 
 beforeAll(async () => {
-  service = await startOAuth();
   await addBuilder(service, 'buil_a');
   await addUser(service, 'user_a', ['buil_a']);
   await addApplication(service, 'cli_app');
@@ -22,7 +21,6 @@ beforeAll(async () => {
   await addApplication(service, 'cli_once', { grants: ['authorization_code'] });
   await addApplication(service, 'cli_server', { type: 'CONFIDENTIAL', secrets: [secret] });
 });
-afterAll(() => service?.close());
 
 const flow = { clientId: 'cli_app', email: 'user_a@example.com' };
 const newCode = (changes: Record<string, string> = {}) => obtainCode(service, { ...flow, changes });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { AuditEntry } from '../../entities/audit-entry.entity.ts';
 import { AuthorizationCode } from '../../entities/authorization-code.entity.ts';
 import { Connection } from '../../entities/connection.entity.ts';
@@ -19,12 +19,11 @@ import {
   toQuery,
   VERIFIER,
 } from './fixtures.ts';
-import { BASE_URL, OAUTH_START, type OAuthService, startOAuth } from './service.ts';
+import { BASE_URL, OAUTH_START, useOAuth } from './service.ts';
 
-let service: OAuthService;
+const service = useOAuth();
 
 beforeAll(async () => {
-  service = await startOAuth();
   await addBuilder(service, 'buil_a', { name: 'Harbour & <Sons>', logoKey: 'logos/buil_a/a.png' });
   await addBuilder(service, 'buil_b', { name: 'Bay Build' });
   await addBuilder(service, 'buil_few', { name: 'Few Homes', allows: ['read:builders'] });
@@ -42,7 +41,6 @@ beforeAll(async () => {
   await addApplication(service, 'cli_us', { region: 'us1' });
   await addApplication(service, 'cli_native', { redirectUris: ['com.example.app:/cb', 'http://127.0.0.1:8977/cb'] });
 });
-afterAll(() => service?.close());
 
 const REQUEST = authorizationParameters('cli_app');
 

@@ -1,20 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { Connection } from '../../entities/connection.entity.ts';
 import { OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
 import { obtainTokens, refreshTokens, type Tokens } from './code-flow.ts';
 import { addApplication, addBuilder, addUser } from './fixtures.ts';
-import { BASE_URL, basicAuthorization, OAUTH_START, type OAuthService, postToken, startOAuth } from './service.ts';
+import { BASE_URL, basicAuthorization, OAUTH_START, postToken, useOAuth } from './service.ts';
 
 const [secret, otherSecret] = [newSecret(), newSecret()];
 const grants = ['authorization_code', 'refresh_token', 'client_credentials'] as const;
 const server = { clientId: 'cli_server', email: 'user_a@example.com', secret };
 
-let service: OAuthService;
+const service = useOAuth();
 let tokens: Tokens;
 
 beforeAll(async () => {
-  service = await startOAuth();
   await addBuilder(service, 'buil_a');
   await addUser(service, 'user_a', ['buil_a']);
   await addApplication(service, 'cli_app');
@@ -22,7 +21,6 @@ beforeAll(async () => {
   await addApplication(service, 'cli_other', { type: 'CONFIDENTIAL', secrets: [otherSecret], grants: [...grants] });
   tokens = await obtainTokens(service, server);
 });
-afterAll(() => service?.close());
 
 async function introspect(token: string | undefined, credentials = ['cli_server', secret] as [string, string]) {
   const response = await service.app.inject({

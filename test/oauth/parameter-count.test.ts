@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { newSecret } from '../../src/shared/secrets.ts';
 import { addApplication, authorizationParameters, toQuery } from './fixtures.ts';
-import { addClient, BASE_URL, type OAuthService, postToken, startOAuth } from './service.ts';
+import { addClient, BASE_URL, postToken, useOAuth } from './service.ts';
 
 const secret = newSecret();
-let service: OAuthService;
+const service = useOAuth();
 
 beforeAll(async () => {
-  service = await startOAuth();
   await addApplication(service, 'cli_app');
   await addClient(service, 'cli_server', { secrets: [secret] });
 });
-afterAll(() => service?.close());
 
 const extras = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`extra${at}`, 'x']));
 

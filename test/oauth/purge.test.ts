@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { AuthorizationCode } from '../../entities/authorization-code.entity.ts';
 import { PasswordLink } from '../../entities/password-link.entity.ts';
 import { RefreshToken } from '../../entities/refresh-token.entity.ts';
@@ -12,21 +12,19 @@ import { startJob } from '../../src/shared/jobs.ts';
 import { Browser } from './browser.ts';
 import { exchangeCode, obtainCode, obtainTokens, refreshTokens } from './code-flow.ts';
 import { addApplication, addBuilder, addUser, authorizationParameters } from './fixtures.ts';
-import { OAUTH_START, type OAuthService, startOAuth } from './service.ts';
+import { OAUTH_START, useOAuth } from './service.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const flow = { clientId: 'cli_app', email: 'user_a@example.com' };
 
-let service: OAuthService;
+const service = useOAuth();
 
 beforeAll(async () => {
-  service = await startOAuth();
   await addBuilder(service, 'buil_a');
   await addUser(service, 'user_a', ['buil_a']);
   await addApplication(service, 'cli_app');
 });
-afterAll(() => service?.close());
 
 const purge = () => purgeExpired(service.databases.au1, service.clock.at);
 

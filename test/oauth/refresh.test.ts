@@ -1,5 +1,5 @@
 import { decodeJwt } from 'jose';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Connection } from '../../entities/connection.entity.ts';
 import { Membership } from '../../entities/membership.entity.ts';
 import { OAuthClient } from '../../entities/oauth-client.entity.ts';
@@ -11,31 +11,29 @@ import { hashSecret, newSecret } from '../../src/shared/secrets.ts';
 import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { backdateRotation, obtainTokens, refreshTokens, type Tokens } from './code-flow.ts';
 import { addApplication, addBuilder, addUser } from './fixtures.ts';
-import { BASE_URL, isTokenLive, OAUTH_START, type OAuthService, startOAuth } from './service.ts';
+import { BASE_URL, isTokenLive, OAUTH_START, useOAuth } from './service.ts';
 
 const SECOND = 1000;
 const DAY = 24 * 3600 * SECOND;
 const secret = newSecret();
 const flow = { clientId: 'cli_app', email: 'user_a@example.com' };
 
-let service: OAuthService;
+const service = useOAuth();
 let tokens: Tokens;
 
 useLongerTimeLimits();
 beforeAll(async () => {
-  service = await startOAuth();
   await addBuilder(service, 'buil_a');
   await addUser(service, 'user_a', ['buil_a']);
   await addApplication(service, 'cli_app');
   await addApplication(service, 'cli_other');
   await addApplication(service, 'cli_server', { type: 'CONFIDENTIAL', secrets: [secret] });
 });
+
 beforeEach(async () => {
   service.clock.at = OAUTH_START;
   tokens = await obtainTokens(service, flow);
 });
-afterAll(() => service?.close());
-
 /** Returns the number of statements on the table that wait for a lock. */
 async function countWaitingStatements(table: string): Promise<number> {
   const [row] = await service.databases.au1.fork().execute<{ waiting: number }[]>(

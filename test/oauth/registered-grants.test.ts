@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type NewClient } from '../../src/domain/access/client-rules.ts';
 import { createClient } from '../../src/domain/access/clients.ts';
 import { OPERATOR } from '../support/audit.ts';
 import { exchangeCode, obtainCode, refreshTokens } from './code-flow.ts';
 import { addBuilder, addUser, REDIRECT_URI } from './fixtures.ts';
-import { addClient, BASE_URL, type OAuthService, postToken, startOAuth } from './service.ts';
+import { addClient, BASE_URL, postToken, useOAuth } from './service.ts';
 
-let service: OAuthService;
+const service = useOAuth();
 
 beforeAll(async () => {
-  service = await startOAuth();
   await addBuilder(service, 'buil_a');
   await addUser(service, 'user_a', ['buil_a']);
 });
-
-afterAll(() => service.close());
 
 /** Registers a confidential client as the command does, and returns the flow of its user. */
 async function register(changes: Partial<NewClient> = {}) {

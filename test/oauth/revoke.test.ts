@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { RevokedToken } from '../../entities/revoked-token.entity.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
 import { obtainTokens, refreshTokens } from './code-flow.ts';
 import { addApplication, addBuilder, addUser } from './fixtures.ts';
-import { basicAuthorization, isTokenLive, type OAuthService, postToken, startOAuth } from './service.ts';
+import { basicAuthorization, isTokenLive, postToken, useOAuth } from './service.ts';
 
 const secret = newSecret();
 const flow = { clientId: 'cli_app', email: 'user_a@example.com' };
 const server = { clientId: 'cli_server', email: 'user_a@example.com', secret };
 
-let service: OAuthService;
+const service = useOAuth();
 
 beforeAll(async () => {
-  service = await startOAuth();
   await addBuilder(service, 'buil_a');
   await addUser(service, 'user_a', ['buil_a']);
   await addApplication(service, 'cli_app');
@@ -26,7 +25,6 @@ beforeAll(async () => {
   });
   await addApplication(service, 'cli_us', { region: 'us1' });
 });
-afterAll(() => service?.close());
 
 const revoke = (fields: Record<string, unknown>, headers: Record<string, string> = {}) =>
   post(JSON.stringify({ client_id: 'cli_app', ...fields }), { 'content-type': 'application/json', ...headers });

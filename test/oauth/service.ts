@@ -16,6 +16,7 @@ import { hashSecret, newSecret } from '../../src/shared/secrets.ts';
 import { openStorages } from '../../src/storage/storage.ts';
 import { createDatabase } from '../setup/database.ts';
 import { BASE_URL } from '../support/harness.ts';
+import { useStarted } from '../support/use-started.ts';
 
 export { BASE_URL };
 /** Initial time of the fake clock. */
@@ -60,6 +61,9 @@ export async function startOAuth(): Promise<OAuthService> {
   };
   return { app, databases, clock, tokens, tokenVerifier, close };
 }
+
+/** Starts the OAuth service for the tests of the file that calls it, or of its `describe`. */
+export const useOAuth = (): OAuthService => useStarted(startOAuth, (service) => service.close());
 
 /** Returns the function that signs logo URLs as the service does. */
 function createLogoSigner(clock: SettableClock, baseUrl: string): OAuthDependencies['createLogoUrl'] {

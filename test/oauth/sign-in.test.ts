@@ -1,6 +1,6 @@
 import argon2 from '@node-rs/argon2';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { Session } from '../../entities/session.entity.ts';
 import { SignInAttempt } from '../../entities/sign-in-attempt.entity.ts';
 import { User } from '../../entities/user.entity.ts';
@@ -19,15 +19,14 @@ import {
   responseParametersOf,
   toQuery,
 } from './fixtures.ts';
-import { buildOAuthApp, OAUTH_START, type OAuthService, startOAuth } from './service.ts';
+import { buildOAuthApp, OAUTH_START, useOAuth } from './service.ts';
 
 const COOKIE = 'session-au1';
 const REQUEST = authorizationParameters('cli_app');
 
-let service: OAuthService;
+const service = useOAuth();
 
 beforeAll(async () => {
-  service = await startOAuth();
   await addBuilder(service, 'buil_a');
   for (const id of ['user_a', 'user_b', 'user_c', 'user_busy', 'user_shared', 'user_other', 'user_reset'])
     await addUser(service, id, ['buil_a']);
@@ -35,7 +34,6 @@ beforeAll(async () => {
   await addUser(service, 'user_new', ['buil_a'], { passwordHash: null });
   await addApplication(service, 'cli_app');
 });
-afterAll(() => service?.close());
 
 /** Every browser has its own address, so that throttling does not affect other tests. */
 let addresses = 0;

@@ -2,7 +2,7 @@ import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { addProject } from '../support/rows.ts';
 import { blocks, type Json, page, request } from './documents.ts';
@@ -12,21 +12,17 @@ const PATH = '/photo-reports/sync';
 /** Blocks syncs before they save, while they hold all earlier locks. */
 const HOLD_REPORTS = 'lock table photo_report in share mode';
 
-let service: Service;
+const service = useService();
 let client: BuilderClient;
 let otherTransaction: ConcurrentTransaction;
 
 useLongerTimeLimits();
 beforeAll(async () => {
-  service = await startService();
   otherTransaction = await ConcurrentTransaction.open(service.databases.au1.url);
   client = await createBuilderClient(service, 'A');
 });
 
-afterAll(async () => {
-  await otherTransaction.close();
-  await service.stop();
-});
+afterAll(() => otherTransaction.close());
 
 const sync = (body: Json) => () => client.send('POST', PATH, body);
 const withPhoto = (photo: string, more: object = {}) => request({ page: page([blocks.image('a', photo)]), ...more });

@@ -3,30 +3,27 @@ import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { promisify } from 'node:util';
 import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { canonicalJson, canonicalJsonBytes, createFingerprint } from '../../src/domain/canonical-json.ts';
 import { MAX_LARGE_TOKENS } from '../../src/http/bodies/body-task.ts';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { blocks, item, type Json, page, request } from './documents.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const PATH = '/photo-reports/sync';
 
-let service: Service;
+const service = useService();
 let A: BuilderClient;
 let C: BuilderClient;
 
 useLongerTimeLimits();
 beforeAll(async () => {
-  service = await startService();
   A = await createBuilderClient(service, 'A');
   C = await createBuilderClient(service, 'C');
   await (service.app as FastifyInstance).listen({ port: 0, host: '127.0.0.1' });
 });
-
-afterAll(() => service.stop());
 
 const longText = [{ text: 'é'.repeat(20_000) }];
 const items = (list: number, count = 100) =>

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { blocks, type Json, page, request } from './documents.ts';
 import { addPhoto } from './photo-rows.ts';
 import { type ArchiveAttempt, type ExpectedResponse, ReportModel, type SyncAttempt } from './report-model.ts';
@@ -10,20 +10,18 @@ import { type ArchiveAttempt, type ExpectedResponse, ReportModel, type SyncAttem
 const PATH = '/photo-reports/sync';
 const RUNS = 120;
 
-let service: Service;
+const service = useService();
 const clients: Record<string, BuilderClient> = {};
 const photos: string[] = [];
 let commands = 0;
 
 beforeAll(async () => {
-  service = await startService();
   for (const name of ['A', 'C']) clients[name] = await createBuilderClient(service, name);
   for (let count = 0; count < 2; count++) photos.push(await addPhoto(service, clients.A!.builderId));
 });
 
 afterAll(async () => {
   console.info(`photo report model: ${commands} answers as the model says`);
-  await service.stop();
 });
 
 const sql = (text: string, values: unknown[] = []) =>

@@ -6,11 +6,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BuilderClient, createBuilderClient, type UploadReference } from '../support/builder-client.ts';
 import { useService } from '../support/harness.ts';
 import { createPicture } from '../support/images.ts';
+import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { createRandom, shuffle } from '../support/random.ts';
 import { addProject } from '../support/rows.ts';
 
 const SENDS = 20;
 
+useLongerTimeLimits();
 const service = useService();
 let otherInstance: FastifyInstance;
 let client: BuilderClient;

@@ -3,7 +3,7 @@ import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { addProject } from '../support/rows.ts';
 
@@ -15,7 +15,7 @@ const ARCHIVED_AT = '2026-05-01T00:00:00.000Z';
 const ARCHIVE_PHOTO = `update photo set archived_at = '${ARCHIVED_AT}' where id = $1`;
 const ARCHIVE_FOLDER = `update photo_folder set archived_at = '${ARCHIVED_AT}' where id = $1`;
 
-let service: Service;
+const service = useService();
 let client: BuilderClient;
 let otherTransaction: ConcurrentTransaction;
 let projects: [string, string];
@@ -23,7 +23,6 @@ let page: { externalSourceId: string; sourceApp: string };
 
 useLongerTimeLimits();
 beforeAll(async () => {
-  service = await startService();
   otherTransaction = await ConcurrentTransaction.open(service.databases.au1.url);
   client = await createBuilderClient(service, 'A');
   projects = [await addProject(service, client.builderId), await addProject(service, client.builderId)];
@@ -33,10 +32,7 @@ beforeEach(() => {
   page = { externalSourceId: randomBytes(6).toString('hex'), sourceApp: 'interleavings' };
 });
 
-afterAll(async () => {
-  await otherTransaction.close();
-  await service.stop();
-});
+afterAll(() => otherTransaction.close());
 
 type Send = () => Promise<LightMyRequestResponse>;
 

@@ -2,7 +2,7 @@ import type { LightMyRequestResponse } from 'fastify';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BuilderClient, createBuilderClient, type UploadReference } from '../support/builder-client.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { addProject } from '../support/rows.ts';
 
@@ -14,7 +14,7 @@ interface RowSelection {
 
 const BULK = '/photo-gallery/bulk-upsert';
 
-let service: Service;
+const service = useService();
 let client: BuilderClient;
 let projects: [string, string];
 /** Holds row locks in a transaction and watches which statements wait for them. */
@@ -23,7 +23,6 @@ let observer: pg.Client;
 
 useLongerTimeLimits();
 beforeAll(async () => {
-  service = await startService();
   const connectionString = service.databases.au1.url;
   [holder, observer] = [new pg.Client({ connectionString }), new pg.Client({ connectionString })];
   await Promise.all([holder.connect(), observer.connect()]);
@@ -31,10 +30,7 @@ beforeAll(async () => {
   projects = [await addProject(service, client.builderId), await addProject(service, client.builderId)];
 });
 
-afterAll(async () => {
-  await Promise.all([holder.end(), observer.end()]);
-  await service.stop();
-});
+afterAll(() => Promise.all([holder.end(), observer.end()]));
 
 const send = (method: 'POST' | 'PATCH' | 'DELETE', path: string, payload: object) =>
   service.app.inject({

@@ -4,17 +4,16 @@ import { buildApp } from '../../src/app.ts';
 import { Database } from '../../src/database/database.ts';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { CommitLossProxy } from '../support/commit-loss-proxy.ts';
-import { type Service, sharedDefinition, startService, TOKEN_KEY, testConfig } from '../support/harness.ts';
+import { sharedDefinition, TOKEN_KEY, testConfig, useService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
 
-let service: Service;
+const service = useService();
 let client: BuilderClient;
 let proxy: CommitLossProxy;
 let au1: Database;
 let app: FastifyInstance;
 
 beforeAll(async () => {
-  service = await startService();
   client = await createBuilderClient(service, 'A');
   proxy = await CommitLossProxy.start(service.databases.au1.url);
   au1 = new Database('au1', proxy.url);
@@ -30,7 +29,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await app.close();
   await au1.close();
-  await service.stop();
 });
 
 const photoNamed = async (fileName: string) => {

@@ -2,11 +2,11 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CLAIM_NEXT, claimNext, FIND_SHARE, findShare } from '../../src/domain/photos/rendition-claims.ts';
 import { createBuilderClient } from '../support/builder-client.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 
 const POSTPONED = 5_000;
 
-let service: Service;
+const service = useService();
 let client: pg.Client;
 let shareKey: string;
 
@@ -19,7 +19,6 @@ async function countBuffers({ text }: { text: string }, value: string): Promise<
 }
 
 beforeAll(async () => {
-  service = await startService();
   client = new pg.Client(service.databases.au1.url);
   await client.connect();
   const { id } = await (await createBuilderClient(service, 'A')).createPhoto();
@@ -34,10 +33,7 @@ beforeAll(async () => {
   shareKey = (await client.query('select min(share_key) as key, count(*)::int from photo_rendition')).rows[0].key;
 });
 
-afterAll(async () => {
-  await client?.end();
-  await service?.stop();
-});
+afterAll(() => client?.end());
 
 describe('photos that are tried again later', () => {
   it('are not read while a share looks for others', async () => {

@@ -1,28 +1,26 @@
 import { request } from 'node:http';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ensureRenditions } from '../../src/domain/photos/render-photo.ts';
 import { type RenderedPhoto, toRenditionKey } from '../../src/domain/photos/renditions.ts';
 import { createFairShares, type FairShares } from '../../src/limits/fair-shares.ts';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { openTestStorages, startStore, type TestStore } from '../support/stores.ts';
 
-let service: Service;
+const service = useService();
 let client: BuilderClient;
 let shares: FairShares;
 
 useLongerTimeLimits();
 beforeAll(async () => {
-  service = await startService();
   service.clock.advance(Date.now() - service.clock.now());
   client = await createBuilderClient(service, 'A');
 });
+
 beforeEach(() => {
   shares = createFairShares();
 });
-afterAll(() => service.stop());
-
 // biome-ignore lint/suspicious/noExplicitAny: rows are walked by name.
 const execute = (sql: string, values: unknown[] = []): Promise<any[]> =>
   service.databases.au1.fork().execute(sql, values);

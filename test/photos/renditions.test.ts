@@ -1,24 +1,21 @@
 import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { ensureRenditions } from '../../src/domain/photos/render-photo.ts';
 import { renderCounts } from '../../src/images/render.ts';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { createHeic, createPicture } from '../support/images.ts';
 import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { openTestStorages } from '../support/stores.ts';
 
-let service: Service;
+const service = useService();
 let client: BuilderClient;
 
 useLongerTimeLimits();
 beforeAll(async () => {
-  service = await startService();
   client = await createBuilderClient(service, 'A');
 });
-
-afterAll(() => service.stop());
 
 const QUERY = `query ($builder: BuilderId!, $photo: AttachmentId!, $size: RenditionSize!) {
   photo(builderId: $builder, photoId: $photo) { rendition(size: $size) { url width height contentType isPlaceholder } } }`;

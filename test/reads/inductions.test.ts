@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { SCOPES } from '../../schema/scopes.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { fixtureDay, insertSubcontractors } from '../support/subcontractor-data.ts';
 
-let service: Service;
+const service = useService();
 let token: string;
 
 beforeAll(async () => {
-  service = await startService();
   await insertSubcontractors(service.databases.au1);
   token = await service.createToken({ clientId: 'cli_a', scope: SCOPES });
 });
-afterAll(() => service?.stop());
 
 const PROJECT_INDUCTIONS = '/builders/buil_a/projects/proj_a1/inductions';
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { createRouteTable, type Operation } from '../../schema/route-table.ts';
 import { locateArguments } from '../../src/rest/input.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { createSamples, requireSample, type Samples } from '../support/samples.ts';
 
 interface Page {
@@ -22,23 +22,19 @@ const lists = createRouteTable(schema).filter(({ field }) =>
     [field]?.args.some(({ name }) => name === 'offset'),
 );
 
-let service: Service;
+const service = useService();
 let samples: Samples;
 let client: pg.Client;
 let token: string;
 
 beforeAll(async () => {
-  service = await startService();
   samples = await createSamples(service.databases.au1, service.findDemoClient('A').builderIds[0]!);
   client = new pg.Client({ connectionString: service.databases.au1.url });
   await client.connect();
   token = await service.tokenOf('A');
 });
 
-afterAll(async () => {
-  await client?.end();
-  await service?.stop();
-});
+afterAll(() => client?.end());
 
 const pathOf = (operation: Operation) =>
   operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {

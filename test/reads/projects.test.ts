@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { Project } from '../../entities/project.entity.ts';
 import { SCOPES } from '../../schema/scopes.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { nullFieldsOf } from '../support/null-fields.ts';
 import { fixtureDay, insertSubcontractors } from '../support/subcontractor-data.ts';
 
-let service: Service;
+const service = useService();
 let token: string;
 
 const integrations = [{ type: 'PROCORE', sourceId: '42', companyId: '7' }];
@@ -22,13 +22,11 @@ const aProject = (id: string, changes: Partial<Project> = {}) => ({
 });
 
 beforeAll(async () => {
-  service = await startService();
   await insertSubcontractors(service.databases.au1);
   const projects = [aProject('proj_new', { integrations }), aProject('proj_old', { status: 'ARCHIVED' })];
   await service.databases.au1.fork().insertMany(Project, projects as Project[]);
   token = await service.createToken({ clientId: 'cli_a', scope: SCOPES });
 });
-afterAll(() => service?.stop());
 
 describe('GET /builders/{id}/projects/{projectId}', () => {
   it('answers 200 with the fields of the contract, no more (RED-4)', async () => {

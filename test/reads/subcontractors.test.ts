@@ -1,21 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { Subcontractor } from '../../entities/subcontractor.entity.ts';
 import { SubcontractorProject } from '../../entities/subcontractor-project.entity.ts';
 import { SCOPES } from '../../schema/scopes.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { type Service, useService } from '../support/harness.ts';
 import { fixtureDay, insertSubcontractors } from '../support/subcontractor-data.ts';
 
-let service: Service;
+const service = useService();
 let token: string;
 let internalToken: string;
 
 beforeAll(async () => {
-  service = await startService();
   await insertSubcontractors(service.databases.au1);
   token = await service.createToken({ clientId: 'cli_a', scope: SCOPES });
   internalToken = await service.createToken({ clientId: 'cli_internal', scope: SCOPES });
 });
-afterAll(() => service?.stop());
 
 const BUILDER_A_HEADERS = { 'x-service-builder-id': 'buil_a' };
 

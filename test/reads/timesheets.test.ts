@@ -1,14 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { CostCode } from '../../entities/cost-code.entity.ts';
 import { Profile } from '../../entities/profile.entity.ts';
 import { TimeType } from '../../entities/time-type.entity.ts';
 import { Timesheet } from '../../entities/timesheet.entity.ts';
 import { SCOPES } from '../../schema/scopes.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { nullFieldsOf } from '../support/null-fields.ts';
 import { fixtureDay, insertSubcontractors } from '../support/subcontractor-data.ts';
 
-let service: Service;
+const service = useService();
 let token: string;
 
 const aTimesheet = (id: string, at: number, changes: Partial<Timesheet> = {}) =>
@@ -41,7 +41,6 @@ const FULL = {
 } as const;
 
 beforeAll(async () => {
-  service = await startService();
   await insertSubcontractors(service.databases.au1);
   const em = service.databases.au1.fork();
   const ofA = { builderId: 'buil_a' };
@@ -68,7 +67,6 @@ beforeAll(async () => {
   ]);
   token = await service.createToken({ clientId: 'cli_a', scope: SCOPES });
 });
-afterAll(() => service?.stop());
 
 const get = (url: string) => service.get(url, token, { 'x-service-builder-id': 'buil_a' });
 

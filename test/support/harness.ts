@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
-import { afterAll, beforeAll, inject } from 'vitest';
+import { inject } from 'vitest';
 import { buildApp, createServiceDefinition, type ServiceDefinition } from '../../src/app.ts';
 import { AccessTokens } from '../../src/auth/access-tokens.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
@@ -12,6 +12,7 @@ import type { Network } from '../../src/network/guarded-network.ts';
 import type { Clock } from '../../src/shared/clock.ts';
 import { REGIONS, type RegionId } from '../../src/shared/regions.ts';
 import { createDatabase } from '../setup/database.ts';
+import { useStarted } from './use-started.ts';
 
 export const BASE_URL = 'http://localhost:4000';
 export const TOKEN_KEY = Buffer.from('a key of 32 bytes for the tests.').toString('base64url');
@@ -168,13 +169,9 @@ export async function startService(
   return new Service(app, opened[0]!, clock, tokens, another, stop, dataDir);
 }
 
-/** Starts a service before the tests of the file that calls it, or of its `describe`, and stops it after them. */
-export function useService(...parameters: Parameters<typeof startService>): Service {
-  const service: Service = Object.create(Service.prototype);
-  beforeAll(async () => {
-    Object.assign(service, await startService(...parameters));
-  });
-  // Without `stop`, it has not started.
-  afterAll(() => service.stop?.());
-  return service;
-}
+/** Starts a service for the tests of the file that calls it, or of its `describe`. */
+export const useService = (...parameters: Parameters<typeof startService>): Service =>
+  useStarted(
+    () => startService(...parameters),
+    (service) => service.stop(),
+  );

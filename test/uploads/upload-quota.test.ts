@@ -1,12 +1,12 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { sweep } from '../../src/domain/uploads/sweep.ts';
 import { openStorages } from '../../src/storage/storage.ts';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
-import { BASE_URL, type Service, startService, TOKEN_KEY } from '../support/harness.ts';
+import { BASE_URL, TOKEN_KEY, useService } from '../support/harness.ts';
 import { createPicture } from '../support/images.ts';
 import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 
@@ -14,16 +14,15 @@ const MIB = 1024 * 1024;
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 
-let service: Service;
+const service = useService({ UPLOAD_QUOTA: '1' });
 let client: BuilderClient;
 
 useLongerTimeLimits();
 beforeAll(async () => {
-  service = await startService({ UPLOAD_QUOTA: '1' });
   // Ages of files are by the clock of the machine.
   service.clock.advance(Date.now() - service.clock.now());
 });
-afterAll(() => service.stop());
+
 beforeEach(async () => {
   await service.databases.au1.fork().execute('delete from upload');
   client = await createBuilderClient(service, 'A');

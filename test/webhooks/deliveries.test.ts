@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Statement } from '../../src/database/pool/pg-pipeline.ts';
 import { connectWithSettings, READER_SETTINGS } from '../../src/database/pool/session-settings.ts';
 import { TYPE_SCOPES } from '../../src/domain/webhooks/delivery/active-endpoints.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 
 const HISTORY = 6_000;
 
-let service: Service;
+const service = useService();
 let client: pg.Client;
 let endpointId: string;
 let builderId: string;
@@ -22,7 +22,6 @@ const addDeliveries = (status: string, from: number, count: number) =>
   );
 
 beforeAll(async () => {
-  service = await startService();
   builderId = service.findDemoClient('A').builderIds[0]!;
   client = await connectWithSettings(service.databases.au1.url, READER_SETTINGS);
   const headers = { authorization: `Bearer ${await service.tokenOf('A')}` };
@@ -33,10 +32,8 @@ beforeAll(async () => {
   await addDeliveries('FAILED', 5, HISTORY);
   await client.query('analyze webhook_delivery');
 });
-afterAll(async () => {
-  await client?.end();
-  await service?.stop();
-});
+
+afterAll(() => client?.end());
 
 async function list(query: string) {
   const response = await service.get(

@@ -1,28 +1,28 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Dispatcher } from '../../src/domain/webhooks/delivery/dispatcher.ts';
 import { signWebhook } from '../../src/domain/webhooks/signature.ts';
 import { createWebhookTools } from '../../src/domain/webhooks/webhook-context.ts';
 import { createDispatcher, runDispatcher } from '../support/dispatcher.ts';
 import { numberPendingEvents } from '../support/events.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { type ReceivedDelivery, WebhookReceiver } from '../support/webhook-receiver.ts';
 
 const MANY = 30_000;
 
-let service: Service;
+const service = useService();
 let receiver: WebhookReceiver;
 let dispatcher: Dispatcher;
 let builderId: string;
 
 useLongerTimeLimits();
 beforeAll(async () => {
-  service = await startService();
   builderId = service.findDemoClient('A').builderIds[0]!;
   await numberPendingEvents(service.databases.au1);
   // So that there are numbers for deliveries that wait.
   await execute('update event_log set last_number = last_number + ?', [MANY]);
 });
+
 beforeEach(async () => {
   receiver = await WebhookReceiver.start();
   dispatcher = createDispatcher(service);
@@ -36,8 +36,6 @@ afterEach(async () => {
   await execute('update oauth_client set disabled_at = null');
   await receiver.close();
 });
-afterAll(() => service.stop());
-
 // biome-ignore lint/suspicious/noExplicitAny: each statement has its own rows.
 const execute = (sql: string, values: unknown[] = []): Promise<any[]> =>
   service.databases.au1.fork().execute(sql, values);
