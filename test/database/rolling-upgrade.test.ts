@@ -1,14 +1,13 @@
 import { beforeAll, expect, it } from 'vitest';
-import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
+import { useBuilderClient } from '../support/builder-client.ts';
 import { useService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
 
 const service = useService();
-let client: BuilderClient;
+const client = useBuilderClient(service, 'A');
 let projectId: string;
 
 beforeAll(async () => {
-  client = await createBuilderClient(service, 'A');
   projectId = await addProject(service, client.builderId);
 });
 

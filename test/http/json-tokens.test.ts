@@ -1,14 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { countTokens, MAX_TOKENS, parseJson } from '../../src/http/bodies/json.ts';
-import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
+import { useBuilderClient } from '../support/builder-client.ts';
 import { useService } from '../support/harness.ts';
 
 const service = useService();
-let client: BuilderClient;
-
-beforeAll(async () => {
-  client = await createBuilderClient(service, 'A');
-});
+const client = useBuilderClient(service, 'A');
 
 const post = (url: string, payload: string) =>
   service.request({

@@ -1,5 +1,5 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
+import { describe, expect, it } from 'vitest';
+import { useBuilderClient } from '../support/builder-client.ts';
 import { useService } from '../support/harness.ts';
 import { type Json, page, request } from './documents.ts';
 
@@ -8,11 +8,7 @@ const PATH = '/photo-reports/sync';
 const CRANE = '\u{1F3D7}';
 
 const service = useService();
-let A: BuilderClient;
-
-beforeAll(async () => {
-  A = await createBuilderClient(service, 'A');
-});
+const A = useBuilderClient(service, 'A');
 
 /** A request with the value at that path; `undefined` leaves it out. */
 function createRequestWith(path: string, value: unknown): Json {

@@ -1,19 +1,15 @@
 import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
+import { describe, expect, it } from 'vitest';
+import { useBuilderClient } from '../support/builder-client.ts';
 import { useService } from '../support/harness.ts';
 import { blocks, type Json, page, request } from './documents.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
 const service = useService({ RATE_LIMIT_SYNC: '20/10' });
-let A: BuilderClient;
-
-beforeAll(async () => {
-  A = await createBuilderClient(service, 'A');
-});
+const A = useBuilderClient(service, 'A');
 
 const SYNC = `mutation ($builderId: BuilderId!, $sourceApp: ReportSourceApp!, $sourceExternalId: ReportExternalId!,
     $sourceRevision: SourceRevision!, $sourceCreatedAt: SourceInstant!, $walkthroughDate: SourceInstant!,

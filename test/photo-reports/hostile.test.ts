@@ -3,21 +3,20 @@ import { runInNewContext } from 'node:vm';
 import type { FastifyInstance } from 'fastify';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { validatePageDocument } from '../../src/domain/photo-reports/page-document.ts';
-import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
+import { useBuilderClient } from '../support/builder-client.ts';
 import { useService } from '../support/harness.ts';
 import { blocks, page, request } from './documents.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
 const service = useService();
-let client: BuilderClient;
+const client = useBuilderClient(service, 'A');
 let url: string;
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
 beforeAll(async () => {
-  client = await createBuilderClient(service, 'A');
   await (service.app as FastifyInstance).listen({ port: 0, host: '127.0.0.1' });
   const { port } = service.app.server.address() as { port: number };
   url = `http://127.0.0.1:${port}/builders/${client.builderId}/photo-reports/sync`;

@@ -1,6 +1,6 @@
 import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
+import { useBuilderClient } from '../support/builder-client.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { useService } from '../support/harness.ts';
 import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
@@ -13,13 +13,12 @@ const PATH = '/photo-reports/sync';
 const HOLD_REPORTS = 'lock table photo_report in share mode';
 
 const service = useService();
-let client: BuilderClient;
+const client = useBuilderClient(service, 'A');
 let otherTransaction: ConcurrentTransaction;
 
 useLongerTimeLimits();
 beforeAll(async () => {
   otherTransaction = await ConcurrentTransaction.open(service.databases.au1.url);
-  client = await createBuilderClient(service, 'A');
 });
 
 afterAll(() => otherTransaction.close());

@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { canonicalJson, canonicalJsonBytes, createFingerprint } from '../../src/domain/canonical-json.ts';
 import { MAX_LARGE_TOKENS } from '../../src/http/bodies/body-task.ts';
-import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
+import { type BuilderClient, useBuilderClient } from '../support/builder-client.ts';
 import { useService } from '../support/harness.ts';
 import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { blocks, item, type Json, page, request } from './documents.ts';
@@ -15,13 +15,11 @@ const MEBIBYTE = 1024 * 1024;
 const PATH = '/photo-reports/sync';
 
 const service = useService();
-let A: BuilderClient;
-let C: BuilderClient;
+const A = useBuilderClient(service, 'A');
+const C = useBuilderClient(service, 'C');
 
 useLongerTimeLimits();
 beforeAll(async () => {
-  A = await createBuilderClient(service, 'A');
-  C = await createBuilderClient(service, 'C');
   await (service.app as FastifyInstance).listen({ port: 0, host: '127.0.0.1' });
 });
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
+import { createBuilderClient, useBuilderClient } from '../support/builder-client.ts';
 import { useService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
 import { blocks, createPageOfEveryBlock, item, type Json, page, request, toRichText } from './documents.ts';
@@ -8,11 +8,10 @@ import { addPhoto, archivePhoto } from './photo-rows.ts';
 const PATH = '/photo-reports/sync';
 
 const service = useService();
-let A: BuilderClient;
+const A = useBuilderClient(service, 'A');
 let projectId: string;
 
 beforeAll(async () => {
-  A = await createBuilderClient(service, 'A');
   projectId = await addProject(service, A.builderId);
 });
 

@@ -1,18 +1,13 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
+import { describe, expect, it } from 'vitest';
+import { useBuilderClient } from '../support/builder-client.ts';
 import { useService } from '../support/harness.ts';
 import { blocks, type Json, page, request } from './documents.ts';
 
 const PATH = '/photo-reports/sync';
 
 const service = useService();
-let A: BuilderClient;
-let C: BuilderClient;
-
-beforeAll(async () => {
-  A = await createBuilderClient(service, 'A');
-  C = await createBuilderClient(service, 'C');
-});
+const A = useBuilderClient(service, 'A');
+const C = useBuilderClient(service, 'C');
 
 const sql = (text: string, values: unknown[] = []) =>
   service.databases.au1.fork().execute(text, values) as Promise<Json[]>;

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createIntegratorId } from '../../src/demo/accounts.ts';
-import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
+import { useBuilderClient } from '../support/builder-client.ts';
 import { useService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
 import { blocks, createPageOfEveryBlock, item, type Json, page, request } from './documents.ts';
@@ -10,14 +10,12 @@ const PATH = '/photo-reports/sync';
 
 const service = useService();
 /** Two integrators that are connected to the same builder. */
-let A: BuilderClient;
-let C: BuilderClient;
+const A = useBuilderClient(service, 'A');
+const C = useBuilderClient(service, 'C');
 let projectId: string;
 let otherProjectId: string;
 
 beforeAll(async () => {
-  A = await createBuilderClient(service, 'A');
-  C = await createBuilderClient(service, 'C');
   projectId = await addProject(service, A.builderId);
   otherProjectId = await addProject(service, A.builderId);
 });

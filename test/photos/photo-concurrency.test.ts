@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type BuilderClient, createBuilderClient, type UploadReference } from '../support/builder-client.ts';
+import { type UploadReference, useBuilderClient } from '../support/builder-client.ts';
 import { useService } from '../support/harness.ts';
 import { createPicture } from '../support/images.ts';
 import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
@@ -15,12 +15,11 @@ const SENDS = 20;
 useLongerTimeLimits();
 const service = useService();
 let otherInstance: FastifyInstance;
-let client: BuilderClient;
+const client = useBuilderClient(service, 'A');
 let projects: [string, string];
 
 beforeAll(async () => {
   otherInstance = await service.startInstance();
-  client = await createBuilderClient(service, 'A');
   projects = [await addProject(service, client.builderId), await addProject(service, client.builderId)];
 });
 

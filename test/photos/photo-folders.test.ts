@@ -1,15 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
+import { type BuilderClient, createBuilderClient, useBuilderClient } from '../support/builder-client.ts';
 import { useService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
 
 const service = useService();
-let client: BuilderClient;
+const client = useBuilderClient(service, 'A');
 let projectId: string;
 let otherProjectId: string;
 
 beforeAll(async () => {
-  client = await createBuilderClient(service, 'A');
   projectId = await addProject(service, client.builderId);
   otherProjectId = await addProject(service, client.builderId);
 });

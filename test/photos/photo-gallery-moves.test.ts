@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type BuilderClient, createBuilderClient, type UploadReference } from '../support/builder-client.ts';
+import { createBuilderClient, type UploadReference, useBuilderClient } from '../support/builder-client.ts';
 import { useService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
 
@@ -24,7 +24,7 @@ const UPSERT = `mutation($b: BuilderId!, $p: ProjectId!, $photos: [GalleryPhoto!
 
 const service = useService();
 let otherInstance: FastifyInstance;
-let client: BuilderClient;
+const client = useBuilderClient(service, 'A');
 /** The project of the page, the project that it moves to, and a third one. */
 let sourceProjectId: string;
 let targetProjectId: string;
@@ -33,7 +33,6 @@ let page: Page;
 
 beforeAll(async () => {
   otherInstance = await service.startInstance();
-  client = await createBuilderClient(service, 'A');
   [sourceProjectId, targetProjectId, thirdProjectId] = (await Promise.all(
     [0, 1, 2].map(() => addProject(service, client.builderId)),
   )) as [string, string, string];

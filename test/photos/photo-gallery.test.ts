@@ -6,18 +6,17 @@ import { loadConfig } from '../../src/config.ts';
 import { prepareImages } from '../../src/domain/photos/gallery-images.ts';
 import { createFairShares } from '../../src/limits/fair-shares.ts';
 import { openStorages } from '../../src/storage/storage.ts';
-import { type BuilderClient, createBuilderClient, type UploadReference } from '../support/builder-client.ts';
+import { createBuilderClient, type UploadReference, useBuilderClient } from '../support/builder-client.ts';
 import { BASE_URL, TOKEN_KEY, useService } from '../support/harness.ts';
 import { createPicture } from '../support/images.ts';
 import { addProject } from '../support/rows.ts';
 
 const service = useService();
-let client: BuilderClient;
+const client = useBuilderClient(service, 'A');
 let projectId: string;
 let otherProjectId: string;
 
 beforeAll(async () => {
-  client = await createBuilderClient(service, 'A');
   projectId = await addProject(service, client.builderId);
   otherProjectId = await addProject(service, client.builderId);
 });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
+import { useBuilderClient } from '../support/builder-client.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { useService } from '../support/harness.ts';
 import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
@@ -16,7 +16,7 @@ const ARCHIVE_PHOTO = `update photo set archived_at = '${ARCHIVED_AT}' where id 
 const ARCHIVE_FOLDER = `update photo_folder set archived_at = '${ARCHIVED_AT}' where id = $1`;
 
 const service = useService();
-let client: BuilderClient;
+const client = useBuilderClient(service, 'A');
 let otherTransaction: ConcurrentTransaction;
 let projects: [string, string];
 let page: { externalSourceId: string; sourceApp: string };
@@ -24,7 +24,6 @@ let page: { externalSourceId: string; sourceApp: string };
 useLongerTimeLimits();
 beforeAll(async () => {
   otherTransaction = await ConcurrentTransaction.open(service.databases.au1.url);
-  client = await createBuilderClient(service, 'A');
   projects = [await addProject(service, client.builderId), await addProject(service, client.builderId)];
 });
 

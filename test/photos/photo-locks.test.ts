@@ -1,7 +1,7 @@
 import type { LightMyRequestResponse } from 'fastify';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type BuilderClient, createBuilderClient, type UploadReference } from '../support/builder-client.ts';
+import { type UploadReference, useBuilderClient } from '../support/builder-client.ts';
 import { useService } from '../support/harness.ts';
 import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { addProject } from '../support/rows.ts';
@@ -15,7 +15,7 @@ interface RowSelection {
 const BULK = '/photo-gallery/bulk-upsert';
 
 const service = useService();
-let client: BuilderClient;
+const client = useBuilderClient(service, 'A');
 let projects: [string, string];
 /** Holds row locks in a transaction and watches which statements wait for them. */
 let holder: pg.Client;
@@ -26,7 +26,6 @@ beforeAll(async () => {
   const connectionString = service.databases.au1.url;
   [holder, observer] = [new pg.Client({ connectionString }), new pg.Client({ connectionString })];
   await Promise.all([holder.connect(), observer.connect()]);
-  client = await createBuilderClient(service, 'A');
   projects = [await addProject(service, client.builderId), await addProject(service, client.builderId)];
 });
 

@@ -2,19 +2,18 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { Database } from '../../src/database/database.ts';
-import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
+import { useBuilderClient } from '../support/builder-client.ts';
 import { CommitLossProxy } from '../support/commit-loss-proxy.ts';
 import { sharedDefinition, TOKEN_KEY, testConfig, useService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
 
 const service = useService();
-let client: BuilderClient;
+const client = useBuilderClient(service, 'A');
 let proxy: CommitLossProxy;
 let au1: Database;
 let app: FastifyInstance;
 
 beforeAll(async () => {
-  client = await createBuilderClient(service, 'A');
   proxy = await CommitLossProxy.start(service.databases.au1.url);
   au1 = new Database('au1', proxy.url);
   const databases = { au1, us1: service.databases.us1 };

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
+import { createBuilderClient, useBuilderClient } from '../support/builder-client.ts';
 import { useService } from '../support/harness.ts';
 import {
   createAnimation,
@@ -11,11 +11,10 @@ import {
 import { addDefect, addProject } from '../support/rows.ts';
 
 const service = useService();
-let client: BuilderClient;
+const client = useBuilderClient(service, 'A');
 let projectId: string;
 
 beforeAll(async () => {
-  client = await createBuilderClient(service, 'A');
   projectId = await addProject(service, client.builderId);
 });
 

@@ -7,20 +7,19 @@ import { createRenderProcess, type RenderProcess, renderCounts } from '../../src
 import { WorkerProcess } from '../../src/images/worker-process.ts';
 import { createFairShares } from '../../src/limits/fair-shares.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
+import { useBuilderClient } from '../support/builder-client.ts';
 import { useService } from '../support/harness.ts';
 import { createHeic } from '../support/images.ts';
 import { openTestStorages } from '../support/stores.ts';
 
 const service = useService();
 let storage: Storage;
-let client: BuilderClient;
+const client = useBuilderClient(service, 'A');
 let camera: Buffer;
 
 beforeAll(async () => {
   service.clock.advance(Date.now() - service.clock.now());
   storage = openTestStorages(service).au1;
-  client = await createBuilderClient(service, 'A');
   camera = await readFile('test/fixtures/heic/plain.heic');
 });
 

@@ -3,20 +3,16 @@ import sharp from 'sharp';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { ensureRenditions } from '../../src/domain/photos/render-photo.ts';
 import { renderCounts } from '../../src/images/render.ts';
-import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
+import { createBuilderClient, useBuilderClient } from '../support/builder-client.ts';
 import { useService } from '../support/harness.ts';
 import { createHeic, createPicture } from '../support/images.ts';
 import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { openTestStorages } from '../support/stores.ts';
 
 const service = useService();
-let client: BuilderClient;
+const client = useBuilderClient(service, 'A');
 
 useLongerTimeLimits();
-beforeAll(async () => {
-  client = await createBuilderClient(service, 'A');
-});
-
 const QUERY = `query ($builder: BuilderId!, $photo: AttachmentId!, $size: RenditionSize!) {
   photo(builderId: $builder, photoId: $photo) { rendition(size: $size) { url width height contentType isPlaceholder } } }`;
 

@@ -2,17 +2,16 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { createRouteTable } from '../../schema/route-table.ts';
 import { createOpenApiDocument } from '../../src/rest/openapi.ts';
-import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
+import { useBuilderClient } from '../support/builder-client.ts';
 import { numberPendingEvents } from '../support/events.ts';
 import { BASE_URL, useService } from '../support/harness.ts';
 
 const service = useService();
-let client: BuilderClient;
+const client = useBuilderClient(service, 'A');
 /** Id of one photo per area, by area. */
 let photos: Record<string, string>;
 
 beforeAll(async () => {
-  client = await createBuilderClient(service, 'A');
   const em = service.databases.au1.fork();
   await em.execute('delete from photo where builder_id = ?', [client.builderId]);
   photos = {};

@@ -1,6 +1,7 @@
 import type { LightMyRequestResponse } from 'fastify';
 import type { Service } from './harness.ts';
 import { createPicture } from './images.ts';
+import { useStarted } from './use-started.ts';
 
 export interface UploadReference {
   key: string;
@@ -81,3 +82,10 @@ export class BuilderClient {
 export async function createBuilderClient(service: Service, name: string, at = 0): Promise<BuilderClient> {
   return new BuilderClient(service, await service.tokenOf(name), service.findDemoClient(name).builderIds[at]!);
 }
+
+/** Creates a client for the tests of a file, of a service that `useService` starts. */
+export const useBuilderClient = (service: Service, name: string): BuilderClient =>
+  useStarted(
+    () => createBuilderClient(service, name),
+    async () => undefined,
+  );

@@ -7,18 +7,17 @@ import { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
+import { useBuilderClient } from '../support/builder-client.ts';
 import { useService } from '../support/harness.ts';
 import { createPicture } from '../support/images.ts';
 
 const service = useService();
-let client: BuilderClient;
+const client = useBuilderClient(service, 'A');
 let image: Buffer;
 let baseUrl: string;
 
 beforeAll(async () => {
   baseUrl = await service.app.listen({ host: '127.0.0.1', port: 0 });
-  client = await createBuilderClient(service, 'A');
   image = await createPicture();
 });
 
