@@ -7,7 +7,8 @@ import type { ProgressReporter } from '../../src/cli/io/progress.ts';
 import { exportData, importData } from '../../src/cli/services/data-transfer.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/database.ts';
-import { loadDemoInto } from '../../src/demo/load.ts';
+import { createDemoFile } from '../../src/demo/demo-file.ts';
+import { BASE, populateDatabase } from '../../src/demo/load.ts';
 import { storeDemoPictures } from '../../src/demo/store-pictures.ts';
 import { renderNext } from '../../src/domain/photos/render-photo.ts';
 import { inspectImage } from '../../src/images/inspect.ts';
@@ -73,10 +74,10 @@ describe('photos', () => {
   });
 
   it('of the demo data are exported and imported with their files', async () => {
-    const [au1, us1] = [await fixture.createEmptyDatabase(), await fixture.createEmptyDatabase()];
+    const au1 = await fixture.createEmptyDatabase();
     const storages = await createStorages();
     const pictures = await storeDemoPictures(storages);
-    await loadDemoInto({ au1, us1 }, { baseUrl: BASE_URL, timesheets: 1, pictures });
+    await populateDatabase(au1, createDemoFile(['au1'], BASE_URL, 'key'), { now: BASE, timesheets: 1, pictures });
     const sources = await rowsOf(au1, 'select source, count(*)::int as photos from photo group by 1');
     expect(sources).toHaveLength(7);
     const defects = await rowsOf(au1, 'select unnest(photo_ids) as id from defect');

@@ -8,7 +8,7 @@ import { SCOPES } from '../../schema/scopes.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
 import type { DemoFile } from '../../src/demo/demo-file.ts';
-import { BASE, loadDemo, loadDemoInto } from '../../src/demo/load.ts';
+import { BASE, loadDemo, loadDemoInto, populateDatabase } from '../../src/demo/load.ts';
 import { verifyPassword } from '../../src/domain/access/passwords.ts';
 import { mapRegions, REGIONS, type RegionId } from '../../src/shared/regions.ts';
 import { hashSecret } from '../../src/shared/secrets.ts';
@@ -272,7 +272,7 @@ describe('the demo data', () => {
 
   it('counts its days back from that of loading', async () => {
     const again = await openDatabases({ filled: false });
-    await loadDemoInto(again, { ...DEMO, now: BASE + 42 * 86_400_000 });
+    await populateDatabase(again.au1, inject('demo'), { timesheets: 1, now: BASE + 42 * 86_400_000, pictures: [] });
     const expiries = 'select expiry::date - $1::date as days, status from insurance order by 1, 2';
     expect(await query(again.au1, expiries, ['2026-07-13'])).toEqual(await query(au1, expiries, ['2026-06-01']));
   });

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { InstantType } from '../../entities/columns.ts';
 import { entities } from '../../entities/index.ts';
-import { Database, type Databases } from '../../src/database/database.ts';
-import { loadDemoInto } from '../../src/demo/load.ts';
+import { Database } from '../../src/database/database.ts';
+import { createDemoFile } from '../../src/demo/demo-file.ts';
+import { populateDatabase } from '../../src/demo/load.ts';
 import { LocalCalendar } from '../../src/demo/local-calendar.ts';
-import { mapRegions } from '../../src/shared/regions.ts';
 import { createDatabase } from '../setup/database.ts';
 
 /** Instants of loading: a working day in Sydney, its night, and the Sunday on which its clocks go forward. */
@@ -15,28 +15,25 @@ const INSTANTS = [
 ];
 
 describe.each(INSTANTS)('the demo data that is loaded at $now', ({ now, isWorkingDay }) => {
-  let databases: Databases;
+  let database: Database;
+  let drop: () => Promise<void>;
   let connected: string[];
-  const cleanups: (() => Promise<void>)[] = [];
 
   beforeAll(async () => {
-    const created = {
-      au1: await createDatabase(),
-      us1: await createDatabase(),
-    };
-    databases = mapRegions((region) => new Database(region, created[region].url));
-    for (const region of ['au1', 'us1'] as const) cleanups.push(() => databases[region].close(), created[region].drop);
-    const at = Date.parse(now);
-    const pictures = [{ size: 1, width: 1, height: 1 }];
-    await loadDemoInto(databases, { baseUrl: 'http://localhost:4000', timesheets: 1_000, now: at, pictures });
+    const created = await createDatabase();
+    drop = created.drop;
+    database = new Database('au1', created.url);
+    const options = { timesheets: 1_000, now: Date.parse(now), pictures: [{ size: 1, width: 1, height: 1 }] };
+    await populateDatabase(database, createDemoFile(['au1'], 'http://localhost:4000', 'key'), options);
     connected = (await query(`select distinct builder_id as id from connection`)).map(({ id }) => String(id));
   });
   afterAll(async () => {
-    for (const cleanup of cleanups) await cleanup();
+    await database.close();
+    await drop();
   });
 
   const query = (sql: string, values: unknown[] = []) =>
-    databases.au1.fork().execute(sql, values) as unknown as Promise<Record<string, string | number>[]>;
+    database.fork().execute(sql, values) as unknown as Promise<Record<string, string | number>[]>;
   const countsBy = async (sql: string): Promise<Record<string, number>> =>
     Object.fromEntries((await query(sql)).map(({ key, count }) => [key, Number(count)]));
 
@@ -44,7 +41,7 @@ describe.each(INSTANTS)('the demo data that is loaded at $now', ({ now, isWorkin
     // Meetings, dues and expiries are planned; the database sets the time of a rendition.
     const planned = new Set(['meeting', 'defect', 'insurance', 'photo_rendition']);
     for (const entity of entities) {
-      const { tableName, props } = databases.au1.metadata.get(entity as never) as unknown as {
+      const { tableName, props } = database.metadata.get(entity as never) as unknown as {
         tableName: string;
         props: { customType?: unknown; fieldNames: string[]; hidden?: boolean }[];
       };
