@@ -78,3 +78,13 @@ export const request = (more: object = {}): Json => ({
 export function nestAtLevel(level: number, inner: Json): Json {
   return level === 1 ? inner : page([blocks.page(`level-${level}`, nestAtLevel(level - 1, inner))]);
 }
+
+/** Returns the JSON text of a request with the JSON text of a page. */
+export const createRequestText = (inner: string) => JSON.stringify(request({ page: 'HERE' })).replace('"HERE"', inner);
+
+/** Returns the JSON text of a page nested in that many others. */
+export function createNestedPages(levels: number): string {
+  const open =
+    '{"schemaVersion":1,"title":"a","blocks":[{"sourceBlockId":"a","type":"PAGE","properties":{},"childPage":';
+  return `${open.repeat(levels)}{"schemaVersion":1,"title":"a","blocks":[]}${'}]}'.repeat(levels)}`;
+}

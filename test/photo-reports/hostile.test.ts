@@ -1,20 +1,15 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import type { FastifyInstance } from 'fastify';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { validatePageDocument } from '../../src/domain/photo-reports/page-document.ts';
 import { useBuilderClient } from '../support/builder-client.ts';
 import { useService } from '../support/harness.ts';
-import { blocks, page, request } from './documents.ts';
+import { blocks, createNestedPages, createRequestText, page, request } from './documents.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
 const service = useService();
 const client = useBuilderClient(service, 'A');
 let url: string;
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 beforeAll(async () => {
   await (service.app as FastifyInstance).listen({ port: 0, host: '127.0.0.1' });
@@ -31,15 +26,6 @@ async function send(body: string | Uint8Array): Promise<{ status: number; errors
     // The service responds before it has read the whole body and closes; a client that is still writing may see only the close.
     return { status: 413 };
   }
-}
-
-const createRequestText = (inner: string) => JSON.stringify(request({ page: 'HERE' })).replace('"HERE"', inner);
-
-/** Returns the JSON text of a page nested in that many others. */
-function createNestedPages(levels: number): string {
-  const open =
-    '{"schemaVersion":1,"title":"a","blocks":[{"sourceBlockId":"a","type":"PAGE","properties":{},"childPage":';
-  return `${open.repeat(levels)}{"schemaVersion":1,"title":"a","blocks":[]}${'}]}'.repeat(levels)}`;
 }
 
 describe('a hostile body', () => {
@@ -77,27 +63,6 @@ describe('a hostile body', () => {
     const at = bytes.indexOf('HERE');
     bytes.set([0xed, 0xa0, 0x80, 0x20], at);
     expect((await send(bytes)).status).toBe(400);
-  });
-
-  it('is rejected without a memory leak', async () => {
-    const bodies = [
-      '['.repeat(20 * MEBIBYTE),
-      createRequestText(createNestedPages(10_000)),
-      createRequestText(`{"blocks":[${'5,'.repeat(3_000_000)}5]}`),
-      createRequestText(`{"schemaVersion":1,"title":"${'a'.repeat(20 * MEBIBYTE)}","blocks":[]}`),
-    ];
-    const round = async () => {
-      for (const body of bodies) expect((await send(body)).status).toBe(400);
-    };
-    const held = () => {
-      collectGarbage();
-      const { heapUsed, external } = process.memoryUsage();
-      return (heapUsed + external) / MEBIBYTE;
-    };
-    await round();
-    const before = held();
-    for (let times = 0; times < 2; times++) await round();
-    expect(held() - before).toBeLessThan(30);
   });
 
   it('stops the validation at the hundredth error (PRP-32)', () => {

@@ -133,22 +133,6 @@ describe.each(interfaces)('a valid report through %s', (_face, send) => {
   });
 });
 
-describe('the valid report of the most runs', () => {
-  it('has 2.7 million of them in 32 MiB, and is accepted', async () => {
-    const run = { text: '' };
-    const list = (at: number, runs: number) =>
-      blocks.list(
-        `${at}`,
-        Array.from({ length: 100 }, (_, number) => item(`${number}`, { richText: Array(runs).fill(run) })),
-      );
-    const most = Array.from({ length: 137 }, (_, at) => list(at, 200));
-    const report = JSON.stringify(request({ page: page(most) }));
-    expect(report.length).toBeLessThan(32 * MEBIBYTE);
-    expect(report.split('{"text":""}').length - 1).toBe(2_740_000);
-    expect(await sendRest(report)).toMatchObject({ status: 200, data: { idempotent: false } });
-  });
-});
-
 describe.each(interfaces)('an invalid report of more than 1 MiB through %s', (_face, send) => {
   it('is 400 with the path of each invalid field', async () => {
     const wrong = page([blocks.list('l', items(1)), blocks.heading('h', 7), blocks.image('i', 'photo')]);
