@@ -7,18 +7,19 @@ import { createRenderProcess, type RenderProcess, renderCounts } from '../../src
 import { WorkerProcess } from '../../src/images/worker-process.ts';
 import { createFairShares } from '../../src/limits/fair-shares.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import { useBuilderClient } from '../support/builder-client.ts';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { useService } from '../support/harness.ts';
 import { createHeic } from '../support/images.ts';
 import { openTestStorages } from '../support/stores.ts';
 
 const service = useService();
 let storage: Storage;
-const client = useBuilderClient(service, 'A');
+let client: BuilderClient;
 let camera: Buffer;
 
 beforeAll(async () => {
   service.clock.advance(Date.now() - service.clock.now());
+  client = await createBuilderClient(service, 'A');
   storage = openTestStorages(service).au1;
   camera = await readFile('test/fixtures/heic/plain.heic');
 });

@@ -3,18 +3,19 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ensureRenditions } from '../../src/domain/photos/render-photo.ts';
 import { type RenderedPhoto, toRenditionKey } from '../../src/domain/photos/renditions.ts';
 import { createFairShares, type FairShares } from '../../src/limits/fair-shares.ts';
-import { useBuilderClient } from '../support/builder-client.ts';
+import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { useService } from '../support/harness.ts';
 import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { openTestStorages, startStore, type TestStore } from '../support/stores.ts';
 
 const service = useService();
-const client = useBuilderClient(service, 'A');
+let client: BuilderClient;
 let shares: FairShares;
 
 useLongerTimeLimits();
 beforeAll(async () => {
   service.clock.advance(Date.now() - service.clock.now());
+  client = await createBuilderClient(service, 'A');
 });
 
 beforeEach(() => {
