@@ -110,6 +110,10 @@ describe('an import of a large file', () => {
     ]);
     expect(files).toMatchObject([{ inserted: 11_999, bad: 1 }]);
     expect(await removal).toBe('23503');
+    const [{ begin }] = (await client.query('select clock_timestamp()::text as begin')).rows;
+    const changed = await fixture.createLargeFolder(12_000, (index) => ({ ...timesheetRow(index), notes: 'Changed' }));
+    expect((await importAndCollect(database, changed)).files).toMatchObject([{ inserted: 1, updated: 11_999 }]);
+    expect(await countRows(database, `timesheet where changed_at >= '${begin}'`)).toBe(12_000);
   });
 
   it('runs the triggers of the table', async () => {

@@ -45,18 +45,6 @@ describe('an import', () => {
     }
   });
 
-  it('moves on the time of the last change of the rows that it changes', async () => {
-    const [first] = await readSample('timesheets');
-    const database = await fixture.createSampleDatabase();
-    const read = () =>
-      database.fork().execute<{ id: string; changed_at: Date }[]>('select id, changed_at from timesheet order by id');
-    const before = new Map((await read()).map(({ id, changed_at }) => [id, Number(new Date(changed_at))]));
-    const folder = await fixture.createFolder({ timesheets: [{ ...first, hours: Number(first!.hours) + 1 }] });
-    expect((await importAndCollect(database, folder)).files).toMatchObject([{ updated: 1 }]);
-    const moved = (await read()).filter(({ id, changed_at }) => Number(new Date(changed_at)) > before.get(id)!);
-    expect(moved.map(({ id }) => id)).toEqual([first!.id]);
-  });
-
   it('updates a row without an id by its unique foreign keys', async () => {
     const [first] = await readSample('memberships');
     const database = await fixture.createSampleDatabase();

@@ -438,6 +438,17 @@ describe('what another process has locked', () => {
     expect(await execute('select status from webhook_endpoint')).toEqual([{ status: 'ACTIVE' }]);
   });
 
+  it('is tested at the address that it has afterwards (WHK-14)', async () => {
+    const id = await createEndpoint({ url: 'http://127.0.0.1:1/earlier' });
+    let tested: Promise<unknown> | undefined;
+    await other.whileOpen('update webhook_endpoint set url = $1', [receiver.url], async () => {
+      tested = request('POST', `/${id}/test`, {});
+      await other.untilWaiting(1);
+    });
+    await tested;
+    expect(receiver.received).toHaveLength(1);
+  });
+
   it('replays up to the events that were read meanwhile (WHK-15)', async () => {
     const id = await createEndpoint();
     const after = (await service.get('/events', await service.tokenOf('A'))).json().meta.nextCursor;
