@@ -37,7 +37,7 @@ export const TAG_GUIDES: Record<string, string> = {
   Timesheets: 'contract/reads',
   Photos: 'gallery-sync',
   'Photo reports': 'photo-reports',
-  Attachments: 'uploads',
+  Attachments: 'contract/uploads',
   Meetings: 'meetings',
   Defects: 'contract/reads',
   'Gate attendance': 'attendance',

@@ -5,8 +5,7 @@ import { renderInline, renderMarkdown, toAnchor, toText } from './markdown.ts';
 import { nameOf, type ReferenceDocument, type ReferenceResponse, toOperationAnchor } from './reference-page.ts';
 
 /** Pages for integrators below `docs/`, in the order of the contents. Those for operators and engineers are not served. */
-const FILES =
-  `tutorial rest code-flow graphql stay-in-sync webhooks uploads gallery-sync photo-reports meetings attendance request-bodies openapi
+const FILES = `tutorial rest code-flow graphql stay-in-sync webhooks gallery-sync photo-reports meetings attendance
   contract/access contract/oauth contract/headers contract/versions contract/identifiers contract/lists contract/reads contract/limits
   contract/errors contract/uploads contract/photos contract/photo-reports contract/meetings contract/attendance contract/events
   contract/webhooks`.split(/\s+/);
