@@ -1,14 +1,7 @@
 import { findEndOfString } from '../src/limits/parse-json.ts';
 import { type FieldError, MAX_FIELD_ERRORS, shortenName } from '../src/shared/errors.ts';
 import { isObject } from './is-object.ts';
-
-/** Returns whether PostgreSQL can store the text. */
-export function isCleanText(value: string): boolean {
-  return value.isWellFormed() && !value.includes('\0');
-}
-
-/** Message for text that PostgreSQL cannot store. */
-export const UNCLEAN = 'must not contain U+0000 or unpaired surrogates';
+import { isCleanText, UNCLEAN } from './text.ts';
 
 /** Message for a JSON number that changes when it is read, beyond the rounding of a decimal (ERR-27): see `isExactText`. */
 export const INEXACT_NUMBER =

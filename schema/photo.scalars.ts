@@ -1,6 +1,7 @@
-import { INEXACT_NUMBER, isCleanText, isExactNumber } from './json-problems.ts';
-import { fail, hasLength, STANDARDS, scalar } from './scalar.ts';
+import { INEXACT_NUMBER, isExactNumber } from './json-problems.ts';
+import { fail, STANDARDS, scalar } from './scalar.ts';
 import { text } from './scalars.ts';
+import { hasLength, isCleanText } from './text.ts';
 
 export const FolderName = text('FolderName', 'Name of a folder, 1 to 255 characters.', {
   min: 1,

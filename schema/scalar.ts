@@ -76,21 +76,3 @@ export const fail = (message: string): never => {
 export const integerFromText = (text: string): unknown => (/^\d{1,15}$/.test(text) ? Number(text) : text);
 /** Returns the boolean for `true` and `false`; any other text unchanged, which the scalar then rejects. */
 export const parseBoolean = (text: string): unknown => (text === 'true' ? true : text === 'false' ? false : text);
-
-/** Returns whether a text has `min` to `max` Unicode code points, in time proportional to `max`. */
-export function hasLength(text: string, min: number, max: number): boolean {
-  // The number of code points is between half the number of code units and that number.
-  if (text.length > 2 * max) return false;
-  const points = text.length > max || text.length < 2 * min ? countCodePoints(text) : text.length;
-  return points >= min && points <= max;
-}
-
-/** Counts Unicode code points without an intermediate array. */
-export function countCodePoints(text: string): number {
-  let points = 0;
-  for (let index = 0; index < text.length; index++) {
-    // A low surrogate is counted with its high surrogate.
-    if ((text.charCodeAt(index) & 0xfc00) !== 0xdc00) points++;
-  }
-  return points;
-}

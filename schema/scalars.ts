@@ -1,8 +1,9 @@
 import { ID_PREFIXES, type IdKind, idPattern } from './ids.ts';
 import { formatFieldPath } from './input.ts';
 import { isObject } from './is-object.ts';
-import { findJsonProblems, isCleanText, JsonValueError, UNCLEAN } from './json-problems.ts';
-import { fail, hasLength, integerFromText, STANDARDS, scalar } from './scalar.ts';
+import { findJsonProblems, JsonValueError } from './json-problems.ts';
+import { fail, integerFromText, STANDARDS, scalar } from './scalar.ts';
+import { hasLength, isCleanText, UNCLEAN } from './text.ts';
 
 export function createIntegerScalar(
   name: string,

@@ -1,8 +1,8 @@
 import { declareEnum, type Value } from './enums.ts';
 import { idPattern } from './ids.ts';
-import { isCleanText, UNCLEAN } from './json-problems.ts';
-import { fail, hasLength, STANDARDS, scalar } from './scalar.ts';
+import { fail, STANDARDS, scalar } from './scalar.ts';
 import { createIdScalar } from './scalars.ts';
+import { hasLength, isCleanText, UNCLEAN } from './text.ts';
 
 export const WebhookEndpointId = createIdScalar('webhookEndpoint', 'WebhookEndpointId', 'a webhook endpoint');
 export const WebhookDeliveryId = createIdScalar(

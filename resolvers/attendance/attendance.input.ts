@@ -1,11 +1,54 @@
 import { ArgsType, Field } from 'type-graphql';
 import { SignOnType } from '../../schema/enums.ts';
 import { Rule } from '../../schema/input-rules.ts';
+import { fail, STANDARDS, scalar } from '../../schema/scalar.ts';
+import { text, toInstant } from '../../schema/scalars.ts';
 import { CalendarDate, TimeZone } from '../../schema/time-zone.ts';
-import type { EventPayload } from '../../src/domain/attendance/decision-table.ts';
 import type { FieldError } from '../../src/shared/errors.ts';
 import { describeDuration } from './duration.ts';
-import { GateInstant, GateText, GateWorkerId } from './gate.scalars.ts';
+
+const UTC_INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|\+00:00)$/;
+
+/** Instant in UTC, to the millisecond or coarser (ATT-2). */
+const GateInstant = scalar<string>({
+  name: 'GateInstant',
+  description: 'ISO 8601 date-time in UTC, ending in `Z` or `+00:00`, with at most three decimals of a second.',
+  jsonSchema: { type: 'string', pattern: UTC_INSTANT.source, examples: ['2026-03-02T07:30:00.000Z'] },
+  specifiedBy: STANDARDS.dateTime,
+  parse: (value) =>
+    (typeof value === 'string' && UTC_INSTANT.test(value) && toInstant(value)) ||
+    fail(
+      'must be a date-time in UTC such as 2026-03-02T07:30:00Z or 2026-03-02T07:30:00.000+00:00, with at most three decimals',
+    ),
+});
+
+/** Maximum length of each text of a sign-on event (ATT-1). */
+const MAX_LENGTH = 200;
+
+/** Identifier or name that the gate assigns; stored unchanged. */
+const GateText = text('GateText', `Text of 1 to ${MAX_LENGTH} characters.`, {
+  min: 1,
+  max: MAX_LENGTH,
+  example: 'gate-2-20260302-000147',
+});
+
+const WORKER_ID = /^wkr_[a-zA-Z0-9]+$/;
+
+/** Id of a worker in a sign-on event. Accepts more than `WorkerId` does (ATT-1). */
+const GateWorkerId = scalar<string>({
+  name: 'GateWorkerId',
+  description: 'Identifier of a worker, which begins with `wkr_`.',
+  jsonSchema: {
+    type: 'string',
+    pattern: WORKER_ID.source,
+    maxLength: MAX_LENGTH,
+    examples: ['wkr_a0mkq3v8t2n4c7x1p9r5w6yzb'],
+  },
+  parse: (value) =>
+    typeof value === 'string' && value.length <= MAX_LENGTH && WORKER_ID.test(value)
+      ? value
+      : fail(`must be an identifier like wkr_a0mkq3v8t2n4c7x1p9r5w6yzb, of at most ${MAX_LENGTH} characters`),
+});
 
 /** Milliseconds that an event may be ahead of the server's clock, because clocks of gates differ. */
 const CLOCK_TOLERANCE_MS = 5_000;
@@ -52,12 +95,6 @@ function findClockErrors({ occurredAt }: Partial<SignOnEventArgs>, now: number):
   if (ahead <= CLOCK_TOLERANCE_MS) return [];
   const message = `is ${describeDuration(ahead)} ahead of the server's clock, of which ${describeDuration(CLOCK_TOLERANCE_MS)} are accepted; send it again in ${describeDuration(ahead - CLOCK_TOLERANCE_MS)}`;
   return [{ fieldName: 'occurredAt', message }];
-}
-
-/** Returns the payload to compare and store. */
-export function toEventPayload(args: SignOnEventArgs): EventPayload {
-  const { sourceEventId, sourceSignOnEventId = null, workerId, type, occurredAt, deviceId = null } = args;
-  return { sourceEventId, sourceSignOnEventId, workerId, type, occurredAt, deviceId };
 }
 
 @ArgsType()

@@ -4,7 +4,7 @@ import { Rest } from '../../schema/rest.ts';
 import { BuilderId, ProjectId } from '../../schema/scalars.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { recordEvent } from '../../src/domain/attendance/record-event.ts';
-import { SignOnEventArgs, toEventPayload } from './attendance.input.ts';
+import { SignOnEventArgs } from './attendance.input.ts';
 import { SignOnEventAnswer } from './attendance.type.ts';
 
 @Resolver()
@@ -29,11 +29,11 @@ export class SignOnEventResolver {
     const { database, clock } = context;
     const integratorId = context.caller.requireIntegrator();
     const now = clock.now();
-    const event = toEventPayload(args);
+    const { sourceEventId, sourceSignOnEventId = null, workerId, type, occurredAt, deviceId = null } = args;
+    const event = { sourceEventId, sourceSignOnEventId, workerId, type, occurredAt, deviceId };
     const { outcome, ...recorded } = await recordEvent(database, { integratorId, builderId, projectId }, event, now);
     context.outcome = outcome;
     const { id, visitId, duplicate } = recorded;
-    const { sourceEventId } = event;
     return { data: { id, sourceEventId, status: recorded.event, signOnId: visitId, duplicate } };
   }
 }

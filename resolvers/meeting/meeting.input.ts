@@ -1,6 +1,6 @@
 import { ArgsType, Field, InputType } from 'type-graphql';
 import { ItemCount, isSent, Rule } from '../../schema/input-rules.ts';
-import { fail, hasLength, STANDARDS, scalar } from '../../schema/scalar.ts';
+import { fail, STANDARDS, scalar } from '../../schema/scalar.ts';
 import {
   ExternalSourceId,
   JsonObject,
@@ -10,6 +10,7 @@ import {
   Timestamp,
   text,
 } from '../../schema/scalars.ts';
+import { hasLength } from '../../schema/text.ts';
 
 const MAX_TITLE_LENGTH = 160;
 

@@ -220,9 +220,8 @@ export function limitDelivery({ raw, request }: FastifyReply, usage: RequestUsag
   else raw.once('close', () => usage.end());
 }
 
-/** Sends a body as JSON; a large one in chunks, between which the event loop serves other requests. */
-export function sendJson(request: FastifyRequest, reply: FastifyReply, body: unknown, bytes: number): FastifyReply {
-  if (bytes < CHUNKED_BYTES) return reply.send(body);
+/** Sends a large body as JSON in chunks, between which the event loop serves other requests. */
+export function sendChunked(request: FastifyRequest, reply: FastifyReply, body: unknown, bytes: number): FastifyReply {
   if (request.usage) request.usage.streamedBytes = bytes;
   return reply
     .removeHeader('Content-Length')

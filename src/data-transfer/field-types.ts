@@ -1,8 +1,9 @@
 import { ID_PREFIXES, type IdKind, idPattern } from '../../schema/ids.ts';
 import { formatFieldPath } from '../../schema/input.ts';
 import { isObject } from '../../schema/is-object.ts';
-import { findJsonProblems, INEXACT_NUMBER, isCleanText, isExactNumber, UNCLEAN } from '../../schema/json-problems.ts';
+import { findJsonProblems, INEXACT_NUMBER, isExactNumber } from '../../schema/json-problems.ts';
 import { toInstant } from '../../schema/scalars.ts';
+import { isCleanText, UNCLEAN } from '../../schema/text.ts';
 import { parseDeepLinkScheme, parseEmailAddress, toStoredEmail } from '../domain/access/access-values.ts';
 import { InvalidInputError } from '../domain/access/invalid-input-error.ts';
 

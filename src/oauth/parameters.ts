@@ -1,5 +1,6 @@
 import { isObject } from '../../schema/is-object.ts';
-import { INEXACT_NUMBER, isCleanText, isExactNumber, parseExactJson } from '../../schema/json-problems.ts';
+import { INEXACT_NUMBER, isExactNumber, parseExactJson } from '../../schema/json-problems.ts';
+import { isCleanText } from '../../schema/text.ts';
 import { invalidRequest } from './errors.ts';
 
 /** Non-empty parameters by name. RFC 6749 section 3.2: a parameter without a value counts as omitted. */

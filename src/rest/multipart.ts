@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import multipart, { type MultipartFile, type MultipartValue } from '@fastify/multipart';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { isCleanText } from '../../schema/json-problems.ts';
 import { MAX_ATTACHMENT_BYTES, requireFileName } from '../../schema/scalars.ts';
+import { isCleanText } from '../../schema/text.ts';
 import { ApiError, FieldErrors, invalidField, payloadTooLarge, unsupportedMediaType } from '../shared/errors.ts';
 import { SizeLimitError, type Spool, type SpooledFile } from '../storage/spool.ts';
 

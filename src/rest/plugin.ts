@@ -14,7 +14,7 @@ import { lookUpBuilder } from '../auth/authorization.ts';
 import type { AuthenticatedRequest, RequestAuthenticator } from '../auth/request-authenticator.ts';
 import type { RequestContext } from '../auth/request-context.ts';
 import { type RequestSteps, toRoute } from '../auth/request-pipeline.ts';
-import { sendJson } from '../auth/request-usage.ts';
+import { CHUNKED_BYTES, sendChunked } from '../auth/request-usage.ts';
 import { DOCUMENT_TYPE } from '../domain/photo-reports/limits.ts';
 import { compileOperation } from '../graphql/engine/compile-operation.ts';
 import type { CompiledOperation } from '../graphql/engine/execution.ts';
@@ -166,7 +166,8 @@ class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, Executi
     // Responses of v1 stay as they are: `nextCursor` belongs to requests with a cursor, where it may be null (LST-13).
     if (this.#hasCursor && cursor == null) (body as { meta: PageMeta }).meta.nextCursor = undefined;
     reply.code((outcome && outcomes[outcome]) ?? status);
-    return sendJson(request, reply, this.#omitNulls?.(body) ?? body, meter.bytes);
+    const sent = this.#omitNulls?.(body) ?? body;
+    return meter.bytes < CHUNKED_BYTES ? sent : sendChunked(request, reply, sent, meter.bytes);
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasLength } from '../../schema/scalar.ts';
+import { hasLength } from '../../schema/text.ts';
 import { useBuilderClient } from '../support/builder-client.ts';
 import { useService } from '../support/harness.ts';
 

@@ -123,7 +123,8 @@ export class Transaction {
 
   /** Runs the last statements and commits, in one round trip. The transaction is durable when the promise resolves. */
   async commit(...last: BoundStatement[]): Promise<Row[][]> {
-    const results = last.map((bound) => this.query(bound));
+    const results: Promise<Row[]>[] = [];
+    for (const bound of last) results.push(this.query(bound));
     this.#commit = Promise.withResolvers();
     if (this.#unsent.length === 0) runAtEndOfTick(() => this.#sendUnsent());
     const [rows] = await Promise.all([Promise.all(results), this.#commit.promise]);

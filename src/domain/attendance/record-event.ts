@@ -191,9 +191,10 @@ async function readFacts(transaction: Transaction, received: ReceivedEvent): Pro
 /** Returns what identifies an event, and its sign-on. */
 function toLockKeys({ owner, event }: ReceivedEvent): string[] {
   const { integratorId, builderId, projectId } = owner;
-  const key = (sourceEventId: string) => JSON.stringify([integratorId, builderId, projectId, sourceEventId]);
-  const own = key(event.sourceEventId);
-  return event.sourceSignOnEventId === null ? [own] : [own, key(event.sourceSignOnEventId)];
+  const { sourceEventId, sourceSignOnEventId } = event;
+  const own = JSON.stringify([integratorId, builderId, projectId, sourceEventId]);
+  if (sourceSignOnEventId === null) return [own];
+  return [own, JSON.stringify([integratorId, builderId, projectId, sourceSignOnEventId])];
 }
 
 async function insertEvent(

@@ -1,4 +1,4 @@
-import { hasLength } from '../../../schema/scalar.ts';
+import { hasLength } from '../../../schema/text.ts';
 
 /** Minimum and maximum of a length, count or value. */
 export interface Limit {

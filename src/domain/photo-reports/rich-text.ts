@@ -1,5 +1,5 @@
 import { TextMark } from '../../../schema/enums.ts';
-import { countCodePoints } from '../../../schema/scalar.ts';
+import { countCodePoints } from '../../../schema/text.ts';
 import { formatRange, LIMITS } from './limits.ts';
 import { isAbsent, type ValidationErrors } from './validation-errors.ts';
 

@@ -1,12 +1,7 @@
 import { formatFieldPath } from '../../../schema/input.ts';
 import { isObject } from '../../../schema/is-object.ts';
-import {
-  findJsonProblems,
-  INEXACT_NUMBER,
-  isCleanText,
-  isExactNumber,
-  UNCLEAN,
-} from '../../../schema/json-problems.ts';
+import { findJsonProblems, INEXACT_NUMBER, isExactNumber } from '../../../schema/json-problems.ts';
+import { isCleanText, UNCLEAN } from '../../../schema/text.ts';
 import { type FieldError, MAX_FIELD_ERRORS, shortenName } from '../../shared/errors.ts';
 import { formatRange, hasLengthWithin, LIMITS, type Limit } from './limits.ts';
 import { PreparedPage } from './prepared-page.ts';

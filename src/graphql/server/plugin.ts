@@ -7,7 +7,7 @@ import type { Operation } from '../../../schema/route-table.ts';
 import type { AuthenticatedRequest, RequestAuthenticator } from '../../auth/request-authenticator.ts';
 import type { RequestContext } from '../../auth/request-context.ts';
 import { type RequestSteps, toRoute } from '../../auth/request-pipeline.ts';
-import { sendJson } from '../../auth/request-usage.ts';
+import { sendChunked } from '../../auth/request-usage.ts';
 import type { Config } from '../../config.ts';
 import { deferTextErrors, parseJsonText } from '../../http/bodies/json.ts';
 import type { LargeBodyParser } from '../../http/bodies/large-bodies.ts';
@@ -134,7 +134,7 @@ export async function registerGraphqlRoute<Authenticated extends AuthenticatedRe
     execute: (_input, request, reply) => execute(request, reply),
     respond(payload, _input, request, reply) {
       const result = request.context?.operation.largeResult;
-      return result ? sendJson(request, reply, result, request.context!.meter.bytes) : payload;
+      return result ? sendChunked(request, reply, result, request.context!.meter.bytes) : payload;
     },
   });
   await app.register(async (scope) => {

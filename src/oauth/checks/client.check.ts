@@ -1,5 +1,5 @@
 import { GRANTS, type Grant } from '../../../entities/oauth-client.entity.ts';
-import { isCleanText } from '../../../schema/json-problems.ts';
+import { isCleanText } from '../../../schema/text.ts';
 import type { Database } from '../../database/database.ts';
 import { isSecretOf } from '../../shared/secrets.ts';
 import { findClient, type RegisteredClient } from '../clients.ts';

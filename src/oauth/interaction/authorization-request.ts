@@ -1,5 +1,5 @@
 import { isId } from '../../../schema/ids.ts';
-import { isCleanText } from '../../../schema/json-problems.ts';
+import { isCleanText } from '../../../schema/text.ts';
 import { requireAllowedGrant } from '../checks/client.check.ts';
 import { type CodeBinding, requireCodeChallenge } from '../checks/pkce.check.ts';
 import { requireClientScopes } from '../checks/scope.check.ts';

@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
-import { isCleanText } from '../../../schema/json-problems.ts';
+import { isCleanText } from '../../../schema/text.ts';
 import { toApiError } from '../../database/errors.ts';
 import { rejectOtherMethods } from '../../http/method-not-allowed.ts';
 import type { OAuthDependencies } from '../dependencies.ts';
