@@ -2,6 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CLAIM_NEXT, claimNext, FIND_SHARE, findShare } from '../../src/domain/photos/rendition-claims.ts';
 import { createBuilderClient } from '../support/builder-client.ts';
+import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { useService } from '../support/harness.ts';
 
 const POSTPONED = 5_000;
@@ -53,6 +54,15 @@ describe('photos that are tried again later', () => {
     expect(await findShare(service.databases.au1, 'zzz_1')).toBe('zzz_2');
     expect(await claimNext(service.databases.au1, 'zzz_1')).toMatchObject({ attempts: 1, failures: 0 });
     expect(await claimNext(service.databases.au1, 'zzz_1')).toBeNull();
+  });
+
+  it('are left to the process that is claiming them', async () => {
+    await client.query(`update photo_rendition set claimed_until = null where photo_id = 'att_many9'`);
+    const other = await ConcurrentTransaction.open(service.databases.au1.url);
+    const lock = `select 1 from photo_rendition where photo_id = 'att_many9' for update`;
+    expect(await other.whileOpen(lock, [], () => claimNext(service.databases.au1, shareKey))).toBeNull();
+    await other.close();
+    expect(await claimNext(service.databases.au1, shareKey)).toMatchObject({ photo: { id: 'att_many9' } });
   });
 
   it('are claimed in the order in which they are due', async () => {

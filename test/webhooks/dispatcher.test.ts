@@ -438,6 +438,23 @@ describe('what another process has locked', () => {
     expect(await execute('select status from webhook_endpoint')).toEqual([{ status: 'ACTIVE' }]);
   });
 
+  it('is not changed once it is deleted (WHK-6)', async () => {
+    const id = await createEndpoint();
+    const headers = { authorization: `Bearer ${await service.tokenOf('A')}` };
+    const change = {
+      method: 'PATCH',
+      url: `/webhook-endpoints/${id}`,
+      headers,
+      payload: { status: 'PAUSED' },
+    } as const;
+    const [response] = await other.respondWhileOpen(
+      'update webhook_endpoint set deleted_at = now()',
+      [],
+      [() => service.request(change)],
+    );
+    expect(response!.statusCode).toBe(404);
+  });
+
   it('is tested at the address that it has afterwards (WHK-14)', async () => {
     const id = await createEndpoint({ url: 'http://127.0.0.1:1/earlier' });
     let tested: Promise<unknown> | undefined;

@@ -321,6 +321,19 @@ describe('recordErasure of what is not erased', () => {
   });
 });
 
+describe('recordErasure by a staff user', () => {
+  it('is FORBIDDEN for a role that does not allow it (ACC-27)', async () => {
+    const erasure = { id: 'era_staff', kind: 'PERSON', subjectIds: ['con_staff'], builderIds: [] } as const;
+    const dates = { requestedAt: NOW, dueAt: NOW, cancelledAt: null };
+    const actor = { type: 'STAFF', id: 'user_s', role: 'VIEWER' } as const;
+    const recorded = { ...erasure, ...dates, pseudonym: 'Erased person 0123456789' };
+    const change = { ...anErasure(), actor };
+    await expect(recordErasure(database.fork(), recorded as never, change)).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+    });
+  });
+});
+
 describe('recordErasure of a short id', () => {
   it('replaces no other id that begins with it', async () => {
     const actor = { type: 'USER', id: 'user_1' } as const;

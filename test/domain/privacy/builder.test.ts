@@ -10,8 +10,9 @@ import {
   listErasures,
   scheduleBuilderErasure,
 } from '../../../src/domain/privacy/erase-builder.ts';
+import { PEOPLE_LOCK } from '../../../src/domain/privacy/erase-person.ts';
 import { readStoredErasure, storeErasure } from '../../../src/domain/privacy/erasure-list.ts';
-import { eraseDueBuilders, replayErasures } from '../../../src/domain/privacy/replay-erasures.ts';
+import { createErasureJob, eraseDueBuilders, replayErasures } from '../../../src/domain/privacy/replay-erasures.ts';
 import { claimBucket } from '../../../src/domain/uploads/bucket-owner.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { DataTransferFixture, SAMPLES } from '../../data-transfer/data-transfer-fixture.ts';
@@ -141,24 +142,47 @@ describe('builder erase', () => {
     expect(await findTablesWith(database, BUILDER)).toContain('project');
   });
 
+  it('is executed by one instance at a time (PRV-8)', async () => {
+    const database = await fixture.createSampleDatabase();
+    const context = contextOf(database, storage);
+    const other = await ConcurrentTransaction.open(database.url);
+    const lock = `select pg_advisory_xact_lock(hashtext('builder-integration-api erasures of builders'))`;
+    expect(await other.whileOpen(lock, [], () => eraseDueBuilders(context))).toBeNull();
+    const storages = { au1: storage, us1: storage };
+    const job = createErasureJob({ au1: database, us1: database }, storages, context.clock);
+    // Beside an instance that erases people, the job erases builders only.
+    const people = `select pg_advisory_xact_lock(hashtext('${PEOPLE_LOCK}'))`;
+    expect(await other.whileOpen(people, [], () => job.run('au1'))).toEqual({ builders: 0 });
+    await other.close();
+  });
+
   it('records the connections and memberships that it ends (ACC-20)', async () => {
     const database = await fixture.createSampleDatabase();
     const context = contextOf(database, storage);
     const run = (sql: string) => database.fork().execute(sql);
-    await run(`insert into integrator (id, created_at, updated_at, name, deep_link_schemes) values ('intg_x', now(), now(), 'X', '{}')
-      on conflict do nothing`);
+    await run(`insert into integrator (id, created_at, updated_at, name, deep_link_schemes) values ('intg_x', now(), now(), 'X', '{}'),
+      ('intg_y', now(), now(), 'Y', '{}')`);
     await run(`insert into connection (integrator_id, builder_id, created_at, updated_at, status, scopes)
-      values ('intg_x', '${BUILDER}', now(), now(), 'ACTIVE', '{read:photos}')`);
+      select id, '${BUILDER}', now(), now(), 'ACTIVE', '{read:photos}' from integrator where id in ('intg_x', 'intg_y')`);
     const memberships = await countOf(
       database,
       `select count(*)::int as count from membership where builder_id = '${BUILDER}'`,
     );
     const { erasure } = await scheduleBuilderErasure(context, BUILDER, 0);
-    await executeBuilderErasure(context, erasure);
+    const other = await ConcurrentTransaction.open(database.url);
+    let executed: Promise<boolean> | undefined;
+    await other.whileOpen(`update connection set status = 'REVOKED' where integrator_id = 'intg_y'`, [], async () => {
+      executed = executeBuilderErasure(context, erasure);
+      await other.untilWaiting(1);
+    });
+    expect(await executed).toBe(true);
+    await other.close();
     const ended = (action: string) =>
       database.fork().find(AuditEntry, { action, builderId: BUILDER, actorId: 'robin' }, { orderBy: { id: 'asc' } });
     const revoked = await ended('connection.revoked');
-    expect(revoked.map(({ objectId }) => objectId)).toContain(`intg_x/${BUILDER}`);
+    const connections = revoked.map(({ objectId }) => objectId);
+    expect(connections).toContain(`intg_x/${BUILDER}`);
+    expect(connections).not.toContain(`intg_y/${BUILDER}`);
     const deleted = await ended('membership.deleted');
     expect(deleted).toHaveLength(memberships);
     expect(deleted.length).toBeGreaterThan(1);
