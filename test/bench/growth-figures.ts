@@ -12,7 +12,7 @@ import {
   readItemsAwaitingAction,
   readPhotosByDay,
 } from '../../src/domain/dashboard-figures/records.ts';
-import { readUsage } from '../../src/domain/request-log/read-usage.ts';
+import { readUsageByDay } from '../../src/domain/request-log/read-usage.ts';
 import type { GrowthData } from './growth-data.ts';
 
 /** A figure of the console that is read from both sizes. */
@@ -24,7 +24,7 @@ interface FigureCase {
 const QUARTER = { startDate: '2026-09-28', endDate: '2026-12-20' };
 const YEAR = { startDate: '2026-01-05', endDate: '2026-12-20' };
 const MONTH = { startDate: '2026-11-20', endDate: '2026-12-20' };
-const USAGE = { since: '2025-11-16', until: '2026-12-20', integratorId: null };
+const USAGE = { since: '2025-11-16', until: '2026-12-20' };
 const NOW = '2026-12-20T02:00:00.000Z';
 
 /** Returns every figure of one builder. */
@@ -46,6 +46,6 @@ export function createFigureCases({ builders }: GrowthData): FigureCase[] {
     toCase('insurances by month, a year', (database) => readInsurancesByMonth(database, allProjects, YEAR)),
     toCase('photos by day, a month', (database) => readPhotosByDay(database, allProjects, MONTH)),
     toCase('items awaiting action', (database) => readItemsAwaitingAction(database, allProjects, NOW, 30)),
-    toCase('usage by integrator and day, 400 days', (database) => readUsage(database, USAGE)),
+    toCase('usage by day, 400 days', (database) => readUsageByDay(database, USAGE, null)),
   ];
 }

@@ -147,7 +147,7 @@ describe('a standby', () => {
     const builder = `builderId: "${project!.builder}"`;
     const record = `project(${builder}, projectId: "${project!.id}") { name } workersOnSite(${builder}) { onSite }`;
     const figure = `hoursByWeek(${builder}, startDate: "2026-03-01", endDate: "2026-03-31") { hours }`;
-    const usage = 'usage(since: "2026-03-01", until: "2026-03-31") { date }';
+    const usage = 'usageByDay(since: "2026-03-01", until: "2026-03-31") { date }';
     await withPausedReplay(async () => {
       await renameProject();
       const [{ name }] = await databases.au1
@@ -155,7 +155,7 @@ describe('a standby', () => {
         .execute<[{ name: string }]>('select name from project where id = ?', [project!.id]);
       expect(await readsOfStandby(record, { data: { project: { name } } })).toBe(0);
       expect(await readsOfStandby(figure, { data: { hoursByWeek: expect.any(Array) } })).toBe(1);
-      expect(await readsOfStandby(usage, { data: { usage: [] } })).toBe(1);
+      expect(await readsOfStandby(usage, { data: { usageByDay: [] } })).toBe(1);
     });
   });
 

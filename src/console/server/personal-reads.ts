@@ -41,15 +41,13 @@ interface PersonalRead {
 
 /** The people whose data one request of a staff user reads. */
 export class PersonalReads {
-  readonly #recorded: RecordedReads;
-  readonly #source: AuditSource;
   /** Each read once. */
   readonly #reads = new Map<string, PersonalRead>();
 
-  constructor(recorded: RecordedReads, source: AuditSource) {
-    this.#recorded = recorded;
-    this.#source = source;
-  }
+  constructor(
+    readonly recorded: RecordedReads,
+    readonly source: AuditSource,
+  ) {}
 
   /** Notes a read. Throws 403 for a role that does not allow `person.read`. */
   add(id: string, category: string, builderId: string | null, isRecord = false): void {
@@ -71,14 +69,14 @@ export class PersonalReads {
 
   /** Throws 403 for a role that does not allow `person.read`. */
   requireAllowed(): void {
-    const { actor } = this.#source;
+    const { actor } = this.source;
     if (actor.type === 'STAFF') requireStaffAction(actor.role, 'person.read');
   }
 
   /** Writes the reads that were not recorded within the last hour to the audit log; to be awaited before the response. CON-5. */
   async record(database: Database, now: number): Promise<void> {
-    const toKey = ({ id, category }: PersonalRead) => `${database.region} ${this.#source.actor.id} ${id} ${category}`;
-    const reads = [...this.#reads.values()].filter((read) => !this.#recorded.has(toKey(read), now));
+    const toKey = ({ id, category }: PersonalRead) => `${database.region} ${this.source.actor.id} ${id} ${category}`;
+    const reads = [...this.#reads.values()].filter((read) => !this.recorded.has(toKey(read), now));
     if (reads.length === 0) return;
     const byPerson = Map.groupBy(reads, ({ builderId, id }) => `${builderId} ${id}`);
     const groups = new Map<string, PersonalDataRead & { personIds: string[]; recordIds: string[] }>();
@@ -92,9 +90,9 @@ export class PersonalReads {
     }
     const at = new Date(now).toISOString();
     await database.transaction(async (em) => {
-      for (const group of groups.values()) await recordPersonalDataRead(em, this.#source, at, group);
+      for (const group of groups.values()) await recordPersonalDataRead(em, this.source, at, group);
     });
-    for (const read of reads) this.#recorded.add(toKey(read), now);
+    for (const read of reads) this.recorded.add(toKey(read), now);
   }
 }
 

@@ -2,7 +2,6 @@ import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import type { ReadDatabase } from '../../database/read/read-database.ts';
 import { parseObjects } from '../../database/read/select-objects.ts';
 import { runSlowStatement } from '../../database/read/slow-read.ts';
-import { invalidField } from '../../shared/errors.ts';
 
 /** Numbers of requests. */
 interface Usage {
@@ -11,37 +10,18 @@ interface Usage {
   rejections: number;
 }
 
-/** Requests of one integrator on one day, in UTC. */
-interface IntegratorDay extends Usage {
-  date: string;
-  integratorId: string;
-  integratorName: string;
-}
-
 /** Days in UTC, both included. */
 export interface UsageRange {
   since: string;
   until: string;
 }
 
-/** Rows that one read returns at most. CON-14. */
-export const MAX_USAGE_ROWS = 20_000;
-
-const SELECT_USAGE: Statement = {
-  name: 'usage.days',
-  text: `select json_build_object('date', day.date, 'integratorId', day.integrator_id, 'integratorName', integrator.name,
-      'requests', day.requests, 'errors', day.errors, 'rejections', day.rejections)
-    from usage_day day join integrator on integrator.id = day.integrator_id
-    where day.date between $1::date and $2::date and ($3::text is null or day.integrator_id = $3)
-    order by day.date, integrator.name, day.integrator_id limit $4::int`,
-};
-
 const SUMS = `'requests', sum(requests), 'errors', sum(errors), 'rejections', sum(rejections)`;
 
 const SELECT_BY_DAY: Statement = {
   name: 'usage.by-day',
   text: `select json_build_object('date', date, ${SUMS}) from usage_day
-    where date between $1::date and $2::date group by date order by date`,
+    where date between $1::date and $2::date and ($3::text is null or integrator_id = $3) group by date order by date`,
 };
 
 const SELECT_BY_INTEGRATOR: Statement = {
@@ -50,20 +30,13 @@ const SELECT_BY_INTEGRATOR: Statement = {
     where date between $1::date and $2::date and integrator_id = any($3::text[]) group by integrator_id`,
 };
 
-/** Returns the days with requests. Throws a `ValidationError` for more than 20,000 days of integrators. */
-export async function readUsage(
+/** Returns the days with requests, each with the sums of all integrators or of one. */
+export const readUsageByDay = async (
   database: ReadDatabase,
-  { since, until, integratorId }: UsageRange & { integratorId: string | null },
-): Promise<IntegratorDay[]> {
-  const rows = await runSlowStatement(database, SELECT_USAGE, [since, until, integratorId, MAX_USAGE_ROWS + 1]);
-  if (rows.length > MAX_USAGE_ROWS)
-    throw invalidField('since', 'must be later: there are too many integrators with requests');
-  return parseObjects(rows);
-}
-
-/** Returns the days with requests, each with the sums of all integrators. */
-export const readUsageByDay = async (database: ReadDatabase, { since, until }: UsageRange) =>
-  parseObjects<Usage & { date: string }>(await runSlowStatement(database, SELECT_BY_DAY, [since, until]));
+  { since, until }: UsageRange,
+  integratorId: string | null,
+): Promise<(Usage & { date: string })[]> =>
+  parseObjects(await runSlowStatement(database, SELECT_BY_DAY, [since, until, integratorId]));
 
 /** Returns the sums of each integrator. */
 export async function readUsageOf(

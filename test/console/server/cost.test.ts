@@ -52,7 +52,6 @@ describe('the cost of a query of the console', () => {
     ['{ rejections(limit: 10) { at code } }', 10 * 2],
     ['{ people(limit: 20) { data { id memberships(limit: 5) { role } } } }', 20 * (1 + 1 + 5)],
     ['{ webhookEndpoints(limit: 100) { data { deliveries(limit: 30) { data { id } } } } }', 100 * (1 + 30)],
-    ['{ usage(since: "2026-06-01", until: "2026-06-01") { date requests } }', 20_000 * 2],
     ['{ usageByDay(since: "2026-06-01", until: "2026-06-01") { date requests } }', 400 * 2],
     [`{ hoursByProject(builderId: "buil_a", ${RANGE}) { hours project { id } } }`, 10_000 * 3],
     [`{ hoursByCostCode(builderId: "buil_a", ${RANGE}) { hours } }`, 10_000],
@@ -199,9 +198,9 @@ describe('usage', () => {
       runner.onStatement(({ name }) => names.small!.push(name)),
       slowRunner.onStatement(({ name }) => names.slow!.push(name)),
     ];
-    await operator.query('{ usage(since: "2026-06-01", until: "2026-06-02") { date } rejections { at } }');
+    await operator.query('{ usageByDay(since: "2026-06-01", until: "2026-06-02") { date } rejections { at } }');
     for (const end of ends) end();
-    expect(names.slow!.sort()).toEqual(['usage.days', 'usage.rejections']);
+    expect(names.slow!.sort()).toEqual(['usage.by-day', 'usage.rejections']);
     expect(names.small!.filter((name) => name.startsWith('usage'))).toEqual([]);
   });
 });

@@ -17,7 +17,8 @@ beforeAll(async () => {
     .execute('select integrator_id from oauth_client where id = ?', [clientId])) as [{ integrator_id: string }];
 });
 
-const USAGE = '{ usage(since: "2026-06-01", until: "2026-06-02") { date integratorId requests errors rejections } }';
+const USAGE = `query($integratorId: ID) {
+  usageByDay(integratorId: $integratorId, since: "2026-06-01", until: "2026-06-02") { date requests errors rejections } }`;
 const REJECTIONS = '{ rejections { at clientId operation status code reason requestId } }';
 
 const signIn = async () => {
@@ -49,8 +50,8 @@ describe('usage', () => {
     expect((await request('/builders?limit=0')).statusCode).toBe(400);
     expect((await app.inject({ url: '/builders' })).statusCode).toBe(401);
     await app.close();
-    const { data } = await viewer.query(USAGE);
-    expect(data.usage).toEqual([{ date: '2026-06-01', integratorId, requests: 4, errors: 0, rejections: 3 }]);
+    const { data } = await viewer.query(USAGE, { integratorId });
+    expect(data.usageByDay).toEqual([{ date: '2026-06-01', requests: 4, errors: 0, rejections: 3 }]);
     const { rejections } = (await viewer.query(REJECTIONS)).data;
     expect(rejections).toMatchObject([
       { operation: 'GET /builders', status: 400, code: 'BAD_USER_INPUT', reason: expect.stringMatching(/^limit: /) },
@@ -75,8 +76,8 @@ describe('usage', () => {
     }
     await Promise.all(logs.map((log) => log.write()));
     await Promise.all(logs.map((log) => log.close()));
-    const { usage } = (await viewer.query(USAGE)).data;
-    expect(usage[1]).toEqual({ date: '2026-06-02', integratorId, requests: 60, errors: 12, rejections: 0 });
+    const { usageByDay } = (await viewer.query(USAGE, { integratorId })).data;
+    expect(usageByDay[1]).toEqual({ date: '2026-06-02', requests: 60, errors: 12, rejections: 0 });
   });
 
   it('is added up by day and by integrator, exactly (CON-10)', async () => {
@@ -86,21 +87,23 @@ describe('usage', () => {
       select date, id, 100, 20, 3 from ${others} integrator, unnest('{2026-05-31,2026-06-01,2026-06-02}'::date[]) date`);
     const range = 'since: "2026-06-01", until: "2026-06-02"';
     const sums = 'requests errors rejections';
-    const { data } = await viewer.query(`{ usage(${range}) { date integratorId ${sums} }
-      usageByDay(${range}) { date ${sums} } integrators(limit: 200) { data { id usage(${range}) { ${sums} } } } }`);
-    await sql(`delete from usage_day where integrator_id in ${others}`);
-    interface Row extends Record<'requests' | 'errors' | 'rejections', number> {
-      date: string;
-      integratorId: string;
+    const { data } = await viewer.query(
+      `{ usageByDay(${range}) { date ${sums} } integrators(limit: 200) { data { id usage(${range}) { ${sums} } } } }`,
+    );
+    type Row = Record<'date' | 'integratorId', string> & Record<'requests' | 'errors' | 'rejections', number>;
+    const rows: Row[] = [];
+    for (const { id } of data.integrators.data) {
+      const { usageByDay } = (await viewer.query(USAGE, { integratorId: id })).data;
+      rows.push(...usageByDay.map((row: Row) => ({ ...row, integratorId: id })));
     }
-    const add = (rows: Row[]) =>
+    await sql(`delete from usage_day where integrator_id in ${others}`);
+    const add = (chosen: Row[]) =>
       Object.fromEntries(
         (['requests', 'errors', 'rejections'] as const).map((name) => [
           name,
-          rows.reduce((sum, row) => sum + row[name], 0),
+          chosen.reduce((sum, row) => sum + row[name], 0),
         ]),
       );
-    const rows = data.usage as Row[];
     expect(rows).toHaveLength(6);
     expect(data.usageByDay).toEqual(
       ['2026-06-01', '2026-06-02'].map((date) => ({ date, ...add(rows.filter((row) => row.date === date)) })),
@@ -165,7 +168,7 @@ describe('usage', () => {
 
   it('rejects more than 400 days', async () => {
     const range = '(since: "2020-01-01", until: "2026-06-02") { requests }';
-    for (const query of [`{ usage${range} }`, `{ usageByDay${range} }`, `{ integrators { data { usage${range} } } }`]) {
+    for (const query of [`{ usageByDay${range} }`, `{ integrators { data { usage${range} } } }`]) {
       const { errors } = await viewer.query(query);
       expect(errors![0]!.extensions, query).toMatchObject({ errors: [{ fieldName: 'until' }] });
     }

@@ -353,7 +353,7 @@ export type OneIntegratorQueryVariables = Exact<{
 }>;
 
 
-export type OneIntegratorQuery = { integrator: { id: string, name: string, deepLinkSchemes: Array<string>, createdAt: string, updatedAt: string, webhookEndpoints: Array<{ id: string, url: string, types: Array<string> | null, builderIds: Array<string> | null, status: WebhookEndpointStatus, disabledReason: WebhookDisabledReason | null, failures: number, failingSince: string | null, suspendedUntil: string | null, replaying: boolean, createdAt: string, updatedAt: string, integratorId: string, integrator: { name: string }, client: { id: string, name: string } }> }, clients: { data: Array<{ id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> }>, meta: { nextCursor: string | null } }, enabled: { data: Array<{ id: string, name: string, type: ClientType, scopes: Array<string> }>, meta: { nextCursor: string | null } }, connections: { data: Array<{ integratorId: string, builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { id: string, name: string } }>, meta: { nextCursor: string | null } }, usage: Array<{ date: string, requests: number, errors: number, rejections: number }>, rejections: Array<{ at: string, integratorId: string, integratorName: string, clientName: string, operation: string, status: number, code: string, reason: string, requestId: string }> };
+export type OneIntegratorQuery = { integrator: { id: string, name: string, deepLinkSchemes: Array<string>, createdAt: string, updatedAt: string, webhookEndpoints: Array<{ id: string, url: string, types: Array<string> | null, builderIds: Array<string> | null, status: WebhookEndpointStatus, disabledReason: WebhookDisabledReason | null, failures: number, failingSince: string | null, suspendedUntil: string | null, replaying: boolean, createdAt: string, updatedAt: string, integratorId: string, integrator: { name: string }, client: { id: string, name: string } }> }, clients: { data: Array<{ id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> }>, meta: { nextCursor: string | null } }, enabled: { data: Array<{ id: string, name: string, type: ClientType, scopes: Array<string> }>, meta: { nextCursor: string | null } }, connections: { data: Array<{ integratorId: string, builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { id: string, name: string } }>, meta: { nextCursor: string | null } }, usageByDay: Array<{ date: string, requests: number, errors: number, rejections: number }>, rejections: Array<{ at: string, integratorId: string, integratorName: string, clientName: string, operation: string, status: number, code: string, reason: string, requestId: string }> };
 
 export type ScopesQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1496,7 +1496,7 @@ export const OneIntegratorDocument = `query OneIntegrator($id: ID!, $clientName:
       nextCursor
     }
   }
-  usage(integratorId: $id, since: $since, until: $until) {
+  usageByDay(integratorId: $id, since: $since, until: $until) {
     date
     requests
     errors

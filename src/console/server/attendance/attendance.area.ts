@@ -17,18 +17,14 @@ async function noteWorker({ database, personalReads }: ConsoleContext, visitId: 
 const showChanged = (context: ConsoleContext, { visitId }: { visitId: string }, _: unknown, info: object) =>
   visits.select(findSelection(info)).findOne(context.database, visitId);
 
-/** Returns what changed since a poll, in all projects or in one. CON-8. */
-async function findChanges(
-  { changeFeed, database }: ConsoleContext,
-  { after = null, projectId = null }: { after?: string | null; projectId?: string | null },
-) {
+/** Returns what changed since a poll. CON-8. */
+async function findChanges({ changeFeed, database }: ConsoleContext, after: string | null) {
   const { cursor, changed, reset } = await changeFeed.findChanges(database, after);
-  const sites = changed.filter((site) => projectId === null || site.projectId === projectId);
   return {
     cursor,
     reset,
-    projectIds: [...new Set(sites.map((site) => site.projectId).filter((id) => id !== null))],
-    builderIds: [...new Set(sites.map(({ builderId }) => builderId))],
+    projectIds: [...new Set(changed.map(({ projectId }) => projectId).filter((id) => id !== null))],
+    builderIds: [...new Set(changed.map(({ builderId }) => builderId))],
   };
 }
 
@@ -39,7 +35,7 @@ export const attendanceArea: ConsoleArea = {
   queries: {
     conflicts: listOperation('person.read', listConflicts),
     conflict: { action: 'person.read', resolve: (_, { id }, context) => findConflict(context, id) },
-    changes: { action: 'records.read', resolve: (_, args, context) => findChanges(context, args) },
+    changes: { action: 'records.read', resolve: (_, { after = null }, context) => findChanges(context, after) },
   },
   mutations: {
     closeVisit: changeOperation(

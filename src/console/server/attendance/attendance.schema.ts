@@ -79,7 +79,7 @@ export const attendanceTypes = /* GraphQL */ `
     ): ConflictPage!
     conflict(id: ID!): Conflict!
     "Whether something changed since the cursor of the poll before, within two seconds of the change. Without 'after' it returns a cursor."
-    changes(after: String, projectId: ProjectId): Changes!
+    changes(after: String): Changes!
   }
 
   extend type Mutation {

@@ -19,18 +19,16 @@ interface FeedEntry extends Changes {
  * that poll between two reads receive the same cursor.
  */
 export class ChangeFeed {
-  readonly #database: Database;
-  readonly #clock: Clock;
   /** In the order of reading. */
   #entries: FeedEntry[] = [];
   #reading: Promise<FeedEntry> | null = null;
   /** Milliseconds of the monotonic clock at which the read of the last entry began. */
   #readAt = Number.NEGATIVE_INFINITY;
 
-  constructor(database: Database, clock: Clock) {
-    this.#database = database;
-    this.#clock = clock;
-  }
+  constructor(
+    readonly database: Database,
+    readonly clock: Clock,
+  ) {}
 
   /**
    * Returns what changed since a cursor, to within half a second. Throws 400 for a text that is no cursor.
@@ -42,7 +40,7 @@ export class ChangeFeed {
     const { cursor } = await this.#refresh();
     if (after === null) return { cursor, changed: [], reset: true };
     // The next poll finds changes after the last entry again.
-    const later = this.#findLater(after) ?? [await readChanges(database, after, this.#clock.now())];
+    const later = this.#findLater(after) ?? [await readChanges(database, after, this.clock.now())];
     const changed = toDistinctSites(later.flatMap((each) => each.changed));
     return { cursor, changed, reset: later.some(({ reset }) => reset) };
   }
@@ -64,9 +62,9 @@ export class ChangeFeed {
 
   async #read(): Promise<FeedEntry> {
     const readAt = performance.now();
-    const at = this.#clock.now();
+    const at = this.clock.now();
     this.#entries = this.#entries.filter((each) => Math.abs(at - each.at) < REMEMBERED_MS);
-    const changes = await readChanges(this.#database, this.#entries.at(-1)?.cursor ?? null, at);
+    const changes = await readChanges(this.database, this.#entries.at(-1)?.cursor ?? null, at);
     const entry = { ...changes, at };
     this.#entries.push(entry);
     this.#readAt = readAt;

@@ -1,7 +1,5 @@
 import {
-  MAX_USAGE_ROWS,
   readRejections,
-  readUsage,
   readUsageByDay,
   readUsageOf,
   type UsageRange,
@@ -24,20 +22,12 @@ function requireFewDays({ since, until }: UsageRange): void {
 export const usageArea: ConsoleArea = {
   types: usageTypes,
   queries: {
-    usage: {
-      action: 'access.read',
-      maxRecords: MAX_USAGE_ROWS,
-      resolve(_, { since, until, integratorId = null }, { database }) {
-        requireFewDays({ since, until });
-        return readUsage(database.onReplica(), { since, until, integratorId });
-      },
-    },
     usageByDay: {
       action: 'access.read',
       maxRecords: MAX_DAYS,
-      resolve(_, range, { database }) {
+      resolve(_, { integratorId = null, ...range }, { database }) {
         requireFewDays(range);
-        return readUsageByDay(database.onReplica(), range);
+        return readUsageByDay(database.onReplica(), range, integratorId);
       },
     },
     rejections: {

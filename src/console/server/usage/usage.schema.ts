@@ -1,23 +1,13 @@
 /** Requests of integrators by day, and the latest rejections. */
 export const usageTypes = /* GraphQL */ `
-  "Requests of one integrator on one day, in UTC."
-  type UsageDay {
+  "Requests on one day, in UTC."
+  type UsageByDay {
     date: CalendarDate!
-    integratorId: ID!
-    integratorName: String!
     "All requests with a valid token."
     requests: Int!
     "Responses with a status of 500 or more."
     errors: Int!
     "Responses with a status of 400 to 499, and GraphQL responses with errors of these statuses."
-    rejections: Int!
-  }
-
-  "Requests of all integrators on one day, in UTC."
-  type UsageByDay {
-    date: CalendarDate!
-    requests: Int!
-    errors: Int!
     rejections: Int!
   }
 
@@ -51,10 +41,8 @@ export const usageTypes = /* GraphQL */ `
   }
 
   extend type Query {
-    "Requests, errors and rejections by integrator and day, from 'since' to 'until', both included; at most 400 days."
-    usage(integratorId: ID, since: CalendarDate!, until: CalendarDate!): [UsageDay!]!
-    "Requests, errors and rejections of all integrators by day, in at most 400 days. Days without requests are left out."
-    usageByDay(since: CalendarDate!, until: CalendarDate!): [UsageByDay!]!
+    "Requests, errors and rejections of all integrators or of one by day, in at most 400 days. Days without requests are left out."
+    usageByDay(integratorId: ID, since: CalendarDate!, until: CalendarDate!): [UsageByDay!]!
     "The latest rejections, the newest first."
     rejections(integratorId: ID, code: String, limit: Int = 50): [Rejection!]!
   }

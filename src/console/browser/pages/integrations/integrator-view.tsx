@@ -47,7 +47,7 @@ export function IntegratorView() {
   };
   return (
     <Loaded request={request} lines={16}>
-      {({ integrator, clients, connections, enabled, usage, rejections }) => {
+      {({ integrator, clients, connections, enabled, usageByDay, rejections }) => {
         const client = clients.data.find(({ id }) => id === filters.get('client'));
         const connection = connections.data.find(({ builderId }) => builderId === filters.get('connection'));
         const endpointId = filters.get('endpoint');
@@ -72,7 +72,7 @@ export function IntegratorView() {
               <SearchFilter name="name" label="Client" position="clients" />
               <BuilderFilter />
             </PageHead>
-            <UsageChart usage={usage} until={until} />
+            <UsageChart usage={usageByDay} until={until} />
             <div className="columns wide">
               <Panel title="Clients" aside={<AddButton kind="client" label="New client" />}>
                 <DataTable
