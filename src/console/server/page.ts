@@ -18,6 +18,12 @@ export const toPageArgs = ({ after, limit }: { after?: string | null; limit?: nu
 
 export const toPage = <T>(data: T[], nextCursor: string | null) => ({ data, meta: { nextCursor } });
 
+/** Returns the page of a list of the domain, which has its rows under a name of their own. */
+export function toNamedPage<T>({ nextCursor, ...rows }: { nextCursor: string | null }) {
+  const [data] = Object.values(rows) as [T[]];
+  return toPage(data, nextCursor);
+}
+
 export type PageArgs = ReturnType<typeof toPageArgs>;
 
 /** Returns the arguments without those that are null: an argument that is null means what an absent one does. */

@@ -16,7 +16,9 @@ import {
   listClients,
   listConnections,
   listIntegrators,
+  showClient,
   showConnection,
+  showIntegrator,
 } from '../../../domain/access/list-access.ts';
 import { requireStaffAction } from '../../../domain/access/staff-roles.ts';
 import type { ChangeContext } from '../../../domain/change-context.ts';
@@ -24,17 +26,18 @@ import { builders } from '../../../domain/readers/builder.reader.ts';
 import { findEndpointsOf } from '../../../domain/webhooks/list-endpoints.ts';
 import { type ConsoleArea, type ConsoleContext, changeOperation, listOperation } from '../console-area.ts';
 import { loadBatched } from '../load-batched.ts';
-import { toPage, withoutNull } from '../page.ts';
+import { toNamedPage, withoutNull } from '../page.ts';
 import { accessTypes } from './access.schema.ts';
-import { findClient, findIntegrator, loadIntegrator, toClient, toIntegrator } from './find-access.ts';
+import { loadIntegrator } from './find-access.ts';
 
 type Identified = { id: string };
+type ListedIntegrator = { integratorId: string };
 type ListedClient = Awaited<ReturnType<typeof listClients>>['clients'][number];
 type ListedConnection = Awaited<ReturnType<typeof listConnections>>['connections'][number];
 
 type WithSecret = { clientId: string; clientSecret: string | null };
 const withSecret = async (context: ConsoleContext, _: unknown, { clientId, clientSecret }: WithSecret) => ({
-  client: await findClient(context, clientId),
+  client: await showClient(context, clientId),
   secret: clientSecret,
 });
 
@@ -42,8 +45,8 @@ const loadCounts = (context: ConsoleContext, id: string) => loadBatched(context,
 
 /** Throws 403 for an internal client, except for a role that may change those. */
 async function requireClientRole(context: ConsoleContext, id: string): Promise<void> {
-  const { type } = await findClient(context, id);
-  if (type === 'INTERNAL') requireStaffAction(context.staff.role, 'internal_client.changed');
+  const { type } = await showClient(context, id);
+  if (type === 'internal') requireStaffAction(context.staff.role, 'internal_client.changed');
 }
 
 /** Returns a change of a client, which needs a role of its own for an internal one. */
@@ -54,31 +57,24 @@ const onClient =
     return apply(change, id);
   };
 
-const showIntegrator = (context: ConsoleContext, { id }: Identified) => findIntegrator(context, id);
+const showChangedIntegrator = (context: ConsoleContext, { id }: Identified) => showIntegrator(context, id);
 const showChangedConnection = (context: ConsoleContext, { integratorId, builderId }: ListedConnection) =>
   showConnection(context, { integratorId, builderId });
-const showClient = (context: ConsoleContext, { id }: Identified) => findClient(context, id);
+const showChangedClient = (context: ConsoleContext, { id }: Identified) => showClient(context, id);
 
 /** Integrators, clients and connections. */
 export const accessArea: ConsoleArea = {
   types: accessTypes,
   pages: ['Integrator', 'Client', 'Connection'],
   queries: {
-    integrators: listOperation('access.read', async (context, filter, page) => {
-      const { integrators, nextCursor } = await listIntegrators(context, filter, page);
-      return toPage(integrators.map(toIntegrator), nextCursor);
-    }),
-    integrator: { action: 'access.read', resolve: (_, { id }, context) => findIntegrator(context, id) },
+    integrators: listOperation('access.read', async (...query) => toNamedPage(await listIntegrators(...query))),
+    integrator: { action: 'access.read', resolve: (_, { id }, context) => showIntegrator(context, id) },
     clients: listOperation('access.read', async (context, filter, page) => {
       const conditions = { ...filter, type: filter.type?.toLowerCase() };
-      const { clients, nextCursor } = await listClients(context, conditions, page);
-      return toPage(clients.map(toClient), nextCursor);
+      return toNamedPage(await listClients(context, conditions, page));
     }),
-    client: { action: 'access.read', resolve: (_, { id }, context) => findClient(context, id) },
-    connections: listOperation('access.read', async (context, filter, page) => {
-      const { connections, nextCursor } = await listConnections(context, filter, page);
-      return toPage(connections, nextCursor);
-    }),
+    client: { action: 'access.read', resolve: (_, { id }, context) => showClient(context, id) },
+    connections: listOperation('access.read', async (...query) => toNamedPage(await listConnections(...query))),
     connection: { action: 'access.read', resolve: (_, key, context) => showConnection(context, key) },
     findBuilders: listOperation('access.read', async (context, filter, { limit }) => {
       const { rows, totalCount } = await listBuilders(context, filter, limit);
@@ -96,12 +92,12 @@ export const accessArea: ConsoleArea = {
   },
   mutations: {
     createIntegrator: changeOperation('integrator.created', createIntegrator, (context, _, { integratorId }) =>
-      findIntegrator(context, integratorId),
+      showIntegrator(context, integratorId),
     ),
     updateIntegrator: changeOperation(
       'integrator.updated',
       (change, { id, ...update }) => updateIntegrator(change, id, withoutNull(update)),
-      showIntegrator,
+      showChangedIntegrator,
     ),
     createClient: changeOperation(
       'client.created',
@@ -120,11 +116,11 @@ export const accessArea: ConsoleArea = {
         const changes = { ...withoutNull(update), ...(pilotAgreement !== undefined && { pilotAgreement }) };
         return updateClient(change, id, changes);
       },
-      showClient,
+      showChangedClient,
     ),
     rotateClientSecret: changeOperation('client_secret.rotated', onClient(rotateSecret), withSecret),
-    disableClient: changeOperation('client.disabled', (change, { id }) => disableClient(change, id), showClient),
-    enableClient: changeOperation('client.enabled', onClient(enableClient), showClient),
+    disableClient: changeOperation('client.disabled', (change, { id }) => disableClient(change, id), showChangedClient),
+    enableClient: changeOperation('client.enabled', onClient(enableClient), showChangedClient),
     createConnection: changeOperation(
       'connection.created',
       (change, request) => createConnection(change, { ...request, replace: false }),
@@ -135,12 +131,17 @@ export const accessArea: ConsoleArea = {
   },
   fields: {
     Integrator: {
-      activeClients: async ({ id }: Identified, _, context) => (await loadCounts(context, id))!.clients,
-      activeConnections: async ({ id }: Identified, _, context) => (await loadCounts(context, id))!.connections,
-      webhookEndpoints: ({ id }: Identified, _, context) =>
-        loadBatched(context, 'webhook endpoints', id, findEndpointsOf),
+      id: ({ integratorId }: ListedIntegrator) => integratorId,
+      activeClients: async ({ integratorId }: ListedIntegrator, _, context) =>
+        (await loadCounts(context, integratorId))!.clients,
+      activeConnections: async ({ integratorId }: ListedIntegrator, _, context) =>
+        (await loadCounts(context, integratorId))!.connections,
+      webhookEndpoints: ({ integratorId }: ListedIntegrator, _, context) =>
+        loadBatched(context, 'webhook endpoints', integratorId, findEndpointsOf),
     },
     Client: {
+      id: ({ clientId }: ListedClient) => clientId,
+      type: ({ type }: ListedClient) => type.toUpperCase(),
       integrator: ({ integratorId }: ListedClient, _, context) =>
         integratorId === null ? null : loadIntegrator(context, integratorId),
       secrets: ({ clientId }: ListedClient, _, context) => loadBatched(context, 'secrets', clientId, findSecretsOf),

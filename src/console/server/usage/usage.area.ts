@@ -38,9 +38,9 @@ export const usageArea: ConsoleArea = {
   },
   fields: {
     Integrator: {
-      usage({ id }: { id: string }, range: UsageRange, context) {
+      usage({ integratorId }: { integratorId: string }, range: UsageRange, context) {
         requireFewDays(range);
-        return loadBatched(context, `usage ${range.since} ${range.until}`, id, (database, ids) =>
+        return loadBatched(context, `usage ${range.since} ${range.until}`, integratorId, (database, ids) =>
           readUsageOf(database.onReplica(), ids, range),
         );
       },

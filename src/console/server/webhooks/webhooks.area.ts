@@ -18,7 +18,7 @@ import { WEBHOOK_TEST_COST } from '../../../limits/fair-shares.ts';
 import { loadClient, loadIntegrator } from '../access/find-access.ts';
 import { type ConsoleArea, type ConsoleContext, changeOperation, listOperation } from '../console-area.ts';
 import { loadBatched } from '../load-batched.ts';
-import { toLimit, toPage } from '../page.ts';
+import { toLimit, toNamedPage } from '../page.ts';
 import { webhookTypes } from './webhooks.schema.ts';
 
 const toSecret = ({ endpoint, secret }: EndpointWithSecret) => ({ ...endpoint, secret });
@@ -31,10 +31,9 @@ export const webhookArea: ConsoleArea = {
   types: webhookTypes,
   pages: ['WebhookEndpoint'],
   queries: {
-    webhookEndpoints: listOperation('access.read', async ({ database }, filter, page) => {
-      const { endpoints, nextCursor } = await listEndpointPage(database, filter, page);
-      return toPage(endpoints, nextCursor);
-    }),
+    webhookEndpoints: listOperation('access.read', async ({ database }, filter, page) =>
+      toNamedPage(await listEndpointPage(database, filter, page)),
+    ),
     webhookEndpoint: {
       action: 'access.read',
       resolve: (_, { endpointId }, context) => getEndpoint(context, { endpointId }),
