@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { glob, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const ROOT = process.cwd();
@@ -45,7 +45,9 @@ async function buildConsole(): Promise<void> {
 /** Returns a digest of everything that the build reads. */
 async function computeFingerprint(): Promise<string> {
   const hash = createHash('sha256');
-  const files = [...(await listFiles('**/*')), join(ROOT, 'package-lock.json'), import.meta.filename];
+  const entries = await readdir(BROWSER, { recursive: true, withFileTypes: true });
+  const sources = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  const files = [...sources.sort(), join(ROOT, 'package-lock.json'), import.meta.filename];
   for (const file of files) hash.update(file).update(await readFile(file));
   return hash.digest('hex');
 }
@@ -64,14 +66,6 @@ async function writeGraphiql(): Promise<void> {
   };
   await mkdir(GRAPHIQL, { recursive: true });
   for (const [name, text] of Object.entries(files)) await writeFile(join(GRAPHIQL, name), text);
-}
-
-async function listFiles(pattern: string): Promise<string[]> {
-  const files: string[] = [];
-  for await (const entry of glob(pattern, { cwd: BROWSER, withFileTypes: true })) {
-    if (entry.isFile()) files.push(join(entry.parentPath, entry.name));
-  }
-  return files.sort();
 }
 
 if (process.argv[1] === import.meta.filename) await buildConsole();

@@ -1,18 +1,26 @@
 import { addResolversToSchema } from '@graphql-tools/schema';
 import { MapperKind, mapSchema, pruneSchema } from '@graphql-tools/utils';
-import { extendSchema, type GraphQLFieldConfig, type GraphQLSchema, getNamedType, isObjectType, parse } from 'graphql';
+import { extendSchema, type GraphQLFieldConfig, type GraphQLSchema, getNamedType, parse } from 'graphql';
 import { findSelection, recordType, type Selection } from '../../../schema/selection.ts';
 import { InvalidInputError } from '../../domain/access/invalid-input-error.ts';
 import type { StaffAction } from '../../domain/access/staff-roles.ts';
 import type { FieldEdge, ResolverFactory } from '../../graphql/engine/resolver-factories.ts';
 import { toFieldResolver, toResolverFactory } from '../../graphql/engine/resolver-factories.ts';
 import { invalidField } from '../../shared/errors.ts';
-import { consoleAreas } from './areas.ts';
-import type { ConsoleContext, ConsoleOperation, Resolve } from './console-area.ts';
+import { accessArea } from './access/access.area.ts';
+import { attendanceArea } from './attendance/attendance.area.ts';
+import type { ConsoleArea, ConsoleContext, ConsoleOperation, Resolve } from './console-area.ts';
+import { figuresArea } from './figures/figures.area.ts';
 import { runInShare } from './load-batched.ts';
+import { peopleArea } from './people/people.area.ts';
 import { findPersonalType, type PersonalType } from './personal-reads.ts';
+import { sessionArea } from './session/session.area.ts';
+import { usageArea } from './usage/usage.area.ts';
+import { webhookArea } from './webhooks/webhooks.area.ts';
 
 type Field = GraphQLFieldConfig<unknown, ConsoleContext>;
+
+const AREAS: ConsoleArea[] = [sessionArea, accessArea, peopleArea, attendanceArea, usageArea, webhookArea, figuresArea];
 
 /** Queries of integrators about themselves, in place of which the console has its own. */
 const REPLACED_QUERIES = new Set(['events', 'me', 'webhookDeliveries', 'webhookEndpoint', 'webhookEndpoints']);
@@ -30,10 +38,11 @@ export function buildConsoleSchema(integratorSchema: GraphQLSchema): GraphQLSche
     [MapperKind.MUTATION_ROOT_FIELD]: () => null,
     [MapperKind.OBJECT_FIELD]: (field, name, parent) => observeField(field, `${parent}.${name}`),
   });
-  const types = consoleAreas.flatMap((area) => [area.types, ...(area.pages ?? []).map(createPageType)]);
+  const rows = AREAS.flatMap(({ pages = [] }) => pages);
+  const types = [...AREAS.map((area) => area.types), ...rows.map(createPageType)];
   const extended = extendSchema(queries, parse(types.join('\n')));
   const resolvers: Record<string, Record<string, object>> = { Query: {}, Mutation: {} };
-  for (const { queries = {}, mutations = {}, fields = {} } of consoleAreas) {
+  for (const { queries = {}, mutations = {}, fields = {} } of AREAS) {
     for (const [name, operation] of Object.entries(queries)) resolvers.Query![name] = toRootField(operation, false);
     for (const [name, operation] of Object.entries(mutations)) resolvers.Mutation![name] = toRootField(operation, true);
     for (const [type, methods] of Object.entries(fields)) {
@@ -41,21 +50,14 @@ export function buildConsoleSchema(integratorSchema: GraphQLSchema): GraphQLSche
       resolvers[type] = { ...resolvers[type], ...Object.fromEntries(entries) };
     }
   }
-  for (const name of findPages(extended)) resolvers[name] = { __extensions: { envelope: true } };
+  // The records of a page count once for each in the cost of a query.
+  for (const row of [...rows, 'BuilderMatch']) resolvers[`${row}Page`] = { __extensions: { envelope: true } };
   return pruneSchema(
     addResolversToSchema({ schema: extended, resolvers: resolvers as never, updateResolversInPlace: true }),
   );
 }
 
 const createPageType = (row: string) => `type ${row}Page { data: [${row}!]! meta: CursorMeta! }`;
-
-/** Returns the names of the console's page types, whose records count once for each in the cost of a query. */
-const findPages = (schema: GraphQLSchema): string[] =>
-  Object.values(schema.getTypeMap())
-    .filter(
-      (type) => isObjectType(type) && /Page$/.test(type.name) && !type.extensions.envelope && type.getFields().data,
-    )
-    .map(({ name }) => name);
 
 /** Declares the action of a query of builders' records, and notes the people whom the result is about. */
 function authorizeRead(field: Field): Field {

@@ -18,7 +18,7 @@ import { rejectOtherMethods } from '../../http/method-not-allowed.ts';
 import type { FairShares } from '../../limits/fair-shares.ts';
 import { configurePages, registerPages } from '../../oauth/interaction/configure-pages.ts';
 import { SecretCookies } from '../../oauth/interaction/secret-cookies.ts';
-import type { StaffUser } from '../../oauth/interaction/sessions.ts';
+import { findSessionUser, type StaffUser } from '../../oauth/interaction/sessions.ts';
 import { signIn } from '../../oauth/interaction/sign-in.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { ApiError, forbidden } from '../../shared/errors.ts';
@@ -28,8 +28,7 @@ import { ChangeFeed } from './attendance/change-feed.ts';
 import type { ConsoleContext, PasswordLinkSender } from './console-area.ts';
 import { findConsoleFolder, registerConsoleFiles } from './files.ts';
 import { PersonalReads, RecordedReads } from './personal-reads.ts';
-import { endConsoleSession, findStaff } from './session/console-sessions.ts';
-import { SignInRequest } from './session/sign-in-request.ts';
+import { endConsoleSession, SignInRequest } from './session/sign-in-request.ts';
 import { SharedReads } from './shared-reads.ts';
 import { hideWrittenTexts } from './written-texts.ts';
 
@@ -105,7 +104,9 @@ function createSteps(
   const { authenticator, databases, clock, baseUrl, passwordLinks, limitPageRequest } = dependencies;
   const recordedReads = new RecordedReads();
   const changeFeeds = mapRegions((region) => new ChangeFeed(databases[region], clock));
-  const findIn = (region: RegionId, cookies: SecretCookies) => findStaff(databases[region], cookies, clock.now());
+  /** Returns the staff user of the browser's session. It is read at each request, so that a revocation applies at once. CON-2. */
+  const findIn = (region: RegionId, cookies: SecretCookies) =>
+    findSessionUser(databases[region], cookies.read('console', region), clock.now(), 'staff');
 
   return {
     async authenticate(request, reply) {

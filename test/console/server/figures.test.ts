@@ -157,16 +157,6 @@ describe('400', () => {
       'endDate',
       'must be at most 92 days after startDate',
     ],
-    [
-      'itemsAwaitingAction(builderId: "$", insuranceDays: 366) { timesheets }',
-      'insuranceDays',
-      'must be an integer from 0 to 365',
-    ],
-    [
-      'itemsAwaitingAction(builderId: "$", insuranceDays: -1) { timesheets }',
-      'insuranceDays',
-      'must be an integer from 0 to 365',
-    ],
   ];
 
   it.each(cases)('for %s', async (query, fieldName, message) => {

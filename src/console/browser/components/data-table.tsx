@@ -105,19 +105,14 @@ export function DataTable<Row>({
   );
 }
 
-/** Steps of keys between rows. */
-const STEPS: Record<string, (index: number, last: number) => number> = {
-  ArrowDown: (index, last) => Math.min(index + 1, last),
-  ArrowUp: (index) => Math.max(index - 1, 0),
-  Home: () => 0,
-  End: (_, last) => last,
-};
-
+/** Moves the focus between rows. */
 function moveFocus(event: KeyboardEvent<HTMLTableElement>): void {
-  const step = STEPS[event.key];
   const openers = [...event.currentTarget.querySelectorAll<HTMLElement>('[data-row]')];
   const index = openers.indexOf(event.target as HTMLElement);
-  if (!step || index < 0) return;
+  const last = openers.length - 1;
+  const targets: Record<string, number> = { ArrowDown: index + 1, ArrowUp: index - 1, Home: 0, End: last };
+  const target = targets[event.key];
+  if (target === undefined || index < 0) return;
   event.preventDefault();
-  openers[step(index, openers.length - 1)]!.focus();
+  openers[Math.min(Math.max(target, 0), last)]!.focus();
 }

@@ -8,9 +8,18 @@ import {
   mapExchange,
   type Operation,
 } from 'urql';
-import type { LiveState } from '../shared/live-state.ts';
 import { setConnection } from '../shared/session.ts';
 import { getCode, getStatus } from './errors.ts';
+
+/** The poll that found that records of the builder changed. */
+export interface LiveState {
+  /** Grows with each such poll. */
+  version: number;
+  /** Cursor of the poll; null before the first. */
+  cursor: string | null;
+  /** Milliseconds of the monotonic clock at which it was sent. */
+  polledAt: number;
+}
 
 /** Milliseconds by which a poll is later than a change of the person, so that a read that other tabs began after it has the change. */
 const OWN_CHANGE_MS = 1000;

@@ -1,11 +1,7 @@
+import type { CombinedError } from 'urql';
+
 /** An error of a request, as urql reports it. */
-export interface RequestError {
-  message: string;
-  networkError?: Error;
-  graphQLErrors: readonly { message: string; extensions?: Record<string, unknown> }[];
-  // biome-ignore lint/suspicious/noExplicitAny: urql's own type.
-  response?: any;
-}
+export type RequestError = CombinedError;
 
 /** HTTP status of the response, or of the first GraphQL error; undefined when there was no response. */
 export const getStatus = ({ response, graphQLErrors }: RequestError): number | undefined =>

@@ -1,12 +1,9 @@
 import { useFilters } from '../shared/filters.ts';
 import { getStatus } from './errors.ts';
-import { OneProjectDocument, ProjectChoiceDocument } from './generated.ts';
+import { OneProjectDocument, ProjectChoiceDocument, type ProjectChoiceQuery } from './generated.ts';
 import { type Request, useRequest } from './use-request.ts';
 
-export interface ProjectChoice {
-  id: string;
-  name: string;
-}
+export type ProjectChoice = ProjectChoiceQuery['projectsInProgress'][number];
 
 /** Returns the builder's projects in progress by creation, and that of the URL if there is such a project. */
 export function useProjects(builderId: string): Request<ProjectChoice[]> {

@@ -9,14 +9,11 @@ interface Changes {
 
 /** Decides after each poll of the event log whether the pages read their records again. */
 export class ChangeTracker {
-  readonly #builderId: string | undefined;
   #cursor: string | null = null;
   #settlesAt = Number.POSITIVE_INFINITY;
 
   /** @param builderId of the records that are shown; undefined for all builders. */
-  constructor(builderId: string | undefined) {
-    this.#builderId = builderId;
-  }
+  constructor(readonly builderId: string | undefined) {}
 
   /** Argument of the next poll; null for the first one. */
   get cursor(): string | null {
@@ -32,7 +29,7 @@ export class ChangeTracker {
   accept({ cursor, reset, builderIds }: Changes, now: number): boolean {
     const isFirst = this.#cursor === null;
     this.#cursor = cursor;
-    const concerns = this.#builderId === undefined ? builderIds.length > 0 : builderIds.includes(this.#builderId);
+    const concerns = this.builderId === undefined ? builderIds.length > 0 : builderIds.includes(this.builderId);
     const changed = !isFirst && (reset || concerns);
     const settled = now > this.#settlesAt;
     if (isFirst || changed) this.#settlesAt = now + SETTLE_MS;

@@ -1,8 +1,7 @@
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
-import { useUncachedClient } from '../graphql/client.ts';
+import { type LiveState, useUncachedClient } from '../graphql/client.ts';
 import { ChangesDocument } from '../graphql/generated.ts';
 import { ChangeTracker } from './change-tracker.ts';
-import type { LiveState } from './live-state.ts';
 import { isSessionEnded } from './session.ts';
 
 /** Milliseconds between the polls of a visible tab. With the delay of the event log, pages are current within two seconds. */

@@ -27,7 +27,8 @@ import type { ConsoleArea, ConsoleContext, ConsoleOperation } from '../console-a
 import { figureTypes } from './figures.schema.ts';
 
 const DAY_MS = 24 * 3_600_000;
-const MAX_INSURANCE_DAYS = 365;
+/** Days until the end of cover within which an insurance waits for a person. */
+const INSURANCE_DAYS = 30;
 
 /** Assumed number of records of a figure, in the cost of a query. */
 const FIGURE_RECORDS = 371;
@@ -37,7 +38,6 @@ interface FigureArgs extends DayRange {
   projectId?: string | null;
   costCodeId?: string | null;
   date: string;
-  insuranceDays?: number | null;
 }
 
 type Read = (context: ConsoleContext, filter: HoursFilter, args: FigureArgs) => Promise<unknown>;
@@ -113,12 +113,8 @@ export const figuresArea: ConsoleArea = {
       MAX_GROUPS,
     ),
     inductionsByStatus: figure('read:inductions', ({ database }, filter) => readInductionsByStatus(database, filter)),
-    itemsAwaitingAction: figure(null, async (context, filter, { insuranceDays }) => {
-      const days = insuranceDays ?? 30;
-      if (days < 0 || days > MAX_INSURANCE_DAYS) {
-        throw invalidField('insuranceDays', `must be an integer from 0 to ${MAX_INSURANCE_DAYS}`);
-      }
-      const items = await readItemsAwaitingAction(context.database, filter, getNow(context), days);
+    itemsAwaitingAction: figure(null, async (context, filter) => {
+      const items = await readItemsAwaitingAction(context.database, filter, getNow(context), INSURANCE_DAYS);
       if (context.caller.scopes.has('read:attendance')) return items;
       return { ...items, signOnConflicts: null, pendingSignOffs: null, rejectedSignOffs: null };
     }),

@@ -89,7 +89,7 @@ export const figureTypes = /* GraphQL */ `
     timesheets: Int!
     "Inductions with the status WAITING_REVIEW."
     inductions: Int!
-    "Insurances of active subcontractors that end from today on within the given number of days."
+    "Insurances of active subcontractors that end within 30 days from today."
     insurances: Int!
     "Webhook endpoints that receive the builder's events and have failed since their last success."
     failingWebhookEndpoints: Int!
@@ -118,7 +118,7 @@ export const figureTypes = /* GraphQL */ `
     insurancesByMonth(builderId: BuilderId!, startDate: CalendarDate!, endDate: CalendarDate!): [InsurancesByMonth!]!
     "Photos by day and source, in at most 93 days. Days without photos are left out."
     photosByDay(builderId: BuilderId!, projectId: ProjectId, startDate: CalendarDate!, endDate: CalendarDate!): [PhotosByDay!]!
-    "Numbers of records that wait for a person. 'insuranceDays' is 0 to 365."
-    itemsAwaitingAction(builderId: BuilderId!, insuranceDays: Int = 30): ItemsAwaitingAction!
+    "Numbers of records that wait for a person."
+    itemsAwaitingAction(builderId: BuilderId!): ItemsAwaitingAction!
   }
 `;

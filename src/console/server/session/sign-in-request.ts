@@ -2,11 +2,19 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../../../database/database.ts';
 import { type PageDependencies, PageRequest } from '../../../oauth/interaction/page-request.ts';
 import { html } from '../../../oauth/interaction/pages/html.ts';
-import { type Account, createSession } from '../../../oauth/interaction/sessions.ts';
+import type { SecretCookies } from '../../../oauth/interaction/secret-cookies.ts';
+import { type Account, createSession, deleteSession } from '../../../oauth/interaction/sessions.ts';
 import { REGIONS, type RegionId } from '../../../shared/regions.ts';
 import { newSecret } from '../../../shared/secrets.ts';
-import { endConsoleSession } from './console-sessions.ts';
 import { toReturnPath } from './return-path.ts';
+
+/** Deletes the browser's session of the region, if there is one, and its cookie. */
+export async function endConsoleSession(database: Database, cookies: SecretCookies): Promise<void> {
+  const secret = cookies.read('console', database.region);
+  if (secret === null) return;
+  await deleteSession(database, secret, 'staff');
+  cookies.delete('console', database.region);
+}
 
 /**
  * A request of the staff's sign-in page. It signs in to each region in which the e-mail address has a staff user with the password. Its
