@@ -1,5 +1,8 @@
 import { toComparableText } from '../../shared/comparable-text.ts';
 
+/** Words of a name of which either may be the family name. The pattern of a text of thousands of words would take the database hours. */
+const MAX_WORDS = 12;
+
 /** Returns the comparable forms of a name in which people write it: as it is, and with the family name first. */
 export function toNameForms(name: string): string[] {
   const comparable = toComparableText(name);
@@ -7,7 +10,7 @@ export function toNameForms(name: string): string[] {
   const forms = [comparable];
   if (given && others.length === 0) forms.push(`${given} ${family}`);
   const words = comparable.replaceAll(',', '').split(' ');
-  for (let at = 1; at < words.length; at++) {
+  for (let at = 1; at < words.length && words.length <= MAX_WORDS; at++) {
     forms.push(`${words.slice(at).join(' ')}, ${words.slice(0, at).join(' ')}`);
     forms.push(`${words.slice(at).join(' ')} ${words.slice(0, at).join(' ')}`);
   }

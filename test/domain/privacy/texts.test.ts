@@ -96,6 +96,13 @@ describe('a text that names an erased person', () => {
     },
   );
 
+  it('is found by a name of many words, as it is written', async () => {
+    const name = Array.from({ length: 400 }, (_, index) => `n${index}`).join(' ');
+    await renameWorker(name);
+    await addMeeting('meet_text', `Seen ${name.toUpperCase()}.`);
+    expect(await previewErasure(contextOf(database, storage), [WORKER.id])).toMatchObject([{ id: 'meet_text' }]);
+  });
+
   it('is no other word or name', async () => {
     await renameWorker('Cher Lee');
     await addMeeting('meet_other', 'Cherry Lee; Cher Leeson. xCher Lee, Lee');
