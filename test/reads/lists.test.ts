@@ -84,7 +84,7 @@ describe.each(lists)('GET $path', ({ operation }) => {
     });
   });
 
-  it.each(['limit=26', 'limit=0', 'limit=x', 'offset=-1', 'offset=-0', 'cursor=zz'])(
+  it.each(['limit=26', 'limit=0', 'limit=x', 'offset=-1', 'offset=-0', 'offset=2147483648', 'cursor=zz'])(
     'is 400 for ?%s (LST-2)',
     async (query) => {
       const response = await send(operation, `?${query}`);
