@@ -3,14 +3,14 @@ import { Field } from 'type-graphql';
 import { GraphOnly } from '../schema/rest.ts';
 import { BuilderId } from '../schema/scalars.ts';
 import { TimeZone } from '../schema/time-zone.ts';
-import { IdField, OwnFile, TextField, Tracked } from './columns.ts';
+import { FileKeyPrefix, IdField, TextField, Tracked } from './columns.ts';
 import { EntityType } from './entity-type.ts';
 import { PersonalData } from './personal-data.ts';
 import { Publishes } from './published.ts';
 
 /** A construction company. Every builder-scoped record belongs to one (RED-3). */
 @EntityType({ scope: 'read:builders', description: 'A construction company.' })
-@OwnFile({ table: 'builder', column: 'logo_key', folder: 'logos', owner: 'id' })
+@FileKeyPrefix({ table: 'builder', column: 'logo_key', folder: 'logos', owner: 'id' })
 @PersonalData<Builder>({ none: ['name', 'logoKey', 'timeZone'] })
 @Publishes('builder', 'builder', { path: '/builders/{id}', builder: 'id' })
 export class Builder extends Tracked {
@@ -26,7 +26,7 @@ export class Builder extends Tracked {
 
   @Field(() => TimeZone, { description: 'Time zone of the builder, which the console and report pages use.' })
   @GraphOnly()
-  /** Null for that of the region, which the GraphQL field returns instead (RED-30). */
+  /** Null: the time zone of the region, which GraphQL returns instead (RED-30). */
   @Property({ type: 'text', nullable: true })
   timeZone?: string | null;
 }

@@ -130,7 +130,7 @@ export function ChangeIndex(property: string, options: { where?: string } = {}):
  *
  * @param options.owner column with the id of the owner
  */
-export function OwnFile(options: { table: string; column: string; folder: string; owner: string }) {
+export function FileKeyPrefix(options: { table: string; column: string; folder: string; owner: string }) {
   const { table, column, folder, owner } = options;
   const expression = `starts_with(${column}, (('${folder}/'::text || ${owner}) || '/'::text))`;
   return Check({ name: `${table}_${column}_owner`, expression }) as unknown as ClassDecorator;

@@ -11,11 +11,11 @@ export type ConnectionStatus = keyof typeof ConnectionStatus;
 @Entity()
 @PersonalData<Connection>({ none: ['scopes'] })
 @Trigger({
-  name: 'connection_active_after',
+  name: 'connection_reactivated',
   timing: 'before',
   events: ['update'],
   forEach: 'row',
-  expression: `create trigger "connection_active_after" before update on "connection" for each row
+  expression: `create trigger "connection_reactivated" before update on "connection" for each row
     when (old.status <> 'ACTIVE' and new.status = 'ACTIVE') execute function public.set_active_after()`,
 })
 @Trigger({
@@ -24,7 +24,7 @@ export type ConnectionStatus = keyof typeof ConnectionStatus;
   events: ['update'],
   forEach: 'row',
   expression: `create trigger "connection_revoked" after update on "connection" for each row
-    when (old.status = 'ACTIVE' and new.status <> 'ACTIVE') execute function public.drop_revoked_deliveries()`,
+    when (old.status = 'ACTIVE' and new.status <> 'ACTIVE') execute function public.mark_deliveries_dropped()`,
 })
 @Unique({ properties: ['integratorId', 'builderId'] })
 export class Connection extends Timestamped {
@@ -43,7 +43,7 @@ export class Connection extends Timestamped {
   @Property({ type: 'text[]' })
   scopes!: string[];
 
-  /** Number of the last event when it was made active again; null before. Webhooks deliver no earlier events (WHK-7). */
+  /** Number of the last event when it was last reactivated; null if it never was. Webhooks deliver no earlier events (WHK-7). */
   @Property({ type: 'bigint', nullable: true })
   activeAfter!: string | null;
 }

@@ -3,9 +3,7 @@ import { Id, Reference } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 import { PhotoReport } from './photo-report.entity.ts';
 
-/**
- * A page of a report. It keeps its id over revisions as long as its path exists. Its content is in that of the report (PRP-8).
- */
+/** A page of a report, not of a list. It keeps its id over revisions as long as its path exists. Its content is in `PhotoReport.content` (PRP-8). */
 @Entity()
 @PersonalData<PhotoReportPage>({ none: ['path', 'pathDigest'] })
 @Unique({ properties: ['reportId', 'pathDigest'] })

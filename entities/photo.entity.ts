@@ -5,10 +5,10 @@ import { Builder } from './builder.entity.ts';
 import {
   ChangeIndex,
   EnumField,
+  FileKeyPrefix,
   IdField,
   InstantField,
   ListIndex,
-  OwnFile,
   Reference,
   TextField,
   Tracked,
@@ -26,7 +26,7 @@ const ACTIVE = 'archived_at is null';
 
 /** A photo of a builder. Its id is its attachment id (PHO-1). */
 @EntityType({ scope: 'read:photos', description: 'A photo of a builder.' })
-@OwnFile({ table: 'photo', column: 'key', folder: 'photos', owner: 'builder_id' })
+@FileKeyPrefix({ table: 'photo', column: 'key', folder: 'photos', owner: 'builder_id' })
 @PersonalData<Photo>({
   none: ['contentType', 'key', 'sourceApp', 'pageExternalSourceId', 'externalSourceId'],
   mentions: ['fileName', 'description', 'metadata'],

@@ -2,7 +2,7 @@ import { Property } from '@mikro-orm/decorators/legacy';
 import { SwmsStatus } from '../schema/enums.ts';
 import { SwmsId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { ChangeIndex, EnumField, IdField, ListIndex, OwnFile, Reference, TextField, Tracked } from './columns.ts';
+import { ChangeIndex, EnumField, FileKeyPrefix, IdField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
 import { EntityType } from './entity-type.ts';
 import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
@@ -11,7 +11,7 @@ import { Subcontractor } from './subcontractor.entity.ts';
 
 /** A safe work method statement that a subcontractor handed in (RED-12). */
 @EntityType({ scope: 'read:swms', description: 'A safe work method statement document of a subcontractor.' })
-@OwnFile({ table: 'swms_document', column: 'document_key', folder: 'documents', owner: 'builder_id' })
+@FileKeyPrefix({ table: 'swms_document', column: 'document_key', folder: 'documents', owner: 'builder_id' })
 @PersonalData<SwmsDocument>({ none: ['url', 'documentKey'], mentions: ['name'] })
 @Publishes('swms_document', 'swms_document', {
   path: '/subcontractors/{parentId}/swms/{id}',

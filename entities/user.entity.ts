@@ -1,5 +1,5 @@
 import { Entity, Enum, Property, Unique } from '@mikro-orm/decorators/legacy';
-import { Id, Instant, OwnFile, Timestamped } from './columns.ts';
+import { FileKeyPrefix, Id, Instant, Timestamped } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 
 /** Role of a user who works for the operator (ACC-26). */
@@ -8,7 +8,7 @@ export type StaffRole = keyof typeof StaffRole;
 
 /** A user of one or more builders, who can sign in and to whom records can be linked; or a staff user, who belongs to no builder. */
 @Entity({ tableName: 'app_user' })
-@OwnFile({ table: 'app_user', column: 'picture_key', folder: 'pictures', owner: 'id' })
+@FileKeyPrefix({ table: 'app_user', column: 'picture_key', folder: 'pictures', owner: 'id' })
 @PersonalData<User>({
   of: { user: 'id' },
   name: ['name'],

@@ -46,7 +46,7 @@ export async function exportFolder(
     for (const mapping of mappings) {
       const draft = await target.createDraft(mapping.file);
       drafts.push(draft);
-      const rows = `from ${mapping.table} where (${conditionOf(mapping)}) and ${mapping.exported}`;
+      const rows = `from ${mapping.table} where (${conditionOf(mapping)}) and ${mapping.exportCondition}`;
       files.push(await exportFile(client, mapping, exportSql(mapping, rows), draft, options));
       for (const { name } of storage ? mapping.storageKeys : []) {
         const found = await client.query<{ key: string }>(`select ${name} as key ${rows} and ${name} is not null`);

@@ -61,7 +61,7 @@ export interface FileDefinition {
   /** Properties that are neither exported nor imported. */
   secretFields?: string[];
   /** SQL condition of the rows that are exported. Default: all. */
-  exported?: string;
+  exportCondition?: string;
   /** Properties that keep the stored value where a row has none. */
   keptFields?: string[];
   /** Properties that are storage keys, with their folder in the storage. */
@@ -115,7 +115,7 @@ const declarations: (Partial<FileDefinition> & Pick<FileDefinition, 'entity'>)[]
   {
     entity: User,
     secretFields: ['passwordHash', 'staffRole'],
-    exported: 'staff_role is null',
+    exportCondition: 'staff_role is null',
     keptFields: ['disabledAt'],
     descriptions: { disabledAt: 'Absent or null: as it is, because an import enables nobody.' },
     storageKeys: { pictureKey: 'pictures' },

@@ -17,7 +17,7 @@ export interface Column {
   /** SQL of the default; null if there is none. */
   default: string | null;
   description: string;
-  /** Whether an absent value leaves the stored one unchanged. */
+  /** Whether an absent value or null leaves the stored one unchanged. */
   keepsStoredValue: boolean;
 }
 
@@ -43,14 +43,14 @@ export interface FileMapping extends Pick<FileDefinition, 'normalizeRow' | 'vali
   /** Column with the row's builder; null if the row has no builder, or has it only through its parents. */
   builder: Column | null;
   /** API fields computed from others, which an import ignores. */
-  derivedFields: Set<string>;
+  ignoredFields: Set<string>;
   secretFields: Set<string>;
   /** Columns with keys of stored files. */
   storageKeys: Column[];
   /** What its columns say about people. */
   personal: PersonalDataDeclaration;
   /** SQL condition of the rows that are exported. */
-  exported: string;
+  exportCondition: string;
 }
 
 /** Creates the mappings in the order of the definitions. Throws if an entity cannot be mapped as declared. */
@@ -68,12 +68,12 @@ function createFileMapping(
   definition: FileDefinition,
   mappings: Map<string, FileMapping>,
 ): FileMapping {
-  const contract = readContractFields(meta.class as never);
+  const apiFields = readContractFields(meta.class as never);
   const persistedProperties = (meta.props as EntityProperty[]).filter(
     ({ name, persist, autoincrement, hidden }) =>
       persist !== false && !autoincrement && !hidden && !definition.secretFields?.includes(name),
   );
-  const { exported = 'true', normalizeRow, validateRow, crossRecordRule } = definition;
+  const { exportCondition = 'true', normalizeRow, validateRow, crossRecordRule } = definition;
   const mapping: FileMapping = {
     file: `${definition.file}.ndjson`,
     table: quote(meta.tableName),
@@ -83,11 +83,11 @@ function createFileMapping(
     references: [],
     listReferences: [],
     builder: null,
-    derivedFields: new Set(contract.keys()),
+    ignoredFields: new Set(apiFields.keys()),
     secretFields: new Set(definition.secretFields),
     storageKeys: [],
     personal: getPersonalData(meta.className),
-    exported,
+    exportCondition,
     normalizeRow,
     validateRow,
     crossRecordRule,
@@ -101,9 +101,10 @@ function createFileMapping(
         `${meta.className}.${name} refers to ${targetMeta.className}, which must have an id and an earlier file.`,
       );
     }
-    const column = createColumn(property, definition, contract, parent?.id ?? (key.includes(name) ? mapping.id : null));
+    const id = parent?.id ?? (key.includes(name) ? mapping.id : null);
+    const column = createColumn(property, definition, apiFields, id);
     mapping.columns.push(column);
-    mapping.derivedFields.delete(column.field);
+    mapping.ignoredFields.delete(column.field);
     if (key.includes(name)) mapping.key.push(column);
     if (definition.storageKeys?.[name]) mapping.storageKeys.push(column);
     if (parent) mapping.references.push({ column, parent });
@@ -117,19 +118,19 @@ function createFileMapping(
   return mapping;
 }
 
-type Contract = ReturnType<typeof readContractFields>;
+type ApiFields = ReturnType<typeof readContractFields>;
 
 function createColumn(
   property: EntityProperty,
   definition: FileDefinition,
-  contract: Contract,
+  apiFields: ApiFields,
   id: types.FieldType | null,
 ): Column {
   const { name } = property;
   const folder = definition.storageKeys?.[name];
   const propertyPath = `${definition.entity.name}.${name}`;
   const field = definition.fieldNames?.[name] ?? name;
-  const contractField = contract.get(field);
+  const apiField = apiFields.get(field);
   const type = findColumnType(property.columnTypes[0]!);
   if (!type) throw new Error(`${propertyPath}: columns of type ${property.columnTypes[0]} are not supported.`);
   const fieldType =
@@ -137,7 +138,7 @@ function createColumn(
     id ??
     (property.items ? createColumnEnumType(property, type) : undefined) ??
     type.fieldType ??
-    contractField?.fieldType() ??
+    apiField?.fieldType() ??
     type.fallback;
   if (!fieldType) throw new Error(`${propertyPath}: its file definition must declare the field type of its JSON.`);
   return {
@@ -149,7 +150,7 @@ function createColumn(
     default: property.defaultRaw ?? null,
     description:
       definition.descriptions?.[name] ??
-      (folder ? `Key of a file under \`files/${folder}/\`.` : (contractField?.description ?? '')),
+      (folder ? `Key of a file under \`files/${folder}/\`.` : (apiField?.description ?? '')),
     keepsStoredValue:
       (folder !== undefined && property.nullable === true) || definition.keptFields?.includes(name) === true,
   };

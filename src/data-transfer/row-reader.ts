@@ -44,7 +44,7 @@ export class RowReader {
   constructor(mapping: FileMapping, indexed: Set<string>, erased: ErasedPeople) {
     this.#mapping = mapping;
     this.#erased = erased;
-    this.#fields = new Set([...mapping.columns.map(({ field }) => field), ...mapping.derivedFields]);
+    this.#fields = new Set([...mapping.columns.map(({ field }) => field), ...mapping.ignoredFields]);
     this.#bounded = new Set(mapping.columns.filter(({ name, type }) => indexed.has(name) && type.sql === 'text'));
   }
 

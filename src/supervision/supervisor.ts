@@ -31,7 +31,7 @@ interface Supervised {
   /** Time of its last message, in milliseconds of the monotonic clock. */
   lastMessageAt: number;
   /** Seconds without a heartbeat after which it was killed; null if it was not. */
-  hungSeconds: number | null;
+  exceededHangSeconds: number | null;
 }
 
 /**
@@ -79,7 +79,7 @@ export class Supervisor {
 
   /** Reports the service as not ready for DRAIN_SECONDS, then closes the port and lets requests finish. */
   async stop(): Promise<void> {
-    this.#sendToAll({ type: 'draining' });
+    this.#sendToAll({ type: 'drain' });
     await sleep(this.#settings.drainSeconds * 1000);
     await this.#stopWorkers();
   }
@@ -107,7 +107,7 @@ export class Supervisor {
       worker,
       isListening: false,
       lastMessageAt: performance.now(),
-      hungSeconds: null,
+      exceededHangSeconds: null,
     };
     this.#supervised.add(supervised);
     const outOfMemory = watchForOutOfMemory(worker);
@@ -124,7 +124,7 @@ export class Supervisor {
       });
       worker.once('exit', (code, signal) => {
         this.#supervised.delete(supervised);
-        const exit = { code, signal, reason, hungSeconds: supervised.hungSeconds };
+        const exit = { code, signal, reason, exceededHangSeconds: supervised.exceededHangSeconds };
         if (this.#replacesWorkers) {
           this.#replace(supervised.isListening ? 0 : failures + 1);
           // Standard error may have unread output when the process exits.
@@ -172,15 +172,15 @@ export class Supervisor {
     const delayMs = failures < 2 ? 0 : Math.min(MAX_DELAY_MS, MIN_DELAY_MS * 2 ** (failures - 2));
     const delay = setTimeout(() => {
       this.#delays.delete(delay);
-      // The exit handler logs the failure.
+      // The failure is already logged.
       this.#fork(failures).catch(() => undefined);
     }, delayMs);
     this.#delays.add(delay);
   }
 
   /**
-   * Kills workers whose event loop has been blocked for WORKER_HANG_SECONDS, because they neither respond nor exit. If this process was
-   * suspended as well, missing heartbeats are ignored.
+   * Kills workers whose event loop has been blocked for WORKER_HANG_SECONDS, because they neither respond nor exit. After this process was
+   * itself held up, the time without a heartbeat is counted from now.
    */
   #startHangCheck(): void {
     const { workerHangSeconds } = this.#settings;
@@ -193,8 +193,8 @@ export class Supervisor {
       for (const supervised of this.#supervised) {
         if (wasHeldUp) supervised.lastMessageAt = now;
         const limit = supervised.isListening ? workerHangSeconds : Math.max(START_SECONDS, workerHangSeconds);
-        if (supervised.hungSeconds !== null || now - supervised.lastMessageAt < limit * 1000) continue;
-        supervised.hungSeconds = limit;
+        if (supervised.exceededHangSeconds !== null || now - supervised.lastMessageAt < limit * 1000) continue;
+        supervised.exceededHangSeconds = limit;
         supervised.worker.process.kill('SIGKILL');
       }
     }, HEARTBEAT_MS).unref();

@@ -14,14 +14,14 @@ interface SupervisorHandlers {
 export function handleSupervisorMessages({ drain, stop }: SupervisorHandlers): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
   process.on('message', ({ type }: SupervisorMessage) => {
-    if (type === 'draining') drain();
+    if (type === 'drain') drain();
     if (type === 'stop') stop();
   });
   setInterval(() => sendToSupervisor({ type: 'heartbeat' }), HEARTBEAT_MS).unref();
   shareMetrics();
 }
 
-/** Reports why this worker cannot start. Resolves when the message is sent. */
+/** Reports why this worker cannot start or stop. Resolves when the message is sent. */
 export function reportFailure(reason: string): Promise<void> {
   return new Promise((sent) => {
     sendToSupervisor({ type: 'failure', reason }, () => sent());

@@ -8,12 +8,12 @@ export function createFormatReference(metadata: MetadataStorage): string {
 }
 
 function createFileSection(mapping: FileMapping): string {
-  const derivedFields = [...mapping.derivedFields].map((field) => `\`${field}\``);
+  const ignoredFields = [...mapping.ignoredFields].map((field) => `\`${field}\``);
   const lines = [
     `### ${mapping.file}`,
     '',
     `Identified by ${mapping.key.map(({ field }) => `\`${field}\``).join(' and ')}.`,
-    ...(derivedFields.length > 0 ? [`Ignored: ${derivedFields.join(', ')}.`] : []),
+    ...(ignoredFields.length > 0 ? [`Ignored: ${ignoredFields.join(', ')}.`] : []),
     '',
     '| Field | Type | |',
     '|---|---|---|',

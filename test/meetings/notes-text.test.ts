@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { listTemplateParts, type MeetingTemplateResponse, PART_GAP } from '../../entities/meeting.entity.ts';
-import { type PlainNotes, rewriteNotes, syncBlock } from '../../src/domain/meetings/plain-notes.ts';
+import { type NotesText, rewriteNotes, syncBlock } from '../../src/domain/meetings/plain-notes.ts';
 import { rewriteTemplate, syncToTemplate } from '../../src/domain/meetings/template-notes.ts';
 
-const NONE: PlainNotes = { text: '', blocks: [] };
+const NONE: NotesText = { text: '', blocks: [] };
 const read = (response: MeetingTemplateResponse) => listTemplateParts(response).join(PART_GAP);
 
 /** Random text of a few repeated lines, separators and titles. */
@@ -18,7 +18,7 @@ const step = fc.oneof(
 );
 
 /** Returns the notes without the synced blocks. */
-function withoutSyncedBlocks({ text, blocks }: PlainNotes): string {
+function withoutSyncedBlocks({ text, blocks }: NotesText): string {
   const last = [...blocks].sort((one, other) => other.start - one.start);
   return last.reduce((rest, block) => rest.slice(0, block.start) + rest.slice(block.start + block.text.length), text);
 }
@@ -172,7 +172,7 @@ describe('a synced note in an editor that changes line endings, Unicode form and
     const sync = fc.record({ noteId, text: noteText, edits });
     fc.assert(
       fc.property(sectionedText, fc.array(sync, { minLength: 1, maxLength: 8 }), (people, syncs) => {
-        let notes: PlainNotes = { text: people, blocks: [] };
+        let notes: NotesText = { text: people, blocks: [] };
         // The same notes in an editor that changes nothing.
         let expected = notes;
         let response = rewriteTemplate(null, SECTIONS, people);

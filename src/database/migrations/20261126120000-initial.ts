@@ -1011,11 +1011,11 @@ begin
   new.active_after := (select last_number from public.event_log);
   return new;
 end $$;
-create trigger connection_active_after before update on connection
+create trigger connection_reactivated before update on connection
   for each row when (old.status <> 'ACTIVE' and new.status = 'ACTIVE') execute function set_active_after();
 
 -- A revocation drops the deliveries that wait. Those under way are not repeated: each attempt checks the connection.
-create function drop_revoked_deliveries() returns trigger language plpgsql set search_path = '' as $$
+create function mark_deliveries_dropped() returns trigger language plpgsql set search_path = '' as $$
 begin
   update public.webhook_delivery set status = 'DROPPED', next_attempt_at = null, leased_until = null
     where endpoint_id in (select id from public.webhook_endpoint where integrator_id = old.integrator_id)
@@ -1023,7 +1023,7 @@ begin
   return null;
 end $$;
 create trigger connection_revoked after update on connection
-  for each row when (old.status = 'ACTIVE' and new.status <> 'ACTIVE') execute function drop_revoked_deliveries();
+  for each row when (old.status = 'ACTIVE' and new.status <> 'ACTIVE') execute function mark_deliveries_dropped();
 `;
 
 /** Returns SQL of a trigger with its function. */

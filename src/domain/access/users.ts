@@ -42,15 +42,15 @@ export async function createUser(context: ChangeContext, request: NewUser) {
 }
 
 /**
- * Registers a user in several regions under one id, so that the audit logs of both name the same person. A region in which the staff
+ * Registers a user in several regions under one id, so that the audit logs of all name the same person. A region in which the staff
  * user is registered already with the role, as after a kill between the two commits, is left as it is. Returns the new users.
  *
- * @param others Regions in which a staff user may have an id.
+ * @param lookupOnly Further regions, which are only searched for the id that a staff user has already.
  */
 export async function createUserInRegions(
   contexts: readonly ChangeContext[],
   request: NewUser,
-  others: readonly ChangeContext[] = [],
+  lookupOnly: readonly ChangeContext[] = [],
 ): Promise<CreatedUser[]> {
   const email = parseEmailAddress(request.email);
   const name = requireSingleLine('name', request.name);
@@ -60,7 +60,7 @@ export async function createUserInRegions(
   if (request.password !== null) await checkPassword(request.password, { name, email });
   const missing: ChangeContext[] = [];
   let id: string | null = null;
-  for (const context of [...contexts, ...others]) {
+  for (const context of [...contexts, ...lookupOnly]) {
     const user = await (context.em ?? context.database.fork()).findOne(User, toEmailFilter(email));
     if (staffRole !== null && user !== null && user.staffRole !== null) id ??= user.id;
     if (!contexts.includes(context)) continue;
@@ -171,7 +171,7 @@ export async function requireUser(
   return user;
 }
 
-/** Does the same for update. Throws `EDIT_CONFLICT` if the user has changed since the person saw it. */
+/** Returns the user as `requireUser` does, with a locked row. Throws `EDIT_CONFLICT` if the user has changed since the person saw it. */
 export async function lockUser(context: ChangeContext, em: EntityManager, who: string): Promise<User> {
   const user = await requireUser(context, em, who, LockMode.PESSIMISTIC_WRITE);
   await requireUnchanged(context, em, user, user.id);

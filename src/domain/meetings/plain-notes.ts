@@ -1,8 +1,8 @@
 import type { NoteBlock } from '../../../entities/meeting.entity.ts';
 import { FoldedText } from './folded-text.ts';
 
-/** Notes of a meeting without a template: one text, with one block for each synced note. */
-export interface PlainNotes {
+/** Notes of a meeting as one text, with a block for each synced note that is still in it. */
+export interface NotesText {
   text: string;
   blocks: NoteBlock[];
 }
@@ -10,7 +10,7 @@ export interface PlainNotes {
 const GAP = '\n\n';
 
 /** Returns the notes with the text of a synced note in its block, or in a new block at the end. Other text is unchanged (MTG-19). */
-export function syncBlock({ text, blocks }: PlainNotes, noteId: string, noteText: string): PlainNotes {
+export function syncBlock({ text, blocks }: NotesText, noteId: string, noteText: string): NotesText {
   const own = blocks.find((block) => block.noteId === noteId);
   if (!own) return noteText === '' ? { text, blocks } : appendBlock({ text, blocks }, noteId, noteText);
   const end = own.start + own.text.length;
@@ -24,7 +24,7 @@ export function syncBlock({ text, blocks }: PlainNotes, noteId: string, noteText
   };
 }
 
-function appendBlock({ text, blocks }: PlainNotes, noteId: string, noteText: string): PlainNotes {
+function appendBlock({ text, blocks }: NotesText, noteId: string, noteText: string): NotesText {
   const before = text === '' ? '' : text + GAP;
   return { text: before + noteText, blocks: [...blocks, { noteId, start: before.length, text: noteText }] };
 }
@@ -33,19 +33,19 @@ function appendBlock({ text, blocks }: PlainNotes, noteId: string, noteText: str
  * Returns the notes with a person's text. Blocks outside the changed range remain; a block inside it remains if the new text contains
  * its text, apart from what editors change by themselves. A block that was overwritten becomes the person's text (MTG-20).
  */
-export function rewriteNotes(before: PlainNotes, text: string): PlainNotes {
+export function rewriteNotes(before: NotesText, text: string): NotesText {
   const [start, tail] = findChangedRange(before.text, text);
   const shift = text.length - before.text.length;
   const kept: NoteBlock[] = [];
-  const lost: NoteBlock[] = [];
+  const touched: NoteBlock[] = [];
   for (const block of before.blocks) {
     if (block.start + block.text.length <= start) kept.push(block);
     else if (block.start >= before.text.length - tail) kept.push({ ...block, start: block.start + shift });
-    else lost.push(block);
+    else touched.push(block);
   }
-  if (lost.length === 0) return { text, blocks: kept };
+  if (touched.length === 0) return { text, blocks: kept };
   const [folded, foldedBefore] = [new FoldedText(text), new FoldedText(before.text)];
-  for (const block of lost) {
+  for (const block of touched) {
     const found = relocateBlock(foldedBefore, block, folded, kept);
     if (found) kept.push({ noteId: block.noteId, start: found.start, text: text.slice(found.start, found.end) });
   }
@@ -85,7 +85,7 @@ function relocateBlock(before: FoldedText, block: NoteBlock, after: FoldedText, 
   }
 }
 
-/** Overlapping occurrences are found only while they have so many times the characters of the text, so that a text of one letter takes no minute. */
+/** The search ends when the occurrences have 50 times the characters of the text: a text of one repeated letter would take minutes. */
 const MAX_OVERLAP = 50;
 
 function findOccurrences(text: string, part: string): number[] {

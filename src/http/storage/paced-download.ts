@@ -1,7 +1,7 @@
 import { pipeline, type Readable, Transform } from 'node:stream';
 import { paceChunk } from '../../limits/paced-chunks.ts';
 
-/** Returns a stream of the same bytes whose chunks are sent in turn with those of other shares (LIM-29). */
+/** Returns a stream of the same bytes whose chunks take turns with those of other callers (LIM-29). */
 export function paceDownload(stream: Readable, shareKey: string): Readable {
   const download: Transform = new Transform({
     // A chunk waits here, and the source has read the next one: more would only take memory.

@@ -8,7 +8,7 @@ interface Binding<Value> {
 
 export interface Form<Values> {
   values: Values;
-  /** Values that the person has changed. */
+  /** Values that the person has set, also to the stored value, since the form was opened or reset. */
   edits: Partial<Values>;
   isEdited: boolean;
   /** Returns the properties of the field of a value. */

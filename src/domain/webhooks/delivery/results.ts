@@ -3,7 +3,7 @@ import type { Statement } from '../../../database/pool/pg-pipeline.ts';
 import type { StatementRunner } from '../../../database/pool/statement-runner.ts';
 import { type Attempt, isSuccess } from '../receiver-client.ts';
 import type { ClaimedDelivery } from './claim.ts';
-import { DISABLE_MS, MAX_SUSPENSION_MS, MIN_SUSPENSION_MS, nextAttemptAt, SUSPEND_AFTER } from './schedule.ts';
+import { DISABLE_AFTER_MS, MAX_SUSPENSION_MS, MIN_SUSPENSION_MS, nextAttemptAt, SUSPEND_AFTER } from './schedule.ts';
 
 /** An attempt that has ended. */
 export interface DeliveryResult {
@@ -65,7 +65,7 @@ const STORE: Statement = {
               ${MIN_SUSPENSION_MS} * power(2, least(counted.failures - ${SUSPEND_AFTER}, 20))) * interval '1 ms' end
         from counted where progress.endpoint_id = counted.endpoint_id)
     select endpoint_id, case when is_gone then 'GONE' else 'NO_SUCCESS' end from counted
-      where is_gone or failing_since <= $2::timestamptz - interval '${DISABLE_MS} ms'`,
+      where is_gone or failing_since <= $2::timestamptz - interval '${DISABLE_AFTER_MS} ms'`,
 };
 
 /** Stores results, in the order in which the attempts ended. Returns the endpoints that are to be disabled, with the reason. */

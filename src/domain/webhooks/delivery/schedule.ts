@@ -19,13 +19,13 @@ export const RETRY_DELAYS_MS: readonly number[] = [
 /** Time after the first attempt at which a delivery is given up (WHK-11). */
 const GIVE_UP_MS = 72 * HOUR;
 
-/** Time without a success after which an endpoint is disabled (WHK-11). */
-export const DISABLE_MS = 5 * 24 * HOUR;
+/** Time since the first failure without a success after it, at which an endpoint is disabled (WHK-11). */
+export const DISABLE_AFTER_MS = 5 * 24 * HOUR;
 
 /** Failed attempts in a row after which an endpoint is suspended, so that a receiver that is down is not sent every event. */
 export const SUSPEND_AFTER = 10;
 
-/** The first suspension, and the longest: each failure doubles it. */
+/** The first suspension, and the longest: each failed attempt after it doubles it. */
 export const MIN_SUSPENSION_MS = 15 * SECOND;
 export const MAX_SUSPENSION_MS = HOUR;
 
