@@ -1,0 +1,24 @@
+export { type Client, type ClientOptions, createClient } from './client.ts';
+export * from './errors.ts';
+export type { Event, FollowedEvents, FollowOptions } from './events.ts';
+export type { components, operations, paths } from './generated/openapi.d.ts';
+export type { Pages } from './operations.ts';
+export type { ImageSource, UploadAllOptions, UploadOptions, UploadResult } from './photos.ts';
+export { MemoryStore, type SyncedRecord, type SyncStore } from './sync.ts';
+export {
+  type ClientCredentials,
+  SignInRequiredError,
+  type StoredTokens,
+  type TokenStore,
+  type UserCredentials,
+} from './tokens.ts';
+export type { CallOptions } from './transport.ts';
+export {
+  createFetchReceiver,
+  createNodeReceiver,
+  type ReceiverOptions,
+  verifyWebhook,
+  type WebhookEvent,
+  WebhookVerificationError,
+  webhookReceiver,
+} from './webhooks.ts';

@@ -1,0 +1,114 @@
+import { openFile } from '#open-file';
+import { ApiError } from './errors.ts';
+import type { Api, Parameters } from './operations.ts';
+import type { CallOptions, Transport } from './transport.ts';
+
+type CreateParameters = Parameters<{ method: 'post'; path: '/builders/{builderId}/photos'; kind: 'key' }>;
+type Photo = Awaited<ReturnType<Api['photos']['create']>>;
+
+/** An image: a path (Node), a `File`, or bytes with the option `fileName`. */
+export type ImageSource = string | File | Blob;
+
+/** Properties of the new photo. `fileName` and `contentType` are those of the file where they are absent. */
+export type UploadOptions = Omit<CreateParameters, 'imageAttachment' | 'imageUrl' | 'fileName'> & { fileName?: string };
+
+export interface UploadAllOptions extends UploadOptions {
+  /** Uploads at the same time. Default 4. */
+  concurrency?: number;
+  onProgress?: (progress: { done: number; failed: number; total: number }) => void;
+}
+
+/** What became of one file of `uploadAll`. */
+export type UploadResult = { source: ImageSource; photo: Photo } | { source: ImageSource; error: Error };
+
+const TYPES: Record<string, string> = {
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  png: 'image/png',
+  webp: 'image/webp',
+  gif: 'image/gif',
+  heic: 'image/heic',
+  heif: 'image/heif',
+};
+
+export class PhotoUploads {
+  readonly #api: Api;
+  readonly #transport: Transport;
+
+  constructor(api: Api, transport: Transport) {
+    this.#api = api;
+    this.#transport = transport;
+  }
+
+  /** Uploads an image and creates its photo. A retry of any step, or of the whole with the same `externalSourceId`, creates one photo. */
+  readonly upload = async (
+    source: ImageSource,
+    options: UploadOptions,
+    callOptions: CallOptions = {},
+  ): Promise<Photo> => {
+    const { blob, ...file } =
+      typeof source === 'string' ? await openFile(source) : { blob: source, fileName: undefined };
+    const fileName = options.fileName ?? file.fileName ?? (source instanceof File ? source.name : undefined);
+    if (fileName === undefined) throw new TypeError('The option fileName is required for bytes without a name.');
+    const contentType = options.contentType ?? (blob.type || TYPES[fileName.split('.').pop()!.toLowerCase()]);
+    if (!contentType) throw new TypeError(`The option contentType is required: ${fileName} does not say its type.`);
+    const announcement = {
+      builderId: options.builderId,
+      type: 'attachment' as const,
+      fileName,
+      contentType,
+      size: blob.size,
+    };
+    const imageAttachment = await this.#store(blob, announcement, callOptions);
+    return this.#api.photos.create(
+      { ...options, fileName, contentType, imageAttachment } as CreateParameters,
+      callOptions,
+    );
+  };
+
+  /** Uploads images, some at the same time. A file that fails does not stop the others; the results are in the order of the sources. */
+  readonly uploadAll = async (
+    sources: readonly ImageSource[],
+    { concurrency = 4, onProgress, ...options }: UploadAllOptions,
+    callOptions: CallOptions = {},
+  ): Promise<UploadResult[]> => {
+    const results: UploadResult[] = [];
+    const progress = { done: 0, failed: 0, total: sources.length };
+    const remaining = sources.entries();
+    const uploadNext = async () => {
+      for (const [index, source] of remaining) {
+        callOptions.signal?.throwIfAborted();
+        try {
+          results[index] = { source, photo: await this.upload(source, options, callOptions) };
+          progress.done++;
+        } catch (error) {
+          results[index] = { source, error: error as Error };
+          progress.failed++;
+        }
+        onProgress?.({ ...progress });
+      }
+    };
+    await Promise.all(Array.from({ length: concurrency }, uploadNext));
+    return results;
+  };
+
+  /** Announces the bytes and puts them; once more with a new URL when the first one has expired meanwhile. */
+  async #store(
+    blob: Blob,
+    announcement: Parameters<typeof import('./operations.ts').OPERATIONS['photos']['presign']>,
+    options: CallOptions,
+  ) {
+    for (let attempt = 0; ; attempt++) {
+      const { key, regionId, type, uploadUrl, uploadHeaders } = await this.#api.photos.presign(announcement, options);
+      // The platform sets the length itself.
+      const headers = new Headers(uploadHeaders as Record<string, string>);
+      headers.delete('content-length');
+      try {
+        await this.#transport.send(new Request(uploadUrl, { method: 'PUT', headers, body: blob }), 'always', options);
+        return { key, regionId, type };
+      } catch (error) {
+        if (attempt > 0 || !(error instanceof ApiError) || error.status !== 403) throw error;
+      }
+    }
+  }
+}
