@@ -178,7 +178,10 @@ export type Parameters<O> =
 
 type Item<R> = R extends { data: (infer T)[] } ? T : never;
 
-/** The method of an operation. Parameters may be left out where none is required. */
+/**
+ * The method of an operation. Parameters may be left out where none is required. A deletion gives undefined when it is not known what was
+ * deleted: the response of the first attempt was lost.
+ */
 export type Call<O> =
   O extends Operation<infer P, infer M, infer K>
     ? Result<Definition<P, M>> extends infer R
@@ -186,7 +189,9 @@ export type Call<O> =
           ...args: object extends Parameters<O>
             ? [parameters?: Parameters<O>, options?: CallOptions]
             : [parameters: Parameters<O>, options?: CallOptions]
-        ) => K extends 'pages' ? Pages<Item<R>, R> : Promise<R>
+        ) => K extends 'pages'
+          ? Pages<Item<R>, R>
+          : Promise<M extends 'delete' ? (K extends 'body' ? R : R | undefined) : R>
       : never
     : never;
 

@@ -1,4 +1,3 @@
-import { openFile } from '#open-file';
 import { ApiError } from './errors.ts';
 import type { Api, Parameters } from './operations.ts';
 import type { CallOptions, Transport } from './transport.ts';
@@ -46,9 +45,10 @@ export class PhotoUploads {
     options: UploadOptions,
     callOptions: CallOptions = {},
   ): Promise<Photo> => {
-    const { blob, ...file } =
-      typeof source === 'string' ? await openFile(source) : { blob: source, fileName: undefined };
-    const fileName = options.fileName ?? file.fileName ?? (source instanceof File ? source.name : undefined);
+    const blob = typeof source === 'string' ? await readFile(source) : source;
+    const sourceName =
+      typeof source === 'string' ? source.split(/[\\/]/).pop() : source instanceof File ? source.name : undefined;
+    const fileName = options.fileName ?? sourceName;
     if (fileName === undefined) throw new TypeError('The option fileName is required for bytes without a name.');
     const contentType = options.contentType ?? (blob.type || TYPES[fileName.split('.').pop()!.toLowerCase()]);
     if (!contentType) throw new TypeError(`The option contentType is required: ${fileName} does not say its type.`);
@@ -111,4 +111,11 @@ export class PhotoUploads {
       }
     }
   }
+}
+
+/** Returns the bytes of a file. Browsers have no paths. */
+async function readFile(path: string): Promise<Blob> {
+  const fs = globalThis.process?.getBuiltinModule?.('node:fs');
+  if (!fs) throw new TypeError(`This platform cannot open ${JSON.stringify(path)}: pass a File.`);
+  return new Blob([await fs.promises.readFile(path)]);
 }

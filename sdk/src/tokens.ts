@@ -8,8 +8,8 @@ type Token = components['schemas']['Token'];
 export interface ClientCredentials {
   clientId: string;
   clientSecret: string;
-  /** Such as `read:timesheets`. Default: all scopes of the client. */
-  scopes?: string[];
+  /** Such as `read:timesheets`. */
+  scopes: readonly string[];
 }
 
 /** A person's consent, by the authorization-code flow. */
@@ -97,7 +97,7 @@ export class ClientTokenSource extends TokenSource {
       client_id: clientId,
       client_secret: clientSecret,
       audience: this.#endpoint.audience,
-      ...(scopes && { scope: scopes.join(' ') }),
+      scope: scopes.join(' '),
     });
   }
 }
