@@ -9,7 +9,7 @@ const read = (name) => JSON.parse(readFileSync(new URL(`../${name}`, import.meta
 
 const { packages, ...lock } = read('package-lock.json');
 const isShipped = ([path, { dev, link }]) => path.startsWith('node_modules/') && !dev && !link;
-const { devDependencies: _, ...root } = packages[''];
+const { devDependencies: _, workspaces: _client, ...root } = packages[''];
 const shipped = Object.fromEntries([['', root], ...Object.entries(packages).filter(isShipped)]);
 const text = JSON.stringify({ ...lock, packages: shipped }, null, 2);
 writeFileSync(new URL('../npm-shrinkwrap.json', import.meta.url), `${text}\n`);

@@ -15,6 +15,8 @@ export class ApiError extends Error {
   readonly requestId: string | null;
   /** Seconds until the request may be repeated; null when the response does not say. */
   readonly retryAfter: number | null;
+  /** The service's clock in whole seconds, when it answered. */
+  readonly date: Date | null;
 
   constructor(response: Response, body: unknown) {
     const { code, message, errors, error, error_description } = (isObject(body) ? body : {}) as Record<string, unknown>;
@@ -26,6 +28,8 @@ export class ApiError extends Error {
     this.errors = fieldErrors;
     this.requestId = response.headers.get('x-request-id');
     this.retryAfter = readRetryAfter(response);
+    const date = response.headers.get('date');
+    this.date = date === null ? null : new Date(date);
   }
 }
 

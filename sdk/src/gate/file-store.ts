@@ -1,0 +1,63 @@
+import { mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { GateEvent, GateResult, GateStore } from './queue.ts';
+
+/** One line of the journal. */
+type Entry = { event: GateEvent } | { result: GateResult } | { removed: string[] };
+
+/** Returns a store in a folder of this computer, for one process at a time. */
+export function createFileStore(folder: string): GateStore {
+  const path = join(folder, 'events.ndjson');
+  let writing: Promise<void> = Promise.resolve();
+
+  function append(entries: Entry[], isDurable: boolean): Promise<void> {
+    const lines = entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
+    const write = async () => {
+      const file = await open(path, 'a');
+      try {
+        await file.writeFile(lines);
+        if (isDurable) await file.datasync();
+      } finally {
+        await file.close();
+      }
+    };
+    // One failed write does not stop the next one.
+    writing = writing.catch(() => {}).then(write);
+    return writing;
+  }
+
+  return {
+    async load() {
+      await mkdir(dirname(path), { recursive: true });
+      const events = new Map<string, GateEvent>();
+      const results = new Map<string, GateResult>();
+      const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') throw error;
+        return '';
+      });
+      for (const line of text.split('\n')) {
+        // A power failure may leave an incomplete last line, whose append has not resolved.
+        if (!line.endsWith('}')) continue;
+        const entry = JSON.parse(line) as Entry;
+        if ('event' in entry) events.set(entry.event.sourceEventId, entry.event);
+        else if ('result' in entry) results.set(entry.result.sourceEventId, entry.result);
+        else for (const id of entry.removed) for (const kept of [events, results]) kept.delete(id);
+      }
+      // The file becomes as short as what it holds. The rename is atomic: before it the old file is whole, after it the new one.
+      const entries = [
+        ...[...events.values()].map((event) => ({ event })),
+        ...[...results.values()].map((result) => ({ result })),
+      ];
+      await writeFile(`${path}.new`, entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''), { flush: true });
+      await rename(`${path}.new`, path);
+      return { events: [...events.values()], results: [...results.values()] };
+    },
+    addEvents: (events) =>
+      append(
+        events.map((event) => ({ event })),
+        true,
+      ),
+    addResult: (result) => append([{ result }], false),
+    remove: (removed) => append([{ removed }], false),
+  };
+}
