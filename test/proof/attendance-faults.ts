@@ -1,10 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createFileStore } from '../../sdk/src/gate/file-store.ts';
+import { type GateEvent, GateQueue } from '../../sdk/src/gate/index.ts';
+import { createClient } from '../../sdk/src/index.ts';
 import { Database } from '../../src/database/database.ts';
 import { loadDemoInto } from '../../src/demo/load.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
-import { createTokenSource, GateClient, type GateEvent } from '../gate-client/gate-client.ts';
 import { addGateWorkers, createAttendanceScenario, findAttendanceDifferences } from '../support/attendance-scenario.ts';
 import { createRandom, shuffle } from '../support/random.ts';
 import { createSettings, startInstancePair } from './instance-pair.ts';
@@ -57,26 +59,21 @@ export async function attendanceFaults(options: AttendanceFaultsOptions): Promis
 
     const folder = await mkdtemp(join(tmpdir(), 'builder-api-gates-'));
     undo.push(() => rm(folder, { recursive: true, force: true }));
-    const client = demo.clients.find(({ name }) => name === 'A')!;
+    const account = demo.clients.find(({ name }) => name === 'A')!;
     const gates = await Promise.all(
       Array.from({ length: gateCount }, (_, index) => {
-        const baseUrl = instances[index % instances.length]!.origin;
-        const credentials = {
-          baseUrl,
-          clientId: client.clientId,
-          clientSecret: client.clientSecret!,
+        const client = createClient({
+          baseUrl: instances[index % instances.length]!.origin,
           audience: BASE_URL,
-        };
-        const { builderId, projectId } = site;
-        return GateClient.open({
-          ...{ baseUrl, builderId, projectId, getToken: createTokenSource(credentials) },
-          ...{
-            folder: join(folder, String(index)),
-            firstRetryDelayMs: 50,
-            maxRetryDelayMs: 1_000,
-            requestTimeoutMs: 5_000,
-          },
+          clientId: account.clientId,
+          clientSecret: account.clientSecret!,
+          scopes: ['write:sign_on_events'],
+          timeoutMs: 5_000,
+          retryDelayMs: 50,
         });
+        const { builderId, projectId } = site;
+        const store = createFileStore(join(folder, String(index)));
+        return GateQueue.open({ client, builderId, projectId, store, maxRetryDelayMs: 1_000 });
       }),
     );
     const sent = await distribute(events, gates);
@@ -99,7 +96,7 @@ export async function attendanceFaults(options: AttendanceFaultsOptions): Promis
 }
 
 /** Distributes the events to gates, a fifth of them to two gates. Returns the number of events to send. */
-async function distribute(events: GateEvent[], gates: GateClient[]): Promise<number> {
+async function distribute(events: GateEvent[], gates: GateQueue[]): Promise<number> {
   const random = createRandom(20260601);
   const twice = shuffle(events, random).slice(0, events.length * DUPLICATES);
   const eventsByGate: GateEvent[][] = gates.map(() => []);
@@ -114,16 +111,16 @@ async function distribute(events: GateEvent[], gates: GateClient[]): Promise<num
   return events.length + twice.length;
 }
 
-/** Returns the events without a response, with more than one of 201 or 202, or with another one than 200 in addition. */
-function findResponseProblems(events: GateEvent[], gates: GateClient[]): string[] {
-  const responses = new Map<string, number[]>(events.map(({ sourceEventId }) => [sourceEventId, []]));
-  for (const { sourceEventId, status } of gates.flatMap(({ results: settled }) => settled)) {
-    responses.get(sourceEventId)!.push(status);
-  }
-  return [...responses]
-    .filter(([, statuses]) => {
-      const first = statuses.filter((status) => status === 201 || status === 202);
-      return statuses.length === 0 || first.length > 1 || statuses.some((status) => ![200, 201, 202].includes(status));
-    })
-    .map(([id, statuses]) => `event ${id} was answered ${statuses.join() || 'nothing'}`);
+/** Returns the events without a result, with one that is a refusal, or with more than one that is no duplicate. */
+function findResponseProblems(events: GateEvent[], gates: GateQueue[]): string[] {
+  const results = Map.groupBy(
+    gates.flatMap((gate) => gate.results),
+    ({ sourceEventId }) => sourceEventId,
+  );
+  return events.flatMap(({ sourceEventId }) => {
+    const own = results.get(sourceEventId) ?? [];
+    const isRight = own.length > 0 && own.every(({ status }) => status !== 'REFUSED');
+    if (isRight && own.filter(({ duplicate }) => !duplicate).length <= 1) return [];
+    return [`event ${sourceEventId} has the results ${JSON.stringify(own)}`];
+  });
 }

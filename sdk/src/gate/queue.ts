@@ -17,6 +17,8 @@ export interface GateResult {
   sourceEventId: string;
   /** `APPLIED`, `PENDING_SIGN_ON` while its sign-on is missing, or `REFUSED`, for people. */
   status: 'APPLIED' | 'PENDING_SIGN_ON' | 'REFUSED';
+  /** Whether the service had the event already, from an attempt whose response was lost or from another gate. */
+  duplicate?: boolean;
   /** Code of a refusal: of a conflict `ALREADY_SIGNED_OFF`, for example; `VALIDATION`; `FORBIDDEN` for an unknown worker. */
   code?: string;
   message?: string;
@@ -162,7 +164,8 @@ export class GateQueue {
     const { client, builderId, projectId, maxRetryDelayMs = 30_000 } = this.#options;
     try {
       const { data } = await client.signOnEvents.record({ builderId, projectId, ...event }, { signal });
-      await this.#finish(event, { sourceEventId: event.sourceEventId, status: data.status });
+      const { status, duplicate } = data;
+      await this.#finish(event, { sourceEventId: event.sourceEventId, status, duplicate });
       return 0;
     } catch (error) {
       if (error instanceof ConnectionError) return Math.random() * maxRetryDelayMs;
