@@ -1,5 +1,5 @@
-import type { Database } from '../../src/database/database.ts';
 import type { GateEvent } from '../../sdk/src/gate/index.ts';
+import type { Database } from '../../src/database/database.ts';
 
 const DAY = 86_400_000;
 const HOUR = 3_600_000;
