@@ -1,6 +1,6 @@
 import createFetchClient from 'openapi-fetch';
 import { EventFeed } from './events.ts';
-import type { paths } from './generated/openapi.d.ts';
+import type { paths } from './generated/openapi.ts';
 import { type Api, getRetryPolicy, OPERATIONS, type Operation, type Pages, toRequestParts } from './operations.ts';
 import { PhotoUploads } from './photos.ts';
 import { type Get, Synchronization, type SyncStore } from './sync.ts';

@@ -1,4 +1,4 @@
-import type { components } from './generated/openapi.d.ts';
+import type { components } from './generated/openapi.ts';
 
 /** One invalid field of a request: a path into the input as it was sent, and what is wrong with it. */
 export type FieldError = components['schemas']['FieldError'];

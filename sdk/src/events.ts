@@ -1,4 +1,4 @@
-import type { components } from './generated/openapi.d.ts';
+import type { components } from './generated/openapi.ts';
 import type { Api } from './operations.ts';
 import type { CallOptions } from './transport.ts';
 

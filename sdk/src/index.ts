@@ -1,7 +1,7 @@
 export { type Client, type ClientOptions, createClient } from './client.ts';
 export * from './errors.ts';
 export type { Event, FollowedEvents, FollowOptions } from './events.ts';
-export type { components, operations, paths } from './generated/openapi.d.ts';
+export type { components, operations, paths } from './generated/openapi.ts';
 export type { Pages } from './operations.ts';
 export type { ImageSource, UploadAllOptions, UploadOptions, UploadResult } from './photos.ts';
 export { MemoryStore, type SyncedRecord, type SyncStore } from './sync.ts';

@@ -1,4 +1,4 @@
-import type { paths } from './generated/openapi.d.ts';
+import type { paths } from './generated/openapi.ts';
 import type { CallOptions, RetryPolicy } from './transport.ts';
 
 /**

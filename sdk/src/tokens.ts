@@ -1,5 +1,5 @@
 import { ApiError, ConnectionError } from './errors.ts';
-import type { components } from './generated/openapi.d.ts';
+import type { components } from './generated/openapi.ts';
 import { type Authorization, Transport } from './transport.ts';
 
 type Token = components['schemas']['Token'];

@@ -75,6 +75,13 @@ describe('a client of generated types', () => {
     expect(warnings).toEqual([]);
   });
 
+  it('has the types that the client package has, byte for byte: npm run sdk:types writes them', async () => {
+    const program = join(CLIENTS, 'node_modules', '.bin', 'openapi-typescript');
+    const fresh = join(folder, 'fresh.d.ts');
+    await run(program, ['schema/openapi.json', '--output', fresh]);
+    expect(await readFile('sdk/src/generated/openapi.ts', 'utf8')).toBe(await readFile(fresh, 'utf8'));
+  });
+
   it('compiles with those of @hey-api/openapi-ts', async () => {
     const program = join(CLIENTS, 'node_modules', '@hey-api', 'openapi-ts', 'bin', 'run.js');
     const problems = await generateAndCompile('sdk', ['generated.ts', 'openapi-ts.config.mjs'], async (into) => {
