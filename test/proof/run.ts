@@ -74,6 +74,18 @@ const PROOFS: Record<string, Proof> = {
       return { problems: status === 0 ? [] : ['a test failed'] };
     },
   },
+  'attendance-model': {
+    about: 'every order of up to five gate events beside a model of the specification; draws docs/attendance.md',
+    run: async () => {
+      const file = 'test/attendance/attendance-model.test.ts';
+      const env = { ...process.env, MODEL_DEPTH: '5' };
+      const { status } = spawnSync('vitest', ['run', file, '--update', '--testTimeout=600000'], {
+        stdio: 'inherit',
+        env,
+      });
+      return { problems: status === 0 ? [] : ['a test failed'] };
+    },
+  },
   'attendance-faults': {
     about: '10,000 gate events while PostgreSQL and instances are killed: nothing lost, nothing doubled',
     run: () => attendanceFaults({ events: 10_000, workers: 500, gates: 32, pause: 1_500, log }),

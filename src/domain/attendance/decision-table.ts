@@ -48,7 +48,7 @@ const toConflict = (code: SignOnConflictCode): Decision => ({ outcome: 'CONFLICT
  * The first row whose condition holds decides (ATT-22), so a row may rely on the conditions above it being false.
  */
 // biome-ignore format: a table
-const DECISION_TABLE: readonly [situation: string, holds: (facts: Facts) => boolean, decision: Decision | ((facts: Facts) => Decision)][] = [
+export const DECISION_TABLE: readonly [situation: string, holds: (facts: Facts) => boolean, decision: Decision | ((facts: Facts) => Decision)][] = [
   // The event is stored.
   ['Same ID, different data',                                         ({ stored, event }) => stored !== null && !isSamePayload(stored, event), toConflict('EVENT_MISMATCH')],
   ['Replay of a sign-off that waited and then conflicted',            ({ stored }) => stored?.status === 'REJECTED',                          rejected],
@@ -67,8 +67,8 @@ const DECISION_TABLE: readonly [situation: string, holds: (facts: Facts) => bool
 ];
 
 /** Returns the decision for an event. Pure function of the facts. */
-export function decide(facts: Facts): Decision {
-  const [, , decision] = DECISION_TABLE.find(([, holds]) => holds(facts))!;
+export function decide(facts: Facts, table = DECISION_TABLE): Decision {
+  const [, , decision] = table.find(([, holds]) => holds(facts))!;
   return typeof decision === 'function' ? decision(facts) : decision;
 }
 
