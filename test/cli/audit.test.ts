@@ -46,6 +46,7 @@ const COMMANDS: [command: string, ...actions: string[]][] = [
   [`connection create ${KEY} --scope read:photos --replace`, 'connection.updated'],
   [`connection update ${KEY} --scope read:builders`, 'connection.updated'],
   ['webhook create --client CLIENT --url https://hooks.example.com/T0/path-secret', 'webhook_endpoint.created'],
+  ['webhook replay ENDPOINT --since 2026-05-31', 'webhook_endpoint.replayed'],
   ['webhook update ENDPOINT --status paused', 'webhook_endpoint.updated'],
   ['webhook rotate-secret ENDPOINT', 'webhook_endpoint.secret_rotated'],
   ['webhook delete ENDPOINT', 'webhook_endpoint.deleted'],
@@ -78,7 +79,7 @@ const COMMANDS: [command: string, ...actions: string[]][] = [
 /** Commands that change no access, or whose entries other tests check. */
 const OTHERS =
   `audit list, person find, person export, person erase, person texts, person replay-erasures, renditions retry,
-  builder export, builder erase, builder erasures, builder set-logo, user set-picture, webhook test, webhook replay, webhook deliveries,
+  builder export, builder erase, builder erasures, builder set-logo, user set-picture, webhook test, webhook deliveries,
   migrate up, migrate status, migrate create, totals rebuild, events renew-epoch, schema emit, backup verify, storage claim`.split(
     /,\s+/,
   );

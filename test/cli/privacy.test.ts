@@ -15,6 +15,7 @@ import {
   PRIYA_IDS,
   WORKER,
 } from '../domain/privacy/privacy-fixture.ts';
+import { findChangesWithoutEntry } from '../support/audit.ts';
 import { type CliHarness, startCli } from './cli-harness.ts';
 
 let cli: CliHarness;
@@ -164,12 +165,14 @@ describe('an import of some files of an older export', () => {
 describe('person texts', () => {
   const place = 'meeting/meet_priya/notes';
 
-  it('replaces the name in one text, which is recorded', async () => {
+  it('replaces the name in one text, which is recorded, or not made (PRV-4, ACC-21)', async () => {
     expect(await cli.errorOf(['person', 'texts', PRIYA.user, '--replace', place])).toBe(
       '--name: is required with the other.',
     );
     const replace = ['person', 'texts', PRIYA.user, '--replace', place, '--name'];
     expect(await cli.errorOf([...replace, 'Sam Hill'])).toBe(`--replace: ${place} does not contain "Sam Hill".`);
+    const changed = await findChangesWithoutEntry(au1(), () => cli.run([...replace, PRIYA.name]));
+    expect(changed).toEqual([]);
     const { texts } = await cli.json([...replace, 'nair, PRIYA']);
     expect(texts).toMatchObject([{ place, value: expect.stringMatching(/^Erased person [0-9a-f]{10} opens\.\n/) }]);
     const { entries } = await cli.json(['audit', 'list', '--action', 'person.text_replaced']);
