@@ -9,7 +9,7 @@ import { createUser, updateUser } from '../../src/domain/access/users.ts';
 import { archiveVisit, closeVisit } from '../../src/domain/attendance/manual-changes.ts';
 import { resolveConflict } from '../../src/domain/attendance/resolve-conflict.ts';
 import type { ChangeContext } from '../../src/domain/change-context.ts';
-import { countAttempt } from '../../src/oauth/interaction/sign-in-throttle.ts';
+import { admitAttempt } from '../../src/oauth/interaction/sign-in-throttle.ts';
 import { aSignOff, aSignOn, createGateFixture, sendEvent } from '../support/attendance.ts';
 import { OPERATOR } from '../support/audit.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
@@ -145,7 +145,7 @@ describe('a change that waits for another one of its row', () => {
 
   it('counts every attempt to sign in (OAU-27)', async () => {
     const attempt = { address: '203.0.113.9', email: 'sam@builder.example', kind: 'user' } as const;
-    const count = () => countAttempt(context.database, attempt, true, service.clock.now());
+    const count = () => admitAttempt(context.database, attempt, true, service.clock.now());
     await count();
     await runAfter('update oauth_sign_in_attempt set failures = failures + 5', [], count);
     expect(await selectOne('select min(failures) as least from oauth_sign_in_attempt')).toEqual({ least: 7 });

@@ -28,7 +28,7 @@ const service = useOAuth();
 
 beforeAll(async () => {
   await addBuilder(service, 'buil_a');
-  for (const id of ['user_a', 'user_b', 'user_c', 'user_busy', 'user_shared', 'user_other', 'user_reset'])
+  for (const id of ['user_a', 'user_b', 'user_c', 'user_busy', 'user_shared', 'user_often', 'user_other', 'user_reset'])
     await addUser(service, id, ['buil_a']);
   await addUser(service, 'user_off', ['buil_a'], { disabledAt: new Date(OAUTH_START).toISOString() });
   await addUser(service, 'user_new', ['buil_a'], { passwordHash: null });
@@ -321,6 +321,18 @@ describe('repeated failures', () => {
     for (let count = 0; count < 11; count++) await guess(newBrowser(), 'user_other@example.com');
     expect((await guess(known, 'user_other@example.com')).status).toBe(429);
     service.clock.at = OAUTH_START;
+  });
+
+  test('for one account from many addresses count, however often a browser that has signed in before does so again (OAU-27)', async () => {
+    const email = 'user_often@example.com';
+    const { browser: known } = await signIn(email);
+    for (let count = 0; count < 10; count++) expect((await guess(newBrowser(), email)).status).toBe(400);
+    for (let count = 0; count < 3; count++) {
+      known.cookies.delete('session-au1');
+      known.cookies.delete('session-us1');
+      expect((await signIn(email, known)).view.heading).toMatch(/^Allow/);
+    }
+    expect((await guess(newBrowser(), email)).status).toBe(429);
   });
 
   test('for one account from many addresses are checked once in 30 seconds each, whatever browsers and failures they had (OAU-27)', async () => {

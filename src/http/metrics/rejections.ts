@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { RejectedRequest } from '../../domain/request-log/request-log.ts';
 import type { ApiError } from '../../shared/errors.ts';
 
-/** What the usage log says about a rejection. */
+/** What the request log says about a rejection. */
 interface RejectionReason {
   status: number;
   code: string;
@@ -16,13 +16,13 @@ declare module 'fastify' {
   }
 }
 
-/** Returns the reason of a rejection in words: `scope missing: read:photos`. */
+/** Returns status, code and reason of a rejection; the reason names missing scopes: `scope missing: read:photos`. */
 export function describeRejection({
   status,
   code,
   message,
 }: Pick<ApiError, 'status' | 'code' | 'message'>): RejectionReason {
-  const scope = code === 'INSUFFICIENT_SCOPE' && /(\w+:\w+)\.$/.exec(message)?.[1];
+  const scope = code === 'INSUFFICIENT_SCOPE' && /(\w+:\w+ ?)+(?=\.$)/.exec(message)?.[0];
   if (!scope) return { status, code, reason: message };
   const isConnection = message.includes('connection');
   return {

@@ -28,7 +28,7 @@ export interface SignInAttemptKey {
   kind: AccountKind;
 }
 
-/** Rolls the transaction back, so that an attempt before `retryAt` is not counted. */
+/** Rolls the transaction back, so that an attempt before `retryAt` is not counted. The first wait of an address is stored. */
 class ThrottledError extends Error {
   constructor(readonly retryAt: number) {
     super('Sign-in throttled');
@@ -42,7 +42,7 @@ class ThrottledError extends Error {
  *
  * @param isKnownBrowser Whether failures of other addresses do not delay the attempt.
  */
-export async function countAttempt(
+export async function admitAttempt(
   database: Database,
   attempt: SignInAttemptKey,
   isKnownBrowser: boolean,
@@ -72,11 +72,17 @@ async function countSharedAttempt(em: EntityManager, key: string, now: number): 
   return failures > MAX_UNDELAYED_FAILURES ? SHARED_DELAY_SECONDS : 0;
 }
 
-/** After a correct password: deletes the account's counter for this address and uncounts this attempt of the address. */
-export async function clearAttempt(database: Database, attempt: SignInAttemptKey, now: number): Promise<void> {
+/** After a correct password: deletes the account's counter for this address, and uncounts this attempt where `admitAttempt` counted it. */
+export async function clearAttempt(
+  database: Database,
+  attempt: SignInAttemptKey,
+  isKnownBrowser: boolean,
+  now: number,
+): Promise<void> {
   const { address, account, shared } = toKeys(attempt);
   await database.transaction(async (em) => {
-    await em.nativeUpdate(SignInAttempt, { key: shared }, { failures: raw('greatest(failures - 1, 0)') });
+    const fewer = { failures: raw('greatest(failures - 1, 0)') };
+    if (!isKnownBrowser) await em.nativeUpdate(SignInAttempt, { key: shared }, fewer);
     const uncounted = { failures: raw('failures - 1'), retryAt: toInstant(now) };
     await em.nativeUpdate(SignInAttempt, { key: address }, uncounted);
     await em.nativeDelete(SignInAttempt, { key: account });

@@ -5,7 +5,7 @@ import { toComparableText } from '../../shared/comparable-text.ts';
 import { isKnownBrowser, rememberBrowser } from './known-browser.ts';
 import type { PageRequest } from './page-request.ts';
 import { type Account, deleteSession, findAccount } from './sessions.ts';
-import { clearAttempt, countAttempt } from './sign-in-throttle.ts';
+import { admitAttempt, clearAttempt } from './sign-in-throttle.ts';
 
 /** Longer than any password that can be set. Bounds the hashing time, which grows with the length. */
 const MAX_PASSWORD_LENGTH = 1000;
@@ -58,7 +58,7 @@ async function verifyAttempt(
   const isKnown = [...found].some(([{ region }, account]) => isKnownBrowser(page, region, account));
   // In all regions, so that the attempt waits in them at the same time.
   let seconds = 0;
-  for (const database of databases) seconds = Math.max(seconds, await countAttempt(database, attempt, isKnown, now));
+  for (const database of databases) seconds = Math.max(seconds, await admitAttempt(database, attempt, isKnown, now));
   const accounts = new Map<Database, Account>();
   if (seconds > 0) return { seconds, accounts };
   const isLengthValid = password.length <= MAX_PASSWORD_LENGTH;
@@ -68,7 +68,7 @@ async function verifyAttempt(
   }
   // The attempt guessed no password in a region without an account.
   const cleared = databases.filter((database) => accounts.has(database) || !found.get(database));
-  if (accounts.size > 0) for (const database of cleared) await clearAttempt(database, attempt, now);
+  if (accounts.size > 0) for (const database of cleared) await clearAttempt(database, attempt, isKnown, now);
   return { seconds, accounts };
 }
 
