@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { RequestUsage } from '../../src/auth/request-usage.ts';
+import { createMeeting } from '../../src/domain/meetings/meeting-writes.ts';
+import { createFairShares } from '../../src/limits/fair-shares.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { MeetingHarness } from '../support/meeting-harness.ts';
@@ -35,6 +38,17 @@ it('a create that waits for another one of the same source returns the meeting o
   );
   expect([first!.statusCode, second!.statusCode].toSorted()).toEqual([200, 201]);
   expect(second!.json()).toEqual(first!.json());
+});
+
+it('a create is one of the concurrent writes of its share (LIM-19)', async () => {
+  const shares = createFairShares();
+  const release = await shares.writes.acquire('a', 100);
+  const database = meetings.service.databases.au1.withLimits(new RequestUsage(shares, 'a'));
+  const context = { database, builderId: meetings.builderId, integratorId: null, now: meetings.service.clock.now() };
+  const creating = createMeeting(context, { title: 'Waiting' });
+  await expect.poll(() => shares.writes.stats().queued).toBe(1);
+  release();
+  expect(await creating).toMatchObject({ created: true, meeting: { title: 'Waiting' } });
 });
 
 it('a change that waits for another one of the meeting moves on the updatedAt of that one (MTG-8)', async () => {

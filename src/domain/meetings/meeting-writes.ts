@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
+import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Meeting } from '../../../entities/meeting.entity.ts';
 import { MeetingTemplate } from '../../../entities/meeting-template.entity.ts';
@@ -39,42 +39,40 @@ export async function createMeeting(
   if (projectId !== null && !(await projects.findOne(database, projectId, { builderId }))) throw notFound('Project');
   if (notes && notes.length > LARGE_NOTES) await database.limits?.acquireLargeWrite(notes.length);
   const at = new Date(now).toISOString();
-  const em = database.fork();
-  const meeting = em.create(Meeting, {
-    id: newId('meeting', now),
-    createdAt: at,
-    updatedAt: at,
-    builderId,
-    projectId,
-    title,
-    date: input.date ?? at,
-    status: 'DRAFT',
-    agenda,
-    plainNotes: notes || null,
-    noteBlocks: [],
-    templateId: null,
-    templateResponse: null,
-    integratorId,
-    sourceApp,
-    externalSourceId,
-  });
-  try {
-    await em.persist(meeting).flush();
-    return { meeting, created: true };
-  } catch (error) {
-    // A concurrent request created the meeting of the same source.
-    const winner = error instanceof UniqueConstraintViolationException ? await findBySource(context, input) : null;
+  return database.transaction(async (em) => {
+    // Runs again where a concurrent request has created the meeting of the same source.
+    const winner = await findBySource(context, input, em);
     if (winner) return { meeting: winner, created: false };
-    throw error;
-  }
+    const meeting = em.create(Meeting, {
+      id: newId('meeting', now),
+      createdAt: at,
+      updatedAt: at,
+      builderId,
+      projectId,
+      title,
+      date: input.date ?? at,
+      status: 'DRAFT',
+      agenda,
+      plainNotes: notes || null,
+      noteBlocks: [],
+      templateId: null,
+      templateResponse: null,
+      integratorId,
+      sourceApp,
+      externalSourceId,
+    });
+    em.persist(meeting);
+    return { meeting, created: true };
+  });
 }
 
 async function findBySource(
   { database, builderId, integratorId }: MeetingContext,
   { sourceApp, externalSourceId }: CreateMeetingInput,
+  em: EntityManager = database.fork(),
 ): Promise<Meeting | null> {
   if (integratorId === null || sourceApp == null || externalSourceId == null) return null;
-  return database.fork().findOne(Meeting, { integratorId, builderId, sourceApp, externalSourceId });
+  return em.findOne(Meeting, { integratorId, builderId, sourceApp, externalSourceId });
 }
 
 /** Changes a meeting, whatever its state. */

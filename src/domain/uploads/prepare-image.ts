@@ -90,10 +90,7 @@ async function recordFailure(
   { key }: Upload,
   failedCheck: FailedImageCheck,
 ): Promise<void> {
-  await database
-    .fork()
-    .nativeUpdate(Upload, { key }, { failedCheck })
-    .catch(() => undefined);
+  await database.transaction((em) => em.nativeUpdate(Upload, { key }, { failedCheck })).catch(() => undefined);
 }
 
 /** Downloads an image from an approved host and checks it. Throws `ImageProblem`. */
