@@ -10,7 +10,7 @@ import { rejectForeignBucket } from '../uploads/bucket-owner.ts';
 import { executeBuilderErasure } from './erase-builder.ts';
 import { deletePendingFiles, executePersonErasure, PEOPLE_LOCK, type PrivacyContext } from './erase-person.ts';
 import { NO_DOMAIN } from './erase-records.ts';
-import { listStoredErasures, readStoredErasure, storeErasure } from './erasure-list.ts';
+import { type ListedErasure, listStoredErasures, readStoredErasure, storeErasure } from './erasure-list.ts';
 
 const INTERVAL_MS = 3_600_000;
 /** Of its own, because deleting a builder may take minutes, and a start waits for the lock of people. */
@@ -46,7 +46,7 @@ async function applyErasures(context: PrivacyContext): Promise<ReplayResult> {
   await runAll([
     ...unrecordedIds.map((id) => async () => {
       const erasure = await readStoredErasure(storage, id);
-      if (erasure?.kind === 'BUILDER') await recordErasure(database.fork(), erasure, null);
+      if (erasure?.kind === 'BUILDER') await insertBuilderErasure(context, erasure);
       if (erasure?.kind !== 'PERSON') return;
       await executePersonErasure(context, erasure);
       result.applied++;
@@ -82,6 +82,21 @@ async function runAll(work: readonly (() => Promise<unknown>)[]): Promise<void> 
   for (const each of work) await each().catch((error: unknown) => failures.push(error));
   if (failures.length > 0) throw failures[0];
 }
+
+/** Inserts the erasure of a builder that was scheduled after the backup, unless another one is open. */
+const insertBuilderErasure = (context: PrivacyContext, erasure: ListedErasure) =>
+  inTransaction(context, async (em, _now, record) => {
+    await recordErasure(em, erasure, null);
+    const added = await em.findOne(Erasure, { id: erasure.id, cancelledAt: null });
+    if (!added) return;
+    const [builderId] = added.subjectIds as [string];
+    await record({
+      action: 'builder.erasure_scheduled',
+      objectId: builderId,
+      builderId,
+      after: { effectiveAt: added.dueAt },
+    });
+  });
 
 /**
  * Cancels the scheduled erasure of a builder that the storage has as cancelled: after a restore from a backup before the cancellation, or

@@ -198,6 +198,9 @@ describe('builder erase', () => {
     const restored = await fixture.createSampleDatabase();
     await replayErasures(contextOf(restored, separate.storages.au1));
     expect(await listErasures(restored)).toMatchObject([{ id: erasure.id, dueAt: erasure.dueAt, cancelledAt: null }]);
+    await replayErasures(contextOf(restored, separate.storages.au1));
+    const entries = await restored.fork().find(AuditEntry, { action: 'builder.erasure_scheduled' });
+    expect(entries).toMatchObject([{ objectId: BUILDER, valuesAfter: { effectiveAt: erasure.dueAt } }]);
     expect(await eraseDueBuilders(contextOf(restored, separate.storages.au1))).toEqual({ builders: 0 });
     expect(await findTablesWith(restored, BUILDER)).toContain('project');
     await separate.stop();
