@@ -16,12 +16,16 @@ declare module 'fastify' {
   }
 }
 
-/** Returns status, code and reason of a rejection; the reason names missing scopes: `scope missing: read:photos`. */
+/**
+ * Returns status, code and reason of a rejection; the reason names missing scopes: `scope missing: read:photos`. It quotes no text of the
+ * request, as the parser of GraphQL does, because every staff user reads it.
+ */
 export function describeRejection({
   status,
   code,
   message,
 }: Pick<ApiError, 'status' | 'code' | 'message'>): RejectionReason {
+  if (code === 'GRAPHQL_PARSE_FAILED') return { status, code, reason: 'The document has a syntax error.' };
   const scope = code === 'INSUFFICIENT_SCOPE' && /(\w+:\w+ ?)+(?=\.$)/.exec(message)?.[0];
   if (!scope) return { status, code, reason: message };
   const isConnection = message.includes('connection');

@@ -31,7 +31,7 @@ const createLog = (clock = service.clock) =>
   });
 
 describe('usage', () => {
-  it('counts requests and rejections of each integrator, with the reasons in words (CON-10)', async () => {
+  it('counts requests and rejections of each integrator, with the reasons in words, which quote no text (CON-5, CON-10)', async () => {
     // A separate instance, because closing it writes its counts.
     const app = await service.startInstance();
     const token = await service.tokenOf('A', ['read:builders']);
@@ -47,14 +47,18 @@ describe('usage', () => {
     const headers = { authorization: `Bearer ${token}` };
     const failed = await app.inject({ method: 'POST', url: '/graphql', headers, payload: graphql });
     expect(failed.json().errors).toHaveLength(1);
+    const unparsable = { query: `{ meetings(title: "Weekly" "Kim Tran broke a leg") { data { id } } }` };
+    const rejected = await app.inject({ method: 'POST', url: '/graphql', headers, payload: unparsable });
+    expect(rejected.json().errors[0].message).toContain('Kim Tran');
     expect((await request('/builders?limit=0')).statusCode).toBe(400);
     expect((await app.inject({ url: '/builders' })).statusCode).toBe(401);
     await app.close();
     const { data } = await viewer.query(USAGE, { integratorId });
-    expect(data.usageByDay).toEqual([{ date: '2026-06-01', requests: 4, errors: 0, rejections: 3 }]);
+    expect(data.usageByDay).toEqual([{ date: '2026-06-01', requests: 5, errors: 0, rejections: 4 }]);
     const { rejections } = (await viewer.query(REJECTIONS)).data;
     expect(rejections).toMatchObject([
       { operation: 'GET /builders', status: 400, code: 'BAD_USER_INPUT', reason: expect.stringMatching(/^limit: /) },
+      { operation: 'POST /graphql', code: 'GRAPHQL_PARSE_FAILED', reason: 'The document has a syntax error.' },
       { operation: 'graphql Photos', status: 403, code: 'INSUFFICIENT_SCOPE', reason: 'scope missing: read:photos' },
       {
         operation: expect.stringMatching(/^GET .*projects$/),
