@@ -37,7 +37,7 @@ export interface FieldOptions {
 }
 
 /** A column and a GraphQL field with the same nullability. */
-export function columnField(column: PropertyDecorator, type: () => object, options: FieldOptions): PropertyDecorator {
+export function addField(column: PropertyDecorator, type: () => object, options: FieldOptions): PropertyDecorator {
   return (owner, property) => {
     column(owner, property);
     Field(type, options)(owner, property as string);
@@ -46,7 +46,7 @@ export function columnField(column: PropertyDecorator, type: () => object, optio
 
 /** A primary key, created by `newId`, that is a GraphQL field. */
 export function IdField(type: () => object, options: FieldOptions = {}) {
-  return columnField(Id() as PropertyDecorator, type, options);
+  return addField(Id() as PropertyDecorator, type, options);
 }
 
 /**
@@ -58,18 +58,18 @@ export function TextField({ personal, ...options }: FieldOptions & { personal?: 
   const column = Property({ type: 'text', nullable: options.nullable }) as PropertyDecorator;
   return (owner, property) => {
     if (personal) declarePersonalColumn(owner.constructor.name, property as string, personal);
-    columnField(column, () => String, options)(owner, property);
+    addField(column, () => String, options)(owner, property);
   };
 }
 
 /** A `timestamptz(3)` column that is a GraphQL field. */
 export function InstantField(options: FieldOptions = {}) {
-  return columnField(Instant({ nullable: options.nullable }) as PropertyDecorator, () => Timestamp, options);
+  return addField(Instant({ nullable: options.nullable }) as PropertyDecorator, () => Timestamp, options);
 }
 
 /** A column for a value of an enum that is a GraphQL field. */
 export function EnumField(items: () => Record<string, string>, options: FieldOptions = {}) {
-  return columnField(Enum({ items, nullable: options.nullable }) as PropertyDecorator, items, options);
+  return addField(Enum({ items, nullable: options.nullable }) as PropertyDecorator, items, options);
 }
 
 /** Foreign key whose property is the plain id: `projectId`, in the column `project_id`. */
@@ -126,7 +126,7 @@ export function ChangeIndex(property: string, options: { where?: string } = {}):
 }
 
 /**
- * Constraint that the key of a stored file is below the id of the row's owner: no row refers to, exports or erases a file of another.
+ * Constraint that the key of a stored file begins with the prefix and the id of the row's owner: no row refers to, exports or erases a file of another.
  *
  * @param options.owner column with the id of the owner
  */
@@ -156,7 +156,7 @@ export abstract class Expiring {
   expiresAt!: string;
 }
 
-/** A record whose changes are published. */
+/** A record with the time of its last write, which `updatedSince` filters by. */
 @ObjectType({ simpleResolvers: true })
 export abstract class Tracked extends Timestamped {
   /** When the database last wrote the row, which no response contains. An import may set `updatedAt`, but not this. */

@@ -3,7 +3,7 @@ import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { getMetadataStorage, ObjectType } from 'type-graphql';
 import { Scoped } from '../schema/rest.ts';
 import type { Scope } from '../schema/scopes.ts';
-import { columnField, type FieldOptions, Reference } from './columns.ts';
+import { addField, type FieldOptions, Reference } from './columns.ts';
 
 /** Declares a class as a table and as a GraphQL type. Every field that leads to the type requires its scope. */
 export function EntityType({
@@ -30,7 +30,7 @@ interface ColumnFieldOptions extends FieldOptions {
 /** A column of a database type that is a GraphQL field: `@ColumnField(() => Int, 'integer', { description: '…' })`. */
 export function ColumnField(type: () => object, column: string, options: ColumnFieldOptions = {}) {
   const { description, ...shared } = options;
-  return columnField(Property({ type: column, ...shared }) as PropertyDecorator, type, {
+  return addField(Property({ type: column, ...shared }) as PropertyDecorator, type, {
     description,
     nullable: options.nullable,
   });
@@ -40,5 +40,5 @@ export function ColumnField(type: () => object, column: string, options: ColumnF
 export function ReferenceField(target: () => EntityClass<object>, options: FieldOptions = {}) {
   const isId = ({ target: owner, name }: { target: object; name: string }) => owner === target() && name === 'id';
   const getScalar = () => getMetadataStorage().fields.find(isId)!.getType() as object;
-  return columnField(Reference(target, { nullable: options.nullable }) as PropertyDecorator, getScalar, options);
+  return addField(Reference(target, { nullable: options.nullable }) as PropertyDecorator, getScalar, options);
 }

@@ -210,5 +210,5 @@ export type BulkDeleteStatus = Value<typeof BulkDeleteStatus>;
 export const CallerType = declareEnum('CallerType', 'Kind of caller.', ['client', 'user']);
 export type CallerType = Value<typeof CallerType>;
 
-export const RegionId = declareEnum('RegionId', 'Regional tenant.', REGIONS);
+export const RegionId = declareEnum('RegionId', 'Region of the account.', REGIONS);
 export type RegionId = Value<typeof RegionId>;

@@ -10,7 +10,7 @@ import { LINK_HOURS } from './domain/access/password-links.ts';
 import { EventTail } from './domain/events/event-tail.ts';
 import { RequestLog } from './domain/request-log/request-log.ts';
 import { createWebhookTools } from './domain/webhooks/webhook-context.ts';
-import { LargeBodyParser } from './http/bodies/large-bodies.ts';
+import { LargeBodyParser } from './http/bodies/large-body-parser.ts';
 import { BODY_LIMIT } from './http/options.ts';
 import { splitConnections } from './limits/connection-split.ts';
 import { createFairShares } from './limits/fair-shares.ts';

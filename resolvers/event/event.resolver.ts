@@ -23,7 +23,7 @@ import { EventPage } from './event.type.ts';
 export class EventResolver {
   @Query(() => EventPage, {
     description:
-      'Changes of records, in the order of their numbers, of the resources whose read scope the token has. Without `after`, the feed starts from now.',
+      'Changes of records, in the order of the feed, of the resources whose read scope the token has. Without `after`, the feed starts from now.',
   })
   @Extensions({ cost: EVENT_PAGE_COST })
   @Rest('GET /events', { scope: null, tag: 'Events', extension: true, builderInQuery: true, cursorExpires: true })

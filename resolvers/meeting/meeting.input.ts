@@ -150,7 +150,7 @@ export class MeetingNoteArgs {
 
   @Field(() => [JsonObject], {
     nullable: true,
-    description: `Blocks in the form of that application, at most ${MAX_BLOCKS}. The texts of \`title\`, \`heading\`, \`text\`, \`markdown\` and \`content\` are written to the notes of the meeting.`,
+    description: `Blocks in the format of the source application, at most ${MAX_BLOCKS}. The texts of \`title\`, \`heading\`, \`text\`, \`markdown\` and \`content\` are written to the notes of the meeting.`,
   })
   @ItemCount({ maxItems: MAX_BLOCKS })
   detailBlocks?: Record<string, unknown>[] | null;

@@ -53,7 +53,7 @@ export interface RequestContext extends OperationContext, AuthorizationContext {
   /** Waits until the caller sees an event after the position. */
   waitForEvents(after: LogPosition, selection: EventSelection, timeoutMs: number): Promise<EventWaitResult>;
   /** Set when the body is larger than most operations accept: the error that they reject it with. */
-  largeBody?: ApiError;
+  largeBodyError?: ApiError;
   /** Set when texts or names in the body cannot be stored: their errors, which belong to those of the input. ERR-9. */
   textErrors?: readonly FieldError[];
   /** An object of its own, because Apollo Server copies the context. */

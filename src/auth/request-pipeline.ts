@@ -10,7 +10,7 @@ declare module 'fastify' {
 }
 
 /**
- * The steps of a request, in which REST, GraphQL and the console differ:
+ * The steps of a request. Their order is the same for REST, GraphQL and the console, each of which implements them:
  *
  *     receive → authenticate → limit → authorize → parse input → execute → respond
  *
@@ -22,7 +22,7 @@ export interface RequestSteps<Authenticated extends AuthenticatedRequest, Input,
   readonly spanName?: string;
   /** Finds the caller, by its token or session, charges its rate limit and waits for its share; null for a page that needs no caller. */
   authenticate(request: FastifyRequest, reply: FastifyReply): Authenticated | null | Promise<Authenticated | null>;
-  /** Checks the scope, where the URL tells the operation, then the headers. */
+  /** Checks the scope, where the URL tells the operation, then the headers. GraphQL authorizes and parses its operation within `execute`. */
   createContext(request: FastifyRequest, authenticated: Authenticated): RequestContext;
   /** Checks access to the builder, and charges budgets, as far as the URL and headers tell. Undefined where there is nothing to wait for. */
   authorize(request: FastifyRequest, context: RequestContext): Promise<void> | undefined;

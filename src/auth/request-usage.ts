@@ -61,7 +61,7 @@ export class RequestUsage implements DatabaseLimits {
   /** The memory of large values. */
   #largeRead: Promise<void> | null = null;
   #endOccupation: Release | null = null;
-  #heldBytes = 0;
+  #pauseBytes = 0;
   #hasEnded = false;
   /** Bytes of a response that is sent as a stream. */
   streamedBytes = 0;
@@ -91,7 +91,7 @@ export class RequestUsage implements DatabaseLimits {
    * Waits for a permit to occupy the event loop for some milliseconds. The returned function releases it after a pause in proportion, so
    * that a share occupies the event loop for a part of the time only.
    */
-  async occupyEventLoop(): Promise<Release> {
+  async acquireParsingPermit(): Promise<Release> {
     const release = await this.#shares.parsing.acquire(this.#shareKey);
     const startedAt = performance.now();
     let hasEnded = false;
@@ -117,8 +117,8 @@ export class RequestUsage implements DatabaseLimits {
   }
 
   /**
-   * Waits for the memory of large values, of which a share has room for one request. It is released when the client has received the response, and not
-   * before a pause in proportion to the bytes.
+   * Waits for the memory of large values, of which a share has room for one request. It is released after a
+   * pause in proportion to the bytes, which begins when the client has received the response.
    */
   acquireLargeRead(): Promise<void> {
     this.#largeRead ??= this.#beginLargeRead();
@@ -130,18 +130,18 @@ export class RequestUsage implements DatabaseLimits {
     if (this.#body) return;
     const { memory } = this.#shares;
     const release = await memory.acquire(this.#shareKey, LARGE_READ_PART * memory.perShare);
-    this.onEnd(() => setTimeout(release, Math.min(MAX_PAUSE_MS, this.#heldBytes / LARGE_READ_BYTES_PER_MS)));
+    this.onEnd(() => setTimeout(release, Math.min(MAX_PAUSE_MS, this.#pauseBytes / LARGE_READ_BYTES_PER_MS)));
   }
 
   /** Acquires the memory of large values before the request writes them, and counts their bytes. */
   async acquireLargeWrite(bytes: number): Promise<void> {
     await this.acquireLargeRead();
-    this.#heldBytes += bytes * WRITE_FACTOR;
+    this.#pauseBytes += bytes * WRITE_FACTOR;
   }
 
   /** Counts bytes of large values that the request holds. Throws 400 where they exceed the limit of its response. */
   countLargeBytes(bytes: number): void {
-    this.#heldBytes += bytes;
+    this.#pauseBytes += bytes;
     this.meter.hold(bytes);
   }
 
@@ -157,7 +157,7 @@ export class RequestUsage implements DatabaseLimits {
 
   /** Runs work that waits for events. Meanwhile the request holds a permit to wait instead of its permit to execute. */
   runWait<T>(work: () => Promise<T>): Promise<T> {
-    return this.runWithoutPermit((release) =>
+    return this.runWithReleasablePermit((release) =>
       this.#shares.waits.run(this.#shareKey, 1, () => {
         release();
         return work();
@@ -166,7 +166,7 @@ export class RequestUsage implements DatabaseLimits {
   }
 
   /** Runs work that may give the permit to execute back while it waits for others. Acquires one again afterwards. */
-  async runWithoutPermit<T>(work: (release: Release) => Promise<T>): Promise<T> {
+  async runWithReleasablePermit<T>(work: (release: Release) => Promise<T>): Promise<T> {
     const result = await work(() => {
       this.#execution?.();
       this.#execution = null;
@@ -209,7 +209,7 @@ export class RequestUsage implements DatabaseLimits {
 }
 
 /** Releases the permits when the response has ended, and closes the connection when its client does not receive it in time (LIM-27). */
-export function limitDelivery({ raw, request }: FastifyReply, usage: RequestUsage, bytes: number): void {
+export function limitResponseTime({ raw, request }: FastifyReply, usage: RequestUsage, bytes: number): void {
   // A response behind another one of its connection has no socket of its own yet.
   const close = () => request.raw.socket.destroy();
   if (bytes >= CHUNKED_BYTES) raw.setTimeout(STALLED_MS, close);

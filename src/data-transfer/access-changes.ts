@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { AUDITED_PROPERTIES } from '../domain/audit/audited-objects.ts';
+import { AUDITED_PROPERTIES } from '../domain/audit/audit-actions.ts';
 import type { FileMapping } from './file-mapping.ts';
 import { formatColumns, INTO_PROBLEMS, toJoinCondition } from './statements.ts';
 

@@ -185,7 +185,7 @@ async function writeRows({ client, mapping }: FileImport, uniqueKeys: UniqueKey[
 
 /** Reports the problems found in the database, by line. Returns the number of rows that are invalid only because of them. */
 async function reportDatabaseProblems({ client, mapping, options }: FileImport): Promise<number> {
-  const { rows } = await client.query(sql.COUNT_REJECTED);
+  const { rows } = await client.query(sql.COUNT_PROBLEMS);
   if (rows[0].problems === 0) return 0;
   await client.query(`declare import_problems no scroll cursor for
     select line, field, message from import_problem order by line, field`);

@@ -158,7 +158,7 @@ export function toUpsertSql(mapping: FileMapping, pass: number): string {
   const first = mapping.key[0]!.name;
   const list = findCountedList(mapping.table);
   const published = findPublishedTable(mapping.table);
-  // An absent storage key leaves the stored one unchanged.
+  // An absent value of such a column leaves the stored one unchanged.
   const values = mapping.columns
     .map(({ name, keepsStoredValue }) => (keepsStoredValue ? `coalesce(s.${name}, t.${name})` : `s.${name}`))
     .join(', ');
@@ -199,7 +199,7 @@ export const toWaitingProblemsSql = (pass: number) =>
   `${INTO_PROBLEMS} select distinct line, field, message from import_waiting where pass = ${pass}`;
 
 /** SQL that counts the problems found by the database, and the rows that are invalid only because of them. */
-export const COUNT_REJECTED = `select count(*)::int as problems, count(distinct s.__line)::int as bad
+export const COUNT_PROBLEMS = `select count(*)::int as problems, count(distinct s.__line)::int as bad
   from import_problem p left join import_stage s on s.__line = p.line and s.__ok`;
 
 /** Returns SQL that stores the ids of invalid rows, for messages about children in later files. */

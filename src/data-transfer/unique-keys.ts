@@ -55,7 +55,7 @@ const toNameList = ({ keys }: UniqueKey) => keys.map(({ name }) => name).join(',
 /**
  * Returns the condition of a join by the key. Uses equality where nulls are distinct, because `is not distinct from` prevents hash joins.
  */
-const toJoinCondition = ({ keys }: UniqueKey, left: string, right: string) =>
+const toUniqueJoin = ({ keys }: UniqueKey, left: string, right: string) =>
   keys
     .map(({ name, nullsMeet }) => `${left}.${name} ${nullsMeet ? 'is not distinct from' : '='} ${right}.${name}`)
     .join(' and ');
@@ -68,7 +68,7 @@ export function toDuplicateProblemsSql(uniqueKey: UniqueKey): string {
     select s.__line, ${uniqueKey.field}, format('has the same %s as line %s%s', ${uniqueKey.fields}, r.first, ${uniqueKey.condition})
     from (select ${toNameList(uniqueKey)}, min(__line) as first from keyed where ${['true', ...present].join(' and ')}
       group by ${toNameList(uniqueKey)} having count(*) > 1) r
-    join keyed s on ${toJoinCondition(uniqueKey, 'r', 's')} where s.__line > r.first`;
+    join keyed s on ${toUniqueJoin(uniqueKey, 'r', 's')} where s.__line > r.first`;
 }
 
 /** Returns SQL that makes rows of a pass wait whose unique key still belongs to another record of the database. */
@@ -79,6 +79,6 @@ export function toWaitingRowsSql(mapping: FileMapping, uniqueKey: UniqueKey, pas
   return `insert into import_waiting (line, pass, field, message)
     select s.__line, ${pass}, ${uniqueKey.field}, format('${message}', ${uniqueKey.fields}, ${holder}, ${uniqueKey.condition})
     from (select __line, ${key('c')}, ${toSelectList(uniqueKey)} from ${toCandidatesSql(pass)} c ${uniqueKey.predicate}) s
-    join (select ${key('h')}, ${toSelectList(uniqueKey)} from ${mapping.table} h ${uniqueKey.predicate}) t on ${toJoinCondition(uniqueKey, 's', 't')}
+    join (select ${key('h')}, ${toSelectList(uniqueKey)} from ${mapping.table} h ${uniqueKey.predicate}) t on ${toUniqueJoin(uniqueKey, 's', 't')}
     where (${key('t')}) is distinct from (${key('s')})`;
 }

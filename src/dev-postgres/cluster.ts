@@ -36,7 +36,7 @@ import {
   toLogPath,
   toPasswordPath,
 } from './postmaster.ts';
-import { processStart } from './process-identity.ts';
+import { readStartTime } from './process-identity.ts';
 
 export { ClusterError };
 
@@ -227,7 +227,7 @@ async function initializeCluster({ folder, programs, user }: ClusterContext, opt
   const data = toDataPath(folder);
   for (const name of await readdir(folder)) {
     const maker = /^postgres\.new-(\d+)-/.exec(name)?.[1];
-    if (maker && (await processStart(Number(maker))) === undefined)
+    if (maker && (await readStartTime(Number(maker))) === undefined)
       await rm(join(folder, name), { recursive: true, force: true, maxRetries: 5 });
   }
   if (await exists(join(data, 'PG_VERSION'))) return;

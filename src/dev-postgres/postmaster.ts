@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { getErrorCode } from '../database/errors.ts';
 import { OperatorError } from '../shared/operator-error.ts';
-import { processStart } from './process-identity.ts';
+import { readStartTime } from './process-identity.ts';
 
 /** A cluster that cannot be used; the message is one line for the operator. */
 export class ClusterError extends OperatorError {
@@ -77,7 +77,7 @@ export async function findRunningServer(folder: string): Promise<{ pid: number; 
   });
   const lines = file.split('\n');
   const [pid, port] = [Number(lines[0]), Number(lines[3])];
-  if (!port || (await processStart(pid)) === undefined) return undefined;
+  if (!port || (await readStartTime(pid)) === undefined) return undefined;
   if (process.platform !== 'linux') return { pid, port };
   // The process id may be reused, above all in a container; a server's working directory is its data folder.
   const directory = await readlink(`/proc/${pid}/cwd`).catch(() => '');
@@ -89,7 +89,7 @@ export type OwnerRole = 'service' | 'command';
 
 /** Returns the name of a cluster that this process starts. PostgreSQL keeps it in the file with its command line, until the next start. */
 export const toClusterName = async (role: OwnerRole) =>
-  `${role} ${process.pid} ${(await processStart(process.pid)) ?? ''}`.trim();
+  `${role} ${process.pid} ${(await readStartTime(process.pid)) ?? ''}`.trim();
 
 /**
  * Returns the live process that has started the running server; null when no server runs, or that of a process that was killed; undefined
@@ -103,7 +103,7 @@ export async function findOwner(folder: string): Promise<{ pid: number; role: Ow
   const owner = /cluster_name=(service|command) (\d+) ?(\d*)/.exec(await read('postmaster.opts'));
   if (!owner) return null;
   const pid = Number(owner[2]);
-  const started = await processStart(pid);
+  const started = await readStartTime(pid);
   return started === undefined || started !== owner[3] ? null : { pid, role: owner[1] as OwnerRole };
 }
 

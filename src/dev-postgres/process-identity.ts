@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
  * Returns the start time of a live process, '' where the system does not provide it, undefined when there is no such process. A zombie
  * counts as dead: it remains in containers whose init process does not reap children.
  */
-export async function processStart(pid: number): Promise<string | undefined> {
+export async function readStartTime(pid: number): Promise<string | undefined> {
   if (!Number.isInteger(pid) || pid <= 0) return undefined;
   try {
     process.kill(pid, 0);

@@ -3,7 +3,7 @@ import { AuditEntry } from '../../entities/audit-entry.entity.ts';
 import { OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { conflict } from '../shared/errors.ts';
-import { AUDIT_ACTIONS, type AuditAction } from './audit/audited-objects.ts';
+import { AUDIT_ACTIONS, type AuditAction } from './audit/audit-actions.ts';
 
 /**
  * Throws `EDIT_CONFLICT` if a locked row has changed since the person saw it. The message says who changed it, when and how, as the

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { API_VERSION } from '../../schema/rest.ts';
 import type { RequestAuthenticator } from '../auth/request-authenticator.ts';
-import { CHARGED_BYTES, limitDelivery } from '../auth/request-usage.ts';
+import { CHARGED_BYTES, limitResponseTime } from '../auth/request-usage.ts';
 import type { Config } from '../config.ts';
 import { type ApiError, invalidField } from '../shared/errors.ts';
 import { headersTooLarge } from './client-errors.ts';
@@ -30,7 +30,7 @@ export function selectRequestId({ headers }: IncomingMessage): string {
 /** Maximum characters of a path with percent signs. No path of the service is as long, and decoding 16 KiB takes a millisecond. */
 const MAX_ENCODED_PATH = 2_048;
 
-/** Escapes invalid percent signs of the path, so that such a path is checked like any other. A path that is too long becomes an unknown one. */
+/** Escapes all percent signs of a path with an invalid one, so that it is checked like any other. A path that is too long becomes an unknown one. */
 export function rewriteEncodedUrl({ url = '/' }: { url?: string }): string {
   if (!url.includes('%')) return url;
   const path = url.split('?', 1)[0]!;
@@ -68,11 +68,11 @@ function findHeaderError(raw: IncomingMessage): ApiError | undefined {
 
 /**
  * Adds the hook that receives every request. Those that no share is charged for are paced; those with a token that was verified before are
- * admitted at once on routes with `chargesShare`, because `requests` limits them per share.
+ * admitted at once on routes with `chargesShare`, because `FairShares.requests` limits them.
  *
  * @param dependencies.authenticator tells whether the token of a request was accepted a short time ago
  */
-export function receiveRequests(
+export function addRequestHook(
   app: FastifyInstance,
   dependencies: { config: Config; authenticator: Pick<RequestAuthenticator, 'isVerified'>; origins: Origins },
 ): void {
@@ -96,7 +96,7 @@ export function receiveRequests(
  * Adds the hook that sends every response: it charges the response to the share of its request until the client has received it, and compresses
  * texts of more than 1 KB for clients that accept it (HDR-16).
  */
-export function sendResponses(app: FastifyInstance): void {
+export function addResponseHook(app: FastifyInstance): void {
   app.decorateRequest('usage', null);
   app.decorateRequest('caller', null);
   app.decorateRequest('context', null);
@@ -105,7 +105,7 @@ export function sendResponses(app: FastifyInstance): void {
     const bytes = typeof payload === 'string' ? payload.length : (usage?.streamedBytes ?? 0);
     if (usage && bytes >= CHARGED_BYTES) {
       const send = () => {
-        limitDelivery(reply, usage, bytes);
+        limitResponseTime(reply, usage, bytes);
         compressResponse(request, reply, payload, done);
       };
       const waiting = usage.chargeResponse(bytes);

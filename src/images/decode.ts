@@ -10,8 +10,8 @@ export const DECODE_SECONDS = 30;
 
 const DECODERS = ['VipsForeignLoadJpeg', 'VipsForeignLoadPng', 'VipsForeignLoadWebp', 'VipsForeignLoadNsgif'];
 
-/** Loads the decoder for the first image, so that other processes do not hold it in memory. */
-export const loadDecoder = loadOnce(async () => {
+/** Loads sharp for the first image, so that other processes do not hold it in memory. */
+export const loadSharp = loadOnce(async () => {
   const { default: sharp } = await import('sharp');
   sharp.cache(false);
   // One thread per image, so that the slots limit the decoding threads.
@@ -25,10 +25,10 @@ export const loadDecoder = loadOnce(async () => {
 /** Maximum size of a small image, such as most phone photos: it decodes in about 200 ms. */
 export const SMALL_PIXELS = 16_000_000;
 
-/** Decodes by the size of the image, for metrics. */
+/** Durations of decodes by the size of the image, for metrics. */
 export const decodeCounts = new DurationCounts(10);
 
-/** Decodes all pixels of all frames and returns the metadata. Throws `BadImage`, at the latest after 30 seconds. */
+/** Decodes all pixels of all frames and returns the metadata. Throws `BadImage`; after 30 seconds sharp is to stop. */
 export function decodeImage(path: string, header: ImageHeader): Promise<Metadata> {
   return decodeCounts.measure(countPixels(header) <= SMALL_PIXELS ? 'small' : 'large', () => decode(path, header));
 }
@@ -42,7 +42,7 @@ export const DECODE_OPTIONS: SharpOptions = {
 
 async function decode(path: string, header: ImageHeader): Promise<Metadata> {
   const options: SharpOptions = { ...DECODE_OPTIONS, pages: -1 };
-  const sharp = await loadDecoder();
+  const sharp = await loadSharp();
   try {
     const metadata = await readMetadata(sharp(path, options), path);
     const { width, height, pageHeight = height, pages = 1, format } = metadata;

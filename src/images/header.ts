@@ -27,7 +27,7 @@ export interface ImageHeader {
   memory: number;
 }
 
-export type DecodedType = Exclude<ImageType, 'image/heic' | 'image/heif'>;
+export type SharpType = Exclude<ImageType, 'image/heic' | 'image/heif'>;
 
 /** Pixels of all frames. */
 export const countPixels = ({ width, height, frames }: ImageHeader): number => width * height * frames;
@@ -36,7 +36,7 @@ export const countPixels = ({ width, height, frames }: ImageHeader): number => w
  * The dimensions and the cost of an image, read from its header without decoding anything. Throws `BadImage` for a header that
  * is invalid, and for an image beyond the bounds of pixels and memory.
  */
-export async function readHeader(file: FileHandle, contentType: DecodedType): Promise<ImageHeader> {
+export async function readHeader(file: FileHandle, contentType: SharpType): Promise<ImageHeader> {
   const header = await READERS[contentType](new FileWindow(file));
   if (header.width === 0 || header.height === 0) throw new BadImage('has no pixels');
   const maxPixels = header.needsFullImage ? MAX_PIXELS_IN_MEMORY : MAX_PIXELS;
@@ -50,7 +50,7 @@ export async function readHeader(file: FileHandle, contentType: DecodedType): Pr
   return header;
 }
 
-const READERS: Record<DecodedType, (window: FileWindow) => Promise<ImageHeader>> = {
+const READERS: Record<SharpType, (window: FileWindow) => Promise<ImageHeader>> = {
   'image/jpeg': readJpeg,
   'image/png': readPng,
   'image/webp': readWebp,

@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from 'node:zlib';
 import type { Sharp } from 'sharp';
-import { loadDecoder } from './decode.ts';
+import { loadSharp } from './decode.ts';
 
 /** Where the first chunk of a PNG ends, its header. */
 const HEADER_END = 33;
@@ -17,7 +17,7 @@ export async function embedProfile(image: Sharp, profile: Uint8Array): Promise<B
 
 /** Returns the profile of Display P3 that sharp has built in. */
 export async function readDisplayP3(): Promise<Uint8Array> {
-  const sharp = await loadDecoder();
+  const sharp = await loadSharp();
   const image = sharp({ create: { width: 1, height: 1, channels: 3, background: 'black' } });
   return (await sharp(await image.withIccProfile('p3').png().toBuffer()).metadata()).icc!;
 }

@@ -4,7 +4,7 @@ import type { Release } from '../limits/fair-semaphore.ts';
 import { DECODE_SECONDS, decodeImage, TOO_SLOW } from './decode.ts';
 import { acquireDecodeSlot, type DecodeShare } from './decode-slots.ts';
 import { readCaptureDate } from './exif.ts';
-import { type DecodedType, type ImageHeader, readHeader } from './header.ts';
+import { type ImageHeader, readHeader, type SharpType } from './header.ts';
 import { openHeic } from './heic.ts';
 import {
   BadImage,
@@ -90,7 +90,7 @@ async function decodeInTime<T>(work: Promise<T>, release: Release): Promise<T> {
   }
 }
 
-export async function readImageHeader(path: string, contentType: DecodedType): Promise<ImageHeader> {
+export async function readImageHeader(path: string, contentType: SharpType): Promise<ImageHeader> {
   const file = await open(path, 'r');
   try {
     return await readHeader(file, contentType);

@@ -1,5 +1,5 @@
 import type { Sharp } from 'sharp';
-import { DECODE_OPTIONS, loadDecoder, readMetadata, toBadImage } from './decode.ts';
+import { DECODE_OPTIONS, loadSharp, readMetadata, toBadImage } from './decode.ts';
 import { decodeHeic, type HeicLimits, type HeicPixels } from './heic.ts';
 import { embedProfile, readDisplayP3 } from './icc-profile.ts';
 import { renderSizes, type SizedFiles } from './render-sizes.ts';
@@ -33,7 +33,7 @@ function toProblem(error: unknown) {
 }
 
 async function renderFile({ path, maxPixels, sides }: RenderTask): Promise<SizedFiles> {
-  const sharp = await loadDecoder();
+  const sharp = await loadSharp();
   const image = sharp(path, DECODE_OPTIONS);
   const { width, height, orientation = 1 } = await readMetadata(image, path);
   if (width * height > maxPixels) throw new BadImage('cannot be decoded');
@@ -47,7 +47,7 @@ async function renderHeic({ path, sides }: RenderTask): Promise<SizedFiles> {
 }
 
 async function toSharp({ data, raw, profile, isDisplayP3 }: HeicPixels): Promise<Sharp> {
-  const sharp = await loadDecoder();
+  const sharp = await loadSharp();
   const image = sharp(data, { raw });
   const colours = profile ?? (isDisplayP3 ? await readDisplayP3() : null);
   return colours ? sharp(await embedProfile(image, colours)) : image;

@@ -1,5 +1,5 @@
 import type { Sharp } from 'sharp';
-import { DECODE_SECONDS, loadDecoder } from './decode.ts';
+import { DECODE_SECONDS, loadSharp } from './decode.ts';
 
 export interface Dimensions {
   width: number;
@@ -53,7 +53,7 @@ export async function renderSizes(
   const [angle, isMirrored] = TURNS[orientation] ?? [0, false];
   const isTurned = angle % 180 !== 0;
   const upright = isTurned ? { width: dimensions.height, height: dimensions.width } : dimensions;
-  const sharp = await loadDecoder();
+  const sharp = await loadSharp();
   const files: Record<string, Buffer> = {};
   for (const [size, side] of Object.entries(sides)) {
     files[size] = await sharp(data, { raw: { width: info.width, height: info.height, channels: info.channels } })

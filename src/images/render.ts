@@ -3,7 +3,7 @@ import { RenditionSize } from '../../schema/enums.ts';
 import { DurationCounts } from '../shared/duration-counts.ts';
 import { loadOnce } from '../shared/load-once.ts';
 import type { WorkerError } from '../shared/worker-thread.ts';
-import { DECODE_SECONDS, loadDecoder, TOO_SLOW } from './decode.ts';
+import { DECODE_SECONDS, loadSharp, TOO_SLOW } from './decode.ts';
 import { countPixels, MAX_PIXELS_IN_MEMORY } from './header.ts';
 import { HEIC_MEMORY, HEIC_MS, type HeicLimits } from './heic.ts';
 import { detectImageType, readImageHeader } from './inspect.ts';
@@ -75,7 +75,7 @@ async function render(renderProcess: RenderProcess, task: RenderTask): Promise<R
 export const PLACEHOLDER: Dimensions = { width: 1600, height: 1200 };
 
 const renderPlaceholders = loadOnce(async () => {
-  const sharp = await loadDecoder();
+  const sharp = await loadSharp();
   const grey = sharp({ create: { ...PLACEHOLDER, channels: 3, background: '#c9d1d8' } });
   return (await renderSizes(grey, PLACEHOLDER, 1, RENDITION_SIDES)).files as RenderedImage['files'];
 });

@@ -33,7 +33,7 @@ const SERVICE_LIMITS = {
   graphqlCost: { name: 'GraphQL cost', capacity: 120_000, perShare: 80_000, perShareContended: 4_000 },
   /** Work that occupies the event loop for milliseconds: new GraphQL documents, and JSON bodies of many values. */
   parsing: { name: 'parsing', capacity: 2, perShare: 1, ...LONG_QUEUE },
-  /** KiB of large bodies until they are parsed, of large values until their response is received, and of responses that are not yet received. */
+  /** KiB of large bodies until their response is ready, of large values until it is received, and of responses that are not yet received. */
   memory: {
     name: 'memory',
     capacity: 256 * KIB,

@@ -199,8 +199,8 @@ export function queryGroup(
 
 const tickTasks: (() => void)[] = [];
 
-/** Runs the task when this tick of the event loop ends: after earlier tasks, before tasks that it adds itself. */
-export function runAtEndOfTick(task: () => void): void {
+/** Runs the task in the next `setImmediate`, when this tick of the event loop ends: after earlier tasks, before tasks that it adds itself. */
+export function runInNextImmediate(task: () => void): void {
   if (tickTasks.push(task) === 1) setImmediate(runTickTasks);
 }
 
@@ -220,7 +220,7 @@ function corkUntilEndOfTick(client: pg.ClientBase): void {
   if (corkedStreams.has(stream)) return;
   corkedStreams.add(stream);
   stream.cork();
-  runAtEndOfTick(() => {
+  runInNextImmediate(() => {
     corkedStreams.delete(stream);
     stream.uncork();
   });

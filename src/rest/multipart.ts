@@ -63,7 +63,7 @@ export async function withForm<T>(
   const form: Form = { fields: new Map(), files: [], errors: new FieldErrors() };
   try {
     // A client may send slowly: meanwhile other requests of its share are executed.
-    await request.usage!.runWithoutPermit((release) => {
+    await request.usage!.runWithReleasablePermit((release) => {
       release();
       return readForm(request, spool, options, form);
     });

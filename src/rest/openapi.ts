@@ -8,7 +8,7 @@ import { createManualOperations, staticSchemas } from './openapi/manual-operatio
 import { describeOperation } from './openapi/operation.ts';
 import { listHeaderParameters, parameterComponents } from './openapi/parameters.ts';
 import { getRecordedResponse, withRecordedResponses } from './openapi/recorded-responses.ts';
-import { createResponseComponents, describeErrorResponses, errorSchemas } from './openapi/responses.ts';
+import { createResponseComponents, describeErrorResponses, validationSchemas } from './openapi/responses.ts';
 import { findDiscriminators, Schemas } from './openapi/schemas.ts';
 import { createSecuritySchemes, describeSecurity } from './openapi/security.ts';
 import { createWebhooks } from './openapi/webhooks.ts';
@@ -81,7 +81,7 @@ export async function createOpenApiDocument(
           Object.entries(responses).map(([name, response]) => [name, withRecordedResponses(response, name, baseUrl)]),
         ),
       ),
-      schemas: sortByName({ ...schemas.components(), ...errorSchemas, ...staticSchemas }),
+      schemas: sortByName({ ...schemas.components(), ...validationSchemas, ...staticSchemas }),
     },
   };
 }

@@ -21,7 +21,7 @@ export const SIGNED_URL_SECONDS = 900;
 
 /** The stored objects of one region, and their signed URLs. */
 export class Storage {
-  /** Whether this object has signed a URL, which its share is charged for. */
+  /** Whether this instance has signed a URL, which names its share as the one to charge. */
   hasSigned = false;
 
   constructor(

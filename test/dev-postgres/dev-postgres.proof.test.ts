@@ -12,7 +12,7 @@ import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Cluster, ClusterError, openCluster } from '../../src/dev-postgres/cluster.ts';
 import { findRunningServer } from '../../src/dev-postgres/postmaster.ts';
-import { processStart } from '../../src/dev-postgres/process-identity.ts';
+import { readStartTime } from '../../src/dev-postgres/process-identity.ts';
 import { createDatabase } from '../setup/database.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -238,8 +238,8 @@ describe('a zombie process', () => {
     await vi.waitFor(async () => expect(await statOf(parent.pid!)).toContain('(sleep)'), { timeout: 5_000 });
     process.kill(pid, 'SIGKILL');
     await vi.waitFor(async () => expect(await statOf(pid)).toContain(') Z '), { timeout: 5_000 });
-    expect(await processStart(pid)).toBeUndefined();
-    expect(await processStart(parent.pid!)).toMatch(/^\d+$/);
+    expect(await readStartTime(pid)).toBeUndefined();
+    expect(await readStartTime(parent.pid!)).toMatch(/^\d+$/);
   });
 });
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { expect, it } from 'vitest';
-import { processStart } from '../../src/dev-postgres/process-identity.ts';
+import { readStartTime } from '../../src/dev-postgres/process-identity.ts';
 
 it('a program that a test starts ends when the test run is killed', async () => {
   const url = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
@@ -20,8 +20,8 @@ it('a program that a test starts ends when the test run is killed', async () => 
     pid = Number(line);
     break;
   }
-  expect(await processStart(pid)).toBeDefined();
+  expect(await readStartTime(pid)).toBeDefined();
   run.kill('SIGKILL');
   await once(run, 'exit');
-  await expect.poll(() => processStart(pid)).toBeUndefined();
+  await expect.poll(() => readStartTime(pid)).toBeUndefined();
 });

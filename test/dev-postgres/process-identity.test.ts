@@ -3,19 +3,19 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
-import { processStart } from '../../src/dev-postgres/process-identity.ts';
+import { readStartTime } from '../../src/dev-postgres/process-identity.ts';
 
 const stateOf = async (pid: number) => (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /s, '')[0];
 
-describe('processStart', () => {
+describe('readStartTime', () => {
   it('is the same for a process as long as it lives', async () => {
-    const started = await processStart(process.pid);
+    const started = await readStartTime(process.pid);
     expect(started).toBeDefined();
-    expect(await processStart(process.pid)).toBe(started);
+    expect(await readStartTime(process.pid)).toBe(started);
   });
 
   it.each([0, -1, 1.5, Number.NaN, 2 ** 30])('is undefined for %s, which is no process', async (pid) => {
-    expect(await processStart(pid)).toBeUndefined();
+    expect(await readStartTime(pid)).toBeUndefined();
   });
 
   it.runIf(process.platform === 'linux')('is undefined for a zombie, which no parent has waited for', async () => {
@@ -26,7 +26,7 @@ describe('processStart', () => {
       const [line] = await once(createInterface(parent.stdout), 'line');
       const pid = Number(line);
       await expect.poll(() => stateOf(pid)).toBe('Z');
-      expect(await processStart(pid)).toBeUndefined();
+      expect(await readStartTime(pid)).toBeUndefined();
     } finally {
       parent.kill('SIGKILL');
       await exited;

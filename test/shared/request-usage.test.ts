@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CHUNKED_BYTES, RequestUsage, sendChunked } from '../../src/auth/request-usage.ts';
 import { DocumentStore } from '../../src/graphql/server/document-store.ts';
 import { limitConnections } from '../../src/http/limits/connections.ts';
-import { sendResponses } from '../../src/http/request-hooks.ts';
+import { addResponseHook } from '../../src/http/request-hooks.ts';
 import { createFairShares } from '../../src/limits/fair-shares.ts';
 import { untilClosed } from '../support/until-closed.ts';
 
@@ -134,7 +134,7 @@ describe('a response of 16 KiB or more', () => {
     const shares = createFairShares();
     const charged: number[] = [];
     const app = Fastify();
-    sendResponses(app);
+    addResponseHook(app);
     app.addHook('onSend', async () => {
       charged.push(shares.memory.stats().used);
     });
@@ -205,7 +205,7 @@ describe('a response that its client does not receive', () => {
       const shares = createFairShares();
       const source = new Readable({ read() {} });
       const app = Fastify();
-      sendResponses(app);
+      addResponseHook(app);
       app.get('/', async (request, reply) => {
         request.usage = new RequestUsage(shares, 'a');
         request.usage.streamedBytes = bytes;
@@ -234,7 +234,7 @@ describe('a client that goes away before its response is ready', () => {
   it('uses none of its share afterwards', async () => {
     const shares = createFairShares();
     const app = Fastify();
-    sendResponses(app);
+    addResponseHook(app);
     let hasBegun = false;
     const ready = Promise.withResolvers<void>();
     const gone = Promise.withResolvers<void>();
@@ -268,7 +268,7 @@ describe('responses of one connection that closes before the first of them is re
   it('use none of their share afterwards (LIM-30)', async () => {
     const shares = createFairShares();
     const app = Fastify({ serverFactory: createLimitedServer });
-    sendResponses(app);
+    addResponseHook(app);
     app.get('/:bytes', async (request) => {
       request.usage = new RequestUsage(shares, 'a');
       await request.usage.begin();
@@ -313,7 +313,7 @@ describe('a request that occupies the event loop', () => {
     const shares = createFairShares();
     const usage = new RequestUsage(shares, 'a');
     vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
-    await usage.occupyEventLoop();
+    await usage.acquireParsingPermit();
     vi.advanceTimersByTime(20_000);
     usage.chargeResponse(100);
     vi.advanceTimersByTime(1_999);
@@ -327,7 +327,7 @@ describe('a request that occupies the event loop', () => {
     const usage = new RequestUsage(shares, 'a');
     vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
     vi.advanceTimersByTime(5_000);
-    const end = await usage.occupyEventLoop();
+    const end = await usage.acquireParsingPermit();
     vi.advanceTimersByTime(100);
     end();
     vi.advanceTimersByTime(299);
@@ -364,7 +364,7 @@ describe('a request that receives a multipart form', () => {
     const shares = createFairShares();
     const usage = new RequestUsage(shares, 'a');
     usage.begin();
-    const used = await usage.runWithoutPermit(async (release) => {
+    const used = await usage.runWithReleasablePermit(async (release) => {
       release();
       return shares.requests.stats().used;
     });

@@ -1061,7 +1061,7 @@ export interface paths {
         };
         /**
          * List events
-         * @description Changes of records, in the order of their numbers, of the resources whose read scope the token has. Without `after`, the feed starts from now.
+         * @description Changes of records, in the order of the feed, of the resources whose read scope the token has. Without `after`, the feed starts from now.
          *
          *     Needs a valid access token; no scope is needed.
          */
@@ -1586,7 +1586,7 @@ export interface components {
              * @enum {string}
              */
             type: "BULLETED_LIST";
-            /** @description Free-form beside `items`. */
+            /** @description More properties are allowed. */
             properties: {
                 /** @description Their `id`s are unique in the list. */
                 items: components["schemas"]["ListItem"][];
@@ -1608,7 +1608,7 @@ export interface components {
              * @enum {string}
              */
             type: "CHECKLIST";
-            /** @description Free-form beside `items`. */
+            /** @description More properties are allowed. */
             properties: {
                 /** @description Their `id`s are unique in the list. */
                 items: components["schemas"]["ChecklistItem"][];
@@ -2056,7 +2056,7 @@ export interface components {
              * @enum {string}
              */
             type: "HEADING";
-            /** @description Free-form beside `level`. */
+            /** @description More properties are allowed. */
             properties: {
                 /** @description 1 is the highest. */
                 level: number;
@@ -2082,7 +2082,7 @@ export interface components {
             clientId: string;
             /** @description Scopes of the access token. */
             scopes: string[];
-            /** @description Regional tenant. */
+            /** @description Region of the account. */
             regionId: components["schemas"]["RegionId"];
             /** @description Builders that the access token gives access to. */
             memberships: components["schemas"]["IdentityMembership"][];
@@ -2523,7 +2523,7 @@ export interface components {
              * @enum {string}
              */
             type: "ORDERED_LIST";
-            /** @description Free-form beside `items`. */
+            /** @description More properties are allowed. */
             properties: {
                 /** @description Their `id`s are unique in the list. */
                 items: components["schemas"]["ListItem"][];
@@ -2968,7 +2968,7 @@ export interface components {
             client_secret?: string;
         };
         /**
-         * @description Regional tenant.
+         * @description Region of the account.
          * @enum {string}
          */
         RegionId: "au1" | "us1";
@@ -3510,7 +3510,7 @@ export interface components {
              * @example Crane lift moved to Thursday.
              */
             summaryMarkdown?: string | null;
-            /** @description Blocks in the form of that application, at most 500. The texts of `title`, `heading`, `text`, `markdown` and `content` are written to the notes of the meeting. */
+            /** @description Blocks in the format of the source application, at most 500. The texts of `title`, `heading`, `text`, `markdown` and `content` are written to the notes of the meeting. */
             detailBlocks?: {
                 [key: string]: unknown;
             }[] | null;
@@ -10157,7 +10157,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Changes of records, in the order of their numbers, of the resources whose read scope the token has. Without `after`, the feed starts from now. */
+            /** @description Changes of records, in the order of the feed, of the resources whose read scope the token has. Without `after`, the feed starts from now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -11,7 +11,7 @@ import {
   showIntegrator,
 } from '../../domain/access/list-access.ts';
 import { formatObject } from '../io/cli-io.ts';
-import { type CommandGroup, isNow, option, repeatable, required, toFields, yesOrNo } from './define-command.ts';
+import { type CommandGroup, isOrWasAlready, option, repeatable, required, toFields, yesOrNo } from './command-group.ts';
 
 export const SHOWN_ONCE = 'This secret is not shown again.';
 
@@ -158,7 +158,7 @@ function addClientCommands(group: CommandGroup): void {
   rotate.addHelpText('after', '\nThe newest two secrets are valid. To invalidate a leaked secret, rotate twice.');
 
   const describe = (state: string) => (data: { name: string; changed: boolean }, id: string) =>
-    `${id} (${data.name}) ${isNow(data)} ${state}.`;
+    `${id} (${data.name}) ${isOrWasAlready(data)} ${state}.`;
   const disable = 'disable a client; its tokens stop working';
   group.addChange('disable <client>', disable, [], disableClient, describe('disabled'));
   group.addChange('enable <client>', 'enable a disabled client again', [], enableClient, describe('enabled'));
@@ -196,6 +196,6 @@ function addConnectionCommands(group: CommandGroup): void {
   connecting.addHelpText('after', `\n${SCOPE_LIST}`);
 
   const describe = (data: { changed: boolean }, { integrator, builder }: Record<string, string>) =>
-    `The connection of ${integrator} to ${builder} ${isNow(data)} revoked.`;
+    `The connection of ${integrator} to ${builder} ${isOrWasAlready(data)} revoked.`;
   group.addChange('revoke', 'revoke the access to this builder', key(), revokeConnection, describe);
 }

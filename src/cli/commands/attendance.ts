@@ -1,6 +1,6 @@
 import { archiveVisit, closeVisit } from '../../domain/attendance/manual-changes.ts';
 import { toTerminalLine } from '../../shared/terminal-text.ts';
-import { type CommandGroup, isNow, option, required } from './define-command.ts';
+import { type CommandGroup, isOrWasAlready, option, required } from './command-group.ts';
 
 /** Adds the commands that close or archive a visit manually. */
 export function addAttendanceCommands(program: CommandGroup): void {
@@ -13,11 +13,11 @@ export function addAttendanceCommands(program: CommandGroup): void {
   group.addRegional('close <visit>', close, options, async (context, { by, at }, visit) => {
     const data = await closeVisit(context, { visitId: visit!, by, at });
     const who = toTerminalLine(data.closedBy ?? '');
-    return { data, text: `${visit} of ${data.workerId} ${isNow(data)} closed at ${data.closedAt} by ${who}.` };
+    return { data, text: `${visit} of ${data.workerId} ${isOrWasAlready(data)} closed at ${data.closedAt} by ${who}.` };
   });
 
   const archive = 'archive a visit, so that attendance no longer counts it';
   const describe = (data: { workerId: string; changed: boolean }, visit: string) =>
-    `${visit} of ${data.workerId} ${isNow(data)} archived.`;
+    `${visit} of ${data.workerId} ${isOrWasAlready(data)} archived.`;
   group.addChange('archive <visit>', archive, [], archiveVisit, describe);
 }

@@ -1,5 +1,5 @@
 import { formatAuditEntry, listAudit } from '../services/audit.ts';
-import { type CommandGroup, limitOption, option, toFields } from './define-command.ts';
+import { type CommandGroup, limitOption, option, toFields } from './command-group.ts';
 
 /** Adds the commands that read the audit log. */
 export function addAuditCommands(program: CommandGroup): void {

@@ -3,7 +3,7 @@ import { formatFields } from '../io/cli-io.ts';
 import { confirm } from '../io/confirm.ts';
 import { claimStore, verifyBackup } from '../services/backup.ts';
 import { openStorage } from '../services/storage.ts';
-import { type CommandGroup, option } from './define-command.ts';
+import { type CommandGroup, option } from './command-group.ts';
 
 /** Adds the commands for restored databases and stores. */
 export function addBackupCommands(program: CommandGroup): void {

@@ -5,7 +5,7 @@ import { exportData, importData } from '../services/data-transfer.ts';
 import { loadDemoData } from '../services/demo.ts';
 import { sendMessages } from '../services/password-links.ts';
 import { openStorage } from '../services/storage.ts';
-import { type CommandGroup, option } from './define-command.ts';
+import { type CommandGroup, option } from './command-group.ts';
 
 /** Adds the commands for import, export and demo data. */
 export function addDataCommands(program: CommandGroup): void {

@@ -10,7 +10,7 @@ import { REGIONS, type RegionId } from '../../shared/regions.ts';
 import { withDatabases } from '../services/database-session.ts';
 import { createMigration, readMigrationStatus } from '../services/migrations.ts';
 import { updateSchemaDocuments } from '../services/schema-documents.ts';
-import { type CommandGroup, type CommandOptions, option, regionOption } from './define-command.ts';
+import { type CommandGroup, type CommandOptions, option, regionOption } from './command-group.ts';
 
 /** Adds the commands for migrations, list totals, the event log, generated files and settings. */
 export function addOperationCommands(program: CommandGroup): void {

@@ -6,7 +6,7 @@ import { createAddressChangeMessages } from '../../mail/messages.ts';
 import { toTerminalLine } from '../../shared/terminal-text.ts';
 import { formatObject } from '../io/cli-io.ts';
 import { sendMessages } from '../services/password-links.ts';
-import { type CommandGroup, isNow, option, required, yesOrNo } from './define-command.ts';
+import { type CommandGroup, isOrWasAlready, option, required, yesOrNo } from './command-group.ts';
 import { addPictureCommand } from './storage.ts';
 import { addPasswordLinkCommands, addUserCreateCommand } from './user-accounts.ts';
 
@@ -53,7 +53,7 @@ function addUserCommands(group: CommandGroup): void {
   });
 
   const describe = (state: string) => (data: { email: string; userId: string; changed: boolean }) =>
-    `${data.email} (${data.userId}) ${isNow(data)} ${state}.`;
+    `${data.email} (${data.userId}) ${isOrWasAlready(data)} ${state}.`;
   group.addChange('disable <user>', 'disable a user, by id or e-mail address', [], disableUser, describe('disabled'));
   group.addChange('enable <user>', 'enable a disabled user again', [], enableUser, describe('enabled'));
 
@@ -102,6 +102,6 @@ function addSiteAccessCommands(group: CommandGroup): void {
 
   const revoke = "revoke a worker's access; the grant stays on record";
   group.addChange('revoke', revoke, key(), revokeSiteAccess, (data, { worker, project }) => {
-    return `The access of ${worker} to ${project} ${isNow(data)} revoked.`;
+    return `The access of ${worker} to ${project} ${isOrWasAlready(data)} revoked.`;
   });
 }

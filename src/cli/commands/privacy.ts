@@ -14,8 +14,8 @@ import { formatFields, formatObject } from '../io/cli-io.ts';
 import { confirm } from '../io/confirm.ts';
 import { exportPersonTo } from '../services/privacy.ts';
 import { openStorage } from '../services/storage.ts';
+import { type CommandGroup, option } from './command-group.ts';
 import { addExportCommand } from './data.ts';
-import { type CommandGroup, option } from './define-command.ts';
 
 /** Adds the commands that export and erase people. */
 export function addPersonCommands(program: CommandGroup): void {

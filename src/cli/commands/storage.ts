@@ -5,14 +5,14 @@ import { listImageHosts, showImageHost } from '../../domain/access/list-access.t
 import { retryRenditions } from '../../domain/photos/rendition-claims.ts';
 import { setBuilderLogo, setUserPicture } from '../services/images.ts';
 import { openStorage } from '../services/storage.ts';
-import { type CommandGroup, isNow, option } from './define-command.ts';
+import { type CommandGroup, isOrWasAlready, option } from './command-group.ts';
 import { addBuilderPrivacyCommands } from './privacy.ts';
 
 /** Adds the commands for approved image hosts, builders' logos and renditions of photos. */
 export function addStorageCommands(program: CommandGroup): void {
   const hosts = program.addGroup('image-host', 'hosts that imageUrl may refer to');
   hosts.addChange('approve <host>', 'approve a reviewed host', [], approveImageHost, (data) => {
-    return `${data.host} ${isNow(data)} approved.`;
+    return `${data.host} ${isOrWasAlready(data)} approved.`;
   });
   hosts.addChange('revoke <host>', 'revoke an approval', [], revokeImageHost, ({ host, changed }) => {
     return `${host} ${changed ? 'is no longer' : 'was not'} approved.`;

@@ -9,7 +9,7 @@ import { CliError } from '../cli-error.ts';
 import { formatFields } from '../io/cli-io.ts';
 import { withRegionalContexts } from '../services/database-session.ts';
 import { sendPasswordLink } from '../services/password-links.ts';
-import { type CommandGroup, option, regionOption, required } from './define-command.ts';
+import { type CommandGroup, option, regionOption, required } from './command-group.ts';
 
 /** Adds `user create`, which can register a staff user in both regions. */
 export function addUserCreateCommand(group: CommandGroup): void {

@@ -18,7 +18,7 @@ import { type CommandResult, formatFields, formatObject } from '../io/cli-io.ts'
 import { parseInstant } from '../services/audit.ts';
 import { describeEndpoint, findEndpointKey, parseEndpointOptions, withWebhooks } from '../services/webhooks.ts';
 import { SHOWN_ONCE } from './access.ts';
-import { type CommandGroup, type CommandOptions, option, repeatable, required } from './define-command.ts';
+import { type CommandGroup, type CommandOptions, option, repeatable, required } from './command-group.ts';
 
 type Endpoint = ReturnType<typeof describeEndpoint>;
 

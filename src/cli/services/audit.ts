@@ -1,7 +1,7 @@
 import type { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { AuditActorType } from '../../../entities/audit-entry.entity.ts';
 import { toInstant } from '../../../schema/scalars.ts';
-import { AUDIT_ACTIONS, AUDITED_PROPERTIES } from '../../domain/audit/audited-objects.ts';
+import { AUDIT_ACTIONS, AUDITED_PROPERTIES } from '../../domain/audit/audit-actions.ts';
 import { type AuditFilter, listAuditEntries } from '../../domain/audit/list-audit-entries.ts';
 import type { ChangeContext } from '../../domain/change-context.ts';
 import { CliError } from '../cli-error.ts';

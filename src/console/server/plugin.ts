@@ -13,7 +13,7 @@ import { getStaffScopes, requireStaffAction, type StaffAction } from '../../doma
 import type { AuditSource } from '../../domain/audit/record-audit.ts';
 import { formatError, toGraphqlError } from '../../graphql/server/errors.ts';
 import { registerGraphqlRoute } from '../../graphql/server/plugin.ts';
-import type { LargeBodyParser } from '../../http/bodies/large-bodies.ts';
+import type { LargeBodyParser } from '../../http/bodies/large-body-parser.ts';
 import { rejectOtherMethods } from '../../http/method-not-allowed.ts';
 import type { FairShares } from '../../limits/fair-shares.ts';
 import { configurePages, registerPages } from '../../oauth/interaction/configure-pages.ts';

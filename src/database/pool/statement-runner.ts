@@ -1,4 +1,4 @@
-import { runAtEndOfTick, type Statement, type TextRow } from '../../node-internals/pg-pipeline.ts';
+import { runInNextImmediate, type Statement, type TextRow } from '../../node-internals/pg-pipeline.ts';
 import type { DurationCounts } from '../../shared/duration-counts.ts';
 import { type TraceContext, tracing } from '../../shared/tracing.ts';
 import { getErrorCode, isLostConnection } from '../errors.ts';
@@ -59,7 +59,7 @@ export class StatementRunner {
   readonly #reservedNames = new Set<string>();
   readonly #counts: DurationCounts | null;
   #next = 0;
-  #onReserve = 0;
+  #reserveUses = 0;
 
   /** @param counts Receives the duration of each statement, by its name. */
   constructor(
@@ -118,13 +118,13 @@ export class StatementRunner {
     const batch = hasRoom ? open : [];
     if (!hasRoom) {
       this.#batches.set(statement, batch);
-      runAtEndOfTick(() => void this.#send(statement, batch));
+      runInNextImmediate(() => void this.#send(statement, batch));
     }
     return new Promise((resolve, reject) => batch.push({ rows, resolve, reject, trace: tracing?.current() }));
   }
 
   /** Does the same as `executeBatched`, but alone, for a query that may take long and should not delay others. */
-  async execute(
+  async executeRows(
     statement: Statement,
     rows: readonly ParameterRow[],
     traces?: readonly TraceContext[],
@@ -140,13 +140,13 @@ export class StatementRunner {
     try {
       const traces = tracing ? batch.flatMap(({ trace }) => trace ?? []) : undefined;
       const rows = batch.length === 1 ? batch[0]!.rows : batch.flatMap((query) => query.rows);
-      const results = await this.execute(statement, rows, traces);
+      const results = await this.executeRows(statement, rows, traces);
       for (const query of batch) query.resolve(results.splice(0, query.rows.length));
     } catch (error) {
       // An invalid value fails its own query only, so each query is sent again by itself. Other errors would recur.
       const isValueError = batch.length > 1 && getErrorCode(error)?.startsWith(DATA_EXCEPTION);
       for (const { rows, resolve, reject } of batch) {
-        if (isValueError) this.execute(statement, rows).then(resolve, reject);
+        if (isValueError) this.executeRows(statement, rows).then(resolve, reject);
         else reject(error);
       }
     }
@@ -166,15 +166,15 @@ export class StatementRunner {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Returns the state of the connections, for metrics. `onReserve` is the number of statements that found all regular ones stalled. */
-  stats(): { open: number; stalled: number; inFlight: number; onReserve: number } {
+  /** Returns the state of the connections, for metrics. `reserveUses` is the number of statements that found all regular ones stalled. */
+  stats(): { open: number; stalled: number; inFlight: number; reserveUses: number } {
     const now = performance.now();
     const count = (matches: (connection: PipelinedConnection) => boolean) => this.#connections.filter(matches).length;
     return {
       open: count(({ isOpen }) => isOpen),
       stalled: count((connection) => connection.isStalled(now)),
       inFlight: this.#connections.reduce((sum, { inFlight }) => sum + inFlight, 0),
-      onReserve: this.#onReserve,
+      reserveUses: this.#reserveUses,
     };
   }
 
@@ -182,7 +182,7 @@ export class StatementRunner {
     await Promise.all(this.#connections.map((connection) => connection.close()));
   }
 
-  /** Returns the next regular connection that is not stalled, else one of the reserve. */
+  /** Returns the next regular connection that is not stalled, else such a one of the reserve, else a stalled regular one. */
   #selectConnection(): PipelinedConnection {
     this.#next = (this.#next + 1) % this.#regularCount;
     const now = performance.now();
@@ -190,7 +190,7 @@ export class StatementRunner {
       const connection = this.#connections[(this.#next + step) % this.#regularCount]!;
       if (!connection.isStalled(now)) return connection;
     }
-    this.#onReserve++;
+    this.#reserveUses++;
     const reserve = this.#connections.slice(this.#regularCount);
     return reserve.find((connection) => !connection.isStalled(now)) ?? this.#connections[this.#next]!;
   }

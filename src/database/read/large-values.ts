@@ -45,7 +45,7 @@ async function readLargeRows(
 ): Promise<Map<string, TextRow>> {
   const largeRows = new Map<string, TextRow>();
   for (const ids of toBatches(sizes)) {
-    const rowLists = await slowRunner.execute(
+    const rowLists = await slowRunner.executeRows(
       statement,
       ids.map((id) => parameterNames.map((name) => (name === 'id' ? id : null))),
     );

@@ -249,7 +249,7 @@ export class Reader<T extends object, Filter extends string = never> {
     for (const name of parameterNames) values.push(where[name] ?? null);
     const keyIndex = keys ? parameterNames.indexOf(keys.name) : -1;
     const parameters = keys ? keys.values.map((key) => values.with(keyIndex, key)) : [values];
-    const readAlone = () => slowRunner.execute(statement, parameters);
+    const readAlone = () => slowRunner.executeRows(statement, parameters);
     const reading = !prepared.isSlow
       ? runner.executeBatched(statement, parameters)
       : limits

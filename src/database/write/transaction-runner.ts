@@ -4,7 +4,7 @@ import {
   type GroupMember,
   queryGroup,
   type Row,
-  runAtEndOfTick,
+  runInNextImmediate,
 } from '../../node-internals/pg-pipeline.ts';
 import type { DurationCounts } from '../../shared/duration-counts.ts';
 import { tracing } from '../../shared/tracing.ts';
@@ -106,7 +106,7 @@ export class Transaction {
     let outcome = 'error';
     try {
       const rows = await new Promise<Row[]>((resolve, reject) => {
-        if (this.#unsent.push({ bound, resolve, reject }) === 1) runAtEndOfTick(() => this.#sendUnsent());
+        if (this.#unsent.push({ bound, resolve, reject }) === 1) runInNextImmediate(() => this.#sendUnsent());
       });
       outcome = 'ok';
       return rows;
@@ -126,7 +126,7 @@ export class Transaction {
     const results: Promise<Row[]>[] = [];
     for (const bound of last) results.push(this.query(bound));
     this.#commit = Promise.withResolvers();
-    if (this.#unsent.length === 0) runAtEndOfTick(() => this.#sendUnsent());
+    if (this.#unsent.length === 0) runInNextImmediate(() => this.#sendUnsent());
     const [rows] = await Promise.all([Promise.all(results), this.#commit.promise]);
     return rows;
   }

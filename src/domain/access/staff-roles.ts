@@ -1,7 +1,7 @@
 import { StaffRole } from '../../../entities/user.entity.ts';
 import { INTERNAL_SCOPES, SCOPES } from '../../../schema/scopes.ts';
 import { forbidden } from '../../shared/errors.ts';
-import { AUDIT_ROLES, type AuditAction } from '../audit/audited-objects.ts';
+import { AUDIT_ROLES, type AuditAction } from '../audit/audit-actions.ts';
 
 /** Roles of staff users, each with the actions of those before it. */
 export const STAFF_ROLES = Object.values(StaffRole);

@@ -11,7 +11,7 @@ import type { StaffRole } from '../../../entities/user.entity.ts';
 import { newId } from '../../../schema/ids.ts';
 import { forbidden, rateLimited } from '../../shared/errors.ts';
 import { requireStaffAction } from '../access/staff-roles.ts';
-import { AUDITED_PROPERTIES, type AuditAction, toObjectType } from './audited-objects.ts';
+import { AUDITED_PROPERTIES, type AuditAction, toObjectType } from './audit-actions.ts';
 
 /** A staff user acts with a role, which must allow the action. */
 type AuditActor =

@@ -48,7 +48,7 @@ export interface LoggedEvent extends LogPosition {
 
 /** Which events a page contains, in the form that `SELECT_PAGE` evaluates. See `EventFilter`. */
 export interface FilterParameters {
-  /** JSON object: types, as an array of text, by group of builders. Group `0` is that of every builder without `groups`. */
+  /** JSON object: types, as an array of text, by group of builders. Without `groups`, every builder is in group `0`. */
   types: string;
   /** JSON object: group by builder id; null for every builder. */
   groups: string | null;
@@ -144,7 +144,7 @@ export const numberEvents = async (database: LogDatabase, batchSize?: number): P
   (await numberNextEvents(database, UNSEEN, batchSize)).numbered;
 
 /** Whether more events probably wait. A batch takes a part of each open transaction, so that it may end before `BATCH_SIZE`. */
-export const isFullBatch = (numbered: number | null): boolean => numbered !== null && numbered >= BATCH_SIZE / 10;
+export const mayHaveMore = (numbered: number | null): boolean => numbered !== null && numbered >= BATCH_SIZE / 10;
 
 /** Returns the state of the log, with the position of its last event. */
 export async function readHead(database: LogDatabase): Promise<LogHead> {

@@ -1,6 +1,6 @@
 import { REGIONS, type RegionId } from '../../shared/regions.ts';
 import { repeatTask, type TaskLog } from '../repeated-task.ts';
-import { isFullBatch, type LogDatabase, type Numbering, numberNextEvents, UNSEEN } from './event-log.ts';
+import { type LogDatabase, mayHaveMore, type Numbering, numberNextEvents, UNSEEN } from './event-log.ts';
 
 /** Milliseconds between two attempts to number events. */
 const INTERVAL_MS = 50;
@@ -51,7 +51,7 @@ export function createPauseFinder(now = () => performance.now()) {
     // Another process may number the events. The state is that before this numbering.
     if (numbered !== 0 || state !== lastState) changedAt = now();
     lastState = state;
-    if (isFullBatch(numbered)) return 0;
+    if (mayHaveMore(numbered)) return 0;
     if (now() - changedAt < QUIET_AFTER_MS) return INTERVAL_MS;
     return hasEndpoints ? QUIET_INTERVAL_MS : IDLE_INTERVAL_MS;
   };

@@ -82,7 +82,7 @@ export async function updateMeeting(
   values: Partial<Pick<Meeting, 'title' | 'status'>>,
 ): Promise<Meeting> {
   const { database, builderId, now } = context;
-  await acquireNotesWrite(context, meetingId);
+  await acquireNotesMemory(context, meetingId);
   return database.transaction(async (em) => {
     const meeting = await lockMeeting(em, builderId, meetingId);
     applyChanges(meeting, values, now);
@@ -109,7 +109,7 @@ const LARGE_NOTES = 64 * 1024;
  *
  * @param bytes Approximate size of the additional data to write.
  */
-export async function acquireNotesWrite({ database }: MeetingContext, meetingId: string, bytes = 0): Promise<void> {
+export async function acquireNotesMemory({ database }: MeetingContext, meetingId: string, bytes = 0): Promise<void> {
   const { limits, runner } = database;
   if (!limits) return;
   const [row] = await runner.run(NOTES_SIZE, [meetingId]);
@@ -149,7 +149,7 @@ export async function updateMeetingNotes(
   { notes, expectedUpdatedAt }: { notes: string; expectedUpdatedAt: string },
 ): Promise<Meeting> {
   const { database, builderId, now } = context;
-  await acquireNotesWrite(context, meetingId, notes.length);
+  await acquireNotesMemory(context, meetingId, notes.length);
   return database.transaction(async (em) => {
     const meeting = await lockMeeting(em, builderId, meetingId);
     if (meeting.updatedAt !== expectedUpdatedAt) {

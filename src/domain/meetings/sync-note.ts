@@ -3,7 +3,7 @@ import type { Meeting } from '../../../entities/meeting.entity.ts';
 import { MeetingNote } from '../../../entities/meeting-note.entity.ts';
 import { newId } from '../../../schema/ids.ts';
 import { conflict } from '../../shared/errors.ts';
-import { acquireNotesWrite, applyChanges, lockMeeting, type MeetingContext } from './meeting-writes.ts';
+import { acquireNotesMemory, applyChanges, lockMeeting, type MeetingContext } from './meeting-writes.ts';
 import { syncBlock } from './plain-notes.ts';
 import { syncToTemplate } from './template-notes.ts';
 
@@ -40,16 +40,17 @@ export async function syncNote(
   const { database, builderId, integratorId, now } = context;
   const { externalSourceId, sourceApp = null } = input;
   const fields = toNoteFields(input);
-  await acquireNotesWrite(context, meetingId, JSON.stringify(fields).length);
+  await acquireNotesMemory(context, meetingId, JSON.stringify(fields).length);
   return database.transaction(async (em) => {
     const meeting = await lockMeeting(em, builderId, meetingId);
     const identity = { integratorId, sourceApp, externalSourceId };
     const existing = await em.findOne(MeetingNote, { meetingId, ...identity });
     const note = existing ?? createNote(em, meeting, { ...identity, ...fields }, now);
+    // An archived note is restored. `notes` is computed from the columns that change.
     applyChanges(note, { ...fields, archivedAt: null }, now);
-    const { length } = meeting.notes ?? '';
+    const lengthBefore = meeting.notes?.length ?? 0;
     applyChanges(meeting, toSyncedNotes(meeting, note), now);
-    requireNotesLength(meeting, length);
+    requireNotesLength(meeting, lengthBefore);
     return { note, created: existing === null };
   });
 }

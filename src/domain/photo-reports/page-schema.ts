@@ -60,7 +60,7 @@ const RICH_TEXT = { description: 'Text of the block or item, in runs.', ...ref('
 const richText = { richText: RICH_TEXT };
 const anything = properties('Free-form data of the block.');
 const createListSchema = (item: string) =>
-  properties('Free-form beside `items`.', {
+  properties('More properties are allowed.', {
     items: list(LIMITS.items, ref(item), 'Their `id`s are unique in the list.'),
   });
 
@@ -126,7 +126,7 @@ export const pageSchemas: Record<string, JsonSchema> = {
   HeadingBlock: block(
     'HEADING',
     'A heading.',
-    properties('Free-form beside `level`.', { level: integer(LIMITS.headingLevel, '1 is the highest.') }),
+    properties('More properties are allowed.', { level: integer(LIMITS.headingLevel, '1 is the highest.') }),
     richText,
   ),
   BulletedListBlock: block('BULLETED_LIST', 'A list with bullets.', createListSchema('ListItem')),

@@ -147,7 +147,7 @@ interface Snapshot {
   title: string;
   tree: PageTree;
   fingerprint: string;
-  /** Binary jsonb: the version of the format, then the bytes of the fingerprint. */
+  /** Binary jsonb: the version of the format, then the bytes that the fingerprint is the hash of. */
   jsonb: Buffer;
 }
 

@@ -23,7 +23,7 @@ interface Matches {
 type Author = Record<string, unknown>;
 
 /** SQL condition that a name of a row's builder is the person's, and of nobody else there. */
-const isNamed = (builder: string, name: string) =>
+const toNamedSql = (builder: string, name: string) =>
   `(${builder}, comparable_text(${name})) in (select * from unnest(:builders::text[], :names::text[]))`;
 
 /**
@@ -61,21 +61,21 @@ export async function eraseStructures(
 /** The audit log says which staff user acted last; the name may have changed since. */
 const eraseActorSql = (table: string, column: string, action: string) => `update ${table} t
   set ${column} = :pseudonym, updated_at = :now
-  where ${column} is not null and ${column} <> :pseudonym and (${isNamed('t.builder_id', `t.${column}`)}
+  where ${column} is not null and ${column} <> :pseudonym and (${toNamedSql('t.builder_id', `t.${column}`)}
     or t.id::text in (select object_id from audit_entry where actor_id = any(:users::text[]) and action = '${action}')
       and (select actor_id from audit_entry where object_id = t.id::text and action = '${action}' order by at desc, id desc limit 1)
         = any(:users::text[]))`;
 
-const isAssignee = `assignee ->> 'id' = any(:ids::text[])
-  or (assignee ->> 'type' = 'USER' and ${isNamed('t.builder_id', "assignee ->> 'name'")})`;
+const assigneeSql = `assignee ->> 'id' = any(:ids::text[])
+  or (assignee ->> 'type' = 'USER' and ${toNamedSql('t.builder_id', "assignee ->> 'name'")})`;
 
-/** Ids of the person remain, because other records refer to them. */
+/** Ids of the person remain, because other records refer to them; another id beside the person's name is replaced. */
 const ERASE_ASSIGNEES = `update defect t set updated_at = :now, assignees = (
-    select jsonb_agg(case when ${isAssignee} then assignee || jsonb_build_object('name', :pseudonym::text, 'id',
+    select jsonb_agg(case when ${assigneeSql} then assignee || jsonb_build_object('name', :pseudonym::text, 'id',
         case when assignee ->> 'id' = any(:ids::text[]) then assignee ->> 'id' else :pseudonym::text end) else assignee end order by n)
     from jsonb_array_elements(assignees) with ordinality each (assignee, n))
   where exists (select from jsonb_array_elements(assignees) assignee
-    where assignee ->> 'name' is distinct from :pseudonym::text and (${isAssignee}))`;
+    where assignee ->> 'name' is distinct from :pseudonym::text and (${assigneeSql}))`;
 
 /** Replaces the authors of reports, in their stored content too, whose fingerprint is computed again. One at a time: each may have 32 MiB. */
 async function eraseAuthors(

@@ -37,7 +37,7 @@ interface FieldOccurrence {
   nodes: readonly FieldNode[];
 }
 
-/** An occurrence, in an operation, of a field that a method resolves. */
+/** An occurrence, in an operation, of a field that a method resolves: also of a root field. */
 export interface Edge {
   /** Index of the edge's `CompiledField` and `ParentBatch`. */
   index: number;
@@ -137,10 +137,10 @@ function sizeOfLeaf(type: GraphQLNullableType, value: string): string | number {
 const isRecord = ({ extensions }: GraphQLObjectType) => extensions.scope !== undefined;
 
 /**
- * Returns the arguments of a field; null where a literal holds a variable, and where a default may replace a variable, or a variable with a
+ * Returns the arguments of a field, the literals apart from the variables; null where a literal holds a variable, and where a default may replace a variable, or a variable with a
  * default may be null.
  */
-function parseLiterals(
+function splitArguments(
   field: Field,
   node: FieldNode,
   { variableDefinitions = [] }: OperationDefinitionNode,
@@ -306,7 +306,7 @@ class PlanCompiler {
       : this.#compileType(field.type, occurrence);
     const assign = `(target, completed) => { target.${key} = completed; }`;
     this.#compiledFields[index] = `{ complete: ${complete}, completeItem: ${completeItem}, assign: ${assign} }`;
-    const parsed = parseLiterals(field, nodes[0]!, this.#operation);
+    const parsed = splitArguments(field, nodes[0]!, this.#operation);
     siblings.push({ index, key, field, nodes, selection, arguments: parsed, edges: this.#edges });
     this.#edges = siblings;
     return index;

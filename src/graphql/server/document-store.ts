@@ -32,7 +32,7 @@ export class DocumentStore implements Store {
       throw invalidField('operationName', `must have at most ${MAX_NAME_CHARACTERS} characters`);
     if (typeof query !== 'string' || this.#queries.has(query)) return;
     if (query.length > MAX_CHARACTERS) throw costLimitExceeded('have so many characters', query.length, MAX_CHARACTERS);
-    await usage?.occupyEventLoop();
+    await usage?.acquireParsingPermit();
   }
 
   async get(key: string): Promise<DocumentNode | undefined> {

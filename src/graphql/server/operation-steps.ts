@@ -28,7 +28,7 @@ import type { SelectedField } from '../engine/root-fields.ts';
 import { logFailure, noteErrors } from './error-log.ts';
 import { formatError, toGraphqlError } from './errors.ts';
 import { hasValidLiterals, rejectInput } from './input.ts';
-import type { LargeBodies } from './large-bodies.ts';
+import type { LargeBodyRules } from './large-body-rules.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -54,7 +54,7 @@ export type ExecuteQuery = (
 
 interface OperationStepsOptions {
   log: FastifyBaseLogger;
-  bodies: LargeBodies;
+  bodies: LargeBodyRules;
   readsFromReplica?: boolean;
   /** How queries are executed; by default each for itself. */
   executeQuery?: ExecuteQuery;
@@ -103,7 +103,7 @@ export function operationSteps(
           if (!operation) return;
           requireAcceptedType(request.http?.headers.get('accept'));
           try {
-            if (context.largeBody && !bodies.areAllowed(operation)) throw context.largeBody;
+            if (context.largeBodyError && !bodies.areAllowed(operation)) throw context.largeBodyError;
             const variables = request.variables ?? {};
             prepared = prepare(document, operation);
             const sent = prepared.withDefaults(variables);

@@ -10,7 +10,7 @@ import { type RequestSteps, toRoute } from '../../auth/request-pipeline.ts';
 import { sendChunked } from '../../auth/request-usage.ts';
 import type { Config } from '../../config.ts';
 import { deferTextErrors, parseJsonText } from '../../http/bodies/json.ts';
-import type { LargeBodyParser } from '../../http/bodies/large-bodies.ts';
+import type { LargeBodyParser } from '../../http/bodies/large-body-parser.ts';
 import { publicError } from '../../http/errors.ts';
 import { rejectOtherMethods } from '../../http/method-not-allowed.ts';
 import { invalidField } from '../../shared/errors.ts';
@@ -21,7 +21,7 @@ import { DocumentStore } from './document-store.ts';
 import { formatError, MAX_TOKENS, toExtensions } from './errors.ts';
 import { deferInputErrors } from './input.ts';
 import { createLandingPage, createLandingPageHeaders } from './landing-page.ts';
-import { LargeBodies } from './large-bodies.ts';
+import { LargeBodyRules } from './large-body-rules.ts';
 import { type ExecuteQuery, operationSteps } from './operation-steps.ts';
 import { registerSchemaDocument, SCHEMA_DOCUMENT_PATH } from './schema-document.ts';
 
@@ -88,7 +88,7 @@ export async function registerGraphqlRoute<Authenticated extends AuthenticatedRe
   route: GraphqlRoute<Authenticated>,
 ): Promise<void> {
   const { url, methods, schema, introspection, suggestions } = route;
-  const bodies = new LargeBodies(route.operations, app.initialConfig.bodyLimit!);
+  const bodies = new LargeBodyRules(route.operations, app.initialConfig.bodyLimit!);
   const validationOptions = { hideSuggestions: !suggestions };
   const documentStore = new DocumentStore();
   const apollo = new ApolloServer<RequestContext>({

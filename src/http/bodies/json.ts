@@ -58,7 +58,7 @@ export function installJsonParser(app: FastifyInstance): void {
 
 /** Calls `parseRequestText` once the share of the request has a permit to occupy the event loop. */
 export async function parseInShare(usage: RequestUsage, text: string, request: FastifyRequest): Promise<unknown> {
-  const end = await usage.occupyEventLoop();
+  const end = await usage.acquireParsingPermit();
   try {
     return parseRequestText(text, request);
   } finally {

@@ -59,7 +59,7 @@ export function observeDatabases(databases: Databases): void {
     name: 'database_reserve_statements_total',
     help: 'Statements that found every regular pipelined connection stalled.',
     labelNames: ['region', 'pool'],
-    collect: pipelines(({ onReserve }) => [[{}, onReserve]]),
+    collect: pipelines(({ reserveUses }) => [[{}, reserveUses]]),
   });
   collectGauge({
     name: 'database_replica_lag_seconds',

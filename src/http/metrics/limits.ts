@@ -4,7 +4,7 @@ import { renderCounts } from '../../images/render.ts';
 import type { FairShares } from '../../limits/fair-shares.ts';
 import { REGIONS } from '../../shared/regions.ts';
 import type { Storages } from '../../storage/storage.ts';
-import type { LargeBodyParser } from '../bodies/large-bodies.ts';
+import type { LargeBodyParser } from '../bodies/large-body-parser.ts';
 import { collectCounter, collectDurations, collectGauge, type Sample } from './collected.ts';
 
 /** Registers the metrics of rate limits and of the limits that callers share. */

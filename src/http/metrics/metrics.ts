@@ -9,7 +9,7 @@ import type { FairShares } from '../../limits/fair-shares.ts';
 import { forbidden, unavailable } from '../../shared/errors.ts';
 import { hashSecret, isSecretOf } from '../../shared/secrets.ts';
 import type { Storages } from '../../storage/storage.ts';
-import type { LargeBodyParser } from '../bodies/large-bodies.ts';
+import type { LargeBodyParser } from '../bodies/large-body-parser.ts';
 import { rejectOtherMethods } from '../method-not-allowed.ts';
 import { observeBacklogs } from './backlogs.ts';
 import { observeDatabases } from './database.ts';

@@ -48,11 +48,11 @@ export async function admitAttempt(
   isKnownBrowser: boolean,
   now: number,
 ): Promise<number> {
-  const { address, account, shared } = toKeys(attempt);
+  const { address, networkAndAccount, account } = toKeys(attempt);
   try {
     return await database.transaction(async (em) => {
-      const delay = isKnownBrowser ? 0 : await countSharedAttempt(em, shared, now);
-      const forAccount = await countFailure(em, account, { delay, maxDelay: MAX_DELAY_SECONDS.account }, now);
+      const delay = isKnownBrowser ? 0 : await countSharedAttempt(em, account, now);
+      const forAccount = await countFailure(em, networkAndAccount, { delay, maxDelay: MAX_DELAY_SECONDS.account }, now);
       if (forAccount.failures === 0) return toSeconds(forAccount.retryAt - now);
       const forAddress = await countFailure(em, address, { delay: 0, maxDelay: MAX_DELAY_SECONDS.address }, now);
       const retryAt = Math.max(forAccount.retryAt, forAddress.retryAt);
@@ -79,13 +79,13 @@ export async function clearAttempt(
   isKnownBrowser: boolean,
   now: number,
 ): Promise<void> {
-  const { address, account, shared } = toKeys(attempt);
+  const { address, networkAndAccount, account } = toKeys(attempt);
   await database.transaction(async (em) => {
     const fewer = { failures: raw('greatest(failures - 1, 0)') };
-    if (!isKnownBrowser) await em.nativeUpdate(SignInAttempt, { key: shared }, fewer);
+    if (!isKnownBrowser) await em.nativeUpdate(SignInAttempt, { key: account }, fewer);
     const uncounted = { failures: raw('failures - 1'), retryAt: toInstant(now) };
     await em.nativeUpdate(SignInAttempt, { key: address }, uncounted);
-    await em.nativeDelete(SignInAttempt, { key: account });
+    await em.nativeDelete(SignInAttempt, { key: networkAndAccount });
   });
 }
 
@@ -130,7 +130,7 @@ function toKeys({ address, email, kind }: SignInAttemptKey) {
   const network = kind === 'user' ? toNetwork(address) : `${kind} ${toNetwork(address)}`;
   return {
     address: hashSecret(network),
-    account: hashSecret(`${network} ${email}`),
-    shared: hashSecret(`${kind} account ${email}`),
+    networkAndAccount: hashSecret(`${network} ${email}`),
+    account: hashSecret(`${kind} account ${email}`),
   };
 }

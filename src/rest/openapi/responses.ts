@@ -224,7 +224,7 @@ export const createResponseComponents = () => ({
   responses: Object.fromEntries(Object.entries(ERRORS).map(([name, error]) => [name, toErrorResponse(error)])),
 });
 
-export const errorSchemas: Record<string, JsonSchema> = {
+export const validationSchemas: Record<string, JsonSchema> = {
   FieldError: toObjectSchema('One failing field of the input.', {
     fieldName: {
       type: 'string',

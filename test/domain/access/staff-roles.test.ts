@@ -12,7 +12,7 @@ import {
   STAFF_ROLES,
   type StaffAction,
 } from '../../../src/domain/access/staff-roles.ts';
-import { AUDIT_ACTIONS, type AuditAction } from '../../../src/domain/audit/audited-objects.ts';
+import { AUDIT_ACTIONS, type AuditAction } from '../../../src/domain/audit/audit-actions.ts';
 import { recordAudit } from '../../../src/domain/audit/record-audit.ts';
 import { createDatabase } from '../../setup/database.ts';
 

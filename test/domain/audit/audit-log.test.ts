@@ -6,7 +6,7 @@ import { Erasure } from '../../../entities/erasure.entity.ts';
 import { User } from '../../../entities/user.entity.ts';
 import { Database } from '../../../src/database/database.ts';
 import { grantServiceRights } from '../../../src/database/grant-rights.ts';
-import { AUDIT_ACTIONS, AUDITED_PROPERTIES, toObjectType } from '../../../src/domain/audit/audited-objects.ts';
+import { AUDIT_ACTIONS, AUDITED_PROPERTIES, toObjectType } from '../../../src/domain/audit/audit-actions.ts';
 import { listAuditEntries } from '../../../src/domain/audit/list-audit-entries.ts';
 import { purgeAuditLog, recordErasure } from '../../../src/domain/audit/maintain-audit-log.ts';
 import { type AuditedChange, recordAudit, recordPersonalDataRead } from '../../../src/domain/audit/record-audit.ts';

@@ -8,7 +8,7 @@ import { type ConsoleArea, type ConsoleContext, changeOperation, listOperation }
 import { attendanceTypes } from './attendance.schema.ts';
 import { findConflict, listConflicts, parseConflictId, type ShownConflict } from './conflicts.ts';
 
-/** Notes that the staff user reads the worker's data: also the message of a conflict has the texts of the change before. */
+/** Notes that the staff user reads the worker's data: also the message of `EDIT_CONFLICT` has the texts of the change before. */
 async function noteWorker({ database, personalReads }: ConsoleContext, visitId: string): Promise<void> {
   const visit = await database.fork().findOne(SignOnVisit, { id: visitId });
   if (visit) personalReads.add(visit.workerId, 'SignOnVisit', visit.builderId);
@@ -28,7 +28,7 @@ async function findChanges({ changeFeed, database }: ConsoleContext, after: stri
   };
 }
 
-/** Corrections of attendance. */
+/** Corrections of attendance, and the changes that the board polls. */
 export const attendanceArea: ConsoleArea = {
   types: attendanceTypes,
   pages: ['Conflict'],
@@ -57,6 +57,7 @@ export const attendanceArea: ConsoleArea = {
     resolveConflict: changeOperation(
       'conflict.resolved',
       async (change, { id, resolution, reason }, context) => {
+        // Notes that the worker's data are read.
         await findConflict(context, id);
         return resolveConflict(change, { id: parseConflictId(id), resolution, reason, by: context.staff.name });
       },

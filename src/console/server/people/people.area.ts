@@ -11,7 +11,7 @@ import {
   resetPassword,
 } from '../../../domain/access/password-links.ts';
 import { createUser, disableUser, enableUser, updateUser } from '../../../domain/access/users.ts';
-import { AUDIT_ACTIONS, type AuditAction } from '../../../domain/audit/audited-objects.ts';
+import { AUDIT_ACTIONS, type AuditAction } from '../../../domain/audit/audit-actions.ts';
 import { type AuditFilter, listAuditEntries } from '../../../domain/audit/list-audit-entries.ts';
 import { inTransaction } from '../../../domain/change-context.ts';
 import { builders } from '../../../domain/readers/builder.reader.ts';

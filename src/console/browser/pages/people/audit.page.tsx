@@ -15,7 +15,7 @@ import { useScope } from '../../shared/scope.tsx';
 type Entry = AuditQuery['audit']['data'][number];
 
 interface Row extends Entry {
-  /** Ids of the records of equal entries that follow. */
+  /** Ids of the records of the reads that follow, by the same person. */
   others: string[];
 }
 
@@ -33,7 +33,7 @@ function groupReads(entries: readonly Entry[]): Row[] {
 
 const ACTORS = ['OPERATOR', 'STAFF', 'USER', 'CLIENT', 'JOB', 'IMPORT'] as const satisfies AuditActorType[];
 
-/** Who changed which access, when and from where. */
+/** Who did what, when and from where. */
 export default function AuditPage() {
   const { timeZone } = useScope();
   const filters = useFilters();
@@ -49,7 +49,7 @@ export default function AuditPage() {
   return (
     <ListPage
       title="Audit log"
-      description="Who changed which access, when and from where"
+      description="Who did what, when and from where"
       filters={
         <>
           <SelectFilter

@@ -191,4 +191,4 @@ function formatList({ rows, nextCursor }: List, columns: readonly string[]): str
 }
 
 /** Returns `is`, or `was already` for a state that a change has found. */
-export const isNow = ({ changed }: { changed: boolean }) => (changed ? 'is' : 'was already');
+export const isOrWasAlready = ({ changed }: { changed: boolean }) => (changed ? 'is' : 'was already');

@@ -10,7 +10,7 @@ import { payloadTooLarge } from '../../shared/errors.ts';
  * only from the body, so a large body is accepted from a caller with the scope of such an operation, charged to its budget before it is
  * read, and rejected when it has any other operation.
  */
-export class LargeBodies {
+export class LargeBodyRules {
   /** Maximum bytes of any body. */
   readonly limit: number;
   readonly #operations: ReadonlyMap<string, Operation>;
@@ -30,7 +30,7 @@ export class LargeBodies {
     const { scopes } = context.caller;
     const operation = [...this.#operations.values()].find(({ scope }) => scope === null || scopes.has(scope));
     if (!operation) throw payloadTooLarge(this.defaultLimit);
-    context.largeBody = payloadTooLarge(this.defaultLimit);
+    context.largeBodyError = payloadTooLarge(this.defaultLimit);
     return operation.budget && context.charge(operation.budget);
   }
 

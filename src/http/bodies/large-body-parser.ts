@@ -32,7 +32,7 @@ declare module 'fastify' {
 const MIB = 1024 * 1024;
 
 /** Number of tokens above which a photo report is parsed, checked, sorted and hashed in the worker thread. */
-const MAX_REPORT_TOKENS = 10_000;
+const MANY_REPORT_TOKENS = 10_000;
 
 /** A report of 32 MiB with as many runs as fit in it is parsed within this heap, in MiB. */
 const THREAD = {
@@ -122,7 +122,7 @@ export class LargeBodyParser {
     const text = decodeJson(body);
     const tokens = estimateTokens(text);
     const mayHoldReport = form.kind === 'fields' || text.includes(DOCUMENT_TYPE);
-    if (tokens <= (mayHoldReport ? MAX_REPORT_TOKENS : MAX_TOKENS)) {
+    if (tokens <= (mayHoldReport ? MANY_REPORT_TOKENS : MAX_TOKENS)) {
       this.parsed.eventLoop++;
       const { usage } = request;
       return usage && tokens > MANY_TOKENS ? parseInShare(usage, text, request) : parseRequestText(text, request);
@@ -131,7 +131,7 @@ export class LargeBodyParser {
     if (tokens > MAX_TOKENS) {
       // Accepted only for operations with large bodies. The operation is known once the body is parsed.
       const message = `must have at most ${MAX_TOKENS} values and field names in all; it has ${tokens}`;
-      large.context.largeBody ??= invalidField('body', message);
+      large.context.largeBodyError ??= invalidField('body', message);
     }
     await this.#admit(large, Math.max(body.length, tokens * BYTES_PER_TOKEN));
     return this.#parseInThread(body, form, large);
