@@ -30,7 +30,7 @@ class PresignArgs {
 export class AttachmentResolver {
   @Mutation(() => UploadIntent, {
     description:
-      'Returns a signed URL to upload one image with a PUT of its bytes. They are checked when a photo refers to them, which it may once, within 7 days. Until then its bytes count against the quota of uploads of the integrator: 429 `UPLOAD_QUOTA`.',
+      'Returns a signed URL to upload one image with a PUT of its bytes. They are checked when a photo refers to them: one photo, within 7 days. Until then its bytes count against the quota of uploads of the integrator: 429 `UPLOAD_QUOTA`.',
   })
   @Rest('POST /builders/{builderId}/attachments/presign', { scope: null, tag: 'Attachments' })
   presignAttachment(

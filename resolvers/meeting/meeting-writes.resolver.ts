@@ -93,7 +93,7 @@ export class MeetingWritesResolver {
 
   @Mutation(() => MeetingNote, {
     description:
-      "Creates or updates a note by `sourceApp` and `externalSourceId`, and writes it through to the meeting's notes, where it has a block of its own. What people wrote there stays.",
+      "Creates or replaces a note by `sourceApp` and `externalSourceId`; absent fields are cleared. Writes it through to the meeting's notes, where it has a block of its own. What people wrote there stays.",
   })
   @Rest('POST /builders/{builderId}/meetings/{meetingId}/notes', {
     scope: 'write:meetings',

@@ -35,7 +35,7 @@ export class SourceReportArgs {
   })
   sourceApp!: string;
 
-  @Field(() => ReportExternalId, { description: 'Stays the same for a report.' })
+  @Field(() => ReportExternalId, { description: 'The same in every revision of a report.' })
   sourceExternalId!: string;
 }
 
@@ -73,7 +73,7 @@ export class PhotoReportArgs extends SourceReportArgs {
 export class ArchiveReportArgs extends SourceReportArgs {
   @Field(() => SourceRevision, {
     nullable: true,
-    description: 'The revision that is to be archived; one that is lower than the stored one is a conflict.',
+    description: 'One that is lower than the stored one is a conflict. Otherwise the stored report is archived.',
   })
   sourceRevision?: number | null;
 }

@@ -20,7 +20,7 @@ export class GalleryPhoto {
   @Field(() => ExternalSourceId, { description: 'Identifier of the photo within its page.' })
   externalSourceId!: string;
 
-  @Field(() => FileName, { nullable: true, description: "Default: the upload's." })
+  @Field(() => FileName, { nullable: true, description: "Default: the upload's, else that of the URL, or `photo`." })
   fileName?: string | null;
 
   @Field(() => String, { nullable: true, description: 'Media type; when given, it must match the bytes.' })

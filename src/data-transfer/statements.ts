@@ -21,6 +21,7 @@ export const CREATE_TABLES = `
   create temp table import_rejected (file text, id text, line bigint, primary key (file, id)) on commit drop;
   create temp table import_touched (rule_file text, id text, file text, line bigint, primary key (rule_file, id)) on commit drop`;
 
+/** Empties what concerns one file; what later files need remains. */
 export const CLEAR_TABLES = 'drop table import_stage; truncate import_problem, import_waiting';
 
 export function toCreateStageSql({ columns }: FileMapping): string {

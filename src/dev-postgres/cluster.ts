@@ -78,8 +78,8 @@ const ATTACH_TIMEOUT_MS = 30_000;
 
 /**
  * Opens the cluster under `${dataDir}/postgres`. Starts its server, after stopping one that a killed process left running, and stops it at the
- * end. While the server of a command runs, others wait for its end, because the first to end would stop the server of the others. That of
- * a service is used by a command, and rejected by another service.
+ * end. The server of a command stops with it, so that others wait for its end. That of a service is used by a command, and rejected by
+ * another service. `owner` is undefined while a server starts.
  */
 export async function openCluster(options: ClusterOptions, role: OwnerRole = 'service'): Promise<Cluster> {
   const folder = await prepareFolder(options.dataDir);

@@ -66,7 +66,7 @@ export async function inspectImage(path: string, size: number, options: InspectO
   };
 }
 
-/** Cost of a HEIC check, which holds the file in memory and decodes nothing. */
+/** Cost of a HEIC check, which decodes nothing: one pixel. */
 const HEIC_COST: ImageHeader = { width: 1, height: 1, frames: 1, needsFullImage: false, memory: 0 };
 
 const slotFor = async (header: ImageHeader, { share, signal }: InspectOptions): Promise<Release> =>

@@ -173,7 +173,7 @@ class StatementGroup extends Query {
 
 /**
  * Sends the statements as one group, and resolves when PostgreSQL has answered the group. Their promises then have their rows, or all of
- * them the error of the one that failed.
+ * them the error of the one that failed; a row that cannot be parsed rejects its statement only.
  *
  * @param timeout Milliseconds that the driver waits, in place of the connection's.
  * @returns the error, and whether the connection can be used further: after an error, it is not known which new statements are prepared.

@@ -853,7 +853,7 @@ export interface paths {
         put?: never;
         /**
          * Presign attachment
-         * @description Returns a signed URL to upload one image with a PUT of its bytes. They are checked when a photo refers to them, which it may once, within 7 days. Until then its bytes count against the quota of uploads of the integrator: 429 `UPLOAD_QUOTA`.
+         * @description Returns a signed URL to upload one image with a PUT of its bytes. They are checked when a photo refers to them: one photo, within 7 days. Until then its bytes count against the quota of uploads of the integrator: 429 `UPLOAD_QUOTA`.
          *
          *     Needs a valid access token; no scope is needed.
          */
@@ -953,7 +953,7 @@ export interface paths {
         put?: never;
         /**
          * Upsert meeting note
-         * @description Creates or updates a note by `sourceApp` and `externalSourceId`, and writes it through to the meeting's notes, where it has a block of its own. What people wrote there stays.
+         * @description Creates or replaces a note by `sourceApp` and `externalSourceId`; absent fields are cleared. Writes it through to the meeting's notes, where it has a block of its own. What people wrote there stays.
          *
          *     Needs the scope `write:meetings`.
          */
@@ -1344,12 +1344,12 @@ export interface components {
              */
             sourceApp: string;
             /**
-             * @description Stays the same for a report.
+             * @description The same in every revision of a report.
              * @example walk-20260302-0017
              */
             sourceExternalId: string;
             /**
-             * @description The revision that is to be archived; one that is lower than the stored one is a conflict.
+             * @description One that is lower than the stored one is a conflict. Otherwise the stored report is archived.
              * @example 7
              */
             sourceRevision?: number | null;
@@ -2010,7 +2010,7 @@ export interface components {
              */
             externalSourceId: string;
             /**
-             * @description Default: the upload's.
+             * @description Default: the upload's, else that of the URL, or `photo`.
              * @example level-3-east.jpg
              */
             fileName?: string | null;
@@ -2903,7 +2903,7 @@ export interface components {
         };
         Readiness: {
             /**
-             * @description Whether the databases of all regions answer.
+             * @description Whether the databases of all regions answer: the worst state, `unavailable` while the instance stops.
              * @enum {string}
              */
             status: "ok" | "read-only" | "unavailable";
@@ -3152,7 +3152,7 @@ export interface components {
              */
             sourceApp: string;
             /**
-             * @description Stays the same for a report.
+             * @description The same in every revision of a report.
              * @example walk-20260302-0017
              */
             sourceExternalId: string;
@@ -3342,7 +3342,7 @@ export interface components {
              */
             sourceApp: string;
             /**
-             * @description Stays the same for a report.
+             * @description The same in every revision of a report.
              * @example walk-20260302-0017
              */
             sourceExternalId: string;
@@ -8220,9 +8220,9 @@ export interface operations {
     archivePhotoReport: {
         parameters: {
             query?: {
-                /** @description The revision that is to be archived; one that is lower than the stored one is a conflict. */
+                /** @description One that is lower than the stored one is a conflict. Otherwise the stored report is archived. */
                 sourceRevision?: number;
-                /** @description Stays the same for a report. */
+                /** @description The same in every revision of a report. */
                 sourceExternalId?: string;
                 /** @description Name of the application that the report comes from; with `sourceExternalId` the identity of the report. */
                 sourceApp?: string;

@@ -166,6 +166,7 @@ function nameOfField(command: Command, field: string): string {
   const name = field
     .replace(/Id$|s$/, '')
     .replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+    // The option of `visit close`.
     .replace(/^closed-by$/, 'by');
   const argument = command.registeredArguments
     .map((each) => each.name())

@@ -148,7 +148,7 @@ function chartOptions(
   onHover: (index: number | null | undefined, left: number) => void,
 ): Options {
   const colour = (property: string) => readColour(element, property);
-  const bars = series.map((one, index) => ({ ...one, colour: colour(`--chart-${index + 1}`) }));
+  const colouredSeries = series.map((one, index) => ({ ...one, colour: colour(`--chart-${index + 1}`) }));
   const stroke = colour('--soft');
   const grid = { stroke: colour('--line'), width: 1 };
   const axis = { stroke, font: `12px ${getComputedStyle(element).fontFamily}`, ticks: { show: false } };
@@ -176,7 +176,7 @@ function chartOptions(
     ],
     series: [
       {},
-      ...bars
+      ...colouredSeries
         .filter(({ line }) => !line)
         .reverse()
         .map(({ name, colour: fill }) => ({
@@ -187,9 +187,9 @@ function chartOptions(
           points: { show: false },
           paths: uPlot.paths.bars!({ size: [0.7, 48], radius: 0.06 }),
         })),
-      ...bars
+      ...colouredSeries
         .filter(({ line }) => line)
-        .map(({ name, colour: line }) => ({ label: name, stroke: line, width: 2, points: { show: false } })),
+        .map(({ name, colour }) => ({ label: name, stroke: colour, width: 2, points: { show: false } })),
     ],
     hooks: { setCursor: [({ cursor: { idx, left } }) => onHover(idx, left ?? -1)] },
   };

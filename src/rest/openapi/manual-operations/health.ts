@@ -43,7 +43,7 @@ const stateSchema = (what: string) => ({
 export const healthSchemas: Record<string, JsonSchema> = {
   Liveness: toObjectSchema(null, { status: { type: 'string', enum: ['ok'], description: 'Always `ok`.' } }),
   Readiness: toObjectSchema(null, {
-    status: stateSchema('the databases of all regions answer'),
+    status: stateSchema('the databases of all regions answer: the worst state, `unavailable` while the instance stops'),
     regions: toObjectSchema(
       'State of the database of each region.',
       mapRegions((region) => stateSchema(`the database of ${region} answers`)),
