@@ -144,8 +144,13 @@ describe('a change that waits for another one of its row', () => {
   });
 
   it('counts every attempt to sign in (OAU-27)', async () => {
-    const attempt = { address: '203.0.113.9', email: 'sam@builder.example', kind: 'user' } as const;
-    const count = () => admitAttempt(context.database, attempt, true, service.clock.now());
+    const attempt = {
+      address: '203.0.113.9',
+      email: 'sam@builder.example',
+      kind: 'user',
+      isKnownBrowser: true,
+    } as const;
+    const count = () => admitAttempt(context.database, attempt, service.clock.now());
     await count();
     await runAfter('update oauth_sign_in_attempt set failures = failures + 5', [], count);
     expect(await selectOne('select min(failures) as least from oauth_sign_in_attempt')).toEqual({ least: 7 });

@@ -19,13 +19,15 @@ const SHARED_DELAY_SECONDS = 30;
 /** Milliseconds after the last failure at which the counter expires. */
 const COUNTER_TTL_MS = 3_600_000;
 
-/** Address and account that sign-in attempts are counted by. */
-export interface SignInAttemptKey {
+/** What sign-in attempts are counted by. */
+export interface SignInAttemptFacts {
   address: string;
   /** In its comparable form. */
   email: string;
   /** Failures as a user of builders do not delay a staff user's sign-in, and the reverse. */
   kind: AccountKind;
+  /** Whether failures of other addresses do not delay the attempt. */
+  isKnownBrowser: boolean;
 }
 
 /** Rolls the transaction back, so that an attempt before `retryAt` is not counted. The first wait of an address is stored. */
@@ -39,19 +41,12 @@ class ThrottledError extends Error {
  * Counts the attempt as a failure before its password is checked, so that concurrent attempts cannot bypass the limit.
  * Returns the seconds to wait, or 0 when the attempt may proceed. Delays apply per address, so that an attacker cannot lock
  * the account's owner out: while many fail for one account, each address has one attempt in 30 seconds, and waits for its first.
- *
- * @param isKnownBrowser Whether failures of other addresses do not delay the attempt.
  */
-export async function admitAttempt(
-  database: Database,
-  attempt: SignInAttemptKey,
-  isKnownBrowser: boolean,
-  now: number,
-): Promise<number> {
+export async function admitAttempt(database: Database, attempt: SignInAttemptFacts, now: number): Promise<number> {
   const { address, networkAndAccount, account } = toKeys(attempt);
   try {
     return await database.transaction(async (em) => {
-      const delay = isKnownBrowser ? 0 : await countSharedAttempt(em, account, now);
+      const delay = attempt.isKnownBrowser ? 0 : await countSharedAttempt(em, account, now);
       const forAccount = await countFailure(em, networkAndAccount, { delay, maxDelay: MAX_DELAY_SECONDS.account }, now);
       if (forAccount.failures === 0) return toSeconds(forAccount.retryAt - now);
       const forAddress = await countFailure(em, address, { delay: 0, maxDelay: MAX_DELAY_SECONDS.address }, now);
@@ -73,16 +68,11 @@ async function countSharedAttempt(em: EntityManager, key: string, now: number): 
 }
 
 /** After a correct password: deletes the account's counter for this address, and uncounts this attempt where `admitAttempt` counted it. */
-export async function clearAttempt(
-  database: Database,
-  attempt: SignInAttemptKey,
-  isKnownBrowser: boolean,
-  now: number,
-): Promise<void> {
+export async function clearAttempt(database: Database, attempt: SignInAttemptFacts, now: number): Promise<void> {
   const { address, networkAndAccount, account } = toKeys(attempt);
   await database.transaction(async (em) => {
     const fewer = { failures: raw('greatest(failures - 1, 0)') };
-    if (!isKnownBrowser) await em.nativeUpdate(SignInAttempt, { key: account }, fewer);
+    if (!attempt.isKnownBrowser) await em.nativeUpdate(SignInAttempt, { key: account }, fewer);
     const uncounted = { failures: raw('failures - 1'), retryAt: toInstant(now) };
     await em.nativeUpdate(SignInAttempt, { key: address }, uncounted);
     await em.nativeDelete(SignInAttempt, { key: networkAndAccount });
@@ -126,7 +116,7 @@ async function lockCounter(em: EntityManager, key: string, now: number) {
 const toSeconds = (milliseconds: number) => Math.max(1, Math.ceil(milliseconds / 1000));
 const toInstant = (milliseconds: number) => new Date(milliseconds).toISOString();
 
-function toKeys({ address, email, kind }: SignInAttemptKey) {
+function toKeys({ address, email, kind }: SignInAttemptFacts) {
   const network = kind === 'user' ? toNetwork(address) : `${kind} ${toNetwork(address)}`;
   return {
     address: hashSecret(network),

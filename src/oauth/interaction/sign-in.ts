@@ -51,14 +51,14 @@ async function verifyAttempt(
   password: string,
 ): Promise<{ seconds: number; accounts: ReadonlyMap<Database, Account> }> {
   const { databases, accountKind: kind, now } = page;
-  const attempt = { address: page.request.ip, email, kind };
   const found = new Map<Database, Account | null>();
   for (const database of databases) found.set(database, await findAccount(database, email, kind));
   // A region without an account does not know the browser of its owner.
   const isKnown = [...found].some(([{ region }, account]) => isKnownBrowser(page, region, account));
+  const attempt = { address: page.request.ip, email, kind, isKnownBrowser: isKnown };
   // In all regions, so that the attempt waits in them at the same time.
   let seconds = 0;
-  for (const database of databases) seconds = Math.max(seconds, await admitAttempt(database, attempt, isKnown, now));
+  for (const database of databases) seconds = Math.max(seconds, await admitAttempt(database, attempt, now));
   const accounts = new Map<Database, Account>();
   if (seconds > 0) return { seconds, accounts };
   const isLengthValid = password.length <= MAX_PASSWORD_LENGTH;
@@ -68,7 +68,7 @@ async function verifyAttempt(
   }
   // The attempt guessed no password in a region without an account.
   const cleared = databases.filter((database) => accounts.has(database) || !found.get(database));
-  if (accounts.size > 0) for (const database of cleared) await clearAttempt(database, attempt, isKnown, now);
+  if (accounts.size > 0) for (const database of cleared) await clearAttempt(database, attempt, now);
   return { seconds, accounts };
 }
 
