@@ -10,7 +10,7 @@ import { Publishes } from './published.ts';
 
 /** A construction company. Every builder-scoped record belongs to one (RED-3). */
 @EntityType({ scope: 'read:builders', description: 'A construction company.' })
-@FileKeyPrefix({ table: 'builder', column: 'logo_key', folder: 'logos', owner: 'id' })
+@FileKeyPrefix({ table: 'builder', column: 'logo_key', prefix: 'logos', owner: 'id' })
 @PersonalData<Builder>({ none: ['name', 'logoKey', 'timeZone'] })
 @Publishes('builder', 'builder', { path: '/builders/{id}', builder: 'id' })
 export class Builder extends Tracked {

@@ -109,14 +109,14 @@ export function LargeSerialId() {
 /**
  * Index for paginated lists that are filtered by the property and ordered by `createdAt` and `id`.
  *
- * @param options.kind second filter, whose rows with one value are in that order too
+ * @param options.secondFilter property whose rows with one value are in that order too
  * @param options.include columns of further filters, so that a scan need not read the rows
  */
 export function ListIndex(
   property: string,
-  { kind, ...options }: { kind?: string; include?: string[]; where?: string } = {},
+  { secondFilter, ...options }: { secondFilter?: string; include?: string[]; where?: string } = {},
 ): ClassDecorator {
-  const properties = [property, ...(kind ? [kind] : []), 'createdAt', 'id'];
+  const properties = [property, ...(secondFilter ? [secondFilter] : []), 'createdAt', 'id'];
   return Index({ properties, ...options } as never) as unknown as ClassDecorator;
 }
 
@@ -130,9 +130,9 @@ export function ChangeIndex(property: string, options: { where?: string } = {}):
  *
  * @param options.owner column with the id of the owner
  */
-export function FileKeyPrefix(options: { table: string; column: string; folder: string; owner: string }) {
-  const { table, column, folder, owner } = options;
-  const expression = `starts_with(${column}, (('${folder}/'::text || ${owner}) || '/'::text))`;
+export function FileKeyPrefix(options: { table: string; column: string; prefix: string; owner: string }) {
+  const { table, column, prefix, owner } = options;
+  const expression = `starts_with(${column}, (('${prefix}/'::text || ${owner}) || '/'::text))`;
   return Check({ name: `${table}_${column}_owner`, expression }) as unknown as ClassDecorator;
 }
 

@@ -19,7 +19,7 @@ import { Publishes } from './published.ts';
 @KeepsTotal('defect', 'status')
 @Unique({ properties: ['projectId', 'identifier'] })
 @ListIndex('builderId', { include: ['projectId', 'status'] })
-@ListIndex('builderId', { kind: 'status', include: ['projectId'] })
+@ListIndex('builderId', { secondFilter: 'status', include: ['projectId'] })
 @ListIndex('projectId', { include: ['builderId', 'status'] })
 @ChangeIndex('builderId')
 export class Defect extends Tracked {

@@ -25,7 +25,7 @@ import { Worker } from './worker.entity.ts';
 @KeepsTotal('induction', 'status', { parent: 'subcontractor_id' })
 @Unique({ properties: ['projectId', 'identifier'] })
 @ListIndex('builderId', { include: ['projectId', 'status'] })
-@ListIndex('builderId', { kind: 'status', include: ['projectId'] })
+@ListIndex('builderId', { secondFilter: 'status', include: ['projectId'] })
 @ListIndex('projectId', { include: ['builderId', 'status'] })
 @ListIndex('subcontractorId', { include: ['builderId', 'projectId', 'status'] })
 @ListIndex('workerId')
@@ -33,7 +33,7 @@ import { Worker } from './worker.entity.ts';
 @ChangeIndex('projectId')
 export class Induction extends Tracked {
   @IdField(() => InductionId, {
-    description: 'Identifies the induction in paths, as its `identifier` does within the project.',
+    description: 'Identifies the induction in paths, which also accept its `identifier` within the project.',
   })
   id!: string;
 

@@ -45,7 +45,7 @@ export class ListTotal {
 export interface CountedList {
   table: string;
   /** Column that the totals are divided by, beside builder and project or parent: `status` of timesheets, `source` of photos. */
-  kind: string;
+  kindColumn: string;
   project: 'project_id' | null;
   /** Column of a second parent beside the project, such as `folder_id` of photos. */
   parent: string | null;
@@ -56,9 +56,9 @@ export interface CountedList {
 /** All lists with stored totals. `KeepsTotal` adds them when the entities are loaded. */
 export const countedLists: CountedList[] = [];
 
-/** Stores totals of the table by builder, project or parent, and value of the column `kind`. A migration creates the function `<table>_total`. */
-export function KeepsTotal(table: string, kind: string, options: Partial<CountedList> = {}) {
-  const list: CountedList = { table, kind, project: 'project_id', parent: null, active: 'true', ...options };
+/** Stores totals of the table by builder, project or parent, and value of the column. A migration has the triggers, and their function `<table>_total`. */
+export function KeepsTotal(table: string, kindColumn: string, options: Partial<CountedList> = {}) {
+  const list: CountedList = { table, kindColumn, project: 'project_id', parent: null, active: 'true', ...options };
   const columns = (row: string) =>
     countedColumns(list).map((column) => `${row}.${column === 'archived_at' ? list.active : column}`);
   const key = (row: string) => `(${columns(row).join(', ')})`;
@@ -72,23 +72,24 @@ export function KeepsTotal(table: string, kind: string, options: Partial<Counted
     for (const event of ['insert', 'delete', 'update'] as const) {
       const name = `${table}_total_${event}`;
       const expression = `create trigger "${name}" after ${event} on "${table}" ${scopes[event]} execute function "${table}_total"()`;
+      // `expression` decides; `forEach` is required and has no effect.
       Trigger({ name, timing: 'after', events: [event], forEach: 'statement', expression })(owner);
     }
   };
 }
 
 /** Returns the columns that decide in which totals a row is counted. */
-export const countedColumns = ({ kind, project, parent, active }: CountedList): string[] =>
-  ['builder_id', kind, project, parent, active === 'true' ? null : 'archived_at'].filter((column) => column !== null);
+export const countedColumns = ({ kindColumn, project, parent, active }: CountedList): string[] =>
+  ['builder_id', kindColumn, project, parent, active === 'true' ? null : 'archived_at'].filter((name) => name !== null);
 
 /**
  * Returns SQL that adds up changed rows by total.
  *
  * @param changes SQL of rows with the columns of `countedColumns`, and `added`: 1 for an inserted row, -1 for a deleted one
  */
-export function toTotalsSql({ table, kind, project, parent, active }: CountedList, changes: string): string {
+export function toTotalsSql({ table, kindColumn, project, parent, active }: CountedList, changes: string): string {
   const sumBy = (projectId: string, parentId: string, condition = '') =>
-    `select '${table}' as list, builder_id, ${projectId} as project_id, ${parentId} as parent_id, ${kind}::text as kind, sum(added) as added
+    `select '${table}' as list, builder_id, ${projectId} as project_id, ${parentId} as parent_id, ${kindColumn}::text as kind, sum(added) as added
       from (${changes}) changed where ${active}${condition} group by 2, 3, 4, 5 having sum(added) <> 0`;
   const ofProjects = sumBy(project ?? 'null::text', 'null::text');
   return parent ? `${ofProjects} union all ${sumBy('null::text', parent, ` and ${parent} is not null`)}` : ofProjects;

@@ -56,7 +56,7 @@ export interface NoteBlock {
 // A meeting without both source fields has no identity beyond its id: nulls are distinct.
 @Unique({ name: 'meeting_source_key', properties: ['integratorId', 'builderId', 'sourceApp', 'externalSourceId'] })
 @ListIndex('builderId', { include: ['projectId', 'status', 'date'] })
-@ListIndex('builderId', { kind: 'status', include: ['projectId', 'date'] })
+@ListIndex('builderId', { secondFilter: 'status', include: ['projectId', 'date'] })
 @ListIndex('projectId', { include: ['builderId', 'status', 'date'] })
 @ChangeIndex('builderId')
 @Index({ properties: ['builderId', 'date'], include: ['createdAt', 'id', 'projectId', 'status'] })

@@ -20,13 +20,13 @@ import { PersonalData } from './personal-data.ts';
 import { PhotoFolder } from './photo-folder.entity.ts';
 import { Project } from './project.entity.ts';
 import { Publishes } from './published.ts';
-import { QueuesRenditions } from './rendition-queue.ts';
+import { QueuesRenditions } from './rendition-triggers.ts';
 
 const ACTIVE = 'archived_at is null';
 
 /** A photo of a builder. Its id is its attachment id (PHO-1). */
 @EntityType({ scope: 'read:photos', description: 'A photo of a builder.' })
-@FileKeyPrefix({ table: 'photo', column: 'key', folder: 'photos', owner: 'builder_id' })
+@FileKeyPrefix({ table: 'photo', column: 'key', prefix: 'photos', owner: 'builder_id' })
 @PersonalData<Photo>({
   none: ['contentType', 'key', 'sourceApp', 'pageExternalSourceId', 'externalSourceId'],
   mentions: ['fileName', 'description', 'metadata'],
@@ -41,7 +41,7 @@ const ACTIVE = 'archived_at is null';
 @QueuesRenditions
 // The indexes include the filter columns, for index-only scans of pages and totals.
 @ListIndex('builderId', { include: ['projectId', 'folderId', 'source'], where: ACTIVE })
-@ListIndex('builderId', { kind: 'source', include: ['projectId', 'folderId'], where: ACTIVE })
+@ListIndex('builderId', { secondFilter: 'source', include: ['projectId', 'folderId'], where: ACTIVE })
 @ListIndex('projectId', { include: ['builderId', 'folderId', 'source'], where: ACTIVE })
 @ListIndex('folderId', { include: ['builderId', 'projectId', 'source'], where: ACTIVE })
 @ChangeIndex('builderId', { where: ACTIVE })

@@ -12,7 +12,7 @@ import { SignOnVisit } from './sign-on-visit.entity.ts';
 import { IntegratorSummary, ProjectSummary, WorkerSummary } from './summaries.type.ts';
 import { Worker } from './worker.entity.ts';
 
-/** A sign-on or sign-off as the gate sent it (ATT-10). */
+/** A sign-on or sign-off that a gate sent, and what came of it (ATT-10). */
 @EntityType({ scope: 'read:attendance', description: 'A sign-on or sign-off that a gate reported.' })
 @PersonalData<SignOnEvent>({ of: { worker: 'workerId' }, none: ['sourceEventId', 'sourceSignOnEventId', 'deviceId'] })
 // Identity of the physical event; it does not depend on the client's credentials.
@@ -23,12 +23,12 @@ import { Worker } from './worker.entity.ts';
   where: `status = 'PENDING_SIGN_ON'`,
 })
 @Index({
-  name: 'sign_on_event_unsettled_on_project',
+  name: 'sign_on_event_not_applied_on_project',
   properties: ['projectId', 'status', 'createdAt', 'id'],
   where: `status <> 'APPLIED'`,
 })
 @Index({
-  name: 'sign_on_event_unsettled_of_builder',
+  name: 'sign_on_event_not_applied_of_builder',
   properties: ['builderId', 'status', 'createdAt', 'id'],
   where: `status <> 'APPLIED'`,
 })

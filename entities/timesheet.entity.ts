@@ -21,7 +21,7 @@ import { TimeType } from './time-type.entity.ts';
 @KeepsTotal('timesheet', 'status')
 // The indexes include the filter columns, for index-only scans of pages and totals.
 @ListIndex('builderId', { include: ['projectId', 'status', 'date'] })
-@ListIndex('builderId', { kind: 'status', include: ['projectId', 'date'] })
+@ListIndex('builderId', { secondFilter: 'status', include: ['projectId', 'date'] })
 @ListIndex('projectId', { include: ['builderId', 'status', 'date'] })
 @ListIndex('costCodeId', { include: ['builderId', 'projectId', 'status', 'date'] })
 @ChangeIndex('builderId')

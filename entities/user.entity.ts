@@ -8,7 +8,7 @@ export type StaffRole = keyof typeof StaffRole;
 
 /** A user of one or more builders, who can sign in and to whom records can be linked; or a staff user, who belongs to no builder. */
 @Entity({ tableName: 'app_user' })
-@FileKeyPrefix({ table: 'app_user', column: 'picture_key', folder: 'pictures', owner: 'id' })
+@FileKeyPrefix({ table: 'app_user', column: 'picture_key', prefix: 'pictures', owner: 'id' })
 @PersonalData<User>({
   of: { user: 'id' },
   name: ['name'],

@@ -17,7 +17,7 @@ import { createErasureJob } from './domain/privacy/replay-erasures.ts';
 import { createPurgeJob } from './domain/retention/purge.job.ts';
 import { createSweepJob } from './domain/uploads/sweep.ts';
 import { startDispatchers } from './domain/webhooks/delivery/start-dispatchers.ts';
-import { createSecretRenewalJob } from './domain/webhooks/renew-secrets.job.ts';
+import { createReencryptionJob } from './domain/webhooks/reencrypt-secrets.job.ts';
 import { SecretBox } from './domain/webhooks/secret-box.ts';
 import { createWebhookTools, type WebhookTools } from './domain/webhooks/webhook-context.ts';
 import { logUnhandledRejections } from './http/metrics/log-lines.ts';
@@ -135,7 +135,7 @@ async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise
       createCompactionJob(direct),
       createRetentionJob(direct),
       createErasureJob(direct, storages, systemClock),
-      createSecretRenewalJob(direct, new SecretBox(tokenKeys)),
+      createReencryptionJob(direct, new SecretBox(tokenKeys)),
     ];
     stopJobs = [startJobs(jobs, SETTLE_MS, log), startSequencer(direct, log)];
     return { stop, demo, migrations };

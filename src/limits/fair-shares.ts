@@ -1,8 +1,9 @@
 import { type ConnectionSplit, splitConnections } from './connection-split.ts';
 import { FairSemaphore, type FairSemaphoreOptions } from './fair-semaphore.ts';
 
-/** Unit of the limit of memory. */
+/** Bytes of the unit of the limit of memory. */
 export const KIB = 1024;
+const KIB_PER_MIB = 1024;
 
 /** What a test of a webhook endpoint counts as in `waits`, so that a share has four at a time (WHK-14, CON-16). */
 export const WEBHOOK_TEST_COST = 16;
@@ -10,14 +11,13 @@ export const WEBHOOK_TEST_COST = 16;
 /** Requests of waits are rejected at once where there is no room: they would only wait to wait. */
 const NO_QUEUE = { maxQueuedPerShare: 0, maxQueued: 0 };
 
-/** Requests, and what is as frequent: they wait for milliseconds. */
 const LONG_QUEUE = { maxQueuedPerShare: 256, maxQueued: 1_024 };
 
 /**
- * Limits of the whole service, which each worker has its part of. No share may use the whole capacity, so that a caller who fills its share
- * delays only itself. docs/isolation.md explains each.
+ * Limits of one instance, of which each worker has its part, except of the lengths of queues. No share may use the whole capacity, unless that
+ * is 1, so that a caller who fills its share delays only itself. docs/isolation.md explains each.
  */
-const SERVICE_LIMITS = {
+const INSTANCE_LIMITS = {
   /** Requests from their authentication until their response is ready. One occupies the event loop for about a millisecond in all. */
   requests: {
     name: 'requests',
@@ -25,7 +25,7 @@ const SERVICE_LIMITS = {
     perShare: 32,
     perShareContended: 6,
     perTurnContended: 1,
-    // A client that sends one request after the other, with pauses, finds the contended limits of others at each.
+    // A client that pauses between its requests stays active, so that others keep to the contended limits.
     activeForMs: 100,
     ...LONG_QUEUE,
   },
@@ -36,8 +36,8 @@ const SERVICE_LIMITS = {
   /** KiB of large bodies until their response is ready, of large values until it is received, and of responses that are not yet received. */
   memory: {
     name: 'memory',
-    capacity: 256 * KIB,
-    perShare: 64 * KIB,
+    capacity: 256 * KIB_PER_MIB,
+    perShare: 64 * KIB_PER_MIB,
     // Requests that wait before their body is received hold a permit to execute.
     maxQueuedPerShare: 24,
   },
@@ -51,16 +51,16 @@ const SERVICE_LIMITS = {
   waits: { name: 'waits', capacity: 512, perShare: 64, ...NO_QUEUE },
 } satisfies Record<string, FairSemaphoreOptions>;
 
-/** Concurrent writes of a share in the whole service. */
+/** Concurrent writes of a share in an instance. */
 const WRITES_PER_SHARE = 8;
 
-/** Concurrent slow reads of a share in the whole service. Each may keep a processor of the database busy. */
+/** Concurrent slow reads of a share in an instance. Each may keep a processor of the database busy. */
 const SLOW_READS_PER_SHARE = 2;
 
 /**
  * Creates a worker's limits, each divided fairly between shares.
  *
- * @param workers Workers of the service: a share has its part of the limit in each.
+ * @param workers Workers of the instance: a share has its part of the limit in each.
  * @param connections Sizes of the worker's connection pools of a region.
  */
 export function createFairShares(workers = 1, { slowReads, writes, orm }: ConnectionSplit = splitConnections()) {
@@ -74,16 +74,16 @@ export function createFairShares(workers = 1, { slowReads, writes, orm }: Connec
       perShareContended: perShareContended && divide(perShareContended),
     });
   };
-  const requests = create(SERVICE_LIMITS.requests);
+  const requests = create(INSTANCE_LIMITS.requests);
   return {
     requests,
-    graphqlCost: create({ ...SERVICE_LIMITS.graphqlCost, activity: requests }),
-    parsing: create(SERVICE_LIMITS.parsing),
-    memory: create(SERVICE_LIMITS.memory),
-    threads: create(SERVICE_LIMITS.threads),
-    largeImages: create(SERVICE_LIMITS.largeImages),
-    transfers: create(SERVICE_LIMITS.transfers),
-    waits: create(SERVICE_LIMITS.waits),
+    graphqlCost: create({ ...INSTANCE_LIMITS.graphqlCost, activity: requests }),
+    parsing: create(INSTANCE_LIMITS.parsing),
+    memory: create(INSTANCE_LIMITS.memory),
+    threads: create(INSTANCE_LIMITS.threads),
+    largeImages: create(INSTANCE_LIMITS.largeImages),
+    transfers: create(INSTANCE_LIMITS.transfers),
+    waits: create(INSTANCE_LIMITS.waits),
     /** Reads that may take long: far down a list, or counted without an index. */
     slowReads: new FairSemaphore({
       name: 'slow reads',

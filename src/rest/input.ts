@@ -56,20 +56,20 @@ export function getRootField({ kind, field }: Operation, schema: GraphQLSchema):
   return (kind === 'Query' ? schema.getQueryType()! : schema.getMutationType()!).getFields()[field]!;
 }
 
-/** Parameters of lists, which `after` replaces where pages follow it (EVT-8). */
+/** Parameters of lists that an operation with `after` rejects (EVT-8). */
 const LIST_PARAMETERS = ['cursor', 'offset', 'updatedSince'];
 
 /**
  * Returns a function that returns an operation's variables, each validated against its type in the schema. A value of another JSON type is
  * rejected, not converted. The function throws 404 when an identifier in the path does not have the syntax of its type, else 400 with every
- * field that fails, in the order of the arguments, and then with invalid text in fields that the operation does not define. ERR-1, ERR-9, IDN-6.
+ * field that fails, in the order of the arguments, and then with texts anywhere in the body that cannot be stored. ERR-1, ERR-9, IDN-6.
  */
 export function createInputParser(
   locations: readonly ArgumentLocation[],
 ): (input: RawInput) => Record<string, unknown> {
   const hasBody = locations.some(({ location }) => location.startsWith('body'));
-  const followsAfter = locations.some(({ location, name }) => location === 'query' && name === 'after');
-  const rejected = followsAfter ? LIST_PARAMETERS : [];
+  const hasAfter = locations.some(({ location, name }) => location === 'query' && name === 'after');
+  const rejected = hasAfter ? LIST_PARAMETERS : [];
   return (input) => {
     if (hasBody && input.body !== undefined && !isObject(input.body)) throw invalidField('body', 'must be an object');
     const { textErrors = [], clock } = input.context!;
@@ -122,6 +122,7 @@ function createReader(location: Location, name: string, type: GraphQLInputType):
   switch (location) {
     case 'path':
       return ({ params }) => parseText((params as Record<string, string>)[name]!);
+    // Only the builder is in a header; the default is that of the token.
     case 'header':
       return ({ context }) => context!.builderHeader ?? context!.caller.builderId ?? undefined;
     case 'query':

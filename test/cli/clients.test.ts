@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ClientSecret } from '../../entities/client-secret.entity.ts';
 import { GRANTS, OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { SCOPES } from '../../schema/scopes.ts';
-import { findSecretsOf } from '../../src/domain/access/access-of-parents.ts';
+import { findSecretsOf } from '../../src/domain/access/batched-access.ts';
 import { findClient } from '../../src/oauth/clients.ts';
 import { isSecretOf } from '../../src/shared/secrets.ts';
 import { CLI_START, toTimestamp, useCli } from './cli-harness.ts';

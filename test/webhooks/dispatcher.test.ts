@@ -6,7 +6,7 @@ import { queueEvents } from '../../src/domain/webhooks/delivery/queue-events.ts'
 import { RETRY_DELAYS_MS } from '../../src/domain/webhooks/delivery/schedule.ts';
 import { startDispatchers } from '../../src/domain/webhooks/delivery/start-dispatchers.ts';
 import { disableEndpoint } from '../../src/domain/webhooks/endpoints.ts';
-import { createSecretRenewalJob, renewSecrets } from '../../src/domain/webhooks/renew-secrets.job.ts';
+import { createReencryptionJob, reencryptSecrets } from '../../src/domain/webhooks/reencrypt-secrets.job.ts';
 import { SecretBox } from '../../src/domain/webhooks/secret-box.ts';
 import { createWebhookTools } from '../../src/domain/webhooks/webhook-context.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
@@ -484,7 +484,7 @@ describe('what another process has locked', () => {
   it('keeps its secret until the next renewal (WHK-4)', async () => {
     await createEndpoint();
     const secrets = new SecretBox([Buffer.alloc(32, 9).toString('base64url'), TOKEN_KEY]);
-    const renew = () => renewSecrets(service.databases.au1, secrets, service.clock.now());
+    const renew = () => reencryptSecrets(service.databases.au1, secrets, service.clock.now());
     const change = 'update webhook_endpoint set updated_at = now()';
     expect(await other.whileOpen(change, [], renew)).toMatchObject({ secrets: 0 });
     expect(await renew()).toMatchObject({ secrets: 1 });
@@ -495,7 +495,7 @@ describe('what another process has locked', () => {
     const until = new Date(Date.now() + 3_600_000).toISOString();
     const previous = `jsonb_build_array(jsonb_build_object('secret', secret, 'until', '${until}'))`;
     await execute(`update webhook_endpoint set previous_secrets = ${previous}`);
-    const job = createSecretRenewalJob(service.databases, new SecretBox([TOKEN_KEY]));
+    const job = createReencryptionJob(service.databases, new SecretBox([TOKEN_KEY]));
     await withWrongClock(86_400_000, () => job.run('au1'));
     const [stored] = await execute('select jsonb_array_length(previous_secrets) as count from webhook_endpoint');
     expect(stored.count).toBe(1);

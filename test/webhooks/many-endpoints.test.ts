@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { purgeExpired } from '../../src/domain/retention/purge.job.ts';
-import { renewSecrets } from '../../src/domain/webhooks/renew-secrets.job.ts';
+import { reencryptSecrets } from '../../src/domain/webhooks/reencrypt-secrets.job.ts';
 import { SecretBox } from '../../src/domain/webhooks/secret-box.ts';
 import { newWebhookSecret } from '../../src/domain/webhooks/signature.ts';
 import { createDispatcher } from '../support/dispatcher.ts';
@@ -78,14 +78,14 @@ describe('the jobs', () => {
       JSON.stringify([{ secret: 'v1.00000000.x', until: new Date(now + 60_000).toISOString() }]),
     ]);
     const secrets = new SecretBox([NEXT_KEY, TOKEN_KEY]);
-    const found = await renewSecrets(service.databases.au1, secrets, now);
+    const found = await reencryptSecrets(service.databases.au1, secrets, now);
     expect(found).toEqual({ secrets: 2, unknownKeys: ENDPOINTS - 1 });
     const [renewed] = (await execute(`select secret from webhook_endpoint where id = 'whe_a0998'`)) as {
       secret: string;
     }[];
     expect(renewed).not.toEqual(second);
     // The secret before the rotation does not sign any longer.
-    const later = await renewSecrets(service.databases.au1, secrets, now + 60_000);
+    const later = await reencryptSecrets(service.databases.au1, secrets, now + 60_000);
     expect(later).toEqual({ secrets: 0, unknownKeys: ENDPOINTS - 2 });
   });
 
@@ -99,7 +99,7 @@ describe('the jobs', () => {
     )[0];
     expect(kept).toEqual({ count: 3 });
     expect(await purgeExpired(service.databases.au1, now + 86_400_000)).toMatchObject({ endpoints: ENDPOINTS - 1 });
-    expect(await renewSecrets(service.databases.au1, secrets, now + 86_400_000)).toMatchObject({ secrets: 1 });
+    expect(await reencryptSecrets(service.databases.au1, secrets, now + 86_400_000)).toMatchObject({ secrets: 1 });
     const [endpoint] = (await execute('select id, secret from webhook_endpoint')) as { id: string; secret: string }[];
     expect(new SecretBox([first]).decrypt(endpoint!.secret, 'whe_a0999')).toMatch(/^whsec_/);
     expect(await purgeExpired(service.databases.au1, now + 31 * 86_400_000)).toMatchObject({

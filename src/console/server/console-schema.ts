@@ -95,7 +95,7 @@ const observeText =
     };
   };
 
-/** Returns a resolver factory that notes the people; null for a field whose records are about no person. */
+/** Returns a resolver factory that notes the people, and rejects a role that may not read of them; null for a field whose records are about no person. */
 function observe(field: Field, create: ResolverFactory<ConsoleContext>): ResolverFactory<ConsoleContext> | null {
   const type = recordType(field.type);
   const category = type.name;

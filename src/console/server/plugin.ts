@@ -30,7 +30,7 @@ import { findConsoleFolder, registerConsoleFiles } from './files.ts';
 import { PersonalReads, RecordedReads } from './personal-reads.ts';
 import { endConsoleSession, SignInRequest } from './session/sign-in-request.ts';
 import { SharedReads } from './shared-reads.ts';
-import { hideWrittenTexts } from './written-texts.ts';
+import { rejectWrittenTexts } from './written-texts.ts';
 
 /** Header that requests of the console carry, and that no form of another site can send. CON-3. */
 const CSRF_HEADER = 'x-console-csrf';
@@ -71,7 +71,7 @@ export async function registerConsole(app: FastifyInstance, dependencies: Consol
     steps: createSteps(dependencies),
     executeQuery: new SharedReads().execute,
     plugins: [
-      hideWrittenTexts(dependencies.schema),
+      rejectWrittenTexts(dependencies.schema),
       recordPersonalReads(databases, clock),
       ApolloServerPluginLandingPageDisabled(),
     ],

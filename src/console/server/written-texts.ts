@@ -33,7 +33,7 @@ const WRITTEN_TEXTS = new Set([
 ]);
 
 /** Rejects operations that read texts which people wrote, for a role that may not read personal data. CON-5. */
-export const hideWrittenTexts = (schema: GraphQLSchema): ApolloServerPlugin<RequestContext> => ({
+export const rejectWrittenTexts = (schema: GraphQLSchema): ApolloServerPlugin<RequestContext> => ({
   requestDidStart: async () => ({
     async didResolveOperation({ document, operation, request, contextValue }) {
       const { role } = (contextValue as ConsoleContext).staff;

@@ -516,8 +516,8 @@ create table sign_on_event (
   visit_id text references sign_on_visit,
   constraint sign_on_event_source_key unique (integrator_id, builder_id, project_id, source_event_id)
 );
-create index sign_on_event_unsettled_of_builder on sign_on_event (builder_id, status, created_at, id) where status <> 'APPLIED';
-create index sign_on_event_unsettled_on_project on sign_on_event (project_id, status, created_at, id) where status <> 'APPLIED';
+create index sign_on_event_not_applied_of_builder on sign_on_event (builder_id, status, created_at, id) where status <> 'APPLIED';
+create index sign_on_event_not_applied_on_project on sign_on_event (project_id, status, created_at, id) where status <> 'APPLIED';
 create index sign_on_event_visit_id_index on sign_on_event (visit_id);
 create index sign_on_event_waiting on sign_on_event (integrator_id, builder_id, project_id, source_sign_on_event_id)
   where status = 'PENDING_SIGN_ON';

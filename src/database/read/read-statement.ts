@@ -77,7 +77,7 @@ function hasStoredTotal({ filters, list }: Pick<Read, 'filters' | 'list'>): bool
   if (!list || filters.length === 0) return false;
   const columns = filters.map(toComparedColumn);
   const parents = columns.filter((column) => column !== null && (column === list.project || column === list.parent));
-  return parents.length <= 1 && columns.every((column) => ['builder_id', list.kind, ...parents].includes(column!));
+  return parents.length <= 1 && columns.every((name) => ['builder_id', list.kindColumn, ...parents].includes(name!));
 }
 
 /** `:batch` is the table `q` of the batch elements, with their numbers `q.n`. */
@@ -157,7 +157,7 @@ function buildTotalSql(read: Read): string {
     const column = toComparedColumn(filter)!;
     // Values of another type than text are compared as text.
     const kind = mapper.toColumnType(column) === 'text' ? 't.kind' : `t.kind::${mapper.toColumnType(column)}`;
-    const operand = column === list.kind ? kind : `t.${column === list.parent ? 'parent_id' : column}`;
+    const operand = column === list.kindColumn ? kind : `t.${column === list.parent ? 'parent_id' : column}`;
     return toConditionSql(filter, mapper.toColumnType, operand);
   });
   const where = [`t.list = '${list.table}'`, ...(isOfParent ? [] : ['t.parent_id is null']), ...conditions].join(

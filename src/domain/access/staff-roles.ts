@@ -6,7 +6,7 @@ import { AUDIT_ROLES, type AuditAction } from '../audit/audit-actions.ts';
 /** Roles of staff users, each with the actions of those before it. */
 export const STAFF_ROLES = Object.values(StaffRole);
 
-/** Reads of the console, and what changes of internal clients need in addition: such a client reads all builders. */
+/** Reads of the console, beside the audited `person.read`, and what changes of internal clients need too: such a client reads all builders. */
 export const CONSOLE_ACTIONS = {
   'access.read': 'List and show integrators, clients, connections, users, memberships and image hosts.',
   'records.read': "Read builders' records with the scopes of the role.",

@@ -104,7 +104,7 @@ async function isWithin(em: EntityManager, folderId: string, ancestorId: string)
 }
 
 function requireProjectOfParent(parent: PhotoFolder | null, projectId: string | null): void {
-  if (parent && parent.projectId !== projectId) throw invalidField('parentId', 'is in another project');
+  if (parent && parent.projectId !== projectId) throw invalidField('parentId', 'must be in the same project');
 }
 
 /** Locks the folder exclusively: waits for transactions that add to it. */

@@ -17,7 +17,7 @@ export async function requireProject(
 
 /**
  * Returns the folder, locked against deletion until the transaction ends. Throws `NOT_FOUND` unless it belongs to the builder, and a
- * `ValidationError` if it is in another project. A folder without a project accepts photos and folders of all projects.
+ * `ValidationError` if it is in another project. A folder without a project accepts photos of all projects.
  */
 export async function lockFolderForProject(
   em: EntityManager,

@@ -20,7 +20,7 @@ const BATCH_SIZE = 500;
 /** Advisory lock: one instance sweeps at a time. */
 const LOCK = 'builder-integration-api storage sweep';
 
-/** Selects the keys to which no row refers, by folder of the storage. SQL: it compares a list of the store. */
+/** Selects the keys to which no row refers, by prefix in the storage; photos have copies of uploads. SQL: it compares a list of the store. */
 const UNREFERENCED: Record<string, string> = {
   uploads: selectUnreferenced('select from upload where upload.key = k and upload.consumed_at is null'),
   photos: selectUnreferenced('select from photo where photo.key = k'),
@@ -66,8 +66,8 @@ export async function sweep(database: Database, storage: Storage, now: number): 
       const uploads = await deleteUnusedUploads(client, now - UPLOAD_MS);
       const released = await releaseUnsentUploads(database, storage, now);
       let objects = 0;
-      for (const folder of Object.keys(UNREFERENCED))
-        objects += await deleteUnreferencedObjects({ client, storage, signal }, folder, now);
+      for (const prefix of Object.keys(UNREFERENCED))
+        objects += await deleteUnreferencedObjects({ client, storage, signal }, prefix, now);
       return { uploads, released, objects, files: await storage.spool.removeOlderThan(now - TEMPORARY_MS) };
     } finally {
       await client.end();
@@ -93,23 +93,23 @@ async function deleteUnusedUploads(client: pg.Client, before: number): Promise<n
 
 async function deleteUnreferencedObjects(
   { client, storage, signal }: SweepWork,
-  folder: string,
+  prefix: string,
   now: number,
 ): Promise<number> {
   let removed = 0;
-  let old: string[] = [];
+  let candidates: string[] = [];
   const removeUnreferenced = async () => {
-    const { rows } = await client.query<{ k: string }>(UNREFERENCED[folder]!, [JSON.stringify(old)]);
+    const { rows } = await client.query<{ k: string }>(UNREFERENCED[prefix]!, [JSON.stringify(candidates)]);
     signal.throwIfAborted();
     await storage.byteStore.remove(rows.map(({ k }) => k));
     removed += rows.length;
-    old = [];
+    candidates = [];
   };
-  for await (const { key, modifiedAt } of storage.byteStore.list(`${folder}/`)) {
-    if (modifiedAt < now - GRACE_MS) old.push(key);
-    if (old.length === BATCH_SIZE) await removeUnreferenced();
+  for await (const { key, modifiedAt } of storage.byteStore.list(`${prefix}/`)) {
+    if (modifiedAt < now - GRACE_MS) candidates.push(key);
+    if (candidates.length === BATCH_SIZE) await removeUnreferenced();
   }
-  if (old.length > 0) await removeUnreferenced();
+  if (candidates.length > 0) await removeUnreferenced();
   return removed;
 }
 

@@ -15,7 +15,7 @@ import { inTransaction, requireRow } from '../change-context.ts';
 import { requireUnchanged } from '../edit-conflicts.ts';
 import { readHead } from '../events/event-log.ts';
 import { checkEndpointInput, type EndpointChanges, type NewEndpoint, toFilter } from './endpoint-input.ts';
-import { findEndpoints, toEndpoint, toShownEndpoint } from './list-endpoints.ts';
+import { findStoredEndpoints, toEndpointEntity, toShownEndpoint } from './list-endpoints.ts';
 import { UnknownKeyError } from './secret-box.ts';
 import { newWebhookSecret } from './signature.ts';
 import type { EndpointKey, WebhookChangeContext, WebhookContext } from './webhook-context.ts';
@@ -65,7 +65,7 @@ export async function createEndpoint(
   return inTransaction(context, async (em, now, record) => {
     await checkEndpointInput(context, em, owner.integratorId, input);
     await acquireRecordLock(em, `webhook endpoints ${owner.integratorId}`);
-    const existing = await findEndpoints(em, [owner.integratorId]);
+    const existing = await findStoredEndpoints(em, [owner.integratorId]);
     const same = existing.find((each) => each.clientId === owner.clientId && isSame(each, fields));
     if (same) return { endpoint: await toShownEndpoint(em, same), secret: null };
     if (existing.length >= MAX_ENDPOINTS) {
@@ -74,7 +74,7 @@ export async function createEndpoint(
     const { day, number } = await readHead(database);
     const id = newId('webhookEndpoint', clock.now());
     const secret = newWebhookSecret();
-    const endpoint = toEndpoint({
+    const endpoint = toEndpointEntity({
       id,
       ...owner,
       ...fields,

@@ -45,7 +45,7 @@ export async function listEndpointPage(
 }
 
 /** Returns the endpoints of the integrators, or of all, as they are stored, in the order of creation. */
-export const findEndpoints = (em: EntityManager, integratorIds?: readonly string[]) =>
+export const findStoredEndpoints = (em: EntityManager, integratorIds?: readonly string[]) =>
   em.find(
     WebhookEndpoint,
     { ...(integratorIds && { integratorId: { $in: [...integratorIds] } }), deletedAt: null },
@@ -55,13 +55,13 @@ export const findEndpoints = (em: EntityManager, integratorIds?: readonly string
 /** Returns the endpoints of an integrator, or of all for an operator, in the order of creation. */
 export async function listEndpoints(database: Database, integratorId?: string): Promise<WebhookEndpoint[]> {
   const em = database.fork();
-  return toShownEndpoints(em, await findEndpoints(em, integratorId === undefined ? undefined : [integratorId]));
+  return toShownEndpoints(em, await findStoredEndpoints(em, integratorId === undefined ? undefined : [integratorId]));
 }
 
 /** Returns the endpoints of each integrator, of which none has more than 20 (WHK-3). */
-export async function findEndpointsOf(database: Database, integratorIds: readonly string[]) {
+export async function listEndpointsOf(database: Database, integratorIds: readonly string[]) {
   const em = database.fork();
-  const endpoints = await toShownEndpoints(em, await findEndpoints(em, integratorIds));
+  const endpoints = await toShownEndpoints(em, await findStoredEndpoints(em, integratorIds));
   return new Map(integratorIds.map((id) => [id, endpoints.filter(({ integratorId }) => integratorId === id)]));
 }
 
@@ -71,7 +71,7 @@ export async function findProgressOf(database: Database, endpointIds: readonly s
   return new Map(rows.map((row) => [row.endpointId, row]));
 }
 
-export const toEndpoint = (fields: WebhookEndpoint): WebhookEndpoint =>
+export const toEndpointEntity = (fields: WebhookEndpoint): WebhookEndpoint =>
   Object.assign(Object.create(WebhookEndpoint.prototype) as WebhookEndpoint, fields);
 
 /** Returns copies as clients see them: an active endpoint of a disabled client is paused (WHK-7). */
@@ -81,7 +81,7 @@ async function toShownEndpoints(em: EntityManager, endpoints: WebhookEndpoint[])
   const found = owners.length === 0 ? [] : await em.find(OAuthClient, where, { fields: ['id'] });
   const disabled = new Set(found.map(({ id }) => id));
   return endpoints.map((endpoint) => {
-    const shown = toEndpoint({ ...endpoint });
+    const shown = toEndpointEntity({ ...endpoint });
     if (endpoint.status !== 'ACTIVE' || !disabled.has(endpoint.clientId)) return shown;
     return Object.assign(shown, { status: 'PAUSED', disabledReason: 'CLIENT_DISABLED' });
   });

@@ -28,9 +28,9 @@ export interface PendingOperation {
   schema: GraphQLSchema;
   document: DocumentNode;
   operation: OperationDefinitionNode;
-  /** Variables as they were sent, and with the declared defaults of the others. */
   variables: Values;
-  sent: Values;
+  /** Variables as they were sent, and the declared defaults of the others. */
+  allVariables: Values;
   roots: readonly SelectedField[];
 }
 

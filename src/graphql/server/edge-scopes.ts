@@ -14,9 +14,12 @@ import { toGraphqlError } from './errors.ts';
 
 /**
  * Throws 403 for the first edge of an operation whose scope the token lacks, or the connection of the builder that its root field names. For
- * operations that are not executed: the error precedes those of their input (ERR-28).
+ * operations with invalid input, whose errors this one precedes (ERR-28): execution checks the edges of the others.
  */
-export function requireEdgeScopes({ schema, document, operation, sent }: PendingOperation, caller: Caller): void {
+export function requireEdgeScopes(
+  { schema, document, operation, allVariables }: PendingOperation,
+  caller: Caller,
+): void {
   /** Selection sets that were checked for the builder of a root field: those of fragments may be spread a thousand times. */
   const checked = new Map<string | null, Set<SelectionSetNode>>();
 
@@ -24,7 +27,7 @@ export function requireEdgeScopes({ schema, document, operation, sent }: Pending
     const sets = checked.get(builderId) ?? new Set();
     if (sets.has(set)) return;
     checked.set(builderId, sets.add(set));
-    for (const { key, node, field } of listFields(schema, document, type, set, sent)) {
+    for (const { key, node, field } of listFields(schema, document, type, set, allVariables)) {
       const { scope } = (field.extensions.edge ?? {}) as Partial<FieldEdge>;
       const below = [...path, key];
       try {
@@ -33,7 +36,7 @@ export function requireEdgeScopes({ schema, document, operation, sent }: Pending
       } catch (error) {
         throw error instanceof ApiError ? toGraphqlError(error, below) : error;
       }
-      const named = path.length === 0 ? findBuilderId(node, sent) : builderId;
+      const named = path.length === 0 ? findBuilderId(node, allVariables) : builderId;
       if (node.selectionSet) check(getNamedType(field.type), node.selectionSet, below, named);
     }
   };
@@ -42,7 +45,7 @@ export function requireEdgeScopes({ schema, document, operation, sent }: Pending
 }
 
 /** Returns the builder that a root field names; null where it names none. */
-function findBuilderId({ arguments: given = [] }: FieldNode, variables: PendingOperation['sent']): string | null {
+function findBuilderId({ arguments: given = [] }: FieldNode, variables: Record<string, unknown>): string | null {
   const argument = given.find(({ name }) => name.value === 'builderId');
   const value = argument && valueFromASTUntyped(argument.value, variables);
   return typeof value === 'string' && isId('builder', value) ? value : null;

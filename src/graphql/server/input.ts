@@ -76,14 +76,14 @@ export function rejectInput(pending: PendingOperation, context: RequestContext):
 
 /** Throws the errors of each root field, which are those of REST, and then those that only GraphQL knows. */
 function throwErrors(
-  { schema, document, operation, variables, sent, roots }: PendingOperation,
+  { schema, document, operation, variables, allVariables, roots }: PendingOperation,
   deferred: readonly GraphQLError[],
   textErrors: readonly FieldError[],
   now: number,
 ): void {
   const errors = new FieldErrors();
   const paths = findArgumentPaths(document);
-  for (const root of roots) errors.addNew(...findRootErrors(root, sent, now));
+  for (const root of roots) errors.addNew(...findRootErrors(root, allVariables, now));
   for (const error of deferred) {
     const missing = /argument "(\w+)" of type "[^"]+" is required/.exec(error.message);
     const [name, ...path] = missing ? [missing[1]!] : (paths.nodes.get(error.nodes![0]!) ?? ['query']);

@@ -106,14 +106,14 @@ export function operationSteps(
             if (context.largeBodyError && !bodies.areAllowed(operation)) throw context.largeBodyError;
             const variables = request.variables ?? {};
             prepared = prepare(document, operation);
-            const sent = prepared.withDefaults(variables);
-            const estimate = prepared.estimateCost(sent);
+            const allVariables = prepared.withDefaults(variables);
+            const estimate = prepared.estimateCost(allVariables);
             context.operation.cost = estimate.cost;
             requireLimits(operation, estimate, prepared.rootCount);
-            const roots = prepared.listRootFields(sent);
-            await authorizeRootFields(context, roots, sent);
+            const roots = prepared.listRootFields(allVariables);
+            await authorizeRootFields(context, roots, allVariables);
             input = context.textErrors ? null : prepared.coerceVariables(variables, roots, context.clock.now());
-            input ??= rejectInput({ schema, document, operation, variables, sent, roots }, context);
+            input ??= rejectInput({ schema, document, operation, variables, allVariables, roots }, context);
             // A mutation is not interrupted: its estimate is within the limit of interpreted operations.
             const isQuery = operation.operation === 'query';
             context.meter.limit(isQuery ? MAX_COST : Number.POSITIVE_INFINITY, MAX_RESPONSE_BYTES, estimate.cost);

@@ -1,7 +1,7 @@
 import { INTERNAL_SCOPES, SCOPE_DECLARATIONS, SCOPES } from '../../../../schema/scopes.ts';
 import { findSelection } from '../../../../schema/selection.ts';
 import { getTimeZone } from '../../../../schema/time-zone.ts';
-import { countActiveOf, findSecretsOf } from '../../../domain/access/access-of-parents.ts';
+import { countActiveClientsAndConnections, findSecretsOf } from '../../../domain/access/batched-access.ts';
 import {
   createClient,
   disableClient,
@@ -23,7 +23,7 @@ import {
 import { requireStaffAction } from '../../../domain/access/staff-roles.ts';
 import type { ChangeContext } from '../../../domain/change-context.ts';
 import { builders } from '../../../domain/readers/builder.reader.ts';
-import { findEndpointsOf } from '../../../domain/webhooks/list-endpoints.ts';
+import { listEndpointsOf } from '../../../domain/webhooks/list-endpoints.ts';
 import { type ConsoleArea, type ConsoleContext, changeOperation, listOperation } from '../console-area.ts';
 import { loadBatched } from '../load-batched.ts';
 import { toNamedPage, withoutNull } from '../page.ts';
@@ -41,19 +41,20 @@ const withSecret = async (context: ConsoleContext, _: unknown, { clientId, clien
   secret: clientSecret,
 });
 
-const loadCounts = (context: ConsoleContext, id: string) => loadBatched(context, 'active', id, countActiveOf);
+const loadCounts = (context: ConsoleContext, id: string) =>
+  loadBatched(context, 'active', id, countActiveClientsAndConnections);
 
 /** Throws 403 for an internal client, except for a role that may change those. */
-async function requireClientRole(context: ConsoleContext, id: string): Promise<void> {
+async function requireRoleForInternalClient(context: ConsoleContext, id: string): Promise<void> {
   const { type } = await showClient(context, id);
   if (type === 'internal') requireStaffAction(context.staff.role, 'internal_client.changed');
 }
 
-/** Returns a change of a client, which needs a role of its own for an internal one. */
+/** Returns a change of a client, which needs a role of its own for an internal one. Operators may disable those, however. */
 const onClient =
   <Changed>(apply: (change: ChangeContext, id: string) => Promise<Changed>) =>
   async (change: ChangeContext, { id }: Identified, context: ConsoleContext) => {
-    await requireClientRole(context, id);
+    await requireRoleForInternalClient(context, id);
     return apply(change, id);
   };
 
@@ -112,7 +113,7 @@ export const accessArea: ConsoleArea = {
     updateClient: changeOperation(
       'client.updated',
       async (change, { id, pilotAgreement, ...update }, context) => {
-        await requireClientRole(context, id);
+        await requireRoleForInternalClient(context, id);
         const changes = { ...withoutNull(update), ...(pilotAgreement !== undefined && { pilotAgreement }) };
         return updateClient(change, id, changes);
       },
@@ -137,7 +138,7 @@ export const accessArea: ConsoleArea = {
       activeConnections: async ({ integratorId }: ListedIntegrator, _, context) =>
         (await loadCounts(context, integratorId))!.connections,
       webhookEndpoints: ({ integratorId }: ListedIntegrator, _, context) =>
-        loadBatched(context, 'webhook endpoints', integratorId, findEndpointsOf),
+        loadBatched(context, 'webhook endpoints', integratorId, listEndpointsOf),
     },
     Client: {
       id: ({ clientId }: ListedClient) => clientId,

@@ -1,4 +1,4 @@
-import { findClients, findIntegrators } from '../../../domain/access/access-of-parents.ts';
+import { findClients, findIntegrators } from '../../../domain/access/batched-access.ts';
 import type { ConsoleContext } from '../console-area.ts';
 import { loadBatched } from '../load-batched.ts';
 

@@ -1,7 +1,7 @@
 import { OAuthClient } from '../../../../entities/oauth-client.entity.ts';
 import { User } from '../../../../entities/user.entity.ts';
 import { findSelection } from '../../../../schema/selection.ts';
-import { findMembershipsOf } from '../../../domain/access/access-of-parents.ts';
+import { findMembershipsOf } from '../../../domain/access/batched-access.ts';
 import { listUsers, showUser } from '../../../domain/access/list-access.ts';
 import { addMembership, removeMembership } from '../../../domain/access/memberships.ts';
 import {

@@ -6,10 +6,7 @@ import { OAuthClient } from '../../../entities/oauth-client.entity.ts';
 import type { Database } from '../../database/database.ts';
 import { toClient, toIntegrator, toMembership } from './list-access.ts';
 
-/*
- * Reads for the rows of a whole list: each takes the same number of statements for one parent as for a page of them.
- * SQL: the first rows of each of several parents.
- */
+/* Reads for the rows of a whole list: each takes the same number of statements for one parent as for a page of them. */
 
 type Keys = readonly string[];
 
@@ -19,8 +16,8 @@ export const findIntegrators = (database: Database, ids: Keys) => findByIds(data
 /** Returns the clients with these ids, by id. */
 export const findClients = (database: Database, ids: Keys) => findByIds(database, OAuthClient, ids, toClient);
 
-/** Returns how many clients and connections of each integrator are active. */
-export async function countActiveOf(database: Database, integratorIds: Keys) {
+/** Returns how many clients and connections of each integrator are active. SQL: two counts per integrator in one statement. */
+export async function countActiveClientsAndConnections(database: Database, integratorIds: Keys) {
   const rows = await database.fork().execute<{ id: string; clients: number; connections: number }[]>(
     `select parent.id,
         (select count(*)::int from oauth_client where integrator_id = parent.id and disabled_at is null) as clients,
@@ -31,7 +28,7 @@ export async function countActiveOf(database: Database, integratorIds: Keys) {
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Returns the first memberships of each user, in the order of creation. */
+/** Returns the first memberships of each user, in the order of creation. SQL: a limit per user. */
 export async function findMembershipsOf(database: Database, userIds: Keys, limit: number) {
   const em = database.fork();
   const found = await em.execute<{ id: number }[]>(

@@ -9,7 +9,7 @@ const INTERVAL_MS = 10 * 60_000;
 /** Endpoints whose secrets one transaction encrypts anew. */
 const BATCH = 500;
 
-interface RenewalCounts {
+interface SecretCounts {
   /** Secrets that were encrypted anew. */
   secrets: number;
   /** Secrets that no configured key decrypts. */
@@ -17,14 +17,15 @@ interface RenewalCounts {
 }
 
 /** Encrypts with the first key what another one has encrypted, so that the other can be removed from the settings. */
-export async function renewSecrets(database: Database, secrets: SecretBox, now: number): Promise<RenewalCounts> {
+export async function reencryptSecrets(database: Database, secrets: SecretBox, now: number): Promise<SecretCounts> {
   const counts = { secrets: 0, unknownKeys: 0 };
   for (let after = '', read = BATCH; read === BATCH; ) {
     const rows = await database.transaction(async (em) => {
+      // Skips locked rows: the next run takes them.
       const lockMode = LockMode.PESSIMISTIC_PARTIAL_WRITE;
       const where = { id: { $gt: after } };
       const found = await em.find(WebhookEndpoint, where, { orderBy: { id: 'asc' }, limit: BATCH, lockMode });
-      for (const endpoint of found) renewEndpoint(secrets, endpoint, { now, counts });
+      for (const endpoint of found) reencryptEndpoint(secrets, endpoint, { now, counts });
       return found;
     });
     read = rows.length;
@@ -37,10 +38,10 @@ export async function renewSecrets(database: Database, secrets: SecretBox, now: 
  * Drops the secrets that sign no longer, which need no key, and encrypts the others anew, each by itself: a key that was removed too early
  * may have encrypted one of them.
  */
-function renewEndpoint(
+function reencryptEndpoint(
   secrets: SecretBox,
   endpoint: WebhookEndpoint,
-  { now, counts }: { now: number; counts: RenewalCounts },
+  { now, counts }: { now: number; counts: SecretCounts },
 ): void {
   const encrypt = (text: string): string => {
     const key = secrets.keyOf(text);
@@ -54,9 +55,9 @@ function renewEndpoint(
   endpoint.previousSecrets = valid.map((each) => ({ ...each, secret: encrypt(each.secret) }));
 }
 
-/** Returns the job that renews the secrets of every region every ten minutes, by the database's clock. */
-export const createSecretRenewalJob = (databases: Databases, secrets: SecretBox): Job => ({
+/** Returns the job that encrypts the secrets of every region anew every ten minutes, by the database's clock. */
+export const createReencryptionJob = (databases: Databases, secrets: SecretBox): Job => ({
   name: 'renew webhook secrets',
   everyMs: INTERVAL_MS,
-  run: async (region) => renewSecrets(databases[region], secrets, await databases[region].now()),
+  run: async (region) => reencryptSecrets(databases[region], secrets, await databases[region].now()),
 });
