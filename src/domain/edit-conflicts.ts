@@ -16,8 +16,8 @@ export async function requireUnchanged(
   objectId: string,
 ): Promise<void> {
   if (expectedUpdatedAt === undefined || Date.parse(row.updatedAt) === Date.parse(expectedUpdatedAt)) return;
-  const later = { objectId, at: { $gt: expectedUpdatedAt } };
-  const change = await em.findOne(AuditEntry, later, { orderBy: { at: 'desc', id: 'desc' } });
+  // Later entries may be of reads, or of what has not changed the row.
+  const change = await em.findOne(AuditEntry, { objectId, at: row.updatedAt, action: { $ne: 'person.read' } });
   if (!change) throw editConflict(`It was changed at ${row.updatedAt}.`);
   const { action, actorId: id, at } = change;
   // The others act under the name of an account or a job.
