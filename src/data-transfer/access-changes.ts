@@ -4,8 +4,9 @@ import type { FileMapping } from './file-mapping.ts';
 import { formatColumns, INTO_PROBLEMS, toJoinCondition } from './statements.ts';
 
 /*
- * What an import may change about users, memberships and other access. A staff user is never changed and never becomes a member. The e-mail
- * address of an existing user changes only when the operator allows it. A disabled user stays disabled: see `keepsStoredValue`.
+ * What an import may change about users, memberships and other access. A staff user is never changed, never becomes a member and is not the
+ * author of a report. The e-mail address of an existing user changes only when the operator allows it. A disabled user stays disabled: see
+ * `keepsStoredValue`.
  */
 
 /** Files with records whose changes the audit log has one by one, and their kind there. */
@@ -67,14 +68,16 @@ export function toLockUsersSql(mapping: FileMapping): string | null {
 
 /** Returns SQL that finds rows which the import must not write. */
 export function toAccessProblemsSql(mapping: FileMapping, allowUserChanges: boolean): string[] {
-  const { file } = mapping;
-  if (file === 'memberships.ndjson') {
-    return [
-      `${INTO_PROBLEMS} select __line, 'userId', s.user_id || ' is a staff user, who is never a member'
-        from import_stage s join app_user t on t.id = s.user_id where t.staff_role is not null`,
-    ];
+  const { file, references } = mapping;
+  if (file !== 'users.ndjson') {
+    return references
+      .filter(({ parent }) => parent.file === 'users.ndjson')
+      .map(
+        ({ column: { field, name } }) =>
+          `${INTO_PROBLEMS} select __line, '${field}', s.${name} || ' is a staff user, who is never a member'
+            from import_stage s join app_user t on t.id = s.${name} where t.staff_role is not null`,
+      );
   }
-  if (file !== 'users.ndjson') return [];
   const staff = `${INTO_PROBLEMS} select __line, 'id', s.id || ' is a staff user, whom an import never changes'
     from import_stage s join app_user t on t.id = s.id
     where t.staff_role is not null and ${toChangedUserSql(mapping)}`;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { importFolder } from '../../src/data-transfer/import.ts';
+import { canonicalJson, createFingerprint } from '../../src/domain/canonical-json.ts';
 import { createTemplate, type Row, readSample, SAMPLES, toNdjson } from '../data-transfer/data-transfer-fixture.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { startMailServer } from '../support/mail-server.ts';
@@ -84,6 +85,26 @@ describe('an import of a staff user (PRV-12)', () => {
       1,
       expect.stringContaining('memberships.ndjson:1: userId: user_admin is a staff user'),
     ]);
+  });
+
+  it('as the author of a photo report is rejected, but not a user who has left the builder (PRP-13)', async () => {
+    const [report] = await readSample('photo-reports');
+    const pages = (await readSample('photo-report-pages')).filter(({ reportId }) => reportId === report!.id);
+    const integrators = [{ id: 'intg_a', ...stamps, name: 'Sync', deepLinkSchemes: [] }];
+    const mapTo = (mappedAdminUserId: string) => {
+      const { projectId: _, ...rest } = report!.content as Row;
+      const content = { ...rest, mappedAdminUserId };
+      const fingerprint = createFingerprint(canonicalJson(content));
+      const ids = { builderId: 'buil_a', integratorId: 'intg_a', projectId: null, mappedAdminUserId };
+      const reports = [{ ...report, ...ids, content, fingerprint }];
+      return importRows({ integrators, 'photo-reports': reports, 'photo-report-pages': pages });
+    };
+    expect(await mapTo('user_admin')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('photo-reports.ndjson:1: mappedAdminUserId: user_admin is a staff user'),
+    });
+    await cli.json(['membership', 'remove', '--user', SAM.id, '--builder', 'buil_a']);
+    expect(await mapTo(SAM.id)).toMatchObject({ code: 0, err: '' });
   });
 
   it('who is the same changes nothing, and enables nobody', async () => {
