@@ -2162,7 +2162,7 @@ export interface components {
         /** @description A worker's introduction to a project. */
         Induction: {
             /**
-             * @description Identifies the induction in paths, as its `identifier` does within the project.
+             * @description Identifies the induction in paths, which also accept its `identifier` within the project.
              * @example ind_a0mkq3v8t2n4c7x1p9r5w6yzb
              */
             id: string;
@@ -2206,7 +2206,7 @@ export interface components {
         /** @description An induction with the worker's answers. */
         InductionDetails: {
             /**
-             * @description Identifies the induction in paths, as its `identifier` does within the project.
+             * @description Identifies the induction in paths, which also accept its `identifier` within the project.
              * @example ind_a0mkq3v8t2n4c7x1p9r5w6yzb
              */
             id: string;
