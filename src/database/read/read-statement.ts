@@ -123,10 +123,20 @@ function buildWindowSql(read: Read, order: string, isCounted: boolean): string {
   }
   // The planner does not know the width of a range, and would rather read the list in its order until the page is full.
   const rows = isFoundByRange
-    ? `(select t.${orderBy}, t.id from ${table} t where ${where} offset 0) t`
+    ? `(select t.${orderBy}, t.id from ${table} t where ${where} offset 0) t where true`
     : `${table} t where ${where}`;
-  return `(select t.id from ${rows} ${window}) w on true left join ${table} t on t.id = w.id`;
+  const isTotalKnown = kind === 'deep' && isCounted && hasStoredTotal(read);
+  const ids = isTotalKnown
+    ? `(select t.id from ${rows} and :offset::int <= c.total - :offset::int ${window}) union all (select t.id from ${rows}
+        and :offset::int > c.total - :offset::int ${toWindowFromTheEnd(orderBy)})`
+    : `select t.id from ${rows} ${window}`;
+  return `(${ids}) w on true left join ${table} t on t.id = w.id`;
 }
+
+/** The same rows, counted from the end of the list: the rows of its second half are nearer to it. */
+const toWindowFromTheEnd = (orderBy: string) =>
+  `order by t.${orderBy} desc, t.id desc limit greatest(least(:limit::int, c.total - :offset::int), 0)
+    offset greatest(c.total - :offset::int - :limit::int, 0)`;
 
 /** Whether the rows of the page are found by the index of a range, and sorted. */
 const isReadByRange = ({ kind, filters }: Read): boolean => kind !== 'ordered' && filters.some(isRange);
