@@ -100,7 +100,7 @@ interface PerRegionWork<T> {
   role?: 'command' | 'migration';
 }
 
-/** Adds a command that does the same in both regions, or in that of the option `--region`. */
+/** Adds a command that does the same in both regions, or in that of the option `--region`, without applying migrations first. */
 function addPerRegion<T>(
   group: CommandGroup,
   command: string,
