@@ -7,7 +7,7 @@ export const MAX_LINES = 99;
 
 /** Returns the commands that must succeed in the copy after a procedure. Tests are prefixes of paths under test/. */
 const createChecks = (...tests: string[]) => [
-  'npx tsc -b .',
+  'npm run --silent build',
   'npm run --silent lint',
   'npm run --silent cli -- schema emit --check',
   `npx vitest run ${tests.map((name) => `test/${name}`).join(' ')}`,
