@@ -296,7 +296,8 @@ describe('changes', () => {
   let monotonic = 0;
   beforeEach(() => {
     // Not before the last poll, whichever clock it had.
-    monotonic = Math.max(monotonic, performance.now());
+    // Differences of whole milliseconds are exact.
+    monotonic = Math.max(monotonic, Math.ceil(performance.now()));
     vi.spyOn(performance, 'now').mockImplementation(() => monotonic);
   });
   afterEach(() => {
