@@ -1,10 +1,10 @@
 import createFetchClient from 'openapi-fetch';
-import { EventFeed } from './events.ts';
+import { type FollowOptions, followEvents } from './events.ts';
 import type { paths } from './generated/openapi.ts';
 import { type Api, getRetryPolicy, OPERATIONS, type Operation, type Pages, toRequestParts } from './operations.ts';
 import { PhotoUploads } from './photos.ts';
 import { type Get, Synchronization, type SyncStore } from './sync.ts';
-import { type ClientCredentials, ClientTokenSource, type UserCredentials, UserTokenSource } from './tokens.ts';
+import { type ClientCredentials, TokenSource, type UserCredentials } from './tokens.ts';
 import { type Authorization, type CallOptions, Transport, type TransportOptions } from './transport.ts';
 
 export interface ClientOptions extends TransportOptions {
@@ -22,11 +22,10 @@ export function createClient(options: ClientOptions & (ClientCredentials | UserC
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const transport = new Transport(options);
   const endpoint = { baseUrl, audience: options.audience ?? baseUrl, region, transport };
-  const authorization: Authorization =
-    'tokens' in options ? new UserTokenSource(endpoint, options) : new ClientTokenSource(endpoint, options);
+  const authorization = new TokenSource(endpoint, options);
   const { api, get } = createApi({ baseUrl, region, transport, authorization });
   const { upload, uploadAll } = new PhotoUploads(api, transport);
-  const { follow } = new EventFeed(api);
+  const follow = (followOptions?: FollowOptions) => followEvents(api, followOptions);
   return {
     ...api,
     photos: { ...api.photos, upload, uploadAll },

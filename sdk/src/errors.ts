@@ -97,7 +97,7 @@ export function createError(response: Response, text: string): ApiError {
 }
 
 /** Returns the seconds of `Retry-After`, which holds seconds or a date. */
-export function readRetryAfter({ headers }: Response): number | null {
+function readRetryAfter({ headers }: Response): number | null {
   const value = headers.get('retry-after');
   if (value === null) return null;
   if (/^\d+$/.test(value)) return Number(value);

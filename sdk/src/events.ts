@@ -17,24 +17,16 @@ export interface FollowedEvents {
   cursor: string;
 }
 
-export class EventFeed {
-  readonly #api: Api;
-
-  constructor(api: Api) {
-    this.#api = api;
+/**
+ * Yields the events after a cursor, and waits for more, until the signal ends it. The first value without `after` is the present end of
+ * the feed. Throws `CursorExpiredError` when the cursor is too old: copy the lists again.
+ */
+export async function* followEvents(api: Api, options: FollowOptions = {}): AsyncGenerator<FollowedEvents> {
+  const { after, signal, timeoutMs, ...filters } = options;
+  for (let cursor = after; ; ) {
+    const wait = cursor === undefined ? undefined : 20;
+    const page = await api.events.page({ ...filters, after: cursor, wait }, { signal, timeoutMs });
+    cursor = page.meta.nextCursor;
+    yield { events: page.data, cursor };
   }
-
-  /**
-   * Yields the events after a cursor, and waits for more, until the signal ends it. The first value without `after` is the present end of
-   * the feed. Throws `CursorExpiredError` when the cursor is too old: copy the lists again.
-   */
-  readonly follow = async function* (this: EventFeed, options: FollowOptions = {}): AsyncGenerator<FollowedEvents> {
-    const { after, signal, timeoutMs, ...filters } = options;
-    for (let cursor = after; ; ) {
-      const wait = cursor === undefined ? undefined : 20;
-      const page = await this.#api.events.page({ ...filters, after: cursor, wait }, { signal, timeoutMs });
-      cursor = page.meta.nextCursor;
-      yield { events: page.data, cursor };
-    }
-  }.bind(this);
 }

@@ -43,7 +43,7 @@ export class SignInRequiredError extends Error {
 
 /** A token is replaced so long before it ends. */
 const RENEW_BEFORE_MS = 60_000;
-/** The service takes a replaced refresh token that comes again within 60 seconds for a lost response, and later for a theft (OAU-33). */
+/** A replaced refresh token that is used again after 60 seconds revokes all tokens of the consent (OAU-33). */
 const REPEAT_REFRESH_MS = 30_000;
 
 interface TokenEndpoint {
@@ -54,10 +54,20 @@ interface TokenEndpoint {
   transport: Transport;
 }
 
+type RequestedToken = Pick<Token, 'access_token' | 'expires_in'>;
+
 /** Requests a token when there is none that lasts, once for all calls that wait for it. */
-abstract class TokenSource implements Authorization {
+export class TokenSource implements Authorization {
+  readonly #request: (rejected: string | undefined) => Promise<RequestedToken>;
   #token: { value: string; until: number } | null = null;
   #pending: Promise<string> | null = null;
+
+  constructor(endpoint: TokenEndpoint, credentials: ClientCredentials | UserCredentials) {
+    this.#request =
+      'tokens' in credentials
+        ? (rejected) => renewUserToken(endpoint, credentials, rejected)
+        : () => requestClientToken(endpoint, credentials);
+  }
 
   getToken(rejected?: string): Promise<string> {
     // `performance.now`, because the clock of the computer may be wrong or change.
@@ -72,86 +82,70 @@ abstract class TokenSource implements Authorization {
 
   async #renew(rejected: string | undefined): Promise<string> {
     const startedAt = performance.now();
-    const { access_token: value, expires_in: seconds } = await this.request(rejected);
+    const { access_token: value, expires_in: seconds } = await this.#request(rejected);
     this.#token = { value, until: startedAt + Math.max(seconds * 1000 - RENEW_BEFORE_MS, seconds * 500) };
     return value;
   }
-
-  protected abstract request(rejected: string | undefined): Promise<Pick<Token, 'access_token' | 'expires_in'>>;
 }
 
-export class ClientTokenSource extends TokenSource {
-  readonly #endpoint: TokenEndpoint;
-  readonly #credentials: ClientCredentials;
-
-  constructor(endpoint: TokenEndpoint, credentials: ClientCredentials) {
-    super();
-    this.#endpoint = endpoint;
-    this.#credentials = credentials;
-  }
-
-  protected override request(): Promise<Token> {
-    const { clientId, clientSecret, scopes } = this.#credentials;
-    return requestToken(this.#endpoint, {
-      grant_type: 'client_credentials',
-      client_id: clientId,
-      client_secret: clientSecret,
-      audience: this.#endpoint.audience,
-      scope: scopes.join(' '),
-    });
-  }
+function requestClientToken(
+  endpoint: TokenEndpoint,
+  { clientId, clientSecret, scopes }: ClientCredentials,
+): Promise<Token> {
+  return requestToken(endpoint, {
+    grant_type: 'client_credentials',
+    client_id: clientId,
+    client_secret: clientSecret,
+    audience: endpoint.audience,
+    scope: scopes.join(' '),
+  });
 }
 
-export class UserTokenSource extends TokenSource {
-  readonly #endpoint: TokenEndpoint;
-  readonly #credentials: UserCredentials;
+/** Refreshes, one process after the other where the store has a lock. */
+function renewUserToken(
+  endpoint: TokenEndpoint,
+  credentials: UserCredentials,
+  rejected: string | undefined,
+): Promise<RequestedToken> {
+  const { tokens } = credentials;
+  const run = () => refresh(endpoint, credentials, rejected);
+  return tokens.lock ? tokens.lock(run) : run();
+}
 
-  constructor(endpoint: TokenEndpoint, credentials: UserCredentials) {
-    super();
-    this.#endpoint = endpoint;
-    this.#credentials = credentials;
-  }
+async function refresh(
+  endpoint: TokenEndpoint,
+  { tokens, clientId, clientSecret }: UserCredentials,
+  rejected: string | undefined,
+): Promise<RequestedToken> {
+  const { refreshToken, accessToken, expiresAt = 0 } = await tokens.load();
+  const remainingMs = expiresAt - Date.now();
+  // Another process has refreshed in the meantime, or this one before its restart.
+  if (accessToken !== undefined && accessToken !== rejected && remainingMs > RENEW_BEFORE_MS)
+    return { access_token: accessToken, expires_in: remainingMs / 1000 };
+  const token = await requestRefresh(endpoint, {
+    grant_type: 'refresh_token',
+    client_id: clientId,
+    ...(clientSecret !== undefined && { client_secret: clientSecret }),
+    refresh_token: refreshToken,
+  });
+  await tokens.save({
+    refreshToken: token.refresh_token ?? refreshToken,
+    accessToken: token.access_token,
+    expiresAt: Date.now() + token.expires_in * 1000,
+  });
+  return token;
+}
 
-  protected override request(rejected: string | undefined) {
-    const { tokens } = this.#credentials;
-    const run = () => this.#refresh(rejected);
-    return tokens.lock ? tokens.lock(run) : run();
-  }
-
-  async #refresh(rejected: string | undefined): Promise<Pick<Token, 'access_token' | 'expires_in'>> {
-    const { tokens, clientId, clientSecret } = this.#credentials;
-    const { refreshToken, accessToken, expiresAt = 0 } = await tokens.load();
-    const remainingMs = expiresAt - Date.now();
-    // Another process has refreshed in the meantime, or this one before its restart.
-    if (accessToken !== undefined && accessToken !== rejected && remainingMs > RENEW_BEFORE_MS)
-      return { access_token: accessToken, expires_in: remainingMs / 1000 };
-    const form = {
-      grant_type: 'refresh_token',
-      client_id: clientId,
-      ...(clientSecret !== undefined && { client_secret: clientSecret }),
-      refresh_token: refreshToken,
-    };
-    const token = await this.#requestOnce(form);
-    await tokens.save({
-      refreshToken: token.refresh_token ?? refreshToken,
-      accessToken: token.access_token,
-      expiresAt: Date.now() + token.expires_in * 1000,
-    });
-    return token;
-  }
-
-  /** Sends a refresh, and after a lost response once more while that cannot look like a theft. */
-  async #requestOnce(form: Record<string, string>): Promise<Token> {
-    const startedAt = performance.now();
-    try {
-      return await requestToken(this.#endpoint, form, 'rejected');
-    } catch (error) {
-      const isLost = error instanceof ConnectionError || (error instanceof ApiError && error.status >= 500);
-      if (isLost && performance.now() - startedAt < REPEAT_REFRESH_MS) {
-        return await requestToken(this.#endpoint, form, 'rejected').catch(toSignInError);
-      }
-      return toSignInError(error);
-    }
+/** Sends a refresh, and after a lost response once more, while the service takes that for a repetition. */
+async function requestRefresh(endpoint: TokenEndpoint, form: Record<string, string>): Promise<Token> {
+  const startedAt = performance.now();
+  try {
+    return await requestToken(endpoint, form, 'rejected');
+  } catch (error) {
+    const isLost = error instanceof ConnectionError || (error instanceof ApiError && error.status >= 500);
+    const remainingMs = Math.floor(REPEAT_REFRESH_MS - (performance.now() - startedAt));
+    if (!isLost || remainingMs <= 0) return toSignInError(error);
+    return await requestToken(endpoint, form, 'rejected', AbortSignal.timeout(remainingMs)).catch(toSignInError);
   }
 }
 
@@ -167,12 +161,13 @@ async function requestToken(
   { baseUrl, region, transport }: TokenEndpoint,
   form: Record<string, string>,
   retry: 'always' | 'rejected' = 'always',
+  signal?: AbortSignal,
 ): Promise<Token> {
   const request = new Request(`${baseUrl}/oauth/token`, {
     method: 'POST',
     headers: { 'x-service-region-id': region },
     body: new URLSearchParams(form),
   });
-  const response = await transport.send(request, retry);
+  const response = await transport.send(request, retry, { signal });
   return (await response.json()) as Token;
 }

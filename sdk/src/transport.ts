@@ -82,11 +82,6 @@ export class Transport {
     }
   }
 
-  /** Sends a request once, and returns its response at once: the caller reads the body. */
-  async open(request: Request, { signal, timeoutMs }: CallOptions): Promise<Response> {
-    return this.#attempt(request, undefined, signal, timeoutMs ?? this.#options.timeoutMs);
-  }
-
   #attempt(request: Request, token: string | undefined, signal: AbortSignal | undefined, timeoutMs: number) {
     if (token !== undefined) request.headers.set('authorization', `Bearer ${token}`);
     const signals = [AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])];

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFileStore } from '../../sdk/src/gate/file-store.ts';
-import { type GateEvent, GateQueue } from '../../sdk/src/gate/index.ts';
+import { type GateEvent, GateQueue } from '../../sdk/src/gate/queue.ts';
 import { createClient } from '../../sdk/src/index.ts';
 import { Database } from '../../src/database/database.ts';
 import { loadDemoInto } from '../../src/demo/load.ts';

@@ -21,12 +21,10 @@ export class FaultyNetwork {
   requests: ReceivedRequest[] = [];
   /** Header `Retry-After` of the answers of the proxy. */
   retryAfter = '0';
-  /** Requests of this route pass without a fault, and are not kept. */
-  readonly ignored: string | undefined;
   readonly #server: Server;
 
+  /** @param ignored Requests of this route pass without a fault, and are not kept. */
   private constructor(service: Service, ignored?: string) {
-    this.ignored = ignored;
     this.#server = createServer(async (request, response) => {
       let payload = '';
       for await (const chunk of request) payload += chunk;

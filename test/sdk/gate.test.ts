@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createFileStore } from '../../sdk/src/gate/file-store.ts';
-import { type GateOptions, GateQueue } from '../../sdk/src/gate/index.ts';
+import { type GateOptions, GateQueue } from '../../sdk/src/gate/queue.ts';
 import { createClient } from '../../sdk/src/index.ts';
 import { createGateFixture, readAttendance } from '../support/attendance.ts';
 import { BASE_URL, type Service, startService } from '../support/harness.ts';

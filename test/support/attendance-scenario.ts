@@ -1,4 +1,4 @@
-import type { GateEvent } from '../../sdk/src/gate/index.ts';
+import type { GateEvent } from '../../sdk/src/gate/queue.ts';
 import type { Database } from '../../src/database/database.ts';
 
 const DAY = 86_400_000;

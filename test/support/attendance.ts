@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { SignOnConflict } from '../../entities/sign-on-conflict.entity.ts';
 import { SignOnEvent } from '../../entities/sign-on-event.entity.ts';
 import { SignOnVisit } from '../../entities/sign-on-visit.entity.ts';
-import type { GateEvent } from '../../sdk/src/gate/index.ts';
+import type { GateEvent } from '../../sdk/src/gate/queue.ts';
 import { createGateFixture } from '../setup/company/company.ts';
 import type { Service } from './harness.ts';
 

@@ -1,1 +1,0 @@
-export { type GateEvent, type GateOptions, GateQueue, type GateResult, type GateStore } from './queue.ts';
