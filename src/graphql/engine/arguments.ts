@@ -1,5 +1,16 @@
-import { coerceInputValue, type GraphQLArgument, type GraphQLError, isRequiredArgument } from 'graphql';
+import {
+  coerceInputValue,
+  type FieldNode,
+  type GraphQLArgument,
+  type GraphQLError,
+  type GraphQLField,
+  getArgumentValues,
+  isRequiredArgument,
+  Kind,
+  type OperationDefinitionNode,
+} from 'graphql';
 import { createRuleCheck, type RuleCheck } from '../../../schema/input-rules.ts';
+import { holdsVariable } from '../../../schema/scalar.ts';
 import { type FieldError, FieldErrors } from '../../shared/errors.ts';
 
 type Path = readonly (string | number)[];
@@ -86,4 +97,36 @@ export function parseArguments<Input, Argument extends NamedArgument<Input>>(
   errors.addNew(...otherErrors);
   errors.throwIfAny();
   return values;
+}
+
+/** The arguments of an edge, whose literals are parsed. */
+export interface EdgeArguments {
+  literals: Readonly<Record<string, unknown>>;
+  /** The variable of each of the others. */
+  variables: readonly [name: string, variable: string][];
+}
+
+/**
+ * Returns the arguments of a field, the literals apart from the variables; null where a literal holds a variable, and where a default may replace a variable, or a variable with a
+ * default may be null.
+ */
+export function splitArguments(
+  field: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+): EdgeArguments | null {
+  const variables: [name: string, variable: string][] = [];
+  const literals: GraphQLArgument[] = [];
+  for (const argument of field.args) {
+    const value = node.arguments?.find(({ name }) => name.value === argument.name)?.value;
+    if (value?.kind !== Kind.VARIABLE) {
+      if (value && holdsVariable(value)) return null;
+      literals.push(argument);
+      continue;
+    }
+    const definition = variableDefinitions.find(({ variable }) => variable.name.value === value.name.value)!;
+    if (argument.defaultValue !== undefined || definition.defaultValue) return null;
+    variables.push([argument.name, value.name.value]);
+  }
+  return { literals: getArgumentValues({ ...field, args: literals }, node), variables };
 }

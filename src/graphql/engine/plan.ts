@@ -1,7 +1,6 @@
 import {
   type FieldNode,
   type FragmentDefinitionNode,
-  type GraphQLArgument,
   type GraphQLField,
   type GraphQLList,
   type GraphQLNamedType,
@@ -10,7 +9,6 @@ import {
   type GraphQLOutputType,
   type GraphQLSchema,
   type GraphQLUnionType,
-  getArgumentValues,
   getNullableType,
   isCompositeType,
   isEnumType,
@@ -18,13 +16,12 @@ import {
   isListType,
   isNonNullType,
   isUnionType,
-  Kind,
   type OperationDefinitionNode,
 } from 'graphql';
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields.js';
-import { holdsVariable } from '../../../schema/scalar.ts';
 import { type Selection, toSelection } from '../../../schema/selection.ts';
 import type { ResponseMeter } from '../../limits/response-meter.ts';
+import { type EdgeArguments, splitArguments } from './arguments.ts';
 
 export type Fragments = Record<string, FragmentDefinitionNode>;
 type Variables = Record<string, unknown>;
@@ -51,13 +48,6 @@ export interface Edge {
   arguments: EdgeArguments | null;
   /** Edges of the resolved records. Each has edges of its own. */
   edges: Edge[];
-}
-
-/** The arguments of an edge, whose literals are parsed. */
-interface EdgeArguments {
-  literals: Readonly<Variables>;
-  /** The variable of each of the others. */
-  variables: readonly [name: string, variable: string][];
 }
 
 /** The compiled functions of an edge. */
@@ -135,31 +125,6 @@ function sizeOfLeaf(type: GraphQLNullableType, value: string): string | number {
 
 /** Whether the type has rows of its own, as opposed to an object that is part of a record. */
 const isRecord = ({ extensions }: GraphQLObjectType) => extensions.scope !== undefined;
-
-/**
- * Returns the arguments of a field, the literals apart from the variables; null where a literal holds a variable, and where a default may replace a variable, or a variable with a
- * default may be null.
- */
-function splitArguments(
-  field: Field,
-  node: FieldNode,
-  { variableDefinitions = [] }: OperationDefinitionNode,
-): EdgeArguments | null {
-  const variables: [name: string, variable: string][] = [];
-  const literals: GraphQLArgument[] = [];
-  for (const argument of field.args) {
-    const value = node.arguments?.find(({ name }) => name.value === argument.name)?.value;
-    if (value?.kind !== Kind.VARIABLE) {
-      if (value && holdsVariable(value)) return null;
-      literals.push(argument);
-      continue;
-    }
-    const definition = variableDefinitions.find(({ variable }) => variable.name.value === value.name.value)!;
-    if (argument.defaultValue !== undefined || definition.defaultValue) return null;
-    variables.push([argument.name, value.name.value]);
-  }
-  return { literals: getArgumentValues({ ...field, args: literals }, node), variables };
-}
 
 /**
  * Compiles an operation to JavaScript functions, one object literal for each response object: ten times as fast as assigning
