@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createFileStore } from '../../sdk/src/gate/file-store.ts';
-import { type GateOptions, GateQueue } from '../../sdk/src/gate/queue.ts';
+import { type GateEvent, type GateOptions, GateQueue } from '../../sdk/src/gate/queue.ts';
 import { createClient } from '../../sdk/src/index.ts';
 import { createGateFixture, readAttendance } from '../support/attendance.ts';
 import { BASE_URL, type Service, startService } from '../support/harness.ts';
@@ -98,6 +98,30 @@ describe('the queue of a gate', () => {
     expect(statuses(after)).toEqual(['APPLIED', 'APPLIED']);
     const next = await openGate();
     expect([next.pending, next.results]).toEqual([[], []]);
+  });
+
+  it('has every stored event, wherever the write of the next one was cut', async () => {
+    const occurredAt = morning.toISOString();
+    const toEvent = (sourceEventId: string) => ({
+      sourceEventId,
+      workerId: worker,
+      type: 'SIGN_ON' as const,
+      occurredAt,
+    });
+    const [one, two, three] = ['one', 'two', 'three'].map(toEvent) as [GateEvent, GateEvent, GateEvent];
+    await createFileStore(folder).addEvents([one]);
+    const path = join(folder, 'events.ndjson');
+    const first = await readFile(path, 'utf8');
+    await createFileStore(folder).addEvents([two]);
+    const both = await readFile(path, 'utf8');
+    for (let length = first.length; length < both.length - 2; length++) {
+      await writeFile(path, both.slice(0, length));
+      const store = createFileStore(folder);
+      // In the same process after a full disk, or in the next one.
+      if (length % 2 === 0) expect((await store.load()).events).toEqual([one]);
+      await store.addEvents([three]);
+      expect((await createFileStore(folder).load()).events).toEqual([one, three]);
+    }
   });
 
   it('repeats an event whose result was not written to its journal, and changes nothing by it', async () => {

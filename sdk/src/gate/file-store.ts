@@ -11,7 +11,8 @@ export function createFileStore(folder: string): GateStore {
   let writing: Promise<void> = Promise.resolve();
 
   function append(entries: Entry[], isDurable: boolean): Promise<void> {
-    const lines = entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
+    // Begins with a line break, because an append that failed, on a full disk, may have left a part of a line.
+    const lines = `\n${toLines(entries)}`;
     const write = async () => {
       const file = await open(path, 'a');
       try {
@@ -36,9 +37,8 @@ export function createFileStore(folder: string): GateStore {
         return '';
       });
       for (const line of text.split('\n')) {
-        // A power failure may leave an incomplete last line, whose append has not resolved.
-        if (!line.endsWith('}')) continue;
-        const entry = JSON.parse(line) as Entry;
+        const entry = parseLine(line);
+        if (entry === null) continue;
         if ('event' in entry) events.set(entry.event.sourceEventId, entry.event);
         else if ('result' in entry) results.set(entry.result.sourceEventId, entry.result);
         else for (const id of entry.removed) for (const kept of [events, results]) kept.delete(id);
@@ -48,8 +48,9 @@ export function createFileStore(folder: string): GateStore {
         ...[...events.values()].map((event) => ({ event })),
         ...[...results.values()].map((result) => ({ result })),
       ];
-      await writeFile(`${path}.new`, entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''), { flush: true });
+      await writeFile(`${path}.new`, toLines(entries), { flush: true });
       await rename(`${path}.new`, path);
+      await syncFolder(dirname(path));
       return { events: [...events.values()], results: [...results.values()] };
     },
     addEvents: (events) =>
@@ -60,4 +61,23 @@ export function createFileStore(folder: string): GateStore {
     addResult: (result) => append([{ result }], false),
     remove: (removed) => append([{ removed }], false),
   };
+}
+
+const toLines = (entries: Entry[]) => entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
+
+/** Returns null for an incomplete line: a power failure or a full disk has interrupted its append, which has not resolved. */
+function parseLine(line: string): Entry | null {
+  try {
+    return JSON.parse(line) as Entry;
+  } catch {
+    return null;
+  }
+}
+
+/** Makes a rename survive a power failure, after which what is appended would be in a file without a name. */
+async function syncFolder(path: string): Promise<void> {
+  // Windows opens no folders, and writes their entries itself.
+  const folder = await open(path, 'r').catch(() => null);
+  await folder?.sync().catch(() => {});
+  await folder?.close();
 }
