@@ -13,6 +13,8 @@ const ROUTES_WITHOUT_CORS =
   /^\/(?:oauth\/(?!(?:token|revoke)$)|docs(?:\/|$)|health\/|metrics$|openapi\.json$|storage\/|reports\/|account\/|console(?:\/|$)|$)/;
 
 const EXPOSED_HEADERS = [
+  // A gate in a browser compares the times of its events with it (ATT-3).
+  'Date',
   'X-Request-Id',
   'X-Service-Api-Version',
   'Retry-After',

@@ -96,7 +96,7 @@ describe('a response', () => {
       });
       expect(statusCode).toBeGreaterThanOrEqual(400);
       expect(headers['access-control-allow-origin']).toBe(APP);
-      for (const name of ['X-Request-Id', 'Retry-After', 'WWW-Authenticate', 'X-RateLimit-Remaining']) {
+      for (const name of ['Date', 'X-Request-Id', 'Retry-After', 'WWW-Authenticate', 'X-RateLimit-Remaining']) {
         expect(headers['access-control-expose-headers']).toContain(name);
       }
       expect(headers).not.toHaveProperty('access-control-allow-credentials');
