@@ -365,6 +365,7 @@ describe('Changes of webhook endpoints: 429', () => {
     expect(await create({ url: 'https://other.example.com/' })).toMatchObject(limited);
     expect(await call('PATCH', `/${body.id}`, { status: 'PAUSED' })).toMatchObject(limited);
     expect(await call('POST', `/${body.id}/rotate-secret`)).toMatchObject(limited);
+    expect(await call('POST', `/${body.id}/test`)).toMatchObject(limited);
     expect((await call('GET', `/${body.id}`)).body).toMatchObject({ status: 'ACTIVE', updatedAt: body.updatedAt });
     expect((await call('PATCH', `/${body.id}`, { status: 'ACTIVE' })).status).toBe(200);
     expect((await call('DELETE', `/${body.id}`)).status).toBe(200);

@@ -45,7 +45,7 @@ const HOUR_MS = 3_600_000;
 /** Changes that users and integrators can repeat at will. The log keeps each for more than a year. LIM-28. */
 const LIMITED_ACTIONS: readonly AuditAction[] = [
   ...(['consent.granted', 'webhook_endpoint.created', 'webhook_endpoint.updated'] as const),
-  ...(['webhook_endpoint.secret_rotated', 'webhook_endpoint.replayed'] as const),
+  ...(['webhook_endpoint.secret_rotated', 'webhook_endpoint.replayed', 'webhook_endpoint.tested'] as const),
 ];
 
 /** Entries about one kind of object that a user or client can cause in an hour by changes that are limited. */

@@ -5,7 +5,7 @@ import { inTransaction } from '../change-context.ts';
 import { disableEndpoint, requireEndpoint, requireManageableEndpoint, signingSecrets } from './endpoints.ts';
 import { type Attempt, isSuccess } from './receiver-client.ts';
 import { signWebhook } from './signature.ts';
-import type { EndpointKey, WebhookContext } from './webhook-context.ts';
+import type { EndpointKey, WebhookChangeContext } from './webhook-context.ts';
 
 /** Result of a test event. */
 interface TestResult extends Attempt {
@@ -16,12 +16,15 @@ interface TestResult extends Attempt {
 
 /**
  * Sends a test event to an endpoint, also to a paused or disabled one, and returns what its receiver answered (WHK-14). It is attempted
- * once. 410 disables the endpoint, as it does in a delivery; no other failure has consequences.
+ * once, after it was recorded. 410 disables the endpoint, as it does in a delivery; no other failure has consequences.
  */
-export async function sendTestEvent(context: WebhookContext, key: EndpointKey): Promise<TestResult> {
+export async function sendTestEvent(context: WebhookChangeContext, key: EndpointKey): Promise<TestResult> {
   const { clock, database, webhooks } = context;
   const now = clock.now();
-  await requireManageableEndpoint(database.fork(), key);
+  const { id: objectId, integratorId } = await requireManageableEndpoint(database.fork(), key);
+  await inTransaction(context, (_em, _now, record) =>
+    record({ action: 'webhook_endpoint.tested', objectId, integratorId }),
+  );
   // Locked until the request has begun: a change of the endpoint applies to every attempt that begins after its response (WHK-6).
   const { endpoint, event, sent } = await database.transaction(async (em) => {
     const endpoint = await requireEndpoint(em, key, LockMode.PESSIMISTIC_READ);
@@ -34,13 +37,6 @@ export async function sendTestEvent(context: WebhookContext, key: EndpointKey): 
   const attempt = await sent;
   const succeeded = isSuccess(attempt);
   if (attempt.status === 410) await disableEndpoint(context, endpoint, 'GONE');
-  const { source } = context;
-  if (source) {
-    const { id: objectId, integratorId } = endpoint;
-    await inTransaction({ ...context, source }, (_em, _now, record) =>
-      record({ action: 'webhook_endpoint.tested', objectId, integratorId, after: { succeeded } }),
-    );
-  }
   return { eventId: event.id, succeeded, ...attempt };
 }
 
