@@ -11,11 +11,9 @@ import { toJoinCondition } from './statements.ts';
 /** Files whose records no single builder owns. */
 const SHARED = ['users.ndjson', 'integrators.ndjson'];
 
-const isIntegrator = ({ parent }: { parent: FileMapping }) => parent.file === 'integrators.ndjson';
-
 /**
- * Returns a function that gives the SQL condition of the rows of a file that belong to the builder. Users are its members, and integrators
- * those that its records refer to.
+ * Returns a function that gives the SQL condition of the rows of a file that belong to the builder. Users and integrators are those that its
+ * records refer to: members, and authors of reports who have left the builder.
  */
 export function createBuilderFilter(
   metadata: MetadataStorage,
@@ -25,13 +23,12 @@ export function createBuilderFilter(
   const tables = listPersonalTables(metadata);
   const literal = pg.escapeLiteral(builderId);
   return ({ file, table }) => {
-    if (file === 'users.ndjson') return `id in (select user_id from membership where builder_id = ${literal})`;
-    if (file === 'integrators.ndjson') {
-      const owned = mappings.filter(({ builder, references }) => builder && references.some(isIntegrator));
-      const selects = owned.map((mapping) => {
-        const { column } = mapping.references.find(isIntegrator)!;
-        return `select ${column.name} from ${mapping.table} where ${mapping.builder!.name} = ${literal}`;
-      });
+    if (SHARED.includes(file)) {
+      const selects = mappings.flatMap(({ builder, references, ...owned }) =>
+        references
+          .filter(({ parent }) => builder && parent.file === file)
+          .map(({ column }) => `select ${column.name} from ${owned.table} where ${builder!.name} = ${literal}`),
+      );
       return `id in (${selects.join(' union all ')})`;
     }
     const found = tables.find((each) => quote(each.table) === table)!;

@@ -6,6 +6,7 @@ import { AuditEntry } from '../../entities/audit-entry.entity.ts';
 import { SignOnVisit } from '../../entities/sign-on-visit.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { findChangesWithoutEntry } from '../support/audit.ts';
+import { createPicture } from '../support/images.ts';
 import { CLI_START, seedBuilders, toTimestamp, useCli } from './cli-harness.ts';
 
 const cli = useCli();
@@ -18,6 +19,8 @@ const REFUSED = 'no entry is written';
 
 beforeAll(async () => {
   await seedBuilders(cli);
+  ids.IMAGE = join(cli.env.DATA_DIR!, 'image.png');
+  await writeFile(ids.IMAGE, await createPicture('png'));
   const visit = {
     builderId: 'buil_a',
     projectId: 'proj_a',
@@ -68,6 +71,9 @@ const COMMANDS: [command: string, ...actions: string[]][] = [
   [`membership update ${MEMBER} --role ADMIN`, 'membership.updated'],
   [`membership remove ${MEMBER}`, 'membership.deleted'],
   ['builder update buil_a --time-zone Australia/Perth', 'builder.updated'],
+  ['builder set-logo buil_a IMAGE', 'builder.updated'],
+  [`user set-picture ${MAIL} IMAGE`, 'user.updated'],
+  ['user set-picture ops@example.com IMAGE', 'staff.updated'],
   ['image-host approve images.example.com', 'image_host.approved'],
   ['image-host revoke images.example.com', 'image_host.revoked'],
   [`site-access grant ${SITE}`, 'site_access.granted'],
@@ -79,7 +85,7 @@ const COMMANDS: [command: string, ...actions: string[]][] = [
 /** Commands that change no access, or whose entries other tests check. */
 const OTHERS =
   `audit list, person find, person export, person erase, person texts, person replay-erasures, renditions retry,
-  builder export, builder erase, builder erasures, builder set-logo, user set-picture, webhook test, webhook deliveries,
+  builder export, builder erase, builder erasures, webhook test, webhook deliveries,
   migrate up, migrate status, migrate create, totals rebuild, events renew-epoch, schema emit, backup verify, storage claim`.split(
     /,\s+/,
   );

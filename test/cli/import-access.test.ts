@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { importFolder } from '../../src/data-transfer/import.ts';
 import { canonicalJson, createFingerprint } from '../../src/domain/canonical-json.ts';
@@ -105,6 +105,11 @@ describe('an import of a staff user (PRV-12)', () => {
     });
     await cli.json(['membership', 'remove', '--user', SAM.id, '--builder', 'buil_a']);
     expect(await mapTo(SAM.id)).toMatchObject({ code: 0, err: '' });
+    // The export of the builder has the user too, whom another region does not know.
+    await cli.json(['builder', 'export', 'buil_a', join(folder, 'left')]);
+    await cli.databases.us1.fork().execute(`delete from membership; delete from app_user where id = 'user_sam'`);
+    const { files } = await cli.json(['import', join(folder, 'left'), '--region', 'us1']);
+    expect(files).toContainEqual(expect.objectContaining({ file: 'users.ndjson', inserted: 1 }));
   });
 
   it('who is the same changes nothing, and enables nobody', async () => {
@@ -278,6 +283,21 @@ describe('an import that changes other access', () => {
     expect((await importRows(files(null, 'Bank', ['bank'], 'Asia/Tokyo'))).entries).toHaveLength(1);
     const { entries: again } = await importRows({ 'site-accesses': [{ ...access, revokedAt: revoked }] });
     expect(again).toMatchObject([{}, { action: 'site_access.revoked' }]);
+  });
+
+  it('is recorded one by one: of logos and pictures (ACC-20)', async () => {
+    const [logoKey, pictureKey] = ['logos/buil_a/new.png', 'pictures/user_sam/new.png'];
+    for (const key of [logoKey, pictureKey]) {
+      const path = join(cli.env.DATA_DIR!, 'storage/objects/au1', key);
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, 'stored');
+    }
+    const builders = [{ id: 'buil_a', ...stamps, name: 'Builder A', logoKey }];
+    expect((await importRows({ builders, users: [{ ...SAM, pictureKey }] })).entries).toMatchObject([
+      { action: 'region.imported' },
+      { action: 'builder.updated', values_before: { logoKey: null }, values_after: { logoKey } },
+      { action: 'user.updated', values_before: { pictureKey: null }, values_after: { pictureKey } },
+    ]);
   });
 });
 

@@ -1,9 +1,15 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import type { EntityClass } from '@mikro-orm/core';
 import { Builder } from '../../../entities/builder.entity.ts';
-import { User } from '../../../entities/user.entity.ts';
-import { requireUser } from '../../domain/access/users.ts';
-import { type ChangeContext, inTransaction, requireRow } from '../../domain/change-context.ts';
+import { lockUser, requireUser } from '../../domain/access/users.ts';
+import {
+  type ChangeContext,
+  changeRow,
+  inTransaction,
+  lockRequiredRow,
+  requireRow,
+} from '../../domain/change-context.ts';
 import { inspectImage } from '../../images/inspect.ts';
 import { BadImage } from '../../images/types.ts';
 import { createObjectKey, type ObjectFolder } from '../../storage/keys.ts';
@@ -22,7 +28,11 @@ export async function setBuilderLogo(
   const { builder: id } = request;
   await requireRow(context, context.database.fork(), Builder, 'builder', id, { field: 'builder' });
   const { key, contentType } = await storeImage(storage, 'logos', id, request.file);
-  await inTransaction(context, (em, now) => em.nativeUpdate(Builder, { id }, { logoKey: key, updatedAt: now }));
+  await inTransaction(context, async (em, now, record) => {
+    const builder = await lockRequiredRow(context, em, Builder as EntityClass<Builder>, 'builder', id);
+    const change = { action: 'builder.updated' as const, objectId: id, builderId: id };
+    await changeRow(builder, { logoKey: key }, now, record, change);
+  });
   return { builderId: id, contentType, logoKey: key };
 }
 
@@ -34,7 +44,11 @@ export async function setUserPicture(
 ) {
   const { id, email } = await requireUser(context, context.database.fork(), request.user);
   const { key, contentType } = await storeImage(storage, 'pictures', id, request.file);
-  await inTransaction(context, (em, now) => em.nativeUpdate(User, { id }, { pictureKey: key, updatedAt: now }));
+  await inTransaction(context, async (em, now, record) => {
+    const user = await lockUser(context, em, id);
+    const action = user.staffRole === null ? 'user.updated' : 'staff.updated';
+    await changeRow(user, { pictureKey: key }, now, record, { action, objectId: id, personId: id });
+  });
   return { userId: id, email, contentType, pictureKey: key };
 }
 

@@ -177,7 +177,7 @@ end $$;
 create function audit_pseudonymize_values(recorded jsonb, person text, pseudonym text) returns jsonb
   language sql immutable set search_path = pg_catalog, pg_temp as $$
 select pg_catalog.jsonb_object_agg(key, case
-  when key in ('name', 'fullName', 'email', 'phone') and value <> 'null' then pg_catalog.to_jsonb(pseudonym)
+  when key in ('name', 'fullName', 'email', 'phone', 'pictureKey') and value <> 'null' then pg_catalog.to_jsonb(pseudonym)
   else pg_catalog.replace(value::text, pg_catalog.to_json(person)::text, pg_catalog.to_json(pseudonym)::text)::jsonb end)
 from pg_catalog.jsonb_each(recorded) $$;
 

@@ -21,9 +21,9 @@ export const AUDITED_PROPERTIES = {
   /** Of a client; secrets are named by their row's number and time. */
   client_secret: ['secretIds', 'createdAt'],
   connection: ['integratorId', 'builderId', 'status', 'scopes'],
-  user: ['name', 'email', 'disabledAt'],
+  user: ['name', 'email', 'pictureKey', 'disabledAt'],
   /** A user who works for the operator. */
-  staff: ['name', 'email', 'staffRole', 'disabledAt', 'purpose', 'expiresAt', 'emailed'],
+  staff: ['name', 'email', 'pictureKey', 'staffRole', 'disabledAt', 'purpose', 'expiresAt', 'emailed'],
   membership: ['userId', 'builderId', 'role', 'revokedConsents'],
   /** A user's authorisation of a client. */
   consent: ['clientId', 'userId', 'builderId', 'scopes', 'reason'],
@@ -40,7 +40,6 @@ export const AUDITED_PROPERTIES = {
     'status',
     'previousSecretUntil',
     'cursor',
-    'succeeded',
     'disabledReason',
   ],
   image_host: ['host'],
@@ -50,7 +49,7 @@ export const AUDITED_PROPERTIES = {
   conflict: ['workerId', 'projectId', 'code', 'resolution', 'resolutionReason', 'closedAt'],
   region: ['files'],
   person: ['categories', 'rows', 'storedFiles', 'texts', 'place', 'reason'],
-  builder: ['name', 'timeZone', 'rows', 'storedFiles', 'effectiveAt', 'reason'],
+  builder: ['name', 'timeZone', 'logoKey', 'rows', 'storedFiles', 'effectiveAt', 'reason'],
 } as const satisfies Record<string, readonly string[]>;
 
 type AuditObjectType = keyof typeof AUDITED_PROPERTIES;
@@ -72,11 +71,11 @@ const ACTIONS = {
   'connection.reactivated': ['OPERATOR', 'A revoked connection was activated.'],
   'connection.revoked': ['OPERATOR', 'A connection was revoked.'],
   'user.created': ['OPERATOR', 'A user was registered.'],
-  'user.updated': ['OPERATOR', 'Name or e-mail address of a user changed.'],
+  'user.updated': ['OPERATOR', 'Name, e-mail address or picture of a user changed.'],
   'user.disabled': ['OPERATOR', 'A user was disabled.'],
   'user.enabled': ['OPERATOR', 'A disabled user was enabled.'],
   'staff.created': ['ADMIN', 'A staff user was registered.'],
-  'staff.updated': ['ADMIN', 'Name, e-mail address or role of a staff user changed.'],
+  'staff.updated': ['ADMIN', 'Name, e-mail address, picture or role of a staff user changed.'],
   'staff.disabled': ['ADMIN', 'A staff user was disabled.'],
   'staff.enabled': ['ADMIN', 'A disabled staff user was enabled.'],
   'staff.password_link_created': ['ADMIN', 'A one-time link for choosing the password of a staff user was created.'],
@@ -104,7 +103,7 @@ const ACTIONS = {
     'A webhook endpoint got a new secret; the one before signs for 24 hours too.',
   ],
   'webhook_endpoint.replayed': ['OPERATOR', 'Events were to be delivered to a webhook endpoint again.'],
-  'webhook_endpoint.tested': ['OPERATOR', 'The operator sent a test event to a webhook endpoint.'],
+  'webhook_endpoint.tested': ['OPERATOR', 'A test event was to be sent to a webhook endpoint.'],
   'image_host.approved': ['OPERATOR', 'A host was approved for imageUrl.'],
   'image_host.revoked': ['OPERATOR', 'The approval of a host was revoked.'],
   'site_access.granted': ['OPERATOR', "A worker was given access to a project's site."],
@@ -118,7 +117,7 @@ const ACTIONS = {
   'person.erased': ['ADMIN', 'The data of a person was erased.'],
   'person.text_replaced': [null, 'The name of an erased person was replaced in a text.'],
   'person.read': ['OPERATOR', 'Staff read personal data of a person.'],
-  'builder.updated': ['OPERATOR', 'The time zone of a builder changed.'],
+  'builder.updated': ['OPERATOR', 'Time zone or logo of a builder changed.'],
   'builder.exported': ['ADMIN', 'An export of the data of a builder began.'],
   'builder.erasure_scheduled': ['ADMIN', 'The erasure of a builder was scheduled.'],
   'builder.erasure_cancelled': ['ADMIN', 'The scheduled erasure of a builder was cancelled.'],

@@ -222,7 +222,7 @@ describe('recordErasure', () => {
       objectId: 'user_sam',
       personId: 'user_sam',
       before,
-      after: { ...before, name: 'Sam Lee', email: 'sam@new.example' },
+      after: { ...before, name: 'Sam Lee', email: 'sam@new.example', pictureKey: 'pictures/user_sam/a.png' },
     });
     const membership = { userId: 'user_sam', builderId: 'buil_a', role: 'ADMIN' };
     await record({
@@ -248,7 +248,11 @@ describe('recordErasure', () => {
     expect((await entriesOf('Erased person 00000000a1'))[1]).toMatchObject({
       personId: 'Erased person 00000000a1',
       valuesBefore: { name: 'Erased person 00000000a1', email: 'Erased person 00000000a1' },
-      valuesAfter: { name: 'Erased person 00000000a1', email: 'Erased person 00000000a1' },
+      valuesAfter: {
+        name: 'Erased person 00000000a1',
+        email: 'Erased person 00000000a1',
+        pictureKey: 'Erased person 00000000a1',
+      },
     });
     expect((await entriesOf('Erased person 00000000a1/buil_a'))[0]!.valuesAfter).toEqual({
       ...membership,
