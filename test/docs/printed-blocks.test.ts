@@ -63,7 +63,6 @@ const EXCERPTS: [page: string, beginning: string, reason: string][] = [
 /** The programs beside the pages, with the test that runs each. */
 const PROGRAMS = {
   'docs/code-flow.ts': 'test/docs/code-flow.test.ts',
-  'docs/stay-in-sync.ts': 'test/docs/stay-in-sync.proof.test.ts',
   'docs/graphql-codegen.ts': 'test/clients/graphql-codegen.config.ts',
 };
 

@@ -7,6 +7,7 @@ import { build } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createGateFixture } from '../support/attendance.ts';
 import { BASE_URL, type Service, startService } from '../support/harness.ts';
+import { readBlocks } from '../support/printed-blocks.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
@@ -46,6 +47,12 @@ import { record } from './program.js';
 Object.assign(globalThis, { record, createIndexedDbStore });
 `;
 
+/** What the examples of the README use of the first one. */
+const EXCERPT = `import type { Client } from '@builder-integration/client';
+declare const client: Client;
+declare const builderId: string, projectId: string, workerId: string;
+`;
+
 /** Packs the client and installs the package in an empty folder, as an integrator does. */
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'client-package-'));
@@ -65,14 +72,11 @@ afterAll(async () => {
   await rm(join(folder, '..'), { recursive: true, force: true });
 });
 
-/** Compiles the program without the types of Node, and with those of its packages checked. */
-const compile = (module: string, moduleResolution: string) => {
-  const settings = { module, moduleResolution, target: 'es2022', lib: 'es2023,dom,dom.iterable,dom.asynciterable' };
-  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
-  const files = ['program.ts', 'main.ts', 'page.ts'];
-  return run(process.execPath, [TSC, '--strict', '--types', '', '--skipLibCheck', 'false', ...args, ...files], {
-    cwd: folder,
-  }).then(
+/** Returns the errors of the compiler, which checks the types of the package too. */
+const compile = (files: string[], settings: Record<string, string>) => {
+  const options = { target: 'es2024', lib: 'es2024,dom,dom.iterable,dom.asynciterable', ...settings };
+  const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
+  return run(process.execPath, [TSC, '--strict', '--skipLibCheck', 'false', ...args, ...files], { cwd: folder }).then(
     () => '',
     ({ stdout }) => stdout,
   );
@@ -101,8 +105,22 @@ describe('the packed client, installed in an empty folder', () => {
   });
 
   it('has types that compile with a bundler and with Node', async () => {
-    expect(await compile('esnext', 'bundler')).toBe('');
-    expect(await compile('node16', 'node16')).toBe('');
+    const files = ['program.ts', 'main.ts', 'page.ts'];
+    expect(await compile(files, { module: 'esnext', moduleResolution: 'bundler', types: '' })).toBe('');
+    expect(await compile(files, { module: 'node16', moduleResolution: 'node16', types: '' })).toBe('');
+  });
+
+  it('has the types that programs of the documents use', async () => {
+    const pages = ['docs/tutorial.md', 'docs/stay-in-sync.md', 'docs/attendance.md', 'sdk/README.md'];
+    const programs = pages.flatMap((page) => readBlocks(page).filter(({ language }) => language === 'ts'));
+    const files = programs.map((_, index) => `printed-${index}.ts`);
+    for (const [index, { text }] of programs.entries()) {
+      const isExcerpt = !text.includes('createClient(');
+      await writeFile(join(folder, files[index]!), isExcerpt ? EXCERPT + text : text);
+    }
+    expect(programs.length).toBeGreaterThan(12);
+    const settings = { module: 'nodenext', types: 'node', typeRoots: join(ROOT, 'node_modules/@types') };
+    expect(await compile(files, settings)).toBe('');
   });
 
   it('runs in Node', async () => {
