@@ -2,8 +2,8 @@ import createFetchClient from 'openapi-fetch';
 import { type FollowOptions, followEvents } from './events.ts';
 import type { paths } from './generated/openapi.ts';
 import { type Api, getRetryPolicy, OPERATIONS, type Operation, type Pages, toRequestParts } from './operations.ts';
-import { PhotoUploads } from './photos.ts';
-import { type Get, Synchronization, type SyncStore } from './sync.ts';
+import { createPhotoUploads } from './photos.ts';
+import { type Get, type SyncStore, synchronize } from './sync.ts';
 import { type ClientCredentials, TokenSource, type UserCredentials } from './tokens.ts';
 import { type Authorization, type CallOptions, Transport, type TransportOptions } from './transport.ts';
 
@@ -24,15 +24,13 @@ export function createClient(options: ClientOptions & (ClientCredentials | UserC
   const endpoint = { baseUrl, audience: options.audience ?? baseUrl, region, transport };
   const authorization = new TokenSource(endpoint, options);
   const { api, get } = createApi({ baseUrl, region, transport, authorization });
-  const { upload, uploadAll } = new PhotoUploads(api, transport);
   const follow = (followOptions?: FollowOptions) => followEvents(api, followOptions);
   return {
     ...api,
-    photos: { ...api.photos, upload, uploadAll },
+    photos: { ...api.photos, ...createPhotoUploads(api, transport) },
     events: { ...api.events, follow },
     /** Keeps a copy of everything that the client reads: yields after each step, and goes on until the signal ends it. */
-    sync: (store: SyncStore, callOptions: CallOptions = {}) =>
-      new Synchronization(get, follow, store, callOptions).run(),
+    sync: (store: SyncStore, callOptions: CallOptions = {}) => synchronize(get, follow, store, callOptions),
   };
 }
 

@@ -1,8 +1,9 @@
 import { ApiError } from './errors.ts';
-import type { Api, Parameters } from './operations.ts';
+import type { Api, OPERATIONS, Parameters } from './operations.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
 type CreateParameters = Parameters<{ method: 'post'; path: '/builders/{builderId}/photos'; kind: 'key' }>;
+type Announcement = Parameters<typeof OPERATIONS.photos.presign>;
 type Photo = Awaited<ReturnType<Api['photos']['create']>>;
 
 /** An image: a path (Node), a `File`, or bytes with the option `fileName`. */
@@ -30,21 +31,11 @@ const TYPES: Record<string, string> = {
   heif: 'image/heif',
 };
 
-export class PhotoUploads {
-  readonly #api: Api;
-  readonly #transport: Transport;
-
-  constructor(api: Api, transport: Transport) {
-    this.#api = api;
-    this.#transport = transport;
-  }
+export function createPhotoUploads(api: Api, transport: Transport) {
+  return { upload, uploadAll };
 
   /** Uploads an image and creates its photo. A retry of any step, or of the whole with the same `externalSourceId`, creates one photo. */
-  readonly upload = async (
-    source: ImageSource,
-    options: UploadOptions,
-    callOptions: CallOptions = {},
-  ): Promise<Photo> => {
+  async function upload(source: ImageSource, options: UploadOptions, callOptions: CallOptions = {}): Promise<Photo> {
     const blob = typeof source === 'string' ? await readFile(source) : source;
     const sourceName =
       typeof source === 'string' ? source.split(/[\\/]/).pop() : source instanceof File ? source.name : undefined;
@@ -52,26 +43,18 @@ export class PhotoUploads {
     if (fileName === undefined) throw new TypeError('The option fileName is required for bytes without a name.');
     const contentType = options.contentType ?? (blob.type || TYPES[fileName.split('.').pop()!.toLowerCase()]);
     if (!contentType) throw new TypeError(`The option contentType is required: ${fileName} does not say its type.`);
-    const announcement = {
-      builderId: options.builderId,
-      type: 'attachment' as const,
-      fileName,
-      contentType,
-      size: blob.size,
-    };
-    const imageAttachment = await this.#store(blob, announcement, callOptions);
-    return this.#api.photos.create(
-      { ...options, fileName, contentType, imageAttachment } as CreateParameters,
-      callOptions,
-    );
-  };
+    const { builderId } = options;
+    const announcement = { builderId, type: 'attachment' as const, fileName, contentType, size: blob.size };
+    const imageAttachment = await store(blob, announcement, callOptions);
+    return api.photos.create({ ...options, fileName, contentType, imageAttachment } as CreateParameters, callOptions);
+  }
 
   /** Uploads images, some at the same time. A file that fails does not stop the others; the results are in the order of the sources. */
-  readonly uploadAll = async (
+  async function uploadAll(
     sources: readonly ImageSource[],
     { concurrency = 4, onProgress, ...options }: UploadAllOptions,
     callOptions: CallOptions = {},
-  ): Promise<UploadResult[]> => {
+  ): Promise<UploadResult[]> {
     const results: UploadResult[] = [];
     const progress = { done: 0, failed: 0, total: sources.length };
     const remaining = sources.entries();
@@ -79,7 +62,7 @@ export class PhotoUploads {
       for (const [index, source] of remaining) {
         callOptions.signal?.throwIfAborted();
         try {
-          results[index] = { source, photo: await this.upload(source, options, callOptions) };
+          results[index] = { source, photo: await upload(source, options, callOptions) };
           progress.done++;
         } catch (error) {
           results[index] = { source, error: error as Error };
@@ -90,21 +73,17 @@ export class PhotoUploads {
     };
     await Promise.all(Array.from({ length: concurrency }, uploadNext));
     return results;
-  };
+  }
 
   /** Announces the bytes and puts them; once more with a new URL when the first one has expired meanwhile. */
-  async #store(
-    blob: Blob,
-    announcement: Parameters<typeof import('./operations.ts').OPERATIONS['photos']['presign']>,
-    options: CallOptions,
-  ) {
+  async function store(blob: Blob, announcement: Announcement, options: CallOptions) {
     for (let attempt = 0; ; attempt++) {
-      const { key, regionId, type, uploadUrl, uploadHeaders } = await this.#api.photos.presign(announcement, options);
+      const { key, regionId, type, uploadUrl, uploadHeaders } = await api.photos.presign(announcement, options);
       // The platform sets the length itself.
       const headers = new Headers(uploadHeaders as Record<string, string>);
       headers.delete('content-length');
       try {
-        await this.#transport.send(new Request(uploadUrl, { method: 'PUT', headers, body: blob }), 'always', options);
+        await transport.send(new Request(uploadUrl, { method: 'PUT', headers, body: blob }), 'always', options);
         return { key, regionId, type };
       } catch (error) {
         if (attempt > 0 || !(error instanceof ApiError) || error.status !== 403) throw error;

@@ -61,7 +61,7 @@ interface Answer {
 
 const SOURCES = ['GALLERY', 'SITE_DIARY', 'PRE_START', 'CHECKLIST', 'ITP', 'PLATFORM_ACTION', 'DEFECT'];
 const BUILDER = '/builders/BUILDER';
-/** Lists of a record, by the prefix of its id. */
+/** Paths of the lists of a record, by the prefix of its id. */
 const LISTS: Record<string, string[]> = {
   buil: [
     `${BUILDER}/projects`,
@@ -79,85 +79,65 @@ const LISTS: Record<string, string[]> = {
   sub: ['swms', 'prequalifications', 'insurances', 'contacts'].map((name) => `/subcontractors/ID/${name}`),
 };
 
-/** Keeps a copy of everything that the client's token reads. */
-export class Synchronization {
-  readonly #get: Get;
-  readonly #follow: (options: FollowOptions) => AsyncGenerator<FollowedEvents>;
-  readonly #store: SyncStore;
-  readonly #options: CallOptions;
-
-  constructor(
-    get: Get,
-    follow: (options: FollowOptions) => AsyncGenerator<FollowedEvents>,
-    store: SyncStore,
-    options: CallOptions,
-  ) {
-    this.#get = get;
-    this.#follow = follow;
-    this.#store = store;
-    this.#options = options;
-  }
-
-  /** Copies, then applies every change. Yields after each step, when the copy has all changes before the cursor; ends with the signal. */
-  async *run(): AsyncGenerator<FollowedEvents> {
-    for (;;) {
-      const after = (await this.#store.loadCursor()) ?? (await this.#copy());
-      yield { events: [], cursor: after };
-      try {
-        for await (const followed of this.#follow({ ...this.#options, after })) {
-          await this.#apply(followed.events);
-          await this.#store.saveCursor(followed.cursor);
-          yield followed;
-        }
-      } catch (error) {
-        if (!(error instanceof CursorExpiredError)) throw error;
-        await this.#copy();
+/**
+ * Keeps a copy of everything that the client's token reads: copies, then applies every change. Yields after each step, when the copy has all
+ * changes before the cursor; ends with the signal.
+ */
+export async function* synchronize(
+  get: Get,
+  follow: (options: FollowOptions) => AsyncGenerator<FollowedEvents>,
+  store: SyncStore,
+  options: CallOptions,
+): AsyncGenerator<FollowedEvents> {
+  for (;;) {
+    const after = (await store.loadCursor()) ?? (await copy());
+    yield { events: [], cursor: after };
+    try {
+      for await (const followed of follow({ ...options, after })) {
+        await apply(followed.events);
+        await store.saveCursor(followed.cursor);
+        yield followed;
       }
+    } catch (error) {
+      if (!(error instanceof CursorExpiredError)) throw error;
+      await copy();
     }
   }
 
   /** Copies all lists into the emptied store. The cursor is from before: what changes meanwhile comes again as an event. */
-  async #copy(): Promise<string> {
-    const { value } = (await this.#follow(this.#options).next()) as { value: FollowedEvents };
-    await this.#store.clear();
-    await this.#read('/builders');
-    await this.#store.saveCursor(value.cursor);
+  async function copy(): Promise<string> {
+    const { value } = (await follow(options).next()) as { value: FollowedEvents };
+    await store.clear();
+    await read('/builders');
+    await store.saveCursor(value.cursor);
     return value.cursor;
   }
 
-  async #apply(events: Event[]): Promise<void> {
-    for (const { type, resource } of events) if (type.endsWith('.archived')) await this.#store.remove(resource.id);
-    const paths = new Map<string, Event[]>();
-    for (const event of events) {
-      const { type, builderId, resource } = event;
+  async function apply(events: Event[]): Promise<void> {
+    for (const { type, resource } of events) if (type.endsWith('.archived')) await store.remove(resource.id);
+    /** Time of the first event, by what has to be read. Events are in the order of their commits, not of their times. */
+    const reads = new Map<string, { path: string; builderId: string; since: string; id: string }>();
+    for (const { type, builderId, resource, occurredAt } of events) {
       // v1 reads no single meeting.
       const path = type.startsWith('meeting.') ? `/builders/${builderId}/meetings` : resource.path;
       if (path === null) continue;
       const key = `${builderId} ${path}`;
-      paths.set(key, [...(paths.get(key) ?? []), event]);
+      const { since = occurredAt } = reads.get(key) ?? {};
+      reads.set(key, { path, builderId, id: resource.id, since: since < occurredAt ? since : occurredAt });
     }
-    for (const [key, [first, ...others]] of paths) {
-      const [builderId, path] = key.split(' ') as [string, string];
-      const { resource, occurredAt } = first!;
-      if (path.includes(resource.id)) {
-        if (!(await this.#read(path, builderId))) await this.#store.remove(resource.id);
-        continue;
-      }
-      const since = others.reduce(
-        (earliest, other) => (other.occurredAt < earliest ? other.occurredAt : earliest),
-        occurredAt,
-      );
-      await this.#read(`${path}?updatedSince=${since}`, builderId);
+    for (const { path, builderId, since, id } of reads.values()) {
+      if (!path.includes(id)) await read(`${path}?updatedSince=${since}`, builderId);
+      else if (!(await read(path, builderId))) await store.remove(id);
     }
   }
 
   /** Reads a record or all pages of a list, and the lists of each record that is new. Returns whether the path exists. */
-  async #read(path: string, builderId?: string): Promise<boolean> {
+  async function read(path: string, builderId?: string): Promise<boolean> {
     const base = `${path}${path.includes('?') ? '&' : '?'}includeBuilderCompany=true`;
     for (let cursor: string | null = ''; cursor !== null; ) {
       let page: Answer;
       try {
-        page = await this.#get(`${base}&cursor=${cursor}`, builderId, this.#options);
+        page = await get(`${base}&cursor=${cursor}`, builderId, options);
       } catch (error) {
         if (error instanceof NotFoundError) return false;
         throw error;
@@ -167,12 +147,12 @@ export class Synchronization {
       const answers = (isRecord ? [page] : page.data) as { id: string; data?: unknown }[];
       const rows = answers.map(({ data: _answers, ...record }) => record);
       const added: string[] = [];
-      for (const { id } of rows) if (!(await this.#store.has(id))) added.push(id);
-      await this.#store.put(rows.map((record) => ({ id: record.id, path, builderId: builderId ?? record.id, record })));
+      for (const { id } of rows) if (!(await store.has(id))) added.push(id);
+      await store.put(rows.map((record) => ({ id: record.id, path, builderId: builderId ?? record.id, record })));
       for (const id of added) {
         const builder = builderId ?? id;
         for (const list of LISTS[id.split('_', 1)[0]!] ?? [])
-          await this.#read(list.replace('BUILDER', builder).replace('ID', id), builder);
+          await read(list.replace('BUILDER', builder).replace('ID', id), builder);
       }
       cursor = isRecord ? null : (page.meta?.nextCursor ?? null);
     }
