@@ -14,6 +14,9 @@ export function declareEnum<const T extends readonly string[]>(name: string, des
 
 export type Value<T> = T[keyof T];
 
+export const ListOrder = declareEnum('ListOrder', 'Order of a list, by time of creation.', ['asc', 'desc']);
+export type ListOrder = Value<typeof ListOrder>;
+
 export const ProjectStatus = declareEnum('ProjectStatus', 'State of a project.', [
   'ARCHIVED',
   'COMPLETE',

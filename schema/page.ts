@@ -1,6 +1,8 @@
 import { ArgsType, type ClassType, Extensions, Field, Int, ObjectType } from 'type-graphql';
-import { isSent, Rule } from './input-rules.ts';
+import { ListOrder } from './enums.ts';
+import { Default, isSent, Rule } from './input-rules.ts';
 import { ListCursor } from './list-cursor.scalar.ts';
+import { toDateRange } from './range.ts';
 import { OmittedUnlessCursor } from './rest.ts';
 import { DEFAULT_LIMIT, MAX_LIMIT, PageLimit, PageOffset, RangeStart } from './scalars.ts';
 
@@ -27,6 +29,13 @@ export class WindowArgs {
       : [],
   )
   cursor?: string | null;
+
+  @Field(() => ListOrder, {
+    nullable: true,
+    description: '`desc` returns the newest records first. A cursor is valid for the order that it was made with.',
+  })
+  @Default(ListOrder.asc)
+  order?: ListOrder | null;
 }
 
 /** Window of a list whose records have a time of change. */
@@ -46,15 +55,18 @@ export interface PageWindow {
   /** Null where pages are counted by `offset`; empty for the first page. */
   cursor?: string | null;
   updatedSince?: string | null;
+  /** Default: `asc`. */
+  order?: ListOrder | null;
 }
 
 /** Returns the window with defaults for absent values. */
-export function toPageWindow({ offset, limit, cursor, updatedSince }: PageArgs): PageWindow {
+export function toPageWindow({ offset, limit, cursor, updatedSince, order }: PageArgs): PageWindow {
   return {
     offset: offset ?? 0,
     limit: limit ?? DEFAULT_LIMIT,
     cursor: cursor ?? null,
-    updatedSince: updatedSince ?? null,
+    updatedSince: toDateRange({ startDate: updatedSince }).startDate ?? null,
+    order: order ?? null,
   };
 }
 
@@ -104,7 +116,7 @@ export function createPageType<T extends object>(item: ClassType<T>): ClassType<
     @ObjectType(`${item.name}Page`, { description: `A page of a list of ${item.name}.`, simpleResolvers: true })
     @Extensions({ envelope: true })
     class ItemPage {
-      @Field(() => [item], { description: 'Items of the page in the order in which they were created.' })
+      @Field(() => [item], { description: 'Items of the page, by time of creation.' })
       data!: T[];
 
       @Field(() => PageMeta)

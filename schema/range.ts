@@ -1,46 +1,49 @@
 import { ArgsType, Field } from 'type-graphql';
 import { Rule } from './input-rules.ts';
 import { RangeEnd, RangeStart } from './scalars.ts';
-import { CalendarDate, TimeZone } from './time-zone.ts';
+import { CalendarDate, fromLocalTime, TimeZone } from './time-zone.ts';
 
 /** Declares that this argument, the end of a range, must not be before its start. */
 export const NotBefore = (start: string, end: string) =>
   Rule((values: Record<string, string | null | undefined>) =>
-    values[start] && values[end] && values[end] < values[start]
+    values[start] && values[end] && isBefore(values[end], values[start], values.timeZone)
       ? [{ fieldName: end, message: `must not be before ${start}` }]
       : [],
   );
 
+@ArgsType()
+class ZonedRangeArgs {
+  @Field(() => TimeZone, {
+    nullable: true,
+    description:
+      'Time zone of days without a time. Default UTC. A value at midnight UTC counts as that calendar day in every time zone.',
+  })
+  timeZone?: string | null;
+}
+
 /** Range of dates, both ends inclusive. LST-11. */
 @ArgsType()
-export class DateRangeArgs {
+export class DateRangeArgs extends ZonedRangeArgs {
   @Field(() => RangeStart, { nullable: true, description: 'Earliest date or date-time, inclusive.' })
   startDate?: string | null;
 
   @Field(() => RangeEnd, {
     nullable: true,
-    description: 'Latest date or date-time, inclusive; a bare date is the whole UTC day.',
+    description: 'Latest date or date-time, inclusive; a bare date is the whole day.',
   })
   @NotBefore('startDate', 'endDate')
   endDate?: string | null;
 }
 
-/** Range of days in a time zone, both ends inclusive. GraphQL alone has it. RED-31. */
+/** Range of days, both ends inclusive. GraphQL alone has it. RED-31. */
 @ArgsType()
-export class DayRangeArgs {
+export class DayRangeArgs extends ZonedRangeArgs {
   @Field(() => CalendarDate, { nullable: true, description: 'Earliest day, inclusive.' })
   firstDay?: string | null;
 
   @Field(() => CalendarDate, { nullable: true, description: 'Latest day, inclusive.' })
   @NotBefore('firstDay', 'lastDay')
   lastDay?: string | null;
-
-  @Field(() => TimeZone, {
-    nullable: true,
-    description:
-      'Time zone of the days. Default UTC. A value at midnight UTC counts as that calendar day in every time zone.',
-  })
-  timeZone?: string | null;
 }
 
 const DAY_MS = 86_400_000;
@@ -48,12 +51,45 @@ const DAY_MS = 86_400_000;
 const [FIRST_INSTANT, LAST_INSTANT] = [Date.parse('0001-01-01T00:00:00.000Z'), Date.parse('9999-12-31T23:59:59.999Z')];
 
 const toPlainInstant = (time: number) => new Date(Math.min(Math.max(time, FIRST_INSTANT), LAST_INSTANT)).toISOString();
+const isDay = (bound: string) => !bound.includes('T');
 
-/** Returns the filters of a range of days, with the instants between which its records are in every time zone. */
-export function toDayRange({ firstDay, lastDay, timeZone }: DayRangeArgs) {
-  return {
-    ...(firstDay && { firstDay, earliest: toPlainInstant(Date.parse(firstDay) - DAY_MS) }),
-    ...(lastDay && { lastDay, latest: toPlainInstant(Date.parse(lastDay) + 2 * DAY_MS - 1) }),
-    ...((firstDay || lastDay) && { timeZone: timeZone ?? 'UTC' }),
-  };
+/** Values of the filters of `toDateRangeFilters`. */
+interface DateRange {
+  startDate?: string;
+  endDate?: string;
+  dayBegin?: string;
+  nextDay?: string;
+}
+
+/**
+ * Returns the filters of a range, of which a bare date is a day of the time zone (LST-11). Midnight UTC is a day without a time zone and counts
+ * on that day in every one (RED-31): where a day begins after it, it is the only instant before the day that counts on it, and where a day ends
+ * after the next one, the only instant in it that does not.
+ */
+export function toDateRange({ startDate, endDate, timeZone }: DateRangeArgs): DateRange {
+  const toInstant = (midnight: number) => (timeZone ? fromLocalTime(midnight, timeZone) : midnight);
+  const range: DateRange = {};
+  if (startDate && isDay(startDate)) {
+    const midnight = Date.parse(startDate);
+    const begin = toInstant(midnight);
+    range.startDate = toPlainInstant(Math.min(begin, midnight));
+    if (begin > midnight) range.dayBegin = toPlainInstant(begin);
+  } else if (startDate) range.startDate = startDate;
+  if (endDate && isDay(endDate)) {
+    const midnight = Date.parse(endDate) + DAY_MS;
+    const end = toInstant(midnight) - 1;
+    range.endDate = toPlainInstant(end);
+    if (end >= midnight && midnight <= LAST_INSTANT) range.nextDay = toPlainInstant(midnight);
+  } else if (endDate) range.endDate = endDate;
+  return range;
+}
+
+/** Returns the same for a range of days. */
+export const toDayRange = ({ firstDay, lastDay, timeZone }: DayRangeArgs): DateRange =>
+  toDateRange({ startDate: firstDay, endDate: lastDay, timeZone });
+
+function isBefore(end: string, start: string, timeZone?: string | null): boolean {
+  if (isDay(end) === isDay(start)) return end < start;
+  const { startDate, endDate } = toDateRange({ startDate: start, endDate: end, timeZone });
+  return endDate! < startDate!;
 }

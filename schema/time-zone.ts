@@ -15,10 +15,25 @@ const NAME = /^[A-Z][\w+-]*(?:\/[A-Z][\w+-]*)*$/;
 export function isTimeZone(name: string): boolean {
   if (!NAME.test(name) || OTHER_NAMES.test(name)) return false;
   try {
-    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
+    return Boolean(getOffsetFormat(name));
   } catch {
     return false;
   }
+}
+
+const MAX_FORMATS = 50;
+const offsetFormats = new Map<string, Intl.DateTimeFormat>();
+
+/** Returns the format of the offsets of a time zone, whose creation takes a fifth of a millisecond. Throws for an unknown one. */
+function getOffsetFormat(timeZone: string): Intl.DateTimeFormat {
+  let format = offsetFormats.get(timeZone);
+  if (!format) {
+    // The text of an offset is the same in every year, unlike that of a date before the year 1 or after 9999.
+    format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' });
+    if (offsetFormats.size === MAX_FORMATS) offsetFormats.clear();
+    offsetFormats.set(timeZone, format);
+  }
+  return format;
 }
 
 /** Names that PostgreSQL takes for abbreviations of an offset without summer time, and zones with their rules. */
@@ -48,8 +63,7 @@ const OFFSET = /GMT([+-])(\d{2}):(\d{2})(?::(\d{2}))?$/;
  * time that occurs twice when clocks go back, it is the first. A time that clocks leave out when they go forward is as much later.
  */
 export function fromLocalTime(local: number, timeZone: string): number {
-  // The text of an offset is the same in every year, unlike that of a date before the year 1 or after 9999.
-  const format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' });
+  const format = getOffsetFormat(timeZone);
   const offsetAt = (instant: number) => {
     const [, sign, ...parts] = OFFSET.exec(format.format(instant)) ?? [];
     const [hours, minutes, seconds] = parts.map((part) => Number(part ?? 0)) as [number, number, number];

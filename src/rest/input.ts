@@ -57,7 +57,7 @@ export function getRootField({ kind, field }: Operation, schema: GraphQLSchema):
 }
 
 /** Parameters of lists that an operation with `after` rejects (EVT-8). */
-const LIST_PARAMETERS = ['cursor', 'offset', 'updatedSince'];
+const LIST_PARAMETERS = ['cursor', 'offset', 'updatedSince', 'order'];
 
 /**
  * Returns a function that returns an operation's variables, each validated against its type in the schema. A value of another JSON type is

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ListOrder } from '../../schema/enums.ts';
 import type { Page, PageWindow } from '../../schema/page.ts';
 import type { Database } from '../../src/database/database.ts';
 import { decodeListCursor, encodeListCursor } from '../../src/database/read/list-cursor.ts';
@@ -188,7 +189,7 @@ function* generateRandomNumbers(seed: number): Generator<number, never> {
 
 describe('a page of a large list', () => {
   it.each(['timesheet', 'photo', 'meeting', 'defect', 'induction', 'subcontractor'])(
-    'equals that of the plain query for random filters and offsets of each %s (LST-1, LST-4)',
+    'equals that of the plain query for random filters, offsets and orders of each %s (LST-1, LST-4, LST-15)',
     async (table) => {
       const { filters, active = 'true', findPage } = cases[table]!;
       const random = generateRandomNumbers(SEED);
@@ -204,12 +205,14 @@ describe('a page of a large list', () => {
           `select id from ${table} where ${[active, ...conditions].join(' and ')} order by created_at, id`,
           Object.values(where),
         );
+        const order = next(2) === 0 ? ListOrder.asc : ListOrder.desc;
         const ids = rows.map(({ id }) => id);
+        if (order === 'desc') ids.reverse();
         for (const offset of [0, 499, 500, next(ids.length + 1), Math.max(0, ids.length - 25), ids.length + 3]) {
           const limit = 1 + next(25);
-          const page = await findPage(service.databases.au1, where, { offset, limit });
+          const page = await findPage(service.databases.au1, where, { offset, limit, order });
           const found = { total: page.meta.totalCount, ids: page.data.map(({ id }) => id) };
-          expect(found, JSON.stringify({ where, offset, limit })).toEqual({
+          expect(found, JSON.stringify({ where, offset, limit, order })).toEqual({
             total: ids.length,
             ids: ids.slice(offset, offset + limit),
           });
@@ -217,10 +220,11 @@ describe('a page of a large list', () => {
         let cursor: string | null | undefined = '';
         const limit = 1 + Math.max(24, Math.floor(ids.length / 5));
         for (let offset = 0; cursor != null && round < 20; offset += limit) {
-          const page: Page<{ id: string }> = await findPage(service.databases.au1, where, { offset: 0, limit, cursor });
+          const window = { offset: 0, limit, cursor, order };
+          const page: Page<{ id: string }> = await findPage(service.databases.au1, where, window);
           cursor = page.meta.nextCursor;
           const found = { total: page.meta.totalCount, ids: page.data.map(({ id }) => id), isLast: cursor === null };
-          expect(found, JSON.stringify({ where, limit, after: offset })).toEqual({
+          expect(found, JSON.stringify({ where, limit, order, after: offset })).toEqual({
             total: ids.length,
             ids: ids.slice(offset, offset + limit),
             isLast: offset + limit >= ids.length,
@@ -256,20 +260,23 @@ describe('a page of a large list', () => {
   });
 
   it.each([
-    [1, 'next'],
-    [50_000, 'ordered'],
+    [1, ListOrder.asc, 'next'],
+    [50_000, ListOrder.asc, 'ordered'],
+    [1, ListOrder.desc, 'next'],
+    [50_000, ListOrder.desc, 'ordered'],
   ])(
-    'is read in the order of the list after a cursor of a range of %i rows or more, else by the range',
-    async (total, kind) => {
+    'is read in the order of the list after a cursor of a range of %i rows or more, else by the range: %s',
+    async (total, order, kind) => {
       const where = { builderId, startDate: '2026-02-01T12:00:00Z' };
-      const first = await timesheets.findPage(service.databases.au1, where, { offset: 0, limit: 5, cursor: '' });
-      const scope = { list: 'Timesheet', filters: where };
+      const window = { offset: 0, limit: 5, order };
+      const first = await timesheets.findPage(service.databases.au1, where, { ...window, cursor: '' });
+      const scope = { list: 'Timesheet', isDescending: order === 'desc', filters: where };
       const position = decodeListCursor(scope, first.meta.nextCursor!)!;
-      const expected = await timesheets.findPage(service.databases.au1, where, { offset: 5, limit: 5 });
+      const expected = await timesheets.findPage(service.databases.au1, where, { ...window, offset: 5 });
       const cursor = encodeListCursor(scope, { ...position, total: String(total) });
       let page: Page<{ id: string }> | undefined;
       const names = await recordStatementNames(async () => {
-        page = await timesheets.findPage(service.databases.au1, where, { offset: 0, limit: 5, cursor });
+        page = await timesheets.findPage(service.databases.au1, where, { ...window, cursor });
       });
       expect(names.map((name) => /\.(\w+)/.exec(name)![1])).toEqual([kind]);
       expect(page!.data).toEqual(expected.data);

@@ -1,6 +1,9 @@
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ListOrder } from '../../schema/enums.ts';
+import type { PageWindow } from '../../schema/page.ts';
+import { toDateRange } from '../../schema/range.ts';
 import type { Statement } from '../../src/database/pool/pg-pipeline.ts';
 import { connectWithSettings, READER_SETTINGS } from '../../src/database/pool/session-settings.ts';
 import { rebuildTotals } from '../../src/database/write/list-counters.ts';
@@ -101,7 +104,7 @@ describe('pages of a list of 200,000 rows', () => {
   afterAll(() => client?.end());
 
   /** Returns the scans of the list's table, with the rows that they return, and the pages of 8 KiB that the statement reads. */
-  async function explainPage(where: object, { offset = 0, cursor = null as string | null } = {}) {
+  async function explainPage(where: object, window: Partial<PageWindow> = {}) {
     const database = service.databases.au1;
     let sent: [Statement, unknown[]] | undefined;
     const runners = [database.runner, database.slowRunner];
@@ -112,7 +115,7 @@ describe('pages of a list of 200,000 rows', () => {
         return runs[index]!.apply(runner, args);
       };
     }
-    const page = await timesheets.findPage(database, { builderId, ...where }, { offset, limit: 25, cursor });
+    const page = await timesheets.findPage(database, { builderId, ...where }, { offset: 0, limit: 25, ...window });
     for (const [index, runner] of runners.entries()) runner.run = runs[index]!;
     const [{ text }, values] = sent!;
     await client.query(`prepare page as ${text}`);
@@ -131,40 +134,47 @@ describe('pages of a list of 200,000 rows', () => {
     return { page, scans, pages: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'] };
   }
 
-  it('reads a first page, and one by cursor, in the order of an index', async () => {
-    const first = await explainPage({});
+  it.each(Object.values(ListOrder))('reads a first page, and one by cursor, by an index: %s', async (order) => {
+    const first = await explainPage({}, { order });
     expect(first.scans).toEqual(['Index Scan timesheet_builder_id_created_at_id_index: 25']);
-    const { page } = await explainPage({}, { cursor: '' });
-    const next = await explainPage({}, { cursor: page.meta.nextCursor! });
+    const { page } = await explainPage({}, { order, cursor: '' });
+    const next = await explainPage({}, { order, cursor: page.meta.nextCursor! });
     expect(next.scans).toEqual(['Index Scan timesheet_builder_id_created_at_id_index: 26']);
     expect(Math.max(first.pages, next.pages)).toBeLessThan(500);
   });
 
-  it('reads the first page of a rare status, and of a project, in the order of an index', async () => {
-    const status = await explainPage({ status: 'REJECTED' });
+  it.each(Object.values(ListOrder))('reads a rare status, and a project, by an index: %s', async (order) => {
+    const status = await explainPage({ status: 'REJECTED' }, { order });
     expect(status.scans).toEqual(['Index Scan timesheet_builder_id_status_created_at_id_index: 25']);
-    const project = await explainPage({ projectId, status: 'APPROVED_1' });
+    const project = await explainPage({ projectId, status: 'APPROVED_1' }, { order });
     expect(project.scans).toEqual(['Index Scan timesheet_project_id_created_at_id_index: 25']);
     expect(Math.max(status.pages, project.pages)).toBeLessThan(500);
   });
 
-  it.each([
+  const DEEP_PAGES = [
     [50_000, 50_025, 0],
     [150_100, 0, 50_000],
     [200_090, 0, 10],
-  ])('finds the ids of a page at %i in an index alone, from the nearer end', async (offset, forward, backward) => {
-    const { scans, pages } = await explainPage({}, { offset });
-    expect(scans).toEqual([
-      `Index Only Scan timesheet_builder_id_created_at_id_index: ${forward}`,
-      `Index Only Scan timesheet_builder_id_created_at_id_index: ${backward}`,
-      `Index Scan timesheet_pkey: ${Math.min(25, 200_100 - offset)}`,
-    ]);
-    expect(pages).toBeLessThan(1500);
-  });
+  ] as const;
+
+  it.each(Object.values(ListOrder).flatMap((order) => DEEP_PAGES.map((page) => [order, ...page] as const)))(
+    'finds the ids of a page %s at %i in an index alone, from the nearer end',
+    async (order, offset, forward, backward) => {
+      const { scans, pages } = await explainPage({}, { order, offset });
+      expect(scans).toEqual([
+        `Index Only Scan timesheet_builder_id_created_at_id_index: ${forward}`,
+        `Index Only Scan timesheet_builder_id_created_at_id_index: ${backward}`,
+        `Index Scan timesheet_pkey: ${Math.min(25, 200_100 - offset)}`,
+      ]);
+      expect(pages).toBeLessThan(1500);
+    },
+  );
 
   it('counts and sorts a week in the index by date alone', async () => {
-    for (const where of [WEEK, { ...WEEK, status: 'APPROVED_1' }, { ...WEEK, projectId }]) {
-      const { page, scans, pages } = await explainPage(where);
+    const days = { startDate: '2026-03-02', endDate: '2026-03-08' };
+    const zones = ['Australia/Sydney', 'America/New_York'].map((timeZone) => toDateRange({ ...days, timeZone }));
+    for (const where of [WEEK, { ...WEEK, status: 'APPROVED_1' }, { ...WEEK, projectId }, ...zones]) {
+      const { page, scans, pages } = await explainPage(where, { order: ListOrder.desc });
       const week = `Index Only Scan timesheet_builder_id_date_index: ${page.meta.totalCount}`;
       expect(scans).toEqual([week, week, `Index Scan timesheet_pkey: ${page.data.length}`]);
       expect(pages).toBeLessThan(500);

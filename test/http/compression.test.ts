@@ -16,7 +16,7 @@ const list = '/timesheets';
 beforeAll(async () => {
   token = await service.tokenOf('A');
   const builderId = service.findDemoClient('A').builderIds[0]!;
-  await addTimesheets(service, builderId, 10);
+  await addTimesheets(service, builderId, new Array(10).fill({}));
   builder = { 'x-service-builder-id': builderId };
 });
 

@@ -23,14 +23,19 @@ const SUCCESS = [200, 201, 202];
 const service = useService();
 let samples: Samples;
 let calls: OperationCalls;
+let orderedCalls: OperationCalls;
+
+/** Parameters of lists that change which records a page has. */
+const LIST_PARAMETERS = { order: 'desc', startDate: '2020-01-01', timeZone: 'Asia/Kolkata', cursor: '' };
 
 beforeAll(async () => {
   samples = await createSamples(service.databases.au1, service.findDemoClient('A').builderIds[0]!);
   calls = new OperationCalls(service, samples);
+  orderedCalls = new OperationCalls(service, samples, LIST_PARAMETERS);
 });
 
 afterAll(async () => {
-  console.info(`isolation: ${calls.count} calls refused as documented`);
+  console.info(`isolation: ${calls.count + orderedCalls.count} calls refused as documented`);
 });
 
 /** Returns whether an operation needs no sample, so that every integrator may call it, and whether its records belong to an integrator. */
@@ -47,6 +52,9 @@ const restCalls = operations.map((operation) => ({
   needsBuilder: locateArguments(operation, schema).some(({ argument }) => argument.name === 'builderId'),
   ...accessOf(operation.field, operation.tag),
   call: ((token, headers) => calls.rest(operation, token, headers)) as Call,
+  callOrdered: locateArguments(operation, schema).some(({ name }) => name === 'order')
+    ? (((token, headers) => orderedCalls.rest(operation, token, headers)) as Call)
+    : null,
 }));
 
 const uploadCalls = createManualOperations('')
@@ -65,9 +73,17 @@ const graphqlCalls = fields.map(({ kind, field }) => ({
   needsBuilder: field.args.some(({ name }) => name === 'builderId'),
   ...accessOf(field.name, (field.extensions.rest as RestRoute | undefined)?.tag),
   call: ((token, headers) => calls.graphql(kind, field, token, headers)) as Call,
+  callOrdered: field.args.some(({ name }) => name === 'order')
+    ? (((token, headers) => orderedCalls.graphql(kind, field, token, headers)) as Call)
+    : null,
 }));
 
-describe.each([...restCalls, ...uploadCalls, ...graphqlCalls])(
+/** The lists again, newest first and by days of a time zone. */
+const orderedLists = [...restCalls, ...graphqlCalls].flatMap(({ callOrdered, ...list }) =>
+  callOrdered ? [{ ...list, name: `${list.name}, newest first`, call: callOrdered }] : [],
+);
+
+describe.each([...restCalls, ...uploadCalls, ...graphqlCalls, ...orderedLists])(
   '$name',
   ({ scope, needsBuilder, listsReachable, isOfIntegrator, call }) => {
     it('declares its scope, or null for none', () => {

@@ -79,6 +79,28 @@ describe.each(lists)('GET $path by cursor', (operation) => {
     expect(meta).toMatchObject({ totalCount: byOffset.length, offset: 0, limit: 7 });
   });
 
+  it('returns the newest records first on demand, by offset and by cursor (LST-15)', async () => {
+    const path = pathOf(operation);
+    const newestFirst = (await readAll(path)).reverse();
+    for (const limit of ['2', '25']) expect(await readAll(path, { order: 'desc', limit })).toEqual(newestFirst);
+    for (const offset of [0, 1, newestFirst.length]) {
+      const { data, meta } = await read(path, { order: 'desc', offset: String(offset), limit: '3' });
+      expect(data.map(({ id }) => id)).toEqual(newestFirst.slice(offset, offset + 3));
+      expect(meta).toMatchObject({ totalCount: newestFirst.length, offset, limit: 3 });
+    }
+    expect(await readAll(path, { order: 'asc' })).toEqual(newestFirst.toReversed());
+  });
+
+  it.each(['order=', 'order=DESC', 'order=newest', 'order=asc&order=desc', 'order=desc&order=desc'])(
+    'is 400 for ?%s (LST-15)',
+    async (query) => {
+      const response = await service.get(`${pathOf(operation)}?${query}`, token, {
+        'x-service-builder-id': samples.BuilderId!,
+      });
+      expect([response.statusCode, response.json().errors[0].fieldName]).toEqual([400, 'order']);
+    },
+  );
+
   it('rejects a cursor with an offset, and one that was changed (LST-13)', async () => {
     const path = pathOf(operation);
     const queries: Record<string, string>[] = [{ cursor: '', offset: '0' }, { cursor: 'AAAA' }, { cursor: '%' }];
@@ -92,6 +114,7 @@ describe.each(lists)('GET $path by cursor', (operation) => {
     const path = pathOf(operation);
     const all = await readAll(path);
     expect(await readAll(path, { updatedSince: '2000-01-01' })).toEqual(all);
+    expect(await readAll(path, { updatedSince: '2000-01-01', order: 'desc' })).toEqual(all.toReversed());
     const future = '2999-01-01T00:00:00.000Z';
     expect(await read(path, { updatedSince: future })).toMatchObject({ data: [], meta: { totalCount: 0 } });
     expect(await readAll(path, { updatedSince: future })).toEqual([]);
@@ -128,14 +151,14 @@ describe('a list of GraphQL by its changes', () => {
   });
 });
 
-it('every list of REST has both parameters', () => {
+it('every list of REST has the parameters that are additions to v1', () => {
   expect(lists.length).toBeGreaterThan(15);
   for (const { field } of lists) {
     const names = schema
       .getQueryType()!
       .getFields()
       [field]!.args.map(({ name }) => name);
-    expect(names).toEqual(expect.arrayContaining(['cursor', 'updatedSince']));
+    expect(names).toEqual(expect.arrayContaining(['cursor', 'updatedSince', 'order']));
   }
 });
 
@@ -169,6 +192,43 @@ describe('a list by cursor', () => {
       expect([response.statusCode, response.json().errors[0].fieldName]).toEqual([400, 'cursor']);
     }
     expect((await read('/timesheets', { cursor: meta.nextCursor!, status: 'APPROVED_1' })).data).not.toEqual([]);
+  });
+
+  it('is bound to its order, of which the default is the ascending one (LST-15)', async () => {
+    const cursors = new Map<string, string>();
+    for (const order of ['asc', 'desc'])
+      cursors.set(order, (await read('/timesheets', { cursor: '', limit: '1', order })).meta.nextCursor!);
+    for (const [order, other] of [
+      ['asc', { order: 'desc' }],
+      ['desc', { order: 'asc' }],
+      ['desc', {}],
+    ] as const) {
+      const response = await send('/timesheets', { ...other, cursor: cursors.get(order)! });
+      expect([response.statusCode, response.json().errors[0].fieldName]).toEqual([400, 'cursor']);
+    }
+    expect((await send('/timesheets', { cursor: cursors.get('asc')! })).statusCode).toBe(200);
+    expect((await send('/timesheets', { cursor: cursors.get('desc')!, order: 'desc' })).statusCode).toBe(200);
+  });
+
+  it('in descending order returns each record once, without those that are added meanwhile (LST-15)', async () => {
+    const path = `/builders/${samples.BuilderId}/photo-folders`;
+    const add = (name: string) =>
+      client.query(
+        `insert into photo_folder (id, created_at, updated_at, builder_id, name) values ('fold_' || $2, now(), now(), $1, $2)`,
+        [samples.BuilderId, name],
+      );
+    for (const name of ['desc1', 'desc2', 'desc3']) await add(name);
+    const before = await readAll(path, { order: 'desc' });
+    let added = 3;
+    const seen = await readAll(path, { order: 'desc', limit: '1' }, async () => {
+      if (added < 6) await add(`desc${++added}`);
+    });
+    expect(before.slice(0, 3)).toEqual(['fold_desc3', 'fold_desc2', 'fold_desc1']);
+    expect(seen).toEqual(before);
+    expect((await readAll(path, { order: 'desc' })).slice(0, 4)).toEqual([
+      ...['fold_desc6', 'fold_desc5', 'fold_desc4'],
+      'fold_desc3',
+    ]);
   });
 
   it('is not bound to the fields that are read, nor to REST or GraphQL', async () => {
@@ -218,6 +278,9 @@ describe('updatedSince', () => {
     const page = await read('/timesheets', { updatedSince: since });
     expect(page.data.map(({ id }) => id).sort()).toEqual(changed.rows.map(({ id }) => id).sort());
     expect(page.meta.totalCount).toBe(2);
+    // The order is that of creation, whichever record changed last.
+    const newestFirst = await read('/timesheets', { updatedSince: since, order: 'desc' });
+    expect(newestFirst.data).toEqual(page.data.toReversed());
     expect(JSON.stringify(page)).not.toMatch(/changed/i);
   });
 });

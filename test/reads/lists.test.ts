@@ -168,15 +168,19 @@ describe('lists that are not paged', () => {
 describe('a list inside a GraphQL response', () => {
   it('is a page of its own for each parent, in the order of the list of REST (LST-7)', async () => {
     const query = `query ($builderId: BuilderId!) { projects(builderId: $builderId) { data { id
-      timesheets(limit: 2, offset: 1) { meta { totalCount totalPages offset limit } data { id } } } } }`;
+      timesheets(limit: 2, offset: 1) { meta { totalCount totalPages offset limit } data { id } }
+      newest: timesheets(limit: 2, order: desc) { data { id } } } } }`;
     const { data, errors } = await service.graphql(await service.tokenOf('A'), query, { builderId: samples.BuilderId });
     expect(errors).toBeUndefined();
-    const projects = (data as { projects: { data: { id: string; timesheets: unknown }[] } }).projects.data;
+    type Lists = { id: string; timesheets: unknown; newest: unknown };
+    const projects = (data as { projects: { data: Lists[] } }).projects.data;
     expect(projects.length).toBeGreaterThan(1);
-    for (const { id, timesheets } of projects) {
+    for (const { id, timesheets, newest } of projects) {
       const { operation } = lists.find(({ path }) => path === '/timesheets')!;
       const rest = await readPage(operation, `?projectId=${id}&limit=2&offset=1`);
       expect(timesheets).toEqual({ meta: rest.meta, data: rest.data.map((row) => ({ id: row.id })) });
+      const newestOfRest = await readPage(operation, `?projectId=${id}&limit=2&order=desc`);
+      expect(newest).toEqual({ data: newestOfRest.data.map((row) => ({ id: row.id })) });
     }
   });
 });

@@ -54,7 +54,7 @@ const findFormFields = ({ requestBody }: Operation, type: string) => listFields(
 const BRACKETS = ['[]', '[0]', '[x]', '[][]', '[', '[0', '%5B%5D'];
 
 /** Parameters of lists that events and deliveries refuse. */
-const REFUSED = ['cursor', 'offset', 'updatedSince'];
+const REFUSED = ['cursor', 'offset', 'updatedSince', 'order'];
 
 const service = useService();
 let client: BuilderClient;

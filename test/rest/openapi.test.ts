@@ -77,7 +77,7 @@ describe('the OpenAPI document', () => {
       expect(described['x-extension'] ?? false, operation.path).toBe(operation.extension ?? false);
       for (const parameter of described.parameters as Json[]) {
         if (!parameter.name || operation.extension) continue;
-        const isAddition = ['cursor', 'updatedSince'].includes(parameter.name);
+        const isAddition = ['cursor', 'order', 'timeZone', 'updatedSince'].includes(parameter.name);
         expect(parameter['x-extension'] ?? false, `${operation.path} ${parameter.name}`).toBe(isAddition);
       }
     }

@@ -182,7 +182,7 @@ describe('GET /events', () => {
     },
   );
 
-  it.each(['cursor=', 'cursor=x&limit=1', 'offset=0', 'updatedSince=2026-01-01'])(
+  it.each(['cursor=', 'cursor=x&limit=1', 'offset=0', 'updatedSince=2026-01-01', 'order=desc'])(
     'is 400 for ?%s, and names `after` (EVT-8)',
     async (query) => {
       const { statusCode, json } = await read(query);

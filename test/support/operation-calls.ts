@@ -26,9 +26,11 @@ export interface OperationResult {
 export class OperationCalls {
   count = 0;
 
+  /** @param parameters Optional arguments, which are sent where an operation has them. */
   constructor(
     readonly service: Service,
     readonly samples: Samples,
+    readonly parameters: Record<string, string> = {},
   ) {}
 
   /** Calls an operation through REST, by default with the ids of the samples. */
@@ -47,11 +49,13 @@ export class OperationCalls {
     const builder = locations.some(({ location }) => location === 'header') && {
       'x-service-builder-id': samples.BuilderId!,
     };
-    const query = operation.builderInQuery ? `?builderId=${samples.BuilderId}` : '';
+    const query = new URLSearchParams(operation.builderInQuery ? { builderId: samples.BuilderId! } : {});
+    for (const { name, location } of locations)
+      if (location === 'query' && this.parameters[name]) query.set(name, this.parameters[name]);
     const authorization = token === null ? {} : { authorization: `Bearer ${token}` };
     const response = await this.service.request({
       method: operation.method,
-      url: `${url}${query}`,
+      url: query.size > 0 ? `${url}?${query}` : url,
       headers: { ...builder, ...authorization, ...headers },
       ...(REQUEST_BODIES[operation.field] && { payload: REQUEST_BODIES[operation.field]!(samples) }),
     });
@@ -69,7 +73,9 @@ export class OperationCalls {
     this.count++;
     if (needsRestoring(field.name)) await restoreSamples(this.service.databases.au1);
     const document = field.extensions.rest ? selectAllFields(kind, field.name) : createOperationDocument(kind, field);
-    const ids = Object.fromEntries(field.args.map(({ name, type }) => [name, samples[getNamedType(type).name]]));
+    const ids = Object.fromEntries(
+      field.args.map(({ name, type }) => [name, this.parameters[name] ?? samples[getNamedType(type).name]]),
+    );
     const variables = { ...ids, ...REQUEST_BODIES[field.name]?.(samples) };
     const authorization = token === null ? {} : { authorization: `Bearer ${token}` };
     const response = await this.service.request({

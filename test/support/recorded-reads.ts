@@ -37,7 +37,10 @@ function toSampleValue(samples: Samples, type: GraphQLNamedType): string | undef
   return samples[type.name] ?? others[type.name] ?? (/Date|Day|Range/.test(type.name) ? '2026-01-01' : undefined);
 }
 
-/** Returns every prepared read of the operations: without filters, with each, with all of them, at a large offset, and by cursor. */
+/**
+ * Returns every prepared read of the operations: without filters, with each, with all of them, by days of a time zone, at a large offset, by
+ * cursor, and in descending order.
+ */
 export async function recordReads(service: Service, samples: Samples): Promise<Map<string, Statement>> {
   const recorded = new Map<string, Statement>();
   const removeListener = service.databases.au1.onStatement((statement) => recorded.set(statement.name, statement));
@@ -57,7 +60,11 @@ export async function recordReads(service: Service, samples: Samples): Promise<M
     });
     const paged = named('query').some(({ name }) => name === 'offset');
     const byCursor = ['', ...filters].map((filter) => `${filter}&cursor=`);
-    const queries = new Set(['', ...filters, filters.join('&'), ...(paged ? ['offset=1000', ...byCursor] : [])]);
+    const newestFirst = ['', 'offset=1000', 'cursor='].map((window) => `order=desc&${window}`);
+    const all = filters.join('&');
+    const byDay = named('query').some(({ name }) => name === 'timeZone') ? [`${all}&timeZone=America/New_York`] : [];
+    const windows = paged ? ['offset=1000', ...byCursor, ...newestFirst] : [];
+    const queries = new Set(['', ...filters, all, ...byDay, ...windows]);
     const headers = named('header').length > 0 ? { 'x-service-builder-id': samples.BuilderId! } : {};
     for (const query of queries) {
       const response = await service.request({

@@ -57,18 +57,23 @@ export const addDefect = (
     ...values,
   });
 
-/** Adds timesheets of one person on a new project of the builder. */
-export async function addTimesheets(service: Service, builderId: string, timesheets: number): Promise<void> {
+/** Adds timesheets of one person, by default on a new project of the builder. */
+export async function addTimesheets(
+  service: Service,
+  builderId: string,
+  timesheets: Partial<Timesheet>[],
+): Promise<void> {
   const projectId = await addProject(service, builderId);
   const profileId = `${ID_PREFIXES.profile}_row${++count}`;
   await insertRow(service, Profile, {
     id: profileId,
     ...{ builderId, fullName: 'Alex Ng', type: 'worker' },
   } as Profile);
-  const rows = Array.from({ length: timesheets }, () => ({
+  const rows = timesheets.map((values) => ({
     ...newRow('timesheet'),
     ...{ builderId, projectId, profileId, status: 'WAITING_REVIEW', date: AT, hours: 8, notes: null },
     ...{ costCodeId: null, timeTypeId: null, timesheetGroupId: null },
+    ...values,
   }));
   await service.databases.au1.fork().insertMany(Timesheet as EntityClass<object>, rows);
 }

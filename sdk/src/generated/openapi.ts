@@ -1458,7 +1458,7 @@ export interface components {
         };
         /** @description A page of a list of Builder. */
         BuilderPage: {
-            /** @description Items of the page in the order in which they were created. */
+            /** @description Items of the page, by time of creation. */
             data: components["schemas"]["Builder"][];
             /** @description Position of the page in the list. */
             meta: components["schemas"]["PageMeta"];
@@ -1676,7 +1676,7 @@ export interface components {
         };
         /** @description A page of a list of Contact. */
         ContactPage: {
-            /** @description Items of the page in the order in which they were created. */
+            /** @description Items of the page, by time of creation. */
             data: components["schemas"]["Contact"][];
             /** @description Position of the page in the list. */
             meta: components["schemas"]["PageMeta"];
@@ -1889,7 +1889,7 @@ export interface components {
         };
         /** @description A page of a list of Defect. */
         DefectPage: {
-            /** @description Items of the page in the order in which they were created. */
+            /** @description Items of the page, by time of creation. */
             data: components["schemas"]["Defect"][];
             /** @description Position of the page in the list. */
             meta: components["schemas"]["PageMeta"];
@@ -2242,7 +2242,7 @@ export interface components {
         };
         /** @description A page of a list of Induction. */
         InductionPage: {
-            /** @description Items of the page in the order in which they were created. */
+            /** @description Items of the page, by time of creation. */
             data: components["schemas"]["Induction"][];
             /** @description Position of the page in the list. */
             meta: components["schemas"]["PageMeta"];
@@ -2295,7 +2295,7 @@ export interface components {
         };
         /** @description A page of a list of Insurance. */
         InsurancePage: {
-            /** @description Items of the page in the order in which they were created. */
+            /** @description Items of the page, by time of creation. */
             data: components["schemas"]["Insurance"][];
             /** @description Position of the page in the list. */
             meta: components["schemas"]["PageMeta"];
@@ -2365,6 +2365,11 @@ export interface components {
             /** @description Text of the block or item, in runs. */
             richText: components["schemas"]["RichText"];
         };
+        /**
+         * @description Order of a list, by time of creation.
+         * @enum {string}
+         */
+        ListOrder: "asc" | "desc";
         Liveness: {
             /**
              * @description Always `ok`.
@@ -2497,14 +2502,14 @@ export interface components {
         };
         /** @description A page of a list of MeetingNote. */
         MeetingNotePage: {
-            /** @description Items of the page in the order in which they were created. */
+            /** @description Items of the page, by time of creation. */
             data: components["schemas"]["MeetingNote"][];
             /** @description Position of the page in the list. */
             meta: components["schemas"]["PageMeta"];
         };
         /** @description A page of a list of Meeting. */
         MeetingPage: {
-            /** @description Items of the page in the order in which they were created. */
+            /** @description Items of the page, by time of creation. */
             data: components["schemas"]["Meeting"][];
             /** @description Position of the page in the list. */
             meta: components["schemas"]["PageMeta"];
@@ -2707,14 +2712,14 @@ export interface components {
         };
         /** @description A page of a list of PhotoFolder. */
         PhotoFolderPage: {
-            /** @description Items of the page in the order in which they were created. */
+            /** @description Items of the page, by time of creation. */
             data: components["schemas"]["PhotoFolder"][];
             /** @description Position of the page in the list. */
             meta: components["schemas"]["PageMeta"];
         };
         /** @description A page of a list of Photo. */
         PhotoPage: {
-            /** @description Items of the page in the order in which they were created. */
+            /** @description Items of the page, by time of creation. */
             data: components["schemas"]["Photo"][];
             /** @description Position of the page in the list. */
             meta: components["schemas"]["PageMeta"];
@@ -2810,7 +2815,7 @@ export interface components {
         };
         /** @description A page of a list of Prequalification. */
         PrequalificationPage: {
-            /** @description Items of the page in the order in which they were created. */
+            /** @description Items of the page, by time of creation. */
             data: components["schemas"]["Prequalification"][];
             /** @description Position of the page in the list. */
             meta: components["schemas"]["PageMeta"];
@@ -2881,7 +2886,7 @@ export interface components {
         };
         /** @description A page of a list of Project. */
         ProjectPage: {
-            /** @description Items of the page in the order in which they were created. */
+            /** @description Items of the page, by time of creation. */
             data: components["schemas"]["Project"][];
             /** @description Position of the page in the list. */
             meta: components["schemas"]["PageMeta"];
@@ -3087,7 +3092,7 @@ export interface components {
         };
         /** @description A page of a list of Subcontractor. */
         SubcontractorPage: {
-            /** @description Items of the page in the order in which they were created. */
+            /** @description Items of the page, by time of creation. */
             data: components["schemas"]["Subcontractor"][];
             /** @description Position of the page in the list. */
             meta: components["schemas"]["PageMeta"];
@@ -3135,7 +3140,7 @@ export interface components {
         };
         /** @description A page of a list of SwmsDocument. */
         SwmsDocumentPage: {
-            /** @description Items of the page in the order in which they were created. */
+            /** @description Items of the page, by time of creation. */
             data: components["schemas"]["SwmsDocument"][];
             /** @description Position of the page in the list. */
             meta: components["schemas"]["PageMeta"];
@@ -3281,7 +3286,7 @@ export interface components {
         };
         /** @description A page of a list of Timesheet. */
         TimesheetPage: {
-            /** @description Items of the page in the order in which they were created. */
+            /** @description Items of the page, by time of creation. */
             data: components["schemas"]["Timesheet"][];
             /** @description Position of the page in the list. */
             meta: components["schemas"]["PageMeta"];
@@ -5350,6 +5355,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Only records that were written at this time or later, regardless of `updatedAt`. Use an overlap of one minute between reads. */
                 updatedSince?: string;
+                /** @description `desc` returns the newest records first. A cursor is valid for the order that it was made with. */
+                order?: components["schemas"]["ListOrder"];
             };
             header?: {
                 /** @description Version of the API. Default `v1`. */
@@ -5476,6 +5483,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Only records that were written at this time or later, regardless of `updatedAt`. Use an overlap of one minute between reads. */
                 updatedSince?: string;
+                /** @description `desc` returns the newest records first. A cursor is valid for the order that it was made with. */
+                order?: components["schemas"]["ListOrder"];
             };
             header?: {
                 /** @description Version of the API. Default `v1`. */
@@ -5630,6 +5639,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Only records that were written at this time or later, regardless of `updatedAt`. Use an overlap of one minute between reads. */
                 updatedSince?: string;
+                /** @description `desc` returns the newest records first. A cursor is valid for the order that it was made with. */
+                order?: components["schemas"]["ListOrder"];
             };
             header?: {
                 /** @description Version of the API. Default `v1`. */
@@ -5812,6 +5823,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Only records that were written at this time or later, regardless of `updatedAt`. Use an overlap of one minute between reads. */
                 updatedSince?: string;
+                /** @description `desc` returns the newest records first. A cursor is valid for the order that it was made with. */
+                order?: components["schemas"]["ListOrder"];
             };
             header?: {
                 /** @description Version of the API. Default `v1`. */
@@ -5899,6 +5912,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Only records that were written at this time or later, regardless of `updatedAt`. Use an overlap of one minute between reads. */
                 updatedSince?: string;
+                /** @description `desc` returns the newest records first. A cursor is valid for the order that it was made with. */
+                order?: components["schemas"]["ListOrder"];
             };
             header?: {
                 /** @description Version of the API. Default `v1`. */
@@ -6045,6 +6060,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Only records that were written at this time or later, regardless of `updatedAt`. Use an overlap of one minute between reads. */
                 updatedSince?: string;
+                /** @description `desc` returns the newest records first. A cursor is valid for the order that it was made with. */
+                order?: components["schemas"]["ListOrder"];
             };
             header?: {
                 /** @description Version of the API. Default `v1`. */
@@ -6181,6 +6198,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Only records that were written at this time or later, regardless of `updatedAt`. Use an overlap of one minute between reads. */
                 updatedSince?: string;
+                /** @description `desc` returns the newest records first. A cursor is valid for the order that it was made with. */
+                order?: components["schemas"]["ListOrder"];
             };
             header?: {
                 /** @description Version of the API. Default `v1`. */
@@ -6265,6 +6284,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Only records that were written at this time or later, regardless of `updatedAt`. Use an overlap of one minute between reads. */
                 updatedSince?: string;
+                /** @description `desc` returns the newest records first. A cursor is valid for the order that it was made with. */
+                order?: components["schemas"]["ListOrder"];
             };
             header?: {
                 /** @description Version of the API. Default `v1`. */
@@ -6405,6 +6426,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Only records that were written at this time or later, regardless of `updatedAt`. Use an overlap of one minute between reads. */
                 updatedSince?: string;
+                /** @description `desc` returns the newest records first. A cursor is valid for the order that it was made with. */
+                order?: components["schemas"]["ListOrder"];
             };
             header?: {
                 /** @description Version of the API. Default `v1`. */
@@ -6593,6 +6616,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Only records that were written at this time or later, regardless of `updatedAt`. Use an overlap of one minute between reads. */
                 updatedSince?: string;
+                /** @description `desc` returns the newest records first. A cursor is valid for the order that it was made with. */
+                order?: components["schemas"]["ListOrder"];
             };
             header?: {
                 /** @description Version of the API. Default `v1`. */
@@ -6679,8 +6704,10 @@ export interface operations {
                 status?: components["schemas"]["TimesheetStatus"];
                 /** @description Earliest date or date-time, inclusive. */
                 startDate?: string;
-                /** @description Latest date or date-time, inclusive; a bare date is the whole UTC day. */
+                /** @description Latest date or date-time, inclusive; a bare date is the whole day. */
                 endDate?: string;
+                /** @description Time zone of days without a time. Default UTC. A value at midnight UTC counts as that calendar day in every time zone. */
+                timeZone?: string;
                 /** @description Items to skip. Default 0. */
                 offset?: number;
                 /** @description Items to return, 1 to 25. Default 25. */
@@ -6689,6 +6716,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Only records that were written at this time or later, regardless of `updatedAt`. Use an overlap of one minute between reads. */
                 updatedSince?: string;
+                /** @description `desc` returns the newest records first. A cursor is valid for the order that it was made with. */
+                order?: components["schemas"]["ListOrder"];
             };
             header?: {
                 /** @description Version of the API. Default `v1`. */
@@ -6961,6 +6990,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Only records that were written at this time or later, regardless of `updatedAt`. Use an overlap of one minute between reads. */
                 updatedSince?: string;
+                /** @description `desc` returns the newest records first. A cursor is valid for the order that it was made with. */
+                order?: components["schemas"]["ListOrder"];
             };
             header?: {
                 /** @description Version of the API. Default `v1`. */
@@ -7566,6 +7597,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Only records that were written at this time or later, regardless of `updatedAt`. Use an overlap of one minute between reads. */
                 updatedSince?: string;
+                /** @description `desc` returns the newest records first. A cursor is valid for the order that it was made with. */
+                order?: components["schemas"]["ListOrder"];
             };
             header?: {
                 /** @description Version of the API. Default `v1`. */
@@ -9095,8 +9128,10 @@ export interface operations {
                 status?: components["schemas"]["MeetingStatus"][];
                 /** @description Earliest date or date-time, inclusive. */
                 startDate?: string;
-                /** @description Latest date or date-time, inclusive; a bare date is the whole UTC day. */
+                /** @description Latest date or date-time, inclusive; a bare date is the whole day. */
                 endDate?: string;
+                /** @description Time zone of days without a time. Default UTC. A value at midnight UTC counts as that calendar day in every time zone. */
+                timeZone?: string;
                 /** @description Items to skip. Default 0. */
                 offset?: number;
                 /** @description Items to return, 1 to 25. Default 25. */
@@ -9105,6 +9140,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Only records that were written at this time or later, regardless of `updatedAt`. Use an overlap of one minute between reads. */
                 updatedSince?: string;
+                /** @description `desc` returns the newest records first. A cursor is valid for the order that it was made with. */
+                order?: components["schemas"]["ListOrder"];
             };
             header?: {
                 /** @description Version of the API. Default `v1`. */
@@ -9441,6 +9478,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Only records that were written at this time or later, regardless of `updatedAt`. Use an overlap of one minute between reads. */
                 updatedSince?: string;
+                /** @description `desc` returns the newest records first. A cursor is valid for the order that it was made with. */
+                order?: components["schemas"]["ListOrder"];
             };
             header?: {
                 /** @description Version of the API. Default `v1`. */
@@ -9790,6 +9829,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Only records that were written at this time or later, regardless of `updatedAt`. Use an overlap of one minute between reads. */
                 updatedSince?: string;
+                /** @description `desc` returns the newest records first. A cursor is valid for the order that it was made with. */
+                order?: components["schemas"]["ListOrder"];
             };
             header?: {
                 /** @description Version of the API. Default `v1`. */

@@ -9,15 +9,16 @@ export interface ListPosition {
   total: string;
 }
 
-/** The list and the filters that a cursor is bound to. */
+/** The list, its order and the filters that a cursor is bound to. */
 export interface CursorScope {
   list: string;
+  isDescending?: boolean;
   filters: Record<string, unknown>;
 }
 
 const CHECKSUM_BYTES = 8;
 
-/** Returns the cursor of a position. It is valid for the same list and filters only (LST-13). */
+/** Returns the cursor of a position. It is valid for the same list, order and filters only (LST-13). */
 export function encodeListCursor(scope: CursorScope, { afterValue, afterId, total }: ListPosition): string {
   const position = Buffer.from(`${afterValue}\n${afterId}\n${total}`);
   return Buffer.concat([computeChecksum(scope, position), position]).toString('base64url');
@@ -25,7 +26,7 @@ export function encodeListCursor(scope: CursorScope, { afterValue, afterId, tota
 
 /** The error of a cursor that no page of the list has returned. */
 export const invalidCursor = () =>
-  invalidField('cursor', 'must be empty, or the nextCursor of a page of this list with the same filters');
+  invalidField('cursor', 'must be empty, or the nextCursor of a page of this list with the same filters and order');
 
 /** Returns the position of a cursor; null for the empty one of the first page. Throws a `ValidationError` on `cursor` for any other text. */
 export function decodeListCursor(scope: CursorScope, cursor: string): ListPosition | null {
@@ -40,10 +41,11 @@ export function decodeListCursor(scope: CursorScope, cursor: string): ListPositi
   return { afterValue, afterId, total };
 }
 
-function computeChecksum({ list, filters }: CursorScope, position: Buffer): Buffer {
+function computeChecksum({ list, isDescending, filters }: CursorScope, position: Buffer): Buffer {
   const appliedFilters = Object.entries(filters)
     .filter(([, value]) => value != null)
     .map(([name, value]) => [name, Array.isArray(value) ? [...new Set(value)].sort() : value] as const);
-  const key = JSON.stringify([list, appliedFilters.sort(([one], [other]) => (one < other ? -1 : 1))]);
+  const sortedFilters = appliedFilters.sort(([one], [other]) => (one < other ? -1 : 1));
+  const key = JSON.stringify([list, sortedFilters, ...(isDescending ? ['desc'] : [])]);
   return createHash('sha256').update(key).update(position).digest().subarray(0, CHECKSUM_BYTES);
 }

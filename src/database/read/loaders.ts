@@ -82,9 +82,9 @@ export class Loaders {
   }
 }
 
-/** Returns '' fast for the common windows without cursor. */
-function toCursorText({ cursor, updatedSince }: PageWindow): string {
-  return cursor == null && updatedSince == null ? '' : JSON.stringify([cursor, updatedSince]);
+/** Returns '' fast for the common windows. */
+function toCursorText({ cursor, updatedSince, order }: PageWindow): string {
+  return cursor == null && updatedSince == null && order == null ? '' : JSON.stringify([cursor, updatedSince, order]);
 }
 
 /** Returns '' fast for the common edges without filters. */

@@ -37,6 +37,8 @@ export interface PreparedRead {
 /** A read with its filters, and what its SQL is made of. */
 interface Read {
   kind: ReadKind;
+  /** Whether the rows of a page are in the opposite of the list's order. */
+  isDescending: boolean;
   filters: readonly AppliedFilter[];
   mapper: RowMapper;
   options: ReadOptions<string>;
@@ -48,12 +50,13 @@ interface Read {
 export function prepareRead(
   name: string,
   kind: ReadKind,
+  isDescending: boolean,
   filters: readonly AppliedFilter[],
   mapper: RowMapper,
   options: ReadOptions<string>,
 ): PreparedRead {
   const list = countedLists.find(({ table }) => `"${table}"` === mapper.table);
-  const read: Read = { kind, filters, mapper, options, list };
+  const read: Read = { kind, isDescending, filters, mapper, options, list };
   const { text, names } = bindParameters(buildSql(read));
   return {
     statement: { name: toStatementName(name), text },
@@ -82,10 +85,10 @@ function hasStoredTotal({ filters, list }: Pick<Read, 'filters' | 'list'>): bool
 
 /** `:batch` is the table `q` of the batch elements, with their numbers `q.n`. */
 function buildSql(read: Read): string {
-  const { kind, filters, mapper, options } = read;
+  const { kind, isDescending, filters, mapper, options } = read;
   const { table } = mapper;
   const { joins = '', orderBy = 'created_at', skipTotal } = options;
-  const order = `t.${orderBy}, t.id`;
+  const order = toOrderSql(orderBy, isDescending);
   const columns = mapper.toSelectList(filters.map(({ name }) => name));
   if (kind === 'one') {
     // For each id by itself, because the planner would rather read a small table once for all, also for one id. `xmin` is always true and
@@ -104,9 +107,13 @@ function buildSql(read: Read): string {
     order by q.n, ${order}`;
 }
 
+/** An index has the rows in both orders. */
+const toOrderSql = (column: string, isDescending: boolean) =>
+  isDescending ? `t.${column} desc, t.id desc` : `t.${column}, t.id`;
+
 /** Returns SQL of the rows `t` of a page, with the condition of their join. */
 function buildWindowSql(read: Read, order: string, isCounted: boolean): string {
-  const { kind, mapper, options, list } = read;
+  const { kind, isDescending, mapper, options, list } = read;
   const { table, idType } = mapper;
   const { orderBy = 'created_at' } = options;
   const isAfterPosition = kind === 'next' || kind === 'counted' || kind === 'ordered';
@@ -114,7 +121,9 @@ function buildWindowSql(read: Read, order: string, isCounted: boolean): string {
     toMatching(read, true),
     // Nothing is searched for where the total says that nothing is there.
     ...(list && isCounted ? ['c.total > :offset::int'] : []),
-    ...(isAfterPosition ? [`(t.${orderBy}, t.id) > (:afterValue::timestamptz, :afterId::${idType})`] : []),
+    ...(isAfterPosition
+      ? [`(t.${orderBy}, t.id) ${isDescending ? '<' : '>'} (:afterValue::timestamptz, :afterId::${idType})`]
+      : []),
   ].join(' and ');
   const window = `order by ${order} limit :limit::int offset :offset::int`;
   const isFoundByRange = isReadByRange(read);
@@ -128,14 +137,14 @@ function buildWindowSql(read: Read, order: string, isCounted: boolean): string {
   const isTotalKnown = kind === 'deep' && isCounted && hasStoredTotal(read);
   const ids = isTotalKnown
     ? `(select t.id from ${rows} and :offset::int <= c.total - :offset::int ${window}) union all (select t.id from ${rows}
-        and :offset::int > c.total - :offset::int ${toWindowFromTheEnd(orderBy)})`
+        and :offset::int > c.total - :offset::int ${toWindowFromTheEnd(toOrderSql(orderBy, !isDescending))})`
     : `select t.id from ${rows} ${window}`;
   return `(${ids}) w on true left join ${table} t on t.id = w.id`;
 }
 
 /** The same rows, counted from the end of the list: the rows of its second half are nearer to it. */
-const toWindowFromTheEnd = (orderBy: string) =>
-  `order by t.${orderBy} desc, t.id desc limit greatest(least(:limit::int, c.total - :offset::int), 0)
+const toWindowFromTheEnd = (opposite: string) =>
+  `order by ${opposite} limit greatest(least(:limit::int, c.total - :offset::int), 0)
     offset greatest(c.total - :offset::int - :limit::int, 0)`;
 
 /** Whether the rows of the page are found by the index of a range, and sorted. */

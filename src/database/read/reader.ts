@@ -128,7 +128,7 @@ export class Reader<T extends object, Filter extends string = never> {
   /** Returns the records with the ids, in their order; null for each that is not found or does not match. */
   async findMany(database: ReadDatabase, ids: readonly string[], where: Where<Filter> = {}): Promise<(T | null)[]> {
     const { filters, names, values } = this.#applyFilters(where);
-    const prepared = this.#prepare(database, 'one', filters, names);
+    const prepared = this.#prepare(database, 'one', false, filters, names);
     const rowLists = await this.#fetchRows(database, prepared, values, { name: 'id', values: ids });
     return rowLists.map(([row]) => (row ? (prepared.mapper.toRecord(row, 1) as T) : null));
   }
@@ -145,7 +145,7 @@ export class Reader<T extends object, Filter extends string = never> {
   /** Returns all matching records, in the list's order. For lists without pages. */
   async findAll(database: ReadDatabase, where: Where<Filter>): Promise<T[]> {
     const { filters, names, values } = this.#applyFilters(where);
-    const prepared = this.#prepare(database, 'all', filters, names);
+    const prepared = this.#prepare(database, 'all', false, filters, names);
     const [rows] = await this.#fetchRows(database, prepared, values);
     return this.#toRecords(prepared, rows!, 1);
   }
@@ -160,7 +160,8 @@ export class Reader<T extends object, Filter extends string = never> {
     const applied = this.#applyFilters(all, keys?.name);
     if (cursor != null) return this.#fetchPagesByCursor(database, applied, window, keys);
     const { filters, names, values } = applied;
-    const prepared = this.#prepare(database, offset >= DEEP_OFFSET ? 'deep' : 'page', filters, names);
+    const kind = offset >= DEEP_OFFSET ? 'deep' : 'page';
+    const prepared = this.#prepare(database, kind, window.order === 'desc', filters, names);
     const rowLists = await this.#fetchRows(database, prepared, { ...values, offset, limit }, keys);
     const pages: Page<T>[] = [];
     for (const rows of rowLists) {
@@ -178,17 +179,18 @@ export class Reader<T extends object, Filter extends string = never> {
     keys?: Keys,
   ): Promise<Page<T>[]> {
     const { skipTotal, callerFilters = [] } = this.#options;
+    const isDescending = window.order === 'desc';
     const own = Object.entries(where).filter(([name]) => !callerFilters.includes(name as Filter));
     const scopes = (keys?.values ?? [null]).map((key): CursorScope => {
       const parent = keys && { [keys.name]: key };
       // A cursor is not bound to the selected fields, whose digest follows the separator: see `select`.
-      return { list: this.name.split('~', 1)[0]!, filters: { ...Object.fromEntries(own), ...parent } };
+      return { list: this.name.split('~', 1)[0]!, isDescending, filters: { ...Object.fromEntries(own), ...parent } };
     });
     // A cursor is bound to one parent, so that it is wrong for every other one.
     const [position] = scopes.map((scope) => decodeListCursor(scope, window.cursor!));
     const kind = this.#chooseCursorRead(filters, position ?? null);
     const after = position && { afterValue: position.afterValue, afterId: position.afterId };
-    const prepared = this.#prepare(database, kind, filters, names);
+    const prepared = this.#prepare(database, kind, isDescending, filters, names);
     const values = { ...where, ...after, limit: window.limit + 1, offset: 0 };
     const rowLists = await this.#fetchRows(database, prepared, values, keys).catch((error) => {
       // The checksum is no secret: a made-up cursor may contain a value of another type.
@@ -222,14 +224,27 @@ export class Reader<T extends object, Filter extends string = never> {
     return records;
   }
 
-  #prepare(database: ReadDatabase, kind: ReadKind, filters: AppliedFilter[], names: string): PreparedRead {
-    const name = `${this.name}.${kind}(${names})`;
+  #prepare(
+    database: ReadDatabase,
+    kind: ReadKind,
+    isDescending: boolean,
+    filters: AppliedFilter[],
+    names: string,
+  ): PreparedRead {
+    const name = `${this.name}.${kind}${isDescending ? '.desc' : ''}(${names})`;
     // PostgreSQL keeps named statements on every connection, and the number of possible selections is unbounded.
     const isNamed = !this.#isSelection || database.runner.tryReserveName(name);
     const key = isNamed ? name : `unnamed ${name}`;
     let prepared = this.#preparedReads.get(key);
     if (!prepared) {
-      prepared = prepareRead(isNamed ? name : '', kind, filters, this.#getMapper(database), this.#options);
+      prepared = prepareRead(
+        isNamed ? name : '',
+        kind,
+        isDescending,
+        filters,
+        this.#getMapper(database),
+        this.#options,
+      );
       this.#preparedReads.set(key, prepared);
     }
     return prepared;
@@ -269,7 +284,7 @@ export class Reader<T extends object, Filter extends string = never> {
   #prepareLargeRead({ metadata }: ReadDatabase): PreparedRead {
     if (!this.#largeRead) {
       const mapper = new RowMapper(metadata.get(this.entity), this.#options, false);
-      this.#largeRead = prepareRead(`${this.name}.large()`, 'one', [], mapper, this.#options);
+      this.#largeRead = prepareRead(`${this.name}.large()`, 'one', false, [], mapper, this.#options);
     }
     return this.#largeRead;
   }

@@ -5,10 +5,12 @@
 export const toZoneDaySql = (instant: string, zone: string): string =>
   `case when timezone('UTC', ${instant})::time = '00:00' then timezone('UTC', ${instant})::date else timezone(${zone}, ${instant})::date end`;
 
-/** Filters of a reader for a range of days in a time zone, of a column of the row `t`. A range of instants beside them uses the index. */
-export const toZoneDayFilters = (column: string) => ({
-  firstDay: { sql: `${toZoneDaySql(`t.${column}`, ':timeZone')} >= :firstDay::date` },
-  lastDay: { sql: `${toZoneDaySql(`t.${column}`, ':timeZone')} <= :lastDay::date` },
-  /** Parameter of both. */
-  timeZone: { sql: 'true' },
+/** Filters of a reader for the values of `toDateRange`, of a column of the row `t`. The rows are found by an index of the column. */
+export const toDateRangeFilters = (column: string) => ({
+  startDate: { column, op: 'from' as const },
+  endDate: { column, op: 'until' as const },
+  /** Beginning of the first day, where that is after midnight UTC of the day, which is `startDate`. */
+  dayBegin: { sql: `(t.${column} >= :dayBegin::timestamptz or t.${column} = :startDate::timestamptz)` },
+  /** Midnight UTC of the day after the last one. */
+  nextDay: { sql: `t.${column} <> :nextDay::timestamptz` },
 });

@@ -1,6 +1,6 @@
 import { Insurance } from '../../../entities/insurance.entity.ts';
 import { Reader } from '../../database/read/reader.ts';
-import { toZoneDayFilters } from '../../database/read/zone-day.ts';
+import { toDateRangeFilters } from '../../database/read/zone-day.ts';
 import { belongsToActiveSubcontractor } from './subcontractor.reader.ts';
 
 export const insurances = new Reader(Insurance, {
@@ -18,8 +18,6 @@ export const insurances = new Reader(Insurance, {
     customType: { column: 'custom_type', op: 'eq' },
     expiresAfter: { column: 'expiry', op: 'from' },
     expiresBefore: { column: 'expiry', op: 'before' },
-    earliest: { column: 'expiry', op: 'from' },
-    latest: { column: 'expiry', op: 'until' },
-    ...toZoneDayFilters('expiry'),
+    ...toDateRangeFilters('expiry'),
   },
 });

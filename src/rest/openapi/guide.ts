@@ -97,14 +97,16 @@ A list returns \`{ "data": [...], "meta": { "totalCount", "totalPages", "offset"
 creation: records that are added while you read come last. Request the next page with \`offset\` until you have \`totalCount\`
 records. An \`offset\` past the end returns an empty \`data\`. Cost codes and time types have one page: \`{ "data": [...] }\`.
 
-Two additions to v1 help to keep a copy, beside the operations of the tag Events. With \`cursor\` in place of \`offset\`, empty for the
-first page and then \`meta.nextCursor\`, every page takes the same time. \`updatedSince\` returns what was written since a time.
+Some additions to v1 help to keep a copy, beside the operations of the tag Events. With \`cursor\` in place of \`offset\`, empty for the
+first page and then \`meta.nextCursor\`, every page takes the same time. \`updatedSince\` returns what was written since a time. With
+\`order=desc\` a list has its newest records first, such as the latest ten timesheets with \`limit=10\`.
 
 # Values
 
 - Identifiers are a prefix and lower-case letters and digits, such as \`proj_a0mkq3v8t2n4c7x1p9r5w6yzb\`. The part after the prefix
   is opaque.
-- Timestamps are ISO 8601 date-times in UTC. A date range includes both ends; a bare end date is the whole UTC day.
+- Timestamps are ISO 8601 date-times in UTC. A date range includes both ends; a bare date is the whole day in
+  UTC, or in the \`timeZone\` of the request, such as \`Australia/Sydney\`.
 - An absent value is \`null\`. The few fields that are omitted instead say so.
 - Values are never converted: \`"5"\` in place of a number is an error. Unknown fields of a body and unknown query parameters are
   ignored, except where a schema allows no others. New fields may be added to responses at any time.

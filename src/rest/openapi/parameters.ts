@@ -108,10 +108,10 @@ export function describeParameters(
 const positionIn = ({ name }: ArgumentLocation, path: string) => path.indexOf(`{${name}}`);
 
 /** Arguments that many operations share: the last parameters of each, in this order. */
-const LAST = ['startDate', 'endDate', 'offset', 'limit', 'cursor', 'updatedSince'];
+const LAST = ['startDate', 'endDate', 'timeZone', 'offset', 'limit', 'cursor', 'updatedSince', 'order'];
 
 /** Parameters of lists that are additions to v1. */
-const ADDITIONS = new Set(['cursor', 'updatedSince']);
+const ADDITIONS = new Set(['cursor', 'updatedSince', 'order', 'timeZone']);
 
 /** The arguments in the order of their declaration, which type-graphql reverses, and those of `LAST` after the others. */
 function inDeclaredOrder(locations: readonly ArgumentLocation[]): ArgumentLocation[] {

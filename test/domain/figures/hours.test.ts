@@ -97,14 +97,8 @@ describe('hours', () => {
   });
 
   it.each(CASES)('are of the timesheets that a list by day has, for %j (RED-31)', async (filter) => {
-    const {
-      earliest: startDate,
-      latest: endDate,
-      ...days
-    } = toDayRange({
-      ...{ firstDay: filter.startDate, lastDay: filter.endDate, timeZone: filter.timeZone },
-    });
-    const where = { builderId: 'buil_a', projectId: filter.projectId, startDate, endDate, ...days };
+    const days = toDayRange({ firstDay: filter.startDate, lastDay: filter.endDate, timeZone: filter.timeZone });
+    const where = { builderId: 'buil_a', projectId: filter.projectId, ...days };
     const counted = expectGroups(filter, () => 'all')[0]?.[2] ?? 0;
     for (const offset of [0, 7]) {
       const page = await timesheets.findPage(fixture.database, where, { offset, limit: 1000 });
@@ -114,8 +108,7 @@ describe('hours', () => {
 
   it.each(ZONES)('are of timesheets before a day and from it on, which are all, in %s (RED-31)', async (timeZone) => {
     const find = (days: object) => {
-      const { earliest: startDate, latest: endDate, ...range } = toDayRange({ ...days, timeZone });
-      const where = { builderId: 'buil_a', startDate, endDate, ...range };
+      const where = { builderId: 'buil_a', ...toDayRange({ ...days, timeZone }) };
       return timesheets.findPage(fixture.database, where, { offset: 0, limit: 1 });
     };
     const pages = [await find({ lastDay: '2026-03-09' }), await find({ firstDay: '2026-03-10' })];
