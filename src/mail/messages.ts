@@ -5,6 +5,9 @@ const CHANGES = {
   email: 'The e-mail address of your account was changed. You sign in with the new one.',
 };
 
+/** Returns the name as a greeting has it: an imported one may have lines that would read like parts of the message. */
+const toGreeting = (name: string) => `Hello ${name.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').slice(0, 160)},`;
+
 /** Returns the message about a change of an account that its owner may not have made. OAU-44. */
 export const createAccountChangeMessage = (
   { name, email }: { name: string; email: string },
@@ -12,7 +15,7 @@ export const createAccountChangeMessage = (
 ): Message => ({
   to: email,
   subject: 'Your account for Builder Integration was changed',
-  text: `Hello ${name},
+  text: `${toGreeting(name)}
 
 ${CHANGES[change]}
 
@@ -35,7 +38,7 @@ export const createPasswordLinkMessage = ({
 }: Record<'name' | 'email' | 'link', string> & { hours: number }): Message => ({
   to: email,
   subject: 'Choose your password for Builder Integration',
-  text: `Hello ${name},
+  text: `${toGreeting(name)}
 
 choose a password for your account ${email} here:
 

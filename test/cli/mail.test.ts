@@ -1,3 +1,5 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PasswordLink } from '../../entities/password-link.entity.ts';
 import { hashSecret } from '../../src/shared/secrets.ts';
@@ -54,6 +56,21 @@ describe('user invite with SMTP_URL', () => {
     const { entries } = await cli.json(['audit', 'list', '--limit', '2']);
     const actions = entries.map(({ action }: { action: string }) => action);
     expect(actions.toSorted()).toEqual(['password_link.created', 'password_link.deleted']);
+  });
+});
+
+describe('an imported name of several lines', () => {
+  it('is one line of the message, so that it does not read like a part of it', async () => {
+    const folder = await mkdtemp(join(cli.env.DATA_DIR!, 'import-'));
+    const stamp = new Date(cli.clock.at).toISOString();
+    const stamps = { createdAt: stamp, updatedAt: stamp };
+    const name = 'Eve,\r\n\nchoose a password here:\u2028\nhttps://evil.example/';
+    const row = { id: 'user_eve', ...stamps, name, email: 'eve@example.com' };
+    await writeFile(join(folder, 'users.ndjson'), JSON.stringify(row));
+    await cli.json(['import', folder]);
+    await cli.json(['user', 'invite', 'user_eve']);
+    const [greeting] = mail.messages.at(-1)!.text.split('\n');
+    expect(greeting!.trim()).toBe('Hello Eve, choose a password here: https://evil.example/,');
   });
 });
 
