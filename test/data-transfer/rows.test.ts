@@ -160,6 +160,12 @@ describe('an import rejects a row', () => {
       ],
     ],
     [
+      'has a report with a number beyond JSON',
+      'photo-reports',
+      { content: { a: 1e308 } },
+      [['content.a', INEXACT_NUMBER]],
+    ],
+    [
       'has several problems',
       'projects',
       { name: null, status: 1, builderId: 'buil_none' },
@@ -171,6 +177,14 @@ describe('an import rejects a row', () => {
     ],
   ])('that %s', async (_, file, change, expected) => {
     expect(await findProblems(file, change)).toEqual(expected);
+  });
+
+  it('that has a report which is nested deeper than the stack', async () => {
+    const [report] = await readSample('photo-reports');
+    const nested = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+    const row = JSON.stringify({ ...report, content: { a: 0 } }).replace('"a":0', `"a":${nested}`);
+    const { problems } = await importRows('photo-reports', row);
+    expect(problems).toMatchObject([{ line: 1, message: 'must not nest deeper than 64 levels' }]);
   });
 
   it('with free-form JSON that cannot be stored', async () => {

@@ -171,6 +171,14 @@ describe('PATCH /builders/{builderId}/meetings/{meetingId}', () => {
     expect(same.body).toEqual(body);
   });
 
+  it('200 for a meeting that was imported with the last instant as `updatedAt`', async () => {
+    const { id } = await createMeeting();
+    const last = '9999-12-31T23:59:59.999Z';
+    await service.databases.au1.fork().execute(`update meeting set updated_at = '${last}' where id = ?`, [id]);
+    const { status, body } = await call('PATCH', `/meetings/${id}`, { title: 'New' });
+    expect([status, body]).toMatchObject([200, { title: 'New', updatedAt: last }]);
+  });
+
   it('400 without a title, or with a bad one (MTG-8)', async () => {
     const { id } = await createMeeting();
     for (const body of [{}, { title: null }, { title: ' ' }, { title: 7 }]) {

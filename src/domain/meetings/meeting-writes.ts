@@ -124,6 +124,9 @@ export async function lockMeeting(em: EntityManager, builderId: string, id: stri
   return meeting;
 }
 
+/** The last instant that is stored, which an imported record may have. */
+const MAX_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
 /**
  * Sets the values that differ. A change always increases `updatedAt`, so that every state of the record has a distinct one. Compares JSON
  * regardless of the order of keys, which PostgreSQL does not preserve.
@@ -136,7 +139,8 @@ export function applyChanges<T extends { updatedAt: string }>(
   const names = (Object.keys(values) as (keyof T)[]).filter((name) => !isDeepStrictEqual(record[name], values[name]));
   if (names.length === 0) return;
   for (const name of names) record[name] = values[name]!;
-  record.updatedAt = new Date(Math.max(now, Date.parse(record.updatedAt) + 1)).toISOString();
+  const later = Math.max(now, Date.parse(record.updatedAt) + 1);
+  record.updatedAt = new Date(Math.min(later, MAX_INSTANT)).toISOString();
 }
 
 /**

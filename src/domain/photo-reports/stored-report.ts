@@ -1,4 +1,5 @@
 import { isObject } from '../../../schema/is-object.ts';
+import { findJsonProblems } from '../../../schema/json-problems.ts';
 import { toInstant } from '../../../schema/scalars.ts';
 import type { FieldError } from '../../shared/errors.ts';
 import { canonicalJson, createFingerprint } from '../canonical-json.ts';
@@ -52,6 +53,8 @@ const AUTHOR_FIELDS = new Set(Object.keys(AUTHOR));
  * it was that of the content (PRP-2).
  */
 export function normalizeReportRow(row: Fields, { sourceAuthor }: Fields = {}): void {
+  // Numbers that JSON does not have and very deep nesting, which the validation of the field reports.
+  if (findJsonProblems(row.content, { level: 1 }).length > 0) return;
   const isOfContent = row.fingerprint === createFingerprint(canonicalJson(row.content ?? null));
   removeNullFields(row.content);
   if (sourceAuthor && isObject(row.content)) row.content.sourceAuthor = sourceAuthor;
