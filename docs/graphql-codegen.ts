@@ -30,6 +30,7 @@ export const scalars = {
   GateInstant: 'string',
   GateText: 'string',
   GateWorkerId: '`wkr_${string}`',
+  IdempotencyKey: 'string',
   ImageUrl: 'string',
   InductionId: '`ind_${string}`',
   InductionKey: '`ind_${string}` | `${number}` | number',

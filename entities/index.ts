@@ -8,6 +8,7 @@ import { Contact } from './contact.entity.ts';
 import { CostCode } from './cost-code.entity.ts';
 import { Defect } from './defect.entity.ts';
 import { Erasure } from './erasure.entity.ts';
+import { IdempotencyKey } from './idempotency-key.entity.ts';
 import { ImageHost } from './image-host.entity.ts';
 import { Induction } from './induction.entity.ts';
 import { Insurance } from './insurance.entity.ts';
@@ -91,6 +92,7 @@ export const entities = [
   SignOnConflict,
   Induction,
   RateBudget,
+  IdempotencyKey,
   Location,
   Defect,
   MeetingTemplate,

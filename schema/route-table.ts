@@ -1,6 +1,9 @@
 import { type GraphQLField, type GraphQLSchema, getNamedType } from 'graphql';
 import type { RestRoute } from './rest.ts';
 
+/** Argument of the mutations that take an `Idempotency-Key` (HDR-18). */
+export const IDEMPOTENCY_ARGUMENT = 'idempotencyKey';
+
 /** One REST operation of the contract. */
 export interface Operation extends RestRoute {
   kind: 'Query' | 'Mutation';
@@ -8,6 +11,8 @@ export interface Operation extends RestRoute {
   field: string;
   /** `operationId` of the OpenAPI document: the name of a mutation, or `list` or `get` with the name of a query. */
   operationId: string;
+  /** Whether it takes an `Idempotency-Key`. */
+  takesKey: boolean;
 }
 
 /** Returns the REST operations in the order of the schema. Throws where a deprecation breaks VER-10. */
@@ -21,7 +26,9 @@ export function createRouteTable(schema: GraphQLSchema): Operation[] {
       const rest = field.extensions.rest as RestRoute | undefined;
       if (!rest) return [];
       requireDeprecation(field, rest);
-      return [{ kind, field: field.name, operationId: toOperationId(kind, field), ...rest }];
+      const takesKey = field.args.some(({ name }) => name === IDEMPOTENCY_ARGUMENT);
+      const outcomes = { ...rest.outcomes, ...(takesKey && { REPLAYED: 200 }) };
+      return [{ kind, field: field.name, operationId: toOperationId(kind, field), takesKey, ...rest, outcomes }];
     }),
   );
 }

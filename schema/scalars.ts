@@ -285,6 +285,28 @@ export const ExternalSourceId = text('ExternalSourceId', 'Identifier in the othe
   example: 'walk-20260302-0017',
 });
 
+/** Key of a request that creates a record, as text or as a structured string (RFC 9651). */
+export const IdempotencyKey = scalar<string>({
+  name: 'IdempotencyKey',
+  description:
+    'Key of one creation: 1 to 255 visible ASCII characters, with or without the quotes of a structured string.',
+  jsonSchema: {
+    type: 'string',
+    minLength: 1,
+    pattern: '^[\\x21-\\x7e]+$',
+    examples: ['8e03978e-40d5-43e8-bc93-6894a57f9324'],
+  },
+  parse: (value) => {
+    const key = typeof value === 'string' && value.startsWith('"') ? parseStructuredString(value) : value;
+    return typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key)
+      ? key
+      : fail('must be 1 to 255 visible ASCII characters, or a structured string of them');
+  },
+});
+
+const parseStructuredString = (text: string): string | null =>
+  /^"(?:[^"\\]|\\["\\])*"$/.test(text) ? text.slice(1, -1).replace(/\\(.)/g, '$1') : null;
+
 export const SourceApp = text('SourceApp', 'Name of the other application, 1 to 80 characters.', {
   min: 1,
   max: 80,

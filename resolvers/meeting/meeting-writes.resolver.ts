@@ -4,6 +4,7 @@ import { MeetingNote } from '../../entities/meeting-note.entity.ts';
 import { Rest, Scoped } from '../../schema/rest.ts';
 import { BuilderId, MeetingId, Timestamp } from '../../schema/scalars.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
+import type { IdempotentRequest } from '../../src/domain/create-once.ts';
 import {
   createMeeting,
   type MeetingContext,
@@ -11,6 +12,7 @@ import {
   updateMeetingNotes,
 } from '../../src/domain/meetings/meeting-writes.ts';
 import { syncNote } from '../../src/domain/meetings/sync-note.ts';
+import { Idempotent } from '../idempotent.ts';
 import { CreateMeetingArgs, MeetingNoteArgs, MeetingText, MeetingTitle } from './meeting.input.ts';
 
 const toMeetingContext = ({ database, caller, clock }: RequestContext, builderId: string): MeetingContext => ({
@@ -35,11 +37,12 @@ export class MeetingWritesResolver {
   async createMeeting(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Args() input: CreateMeetingArgs,
+    @Idempotent() request: IdempotentRequest | null,
     @Ctx() context: RequestContext,
   ): Promise<Meeting> {
     // Only a meeting with a source belongs to an integrator.
     if (input.externalSourceId != null) context.caller.requireIntegrator();
-    const { meeting, created } = await createMeeting(toMeetingContext(context, builderId), input);
+    const { meeting, created } = await createMeeting(toMeetingContext(context, builderId), input, request);
     context.outcome = created ? 'CREATED' : 'REPLAYED';
     return meeting;
   }

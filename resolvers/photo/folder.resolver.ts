@@ -6,12 +6,14 @@ import { Rest } from '../../schema/rest.ts';
 import { BuilderId, FolderId } from '../../schema/scalars.ts';
 import { Selected, type Selection } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
+import type { IdempotentRequest } from '../../src/domain/create-once.ts';
 import { createFolder, deleteFolder, updateFolder } from '../../src/domain/photos/folders.ts';
 import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { photoFolders } from '../../src/domain/readers/photo.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
 import { requireFound } from '../../src/domain/require-found.ts';
 import { pageEdge, recordEdge } from '../edges.ts';
+import { Idempotent } from '../idempotent.ts';
 import { CreateFolderArgs, FolderFilterArgs, UpdateFolderArgs } from './folder.input.ts';
 
 const PhotoFolderPage = createPageType(PhotoFolder);
@@ -46,9 +48,10 @@ export class PhotoFolderResolver {
   createPhotoFolder(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Args() input: CreateFolderArgs,
+    @Idempotent() request: IdempotentRequest | null,
     @Ctx() context: RequestContext,
   ): Promise<PhotoFolder> {
-    return createFolder(context, builderId, input);
+    return createFolder(context, builderId, input, request);
   }
 
   @Mutation(() => PhotoFolder, { description: 'Renames a photo folder, or moves it.' })

@@ -6,6 +6,7 @@ import { GraphOnly, Rest } from '../../schema/rest.ts';
 import { AttachmentId, BuilderId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
+import type { IdempotentRequest } from '../../src/domain/create-once.ts';
 import { archivePhoto, updatePhoto } from '../../src/domain/photos/change-photo.ts';
 import { createPhoto } from '../../src/domain/photos/create-photo.ts';
 import { ensureRenditions } from '../../src/domain/photos/render-photo.ts';
@@ -17,6 +18,7 @@ import { requireFound } from '../../src/domain/require-found.ts';
 import { unavailable } from '../../src/shared/errors.ts';
 import { SIGNED_URL_SECONDS } from '../../src/storage/storage.ts';
 import { recordEdge } from '../edges.ts';
+import { Idempotent } from '../idempotent.ts';
 import { CreatePhotoArgs, PhotoFilterArgs, PhotoSourceArgs, toSources, UpdatePhotoArgs } from './photo.input.ts';
 import { Rendition } from './rendition.type.ts';
 
@@ -62,10 +64,11 @@ export class PhotoResolver {
   createPhoto(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Args() input: CreatePhotoArgs,
+    @Idempotent() request: IdempotentRequest | null,
     @Ctx() context: RequestContext,
   ): Promise<Photo> {
     context.caller.requireIntegrator();
-    return createPhoto(context, builderId, input);
+    return createPhoto(context, builderId, input, request);
   }
 
   @Mutation(() => Photo, {

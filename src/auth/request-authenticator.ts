@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { idPattern } from '../../schema/ids.ts';
 import { API_VERSION, type Budget } from '../../schema/rest.ts';
+import { IdempotencyKey } from '../../schema/scalars.ts';
 import type { Databases } from '../database/database.ts';
 import { Loaders } from '../database/read/loaders.ts';
 import type { EventTail } from '../domain/events/event-tail.ts';
@@ -109,9 +110,17 @@ export class RequestAuthenticator {
     return waiting ? waiting.then(() => authenticated) : authenticated;
   }
 
-  /** Checks the version and builder headers and returns the request's context. A missing scope takes precedence: check it before. */
-  createContext(request: FastifyRequest, { region, caller, charge }: AuthenticatedRequest): RequestContext {
-    const builderHeader = parseHeaders(request, caller);
+  /**
+   * Checks the version and builder headers and returns the request's context. A missing scope takes precedence: check it before.
+   *
+   * @param takesKey whether to check `Idempotency-Key` too.
+   */
+  createContext(
+    request: FastifyRequest,
+    { region, caller, charge }: AuthenticatedRequest,
+    takesKey = false,
+  ): RequestContext {
+    const builderHeader = parseHeaders(request, caller, takesKey);
     const { tokens, databases, storages, clock, shares, uploadQuota, eventTail, webhooks } = this.#dependencies;
     const usage = request.usage!;
     const database = databases[region].withLimits(usage);
@@ -165,8 +174,8 @@ function findRegion({ headers }: FastifyRequest): RegionId | undefined {
   return value === undefined ? REGIONS[0] : REGIONS.find((region) => region === value);
 }
 
-/** Returns the builder header after a check of it and of the version header. Throws 400 with both that are wrong, or 403. */
-function parseHeaders({ headers }: FastifyRequest, caller: Caller): string | null {
+/** Returns the builder header after a check of it and of the others. Throws 400 with all that are wrong, or 403. */
+function parseHeaders({ headers }: FastifyRequest, caller: Caller, takesKey: boolean): string | null {
   const version = headers['x-service-api-version'];
   const builderId = headers['x-service-builder-id'] as string | undefined;
   const errors: FieldError[] = [];
@@ -177,6 +186,14 @@ function parseHeaders({ headers }: FastifyRequest, caller: Caller): string | nul
       fieldName: 'X-Service-Builder-Id',
       message: 'must be a builder id, such as buil_a0mkq3v8t2n4c7x1p9r5w6yzb',
     });
+  const key = headers['idempotency-key'];
+  if (takesKey && key !== undefined) {
+    try {
+      IdempotencyKey.parseValue(key);
+    } catch (error) {
+      errors.push({ fieldName: 'Idempotency-Key', message: (error as Error).message });
+    }
+  }
   if (errors.length > 0) throw new ValidationError(errors);
   if (builderId === undefined) return null;
   if (caller.builderId !== null && builderId !== caller.builderId) {

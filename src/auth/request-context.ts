@@ -19,6 +19,8 @@ interface ExecutedOperation {
   cost: number;
   /** The first GraphQL error that is the client's. */
   rejection?: { status: number; code: string; reason: string };
+  /** Whether an earlier request with its `Idempotency-Key` has created the record. */
+  isReplay?: boolean;
   /** Result that is sent in chunks, in place of the response of Apollo Server. */
   largeResult?: object;
 }
@@ -42,6 +44,8 @@ export interface RequestContext extends OperationContext, AuthorizationContext {
   };
   /** Throws or rejects unless the caller may call the operation for the builder; undefined where there is nothing to wait for. */
   authorize(operation: OperationRequirements, builderId?: string): Promise<void> | undefined;
+  /** Input of a REST operation that takes an `Idempotency-Key`, as it was sent. */
+  sentInput?: { params: unknown; query: unknown; body: unknown };
   /** Builder that a REST operation is called for, which is authorized before its body is read. */
   builderId?: string;
   /** Charges the budget until the request has been charged so many times in all, once by default; rejects with 429. */

@@ -57,6 +57,7 @@ export function toRoute<Authenticated extends AuthenticatedRequest, Input, Resul
       const result = await (tracing && steps.spanName
         ? tracing.run(steps.spanName, {}, () => steps.execute(input, request, reply))
         : steps.execute(input, request, reply));
+      if (request.context?.operation.isReplay) reply.header('idempotency-replayed', 'true');
       return steps.respond(result, input, request, reply);
     },
   } satisfies RouteShorthandOptions & Record<string, unknown>;

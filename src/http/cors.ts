@@ -22,6 +22,7 @@ const EXPOSED_HEADERS = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
+  'Idempotency-Replayed',
 ].join(', ');
 
 const PREFLIGHT_HEADERS = {

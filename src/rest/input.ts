@@ -13,7 +13,7 @@ import {
 } from 'graphql';
 import { formatFieldPath, toFieldErrors } from '../../schema/input.ts';
 import { isObject } from '../../schema/is-object.ts';
-import type { Operation } from '../../schema/route-table.ts';
+import { IDEMPOTENCY_ARGUMENT, type Operation } from '../../schema/route-table.ts';
 import { integerFromText, parseBoolean } from '../../schema/scalar.ts';
 import { type NamedArgument, parseArguments, toNamedArgument } from '../graphql/engine/arguments.ts';
 import { type FieldError, invalidField, notFound } from '../shared/errors.ts';
@@ -21,7 +21,7 @@ import { type FieldError, invalidField, notFound } from '../shared/errors.ts';
 type Query = Record<string, string | string[] | undefined>;
 
 /** The parts of a request that hold arguments. */
-type RawInput = Pick<FastifyRequest, 'params' | 'query' | 'body' | 'context'>;
+type RawInput = Pick<FastifyRequest, 'params' | 'query' | 'headers' | 'body' | 'context'>;
 
 type ReadValue = NamedArgument<RawInput>['readValue'];
 
@@ -45,6 +45,7 @@ export function locateArguments(operation: Operation, schema: GraphQLSchema): Ar
     const pathName = inPath.get(argument.name);
     if (pathName) return locate('path', pathName);
     if (argument.name === 'builderId' && !operation.builderInQuery) return locate('header', 'X-Service-Builder-Id');
+    if (argument.name === IDEMPOTENCY_ARGUMENT) return locate('header', 'Idempotency-Key');
     return locate(LOCATIONS[operation.method] ?? 'body');
   });
 }
@@ -122,8 +123,9 @@ function createReader(location: Location, name: string, type: GraphQLInputType):
   switch (location) {
     case 'path':
       return ({ params }) => parseText((params as Record<string, string>)[name]!);
-    // Only the builder is in a header; the default is that of the token.
     case 'header':
+      if (name === 'Idempotency-Key') return ({ headers }) => headers['idempotency-key'];
+      // The default of the builder is that of the token.
       return ({ context }) => context!.builderHeader ?? context!.caller.builderId ?? undefined;
     case 'query':
       return readQuery;

@@ -70,11 +70,11 @@ const addHeaders = (headers: Record<string, string>) => async (_request: Fastify
 
 /** Returns the step that checks the scope and the headers of a request, in the order of ERR-23, and returns its context. */
 export const createRestContext =
-  (authenticator: RequestAuthenticator, scope: Operation['scope'], operation: string | null) =>
+  (authenticator: RequestAuthenticator, scope: Operation['scope'], operation: string | null, takesKey = false) =>
   (request: FastifyRequest, authenticated: AuthenticatedRequest): RequestContext => {
     if (authenticated.caller.internal) throw forbidden('An internal client calls through GraphQL only.');
     authenticated.caller.requireScope(scope);
-    const context = authenticator.createContext(request, authenticated);
+    const context = authenticator.createContext(request, authenticated, takesKey);
     context.canWait = true;
     context.operation.name = operation;
     return context;
@@ -110,7 +110,7 @@ class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, Executi
   constructor(operation: Operation, dependencies: RestDependencies) {
     const { schema, authenticator } = dependencies;
     this.authenticate = authenticator.authenticate;
-    this.createContext = createRestContext(authenticator, operation.scope, operation.field);
+    this.createContext = createRestContext(authenticator, operation.scope, operation.field, operation.takesKey);
     this.#dependencies = dependencies;
     this.#operation = operation;
     const locations = locateArguments(operation, schema);
@@ -146,7 +146,9 @@ class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, Executi
 
   parseInput(request: FastifyRequest): Variables {
     const variables = this.#parseOthers(request);
-    const { builderId } = request.context!;
+    const context = request.context!;
+    if (this.#operation.takesKey) context.sentInput = request;
+    const { builderId } = context;
     if (builderId !== undefined) variables.builderId = builderId;
     return variables;
   }

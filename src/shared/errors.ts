@@ -32,9 +32,11 @@ const STATUSES: Readonly<Record<string, number>> = {
   METHOD_NOT_ALLOWED: 405,
   REQUEST_TIMEOUT: 408,
   CURSOR_EXPIRED: 410,
+  IDEMPOTENT_RECORD_GONE: 410,
   PAYLOAD_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
   RANGE_NOT_SATISFIABLE: 416,
+  IDEMPOTENCY_KEY_REUSED: 422,
   RATE_LIMITED: 429,
   UPLOAD_QUOTA: 429,
   HEADERS_TOO_LARGE: 431,
@@ -161,6 +163,14 @@ export const conflict = (code: string, message: string) => new ApiError(code, me
 /** 410: the events after a cursor are no longer kept. EVT-11, EVT-12. */
 export const cursorExpired = () =>
   new ApiError('CURSOR_EXPIRED', 'The events after this cursor are no longer kept. Copy the lists again.');
+
+/** 422: the key has created a record for another request. HDR-20. */
+export const idempotencyKeyReused = () =>
+  new ApiError('IDEMPOTENCY_KEY_REUSED', 'The Idempotency-Key was used for another request. Choose a new one.');
+
+/** 410: the record that the key has created is deleted. HDR-20. */
+export const idempotentRecordGone = () =>
+  new ApiError('IDEMPOTENT_RECORD_GONE', 'The record that this Idempotency-Key created has been deleted.');
 
 export const payloadTooLarge = (limit: number) =>
   new ApiError('PAYLOAD_TOO_LARGE', `The body may have at most ${limit} bytes.`);

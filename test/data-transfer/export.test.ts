@@ -104,11 +104,11 @@ describe('an export', () => {
   });
 });
 
-/** Entities that are not transferred: credentials, grants, counters of the service, and renditions, which are made again. */
+/** Entities that are not transferred: credentials, grants, keys of requests, counters of the service, and renditions, which are made again. */
 const EXCLUDED = [
   ...['OAuthClient', 'ClientSecret', 'Connection', 'TokenFamily', 'AuthorizationCode', 'RefreshToken', 'RevokedToken'],
   ...['Session', 'ConsoleSession', 'PasswordLink', 'SignInAttempt', 'AuditEntry', 'Erasure', 'ImageHost'],
-  ...['UsageDay', 'Rejection', 'RateBudget', 'ListTotal', 'Upload'],
+  ...['UsageDay', 'Rejection', 'RateBudget', 'IdempotencyKey', 'ListTotal', 'Upload'],
   ...['PhotoRendition', 'WebhookEndpoint', 'WebhookProgress', 'WebhookDelivery'],
 ];
 

@@ -96,7 +96,15 @@ describe('a response', () => {
       });
       expect(statusCode).toBeGreaterThanOrEqual(400);
       expect(headers['access-control-allow-origin']).toBe(APP);
-      for (const name of ['Date', 'X-Request-Id', 'Retry-After', 'WWW-Authenticate', 'X-RateLimit-Remaining']) {
+      const names = [
+        'Date',
+        'X-Request-Id',
+        'Retry-After',
+        'WWW-Authenticate',
+        'X-RateLimit-Remaining',
+        'Idempotency-Replayed',
+      ];
+      for (const name of names) {
         expect(headers['access-control-expose-headers']).toContain(name);
       }
       expect(headers).not.toHaveProperty('access-control-allow-credentials');

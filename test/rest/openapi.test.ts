@@ -63,6 +63,7 @@ describe('the OpenAPI document', () => {
         ...[400, 401, 403, 429, 500, 503],
         ...(path.includes('{') || needsBuilder || operation.builderInQuery ? [404] : []),
         ...(operation.cursorExpires ? [410] : []),
+        ...(operation.takesKey ? [410, 422] : []),
         ...(operation.conflicts.length > 0 ? [409] : []),
         ...(operation.method === 'GET' ? [] : [413, 415]),
       ];

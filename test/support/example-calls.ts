@@ -66,8 +66,9 @@ export class ExampleCalls {
     const { method, path, parameters = [], requestBody, security } = this.findOperation(operationId);
     const values: Json = { path: {}, query: {}, header: {} };
     for (const parameter of parameters.map((one: Json) => this.contract.resolveReference(one))) {
-      const value =
-        parameter.example ?? (changes.optional ? Object.values<Json>(parameter.examples ?? {})[0]?.value : undefined);
+      // A creation with its example twice is a repeated request.
+      const isSent = changes.optional || parameter.name === 'Idempotency-Key';
+      const value = parameter.example ?? (isSent ? Object.values<Json>(parameter.examples ?? {})[0]?.value : undefined);
       if (value !== undefined) values[parameter.in][parameter.name] = value;
     }
     // A call with a cursor has no offset. Only the service can create a cursor of events.

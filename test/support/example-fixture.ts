@@ -91,6 +91,7 @@ export async function startExampleFixture(): Promise<ExampleFixture> {
     ]);
     for (const table of CLEARED_TABLES) await sql(`delete from ${table} where builder_id = ?`, [BUILDER_ID]);
     for (const table of RESTORED_TABLES) await sql(`insert into ${table} select * from kept_${table}`);
+    await sql('delete from idempotency_key');
     await resetEndpoint(service);
   };
   const stop = async () => {

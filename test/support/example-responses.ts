@@ -188,6 +188,21 @@ export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): R
         return send('listEvents', { query: { after: meta.nextCursor } });
       },
     ],
+    [
+      'IdempotentRecordGone record',
+      async () => {
+        await send('createPhotoFolder', { headers: { 'Idempotency-Key': 'gone' } });
+        await sql(`update idempotency_key set record_id = 'deleted'`);
+        return send('createPhotoFolder', { headers: { 'Idempotency-Key': 'gone' } });
+      },
+    ],
+    [
+      'IdempotencyKeyReused key',
+      async () => {
+        await send('createPhotoFolder');
+        return send('createPhotoFolder', { body: { name: 'Level 4' } });
+      },
+    ],
     ['NotFound resource', () => send('getProject', { path: { projectId: 'proj_a0nobody' } })],
     ['PayloadTooLarge body', () => send('createMeeting', { payload: tooLarge })],
     [

@@ -121,6 +121,7 @@ export class RequestFactory {
       'createPhoto 201': () => this.#createPhotoRequest(),
       'createMeeting 200': () =>
         this.#sendOnce(this.#post(path, { title: 'Weekly', sourceApp: 'notes', externalSourceId: 'm-1' })),
+      'createPhotoFolder 200': async () => this.#sendOnce(this.#withKey(this.#post(path, { name: 'Level 3' }))),
       'upsertMeetingNote 200': () => this.#sendOnce(this.#post(path, REQUEST_BODIES.upsertMeetingNote!(this.#samples))),
       'upsertMeetingNote 409': async () => {
         await this.#sql(`update meeting set notes = repeat('x', 1000000) where id = ?`, this.#samples.MeetingId!);
@@ -227,6 +228,8 @@ export class RequestFactory {
       'getFile 500': async () => ({ ...(await this.#createRenditionRequest()), app: 'broken' }),
       'getFile 503': async () => ({ ...(await this.#createRenditionRequest()), app: 'unavailable' }),
     };
+    const isIdempotent = operation.responses[422] !== undefined;
+    if (isIdempotent && (status === 410 || status === 422)) return this.#createRepeatedRequest(operation, status);
     return own[`${operationId} ${status}`]?.();
   }
 
@@ -387,6 +390,22 @@ export class RequestFactory {
   #withUnknownId({ path }: ContractOperation, valid: TestRequest): TestRequest {
     if (!path.includes('{')) return { ...valid, headers: { ...valid.headers, 'x-service-builder-id': 'buil_anobody' } };
     return { ...valid, url: valid.url.replace(/\/(buil|sub|ts|whe)_[a-z0-9]+/, '/$1_anobody') };
+  }
+
+  #withKey(sent: TestRequest): TestRequest {
+    return { ...sent, headers: { ...sent.headers, 'idempotency-key': randomUUID() } };
+  }
+
+  /** Returns a request with a key that was used for another one (422), or whose record is deleted (410). */
+  async #createRepeatedRequest({ operationId, path }: ContractOperation, status: number): Promise<TestRequest> {
+    const isPhoto = operationId === 'createPhoto';
+    const sent = this.#withKey(
+      isPhoto ? await this.#createPhotoRequest() : this.#post(path, { title: 'a', name: 'a' }),
+    );
+    await this.#sendOk(sent);
+    if (status === 410) await this.#sql(`update idempotency_key set record_id = 'deleted'`);
+    else sent.body = Buffer.from(sent.body!.toString().replace('"a', '"b'));
+    return sent;
   }
 
   async #sendOnce(sent: TestRequest): Promise<TestRequest> {

@@ -3863,6 +3863,52 @@ export interface components {
                 };
             };
         };
+        /** @description The record that the `Idempotency-Key` created has been deleted. */
+        IdempotentRecordGone: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-Service-Api-Version": components["headers"]["X-Service-Api-Version"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /**
+                     * @description Stable error code.
+                     * @enum {string}
+                     */
+                    code: "IDEMPOTENT_RECORD_GONE";
+                    /** @description Description of the error in English. It may change. */
+                    message: string;
+                };
+            };
+        };
+        /** @description The `Idempotency-Key` was used for another request in the last 24 hours. */
+        IdempotencyKeyReused: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-Service-Api-Version": components["headers"]["X-Service-Api-Version"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /**
+                     * @description Stable error code.
+                     * @enum {string}
+                     */
+                    code: "IDEMPOTENCY_KEY_REUSED";
+                    /** @description Description of the error in English. It may change. */
+                    message: string;
+                };
+            };
+        };
         /** @description The body is too large. */
         PayloadTooLarge: {
             headers: {
@@ -3957,7 +4003,7 @@ export interface components {
                 };
             };
         };
-        /** @description Internal error of the service. Reads, and writes with an identifier of the client such as `externalSourceId`, can be sent again. */
+        /** @description Internal error of the service. Reads, and writes with an identifier of the client such as `externalSourceId` or an `Idempotency-Key`, can be sent again. */
         Internal: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4019,6 +4065,8 @@ export interface components {
         BuilderId: string;
         /** @description Not needed here. When sent, it must be the builder of the resource, else 403. */
         OptionalBuilderId: string;
+        /** @description Key that the client chooses for a creation. For 24 hours, a repeated request with it returns the record that the first one created, as it is now, with status 200. Requests that carry an `externalSourceId` ignore it. */
+        IdempotencyKey: string;
         /** @description Identifier that the client chooses for the request, 1 to 128 visible ASCII characters. It is returned in the response. */
         RequestId: string;
     };
@@ -4038,6 +4086,8 @@ export interface components {
         "Retry-After": number;
         /** @description Address of the explanation of the error, with `rel="help"`. */
         Link: string;
+        /** @description An earlier request with the same `Idempotency-Key` created the record. */
+        "Idempotency-Replayed": "true";
         /** @description Methods that the path supports. */
         Allow: string;
         /** @description The response must not be stored. */
@@ -7070,6 +7120,8 @@ export interface operations {
                 "X-Service-Builder-Id"?: components["parameters"]["OptionalBuilderId"];
                 /** @description Identifier that the client chooses for the request, 1 to 128 visible ASCII characters. It is returned in the response. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
+                /** @description Key that the client chooses for a creation. For 24 hours, a repeated request with it returns the record that the first one created, as it is now, with status 200. Requests that carry an `externalSourceId` ignore it. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
@@ -7093,6 +7145,32 @@ export interface operations {
             };
         };
         responses: {
+            /** @description A repeated request: nothing was changed, and the body is the earlier result. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Service-Api-Version": components["headers"]["X-Service-Api-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "fold_a0mkq3v8t3n4c7x1p9r5w6yzb",
+                     *       "createdAt": "2026-06-01T00:00:00.000Z",
+                     *       "updatedAt": "2026-06-01T00:00:00.000Z",
+                     *       "builderId": "buil_a0mkq3v8t2n4c7x1p9r5w6yzb",
+                     *       "projectId": "proj_a0mkq3v8t2n4c7x1p9r5w6yzb",
+                     *       "parentId": "fold_a0mkq3v8t2n4c7x1p9r5w6yzb",
+                     *       "name": "Level 3"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PhotoFolder"];
+                };
+            };
             /** @description Created. */
             201: {
                 headers: {
@@ -7122,8 +7200,10 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            410: components["responses"]["IdempotentRecordGone"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -7690,6 +7770,8 @@ export interface operations {
                 "X-Service-Builder-Id"?: components["parameters"]["OptionalBuilderId"];
                 /** @description Identifier that the client chooses for the request, 1 to 128 visible ASCII characters. It is returned in the response. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
+                /** @description Key that the client chooses for a creation. For 24 hours, a repeated request with it returns the record that the first one created, as it is now, with status 200. Requests that carry an `externalSourceId` ignore it. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
@@ -7730,6 +7812,7 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7800,8 +7883,10 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            410: components["responses"]["IdempotentRecordGone"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -9224,6 +9309,8 @@ export interface operations {
                 "X-Service-Builder-Id"?: components["parameters"]["OptionalBuilderId"];
                 /** @description Identifier that the client chooses for the request, 1 to 128 visible ASCII characters. It is returned in the response. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
+                /** @description Key that the client chooses for a creation. For 24 hours, a repeated request with it returns the record that the first one created, as it is now, with status 200. Requests that carry an `externalSourceId` ignore it. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
@@ -9259,6 +9346,7 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9313,8 +9401,10 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            410: components["responses"]["IdempotentRecordGone"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

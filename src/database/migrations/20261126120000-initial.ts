@@ -310,6 +310,10 @@ create unlogged table rate_budget (
   key text not null, window_end timestamptz(3) not null, leased int not null,
   primary key (key, window_end)
 );
+create table idempotency_key (
+  digest text primary key, fingerprint text not null, record_id text not null, created_at timestamptz(3) not null
+);
+create index idempotency_key_created_at_index on idempotency_key (created_at);
 
 -- Requests of integrators, and those that were rejected.
 create table usage_day (

@@ -7,6 +7,7 @@ import { newId } from '../../../schema/ids.ts';
 import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { conflict, notFound } from '../../shared/errors.ts';
+import { type ClaimKey, createOnce, type IdempotentRequest } from '../create-once.ts';
 import { projects } from '../readers/project.reader.ts';
 import { rewriteNotes } from './plain-notes.ts';
 import { rewriteTemplate } from './template-notes.ts';
@@ -26,12 +27,31 @@ export interface MeetingContext {
 
 /**
  * Creates a draft (MTG-3). Returns the existing meeting with the same `sourceApp` and `externalSourceId` if there is one, regardless
- * of the other fields (MTG-5).
+ * of the other fields (MTG-5); without these two, a key creates one meeting.
  */
-export async function createMeeting(
+export function createMeeting(
   context: MeetingContext,
   input: CreateMeetingInput,
-): Promise<{ meeting: Meeting; created: boolean }> {
+  request: IdempotentRequest | null,
+): Promise<CreatedMeeting> {
+  const find = async (em: EntityManager, id: string) => {
+    const meeting = await em.findOne(Meeting, { id });
+    return meeting && { meeting, created: false };
+  };
+  const create = (claim: ClaimKey) => createUnlessStored(context, input, claim);
+  return createOnce(context.database, input.externalSourceId == null ? request : null, find, create);
+}
+
+interface CreatedMeeting {
+  meeting: Meeting;
+  created: boolean;
+}
+
+async function createUnlessStored(
+  context: MeetingContext,
+  input: CreateMeetingInput,
+  claim: ClaimKey,
+): Promise<CreatedMeeting> {
   const before = await findBySource(context, input);
   if (before) return { meeting: before, created: false };
   const { database, builderId, integratorId, now } = context;
@@ -43,8 +63,10 @@ export async function createMeeting(
     // Runs again where a concurrent request has created the meeting of the same source.
     const winner = await findBySource(context, input, em);
     if (winner) return { meeting: winner, created: false };
+    const id = newId('meeting', now);
+    await claim(em, id);
     const meeting = em.create(Meeting, {
-      id: newId('meeting', now),
+      id,
       createdAt: at,
       updatedAt: at,
       builderId,

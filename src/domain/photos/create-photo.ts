@@ -3,6 +3,7 @@ import { Photo } from '../../../entities/photo.entity.ts';
 import { Upload } from '../../../entities/upload.entity.ts';
 import { newId } from '../../../schema/ids.ts';
 import { ApiError, invalidField } from '../../shared/errors.ts';
+import { type ClaimKey, createOnce, type IdempotentRequest } from '../create-once.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { discard, ImageProblem, type PreparedImage } from '../uploads/prepare-image.ts';
 import { loadImageSources, type ReadyImage } from './image-sources.ts';
@@ -11,12 +12,24 @@ import { lockFolderForProject, requireProject } from './photo-location.ts';
 
 /**
  * Creates a photo from an uploaded or downloaded image. Returns the active photo with the same `externalSourceId` if there is one,
- * regardless of the other fields (PHO-8).
+ * regardless of the other fields (PHO-8); without one, a key creates one photo, which may be archived since.
  */
-export async function createPhoto(
+export function createPhoto(
   context: OperationContext,
   builderId: string,
   input: CreatePhotoInput,
+  request: IdempotentRequest | null,
+): Promise<Photo> {
+  const find = (em: EntityManager, id: string) => em.findOne(Photo, { id });
+  const create = (claim: ClaimKey) => createUnlessStored(context, builderId, input, claim);
+  return createOnce(context.database, input.externalSourceId == null ? request : null, find, create);
+}
+
+async function createUnlessStored(
+  context: OperationContext,
+  builderId: string,
+  input: CreatePhotoInput,
+  claim: ClaimKey,
 ): Promise<Photo> {
   const before = await findBySource(context, builderId, input);
   if (before) return markReplayed(context, before);
@@ -26,7 +39,7 @@ export async function createPhoto(
     const ready = await (await loadImageSources(context, builderId, [input])).prepare(input);
     image = ready;
     const { photo, created } = await context.database.transaction((em) =>
-      insertPhoto(em, context, builderId, input, ready),
+      insertPhoto(em, context, builderId, input, ready, claim),
     );
     if (created) context.outcome = 'CREATED';
     else await discard(context.storage, ready.key);
@@ -79,11 +92,13 @@ async function insertPhoto(
   builderId: string,
   input: CreatePhotoInput,
   image: ReadyImage,
+  claim: ClaimKey,
 ): Promise<{ photo: Photo; created: boolean }> {
   const { caller, clock } = context;
   const winner = await findBySource(context, builderId, input, em);
   if (winner) return { photo: winner, created: false };
   const id = newId('attachment', clock.now());
+  await claim(em, id);
   const now = new Date(clock.now()).toISOString();
   if (image.uploadKey !== null) {
     const used = { consumedAt: now, photoId: id };

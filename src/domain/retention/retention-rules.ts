@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { MIN_AUDIT_DAYS, purgeAuditLog } from '../audit/maintain-audit-log.ts';
+import { RETENTION_DAYS as IDEMPOTENCY_DAYS } from '../create-once.ts';
 import { RETENTION_DAYS as EVENT_DAYS } from '../events/retention.job.ts';
 
 /** What is deleted by itself, and when. */
@@ -107,6 +108,13 @@ export const RETENTION_RULES = {
     since: 'a minute after the end of their window',
     days: 0,
     by: 'rate limiter',
+  },
+  idempotencyKeys: {
+    data: 'Idempotency keys, by digest',
+    since: 'the creation of the record',
+    days: IDEMPOTENCY_DAYS,
+    purge: `delete from idempotency_key where digest in
+      (select digest from idempotency_key where created_at < :before order by created_at limit ${MAX_ROWS})`,
   },
   conflicts: {
     data: 'Gate events that were refused with 409',

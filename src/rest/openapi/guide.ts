@@ -91,6 +91,8 @@ the authorization-code flow gives access to the one builder that the user chose.
 \`X-Service-Builder-Id\` names the builder where the path does not: timesheets and the list of subcontractors. Every response has
 an \`X-Request-Id\`: yours, or a generated one.
 
+Repeat a create without an \`externalSourceId\` with the same \`Idempotency-Key\`, for 24 hours: it creates one record.
+
 # Lists
 
 A list returns \`{ "data": [...], "meta": { "totalCount", "totalPages", "offset", "limit" } }\`, at most ${MAX_LIMIT} records, in the order of
@@ -129,6 +131,7 @@ the errors of RFC 6749, \`{ "error", "error_description" }\`.
 - 405 \`METHOD_NOT_ALLOWED\`: \`Allow\` names the methods of the path.
 - 408 \`REQUEST_TIMEOUT\`: the request did not arrive in time; send it again.
 - 409, with a code that the operation lists: resolve the conflict; sending the request again does not help.
+- 410 \`IDEMPOTENT_RECORD_GONE\`, 422 \`IDEMPOTENCY_KEY_REUSED\`: choose a new \`Idempotency-Key\`.
 - 413 \`PAYLOAD_TOO_LARGE\`, 415 \`UNSUPPORTED_MEDIA_TYPE\`, 431 \`HEADERS_TOO_LARGE\`: change the request.
 - 429 \`RATE_LIMITED\`, 503 \`UNAVAILABLE\`: wait as many seconds as \`Retry-After\` says.
 - 500 \`INTERNAL\`: try again, then contact the operator with the \`X-Request-Id\`.

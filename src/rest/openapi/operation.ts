@@ -4,7 +4,7 @@ import type { Operation } from '../../../schema/route-table.ts';
 import { getRootField, locateArguments } from '../input.ts';
 import { createFieldsExample } from './examples.ts';
 import { describeParameters } from './parameters.ts';
-import { describeErrorResponses, describeJsonResponse } from './responses.ts';
+import { describeErrorResponses, describeJsonResponse, LIMIT_HEADERS } from './responses.ts';
 import type { Schemas } from './schemas.ts';
 import { describeSecurity } from './security.ts';
 
@@ -37,11 +37,12 @@ export function describeOperation(operation: Operation, schema: GraphQLSchema, s
       ...describeErrorResponses({
         hasScope: operation.scope !== null,
         hasResource: locations.some(
-          ({ location }) => location === 'path' || location === 'header' || operation.builderInQuery,
+          ({ location, argument }) => location === 'path' || argument.name === 'builderId' || operation.builderInQuery,
         ),
         hasBody: operation.method !== 'GET',
         conflicts: operation.conflicts,
         cursorExpires: operation.cursorExpires,
+        takesKey: operation.takesKey,
         hasQuota: operation.tag === 'Attachments',
       }),
     },
@@ -67,7 +68,7 @@ function requestBody(
 }
 
 function successResponses(
-  { kind, status, outcomes }: Operation,
+  { kind, status, outcomes, takesKey }: Operation,
   field: GraphQLField<unknown, unknown>,
   schemas: Schemas,
 ): Record<string, object> {
@@ -78,7 +79,10 @@ function successResponses(
     if (code !== status) descriptions[code] = OUTCOMES[outcome];
   }
   return Object.fromEntries(
-    Object.entries(descriptions).map(([code, text]) => [code, describeJsonResponse(text, schema)]),
+    Object.entries(descriptions).map(([code, text]) => {
+      const headers = takesKey && code === '200' ? [...LIMIT_HEADERS, 'Idempotency-Replayed'] : LIMIT_HEADERS;
+      return [code, describeJsonResponse(text, schema, headers)];
+    }),
   );
 }
 

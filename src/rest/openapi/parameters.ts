@@ -1,7 +1,7 @@
 import { getNullableType, isListType, isNonNullType } from 'graphql';
 import { API_VERSION } from '../../../schema/rest.ts';
 import type { JsonSchema } from '../../../schema/scalar.ts';
-import { BuilderId } from '../../../schema/scalars.ts';
+import { BuilderId, IdempotencyKey } from '../../../schema/scalars.ts';
 import { REGIONS } from '../../shared/regions.ts';
 import type { ArgumentLocation } from '../input.ts';
 import { createFieldExample } from './examples.ts';
@@ -11,6 +11,10 @@ const {
   examples: [builderExample],
   ...builderSchema
 } = BuilderId.extensions.jsonSchema as JsonSchema & { examples: string[] };
+const {
+  examples: [keyExample],
+  ...keySchema
+} = IdempotencyKey.extensions.jsonSchema as JsonSchema & { examples: string[] };
 
 /** Example of an optional parameter. Scalar's reference page leaves it out of sample requests until the reader selects it. */
 export const createUnselectedExample = (value: unknown) => ({ usual: { value, 'x-disabled': true } });
@@ -51,6 +55,15 @@ export const parameterComponents = {
     schema: builderSchema,
     examples: createUnselectedExample(builderExample),
   },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    'x-extension': true,
+    description:
+      'Key that the client chooses for a creation. For 24 hours, a repeated request with it returns the record that the first one created, as it is now, with status 200. Requests that carry an `externalSourceId` ignore it.',
+    schema: keySchema,
+    examples: createUnselectedExample(keyExample),
+  },
   RequestId: {
     name: 'X-Request-Id',
     in: 'header',
@@ -78,7 +91,7 @@ const describeRepetition = (name: string) =>
 
 /** Returns the parameters of an operation: those of the path in its order, of the query, and of the header. */
 export function describeParameters(
-  operation: { field: string; path: string },
+  operation: { field: string; path: string; takesKey: boolean },
   locations: readonly ArgumentLocation[],
   schemas: Schemas,
 ): object[] {
@@ -102,7 +115,9 @@ export function describeParameters(
       ...(required ? { example } : { examples: createUnselectedExample(example) }),
     };
   });
-  return [...own, ...listHeaderParameters(at('header').length > 0 ? 'required' : 'optional')];
+  const needsBuilder = at('header').some(({ argument }) => argument.name === 'builderId');
+  const headers = listHeaderParameters(needsBuilder ? 'required' : 'optional');
+  return [...own, ...headers, ...(operation.takesKey ? [referToParameter('IdempotencyKey')] : [])];
 }
 
 const positionIn = ({ name }: ArgumentLocation, path: string) => path.indexOf(`{${name}}`);

@@ -6,6 +6,8 @@ import {
   type ApiError,
   cursorExpired,
   forbidden,
+  idempotencyKeyReused,
+  idempotentRecordGone,
   insufficientScope,
   internalError,
   invalidField,
@@ -55,6 +57,10 @@ const HEADERS = {
   Link: createTextHeader(
     'Address of the explanation of the error, with `rel="help"`.',
     '</docs/guides/error-codes#RATE_LIMITED>; rel="help"',
+  ),
+  'Idempotency-Replayed': createFixedHeader(
+    'An earlier request with the same `Idempotency-Key` created the record.',
+    'true',
   ),
   Allow: createTextHeader('Methods that the path supports.', 'POST'),
   'Cache-Control': createFixedHeader('The response must not be stored.', 'no-store'),
@@ -137,6 +143,14 @@ const ERRORS = {
     description: 'The events after the cursor are no longer stored. Read the lists again in full.',
     errors: { cursor: cursorExpired() },
   },
+  IdempotentRecordGone: {
+    description: 'The record that the `Idempotency-Key` created has been deleted.',
+    errors: { record: idempotentRecordGone() },
+  },
+  IdempotencyKeyReused: {
+    description: 'The `Idempotency-Key` was used for another request in the last 24 hours.',
+    errors: { key: idempotencyKeyReused() },
+  },
   PayloadTooLarge: { description: 'The body is too large.', errors: { body: payloadTooLarge(BODY_LIMIT) } },
   UnsupportedMediaType: {
     description: 'The operation does not accept the media type of the body.',
@@ -149,7 +163,7 @@ const ERRORS = {
   },
   Internal: {
     description:
-      'Internal error of the service. Reads, and writes with an identifier of the client such as `externalSourceId`, can be sent again.',
+      'Internal error of the service. Reads, and writes with an identifier of the client such as `externalSourceId` or an `Idempotency-Key`, can be sent again.',
     errors: { failure: internalError(null) },
   },
   Unavailable: {
@@ -172,11 +186,12 @@ interface OperationTraits {
   hasQuota: boolean;
   /** Whether its cursor can expire. */
   cursorExpires?: boolean;
+  takesKey?: boolean;
 }
 
 /** Returns the error responses of an operation, by status. */
 export function describeErrorResponses(traits: OperationTraits): Record<string, object> {
-  const { hasScope, hasResource, hasBody, conflicts, hasQuota, cursorExpires } = traits;
+  const { hasScope, hasResource, hasBody, conflicts, hasQuota, cursorExpires, takesKey } = traits;
   return {
     400: referToError('InvalidInput'),
     401: referToError('Unauthenticated'),
@@ -191,6 +206,7 @@ export function describeErrorResponses(traits: OperationTraits): Record<string, 
       ),
     }),
     ...(cursorExpires && { 410: referToError('CursorExpired') }),
+    ...(takesKey && { 410: referToError('IdempotentRecordGone'), 422: referToError('IdempotencyKeyReused') }),
     ...(hasBody && { 413: referToError('PayloadTooLarge'), 415: referToError('UnsupportedMediaType') }),
     429: referToError(hasQuota ? 'UploadQuota' : 'RateLimited'),
     500: referToError('Internal'),
