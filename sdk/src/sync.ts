@@ -1,4 +1,4 @@
-import { CursorExpiredError, NotFoundError } from './errors.ts';
+import { CursorExpiredError, ForbiddenError, NotFoundError } from './errors.ts';
 import type { Event, FollowedEvents, FollowOptions } from './events.ts';
 import type { CallOptions } from './transport.ts';
 
@@ -140,6 +140,8 @@ export async function* synchronize(
         page = await get(`${base}&cursor=${cursor}`, builderId, options);
       } catch (error) {
         if (error instanceof NotFoundError) return false;
+        // The copy has what the token reads.
+        if (error instanceof ForbiddenError && error.code === 'INSUFFICIENT_SCOPE') return true;
         throw error;
       }
       const isRecord = page.id !== undefined;

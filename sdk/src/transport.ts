@@ -32,6 +32,8 @@ export interface Authorization {
 }
 
 const MAX_DELAY_MS = 30_000;
+/** A response that demands a longer wait, such as that of a daily limit, is for the caller to handle. */
+const MAX_RETRY_AFTER_SECONDS = 300;
 /** Responses that may not have a body. */
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
@@ -77,8 +79,11 @@ export class Transport {
       const isUnknown = failure instanceof ConnectionError || failure.status >= 500;
       if (!isRejected && (!isUnknown || retry === 'rejected')) throw failure;
       isLost ||= isUnknown;
-      if (attempt >= this.#options.retries) throw failure;
-      await this.#wait(attempt, failure, signal);
+      const retryAfter = failure instanceof ApiError ? (failure.retryAfter ?? 0) : 0;
+      if (attempt >= this.#options.retries || retryAfter > MAX_RETRY_AFTER_SECONDS) throw failure;
+      // A random time more, so that many clients do not come back together.
+      const jitter = Math.random() * Math.min(MAX_DELAY_MS, this.#options.retryDelayMs * 2 ** attempt);
+      await sleep(retryAfter * 1000 + jitter, signal);
     }
   }
 
@@ -87,13 +92,6 @@ export class Transport {
     const signals = [AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])];
     const { fetch } = this.#options;
     return fetch(request, { signal: AbortSignal.any(signals) });
-  }
-
-  /** Waits as long as the response demands, and a random time more, so that many clients do not come back together. */
-  async #wait(attempt: number, failure: Error, signal?: AbortSignal): Promise<void> {
-    const jitter = Math.random() * Math.min(MAX_DELAY_MS, this.#options.retryDelayMs * 2 ** attempt);
-    const demanded = failure instanceof ApiError ? (failure.retryAfter ?? 0) * 1000 : 0;
-    await sleep(demanded + jitter, signal);
   }
 }
 

@@ -81,6 +81,13 @@ describe('a request', () => {
     expect(performance.now() - startedAt).toBeGreaterThan(990);
   });
 
+  it('is left to the caller where the wait is longer than five minutes', async () => {
+    await readProjects();
+    network.faults = [429];
+    network.retryAfter = '86400';
+    await expect(readProjects()).rejects.toMatchObject({ code: 'HTTP_429', retryAfter: 86_400 });
+  });
+
   it('ends with its signal, also while it waits for a retry', async () => {
     await readProjects();
     network.faults = [503];

@@ -73,6 +73,15 @@ describe('client.sync', () => {
     expect(rowsOf(store)).toEqual(rowsOf(truth));
   });
 
+  it('copies what the scopes of the token allow', async () => {
+    const store = new MemoryStore();
+    await createClient({ ...options, scopes: ['read:builders', 'read:defects'] })
+      .sync(store)
+      .next();
+    const prefixes = [...store.records.keys()].map((id) => id.split('_')[0]);
+    expect(new Set(prefixes)).toEqual(new Set(['buil', 'defect']));
+  });
+
   it('copies again into an empty copy when its cursor has expired', async () => {
     const store = await copyOnce();
     store.records.set('ts_removed', {
