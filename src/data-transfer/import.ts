@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import type { Database } from '../database/database.ts';
 import { waitForAdvisoryLock } from '../database/write/advisory-lock.ts';
+import { PEOPLE_LOCK } from '../domain/privacy/erase-person.ts';
 import { Folder } from '../shared/folder.ts';
 import { CREATE_ACCESS_TABLE, findAccessChanges } from './access-changes.ts';
 import { createStageFilter } from './builder-rows.ts';
@@ -54,13 +55,27 @@ export async function importFolder(
     }
     const inconsistent = await checkCrossRecordRules(client, mappings, files, options);
     const commit = inconsistent === 0 && (options.keepGood === true || files.every(({ bad }) => bad === 0));
-    // Rows that were read before it would bring the person's name back.
-    if ((await client.query(COUNT_ERASURES)).rows[0].count !== erasures)
-      throw new DataTransferError('A person was erased during the import: import again.');
+    await excludeErasures(client, erasures);
     if (commit) await options.beforeCommit?.(client, files, await findAccessChanges(client, found));
     return { files, commit };
   });
   return { files, committed: commit };
+}
+
+/** Attempts, ten in a second, to take the lock of erasures. One that waits for rows of the import keeps it until the import ends. */
+const MAX_ATTEMPTS = 40;
+
+/**
+ * Has erasures of people wait for the end of the transaction, so that they find what the import has written. Throws for one that began during
+ * the import, or was completed: rows that were read before would bring the person's name back.
+ */
+async function excludeErasures(client: pg.Client, completed: number): Promise<void> {
+  const error = new DataTransferError('A person was erased during the import: import again.');
+  let attempts = 0;
+  await waitForAdvisoryLock(client, PEOPLE_LOCK, undefined, async () => {
+    if (++attempts === MAX_ATTEMPTS) throw error;
+  });
+  if ((await client.query(COUNT_ERASURES)).rows[0].count !== completed) throw error;
 }
 
 /** Returns the mappings whose files the folder has. Throws on a file `.ndjson` with an unknown name. */

@@ -7,7 +7,7 @@ import type { Database } from '../../../src/database/database.ts';
 import { closeVisit } from '../../../src/domain/attendance/manual-changes.ts';
 import { recordAudit } from '../../../src/domain/audit/record-audit.ts';
 import { canonicalJson, createFingerprint } from '../../../src/domain/canonical-json.ts';
-import { erasePerson, previewErasure } from '../../../src/domain/privacy/erase-person.ts';
+import { erasePerson, PEOPLE_LOCK, previewErasure } from '../../../src/domain/privacy/erase-person.ts';
 import { exportPerson } from '../../../src/domain/privacy/export-person.ts';
 import { listErasedTexts, replaceErasedText } from '../../../src/domain/privacy/listed-texts.ts';
 import { findPeople } from '../../../src/domain/privacy/person.ts';
@@ -404,6 +404,39 @@ describe('an erased member of staff', () => {
     await expect(importFolder(database, folder, { onProblem })).rejects.toThrow(
       'A person was erased during the import',
     );
+  });
+
+  it('is not brought back by an import that ends during the erasure (PRV-11)', async () => {
+    const other = await ConcurrentTransaction.open(database.url);
+    const folder = await fixture.createFolder({ 'sign-on-visits': '' });
+    await other.whileOpen(`select pg_advisory_xact_lock(hashtext('${PEOPLE_LOCK}'))`, [], () =>
+      expect(importFolder(database, folder)).rejects.toThrow('A person was erased during the import'),
+    );
+    await other.close();
+  });
+
+  it('waits for an import that is about to commit, and clears what it has written (PRV-11)', async () => {
+    const [{ id, profile } = {}] =
+      await run(`update timesheet set notes = 'Sick: back injury', updated_at = '2026-01-01'
+      where id = (select min(id) from timesheet) returning id, profile_id as profile`);
+    const folder = join(await fixture.createTemporaryFolder(), 'export');
+    await exportFolder(database, folder);
+    await run('delete from timesheet where id = ?', id);
+    let erasing: ReturnType<typeof erasePerson> | undefined;
+    const beginnings = new Set<string>();
+    // A session that waits for the lock begins a transaction for each attempt.
+    const countAttempts = async () => {
+      const [waiter] = await run(`select xact_start::text as begin from pg_stat_activity
+        where datname = current_database() and application_name like '%erasures of people%'`);
+      return waiter ? beginnings.add(String(waiter.begin)).size : 0;
+    };
+    const beforeCommit = async () => {
+      erasing = erasePerson(contextOf(database, storage), [String(profile)]);
+      await Promise.race([erasing, expect.poll(countAttempts).toBeGreaterThan(2)]);
+    };
+    expect(await importFolder(database, folder, { beforeCommit })).toMatchObject({ committed: true });
+    await erasing;
+    expect(await run('select notes from timesheet where id = ?', id)).toEqual([{ notes: null }]);
   });
 
   it('is not a namesake, whose name stays and is listed', async () => {
