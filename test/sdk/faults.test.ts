@@ -115,6 +115,14 @@ describe('a write', () => {
     expect((await client.meetings.create(meeting)).id).toBe(created.id);
   });
 
+  it('that creates carries a key: a lost response creates one record', async () => {
+    await readProjects();
+    network.faults = ['lost', 'cut'];
+    const folder = await client.photoFolders.create({ builderId, name: 'Once' });
+    const { data } = await client.photoFolders.list({ builderId }).page();
+    expect(data.filter(({ name }) => name === 'Once')).toEqual([folder]);
+  });
+
   it('that deletes counts a 404 after a lost response as done', async () => {
     const { id: folderId } = await client.photoFolders.create({ builderId, name: 'Gone' });
     network.faults = ['lost'];

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 
-/** A TCP proxy to PostgreSQL that can end the connection after a commit instead of forwarding its response. */
+/** A TCP proxy to PostgreSQL that can end the connection after a commit, or keep it silent, instead of forwarding its response. */
 export class CommitLossProxy {
   #losesCommit = false;
+  private held: { statement: RegExp; onCommit: () => void } | null = null;
 
   private constructor(readonly url: string) {}
 
@@ -18,8 +19,16 @@ export class CommitLossProxy {
     server.on('connection', (client) => {
       const database = connect(Number(target.port), target.hostname);
       let isLosing = false;
+      let held: CommitLossProxy['held'] = null;
+      let isHolding = false;
       client.on('data', (chunk) => {
-        if (proxy.#losesCommit && /\bcommit\b/i.test(chunk.toString('latin1'))) {
+        const sent = chunk.toString('latin1');
+        if (proxy.held?.statement.test(sent)) {
+          held = proxy.held;
+          proxy.held = null;
+        }
+        isHolding ||= held !== null && /\bcommit\b/i.test(sent);
+        if (proxy.#losesCommit && /\bcommit\b/i.test(sent)) {
           isLosing = true;
           proxy.#losesCommit = false;
         }
@@ -28,6 +37,7 @@ export class CommitLossProxy {
       database.on('data', (chunk) => {
         // PostgreSQL responds to a commit once it is durable.
         if (isLosing) client.destroy();
+        else if (isHolding) held!.onCommit();
         else client.write(chunk);
       });
       for (const [one, other] of [
@@ -39,6 +49,13 @@ export class CommitLossProxy {
       }
     });
     return proxy;
+  }
+
+  /** Keeps the response of the next commit whose transaction sends the statement. Resolves once the commit is durable. */
+  holdCommitAfter(statement: RegExp): Promise<void> {
+    return new Promise((onCommit) => {
+      this.held = { statement, onCommit };
+    });
   }
 
   loseNextCommit(): void {
