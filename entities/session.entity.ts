@@ -13,12 +13,12 @@ export abstract class BrowserSession extends Expiring {
   @Reference(() => User, { deleteRule: 'cascade' })
   userId!: string;
 
-  /** SHA-256 of the user's password hash at sign-in, so that a password change ends the session. */
+  /** SHA-256 of what the user signed in with, the password hash or the bound identity, so that a change of it ends the session. */
   @Property({ type: 'text' })
-  passwordDigest!: string;
+  credentialDigest!: string;
 }
 
 /** Sign-in of a user on the pages for users (OAU-25). The secret is the browser id. */
 @Entity({ tableName: 'oauth_session' })
-@PersonalData<Session>({ of: { user: 'userId' }, erase: 'delete', secret: ['passwordDigest'] })
+@PersonalData<Session>({ of: { user: 'userId' }, erase: 'delete', secret: ['credentialDigest'] })
 export class Session extends BrowserSession {}

@@ -14,9 +14,10 @@ export type StaffRole = keyof typeof StaffRole;
   name: ['name'],
   email: ['email'],
   file: ['pictureKey'],
-  secret: ['passwordHash'],
+  secret: ['passwordHash', 'oidcIssuer', 'oidcSubject'],
 })
 @Unique({ properties: ['email'] })
+@Unique({ properties: ['oidcIssuer', 'oidcSubject'] })
 @Unique({
   name: 'app_user_email_comparable',
   expression: 'create unique index "app_user_email_comparable" on "app_user" (comparable_text("email"))',
@@ -43,6 +44,14 @@ export class User extends Timestamped {
   /** Null for a user of builders. */
   @Enum({ items: () => StaffRole, nullable: true })
   staffRole!: StaffRole | null;
+
+  /** OpenID Connect provider of the identity that a staff user signs in with; null until the first such sign-in. */
+  @Property({ type: 'text', nullable: true })
+  oidcIssuer!: string | null;
+
+  /** The identity's `sub`. */
+  @Property({ type: 'text', nullable: true })
+  oidcSubject!: string | null;
 
   @Instant({ nullable: true })
   disabledAt!: string | null;

@@ -17,6 +17,9 @@ export type Config = ReturnType<typeof toConfig>;
 /** An S3-compatible store. */
 export type S3Settings = ReturnType<typeof toS3Settings>;
 
+/** The OpenID Connect provider of staff users. */
+export type OpenIdSettings = ReturnType<typeof toOpenIdSettings>;
+
 /** Where traces are sent, and which part of them. */
 export type TracingSettings = NonNullable<Config['tracing']>;
 
@@ -72,6 +75,14 @@ function findConflicts(values: Partial<SettingValues>, isSet: (name: SettingName
   requireTogether('DATABASE_URL_AU1_OWNER', 'DATABASE_URL_US1_OWNER');
   requireTogether('TLS_CERT', 'TLS_KEY');
   requireTogether('SMTP_URL', 'MAIL_FROM');
+  requireTogether('STAFF_OIDC_ISSUER', 'STAFF_OIDC_CLIENT_ID');
+  requireTogether('STAFF_OIDC_ISSUER', 'STAFF_OIDC_CLIENT_SECRET');
+  const { STAFF_OIDC_ISSUER: issuer, STAFF_PASSWORDS: staffPasswords } = values;
+  if (issuer?.startsWith('http:') && !isLoopback(new URL(issuer).hostname)) {
+    report('STAFF_OIDC_ISSUER', `must be https:, not ${quoteValue(issuer)}`);
+  }
+  if (staffPasswords === '0' && !isSet('STAFF_OIDC_ISSUER'))
+    report('STAFF_OIDC_ISSUER', 'is required with STAFF_PASSWORDS=0');
   if (values.STORAGE === 's3') {
     if (!isSet('S3_BUCKET')) report('S3_BUCKET', 'is required with STORAGE=s3');
     requireTogether('S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY');
@@ -125,9 +136,20 @@ function toConfig(values: SettingValues, isNpmStart: boolean) {
     // Null to decide by the terminal.
     banner: values.BANNER ? values.BANNER === '1' : isNpmStart || null,
     mail: values.SMTP_URL && values.MAIL_FROM ? { url: values.SMTP_URL, from: values.MAIL_FROM } : null,
+    staff: {
+      openId: values.STAFF_OIDC_ISSUER ? toOpenIdSettings(values) : null,
+      allowsPasswords: values.STAFF_PASSWORDS === '1',
+      sessionSeconds: values.STAFF_SESSION_HOURS * 3600,
+    },
     logLevel: values.LOG_LEVEL,
   };
 }
+
+const toOpenIdSettings = (values: SettingValues) => ({
+  issuer: values.STAFF_OIDC_ISSUER!,
+  clientId: values.STAFF_OIDC_CLIENT_ID!,
+  clientSecret: values.STAFF_OIDC_CLIENT_SECRET!,
+});
 
 function toS3Settings(values: SettingValues) {
   const { S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey } = values;

@@ -171,6 +171,23 @@ const SETTINGS = {
     parseSmtpUrl,
   ),
   MAIL_FROM: optional('none', 'Sender of e-mail; required with SMTP_URL.', parseMailAddress),
+  STAFF_OIDC_ISSUER: optional(
+    'none',
+    'Issuer address of the OpenID Connect provider at which staff sign in to the console; `https:`, except for loopback. Its redirect URI is `BASE_URL` with `/console/sign-in/callback`.',
+    parseUrl,
+  ),
+  STAFF_OIDC_CLIENT_ID: optional('none', 'Client id at the provider.', parseText),
+  STAFF_OIDC_CLIENT_SECRET: secret('none', 'Client secret at the provider.', parseText),
+  STAFF_PASSWORDS: withDefault(
+    '1',
+    '`0` opens the console to nobody by password; requires STAFF_OIDC_ISSUER.',
+    createChoiceParser('0', '1'),
+  ),
+  STAFF_SESSION_HOURS: withDefault(
+    '12',
+    'Hours after which a session of the console ends.',
+    createIntegerParser(1, 720, 'a number of hours'),
+  ),
   TRUST_PROXY: optional(
     'none',
     'Proxies whose `X-Forwarded-For` and `-Proto` headers are trusted: a number of hops, or IP addresses and networks with commas.',

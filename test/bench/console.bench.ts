@@ -88,7 +88,7 @@ async function createSessions(url: string, count: number): Promise<string[]> {
       [`user_bench${index}`, `bench${index}@operator.example`, hash],
     );
     await database.fork().execute(
-      `insert into console_session (digest, user_id, password_digest, created_at, expires_at)
+      `insert into console_session (digest, user_id, credential_digest, created_at, expires_at)
         values (?, ?, ?, now(), now() + interval '12 hours')`,
       [hashSecret(secret), `user_bench${index}`, hashSecret(hash)],
     );

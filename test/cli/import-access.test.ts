@@ -32,7 +32,7 @@ beforeAll(async () => {
     await seedBuilders({ databases: { au1: database, us1: database } });
     await importFolder(database, await write({ users: [SAM, ADMIN], memberships: [membership(SAM.id, 'buil_a')] }));
     await database.fork().execute(`update app_user set staff_role = 'ADMIN' where id = 'user_admin';
-      insert into oauth_session (digest, user_id, password_digest, created_at, expires_at)
+      insert into oauth_session (digest, user_id, credential_digest, created_at, expires_at)
         values ('s', 'user_sam', 'p', now(), now() + interval '1 day');
       insert into password_link (digest, user_id, purpose, created_at, expires_at)
         values ('l', 'user_sam', 'RESET', now(), now() + interval '1 day')`);

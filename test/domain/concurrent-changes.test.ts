@@ -5,6 +5,7 @@ import { updateIntegrator } from '../../src/domain/access/integrators.ts';
 import { addMembership, updateMembership } from '../../src/domain/access/memberships.ts';
 import { requestPasswordReset, resetPassword, usePasswordLink } from '../../src/domain/access/password-links.ts';
 import { grantSiteAccess, revokeSiteAccess } from '../../src/domain/access/site-access.ts';
+import { findStaffUser } from '../../src/domain/access/staff-identities.ts';
 import { createUser, updateUser } from '../../src/domain/access/users.ts';
 import { archiveVisit, closeVisit } from '../../src/domain/attendance/manual-changes.ts';
 import { resolveConflict } from '../../src/domain/attendance/resolve-conflict.ts';
@@ -196,5 +197,20 @@ describe('a change that waits for another one of its row', () => {
     expect(await runAfter(archiving, [archived.visitId], () => decide(archived.id))).toMatchObject({
       field: 'resolution',
     });
+  });
+});
+
+describe('two identities of a provider that sign in at once with the address of one staff user', () => {
+  it('bind one of them', async () => {
+    const request = { email: 'ada@operator.example', name: 'Ada King', password: null, staffRole: 'VIEWER' };
+    const { userId, email } = await createUser(context, request);
+    const results: Promise<string | null>[] = [];
+    await other.whileOpen('select 1 from app_user where id = $1 for update', [userId], async () => {
+      for (const subject of ['first', 'second']) {
+        results.push(findStaffUser(context, { issuer: 'https://sign-in.example', subject, email }));
+      }
+      await other.untilWaiting(2);
+    });
+    expect((await Promise.all(results)).sort()).toEqual([null, userId].sort());
   });
 });

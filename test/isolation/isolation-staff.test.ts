@@ -56,7 +56,12 @@ beforeAll(async () => {
     ...[STAFF.id, builderId],
   );
   const browserId = newSecret();
-  await createSession(service.databases.au1, browserId, { id: STAFF.id, passwordHash }, service.clock.now());
+  await createSession(
+    service.databases.au1,
+    browserId,
+    { id: STAFF.id, credential: passwordHash },
+    service.clock.now(),
+  );
   cookie = `session-au1=${browserId}`;
 });
 afterAll(async () => {

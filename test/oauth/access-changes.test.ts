@@ -121,7 +121,7 @@ describe('a user who was disabled and enabled again', () => {
     const { path } = await resetPassword(context(), 'user_a', false);
     const stored = {
       ...{ userId: 'user_a', createdAt: '2026-01-01T00:00:00.000Z', expiresAt: '2030-01-01T00:00:00.000Z' },
-      passwordDigest: hashSecret(CHEAP_HASH),
+      credentialDigest: hashSecret(CHEAP_HASH),
     };
     await em().insert(ConsoleSession, { digest: 'before', ...stored });
     await disableUser(context(), 'user_a');

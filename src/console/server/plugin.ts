@@ -28,6 +28,8 @@ import { ChangeFeed } from './attendance/change-feed.ts';
 import type { ConsoleContext, PasswordLinkSender } from './console-area.ts';
 import { findConsoleFolder, registerConsoleFiles } from './files.ts';
 import { PersonalReads, RecordedReads } from './personal-reads.ts';
+import { OpenIdProvider } from './session/openid-provider.ts';
+import { continueOpenIdSignIn, finishOpenIdSignIn, startOpenIdSignIn } from './session/openid-sign-in.ts';
 import { endConsoleSession, SignInRequest } from './session/sign-in-request.ts';
 import { SharedReads } from './shared-reads.ts';
 import { rejectWrittenTexts } from './written-texts.ts';
@@ -81,12 +83,21 @@ export async function registerConsole(app: FastifyInstance, dependencies: Consol
 }
 
 async function registerSignIn(app: FastifyInstance, dependencies: ConsoleDependencies): Promise<void> {
+  const { openId, allowsPasswords } = dependencies.config.staff;
+  const provider = openId && new OpenIdProvider(openId, dependencies.baseUrl);
   await app.register(async (pages) => {
     configurePages(pages, dependencies.limitPageRequest, () => '/console/sign-in');
     registerPages<SignInRequest>(
       pages,
       (handle) => async (request, reply) => handle(new SignInRequest(dependencies, request, reply)),
-      { '/console/sign-in': { get: (page) => page.showSignIn(), post: signIn } },
+      {
+        '/console/sign-in': { get: (page) => page.showSignIn(), ...(allowsPasswords && { post: signIn }) },
+        ...(provider && {
+          '/console/sign-in/openid': { get: (page) => startOpenIdSignIn(page, provider) },
+          '/console/sign-in/callback': { get: continueOpenIdSignIn },
+          '/console/sign-in/finish': { get: (page) => finishOpenIdSignIn(page, provider) },
+        }),
+      },
     );
   });
 }
@@ -101,12 +112,18 @@ interface StaffRequest extends AuthenticatedRequest {
 function createSteps(
   dependencies: ConsoleDependencies,
 ): Pick<RequestSteps<StaffRequest, unknown, unknown>, 'authenticate' | 'createContext'> {
-  const { authenticator, databases, clock, baseUrl, passwordLinks, limitPageRequest } = dependencies;
+  const { authenticator, databases, clock, baseUrl, config, passwordLinks, limitPageRequest } = dependencies;
   const recordedReads = new RecordedReads();
   const changeFeeds = mapRegions((region) => new ChangeFeed(databases[region], clock));
   /** Returns the staff user of the browser's session. It is read at each request, so that a revocation applies at once. CON-2. */
   const findIn = (region: RegionId, cookies: SecretCookies) =>
-    findSessionUser(databases[region], cookies.read('console', region), clock.now(), 'staff');
+    findSessionUser(
+      databases[region],
+      cookies.read('console', region),
+      clock.now(),
+      'staff',
+      config.staff.allowsPasswords,
+    );
 
   return {
     async authenticate(request, reply) {

@@ -90,6 +90,8 @@ create table app_user (
   email text not null unique,
   password_hash text, picture_key text, disabled_at timestamptz(3),
   staff_role text check (staff_role in ('VIEWER', 'OPERATOR', 'ADMIN')),
+  oidc_issuer text, oidc_subject text,
+  unique (oidc_issuer, oidc_subject),
   constraint app_user_picture_key_owner check (starts_with(picture_key, 'pictures/' || id || '/'))
 );
 create unique index app_user_email_comparable on app_user (comparable_text(email));
@@ -115,7 +117,7 @@ create table console_session (
   digest text primary key,
   created_at timestamptz(3) not null,
   user_id text not null references app_user on delete cascade,
-  password_digest text not null,
+  credential_digest text not null,
   expires_at timestamptz(3) not null
 );
 create index console_session_expires_at_index on console_session (expires_at);
@@ -295,7 +297,7 @@ create table oauth_session (
   digest text primary key,
   created_at timestamptz(3) not null,
   user_id text not null references app_user on delete cascade,
-  password_digest text not null,
+  credential_digest text not null,
   expires_at timestamptz(3) not null
 );
 create index oauth_session_expires_at_index on oauth_session (expires_at);

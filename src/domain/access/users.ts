@@ -83,7 +83,15 @@ function insertUser(
   // Within its transaction, MikroORM would send the statements for the other region to this one.
   const runOutside = AsyncLocalStorage.snapshot();
   return inTransaction(context!, async (em, now, record) => {
-    const row = { ...user, pictureKey: null, disabledAt: null, createdAt: now, updatedAt: now };
+    const row = {
+      ...user,
+      pictureKey: null,
+      oidcIssuer: null,
+      oidcSubject: null,
+      disabledAt: null,
+      createdAt: now,
+      updatedAt: now,
+    };
     await insertUnique(em, User, row, emailTaken(region, email));
     const subject = { objectId: id, personId: id };
     const after = { name, email, ...(staffRole !== null && { staffRole }) };
@@ -122,6 +130,8 @@ export async function updateUser(context: ChangeContext, who: string, update: Us
         throw emailTaken(context.database.region, valid.email);
       // They were sent to the earlier address.
       await em.nativeDelete(PasswordLink, { userId: user.id });
+      // The provider's identity with the new address is bound at its next sign-in.
+      if (user.oidcIssuer !== null) Object.assign(valid, { oidcIssuer: null, oidcSubject: null });
     }
     const action = user.staffRole === null ? 'user.updated' : 'staff.updated';
     const changed = await changeRow(user, valid, now, record, { action, objectId: user.id, personId: user.id });

@@ -23,7 +23,7 @@ export const AUDITED_PROPERTIES = {
   connection: ['integratorId', 'builderId', 'status', 'scopes'],
   user: ['name', 'email', 'pictureKey', 'disabledAt'],
   /** A user who works for the operator. */
-  staff: ['name', 'email', 'pictureKey', 'staffRole', 'disabledAt', 'purpose', 'expiresAt', 'emailed'],
+  staff: ['name', 'email', 'pictureKey', 'staffRole', 'oidcIssuer', 'disabledAt', 'purpose', 'expiresAt', 'emailed'],
   membership: ['userId', 'builderId', 'role', 'revokedConsents'],
   /** A user's authorisation of a client. */
   consent: ['clientId', 'userId', 'builderId', 'scopes', 'reason'],
@@ -78,6 +78,11 @@ const ACTIONS = {
   'staff.updated': ['ADMIN', 'Name, e-mail address, picture or role of a staff user changed.'],
   'staff.disabled': ['ADMIN', 'A staff user was disabled.'],
   'staff.enabled': ['ADMIN', 'A disabled staff user was enabled.'],
+  'staff.identity_bound': [null, 'A staff user signed in at the OpenID Connect provider for the first time.'],
+  'staff.identity_refused': [
+    null,
+    'Another identity of the provider with the e-mail address of a staff user, who is bound to one, was refused.',
+  ],
   'staff.password_link_created': ['ADMIN', 'A one-time link for choosing the password of a staff user was created.'],
   'membership.created': ['OPERATOR', "A user was added to a builder's account."],
   'membership.updated': ['OPERATOR', "A user's role in a builder's account changed."],

@@ -5,10 +5,11 @@ import { SESSION_SECONDS } from './sessions.ts';
 /** A secret of `newSecret`. */
 const SECRET = /^[A-Za-z0-9_-]{43}$/;
 
-/** `known-` cookies live for a year, `session` until the browser closes. */
+/** `known-` cookies live for a year, `session` until the browser closes, `openid` for a sign-in at the provider, which leads back from there. */
 const ATTRIBUTES = {
   session: 'SameSite=Lax',
   console: `SameSite=Strict; Max-Age=${SESSION_SECONDS}`,
+  openid: 'SameSite=Lax; Max-Age=600',
   'known-user': `SameSite=Strict; Max-Age=${365 * 86_400}`,
   'known-staff': `SameSite=Strict; Max-Age=${365 * 86_400}`,
 };

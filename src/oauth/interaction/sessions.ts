@@ -6,7 +6,7 @@ import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { selectObjects } from '../../database/read/select-objects.ts';
 import { hashSecret } from '../../shared/secrets.ts';
 
-/** Lifetime of a session in seconds: a working day. Activity does not extend it. CON-1. */
+/** Lifetime of a session in seconds: a working day. Activity does not extend it. */
 export const SESSION_SECONDS = 12 * 3600;
 
 export interface SignedInUser {
@@ -27,6 +27,13 @@ export interface Account {
   id: string;
   /** argon2id in PHC form. */
   passwordHash: string;
+}
+
+/** Who has signed in, and with what: the session ends when it changes. */
+export interface SignedInAccount {
+  id: string;
+  /** The password hash, or the identity as `toIdentityCredential` writes it. */
+  credential: string;
 }
 
 /** Users of builders sign in on the pages for users, staff users only in the console (ACC-26). */
@@ -50,16 +57,17 @@ export async function findAccount(database: Database, email: string, kind: Accou
 export async function createSession(
   database: Database,
   secret: string,
-  user: Account,
+  account: SignedInAccount,
   now: number,
   kind: AccountKind = 'user',
+  seconds = SESSION_SECONDS,
 ): Promise<void> {
   await database.fork().insert(ENTITIES[kind], {
     digest: hashSecret(secret),
-    userId: user.id,
-    passwordDigest: hashSecret(user.passwordHash),
+    userId: account.id,
+    credentialDigest: hashSecret(account.credential),
     createdAt: new Date(now).toISOString(),
-    expiresAt: new Date(now + SESSION_SECONDS * 1000).toISOString(),
+    expiresAt: new Date(now + seconds * 1000).toISOString(),
   });
 }
 
@@ -68,6 +76,9 @@ export async function deleteSession(database: Database, secret: string, kind: Ac
   await database.fork().nativeDelete(ENTITIES[kind], { digest: hashSecret(secret) });
 }
 
+/** Returns the credential of a staff user's identity at an OpenID Connect provider. `findSessionUser` compares its digest. */
+export const toIdentityCredential = (issuer: string, subject: string): string => `${issuer} ${subject}`;
+
 /** The role is that of now: a change of it applies to the next request. */
 const createSelection = (name: string, table: string, role: string): Statement => ({
   name,
@@ -75,7 +86,9 @@ const createSelection = (name: string, table: string, role: string): Statement =
       'role', app_user.staff_role, 'expiresAt', to_char(session.expires_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
     from ${table} session join app_user on app_user.id = session.user_id
     where session.digest = $1 and session.expires_at > $2 and app_user.disabled_at is null and app_user.staff_role ${role}
-      and encode(sha256(convert_to(app_user.password_hash, 'UTF8')), 'hex') = session.password_digest`,
+      and session.credential_digest in (
+        case when $3::boolean then encode(sha256(convert_to(app_user.password_hash, 'UTF8')), 'hex') end,
+        encode(sha256(convert_to(app_user.oidc_issuer || ' ' || app_user.oidc_subject, 'UTF8')), 'hex'))`,
 });
 
 const SELECTIONS = {
@@ -84,17 +97,20 @@ const SELECTIONS = {
 };
 
 /**
- * Returns the signed-in user of the kind; null without a session, after its expiry or a password change, and for a user who is disabled or of
- * another kind.
+ * Returns the signed-in user of the kind; null without a session, after its expiry or a change of the credential, and for a user who is disabled
+ * or of another kind.
+ *
+ * @param allowsPasswords whether sessions that a password began count
  */
 export async function findSessionUser<Kind extends AccountKind>(
   database: Database,
   secret: string | null,
   now: number,
   kind: Kind,
+  allowsPasswords = true,
 ): Promise<{ user: SignedInUser; staff: StaffUser }[Kind] | null> {
   if (secret === null) return null;
-  const values = [hashSecret(secret), new Date(now).toISOString()];
+  const values = [hashSecret(secret), new Date(now).toISOString(), String(allowsPasswords)];
   const [user] = await selectObjects<StaffUser>(database, SELECTIONS[kind], values);
   return user ?? null;
 }

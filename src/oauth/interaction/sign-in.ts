@@ -34,7 +34,7 @@ export async function signIn(page: PageRequest): Promise<FastifyReply> {
   }
   for (const [database, account] of accounts) {
     rememberBrowser(page, database.region, account);
-    await page.startSession(database, account);
+    await page.startSession(database, { id: account.id, credential: account.passwordHash });
     log.info({ region: database.region, userId: account.id }, 'signed in');
   }
   return page.resume();

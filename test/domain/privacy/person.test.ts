@@ -90,7 +90,7 @@ describe.each(['local', 's3'])('with the %s store', (kind) => {
         Session: [{ digest: 'd' }],
       });
       expect(Object.keys(exported.records)).toEqual(expect.arrayContaining(['Membership', 'Timesheet']));
-      expect(JSON.stringify(exported.records)).not.toMatch(/"passwordHash"|"passwordDigest"/);
+      expect(JSON.stringify(exported.records)).not.toMatch(/"passwordHash"|"credentialDigest"/);
       const named = exported.mentionedIn.flatMap(({ type, mentions }) => mentions.map(({ at }) => `${type} ${at}`));
       expect(named).toEqual(
         expect.arrayContaining([

@@ -36,7 +36,7 @@ export async function namePriyaEverywhere(database: Database, storage: Storage):
   await run('update app_user set picture_key = ?, password_hash = ? where id = ?', [PICTURE, 'hash', PRIYA.user]);
   const now = new Date().toISOString();
   await run(
-    `insert into oauth_session (digest, user_id, password_digest, created_at, expires_at) values ('d', ?, 'p', ?, ?)`,
+    `insert into oauth_session (digest, user_id, credential_digest, created_at, expires_at) values ('d', ?, 'p', ?, ?)`,
     [PRIYA.user, now, now],
   );
   const [report] = (await run('select id, content from photo_report limit 1')) as { id: string; content: object }[];

@@ -171,7 +171,7 @@ async function createUser(client: pg.Client, builderId: string, name: string) {
     [id, builderId],
   );
   await client.query(
-    `insert into oauth_session (digest, user_id, password_digest, created_at, expires_at)
+    `insert into oauth_session (digest, user_id, credential_digest, created_at, expires_at)
       values ($1, $2, $3, now(), now() + interval '2 hours')`,
     [hashSecret(browserId), id, hashSecret(passwordHash)],
   );

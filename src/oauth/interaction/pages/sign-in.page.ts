@@ -14,6 +14,10 @@ export interface SignInForm {
   path: string;
   /** Purpose, shown after "Sign in", such as `to read the photo report`. */
   purpose: Markup;
+  /** Path of the sign-in at an OpenID Connect provider; absent or null without one. */
+  providerPath?: string | null;
+  /** Whether the page has the form; false where only the provider signs in. Default true. */
+  takesPassword?: boolean;
   /** Renders what comes after the form. */
   renderFooter?: (context: FormContext) => Markup;
 }
@@ -25,7 +29,14 @@ export interface SignInForm {
  */
 export function createSignInPage(
   context: FormContext,
-  { path, purpose, renderFooter, offersReset }: SignInForm & { offersReset: boolean },
+  {
+    path,
+    purpose,
+    providerPath = null,
+    takesPassword = true,
+    renderFooter,
+    offersReset,
+  }: SignInForm & { offersReset: boolean },
   { email, problem }: SignInState,
 ): Page {
   const invalid = problem?.kind === 'rejected' && html` aria-invalid="true" aria-describedby="problem"`;
@@ -35,18 +46,23 @@ export function createSignInPage(
     content: html`<h1>Sign in</h1>
 <p class="lead">${purpose}</p>
 ${problem && html`<div class="notice wrong" role="alert" id="problem"><p>${describeProblem(problem)}</p></div>`}
-${renderForm(
-  context,
-  path,
-  html`${renderEmailField(html` value="${email}"${email === '' && html` autofocus`}${invalid}`)}
+${providerPath !== null && html`<p><a class="button" href="${providerPath}">Continue with your company’s sign-in</a></p>`}
+${providerPath !== null && takesPassword && html`<p class="small">Or with a password of this service:</p>`}
+${
+  takesPassword &&
+  renderForm(
+    context,
+    path,
+    html`${renderEmailField(html` value="${email}"${email === '' && html` autofocus`}${invalid}`)}
 <div class="field">
 <label for="password">Password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required
  maxlength="1000"${email !== '' && html` autofocus`}${invalid}>
 </div>
 <button>Sign in</button>`,
-  '',
-)}
+    '',
+  )
+}
 ${offersReset && html`<p class="small"><a href="/account/forgot-password">Forgot your password?</a></p>`}
 ${renderFooter?.(context) ?? null}`,
   };
