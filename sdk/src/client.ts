@@ -4,7 +4,7 @@ import type { paths } from './generated/openapi.ts';
 import { type Api, getRetryPolicy, OPERATIONS, type Operation, type Pages, toRequestParts } from './operations.ts';
 import { createPhotoUploads } from './photos.ts';
 import { type Get, type SyncStore, synchronize } from './sync.ts';
-import { type ClientCredentials, TokenSource, type UserCredentials } from './tokens.ts';
+import { type ClientCredentials, createAuthorization, type UserCredentials } from './tokens.ts';
 import { type Authorization, type CallOptions, Transport, type TransportOptions } from './transport.ts';
 
 export interface ClientOptions extends TransportOptions {
@@ -22,7 +22,7 @@ export function createClient(options: ClientOptions & (ClientCredentials | UserC
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const transport = new Transport(options);
   const endpoint = { baseUrl, audience: options.audience ?? baseUrl, region, transport };
-  const authorization = new TokenSource(endpoint, options);
+  const authorization = createAuthorization(endpoint, options);
   const { api, get } = createApi({ baseUrl, region, transport, authorization });
   const follow = (followOptions?: FollowOptions) => followEvents(api, followOptions);
   return {

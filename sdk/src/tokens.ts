@@ -56,60 +56,47 @@ interface TokenEndpoint {
 
 type RequestedToken = Pick<Token, 'access_token' | 'expires_in'>;
 
-/** Requests a token when there is none that lasts, once for all calls that wait for it. */
-export class TokenSource implements Authorization {
-  readonly #request: (rejected: string | undefined) => Promise<RequestedToken>;
-  #token: { value: string; until: number } | null = null;
-  #pending: Promise<string> | null = null;
+/** Returns a source that requests a token when there is none that lasts, once for all calls that wait for it. */
+export function createAuthorization(
+  endpoint: TokenEndpoint,
+  credentials: ClientCredentials | UserCredentials,
+): Authorization {
+  let token: { value: string; until: number } | null = null;
+  let pending: Promise<string> | null = null;
+  return {
+    getToken(rejected) {
+      // `performance.now`, because the clock of the computer may be wrong or change.
+      if (token && token.value !== rejected && performance.now() < token.until) return Promise.resolve(token.value);
+      pending ??= renew(rejected).finally(() => {
+        pending = null;
+      });
+      return pending;
+    },
+  };
 
-  constructor(endpoint: TokenEndpoint, credentials: ClientCredentials | UserCredentials) {
-    this.#request =
-      'tokens' in credentials
-        ? (rejected) => renewUserToken(endpoint, credentials, rejected)
-        : () => requestClientToken(endpoint, credentials);
-  }
-
-  getToken(rejected?: string): Promise<string> {
-    // `performance.now`, because the clock of the computer may be wrong or change.
-    const current = this.#token;
-    if (current && current.value !== rejected && performance.now() < current.until)
-      return Promise.resolve(current.value);
-    this.#pending ??= this.#renew(rejected).finally(() => {
-      this.#pending = null;
-    });
-    return this.#pending;
-  }
-
-  async #renew(rejected: string | undefined): Promise<string> {
+  async function renew(rejected: string | undefined): Promise<string> {
     const startedAt = performance.now();
-    const { access_token: value, expires_in: seconds } = await this.#request(rejected);
-    this.#token = { value, until: startedAt + Math.max(seconds * 1000 - RENEW_BEFORE_MS, seconds * 500) };
+    const { access_token: value, expires_in: seconds } = await requestNext(rejected);
+    token = { value, until: startedAt + Math.max(seconds * 1000 - RENEW_BEFORE_MS, seconds * 500) };
     return value;
   }
+
+  /** Refreshes one process after the other where the store has a lock. */
+  function requestNext(rejected: string | undefined): Promise<RequestedToken> {
+    if (!('tokens' in credentials)) return requestClientToken(endpoint, credentials);
+    const run = () => refresh(endpoint, credentials, rejected);
+    return credentials.tokens.lock ? credentials.tokens.lock(run) : run();
+  }
 }
 
-function requestClientToken(
-  endpoint: TokenEndpoint,
-  { clientId, clientSecret, scopes }: ClientCredentials,
-): Promise<Token> {
+function requestClientToken(endpoint: TokenEndpoint, credentials: ClientCredentials): Promise<Token> {
   return requestToken(endpoint, {
     grant_type: 'client_credentials',
-    client_id: clientId,
-    client_secret: clientSecret,
+    client_id: credentials.clientId,
+    client_secret: credentials.clientSecret,
     audience: endpoint.audience,
-    scope: scopes.join(' '),
+    scope: credentials.scopes.join(' '),
   });
-}
-
-/** Refreshes, one process after the other where the store has a lock. */
-function renewUserToken(
-  endpoint: TokenEndpoint,
-  credentials: UserCredentials,
-  rejected: string | undefined,
-): Promise<RequestedToken> {
-  const { tokens } = credentials;
-  const run = () => refresh(endpoint, credentials, rejected);
-  return tokens.lock ? tokens.lock(run) : run();
 }
 
 async function refresh(

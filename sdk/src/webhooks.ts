@@ -104,13 +104,8 @@ interface FastifyScope {
   ): void;
   post(path: string, handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>): void;
 }
-interface FastifyRequest {
-  body: unknown;
-  headers: Record<string, string | string[] | undefined>;
-}
-interface FastifyReply {
-  code(status: number): { send(): unknown };
-}
+type FastifyRequest = Pick<NodeRequest, 'headers'> & { body: unknown };
+type FastifyReply = { code(status: number): { send(): unknown } };
 
 /** A Fastify plugin with the route `POST {path}`. Inside it bodies stay bytes; the other routes of the application parse theirs. */
 export async function webhookReceiver(scope: FastifyScope, options: ReceiverOptions & { path: string }): Promise<void> {

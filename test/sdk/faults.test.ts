@@ -123,6 +123,18 @@ describe('a write', () => {
     expect(data.filter(({ name }) => name === 'Once')).toEqual([folder]);
   });
 
+  it('without an identifier of its own creates one record for each call, however often it is sent', async () => {
+    await readProjects();
+    const create = () => client.meetings.create({ builderId, title: 'Toolbox talk' });
+    network.faults = ['lost', 'cut', 503, 429, 'lost'];
+    const first = await create();
+    const second = await create();
+    expect(second.id).not.toBe(first.id);
+    const ids: string[] = [];
+    for await (const { id, title } of client.meetings.list({ builderId })) if (title === 'Toolbox talk') ids.push(id);
+    expect(ids.sort()).toEqual([first.id, second.id].sort());
+  });
+
   it('that deletes counts a 404 after a lost response as done', async () => {
     const { id: folderId } = await client.photoFolders.create({ builderId, name: 'Gone' });
     network.faults = ['lost'];
