@@ -51,7 +51,7 @@ export async function importFolder(
       const catalog = await readCatalog(client, mapping.table);
       const filterSql = toStageFilterSql?.(mapping) ?? null;
       const work = importFile({ client, mapping, catalog, folder: source, filterSql, options });
-      files.push(await work.catch((error) => rethrowViolation(mapping.file, error)));
+      files.push(await work.catch((error) => rethrowConflict(mapping.file, error)));
     }
     const inconsistent = await checkCrossRecordRules(client, mappings, files, options);
     const commit = inconsistent === 0 && (options.keepGood === true || files.every(({ bad }) => bad === 0));
@@ -122,9 +122,9 @@ async function checkCrossRecordRules(
   return inconsistent;
 }
 
-/** All rows are checked before, so a constraint violation (SQLSTATE class 23) is caused by a concurrent write. */
-function rethrowViolation(file: string, error: Error & { code?: string }): never {
-  if (!error.code?.startsWith('23')) throw error;
+/** All rows are checked before, so a constraint violation (SQLSTATE class 23) is caused by a concurrent write, as is a deadlock (class 40). */
+function rethrowConflict(file: string, error: Error & { code?: string }): never {
+  if (!/^(23|40)/.test(error.code ?? '')) throw error;
   throw new DataTransferError(`${file}: ${error.message}. The database was changed during the import: import again.`, {
     cause: error,
   });

@@ -87,6 +87,27 @@ describe('the transaction of an import', () => {
     const results = await Promise.all([importFolder(database, folder), importFolder(database, folder)]);
     expect(results.map(({ files: [file] }) => file!.updated).sort()).toEqual([0, 1]);
   });
+
+  it('ends with one line where it and a concurrent change wait for one another', async () => {
+    const database = await fixture.createSampleDatabase();
+    const client = await fixture.connectClient(database);
+    const lock = 'select from project where id = $1 for update';
+    await client.query('begin');
+    await client.query(lock, [pool!.id]);
+    const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    const untilWaiting = () => expect.poll(() => database.fork().execute(waiting)).toHaveLength(1);
+    let locking: Promise<unknown> | undefined;
+    const onProgress = (...[, , , , phase]: [string, number, number, number, Phase]) => {
+      // The import, which waits first, is the one that PostgreSQL ends.
+      if (phase === 'writing') locking ??= untilWaiting().then(() => client.query(lock, [quay!.id]));
+    };
+    const folder = await fixture.createFolder({ projects: [quay, pool].map((row) => ({ ...row!, name: 'Renamed' })) });
+    await expect(importFolder(database, folder, { onProgress })).rejects.toThrow(
+      'projects.ndjson: deadlock detected. The database was changed during the import: import again.',
+    );
+    await locking;
+    await client.query('rollback');
+  });
 });
 
 describe('an import of a large file', () => {
