@@ -92,13 +92,13 @@ describe('the transaction of an import', () => {
     const database = await fixture.createSampleDatabase();
     const client = await fixture.connectClient(database);
     const lock = 'select from project where id = $1 for update';
-    await client.query('begin');
+    // Only the import looks for the deadlock, so that PostgreSQL ends it and not the other transaction.
+    await client.query(`begin; set local deadlock_timeout = '1h'`);
     await client.query(lock, [pool!.id]);
     const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
     const untilWaiting = () => expect.poll(() => database.fork().execute(waiting)).toHaveLength(1);
     let locking: Promise<unknown> | undefined;
     const onProgress = (...[, , , , phase]: [string, number, number, number, Phase]) => {
-      // The import, which waits first, is the one that PostgreSQL ends.
       if (phase === 'writing') locking ??= untilWaiting().then(() => client.query(lock, [quay!.id]));
     };
     const folder = await fixture.createFolder({ projects: [quay, pool].map((row) => ({ ...row!, name: 'Renamed' })) });
