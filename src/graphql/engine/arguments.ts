@@ -5,6 +5,7 @@ import {
   type GraphQLError,
   type GraphQLField,
   getArgumentValues,
+  isNonNullType,
   isRequiredArgument,
   Kind,
   type OperationDefinitionNode,
@@ -101,14 +102,15 @@ export function parseArguments<Input, Argument extends NamedArgument<Input>>(
 
 /** The arguments of an edge, whose literals are parsed. */
 export interface EdgeArguments {
+  /** With the defaults of arguments whose variable may be absent. */
   literals: Readonly<Record<string, unknown>>;
   /** The variable of each of the others. */
   variables: readonly [name: string, variable: string][];
 }
 
 /**
- * Returns the arguments of a field, the literals apart from the variables; null where a literal holds a variable, and where a default may replace a variable, or a variable with a
- * default may be null.
+ * Returns the arguments of a field, the literals apart from the variables; null where a literal holds a variable, and where a default allows a
+ * variable of a non-null argument to be null.
  */
 export function splitArguments(
   field: GraphQLField<unknown, unknown>,
@@ -125,7 +127,9 @@ export function splitArguments(
       continue;
     }
     const definition = variableDefinitions.find(({ variable }) => variable.name.value === value.name.value)!;
-    if (argument.defaultValue !== undefined || definition.defaultValue) return null;
+    const hasDefault = argument.defaultValue !== undefined;
+    if (isNonNullType(argument.type) && (hasDefault || definition.defaultValue)) return null;
+    if (hasDefault) literals.push(argument);
     variables.push([argument.name, value.name.value]);
   }
   return { literals: getArgumentValues({ ...field, args: literals }, node), variables };
