@@ -22,9 +22,19 @@ type CountedSocket = Socket & { [OPEN_REQUESTS]?: number };
  * one iteration of the event loop, before those of other connections. It also closes connections where a request takes longer than the
  * limit, from its headers to the end of its response.
  */
-export const limitConnections =
-  (server: Pick<Server, 'listening'>, listener: RequestListener, maxMs: number): RequestListener =>
-  (request, response) => {
+export function limitConnections(
+  server: Pick<Server, 'listening' | 'once'>,
+  listener: RequestListener,
+  maxMs: number,
+): RequestListener {
+  /** When each request without its whole response began, the oldest first. A timer of each would take 2 µs of every request. */
+  const openSince = new Map<ServerResponse, number>();
+  const timer = setInterval(() => {
+    const latest = performance.now() - maxMs;
+    for (const [response, since] of openSince) if (since < latest) response.destroy();
+  }, maxMs / 10).unref();
+  server.once('close', () => clearInterval(timer));
+  return (request, response) => {
     const socket = request.socket as CountedSocket;
     const open = (socket[OPEN_REQUESTS] ?? 0) + 1;
     socket[OPEN_REQUESTS] = open;
@@ -35,10 +45,9 @@ export const limitConnections =
       process.nextTick(closeWithoutSocket, response);
       return;
     }
-    const timer = setTimeout(() => response.destroy(), maxMs).unref();
-    response.once('close', () => {
-      clearTimeout(timer);
-      socket[OPEN_REQUESTS]!--;
+    openSince.set(response, performance.now());
+    response.on('close', () => {
+      if (openSince.delete(response)) socket[OPEN_REQUESTS]!--;
     });
     if (open > 1) closeWithConnection(response, socket);
     const { headers, rawHeaders } = request;
@@ -48,6 +57,7 @@ export const limitConnections =
     if (isChunked || headers['content-length'] !== undefined) discardBody(request, response, server);
     listener(request, response);
   };
+}
 
 /**
  * Closes a response that is behind another one of its connection when the connection closes. Node closes only the first of them: the others
