@@ -198,20 +198,23 @@ export class StatementRunner {
 
 const countRows = (batch: readonly PendingQuery[]): number => batch.reduce((count, { rows }) => count + rows.length, 0);
 
-/** Returns for each parameter the array of its values, of which pg makes PostgreSQL's text. */
-function toArrays(rows: readonly ParameterRow[]): unknown[][] {
-  const arrays: unknown[][] = [];
+const ESCAPED = /["\\]/g;
+
+/** Returns for each parameter the array of its values, in PostgreSQL's notation: pg takes twice as long to write it. */
+function toArrays(rows: readonly ParameterRow[]): string[] {
+  const arrays: string[] = [];
   for (let index = 0; index < rows[0]!.length; index++) {
-    const array: unknown[] = [];
+    const array: string[] = [];
     for (const row of rows) {
       const value = row[index];
-      array.push(Array.isArray(value) ? toListText(value) : value);
+      const text = Array.isArray(value) ? toListText(value) : String(value);
+      array.push(value === null || value === undefined ? 'NULL' : `"${text.replace(ESCAPED, '\\$&')}"`);
     }
-    arrays.push(array);
+    arrays.push(`{${array.join()}}`);
   }
   return arrays;
 }
 
 /** Returns a nested list in array notation, as one element of text. */
 const toListText = (list: readonly unknown[]): string =>
-  `{${list.map((item) => `"${String(item).replace(/["\\]/g, '\\$&')}"`).join()}}`;
+  `{${list.map((item) => `"${String(item).replace(ESCAPED, '\\$&')}"`).join()}}`;

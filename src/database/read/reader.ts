@@ -65,6 +65,7 @@ export class Reader<T extends object, Filter extends string = never> {
   readonly name: string;
   readonly entity: Class<T>;
   readonly #options: ReaderOptions<Filter>;
+  readonly #filters: [name: string, definition: FilterDefinition][];
   readonly #preparedReads = new Map<string, PreparedRead>();
   readonly #selectedReaders = new Map<string, Reader<T, Filter>>();
   /** Whether this reads the properties of a selection only. */
@@ -79,6 +80,7 @@ export class Reader<T extends object, Filter extends string = never> {
     this.entity = entity;
     const updatedSince = entity.prototype instanceof Tracked ? UPDATED_SINCE : {};
     this.#options = { ...options, filters: { ...options.filters, ...updatedSince } as ReadOptions<Filter>['filters'] };
+    this.#filters = Object.entries<FilterDefinition>(this.#options.filters ?? {});
     this.#isSelection = isSelection;
   }
 
@@ -298,7 +300,7 @@ export class Reader<T extends object, Filter extends string = never> {
     const values = { ...where };
     const filters: AppliedFilter[] = [];
     let names = '';
-    for (const [name, definition] of Object.entries<FilterDefinition>(this.#options.filters ?? {})) {
+    for (const [name, definition] of this.#filters) {
       const value = values[name];
       if (value == null && name !== key) continue;
       if ('op' in definition && definition.op === 'in' && Array.isArray(value) && value.length === 1) {
