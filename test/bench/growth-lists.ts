@@ -12,6 +12,7 @@ export interface ListCase {
 
 const WEEK = 'startDate=2026-03-02&endDate=2026-03-08';
 const YEAR = 'startDate=2025-03-01&endDate=2026-03-01';
+const ZONE = 'timeZone=America/Toronto';
 /** A range that begins and ends within a day. */
 const YEAR_BY_HOUR = 'startDate=2025-03-01T07:00:00Z&endDate=2026-03-01T15:30:00Z';
 
@@ -26,6 +27,8 @@ export function createListCases({ builders, folderId }: GrowthData): ListCase[] 
         .replace(WEEK, 'a week')
         .replace(YEAR, 'a year')
         .replace(YEAR_BY_HOUR, 'a year by the hour')
+        .replace(ZONE, 'in a time zone')
+        .replace('order=desc', 'newest first')
         .replace(/=\w+_\w+/g, '')
         .replaceAll('&', ', ');
       const name = `GET ${path.replace(/^\/builders\/\w+/, '…').replace(/\w+_\w+/, '{id}')}${filters ? `: ${filters}` : ''}`;
@@ -38,6 +41,14 @@ export function createListCases({ builders, folderId }: GrowthData): ListCase[] 
       [projectFilter, 15],
       [`status=${status}`, 25],
       [`status=${status}&${projectFilter}`, 2],
+    ]),
+    ...toListCases(path, [
+      ['order=desc', 25],
+      [`order=desc&status=${status}`, 25],
+      [`order=desc&${WEEK}`, 1],
+      [`${WEEK}&${ZONE}`, 1],
+      [`order=desc&${WEEK}&${ZONE}`, 1],
+      [`${YEAR}&${ZONE}`, 5],
     ]),
     ...[WEEK, YEAR, YEAR_BY_HOUR].flatMap((range) => {
       const limit = range === WEEK ? 1 : 5;
