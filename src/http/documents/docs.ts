@@ -6,7 +6,15 @@ import { loadOnce } from '../../shared/load-once.ts';
 import { PACKAGE_ROOT } from '../../shared/version.ts';
 import { rejectOtherMethods } from '../method-not-allowed.ts';
 import { renderInteractiveReference } from './interactive-reference.ts';
-import { type BuiltContents, escapeHtml, PAGE_STYLES, PLACEHOLDER_URL, STYLESHEET, toPageFile } from './page.ts';
+import {
+  type BuiltContents,
+  escapeHtml,
+  PAGE_STYLES,
+  PLACEHOLDER_URL,
+  POSTMAN_FILE,
+  STYLESHEET,
+  toPageFile,
+} from './page.ts';
 import { renderSearchPage } from './search.ts';
 import { StaticDocument } from './static-document.ts';
 
@@ -25,7 +33,7 @@ interface DocsParts {
 const PREFIX = '/docs' as const;
 /** Requests of other paths do not load the files. */
 const FILE_PATH =
-  /^\/docs\/(?:openapi\.json|js\/scalar-[0-9a-f]{16}\.js|pages-[0-9a-f]{16}\.css|guides(?:\/[a-z-]+)*)?$/;
+  /^\/docs\/(?:openapi\.json|postman\.json|js\/scalar-[0-9a-f]{16}\.js|pages-[0-9a-f]{16}\.css|guides(?:\/[a-z-]+)*)?$/;
 /** What `build/build-docs.ts` writes. */
 const FOLDER = join(PACKAGE_ROOT, 'dist/documentation');
 
@@ -33,22 +41,19 @@ const STATIC_HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
 };
+const ANY_ORIGIN = { 'Access-Control-Allow-Origin': '*' };
 const HTML = 'text/html; charset=utf-8';
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Maximum characters of a search. */
 const MAX_QUERY = 100;
 
-/** Registers `/openapi.json`, and `/docs` with its reference and the guides for integrators. */
+/** Registers `/openapi.json`, and `/docs` with its reference, the guides for integrators and a Postman collection. */
 export async function registerDocs(
   app: FastifyInstance,
   { document, baseUrl, production, findExampleIds = async () => ({}), limitVisitor }: DocsParts,
 ): Promise<void> {
-  const openApi = new StaticDocument(
-    Buffer.from(JSON.stringify(document)),
-    'application/json; charset=utf-8',
-    'revalidated',
-    { 'Access-Control-Allow-Origin': '*' },
-  );
+  const openApi = new StaticDocument(Buffer.from(JSON.stringify(document)), JSON_TYPE, 'revalidated', ANY_ORIGIN);
   const loadBuiltPages = loadOnce(() => readBuiltPages(baseUrl));
   const loadFiles = loadOnce(async () => {
     const files = new Map((await loadBuiltPages()).pages);
@@ -78,7 +83,7 @@ export async function registerDocs(
   });
 }
 
-/** Returns the built pages by path, and what a search needs. They are read at the first request. */
+/** Returns the built pages and the collection by path, and what a search needs. They are read at the first request. */
 async function readBuiltPages(baseUrl: string) {
   const contents: BuiltContents = JSON.parse(await readFile(join(FOLDER, 'contents.json'), 'utf8'));
   const read = async (path: string): Promise<[path: string, page: StaticDocument]> => {
@@ -86,5 +91,9 @@ async function readBuiltPages(baseUrl: string) {
     const body = Buffer.from(html.replaceAll(PLACEHOLDER_URL, () => escapeHtml(baseUrl)));
     return [path, new StaticDocument(body, HTML, 'revalidated', STATIC_HEADERS)];
   };
-  return { contents, pages: await Promise.all(contents.paths.map(read)) };
+  const pages = await Promise.all(contents.paths.map(read));
+  const collection = await readFile(join(FOLDER, POSTMAN_FILE), 'utf8');
+  const body = Buffer.from(collection.replaceAll(PLACEHOLDER_URL, () => JSON.stringify(baseUrl).slice(1, -1)));
+  pages.push([`${PREFIX}/${POSTMAN_FILE}`, new StaticDocument(body, JSON_TYPE, 'revalidated', ANY_ORIGIN)]);
+  return { contents, pages };
 }

@@ -1,4 +1,5 @@
 import Fastify from 'fastify';
+import { EXAMPLE_ID } from './page.ts';
 import { hashBody, StaticDocument } from './static-document.ts';
 
 /** Scalar's bundle needs inline styles; nothing is loaded from, or sent to, another host. */
@@ -46,9 +47,6 @@ interface ApiDocument {
   info: { description?: string };
   tags: { description?: string; externalDocs?: { url: string } }[];
 }
-
-/** Ids in the examples of the OpenAPI document, which are of no record. */
-const EXAMPLE_ID = /\b([a-z]+)_a0mkq3v8t2n4c7x1p9r5w6yzb\b/g;
 
 /**
  * Returns the files of the interactive reference of development by path. Scalar's bundle of 4 MB is read at the first use. The path of the

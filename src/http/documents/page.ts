@@ -7,6 +7,12 @@ export const escapeHtml = (text: string): string =>
 /** Address of the service in the built pages, and in the committed OpenAPI document. */
 export const PLACEHOLDER_URL = 'https://api.example.com';
 
+/** Ids in the examples of the OpenAPI document, which are of no record. */
+export const EXAMPLE_ID = /\b([a-z]+)_a0mkq3v8t2n4c7x1p9r5w6yzb\b/g;
+
+/** Name of the built Postman collection. */
+export const POSTMAN_FILE = 'postman.json';
+
 /** Returns the name of the built page of a path. */
 export const toPageFile = (path: string): string => `${path.slice('/docs/'.length) || 'reference'}.html`;
 
