@@ -114,7 +114,7 @@ const declarations: (Partial<FileDefinition> & Pick<FileDefinition, 'entity'>)[]
   },
   {
     entity: User,
-    secretFields: ['passwordHash', 'staffRole'],
+    secretFields: ['passwordHash', 'staffRole', 'oidcIssuer', 'oidcSubject'],
     exportCondition: 'staff_role is null',
     keptFields: ['disabledAt'],
     descriptions: { disabledAt: 'Absent or null: as it is, because an import enables nobody.' },

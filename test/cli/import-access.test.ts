@@ -118,9 +118,13 @@ describe('an import of a staff user (PRV-12)', () => {
     expect(await userOf('user_admin')).toMatchObject({ disabled_at: expect.anything(), staff_role: 'ADMIN' });
   });
 
-  it('with a role is rejected', async () => {
-    const { err } = await importRows({ users: [{ ...SAM, id: 'user_new', email: 'n@x.example', staffRole: 'ADMIN' }] });
-    expect(err).toContain('users.ndjson:1: staffRole: is never imported');
+  it.each([
+    ['a role', { staffRole: 'ADMIN' }],
+    ['the issuer of an identity', { oidcIssuer: 'https://login.example.com' }],
+    ['the subject of an identity', { oidcSubject: 'sub-1' }],
+  ])('with %s is rejected', async (_what, change) => {
+    const { err } = await importRows({ users: [{ ...SAM, id: 'user_new', email: 'n@x.example', ...change }] });
+    expect(err).toContain(`users.ndjson:1: ${Object.keys(change)[0]}: is never imported`);
   });
 });
 

@@ -1,6 +1,7 @@
 import { LockMode } from '@mikro-orm/core';
 import { User } from '../../../entities/user.entity.ts';
 import { type ChangeContext, changeRow, inTransaction } from '../change-context.ts';
+import { toStoredEmail } from './access-values.ts';
 import { toEmailFilter } from './users.ts';
 
 /** A person whom an OpenID Connect provider has identified. */
@@ -24,7 +25,8 @@ export function findStaffUser(context: ChangeContext, { issuer, subject, email }
     if (email === null) return null;
     const filter = { ...toEmailFilter(email), staffRole: { $ne: null }, disabledAt: null };
     const user = await em.findOne(User, filter, { lockMode: LockMode.PESSIMISTIC_WRITE });
-    if (!user) return null;
+    // An address that is only compared as equal, such as one with ß in place of ss, may be somebody else's.
+    if (!user || user.email !== toStoredEmail(email)) return null;
     const subjects = { objectId: user.id, personId: user.id };
     if (user.oidcSubject === subject && user.oidcIssuer === issuer) return user.id;
     if (user.oidcSubject !== null) {

@@ -26,6 +26,7 @@ beforeAll(async () => {
     successor: { email: 'User.Kim@operator.example', email_verified: true },
     ana: { email: 'user.ana@operator.example', email_verified: true },
     unverified: { email: 'user.unverified@operator.example', email_verified: false },
+    folded: { email: 'user.fo\u00df@operator.example', email_verified: true },
     stranger: { email: 'stranger@elsewhere.example', email_verified: true },
     member: { email: 'user.member@operator.example', email_verified: true },
     disabled: { email: 'user.disabled@operator.example', email_verified: true },
@@ -39,7 +40,8 @@ beforeAll(async () => {
   service = await startService(settings);
   await addStaff(service, 'OPERATOR', { id: 'user_kim' });
   await addStaff(service, 'ADMIN', { id: 'user_kim', region: 'us1' });
-  for (const name of ['ana', 'unverified', 'disabled']) await addStaff(service, 'VIEWER', { id: `user_${name}` });
+  for (const name of ['ana', 'foss', 'unverified', 'disabled'])
+    await addStaff(service, 'VIEWER', { id: `user_${name}` });
   const em = service.databases.au1.fork();
   await em.nativeUpdate(User, { id: 'user_disabled' }, { disabledAt: new Date(service.clock.now()).toISOString() });
   await addStaff(service, 'VIEWER', { id: 'user_member' });
@@ -158,6 +160,7 @@ describe('the sign-in of staff users at an OpenID Connect provider', () => {
   it.each([
     ['an unverified address', 'unverified', 'has not verified your e-mail address'],
     ['an address of nobody', 'stranger', 'Ask an administrator'],
+    ['another address that is compared as equal', 'folded', 'Ask an administrator'],
     ['the address of a user of builders', 'member', 'Ask an administrator'],
     ['a disabled staff user', 'disabled', 'Ask an administrator'],
   ])('refuses %s with a page that says whom to ask', async (_, account, text) => {
