@@ -4,6 +4,7 @@ import { InductionStatus, InductionType } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { InductionId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
+import { ChangesRoster } from './change-list.ts';
 import { ChangeIndex, EnumField, IdField, ListIndex, Reference, Tracked } from './columns.ts';
 import { ColumnField, EntityType } from './entity-type.ts';
 import { InductionAnswer } from './induction-answer.type.ts';
@@ -22,6 +23,7 @@ import { Worker } from './worker.entity.ts';
   path: '/builders/{builderId}/projects/{projectId}/inductions/{id}',
   project: true,
 })
+@ChangesRoster('induction', ['worker_id', 'worker_id'], ['project_id', 'status', 'created_at'], ['insert', 'delete'])
 @KeepsTotal('induction', 'status', { parent: 'subcontractor_id' })
 @Unique({ properties: ['projectId', 'identifier'] })
 @ListIndex('builderId', { include: ['projectId', 'status'] })

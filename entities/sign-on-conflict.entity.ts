@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { Enum, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Field, Int } from 'type-graphql';
-import { SignOnConflictCode, SignOnType } from '../schema/enums.ts';
+import { ConflictResolution, SignOnConflictCode, SignOnType } from '../schema/enums.ts';
 import { Builder } from './builder.entity.ts';
+import { ListedAt, ListsChanges } from './change-list.ts';
 import {
   EnumField,
   Instant,
@@ -20,15 +21,6 @@ import { Project } from './project.entity.ts';
 import { IntegratorSummary, ProjectSummary, WorkerSummary } from './summaries.type.ts';
 import { Worker } from './worker.entity.ts';
 
-/** What a person decided about a conflict (CON-9). */
-export const ConflictResolution = {
-  /** The recorded visit remains as it is. */
-  KEEP_RECORD: 'KEEP_RECORD',
-  /** The visit ends when the gate saw the worker leave. */
-  USE_EVENT_TIME: 'USE_EVENT_TIME',
-} as const;
-export type ConflictResolution = keyof typeof ConflictResolution;
-
 /**
  * A sign-on event that was rejected with 409, for manual reconciliation. A repeated request is the same conflict (ATT-27, ATT-28).
  */
@@ -43,6 +35,7 @@ export type ConflictResolution = keyof typeof ConflictResolution;
 @ListIndex('projectId')
 @ListIndex('builderId')
 @Index({ name: 'sign_on_conflict_open', properties: ['builderId', 'id'], where: 'resolved_at is null' })
+@ListsChanges('sign_on_conflict', 'integratorId', 'projectId', 'id')
 export class SignOnConflict extends Timestamped {
   @LargeSerialId()
   id!: number;
@@ -96,6 +89,9 @@ export class SignOnConflict extends Timestamped {
 
   @Instant({ nullable: true })
   resolvedAt!: string | null;
+
+  @ListedAt()
+  listedAt?: string | null;
 
   @Field(() => IntegratorSummary, { description: 'The integrator that operates the gate.' })
   integrator!: IntegratorSummary;

@@ -3,6 +3,7 @@ import { Field } from 'type-graphql';
 import { SignOnConflictCode, SignOnEventStatus, SignOnType } from '../schema/enums.ts';
 import { SignOnEventId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
+import { ListedAt, ListsChanges } from './change-list.ts';
 import { EnumField, IdField, InstantField, Reference, TextField, Timestamped } from './columns.ts';
 import { EntityType } from './entity-type.ts';
 import { Integrator } from './integrator.entity.ts';
@@ -33,6 +34,7 @@ import { Worker } from './worker.entity.ts';
   where: `status <> 'APPLIED'`,
 })
 @Index({ properties: ['visitId'] })
+@ListsChanges('sign_on_event', 'integratorId', 'projectId', 'id')
 export class SignOnEvent extends Timestamped {
   @IdField(() => SignOnEventId)
   id!: string;
@@ -77,6 +79,9 @@ export class SignOnEvent extends Timestamped {
   /** The visit that it began or ended. */
   @Reference(() => SignOnVisit, { nullable: true })
   visitId!: string | null;
+
+  @ListedAt()
+  listedAt?: string | null;
 
   @Field(() => IntegratorSummary, { description: 'The integrator that operates the gate.' })
   integrator!: IntegratorSummary;

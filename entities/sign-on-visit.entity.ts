@@ -7,11 +7,22 @@ import { EnumField, IdField, InstantField, ListIndex, Reference, TextField, Time
 import { EntityType } from './entity-type.ts';
 import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
+import { declareFunctionTrigger } from './published.ts';
 import { ProjectSummary, WorkerSummary } from './summaries.type.ts';
 import { Worker } from './worker.entity.ts';
 
 /** SQL condition of a visit that is not signed off, closed or archived. */
 export const OPEN = 'signed_off_at is null and closed_at is null and archived_at is null';
+
+/** Counts the manual closing of a visit as a change of its events, which show it to their integrator (ATT-40). */
+const ListsClosing = (owner: new () => object) =>
+  declareFunctionTrigger(owner, {
+    table: 'sign_on_visit',
+    name: 'closing',
+    timing: 'after',
+    scope: 'update on TABLE for each row when (old.closed_at is distinct from new.closed_at)',
+    body: 'update public.sign_on_event set listed_at = null where visit_id = new.id;',
+  });
 
 /** A worker's visit to a site, from a sign-on to the sign-off that names it (ATT-15, ATT-16). */
 @EntityType({ scope: 'read:attendance', description: 'One visit of a worker to a site, as gates reported it.' })
@@ -22,6 +33,7 @@ export const OPEN = 'signed_off_at is null and closed_at is null and archived_at
 @Index({ properties: ['builderId', 'signedOnAt'], include: ['projectId', 'workerId'], where: 'archived_at is null' })
 @Index({ name: 'sign_on_visit_open_on_project', properties: ['projectId', 'createdAt', 'id'], where: OPEN })
 @Index({ name: 'sign_on_visit_open_of_builder', properties: ['builderId', 'createdAt', 'id'], where: OPEN })
+@ListsClosing
 export class SignOnVisit extends Timestamped {
   @IdField(() => SignOnVisitId)
   id!: string;

@@ -4,6 +4,7 @@ import { SubcontractorStatus } from '../schema/enums.ts';
 import { SubcontractorId } from '../schema/scalars.ts';
 import { Address } from './address.type.ts';
 import { Builder } from './builder.entity.ts';
+import { ChangesRoster } from './change-list.ts';
 import { ChangeIndex, IdField, Instant, ListIndex, Reference, TextField, Tracked } from './columns.ts';
 import { ColumnField, EntityType } from './entity-type.ts';
 import { Integration } from './integration.type.ts';
@@ -15,6 +16,7 @@ import { Publishes } from './published.ts';
 @EntityType({ scope: 'read:subcontractors', description: 'A company that works for a builder.' })
 @PersonalData<Subcontractor>({ none: ['abn', 'integrations'], mentions: ['name', 'address', 'tags'] })
 @Publishes('subcontractor', 'subcontractor', { path: '/subcontractors/{id}', archivable: true })
+@ChangesRoster('subcontractor', ['subcontractor_id', 'id'], ['name', 'archived_at'])
 @KeepsTotal('subcontractor', 'is_builder', { project: null, active: 'archived_at is null' })
 // The index includes the filter column, for index-only scans of pages and totals.
 @ListIndex('builderId', { include: ['isBuilder'], where: 'archived_at is null' })

@@ -1,5 +1,6 @@
 import { WorkerId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
+import { ChangesRoster } from './change-list.ts';
 import { IdField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
 import { EntityType } from './entity-type.ts';
 import { PersonalData } from './personal-data.ts';
@@ -10,6 +11,7 @@ import { Subcontractor } from './subcontractor.entity.ts';
 @EntityType({ scope: 'read:subcontractors', description: 'A person who works on site for a subcontractor.' })
 @PersonalData<Worker>({ of: { worker: 'id' }, name: ['fullName'] })
 @Publishes('worker', 'worker')
+@ChangesRoster('worker', ['worker_id', 'id'], ['full_name', 'subcontractor_id'])
 @ListIndex('subcontractorId')
 export class Worker extends Tracked {
   @IdField(() => WorkerId)

@@ -2,6 +2,7 @@ import type { NonEmptyArray } from 'type-graphql';
 import { AttachmentResolver } from './attachment/attachment.resolver.ts';
 import { attendanceEdges } from './attendance/attendance.edges.ts';
 import { SignOnEventResolver } from './attendance/attendance.resolver.ts';
+import { GateListsResolver } from './attendance/gate-lists.resolver.ts';
 import { BuilderResolver } from './builder/builder.resolver.ts';
 import { DefectResolver, defectEdges } from './defect/defect.resolver.ts';
 import { EventResolver } from './event/event.resolver.ts';
@@ -41,6 +42,7 @@ export const resolvers: NonEmptyArray<new () => object> = [
   DefectResolver,
   EventResolver,
   GalleryResolver,
+  GateListsResolver,
   InductionResolver,
   InsuranceResolver,
   MeetingResolver,

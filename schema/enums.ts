@@ -144,6 +144,27 @@ export const SignOnConflictCode = declareEnum('SignOnConflictCode', 'Why a sign-
 ]);
 export type SignOnConflictCode = Value<typeof SignOnConflictCode>;
 
+export const SignOnConflictStatus = declareEnum(
+  'SignOnConflictStatus',
+  'Whether a person has resolved the conflict of a sign-on event.',
+  ['OPEN', 'RESOLVED'],
+);
+export type SignOnConflictStatus = Value<typeof SignOnConflictStatus>;
+
+/** What a person decided about a conflict (CON-9). */
+export const ConflictResolution = declareEnum(
+  'ConflictResolution',
+  'How a conflict was resolved: the recorded visit remains as it is, or it ends when the gate saw the worker leave.',
+  ['KEEP_RECORD', 'USE_EVENT_TIME'],
+);
+export type ConflictResolution = Value<typeof ConflictResolution>;
+
+export const SiteAccessStatus = declareEnum('SiteAccessStatus', 'Whether a worker may enter the site at present.', [
+  'ACTIVE',
+  'REVOKED',
+]);
+export type SiteAccessStatus = Value<typeof SiteAccessStatus>;
+
 export const VisitAnomaly = declareEnum('VisitAnomaly', 'Why a visit needs a review.', ['SIGN_OFF_BEFORE_SIGN_ON']);
 export type VisitAnomaly = Value<typeof VisitAnomaly>;
 

@@ -22,6 +22,7 @@ export const ID_PREFIXES = {
   user: 'user',
   signOnEvent: 'saevt',
   signOnVisit: 'signon',
+  rosterEntry: 'access',
   meeting: 'meet',
   meetingNote: 'mnote',
   folder: 'fold',

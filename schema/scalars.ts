@@ -225,6 +225,7 @@ export const DefectId = createIdScalar('defect', 'DefectId');
 export const LocationId = createIdScalar('location', 'LocationId', 'a place within a project');
 export const SignOnEventId = createIdScalar('signOnEvent', 'SignOnEventId', 'a sign-on event');
 export const SignOnVisitId = createIdScalar('signOnVisit', 'SignOnVisitId', 'a visit to a site');
+export const RosterEntryId = createIdScalar('rosterEntry', 'RosterEntryId', 'an entry of a roster');
 export const MeetingId = createIdScalar('meeting', 'MeetingId');
 export const MeetingNoteId = createIdScalar('meetingNote', 'MeetingNoteId', 'a note of a meeting');
 export const MeetingTemplateId = createIdScalar('meetingTemplate', 'MeetingTemplateId', 'a meeting template');

@@ -11,6 +11,7 @@ import { createCompactionJob } from './database/write/list-counters.ts';
 import { type DemoSummary, loadDemo } from './demo/load.ts';
 import { storeDemoPictures } from './demo/store-pictures.ts';
 import { openDatabases } from './dev-postgres/open-databases.ts';
+import { startListingChanges } from './domain/attendance/change-lists.ts';
 import { createRetentionJob } from './domain/events/retention.job.ts';
 import { startSequencer } from './domain/events/sequencer.ts';
 import { createErasureJob } from './domain/privacy/replay-erasures.ts';
@@ -137,7 +138,7 @@ async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise
       createErasureJob(direct, storages, systemClock),
       createReencryptionJob(direct, new SecretBox(tokenKeys)),
     ];
-    stopJobs = [startJobs(jobs, SETTLE_MS, log), startSequencer(direct, log)];
+    stopJobs = [startJobs(jobs, SETTLE_MS, log), startSequencer(direct, log), startListingChanges(direct, log)];
     return { stop, demo, migrations };
   } catch (error) {
     await stop();

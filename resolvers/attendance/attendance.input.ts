@@ -26,7 +26,7 @@ const GateInstant = scalar<string>({
 const MAX_LENGTH = 200;
 
 /** Identifier or name that the gate assigns; stored unchanged. */
-const GateText = text('GateText', `Text of 1 to ${MAX_LENGTH} characters.`, {
+export const GateText = text('GateText', `Text of 1 to ${MAX_LENGTH} characters.`, {
   min: 1,
   max: MAX_LENGTH,
   example: 'gate-2-20260302-000147',
@@ -35,7 +35,7 @@ const GateText = text('GateText', `Text of 1 to ${MAX_LENGTH} characters.`, {
 const WORKER_ID = /^wkr_[a-zA-Z0-9]+$/;
 
 /** Id of a worker in a sign-on event. Accepts more than `WorkerId` does (ATT-1). */
-const GateWorkerId = scalar<string>({
+export const GateWorkerId = scalar<string>({
   name: 'GateWorkerId',
   description: 'Identifier of a worker, which begins with `wkr_`.',
   jsonSchema: {

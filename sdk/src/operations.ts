@@ -76,7 +76,13 @@ export const OPERATIONS = {
     list: op('get', '/builders/{builderId}/defects', 'pages'),
     get: op('get', '/builders/{builderId}/defects/{defectId}'),
   },
-  signOnEvents: { record: op('post', '/builders/{builderId}/projects/{projectId}/sign-on-events') },
+  siteAccess: { list: op('get', '/builders/{builderId}/projects/{projectId}/site-access') },
+  signOnEvents: {
+    record: op('post', '/builders/{builderId}/projects/{projectId}/sign-on-events'),
+    list: op('get', '/builders/{builderId}/projects/{projectId}/sign-on-events'),
+    get: op('get', '/builders/{builderId}/projects/{projectId}/sign-on-events/{signOnEventId}'),
+  },
+  signOnConflicts: { list: op('get', '/builders/{builderId}/projects/{projectId}/sign-on-conflicts') },
   events: { page: op('get', '/events') },
   webhookEndpoints: {
     list: op('get', '/webhook-endpoints'),

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { toChangeTriggerName } from '../../entities/change-list.ts';
 import { findPublishedTable } from '../../entities/published.ts';
 import { findCountedList, totalTriggerNames } from '../database/write/list-counters.ts';
 
@@ -51,11 +52,18 @@ export async function readCatalog(client: pg.ClientBase, table: string): Promise
      from pg_constraint where contype = 'c' and conrelid = $1::regclass order by conname`,
     [table],
   );
-  // The import counts list totals and records changes itself, so their triggers may be skipped.
+  // The import counts list totals, records changes and takes rows out of orders of changes itself, so those triggers may be skipped.
   const counted = findCountedList(table);
   const triggers = await client.query(
     `select from pg_trigger where tgrelid = $1::regclass and not tgisinternal and tgenabled <> 'A' and tgname <> all($2)`,
-    [table, [...(counted ? totalTriggerNames(counted) : []), ...(findPublishedTable(table)?.triggers ?? [])]],
+    [
+      table,
+      [
+        ...(counted ? totalTriggerNames(counted) : []),
+        ...(findPublishedTable(table)?.triggers ?? []),
+        toChangeTriggerName(table.replaceAll('"', '')),
+      ],
+    ],
   );
   return {
     uniques: indexes.rows.filter(({ unique }) => unique),

@@ -8,8 +8,8 @@ import { REQUEST_SETTINGS, toPoolConfig } from './pool/session-settings.ts';
 import { CLIENT_CONFIG } from './pool/timeouts.ts';
 import { traceQueries } from './pool/trace-queries.ts';
 
-/** Tables of the event log, which MikroORM cannot declare: one has partitions, which come and go. */
-const EVENT_TABLES = [/^event(_|$)/];
+/** Tables that only functions of the database use: those of the event log, one of which has partitions, and the changes of the roster. */
+const UNDECLARED_TABLES = [/^event(_|$)/, 'roster_change'];
 
 /** Names constraints as PostgreSQL does, so that the migrations need not name them. */
 class PostgresNamingStrategy extends UnderscoreNamingStrategy {
@@ -59,7 +59,7 @@ export function createOrm(
       }),
     },
     // Functions are written in migrations; without this the comparison of schemas would drop them.
-    schemaGenerator: { skipTables: EVENT_TABLES, ignoreRoutines: true },
+    schemaGenerator: { skipTables: UNDECLARED_TABLES, ignoreRoutines: true },
     debug: false,
     discovery: { skipSyncDiscovery: metadata !== undefined },
     ...options,

@@ -104,8 +104,8 @@ class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, Executi
   /** Compiled at the first call; null where graphql-js has to interpret it. */
   #compiled: CompiledOperation | null | undefined;
   readonly #omitNulls: NullOmitter | null;
-  /** Whether it is a list with pages. */
-  readonly #hasCursor: boolean;
+  /** Whether it is a list with pages by offset. Those that have a cursor alone always return the next one. */
+  readonly #hasOffset: boolean;
 
   constructor(operation: Operation, dependencies: RestDependencies) {
     const { schema, authenticator } = dependencies;
@@ -119,7 +119,7 @@ class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, Executi
     this.#parseBuilder = builder.length > 0 ? createInputParser(builder) : null;
     this.#parseOthers = createInputParser(this.#locations);
     this.spanName = `operation ${operation.field}`;
-    this.#hasCursor = this.#locations.some(({ argument }) => argument.name === 'cursor');
+    this.#hasOffset = this.#locations.some(({ argument }) => argument.name === 'offset');
     this.#omitNulls = createNullOmitter(getRootField(operation, schema).type);
   }
 
@@ -166,7 +166,7 @@ class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, Executi
     const { field, outcomes, status } = this.#operation;
     const body = data![field];
     // Responses of v1 stay as they are: `nextCursor` belongs to requests with a cursor, where it may be null (LST-13).
-    if (this.#hasCursor && cursor == null) (body as { meta: PageMeta }).meta.nextCursor = undefined;
+    if (this.#hasOffset && cursor == null) (body as { meta: PageMeta }).meta.nextCursor = undefined;
     reply.code((outcome && outcomes[outcome]) ?? status);
     const sent = this.#omitNulls?.(body) ?? body;
     return meter.bytes < CHUNKED_BYTES ? sent : sendChunked(request, reply, sent, meter.bytes);

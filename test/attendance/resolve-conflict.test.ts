@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../entities/audit-entry.entity.ts';
-import { type ConflictResolution, SignOnConflict } from '../../entities/sign-on-conflict.entity.ts';
+import { SignOnConflict } from '../../entities/sign-on-conflict.entity.ts';
 import { SignOnVisit } from '../../entities/sign-on-visit.entity.ts';
+import type { ConflictResolution } from '../../schema/enums.ts';
 import { archiveVisit, closeVisit } from '../../src/domain/attendance/manual-changes.ts';
 import { resolveConflict } from '../../src/domain/attendance/resolve-conflict.ts';
 import { aSignOff, aSignOn, createGateFixture, type GateEvent, sendEvent } from '../support/attendance.ts';
@@ -60,7 +61,7 @@ describe('a conflict that is resolved by the time of its event', () => {
     });
     expect(await em().findOne(SignOnConflict, id)).toMatchObject({
       ...{ resolution: 'USE_EVENT_TIME', resolutionReason: 'Seen', resolvedBy: 'Kim Tran' },
-      ...{ resolvedAt: now, updatedAt: now },
+      resolvedAt: now,
     });
     const entries = await em().find(AuditEntry, { at: now }, { orderBy: { action: 'asc' } });
     expect(entries.map(({ action, objectId, personId }) => [action, objectId, personId])).toEqual([

@@ -11,7 +11,11 @@ const ALLOWED = [
 ];
 const WRITE_SCOPES = ['write:photos', 'write:meetings', 'write:sign_on_events'];
 
-const mutations = Object.values(buildServiceSchema().getMutationType()!.getFields());
+const schema = buildServiceSchema();
+const mutations = Object.values(schema.getMutationType()!.getFields());
+const queriesOfWriters = Object.values(schema.getQueryType()!.getFields()).filter(({ extensions }) =>
+  String(extensions.scope).startsWith('write:'),
+);
 
 const service = useService();
 let calls: OperationCalls;
@@ -34,6 +38,13 @@ describe('an internal client with every write scope', () => {
     'is refused what belongs to an integrator, with 403 FORBIDDEN: $name (ACC-16, MTG-11, UPL-1)',
     async (mutation) => {
       expect(await calls.graphql('Mutation', mutation, token)).toMatchObject({ status: 403, code: 'FORBIDDEN' });
+    },
+  );
+
+  it.each(queriesOfWriters)(
+    'is refused what an integrator has written, with 403 FORBIDDEN: $name (ATT-6)',
+    async (query) => {
+      expect(await calls.graphql('Query', query, token)).toMatchObject({ status: 403, code: 'FORBIDDEN' });
     },
   );
 

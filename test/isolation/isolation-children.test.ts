@@ -86,8 +86,8 @@ async function readRecords(foreign: Samples): Promise<unknown[]> {
   return Promise.all(
     tables.map(async (table) => {
       const rows = await em.execute(`select * from ${table} where builder_id = ? order by 1`, [foreign.BuilderId]);
-      // The restore of the samples writes them.
-      return rows.map(({ changed_at: _, ...row }: Record<string, unknown>) => row);
+      // The restore of the samples writes them, and any read of changes lists those of every builder.
+      return rows.map(({ changed_at: _, listed_at: __, ...row }: Record<string, unknown>) => row);
     }),
   );
 }

@@ -15,6 +15,7 @@ import {
   CLIENT_SECRET,
   EMAIL,
   type ExampleFixture,
+  ID_BODY,
   startExampleFixture,
 } from '../support/example-fixture.ts';
 import { createSignedUrl, errorRecordings, toExampleBody } from '../support/example-responses.ts';
@@ -53,6 +54,16 @@ const successesOf = ({ responses }: Json) =>
     .map(Number)
     .filter((status) => status < 300);
 
+/** Sends an event and one that contradicts it, and gives them and the roster an example's id and time of change. */
+async function prepareChanges(): Promise<void> {
+  const { example } = calls.findOperation('recordSignOnEvent').requestBody.content['application/json'];
+  for (const body of [example, { ...example, deviceId: 'gate-3' }]) await calls.send('recordSignOnEvent', { body });
+  await fixture.sql('update sign_on_event set id = ? where builder_id = ?', [`saevt_${ID_BODY}`, BUILDER_ID]);
+  await fixture.sql('select list_changes(1000)');
+  for (const table of ['site_access', 'sign_on_event', 'sign_on_conflict'])
+    await fixture.sql(`update ${table} set listed_at = '2026-06-01T00:00:00.250Z'`);
+}
+
 /** Preparations of examples, by operation id. */
 const PREPARATIONS: Record<string, () => Promise<unknown>> = {
   bulkUpsertPhotos: async () => {
@@ -60,6 +71,10 @@ const PREPARATIONS: Record<string, () => Promise<unknown>> = {
     return calls.send('bulkUpsertPhotos', { body: { ...example, photos: example.photos.slice(0, 1) } });
   },
   bulkDeletePhotos: () => calls.send('bulkUpsertPhotos'),
+  listSiteAccess: prepareChanges,
+  listSignOnEvents: prepareChanges,
+  getSignOnEvent: prepareChanges,
+  listSignOnConflicts: prepareChanges,
   deletePhotoFolder: () => calls.send('deletePhoto'),
   updatePhotoReport: () => calls.send('syncPhotoReport'),
   archivePhotoReport: () => calls.send('syncPhotoReport'),

@@ -90,9 +90,14 @@ export async function createSamples(
   const secret = new SecretBox([tokenKey]).encrypt(newWebhookSecret(), endpointId);
   await em.execute(SAMPLE_ENDPOINT, [endpointId, secret, integrator]);
   await em.execute(SAMPLE_PROGRESS, [endpointId]);
+  await em.execute(SAMPLE_EVENT, [`saevt_${name}`, builderId, row.ProjectId!, row.WorkerId!, name, integrator]);
   const head = await readHead(database);
-  const webhook = { WebhookEndpointId: endpointId, ReplayAfter: encodeEventCursor(database.region, head, head) };
-  const samples = { BuilderId: builderId, CalendarDate: '2026-03-02', ...row, ...photo, ...webhook };
+  const ids = {
+    SignOnEventId: `saevt_${name}`,
+    WebhookEndpointId: endpointId,
+    ReplayAfter: encodeEventCursor(database.region, head, head),
+  };
+  const samples = { BuilderId: builderId, CalendarDate: '2026-03-02', ...row, ...photo, ...ids };
   return { ...samples, ...(await insertGeneratedRows(database, builderId, name, samples)) };
 }
 
@@ -103,6 +108,9 @@ const SAMPLE_PHOTO = `insert into photo (id, builder_id, project_id, integrator_
   values (?, ?, ?, (select integrator_id from oauth_client where name = ?), 'sample', 'GALLERY', 'a.jpg', 'image/jpeg', ?, 1, now(), now(), now())
   on conflict do nothing`;
 
+const SAMPLE_EVENT = `insert into sign_on_event (id, integrator_id, builder_id, project_id, worker_id, source_event_id, type, status, occurred_at,
+    created_at, updated_at)
+  select ?, integrator_id, ?, ?, ?, ?, 'SIGN_ON', 'APPLIED', now(), now(), now() from oauth_client where name = ? on conflict do nothing`;
 const SAMPLE_ENDPOINT = `insert into webhook_endpoint (id, secret, integrator_id, client_id, url, status, created_at, updated_at)
   select ?, ?, client.integrator_id, client.id, 'https://app.example.invalid/hook', 'ACTIVE', now(), now()
   from oauth_client client where client.name = ? on conflict do nothing`;

@@ -1030,6 +1030,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/builders/{builderId}/projects/{projectId}/sign-on-conflicts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List sign-on conflicts
+         * @description The sign-on events of the integrator that were rejected with 409, and how people resolved them, in the order of their last change.
+         *
+         *     Needs the scope `write:sign_on_events`.
+         */
+        get: operations["listSignOnConflicts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/builders/{builderId}/projects/{projectId}/sign-on-events": {
         parameters: {
             query?: never;
@@ -1037,7 +1059,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List sign-on events
+         * @description The sign-on events that the integrator has sent for a project and that were accepted, in the order of their last change.
+         *
+         *     Needs the scope `write:sign_on_events`.
+         */
+        get: operations["listSignOnEvents"];
         put?: never;
         /**
          * Record sign-on event
@@ -1046,6 +1074,50 @@ export interface paths {
          *     Needs the scope `write:sign_on_events`.
          */
         post: operations["recordSignOnEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/builders/{builderId}/projects/{projectId}/sign-on-events/{signOnEventId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get own sign-on event
+         * @description One sign-on event that the integrator has sent.
+         *
+         *     Needs the scope `write:sign_on_events`.
+         */
+        get: operations["getSignOnEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/builders/{builderId}/projects/{projectId}/site-access": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List site access
+         * @description The workers who have or had access to the site of a project, in the order of their last change. Revoked ones stay in the list. It informs; it never decides who may enter.
+         *
+         *     Needs the scope `write:sign_on_events`.
+         */
+        get: operations["listSiteAccess"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1599,6 +1671,16 @@ export interface components {
          * @enum {string}
          */
         CallerType: "client" | "user";
+        /** @description Cursor of a page of changes. */
+        ChangePageMeta: {
+            /**
+             * @description The value of `cursor` for what follows: the next page, or later changes. Also on an empty page.
+             * @example
+             */
+            nextCursor: string;
+            /** @description Whether to request the next page at once. */
+            hasMore: boolean;
+        };
         /** @description A list of things to check. */
         ChecklistBlock: {
             /** @description Unique among the blocks of its page. */
@@ -1642,6 +1724,11 @@ export interface components {
             /** @description Required of confidential clients, unless it is in a Basic header. */
             client_secret?: string;
         };
+        /**
+         * @description How a conflict was resolved: the recorded visit remains as it is, or it ends when the gate saw the worker leave.
+         * @enum {string}
+         */
+        ConflictResolution: "KEEP_RECORD" | "USE_EVENT_TIME";
         /** @description A contact person of a subcontractor. */
         Contact: {
             /**
@@ -2536,6 +2623,126 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** @description A sign-on event of the integrator that was rejected with 409. */
+        OwnSignOnConflict: {
+            /** @description Code of the latest response. */
+            code: components["schemas"]["SignOnConflictCode"];
+            /** @description The event as it was sent. */
+            event: components["schemas"]["SentSignOnEvent"];
+            /**
+             * Format: date-time
+             * @description When the event was received first.
+             * @example 2026-03-02T07:30:00.000Z
+             */
+            firstReceivedAt: string;
+            /**
+             * Format: date-time
+             * @description When the event was received last.
+             * @example 2026-03-02T07:30:00.000Z
+             */
+            lastReceivedAt: string;
+            /**
+             * Format: int32
+             * @description Number of times that the event was received and rejected.
+             */
+            count: number;
+            /**
+             * Format: date-time
+             * @description When a person resolved the conflict; null while it is open.
+             * @example 2026-03-02T07:30:00.000Z
+             */
+            resolvedAt: string | null;
+            /** @description What the person decided; null while it is open. */
+            resolution: components["schemas"]["ConflictResolution"] | null;
+            /**
+             * Format: date-time
+             * @description Time of the last change in the order of the list: shortly after its commit.
+             * @example 2026-03-02T07:30:00.000Z
+             */
+            updatedAt: string;
+        };
+        /** @description A page of a list of OwnSignOnConflict. */
+        OwnSignOnConflictPage: {
+            /** @description Items of the page in the order of their last change. */
+            data: components["schemas"]["OwnSignOnConflict"][];
+            /** @description Cursor of a page of changes. */
+            meta: components["schemas"]["ChangePageMeta"];
+        };
+        /** @description A sign-on event that the integrator sent, and what became of it. */
+        OwnSignOnEvent: {
+            /**
+             * @description Identifies the event in this service.
+             * @example saevt_a0mkq3v8t2n4c7x1p9r5w6yzb
+             */
+            id: string;
+            /** @description Identifier of the physical event. */
+            sourceEventId: string;
+            /** @description On a SIGN_OFF: the `sourceEventId` of its sign-on. */
+            sourceSignOnEventId: string | null;
+            /** @description The worker who passed the gate. */
+            workerId: string;
+            /** @description Type of a sign-on event. */
+            type: components["schemas"]["SignOnType"];
+            /**
+             * Format: date-time
+             * @description Time of the event at the gate.
+             * @example 2026-03-02T07:30:00.000Z
+             */
+            occurredAt: string;
+            /** @description Identifier of the gate. */
+            deviceId: string | null;
+            /** @description Result of a sign-on event. `REJECTED` is a sign-off that waited for its sign-on and then contradicted it. */
+            status: components["schemas"]["SignOnEventStatus"];
+            /** @description Why a sign-off that waited was rejected. */
+            rejection: components["schemas"]["SignOnConflictCode"] | null;
+            /**
+             * @description The visit that it began or ended.
+             * @example signon_a0mkq3v8t2n4c7x1p9r5w6yzb
+             */
+            signOnId: string | null;
+            /**
+             * Format: date-time
+             * @description When the event was received first.
+             * @example 2026-03-02T07:30:00.000Z
+             */
+            receivedAt: string;
+            /**
+             * Format: date-time
+             * @description Time of the last change in the order of the list: shortly after its commit.
+             * @example 2026-03-02T07:30:00.000Z
+             */
+            updatedAt: string;
+            /** @description The visit that it began or ended. */
+            visit: components["schemas"]["OwnVisit"] | null;
+        };
+        /** @description A page of a list of OwnSignOnEvent. */
+        OwnSignOnEventPage: {
+            /** @description Items of the page in the order of their last change. */
+            data: components["schemas"]["OwnSignOnEvent"][];
+            /** @description Cursor of a page of changes. */
+            meta: components["schemas"]["ChangePageMeta"];
+        };
+        /** @description The visit that an event began or ended. */
+        OwnVisit: {
+            /**
+             * Format: date-time
+             * @description When the worker signed on.
+             * @example 2026-03-02T07:30:00.000Z
+             */
+            signedOnAt: string;
+            /**
+             * Format: date-time
+             * @description When the worker signed off.
+             * @example 2026-03-02T07:30:00.000Z
+             */
+            signedOffAt: string | null;
+            /**
+             * Format: date-time
+             * @description When the worker left, as stated by a person.
+             * @example 2026-03-02T07:30:00.000Z
+             */
+            closedAt: string | null;
+        };
         /** @description A page within the page. */
         PageBlock: {
             /** @description Unique among the blocks of its page. */
@@ -3003,6 +3210,91 @@ export interface components {
             /** @description Default: no marks. */
             marks?: ("BOLD" | "ITALIC")[] | null;
         };
+        /** @description A worker who has or had access to the site of a project. It informs; it does not decide who may enter. */
+        RosterEntry: {
+            /**
+             * @description Identifies the entry in the roster of its project.
+             * @example access_a0mkq3v8t2n4c7x1p9r5w6yzb
+             */
+            id: string;
+            /**
+             * @description The worker, as sign-on events name them.
+             * @example wkr_a0mkq3v8t2n4c7x1p9r5w6yzb
+             */
+            workerId: string;
+            /** @description First and last name of the worker. */
+            fullName: string;
+            /** @description The company that the worker works for; null once it is archived. */
+            subcontractor: components["schemas"]["RosterSubcontractor"] | null;
+            /** @description Whether a worker may enter the site at present. */
+            status: components["schemas"]["SiteAccessStatus"];
+            /** @description Status of the worker's newest induction to the project; null without one, and unless token and connection have `read:inductions`. */
+            inductionStatus: components["schemas"]["InductionStatus"] | null;
+            /**
+             * Format: date-time
+             * @description When the present or last access began.
+             * @example 2026-03-02T07:30:00.000Z
+             */
+            grantedAt: string;
+            /**
+             * Format: date-time
+             * @description When the access was revoked; null while it is valid.
+             * @example 2026-03-02T07:30:00.000Z
+             */
+            revokedAt: string | null;
+            /**
+             * Format: date-time
+             * @description Time of the last change in the order of the list: shortly after its commit.
+             * @example 2026-03-02T07:30:00.000Z
+             */
+            updatedAt: string;
+        };
+        /** @description A page of a list of RosterEntry. */
+        RosterEntryPage: {
+            /** @description Items of the page in the order of their last change. */
+            data: components["schemas"]["RosterEntry"][];
+            /** @description Cursor of a page of changes. */
+            meta: components["schemas"]["ChangePageMeta"];
+        };
+        /** @description The company that a worker on the roster works for. */
+        RosterSubcontractor: {
+            /**
+             * @description Identifies the subcontractor.
+             * @example sub_a0mkq3v8t2n4c7x1p9r5w6yzb
+             */
+            id: string;
+            /** @description Name of the company. */
+            name: string;
+        };
+        /** @description A sign-on event as it was sent. */
+        SentSignOnEvent: {
+            /** @description Identifier of the physical event. */
+            sourceEventId: string;
+            /** @description On a SIGN_OFF: the `sourceEventId` of its sign-on. */
+            sourceSignOnEventId: string | null;
+            /** @description The worker who passed the gate. */
+            workerId: string;
+            /** @description Type of a sign-on event. */
+            type: components["schemas"]["SignOnType"];
+            /**
+             * Format: date-time
+             * @description Time of the event at the gate.
+             * @example 2026-03-02T07:30:00.000Z
+             */
+            occurredAt: string;
+            /** @description Identifier of the gate. */
+            deviceId: string | null;
+        };
+        /**
+         * @description Why a sign-on event was rejected with 409.
+         * @enum {string}
+         */
+        SignOnConflictCode: "EVENT_MISMATCH" | "WORKER_MISMATCH" | "SIGN_ON_REQUIRED" | "ALREADY_SIGNED_OFF" | "ATTENDANCE_CLOSED";
+        /**
+         * @description Whether a person has resolved the conflict of a sign-on event.
+         * @enum {string}
+         */
+        SignOnConflictStatus: "OPEN" | "RESOLVED";
         /** @description Result of the event. */
         SignOnEventAnswer: {
             /** @description Result of a sign-on event. */
@@ -3028,6 +3320,11 @@ export interface components {
             duplicate: boolean;
         };
         /**
+         * @description Result of a sign-on event. `REJECTED` is a sign-off that waited for its sign-on and then contradicted it.
+         * @enum {string}
+         */
+        SignOnEventStatus: "APPLIED" | "PENDING_SIGN_ON" | "REJECTED";
+        /**
          * @description Status of a sign-on event: applied to a visit, or kept until its sign-on arrives.
          * @enum {string}
          */
@@ -3037,6 +3334,11 @@ export interface components {
          * @enum {string}
          */
         SignOnType: "SIGN_ON" | "SIGN_OFF";
+        /**
+         * @description Whether a worker may enter the site at present.
+         * @enum {string}
+         */
+        SiteAccessStatus: "ACTIVE" | "REVOKED";
         /** @description Who made the report in its application. */
         SourceAuthorInput: {
             /**
@@ -10108,6 +10410,192 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listSignOnConflicts: {
+        parameters: {
+            query?: {
+                /** @description Whether a person has resolved the conflict of a sign-on event. */
+                status?: components["schemas"]["SignOnConflictStatus"];
+                /** @description Items to return, 1 to 100. Default 100. */
+                limit?: number;
+                /** @description `nextCursor` of an earlier page, or empty for the first page. */
+                cursor?: string;
+                /** @description Only items whose `updatedAt` is this time or later. */
+                updatedSince?: string;
+            };
+            header?: {
+                /** @description Version of the API. Default `v1`. */
+                "X-Service-Api-Version"?: components["parameters"]["ApiVersion"];
+                /** @description Region that issued the access token. Default `au1`. */
+                "X-Service-Region-Id"?: components["parameters"]["RegionId"];
+                /** @description Not needed here. When sent, it must be the builder of the resource, else 403. */
+                "X-Service-Builder-Id"?: components["parameters"]["OptionalBuilderId"];
+                /** @description Identifier that the client chooses for the request, 1 to 128 visible ASCII characters. It is returned in the response. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /**
+                 * @description Identifier of a builder, which begins with `buil_`.
+                 * @example buil_a0mkq3v8t2n4c7x1p9r5w6yzb
+                 */
+                builderId: string;
+                /**
+                 * @description Identifier of a project, which begins with `proj_`.
+                 * @example proj_a0mkq3v8t2n4c7x1p9r5w6yzb
+                 */
+                projectId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sign-on events of the integrator that were rejected with 409, and how people resolved them, in the order of their last change. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Service-Api-Version": components["headers"]["X-Service-Api-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "code": "EVENT_MISMATCH",
+                     *           "event": {
+                     *             "sourceEventId": "gate-2-20260302-000147",
+                     *             "sourceSignOnEventId": null,
+                     *             "workerId": "wkr_a0mkq3v8t2n4c7x1p9r5w6yzb",
+                     *             "type": "SIGN_ON",
+                     *             "occurredAt": "2026-03-02T07:30:00.000Z",
+                     *             "deviceId": "gate-3"
+                     *           },
+                     *           "firstReceivedAt": "2026-06-01T00:00:00.000Z",
+                     *           "lastReceivedAt": "2026-06-01T00:00:00.000Z",
+                     *           "count": 1,
+                     *           "resolvedAt": null,
+                     *           "resolution": null,
+                     *           "updatedAt": "2026-06-01T00:00:00.250Z"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "nextCursor": "3q2-7wABcf1Wb2T0mY9uJx5k1oQ3vHk8Zr0",
+                     *         "hasMore": false
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OwnSignOnConflictPage"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSignOnEvents: {
+        parameters: {
+            query?: {
+                /** @description Events with this result. */
+                status?: components["schemas"]["SignOnEventStatus"];
+                /** @description Events of this worker. */
+                workerId?: string;
+                /** @description The event with this identifier. */
+                sourceEventId?: string;
+                /** @description Earliest `occurredAt`, inclusive; a bare date is a UTC day. */
+                startDate?: string;
+                /** @description Latest `occurredAt`, inclusive; a bare date is a UTC day. */
+                endDate?: string;
+                /** @description Items to return, 1 to 100. Default 100. */
+                limit?: number;
+                /** @description `nextCursor` of an earlier page, or empty for the first page. */
+                cursor?: string;
+                /** @description Only items whose `updatedAt` is this time or later. */
+                updatedSince?: string;
+            };
+            header?: {
+                /** @description Version of the API. Default `v1`. */
+                "X-Service-Api-Version"?: components["parameters"]["ApiVersion"];
+                /** @description Region that issued the access token. Default `au1`. */
+                "X-Service-Region-Id"?: components["parameters"]["RegionId"];
+                /** @description Not needed here. When sent, it must be the builder of the resource, else 403. */
+                "X-Service-Builder-Id"?: components["parameters"]["OptionalBuilderId"];
+                /** @description Identifier that the client chooses for the request, 1 to 128 visible ASCII characters. It is returned in the response. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /**
+                 * @description Identifier of a builder, which begins with `buil_`.
+                 * @example buil_a0mkq3v8t2n4c7x1p9r5w6yzb
+                 */
+                builderId: string;
+                /**
+                 * @description Identifier of a project, which begins with `proj_`.
+                 * @example proj_a0mkq3v8t2n4c7x1p9r5w6yzb
+                 */
+                projectId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sign-on events that the integrator has sent for a project and that were accepted, in the order of their last change. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Service-Api-Version": components["headers"]["X-Service-Api-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "saevt_a0mkq3v8t2n4c7x1p9r5w6yzb",
+                     *           "sourceEventId": "gate-2-20260302-000147",
+                     *           "sourceSignOnEventId": null,
+                     *           "workerId": "wkr_a0mkq3v8t2n4c7x1p9r5w6yzb",
+                     *           "type": "SIGN_ON",
+                     *           "occurredAt": "2026-03-02T07:30:00.000Z",
+                     *           "deviceId": "gate-2",
+                     *           "status": "APPLIED",
+                     *           "rejection": null,
+                     *           "signOnId": "signon_a0mkq3v8t2n4c7x1p9r5w6yzb",
+                     *           "receivedAt": "2026-06-01T00:00:00.000Z",
+                     *           "updatedAt": "2026-06-01T00:00:00.250Z",
+                     *           "visit": {
+                     *             "signedOnAt": "2026-03-02T07:30:00.000Z",
+                     *             "signedOffAt": null,
+                     *             "closedAt": null
+                     *           }
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "nextCursor": "3q2-7wABcf1Wb2T0mY9uJx5k1oQ3vHk8Zr0",
+                     *         "hasMore": false
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OwnSignOnEventPage"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     recordSignOnEvent: {
         parameters: {
             query?: never;
@@ -10254,6 +10742,181 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSignOnEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Version of the API. Default `v1`. */
+                "X-Service-Api-Version"?: components["parameters"]["ApiVersion"];
+                /** @description Region that issued the access token. Default `au1`. */
+                "X-Service-Region-Id"?: components["parameters"]["RegionId"];
+                /** @description Not needed here. When sent, it must be the builder of the resource, else 403. */
+                "X-Service-Builder-Id"?: components["parameters"]["OptionalBuilderId"];
+                /** @description Identifier that the client chooses for the request, 1 to 128 visible ASCII characters. It is returned in the response. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /**
+                 * @description Identifier of a builder, which begins with `buil_`.
+                 * @example buil_a0mkq3v8t2n4c7x1p9r5w6yzb
+                 */
+                builderId: string;
+                /**
+                 * @description Identifier of a project, which begins with `proj_`.
+                 * @example proj_a0mkq3v8t2n4c7x1p9r5w6yzb
+                 */
+                projectId: string;
+                /**
+                 * @description Identifier of a sign-on event, which begins with `saevt_`.
+                 * @example saevt_a0mkq3v8t2n4c7x1p9r5w6yzb
+                 */
+                signOnEventId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One sign-on event that the integrator has sent. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Service-Api-Version": components["headers"]["X-Service-Api-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "saevt_a0mkq3v8t2n4c7x1p9r5w6yzb",
+                     *       "sourceEventId": "gate-2-20260302-000147",
+                     *       "sourceSignOnEventId": null,
+                     *       "workerId": "wkr_a0mkq3v8t2n4c7x1p9r5w6yzb",
+                     *       "type": "SIGN_ON",
+                     *       "occurredAt": "2026-03-02T07:30:00.000Z",
+                     *       "deviceId": "gate-2",
+                     *       "status": "APPLIED",
+                     *       "rejection": null,
+                     *       "signOnId": "signon_a0mkq3v8t2n4c7x1p9r5w6yzb",
+                     *       "receivedAt": "2026-06-01T00:00:00.000Z",
+                     *       "updatedAt": "2026-06-01T00:00:00.250Z",
+                     *       "visit": {
+                     *         "signedOnAt": "2026-03-02T07:30:00.000Z",
+                     *         "signedOffAt": null,
+                     *         "closedAt": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OwnSignOnEvent"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSiteAccess: {
+        parameters: {
+            query?: {
+                /** @description Items to return, 1 to 100. Default 100. */
+                limit?: number;
+                /** @description `nextCursor` of an earlier page, or empty for the first page. */
+                cursor?: string;
+                /** @description Only items whose `updatedAt` is this time or later. */
+                updatedSince?: string;
+            };
+            header?: {
+                /** @description Version of the API. Default `v1`. */
+                "X-Service-Api-Version"?: components["parameters"]["ApiVersion"];
+                /** @description Region that issued the access token. Default `au1`. */
+                "X-Service-Region-Id"?: components["parameters"]["RegionId"];
+                /** @description Not needed here. When sent, it must be the builder of the resource, else 403. */
+                "X-Service-Builder-Id"?: components["parameters"]["OptionalBuilderId"];
+                /** @description Identifier that the client chooses for the request, 1 to 128 visible ASCII characters. It is returned in the response. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /**
+                 * @description Identifier of a builder, which begins with `buil_`.
+                 * @example buil_a0mkq3v8t2n4c7x1p9r5w6yzb
+                 */
+                builderId: string;
+                /**
+                 * @description Identifier of a project, which begins with `proj_`.
+                 * @example proj_a0mkq3v8t2n4c7x1p9r5w6yzb
+                 */
+                projectId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The workers who have or had access to the site of a project, in the order of their last change. Revoked ones stay in the list. It informs; it never decides who may enter. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Service-Api-Version": components["headers"]["X-Service-Api-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "access_a0mkq3v8t2n4c7x1p9r5w6yzb",
+                     *           "workerId": "wkr_a0mkq3v8t2n4c7x1p9r5w6yzb",
+                     *           "fullName": "Mia Tran",
+                     *           "subcontractor": {
+                     *             "id": "sub_a0mkq3v8t2n4c7x1p9r5w6yzb",
+                     *             "name": "Brightwire Electrical Pty Ltd"
+                     *           },
+                     *           "status": "ACTIVE",
+                     *           "inductionStatus": "REVIEWED",
+                     *           "grantedAt": "2026-02-03T20:30:00.000Z",
+                     *           "revokedAt": null,
+                     *           "updatedAt": "2026-06-01T00:00:00.250Z"
+                     *         },
+                     *         {
+                     *           "id": "access_a0mkq3v8t2second",
+                     *           "workerId": "wkr_a0mkq3v8t2second",
+                     *           "fullName": "Jack Nguyen",
+                     *           "subcontractor": {
+                     *             "id": "sub_a0mkq3v8t2n4c7x1p9r5w6yzb",
+                     *             "name": "Brightwire Electrical Pty Ltd"
+                     *           },
+                     *           "status": "ACTIVE",
+                     *           "inductionStatus": null,
+                     *           "grantedAt": "2026-02-03T20:30:00.000Z",
+                     *           "revokedAt": null,
+                     *           "updatedAt": "2026-06-01T00:00:00.250Z"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "nextCursor": "3q2-7wABcf1Wb2T0mY9uJx5k1oQ3vHk8Zr0",
+                     *         "hasMore": false
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RosterEntryPage"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

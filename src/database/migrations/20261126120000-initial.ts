@@ -23,6 +23,27 @@ export class Migration20261126120000Initial extends Migration {
       const change = `update public.subcontractor set changed_at = clock_timestamp() where id in (select subcontractor_id from changed);`;
       this.addSql(toTriggerSql(`subcontractor_project_parent_${event}`, scope, change));
     }
+    for (const table of CHANGE_LISTS) {
+      this.addSql(`create index ${table}_unlisted on ${table} (id) where listed_at is null;
+create trigger ${table}_listed_at before update on ${table}
+  for each row when (old.listed_at is not distinct from new.listed_at) execute function public.reset_listed_at();`);
+    }
+    for (const {
+      table,
+      event,
+      key,
+      columns: [column, ...columns],
+    } of ROSTER_CHANGES) {
+      const list = (row: string) => [column, ...columns].map((name) => `${row}.${name}`).join(', ');
+      const when = event === 'update' ? ` when ((${list('old')}) is distinct from (${list('new')}))` : '';
+      const rows = { update: ['old', 'new'], insert: ['new'], delete: ['old'] }[event];
+      const ids = rows.map((row) => `${row}.${column}`).join(', ');
+      const change = `insert into public.roster_change (${key}) select distinct id from unnest(array[${ids}]) id;`;
+      this.addSql(toTriggerSql(`${table}_roster_${event}`, `after ${event} on ${table} for each row${when}`, change));
+    }
+    const closing = 'after update on sign_on_visit for each row when (old.closed_at is distinct from new.closed_at)';
+    const listAgain = 'update public.sign_on_event set listed_at = null where visit_id = new.id;';
+    this.addSql(toTriggerSql('sign_on_visit_closing', closing, listAgain));
   }
 }
 
@@ -465,8 +486,10 @@ create table site_access (
   worker_id text not null references worker,
   project_id text not null references project,
   granted_at timestamptz(3) not null, revoked_at timestamptz(3),
+  listed_at timestamptz(3),
   unique (worker_id, project_id)
 );
+create index site_access_project_id_listed_at_worker_id_index on site_access (project_id, listed_at, worker_id);
 create table induction (
   ${TRACKED},
   builder_id text not null references builder,
@@ -520,8 +543,10 @@ create table sign_on_event (
   status text not null check (status in ('APPLIED', 'PENDING_SIGN_ON', 'REJECTED')),
   rejection text check (rejection in ('EVENT_MISMATCH', 'WORKER_MISMATCH', 'SIGN_ON_REQUIRED', 'ALREADY_SIGNED_OFF', 'ATTENDANCE_CLOSED')),
   visit_id text references sign_on_visit,
+  listed_at timestamptz(3),
   constraint sign_on_event_source_key unique (integrator_id, builder_id, project_id, source_event_id)
 );
+create index sign_on_event_integrator_id_project_id_listed_at_id_index on sign_on_event (integrator_id, project_id, listed_at, id);
 create index sign_on_event_not_applied_of_builder on sign_on_event (builder_id, status, created_at, id) where status <> 'APPLIED';
 create index sign_on_event_not_applied_on_project on sign_on_event (project_id, status, created_at, id) where status <> 'APPLIED';
 create index sign_on_event_visit_id_index on sign_on_event (visit_id);
@@ -541,8 +566,10 @@ create table sign_on_conflict (
   occurred_at timestamptz(3) not null, device_id text,
   resolution text check (resolution in ('KEEP_RECORD', 'USE_EVENT_TIME')),
   resolution_reason text, resolved_by text, resolved_at timestamptz(3),
+  listed_at timestamptz(3),
   unique (integrator_id, builder_id, project_id, digest)
 );
+create index sign_on_conflict_integrator_id_project_id_listed_at_id_index on sign_on_conflict (integrator_id, project_id, listed_at, id);
 create index sign_on_conflict_builder_id_created_at_id_index on sign_on_conflict (builder_id, created_at, id);
 create index sign_on_conflict_open on sign_on_conflict (builder_id, id) where resolved_at is null;
 create index sign_on_conflict_project_id_created_at_id_index on sign_on_conflict (project_id, created_at, id);
@@ -1005,6 +1032,59 @@ begin
   return numbered;
 end $$;
 
+-- Order of changes of the lists that gates read. A row has no place in it until its change is committed: no reader has passed a time that a
+-- change gets afterwards, however long its transaction was open.
+-- Milliseconds since the epoch of the latest place, which a clock that was set back does not repeat.
+create sequence change_time;
+-- Workers, or all workers of subcontractors, whose entries of the roster have changed.
+create table roster_change (id bigserial primary key, worker_id text, subcontractor_id text);
+create function reset_listed_at() returns trigger language plpgsql set search_path = '' as $$
+begin
+  new.listed_at := null;
+  return new;
+end $$;
+
+-- Gives committed changes their place, and returns how many: at most so many of each table, and of changes of the roster. A row that an open
+-- transaction has changed again is left for a later call, so that nothing waits for that transaction. Each statement has its own snapshot,
+-- so that what is listed was committed before the call, or before the lock that the call waited for.
+create function list_changes(max_rows int) returns int language plpgsql set search_path = '' as $$
+declare
+  place timestamptz;
+  changed int;
+  total int := 0;
+begin
+  if not exists (select from public.roster_change) and not exists (select from public.site_access where listed_at is null)
+    and not exists (select from public.sign_on_event where listed_at is null)
+    and not exists (select from public.sign_on_conflict where listed_at is null) then return 0; end if;
+  perform pg_advisory_xact_lock(hashtextextended('list_changes', 0));
+  select to_timestamp(setval('public.change_time',
+    greatest(ceil(extract(epoch from clock_timestamp()) * 1000)::bigint, last_value + 1)) / 1000.0) into place from public.change_time;
+  with taken as materialized (select * from public.roster_change order by id limit max_rows),
+    entry as materialized (
+      select taken.id as change, access.id from taken join public.site_access access using (worker_id)
+      union all
+      select taken.id, access.id from taken join public.worker on worker.subcontractor_id = taken.subcontractor_id
+        join public.site_access access on access.worker_id = worker.id),
+    available as materialized (
+      select id from public.site_access where id = any(array(select id from entry)) for no key update skip locked),
+    listed as (update public.site_access set listed_at = place where id = any(array(select id from available)))
+    delete from public.roster_change where id in (select id from taken
+      except select change from entry where id not in (select id from available));
+  get diagnostics total = row_count;
+  update public.site_access set listed_at = place where id = any(array(
+    select id from public.site_access where listed_at is null limit max_rows for no key update skip locked));
+  get diagnostics changed = row_count;
+  total := total + changed;
+  update public.sign_on_event set listed_at = place where id = any(array(
+    select id from public.sign_on_event where listed_at is null limit max_rows for no key update skip locked));
+  get diagnostics changed = row_count;
+  total := total + changed;
+  update public.sign_on_conflict set listed_at = place where id = any(array(
+    select id from public.sign_on_conflict where listed_at is null limit max_rows for no key update skip locked));
+  get diagnostics changed = row_count;
+  return total + changed;
+end $$;
+
 create function set_changed_at() returns trigger language plpgsql set search_path = '' as $$
 begin
   new.changed_at := clock_timestamp();
@@ -1092,6 +1172,23 @@ create trigger ${table}_total_delete after delete on ${table}
 create trigger ${table}_total_update after update on ${table}
   for each row when ((${key('old')}) is distinct from (${key('new')})) execute function public.${table}_total();`;
 }
+
+/** Tables with an order of changes, as in `entities/change-list.ts`. */
+const CHANGE_LISTS = ['site_access', 'sign_on_event', 'sign_on_conflict'];
+
+/** Changes that are changes of entries of the roster: of its id, or of columns that entries show. */
+const ROSTER_CHANGES = [
+  { table: 'worker', event: 'update', key: 'worker_id', columns: ['id', 'full_name', 'subcontractor_id'] },
+  { table: 'subcontractor', event: 'update', key: 'subcontractor_id', columns: ['id', 'name', 'archived_at'] },
+  {
+    table: 'induction',
+    event: 'update',
+    key: 'worker_id',
+    columns: ['worker_id', 'project_id', 'status', 'created_at'],
+  },
+  { table: 'induction', event: 'insert', key: 'worker_id', columns: ['worker_id'] },
+  { table: 'induction', event: 'delete', key: 'worker_id', columns: ['worker_id'] },
+] as const;
 
 /** A resource whose changes are events, as in `entities/published.ts`. */
 interface PublishedResource {

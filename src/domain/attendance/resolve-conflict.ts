@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { ConflictResolution } from '../../../entities/sign-on-conflict.entity.ts';
 import { SignOnConflict } from '../../../entities/sign-on-conflict.entity.ts';
 import { SignOnVisit } from '../../../entities/sign-on-visit.entity.ts';
+import type { ConflictResolution } from '../../../schema/enums.ts';
 import { requireSingleLine } from '../access/access-values.ts';
 import { InvalidInputError } from '../access/invalid-input-error.ts';
 import { recordAudit } from '../audit/record-audit.ts';
@@ -46,7 +46,8 @@ export async function resolveConflict(context: ChangeContext, { id, resolution, 
       await recordAudit(em, { ...shared, action: 'visit.closed', objectId: visit.id, before, after });
     }
     const after = { resolution, resolutionReason: reason };
-    Object.assign(conflict, after, { resolvedBy: by, resolvedAt: now, updatedAt: now });
+    // `updatedAt` remains the time of the last repetition.
+    Object.assign(conflict, after, { resolvedBy: by, resolvedAt: now });
     await recordAudit(em, { ...shared, action: 'conflict.resolved', objectId: String(id), before: {}, after });
   });
 }

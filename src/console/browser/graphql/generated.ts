@@ -5,13 +5,6 @@ import type { TypedDocumentNode } from '@urql/core';
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
-export type VisitAnomaly =
-  | 'SIGN_OFF_BEFORE_SIGN_ON';
-
-export type InductionType =
-  | 'PROJECT_INDUCTION'
-  | 'COMPANY_INDUCTION';
-
 export type InductionStatus =
   | 'REVIEWED'
   | 'WAITING_REVIEW'
@@ -32,6 +25,17 @@ export type SignOnConflictCode =
   | 'SIGN_ON_REQUIRED'
   | 'ALREADY_SIGNED_OFF'
   | 'ATTENDANCE_CLOSED';
+
+export type ConflictResolution =
+  | 'KEEP_RECORD'
+  | 'USE_EVENT_TIME';
+
+export type VisitAnomaly =
+  | 'SIGN_OFF_BEFORE_SIGN_ON';
+
+export type InductionType =
+  | 'PROJECT_INDUCTION'
+  | 'COMPANY_INDUCTION';
 
 export type InsuranceType =
   | 'PUBLIC_LIABILITY'
@@ -125,10 +129,6 @@ export type AuditActorType =
   | 'CLIENT'
   | 'JOB'
   | 'IMPORT';
-
-export type ConflictResolution =
-  | 'KEEP_RECORD'
-  | 'USE_EVENT_TIME';
 
 export type ConflictState =
   | 'OPEN'

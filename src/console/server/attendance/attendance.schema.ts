@@ -5,14 +5,6 @@ export const attendanceTypes = /* GraphQL */ `
     closingReason: String
   }
 
-  "What was decided about a conflict."
-  enum ConflictResolution {
-    "What is recorded is right; the event stays refused."
-    KEEP_RECORD
-    "The visit that a person closed, or that is open, ends when the gate saw the worker leave."
-    USE_EVENT_TIME
-  }
-
   "Whether somebody has decided about a conflict."
   enum ConflictState {
     OPEN

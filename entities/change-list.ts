@@ -1,0 +1,60 @@
+import { Index, Property, Trigger } from '@mikro-orm/decorators/legacy';
+import { InstantType } from './columns.ts';
+import { declareFunctionTrigger } from './published.ts';
+
+/** Tables whose rows have an order of changes. `ListsChanges` adds them when the entities are loaded. */
+export const changeLists = new Set<string>();
+
+/** Returns the name of the trigger that takes a changed row out of the order. */
+export const toChangeTriggerName = (table: string) => `${table}_listed_at`;
+
+/**
+ * Gives the rows of a table an order of their changes, for lists that clients read on from a cursor or a time (ATT-36). A write sets
+ * `listed_at` to null; `list_changes` sets the time after the commit, so that no change gets a time that a reader has passed.
+ *
+ * @param properties of the list's owner, and last the one that orders changes of the same time
+ */
+export function ListsChanges(table: string, ...properties: string[]) {
+  const name = toChangeTriggerName(table);
+  const expression = `create trigger "${name}" before update on "${table}"
+    for each row when (old.listed_at is not distinct from new.listed_at) execute function public.reset_listed_at()`;
+  return (owner: new () => object): void => {
+    changeLists.add(table);
+    const order = [...properties.slice(0, -1), 'listedAt', properties.at(-1)];
+    Index({ properties: order } as never)(owner);
+    Index({ name: `${table}_unlisted`, properties: ['id'], where: 'listed_at is null' } as never)(owner);
+    Trigger({ name, timing: 'before', events: ['update'], forEach: 'row', expression })(owner);
+  };
+}
+
+/** Column with the time of the latest change in the order of changes; null until it is listed. */
+export const ListedAt = () => Property({ type: InstantType, nullable: true, hidden: true });
+
+/**
+ * Counts changes of a table as changes of the roster's entries of a worker, or of all workers of a subcontractor. Which entries these are is
+ * found after the commit: an entry may be inserted at the same time.
+ *
+ * @param key column of `roster_change`, and the table's column that has its value
+ * @param columns that entries show
+ * @param also further events that are changes of entries
+ */
+export function ChangesRoster(
+  table: string,
+  [key, column]: ['worker_id' | 'subcontractor_id', string],
+  columns: string[],
+  also: ('insert' | 'delete')[] = [],
+) {
+  const list = (row: string) => `(${[column, ...columns].map((name) => `${row}.${name}`).join(', ')})`;
+  const scopes = {
+    update: `update on TABLE for each row when (${list('old')} is distinct from ${list('new')})`,
+    insert: 'insert on TABLE for each row',
+    delete: 'delete on TABLE for each row',
+  };
+  const ids = { update: `old.${column}, new.${column}`, insert: `new.${column}`, delete: `old.${column}` };
+  return (owner: new () => object): void => {
+    for (const event of ['update', ...also] as const) {
+      const body = `insert into public.roster_change (${key}) select distinct id from unnest(array[${ids[event]}]) id;`;
+      declareFunctionTrigger(owner, { table, name: `roster_${event}`, timing: 'after', scope: scopes[event], body });
+    }
+  };
+}

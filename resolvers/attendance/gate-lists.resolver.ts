@@ -1,0 +1,148 @@
+import { Arg, Args, ArgsType, Ctx, Field, Query, Resolver } from 'type-graphql';
+import { SignOnConflictStatus, SignOnEventStatus } from '../../schema/enums.ts';
+import { ListCursor } from '../../schema/list-cursor.scalar.ts';
+import { NotBefore, toDateRange } from '../../schema/range.ts';
+import { Rest } from '../../schema/rest.ts';
+import {
+  BuilderId,
+  createIntegerScalar,
+  ProjectId,
+  RangeEnd,
+  RangeStart,
+  SignOnEventId,
+} from '../../schema/scalars.ts';
+import type { RequestContext } from '../../src/auth/request-context.ts';
+import {
+  type ChangePage,
+  type ChangeWindow,
+  listOwnConflicts,
+  listOwnEvents,
+  listRoster,
+  MAX_CHANGES,
+} from '../../src/domain/attendance/change-lists.ts';
+import { notFound } from '../../src/shared/errors.ts';
+import { GateText, GateWorkerId } from './attendance.input.ts';
+import {
+  OwnSignOnConflict,
+  OwnSignOnConflictPage,
+  OwnSignOnEvent,
+  OwnSignOnEventPage,
+  RosterEntry,
+  RosterEntryPage,
+} from './gate-lists.type.ts';
+
+const ChangeLimit = createIntegerScalar('ChangeLimit', 'Changes to return', 1, MAX_CHANGES, {
+  default: MAX_CHANGES,
+  examples: [MAX_CHANGES],
+});
+
+@ArgsType()
+class ChangeWindowArgs implements ChangeWindow {
+  @Field(() => ChangeLimit, {
+    nullable: true,
+    description: `Items to return, 1 to ${MAX_CHANGES}. Default ${MAX_CHANGES}.`,
+  })
+  limit?: number | null;
+
+  @Field(() => ListCursor, {
+    nullable: true,
+    description: '`nextCursor` of an earlier page, or empty for the first page.',
+  })
+  cursor?: string | null;
+
+  @Field(() => RangeStart, { nullable: true, description: 'Only items whose `updatedAt` is this time or later.' })
+  updatedSince?: string | null;
+}
+
+@ArgsType()
+class OwnEventFilterArgs {
+  @Field(() => GateText, { nullable: true, description: 'The event with this identifier.' })
+  sourceEventId?: string | null;
+
+  @Field(() => GateWorkerId, { nullable: true, description: 'Events of this worker.' })
+  workerId?: string | null;
+
+  @Field(() => SignOnEventStatus, { nullable: true, description: 'Events with this result.' })
+  status?: SignOnEventStatus | null;
+
+  @Field(() => RangeStart, {
+    nullable: true,
+    description: 'Earliest `occurredAt`, inclusive; a bare date is a UTC day.',
+  })
+  startDate?: string | null;
+
+  @Field(() => RangeEnd, { nullable: true, description: 'Latest `occurredAt`, inclusive; a bare date is a UTC day.' })
+  @NotBefore('startDate', 'endDate')
+  endDate?: string | null;
+}
+
+const ofGate = { scope: 'write:sign_on_events', tag: 'Gate attendance', extension: true } as const;
+
+/** What a gate needs to know, and what became of the events that it sent. */
+@Resolver()
+export class GateListsResolver {
+  @Query(() => RosterEntryPage, {
+    description:
+      'The workers who have or had access to the site of a project, in the order of their last change. Revoked ones stay in the list. It informs; it never decides who may enter.',
+  })
+  @Rest('GET /builders/{builderId}/projects/{projectId}/site-access', ofGate)
+  siteAccess(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Arg('projectId', () => ProjectId) projectId: string,
+    @Args() window: ChangeWindowArgs,
+    @Ctx() { caller, database }: RequestContext,
+  ): Promise<ChangePage<RosterEntry>> {
+    caller.requireIntegrator();
+    const showsInductions = [caller.scopes, caller.connections.get(builderId)].every((scopes) =>
+      scopes?.has('read:inductions'),
+    );
+    return listRoster(database, { builderId, projectId }, window, showsInductions);
+  }
+
+  @Query(() => OwnSignOnEventPage, {
+    description:
+      'The sign-on events that the integrator has sent for a project and that were accepted, in the order of their last change.',
+  })
+  @Rest('GET /builders/{builderId}/projects/{projectId}/sign-on-events', ofGate)
+  signOnEvents(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Arg('projectId', () => ProjectId) projectId: string,
+    @Args() { sourceEventId, workerId, status, ...range }: OwnEventFilterArgs,
+    @Args() window: ChangeWindowArgs,
+    @Ctx() { caller, database }: RequestContext,
+  ): Promise<ChangePage<OwnSignOnEvent>> {
+    const integratorId = caller.requireIntegrator();
+    const filters = { sourceEventId, workerId, status, ...toDateRange(range) };
+    return listOwnEvents(database, { integratorId, builderId, projectId }, filters, window);
+  }
+
+  @Query(() => OwnSignOnEvent, { description: 'One sign-on event that the integrator has sent.' })
+  @Rest('GET /builders/{builderId}/projects/{projectId}/sign-on-events/{signOnEventId}', ofGate)
+  async signOnEvent(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Arg('projectId', () => ProjectId) projectId: string,
+    @Arg('signOnEventId', () => SignOnEventId) id: string,
+    @Ctx() { caller, database }: RequestContext,
+  ): Promise<OwnSignOnEvent> {
+    const owner = { integratorId: caller.requireIntegrator(), builderId, projectId };
+    const { data } = await listOwnEvents<OwnSignOnEvent>(database, owner, { id }, {});
+    if (!data[0]) throw notFound('Sign-on event');
+    return data[0];
+  }
+
+  @Query(() => OwnSignOnConflictPage, {
+    description:
+      'The sign-on events of the integrator that were rejected with 409, and how people resolved them, in the order of their last change.',
+  })
+  @Rest('GET /builders/{builderId}/projects/{projectId}/sign-on-conflicts', ofGate)
+  signOnConflicts(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Arg('projectId', () => ProjectId) projectId: string,
+    @Arg('status', () => SignOnConflictStatus, { nullable: true }) status: SignOnConflictStatus | null,
+    @Args() window: ChangeWindowArgs,
+    @Ctx() { caller, database }: RequestContext,
+  ): Promise<ChangePage<OwnSignOnConflict>> {
+    const integratorId = caller.requireIntegrator();
+    return listOwnConflicts(database, { integratorId, builderId, projectId }, { status }, window);
+  }
+}

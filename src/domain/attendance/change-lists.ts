@@ -1,0 +1,243 @@
+import type { SignOnEvent } from '../../../entities/sign-on-event.entity.ts';
+import { ID_PREFIXES } from '../../../schema/ids.ts';
+import type { Database, Databases } from '../../database/database.ts';
+import { getErrorCode } from '../../database/errors.ts';
+import type { Statement } from '../../database/pool/pg-pipeline.ts';
+import { decodeListCursor, encodeListCursor, invalidCursor } from '../../database/read/list-cursor.ts';
+import { runSlowStatement } from '../../database/read/slow-read.ts';
+import { notFound } from '../../shared/errors.ts';
+import { REGIONS } from '../../shared/regions.ts';
+import { projects } from '../readers/project.reader.ts';
+import { repeatTask, type TaskLog } from '../repeated-task.ts';
+
+/*
+ * Lists of what has changed, which a gate reads on from a cursor or a time (ATT-36). SQL: their order is that of commits, their rows are made of
+ * several tables, and their cursors stay valid at the end of the list.
+ */
+
+/** Maximum rows of each table that one call lists. */
+const MAX_LISTED = 1_000;
+
+const LIST_CHANGES: Statement = { name: 'gate.list-changes', text: 'select list_changes($1::int)' };
+
+/** Puts committed changes in the order of changes, up to a batch. Returns their number. */
+export async function listChanges({ backgroundRunner }: Pick<Database, 'backgroundRunner'>): Promise<number> {
+  const [row] = await backgroundRunner.run(LIST_CHANGES, [String(MAX_LISTED)]);
+  return Number(row![0]);
+}
+
+/** Milliseconds until the next batch once all changes are listed. */
+const INTERVAL_MS = 500;
+
+/**
+ * Lists changes in each region until it is stopped, so that the time of a change is near its commit although nobody reads. Readers do not
+ * depend on it.
+ */
+export function startListingChanges(databases: Databases, log: TaskLog): () => Promise<void> {
+  const stopping = new AbortController();
+  const running = REGIONS.map((region) => {
+    const run = async () => ((await listChanges(databases[region])) < MAX_LISTED ? INTERVAL_MS : 0);
+    return repeatTask({ name: 'list changes', region, run }, log, stopping.signal);
+  });
+  return async () => {
+    stopping.abort();
+    await Promise.all(running);
+  };
+}
+
+/** A list of a table with `ListsChanges`. SQL is over its row `t` and the joins. */
+interface ChangeList {
+  /** Of the list's statements, and of what its cursors are bound to. */
+  name: string;
+  from: string;
+  /** Column that identifies a row, and its type. */
+  id: [column: string, type: 'text' | 'bigint'];
+  /** Conditions of further filters than those of the list, on their values: `t.status = :status`. */
+  filters: Record<string, string>;
+  /** SQL of the fields of a row. */
+  fields: Record<string, string>;
+}
+
+/** Values of filters by name; null or undefined where a filter does not apply. */
+type FilterValues = Record<string, string | null | undefined>;
+
+export interface ChangeWindow {
+  cursor?: string | null;
+  limit?: number | null;
+  updatedSince?: string | null;
+}
+
+export interface ChangePage<T> {
+  data: T[];
+  meta: { nextCursor: string; hasMore: boolean };
+}
+
+/** Changes per page. */
+export const MAX_CHANGES = 100;
+
+/** Position before every change. */
+const START = { afterValue: '0001-01-01 00:00:00+00', afterId: '0', total: '' };
+
+/** SQL of an instant as the API writes it. */
+const instant = (column: string) => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+const object = (fields: Record<string, string>) =>
+  `json_build_object(${Object.entries(fields).map(([name, sql]) => `'${name}', ${sql}`)})`;
+
+const OWN_FILTERS = {
+  integratorId: 't.integrator_id = :integratorId',
+  builderId: 't.builder_id = :builderId',
+  projectId: 't.project_id = :projectId',
+};
+
+const ROSTER: ChangeList = {
+  name: 'gate.roster',
+  from: `site_access t join worker on worker.id = t.worker_id
+    left join subcontractor on subcontractor.id = worker.subcontractor_id and subcontractor.archived_at is null`,
+  id: ['t.worker_id', 'text'],
+  filters: {},
+  fields: {
+    id: `'${ID_PREFIXES.rosterEntry}_' || substr(t.worker_id, ${ID_PREFIXES.worker.length + 2})`,
+    workerId: 't.worker_id',
+    fullName: 'worker.full_name',
+    subcontractor: `case when subcontractor.id is not null then ${object({ id: 'subcontractor.id', name: 'subcontractor.name' })} end`,
+    status: `case when t.revoked_at is null then 'ACTIVE' else 'REVOKED' end`,
+    inductionStatus: `(select induction.status from induction where induction.worker_id = t.worker_id
+      and induction.project_id = t.project_id order by induction.created_at desc, induction.id desc limit 1)`,
+    grantedAt: instant('t.granted_at'),
+    revokedAt: instant('t.revoked_at'),
+    updatedAt: instant('t.listed_at'),
+  },
+};
+
+const PAYLOAD = {
+  sourceEventId: 't.source_event_id',
+  sourceSignOnEventId: 't.source_sign_on_event_id',
+  workerId: 't.worker_id',
+  type: 't.type',
+  occurredAt: instant('t.occurred_at'),
+  deviceId: 't.device_id',
+};
+
+const OWN_EVENTS: ChangeList = {
+  name: 'gate.events',
+  from: 'sign_on_event t left join sign_on_visit visit on visit.id = t.visit_id',
+  id: ['t.id', 'text'],
+  filters: {
+    id: 't.id = :id',
+    sourceEventId: 't.source_event_id = :sourceEventId',
+    workerId: 't.worker_id = :workerId',
+    status: 't.status = :status',
+    // An event is listed after it has occurred, but for the difference of two clocks: earlier changes need no search.
+    startDate: `t.occurred_at >= :startDate::timestamptz and t.listed_at >= :startDate::timestamptz - interval '1 hour'`,
+    endDate: 't.occurred_at <= :endDate::timestamptz',
+  },
+  fields: {
+    id: 't.id',
+    ...PAYLOAD,
+    status: 't.status',
+    rejection: 't.rejection',
+    signOnId: 't.visit_id',
+    receivedAt: instant('t.created_at'),
+    updatedAt: instant('t.listed_at'),
+    visit: `case when visit.id is not null then ${object({
+      signedOnAt: instant('visit.signed_on_at'),
+      signedOffAt: instant('visit.signed_off_at'),
+      closedAt: instant('visit.closed_at'),
+    })} end`,
+  },
+};
+
+const OWN_CONFLICTS: ChangeList = {
+  name: 'gate.conflicts',
+  from: 'sign_on_conflict t',
+  id: ['t.id', 'bigint'],
+  filters: { status: `(t.resolved_at is null) = (:status = 'OPEN')` },
+  fields: {
+    code: 't.code',
+    event: object(PAYLOAD),
+    firstReceivedAt: instant('t.created_at'),
+    lastReceivedAt: instant('t.updated_at'),
+    count: 't.answers',
+    resolvedAt: instant('t.resolved_at'),
+    resolution: 't.resolution',
+    updatedAt: instant('t.listed_at'),
+  },
+};
+
+/** A project, and the integrator whose records are listed. */
+type Owner = Pick<SignOnEvent, 'integratorId' | 'builderId' | 'projectId'>;
+
+/**
+ * Returns a page of the roster of a project (ATT-35). It informs and decides nothing: whoever ever had access is in it.
+ *
+ * @param showsInductions whether the caller may read inductions
+ */
+export async function listRoster<T extends { inductionStatus: string | null }>(
+  database: Database,
+  owner: Omit<Owner, 'integratorId'>,
+  window: ChangeWindow,
+  showsInductions: boolean,
+): Promise<ChangePage<T>> {
+  const { data, meta } = await readPage<T>(database, ROSTER, owner, {}, window);
+  return { data: showsInductions ? data : data.map((entry) => ({ ...entry, inductionStatus: null })), meta };
+}
+
+/** Returns a page of the events that the integrator has sent for a project, and what became of them (ATT-37). */
+export const listOwnEvents = <T>(database: Database, owner: Owner, filters: FilterValues, window: ChangeWindow) =>
+  readPage<T>(database, OWN_EVENTS, owner, filters, window);
+
+/** Returns a page of the events of the integrator that were rejected with 409 (ATT-38). */
+export const listOwnConflicts = <T>(database: Database, owner: Owner, filters: FilterValues, window: ChangeWindow) =>
+  readPage<T>(database, OWN_CONFLICTS, owner, filters, window);
+
+/**
+ * Returns a page in which all changes are in order that were committed before the call. A page costs the same at any position, unless further
+ * filters leave few rows. Throws 404 unless the project is the builder's.
+ */
+async function readPage<T>(
+  { primary: database }: Database,
+  list: ChangeList,
+  owner: Partial<Owner>,
+  filters: FilterValues,
+  { cursor, limit, updatedSince }: ChangeWindow,
+): Promise<ChangePage<T>> {
+  await listChanges(database);
+  const scope = { list: list.name, filters: { ...owner, ...filters } };
+  const position = decodeListCursor(scope, cursor ?? '') ?? START;
+  const count = limit ?? MAX_CHANGES;
+  const values = { ...scope.filters, ...position, since: updatedSince ?? START.afterValue, count: String(count + 1) };
+  const given = Object.keys(list.filters).filter((name) => filters[name] != null);
+  const [statement, names] = toStatement(list, Object.keys(owner), given);
+  const parameters = names.map((name) => values[name as keyof typeof values]);
+  const read =
+    given.length > 0 ? runSlowStatement(database, statement, parameters) : database.runner.run(statement, parameters);
+  const rows = await read.catch((error) => {
+    // The checksum of a cursor is no secret: a made-up one may contain a value of another type.
+    throw cursor && getErrorCode(error)?.startsWith('22') ? invalidCursor() : error;
+  });
+  const { builderId, projectId } = owner;
+  if (rows.length === 0 && !(await projects.findOne(database, projectId!, { builderId }))) throw notFound('Project');
+  const hasMore = rows.length > count;
+  if (hasMore) rows.length = count;
+  const [afterValue, afterId] = rows.at(-1) ?? [position.afterValue, position.afterId];
+  const nextCursor = encodeListCursor(scope, { afterValue: afterValue!, afterId: afterId!, total: '' });
+  return { data: rows.map(([, , row]) => JSON.parse(row!)), meta: { nextCursor, hasMore } };
+}
+
+/** Returns the statement of a page with those filters, and the names of its parameters. */
+function toStatement(
+  { name, from, id: [id, type], filters, fields }: ChangeList,
+  owner: string[],
+  given: string[],
+): [Statement, string[]] {
+  const names = [...owner, ...given, 'since', 'afterValue', 'afterId', 'count'];
+  const conditions: Record<string, string> = { ...OWN_FILTERS, ...filters };
+  const text = `select t.listed_at, ${id}, ${object(fields)} from ${from}
+    where ${[...owner, ...given].map((filter) => `${conditions[filter]} and `).join('')} t.listed_at >= :since::timestamptz
+      and (t.listed_at, ${id}) > (:afterValue::timestamptz, :afterId::${type})
+    order by t.listed_at, ${id} limit :count::int`;
+  const parameter = new RegExp(`(?<!:):(${names.join('|')})\\b`, 'g');
+  const bound = text.replace(parameter, (_, name: string) => `$${names.indexOf(name) + 1}`);
+  return [{ name: given.length > 0 ? `${name}(${given})` : name, text: bound.replace(/\s+/g, ' ') }, names];
+}
