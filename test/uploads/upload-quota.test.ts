@@ -1,8 +1,12 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { RequestUsage } from '../../src/auth/request-usage.ts';
 import { loadConfig } from '../../src/config.ts';
+import { releaseUnsentUploads } from '../../src/domain/uploads/quota.ts';
 import { sweep } from '../../src/domain/uploads/sweep.ts';
+import type { Release } from '../../src/limits/fair-semaphore.ts';
+import { createFairShares } from '../../src/limits/fair-shares.ts';
 import { openStorages } from '../../src/storage/storage.ts';
 import { type BuilderClient, createBuilderClient } from '../support/builder-client.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
@@ -27,6 +31,9 @@ beforeEach(async () => {
   await service.databases.au1.fork().execute('delete from upload');
   client = await createBuilderClient(service, 'A');
 });
+
+const openStorage = () =>
+  openStorages(loadConfig({ DATA_DIR: service.dataDir, BASE_URL }), { secrets: [TOKEN_KEY], clock: service.clock }).au1;
 
 /** Creates an image of exactly `bytes` bytes. */
 async function aPicture(bytes: number): Promise<Buffer> {
@@ -141,6 +148,24 @@ describe('POST /builders/{builderId}/attachments/presign', () => {
     expect((await presign(MIB)).statusCode).toBe(status);
   });
 
+  it('stops counting them with a permit of the share for writes (UPL-28)', async () => {
+    await presign(1);
+    service.clock.advance(31 * MINUTE);
+    const database = service.databases.au1;
+    const shares = createFairShares();
+    const held: Release[] = [];
+    for (let each = shares.writes.tryAcquire('share'); each; each = shares.writes.tryAcquire('share')) held.push(each);
+    const limited = database.withLimits(new RequestUsage(shares, 'share'));
+    const released = releaseUnsentUploads(limited, openStorage(), service.clock.now());
+    await expect.poll(() => shares.writes.stats().queued).toBe(1);
+    const countCounted = async () =>
+      (await database.fork().execute('select from upload where released_at is null')).length;
+    expect(await countCounted()).toBe(1);
+    for (const release of held) release();
+    expect(await released).toBe(1);
+    expect(await countCounted()).toBe(0);
+  });
+
   it('counts stored bytes after their URL expired, until the sweep deletes them (UPL-28)', async () => {
     await client.upload(await aPicture(MIB));
     service.clock.advance(40 * MINUTE);
@@ -150,9 +175,7 @@ describe('POST /builders/{builderId}/attachments/presign', () => {
     expect(upload).toEqual({ expires_at: null, released_at: null });
     service.clock.advance(8 * DAY);
     client = await createBuilderClient(service, 'A');
-    const config = loadConfig({ DATA_DIR: service.dataDir, BASE_URL });
-    const storage = openStorages(config, { secrets: [TOKEN_KEY], clock: service.clock }).au1;
-    expect(await sweep(service.databases.au1, storage, service.clock.now())).toMatchObject({ uploads: 1 });
+    expect(await sweep(service.databases.au1, openStorage(), service.clock.now())).toMatchObject({ uploads: 1 });
     expect((await presign(MIB)).statusCode).toBe(200);
   });
 });

@@ -94,9 +94,12 @@ export async function releaseUnsentUploads(
     };
     await Promise.all(Array.from({ length: CONCURRENCY }, lookUp));
     const unsent = rows.filter(({ key }) => !sent.has(key)).map(({ key }) => key);
-    await em.nativeUpdate(Upload, { key: { $in: [...sent] } }, { expiresAt: null });
     const released = { releasedAt: new Date(now).toISOString() };
-    await em.nativeUpdate(Upload, { key: { $in: unsent }, consumedAt: null }, released);
+    // A request over its quota writes with a permit of its share, as any other does.
+    await database.transaction(async (write) => {
+      await write.nativeUpdate(Upload, { key: { $in: [...sent] } }, { expiresAt: null });
+      await write.nativeUpdate(Upload, { key: { $in: unsent }, consumedAt: null }, released);
+    });
     count += unsent.length;
     if (rows.length < BATCH_SIZE) break;
   }
