@@ -1,3 +1,4 @@
+import { describeMissingRight } from './database/errors.ts';
 import { OperatorError } from './shared/operator-error.ts';
 
 /** Returns one line if the operator can correct the cause, the stack otherwise. */
@@ -8,5 +9,5 @@ export function describeStartError(error: unknown): string {
   if (code === 'EACCES' && port !== undefined) return `Port ${port} of ${address} may not be used by this user.`;
   if (['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR'].includes(code ?? ''))
     return `The data folder cannot be written: ${path ?? code}.`;
-  return (error as Error).stack ?? String(error);
+  return describeMissingRight(error) ?? (error as Error).stack ?? String(error);
 }

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { describeMissingRight } from '../database/errors.ts';
 import { OperatorError } from '../shared/operator-error.ts';
 import { printText, toTerminalText } from '../shared/terminal-text.ts';
 import { VERSION } from '../shared/version.ts';
@@ -98,5 +99,5 @@ function describeCommandError(error: unknown): string {
   if (path && ['ENOENT', 'EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR', 'EISDIR'].includes(code ?? '')) {
     return `${path} cannot be used: ${message}`;
   }
-  return stack ?? String(error);
+  return describeMissingRight(error) ?? stack ?? String(error);
 }

@@ -24,6 +24,15 @@ const TRANSIENT = new Set([
 /** Returns the SQLSTATE of a PostgreSQL error, or the code of a system error. */
 export const getErrorCode = (error: unknown): string | undefined => (error as { code?: string } | null)?.code;
 
+/** Returns what an operator can do about a statement that the database user may not execute; null for another error. */
+export function describeMissingRight(error: unknown): string | null {
+  const { code, message } = (error ?? {}) as NodeJS.ErrnoException;
+  if (code !== '42501') return null;
+  // MikroORM and the migrator write the statement before PostgreSQL's message.
+  const [reason] = /(?:permission denied|must be owner) .*$/m.exec(message) ?? [message];
+  return `The database user may not do this (${reason}): the tables belong to another user, whom DATABASE_URL_AU1_OWNER and DATABASE_URL_US1_OWNER name for migrations.`;
+}
+
 /** Whether a write failed because the database is read-only, as a standby is. Nothing was written. */
 export const isReadOnlyError = (error: unknown): boolean => getErrorCode(error) === '25006';
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -65,6 +66,35 @@ describe('a command on a region with pending migrations', () => {
     } finally {
       await empty.close();
     }
+  });
+});
+
+describe('migrate as a user to whom the tables do not belong', () => {
+  const role = `stranger_${randomBytes(6).toString('hex')}`;
+  let migrated: CliHarness;
+  let empty: CliHarness;
+
+  beforeAll(async () => {
+    [migrated, empty] = await Promise.all([startCli(), startCli('template1')]);
+    await migrated.databases.au1.fork().execute(`create role ${role} login password 'only-a-test'`);
+    for (const { env } of [migrated, empty]) {
+      for (const name of ['DATABASE_URL_AU1', 'DATABASE_URL_US1'])
+        env[name] = Object.assign(new URL(env[name]!), { username: role, password: 'only-a-test' }).href;
+    }
+  });
+  afterAll(async () => {
+    await migrated.databases.au1.fork().execute(`drop role ${role}`);
+    await Promise.all([migrated.close(), empty.close()]);
+  });
+
+  it('says in one line who may run it', async () => {
+    const advice = 'the tables belong to another user, whom DATABASE_URL_AU1_OWNER and DATABASE_URL_US1_OWNER name';
+    expect(await migrated.errorOf(['migrate', 'status'])).toBe(
+      `The database user may not do this (permission denied for table mikro_orm_migrations): ${advice} for migrations.`,
+    );
+    expect((await empty.run(['migrate', 'up'])).err).toBe(
+      `The database user may not do this (permission denied for schema public): ${advice} for migrations.\n`,
+    );
   });
 });
 
