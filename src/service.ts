@@ -33,7 +33,6 @@ import { printText, toTerminalText } from './shared/terminal-text.ts';
 import { VERSION } from './shared/version.ts';
 import { describeStartError } from './start-error.ts';
 import { recordKeysAtStart, replayErasuresAtStart } from './start-tasks.ts';
-import { Stopwatch } from './stopwatch.ts';
 import { openStorages } from './storage/storage.ts';
 import { Supervisor } from './supervision/supervisor.ts';
 import { handleSupervisorMessages, reportFailure } from './supervision/worker.ts';
@@ -48,21 +47,17 @@ const SETTLE_MS = 1_000;
 export async function main(): Promise<void> {
   try {
     const config = loadConfig();
-    const showsProgress = cluster.isPrimary && showsBanner(config);
-    const stopwatch = new Stopwatch(showsProgress ? (line) => printText(process.stdout, line) : () => undefined);
-    stopwatch.lap('imports');
     if (cluster.isWorker) {
-      await startWorker(config, stopwatch);
+      await startWorker(config);
     } else {
       const { stream, ...options } = loggerOptions(config);
       const log = stream ? pino(options, stream) : pino(options);
       log.info({ version: VERSION, node: process.versions.node, settings: describeEnvironment() }, 'starting');
       for (const consequence of await findMissingInternals()) log.warn({ node: process.version }, consequence);
-      const { stop, demo, migrations } = await start(config, stopwatch, log);
+      const { stop, demo, migrations } = await start(config, log);
       // The process can be stopped as soon as it says that it is ready.
       stopOnSignals(stop, config, log);
       log.info({ version: VERSION, migrations, milliseconds: Math.round(performance.now()) }, 'ready');
-      stopwatch.end();
       if (showsBanner(config)) process.stdout.write(toTerminalText(formatWelcome(config, demo)));
     }
   } catch (error) {
@@ -81,16 +76,15 @@ interface RunningService {
 }
 
 /** Starts the service. Migrations, demo data and jobs run in this process, with or without workers. */
-async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise<RunningService> {
+async function start(config: Config, log: Logger): Promise<RunningService> {
   const report = (line: string) => log.warn(line);
   // A supervisor serves no requests.
-  const load = config.workers > 1 ? undefined : loadOnce(() => loadApp(stopwatch));
+  const load = config.workers > 1 ? undefined : loadOnce(loadApp);
   const opened = await openDatabases(config, 'service', {
     onStarting: load,
     onEnded: exitWithError,
   });
   const app = await load?.();
-  stopwatch.lap('PostgreSQL');
   const { databases, direct } = opened;
   let stopServing: Stop = async () => {};
   let stopJobs: Stop[] = [];
@@ -104,18 +98,15 @@ async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise
     for (const region of REGIONS) {
       migrations[region] = await runPendingMigrations(direct[region], config.migrate, report);
     }
-    stopwatch.lap('migrations');
     const tokenKeys = await loadTokenKeys(config);
     const storages = openStorages(config, { secrets: tokenKeys, clock: systemClock });
     await recordKeysAtStart(direct, tokenKeys, report);
     await replayErasuresAtStart(direct, storages, report);
-    stopwatch.lap('erasures');
     const storePictures = () => storeDemoPictures(storages);
     const loadsDemo = config.demo && opened.embedded;
     const demo = loadsDemo ? await loadDemo(databases, config, tokenKeys[0]!, systemClock, storePictures) : null;
-    stopwatch.lap('demo data');
     if (app) {
-      const { drain, stop: stopApp } = await serve(config, databases, app, stopwatch);
+      const { drain, stop: stopApp } = await serve(config, databases, app);
       stopServing = async () => {
         drain();
         // Load balancers see `/health/ready` fail before connections are refused.
@@ -128,7 +119,6 @@ async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise
       const supervisor = new Supervisor(config, { env, log });
       await supervisor.start();
       stopServing = () => supervisor.stop();
-      stopwatch.lap('workers');
     }
     const jobs = [
       createPurgeJob(direct),
@@ -147,11 +137,9 @@ async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise
 }
 
 /** Loads the code that serves requests, and builds the schemas. This blocks the event loop, beyond time limits of connections. */
-async function loadApp(stopwatch: Stopwatch) {
+async function loadApp() {
   const { buildApp, createServiceDefinition } = await import('./app.ts');
-  stopwatch.lap('more imports');
   const definition = await createServiceDefinition();
-  stopwatch.lap('schema');
   return { buildApp, definition };
 }
 
@@ -161,15 +149,15 @@ function toDatabaseSettings(databases: Databases): Record<string, string> {
 }
 
 /** Starts a worker. The supervisor has prepared the databases, and stops it. */
-async function startWorker(config: Config, stopwatch: Stopwatch): Promise<void> {
+async function startWorker(config: Config): Promise<void> {
   const started = Promise.withResolvers<RunningServer>();
   handleSupervisorMessages({
     drain: () => void started.promise.then(({ drain }) => drain()),
     stop: () => exitAfter(started.promise.then(({ stop }) => stop())),
   });
-  const app = await loadApp(stopwatch);
+  const app = await loadApp();
   const opened = await openDatabases(config, 'service');
-  const { drain, stop } = await serve(config, opened.databases, app, stopwatch);
+  const { drain, stop } = await serve(config, opened.databases, app);
   started.resolve({
     drain,
     async stop() {
@@ -192,7 +180,6 @@ async function serve(
   config: Config,
   databases: Databases,
   { buildApp, definition }: Awaited<ReturnType<typeof loadApp>>,
-  stopwatch: Stopwatch,
 ): Promise<RunningServer> {
   let isStopping = false;
   const tokenKeys = await loadTokenKeys(config);
@@ -206,14 +193,12 @@ async function serve(
   });
   deliverWebhooks(app, databases, createWebhookTools(config, tokenKeys), config.workers);
   logUnhandledRejections(app);
-  stopwatch.lap('routes');
   try {
     await listen(app, config);
   } catch (error) {
     await app.close();
     throw error;
   }
-  stopwatch.lap('listen');
   return {
     drain: () => {
       isStopping = true;

@@ -6,15 +6,8 @@ import { join } from 'node:path';
 import { freePort } from '../support/ports.ts';
 import { type BenchEnvironment, logProgress } from './bench-environment.ts';
 import type { BenchOptions } from './bench-options.ts';
-import { toMarkdownTable } from './markdown-table.ts';
 import { publishFigures } from './publish-figures.ts';
 import { median } from './statistics.ts';
-
-/** Duration of each phase of a start in milliseconds, in order. The last entry is the total. */
-type Phases = Map<string, number>;
-
-/** A line of the service's output. Its total excludes npm. */
-const PHASE = /^ {2}(\S.*?) +(\d+) ms$/gm;
 
 /** Measures `npm start` with existing databases, from the command until the service is ready and has printed its addresses. */
 export async function measureStart(environment: BenchEnvironment, options: BenchOptions): Promise<void> {
@@ -24,26 +17,20 @@ export async function measureStart(environment: BenchEnvironment, options: Bench
   await chmod(dataDir, 0o711);
   logProgress('Creating the databases.');
   await timeStart(dataDir);
-  const starts: Phases[] = [];
+  const starts: number[] = [];
   for (let round = 1; round <= options.rounds; round++) {
     starts.push(await timeStart(dataDir));
-    logProgress(`Start ${round}: ${starts.at(-1)!.get('total')} ms`);
+    logProgress(`Start ${round}: ${starts.at(-1)} ms`);
   }
-  const medians = [...starts[0]!.keys()].map((phase) => ({
-    phase,
-    milliseconds: Math.round(median(starts.map((start) => start.get(phase)!))),
-  }));
-  const totals = starts.map((start) => start.get('total')!);
-  const rows = medians.map(({ phase, milliseconds }) => [phase, String(milliseconds)]);
+  const milliseconds = median(starts);
   const text = `
-${toMarkdownTable(['phase', 'ms'], rows)}
-
-Medians of ${starts.length} starts, which took ${Math.min(...totals)} to ${Math.max(...totals)} ms.
+${milliseconds} ms: the median of ${starts.length} starts, which took ${Math.min(...starts)} to ${Math.max(...starts)} ms.
 `;
-  await publishFigures(options, { medians, totals }, text);
+  await publishFigures(options, { milliseconds, starts }, text);
 }
 
-async function timeStart(dataDir: string): Promise<Phases> {
+/** Returns the milliseconds of a start. */
+async function timeStart(dataDir: string): Promise<number> {
   const port = await freePort();
   const env = { ...process.env, PORT: String(port), DATA_DIR: dataDir };
   const startedAt = performance.now();
@@ -65,12 +52,7 @@ async function timeStart(dataDir: string): Promise<Phases> {
     const { status } = await fetch(`http://localhost:${port}/health/ready`);
     const total = Math.round(performance.now() - startedAt);
     if (status !== 200) throw new Error(`The health check was answered with ${status}.`);
-    await waitFor(/^ {2}total .*$/m);
-    const phases = [...output.matchAll(PHASE)].map(
-      ([, phase, milliseconds]) => [phase!, Number(milliseconds)] as const,
-    );
-    const serviceTotal = phases.pop()![1];
-    return new Map([['npm, and checks of the build', total - serviceTotal], ...phases, ['total', total]]);
+    return total;
   } finally {
     if (npm.exitCode === null) process.kill(-npm.pid!, 'SIGINT');
     await closed;

@@ -118,15 +118,6 @@ describe.skipIf(!canTakeDescriptors)('a service without file descriptors', () =>
   });
 });
 
-describe('the output of a start', () => {
-  it('has the durations of its phases', async () => {
-    const { waitForOutput } = await start({ PORT: String(await freePort()) });
-    for (const phase of ['imports', 'schema', 'PostgreSQL', 'migrations', 'demo data', 'routes', 'listen', 'total']) {
-      await expect(waitForOutput(new RegExp(`^  ${phase} +\\d+ ms$`, 'm'))).resolves.not.toThrow();
-    }
-  });
-});
-
 describe('a start that fails', () => {
   /** Runs the service, which must exit with code 1, and returns the lines of its output. */
   async function linesOfFailure(settings: Record<string, string>): Promise<string[]> {

@@ -16,7 +16,6 @@ const LAYERS: readonly (readonly Module[])[] = [
         'src/services.ts',
         'src/supervision/',
         'src/start-error.ts',
-        'src/stopwatch.ts',
         'src/welcome.ts',
       ],
     },
