@@ -10,7 +10,7 @@ import { User } from './user.entity.ts';
  * OAU-36. The id is the first half of the access tokens' `jti`. It expires with its last code or token.
  */
 @Entity({ tableName: 'oauth_token_family' })
-@PersonalData<TokenFamily>({ of: { user: 'userId' }, erase: 'delete', kept: ['scopes'] })
+@PersonalData<TokenFamily>({ of: { user: 'userId' }, erase: 'delete', kept: ['scopes'], none: ['resource'] })
 @Index({ properties: ['userId'] })
 export class TokenFamily extends Expiring {
   @Id()
@@ -28,6 +28,10 @@ export class TokenFamily extends Expiring {
   /** The consented scopes. A refresh can narrow those of an access token, never those of the family. */
   @Property({ type: 'text[]' })
   scopes!: string[];
+
+  /** Audience of the access tokens (OAU-48); null for the API. */
+  @Property({ type: 'text', nullable: true })
+  resource!: string | null;
 
   @Instant({ nullable: true })
   revokedAt!: string | null;

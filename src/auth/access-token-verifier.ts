@@ -50,18 +50,21 @@ interface CacheEntry {
   wasAccepted: boolean;
 }
 
-/** Authenticates bearer tokens. The database is queried at most every half second per token. */
+/** Authenticates bearer tokens of one audience. The database is queried at most every half second per token. */
 export class AccessTokenVerifier {
   readonly #tokens: AccessTokens;
   readonly #databases: Databases;
   readonly #clock: Clock;
+  readonly #audience: string;
   /** By `Authorization` header in its usual notation, in the order of the last load. */
   readonly #cache: Record<RegionId, Map<string, CacheEntry>> = { au1: new Map(), us1: new Map() };
 
-  constructor(options: { tokens: AccessTokens; databases: Databases; clock: Clock }) {
+  /** @param options.audience by default the API. */
+  constructor(options: { tokens: AccessTokens; databases: Databases; clock: Clock; audience?: string }) {
     this.#tokens = options.tokens;
     this.#databases = options.databases;
     this.#clock = options.clock;
+    this.#audience = options.audience ?? options.tokens.audiences[0];
   }
 
   /**
@@ -107,7 +110,7 @@ export class AccessTokenVerifier {
       return null;
     }
     if (!entry || bypassCache || !isFresh(entry, now)) {
-      const claims = entry?.claims ?? (await this.#tokens.verify(region, key.slice(SCHEME.length)));
+      const claims = entry?.claims ?? (await this.#tokens.verify(region, key.slice(SCHEME.length), [this.#audience]));
       if (!claims) return null;
       const loading = loadCaller(this.#databases[region], claims);
       entry = { claims, loadedAt: now, loading, caller: null, wasAccepted: entry?.wasAccepted ?? false };

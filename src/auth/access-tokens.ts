@@ -6,6 +6,9 @@ import { mapRegions, type RegionId } from '../shared/regions.ts';
 /** Lifetime of an access token in seconds. OAU-14. */
 export const ACCESS_TOKEN_SECONDS = 3600;
 
+/** Path of the tools for agents, whose address is the audience of their tokens. OAU-48. */
+export const MCP_PATH = '/mcp';
+
 /** Claims of an access token. OAU-14. */
 export interface AccessClaims {
   /** The client, or the user of an authorization-code token. */
@@ -14,6 +17,8 @@ export interface AccessClaims {
   /** Authorization-code tokens only. */
   builder_id?: string;
   scope: string;
+  /** The base URL, or the address of `MCP_PATH`. */
+  aud: string;
   /** Begins with the token family and a dot where the token derives from a user's consent. */
   jti: string;
   iat: number;
@@ -38,11 +43,12 @@ interface TokenKey {
 }
 
 /**
- * Signs and verifies access tokens: JWTs with HMAC-SHA256, whose issuer and audience are the base URL of the API. Each region has keys of
- * its own, which `kid` names, so that the signature of a token is valid in its region only.
+ * Signs and verifies access tokens: JWTs with HMAC-SHA256, whose issuer is the base URL of the API. Each region has keys of its own, which `kid` names, so that the signature of a token is valid in its region only.
  */
 export class AccessTokens {
   readonly #keys: Record<RegionId, readonly TokenKey[]>;
+  /** Addresses that tokens are for: the API, and the tools for agents. A token opens one of them. */
+  readonly audiences: readonly [api: string, mcp: string];
   readonly #issuer: string;
   readonly #clock: Clock;
 
@@ -50,6 +56,7 @@ export class AccessTokens {
   constructor(options: { keys: readonly string[]; issuer: string; clock: Clock }) {
     this.#keys = mapRegions((region) => options.keys.map((key) => deriveRegionKey(key, region)));
     this.#issuer = options.issuer;
+    this.audiences = [options.issuer, `${options.issuer}${MCP_PATH}`];
     this.#clock = options.clock;
   }
 
@@ -61,13 +68,14 @@ export class AccessTokens {
    */
   sign(
     region: RegionId,
-    claims: Pick<AccessClaims, 'sub' | 'client_id' | 'builder_id' | 'scope'>,
+    claims: Pick<AccessClaims, 'sub' | 'client_id' | 'builder_id' | 'scope'> & { aud?: string },
     family: string | null = null,
   ): { token: string; jti: string } {
     const { header, bytes } = this.#keys[region][0]!;
     const iat = Math.floor(this.#clock.now() / 1000);
     const jti = family === null ? randomUUID() : `${family}.${randomUUID()}`;
-    const standard = { iss: this.#issuer, aud: this.#issuer, jti, iat, exp: iat + ACCESS_TOKEN_SECONDS };
+    const aud = claims.aud ?? this.#issuer;
+    const standard = { iss: this.#issuer, aud, jti, iat, exp: iat + ACCESS_TOKEN_SECONDS };
     const signed = `${header}.${toBase64Url({ ...claims, ...standard })}`;
     const signature = createHmac('sha256', bytes).update(signed).digest('base64url');
     return { token: `${signed}.${signature}`, jti };
@@ -76,8 +84,14 @@ export class AccessTokens {
   /**
    * Returns the claims of a token that this service signed for the region and that has not expired, else null. Non-canonical base64url
    * gives null.
+   *
+   * @param audiences those of which the token has to have one; by default the API alone.
    */
-  async verify(region: RegionId, token: string): Promise<AccessClaims | null> {
+  async verify(
+    region: RegionId,
+    token: string,
+    audiences: readonly string[] = [this.#issuer],
+  ): Promise<AccessClaims | null> {
     if (!isCanonical(token)) return null;
     const findKey = ({ kid }: { kid?: string }) => {
       const found = this.#keys[region].find(({ id }) => id === kid);
@@ -88,7 +102,7 @@ export class AccessTokens {
       const { payload } = await jwtVerify(token, findKey, {
         algorithms: ['HS256'],
         issuer: this.#issuer,
-        audience: this.#issuer,
+        audience: [...audiences],
         currentDate: new Date(this.#clock.now()),
         requiredClaims: ['sub', 'client_id', 'scope', 'jti', 'iat', 'exp'],
       });

@@ -1,6 +1,6 @@
 import type { ApiError } from '../shared/errors.ts';
 
-/** Error codes of RFC 6749 sections 4.1.2.1 and 5.2. OAU-38. */
+/** Error codes of RFC 6749 sections 4.1.2.1 and 5.2, and of RFC 8707 section 2. OAU-38. */
 type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -10,6 +10,7 @@ type OAuthErrorCode =
   | 'unsupported_grant_type'
   | 'unsupported_response_type'
   | 'access_denied'
+  | 'invalid_target'
   | 'temporarily_unavailable'
   | 'server_error';
 
@@ -44,6 +45,8 @@ export const invalidGrant = createFactory(400, 'invalid_grant');
 export const invalidScope = createFactory(400, 'invalid_scope');
 /** The authenticated client may not use this grant. */
 export const unauthorizedClient = createFactory(400, 'unauthorized_client');
+/** A `resource` that is none, or not that of the code or refresh token. */
+export const invalidTarget = createFactory(400, 'invalid_target');
 export const unsupportedGrantType = createFactory(400, 'unsupported_grant_type');
 export const unsupportedResponseType = createFactory(400, 'unsupported_response_type');
 /** The user denied access or has no builder that can allow it. */

@@ -1,7 +1,8 @@
 import { isObject } from '../../schema/is-object.ts';
 import { INEXACT_NUMBER, isExactNumber, parseExactJson } from '../../schema/json-problems.ts';
 import { isCleanText } from '../../schema/text.ts';
-import { invalidRequest } from './errors.ts';
+import { MCP_PATH } from '../auth/access-tokens.ts';
+import { invalidRequest, invalidTarget } from './errors.ts';
 
 /** Non-empty parameters by name. RFC 6749 section 3.2: a parameter without a value counts as omitted. */
 export type RequestParameters = ReadonlyMap<string, string>;
@@ -11,7 +12,7 @@ const MAX_PARAMETERS = 64;
 
 /** Every parameter of the endpoints. Others are ignored, whatever their value. RFC 6749 section 3.2. */
 const SUPPORTED_PARAMETERS =
-  /^(grant_type|client_id|client_secret|audience|scope|code|redirect_uri|code_verifier|refresh_token|token|token_type_hint)$/;
+  /^(grant_type|client_id|client_secret|audience|scope|code|redirect_uri|resource|code_verifier|refresh_token|token|token_type_hint)$/;
 
 /** Parameters of an authorization request alone. */
 const AUTHORIZATION_PARAMETERS = /^(response_type|state|code_challenge|code_challenge_method|builder_id)$/;
@@ -154,4 +155,16 @@ export function requireParameter(parameters: RequestParameters, name: string): s
 export function requireAudience(parameters: RequestParameters, baseUrl: string): void {
   const audience = parameters.get('audience');
   if (audience !== undefined && audience !== baseUrl) throw invalidRequest(`The audience must be ${baseUrl}.`);
+}
+
+/**
+ * Returns the audience of the tokens that the `resource` asks for; null for those of the API, which also need no `resource`. Throws
+ * `invalid_target` for another one. RFC 8707 section 2, OAU-48.
+ */
+export function parseResource(parameters: RequestParameters, baseUrl: string): string | null {
+  const resource = parameters.get('resource') ?? baseUrl;
+  if (resource === baseUrl) return null;
+  if (resource !== `${baseUrl}${MCP_PATH}`)
+    throw invalidTarget(`The resource must be ${baseUrl} or ${baseUrl}${MCP_PATH}.`);
+  return resource;
 }

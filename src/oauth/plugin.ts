@@ -5,7 +5,7 @@ import type { OAuthDependencies } from './dependencies.ts';
 import { configureEndpoints, registerEndpoint } from './endpoints/endpoint.ts';
 import { introspectToken } from './endpoints/introspection.endpoint.ts';
 import { revokeToken } from './endpoints/revocation.endpoint.ts';
-import { createServerMetadata } from './endpoints/server-metadata.ts';
+import { createResourceMetadata, createServerMetadata, RESOURCE_PATH } from './endpoints/server-metadata.ts';
 import { issueToken } from './endpoints/token.endpoint.ts';
 import { interactionPagesPlugin } from './interaction/interaction-pages.ts';
 
@@ -22,10 +22,13 @@ export function createOAuthPlugin(dependencies: OAuthDependencies): FastifyPlugi
     });
     await app.register(interactionPagesPlugin(dependencies));
     await app.register(createAccountPagesPlugin(dependencies));
-    const metadata = createServerMetadata(dependencies.baseUrl);
-    app.get(METADATA_PATH, async (_request, reply) =>
-      reply.header('Cache-Control', 'public, max-age=300').send(metadata),
-    );
-    rejectOtherMethods(app, [METADATA_PATH]);
+    const { baseUrl } = dependencies;
+    const metadata = {
+      [METADATA_PATH]: createServerMetadata(baseUrl),
+      [RESOURCE_PATH]: createResourceMetadata(baseUrl),
+    };
+    for (const [path, document] of Object.entries(metadata))
+      app.get(path, async (_request, reply) => reply.header('Cache-Control', 'public, max-age=300').send(document));
+    rejectOtherMethods(app, Object.keys(metadata));
   };
 }

@@ -58,6 +58,7 @@ describe('without a token', () => {
     '/health/live',
     '/health/ready',
     '/.well-known/oauth-authorization-server',
+    '/.well-known/oauth-protected-resource/mcp',
     '/oauth/authorize',
     '/storage/au1/photos/x',
     '/reports/phrep_none',

@@ -17,6 +17,7 @@ describe.each([
   ['/health/ready', 'GET, HEAD'],
   ['/metrics', 'GET, HEAD'],
   ['/.well-known/oauth-authorization-server', 'GET, HEAD'],
+  ['/.well-known/oauth-protected-resource/mcp', 'GET, HEAD'],
   ['/oauth/authorize', 'GET, HEAD, POST'],
   ['/oauth/sign-out', 'POST'],
   ['/oauth/signed-out', 'GET, HEAD'],

@@ -103,7 +103,7 @@ describe('the page of authorised applications', () => {
     for (const { id, regionId, builderIds } of inject('demo').users) {
       if (regionId !== 'au1') continue;
       for (const builderId of builderIds) {
-        const consent = { clientId, userId: id, builderId, scopes: ['read:builders'] };
+        const consent = { clientId, userId: id, builderId, scopes: ['read:builders'], resource: null };
         const binding = { redirectUri: 'http://127.0.0.1/', codeChallenge: 'x', codeChallengeMethod: 'S256' as const };
         const database = service.databases.au1;
         const source = { actor: { type: 'USER' as const, id }, origin: {} };

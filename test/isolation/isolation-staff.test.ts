@@ -111,7 +111,7 @@ describe('a staff user', () => {
 
   it('gets no token for a code (ACC-26)', async () => {
     const { clientId, redirectUris } = service.findDemoClient('A public');
-    const consent = { clientId, userId: STAFF.id, builderId, scopes: ['read:builders'] };
+    const consent = { clientId, userId: STAFF.id, builderId, scopes: ['read:builders'], resource: null };
     const code = await issueAuthorizationCode(
       {
         database: service.databases.au1,

@@ -52,7 +52,7 @@ const OTHER_PATHS = [
 ];
 
 describe('a preflight', () => {
-  test.each([...CORS_PATHS, '/.well-known/oauth-authorization-server'])(
+  test.each([...CORS_PATHS, '/.well-known/oauth-authorization-server', '/.well-known/oauth-protected-resource/mcp'])(
     'of a registered origin to %s is answered before authentication (ACC-18)',
     async (url) => {
       for (const origin of [APP, US_APP]) {

@@ -75,7 +75,7 @@ describe('the consent page (OAU-24)', () => {
     textOf(
       createConsentPage(context, {
         ...{ user, choice: aChoice(), scopes: ['read:projects'], vendor: null, destination: 'app.example' },
-        ...{ canRefresh: false, hasOtherBuilders: false, ...changes },
+        ...{ canRefresh: false, hasOtherBuilders: false, isAssistant: false, ...changes },
       }),
     );
 

@@ -132,11 +132,11 @@ describe('200', () => {
   });
 
   test('ignores unsupported parameters of any type (OAU-7)', async () => {
-    const unknown = { resource: ['a'], nested: { scope: 1, client_id: ['x'] }, 'a "quoted\\" name': '{"scope": [' };
+    const unknown = { prompt: ['a'], nested: { scope: 1, client_id: ['x'] }, 'a "quoted\\" name': '{"scope": [' };
     expect((await post(tokenRequest(unknown))).status).toBe(200);
     const json = JSON.stringify(tokenRequest()).replace('{', '{"__proto__": {"scope": "write:photos"}, ');
     expect((await post(json, { 'content-type': 'application/json' })).body.scope).toBe('read:builders');
-    expect((await post(`${tokenForm()}&resource=a&organisation=&=&&__proto__=b`)).status).toBe(200);
+    expect((await post(`${tokenForm()}&prompt=a&organisation=&=&&__proto__=b`)).status).toBe(200);
   });
 
   test('charges the rate limit of an authenticated client only', async () => {

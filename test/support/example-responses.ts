@@ -261,6 +261,7 @@ export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): R
     ['issueToken 400 invalid_grant', grant({ grant_type: 'refresh_token', refresh_token: CODE })],
     ['issueToken 400 invalid_scope', grant({ client_id: OTHER_CLIENT_ID, audience, scope: 'write:meetings' })],
     ['issueToken 400 unauthorized_client', grant({ client_id: CODE_CLIENT_ID, audience })],
+    ['issueToken 400 invalid_target', grant({ audience, resource: 'urn:other' })],
     ['issueToken 400 unsupported_grant_type', grant({ grant_type: 'password', audience })],
     ['revokeToken 400 invalid_request', () => oauth('revokeToken', client)],
     ['introspectToken 400 invalid_request', () => oauth('introspectToken', client)],

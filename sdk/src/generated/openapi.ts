@@ -1460,6 +1460,11 @@ export interface components {
             code_verifier: string;
             /** @description Base address of the API; may be left out. */
             audience?: string;
+            /**
+             * Format: uri
+             * @description That of the authorization request; may be left out.
+             */
+            resource?: string;
             /** @description Required, unless it is in a Basic header. */
             client_id?: string;
             /** @description Required of confidential clients, unless it is in a Basic header. */
@@ -1715,10 +1720,15 @@ export interface components {
              * @enum {string}
              */
             grant_type: "client_credentials";
-            /** @description Base address of the API. */
-            audience: string;
-            /** @description The requested scopes, separated by spaces: `read:builders`, `read:subcontractors`, `read:projects`, `read:prequalifications`, `read:insurances`, `read:contacts`, `read:swms`, `read:timesheets`, `read:inductions`, `read:meetings`, `write:meetings`, `read:defects`, `read:photos`, `write:photos`, `write:sign_on_events`. */
-            scope: string;
+            /** @description Base address of the API. Required without `resource`. */
+            audience?: string;
+            /** @description The requested scopes, separated by spaces: `read:builders`, `read:subcontractors`, `read:projects`, `read:prequalifications`, `read:insurances`, `read:contacts`, `read:swms`, `read:timesheets`, `read:inductions`, `read:meetings`, `write:meetings`, `read:defects`, `read:photos`, `write:photos`, `write:sign_on_events`. Required without `resource`; with it, the default is all scopes of the client. */
+            scope?: string;
+            /**
+             * Format: uri
+             * @description Address that the tokens are for: the base address, or that of the tools for agents, which ends in `/mcp` (an addition to v1).
+             */
+            resource?: string;
             /** @description Required, unless it is in a Basic header. */
             client_id?: string;
             /** @description Required of confidential clients, unless it is in a Basic header. */
@@ -3174,6 +3184,11 @@ export interface components {
             scope?: string;
             /** @description Base address of the API; may be left out. */
             audience?: string;
+            /**
+             * Format: uri
+             * @description That of the authorization request; may be left out.
+             */
+            resource?: string;
             /** @description Required, unless it is in a Basic header. */
             client_id?: string;
             /** @description Required of confidential clients, unless it is in a Basic header. */
@@ -4467,7 +4482,7 @@ export interface operations {
                          * @description Error code of RFC 6749.
                          * @enum {string}
                          */
-                        error: "invalid_request" | "invalid_grant" | "invalid_scope" | "unauthorized_client" | "unsupported_grant_type";
+                        error: "invalid_request" | "invalid_grant" | "invalid_scope" | "unauthorized_client" | "unsupported_grant_type" | "invalid_target";
                         /** @description Description of the error in English. It may change. */
                         error_description: string;
                         /**
@@ -4782,6 +4797,11 @@ export interface operations {
                  * @example S256
                  */
                 code_challenge_method: "S256" | "PLAIN" | "plain";
+                /**
+                 * @description Address that the tokens are for: the base address, or that of the tools for agents, which ends in `/mcp` (an addition to v1).
+                 * @example https://api.example.com
+                 */
+                resource?: string;
                 /**
                  * @description Builder that is preselected on the page.
                  * @example buil_a0mkq3v8t2n4c7x1p9r5w6yzb

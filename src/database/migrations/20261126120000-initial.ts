@@ -288,7 +288,7 @@ create table oauth_token_family (
   client_id text not null references oauth_client,
   user_id text not null references app_user,
   builder_id text not null references builder,
-  scopes text[] not null, expires_at timestamptz(3) not null,
+  scopes text[] not null, resource text, expires_at timestamptz(3) not null,
   revoked_at timestamptz(3)
 );
 create index oauth_token_family_expires_at_index on oauth_token_family (expires_at);

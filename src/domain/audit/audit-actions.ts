@@ -26,7 +26,7 @@ export const AUDITED_PROPERTIES = {
   staff: ['name', 'email', 'pictureKey', 'staffRole', 'oidcIssuer', 'disabledAt', 'purpose', 'expiresAt', 'emailed'],
   membership: ['userId', 'builderId', 'role', 'revokedConsents'],
   /** A user's authorisation of a client. */
-  consent: ['clientId', 'userId', 'builderId', 'scopes', 'reason'],
+  consent: ['clientId', 'userId', 'builderId', 'scopes', 'resource', 'reason'],
   password: ['endedSessions'],
   password_link: ['purpose', 'expiresAt', 'emailed'],
   signing_key: ['keyIds'],

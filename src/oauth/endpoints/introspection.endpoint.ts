@@ -22,15 +22,15 @@ export const introspectToken: EndpointHandler = async ({ parameters, client, cre
 
 /** RFC 7662 section 2.2; `builder_id` is the claim of the access token. */
 async function introspectAccessToken(
-  { accessTokens, tokenVerifier, baseUrl }: OAuthDependencies,
+  { accessTokens, tokenVerifier }: OAuthDependencies,
   client: RegisteredClient,
   token: string,
 ): Promise<object | null> {
-  const claims = await accessTokens.verify(client.database.region, token);
+  const claims = await accessTokens.verify(client.database.region, token, accessTokens.audiences);
   if (claims?.client_id !== client.id || !(await tokenVerifier.isLive(claims, client.database.region))) return null;
-  const { sub, client_id, builder_id, scope, jti, iat, exp } = claims;
-  const ofAccessToken = { token_type: 'Bearer', jti, aud: baseUrl };
-  return { active: true, scope, client_id, sub, builder_id, ...ofAccessToken, iss: baseUrl, iat, exp };
+  const { sub, client_id, builder_id, scope, jti, aud, iat, exp } = claims;
+  const [iss] = accessTokens.audiences;
+  return { active: true, scope, client_id, sub, builder_id, token_type: 'Bearer', jti, aud, iss, iat, exp };
 }
 
 async function introspectRefreshToken(

@@ -31,7 +31,7 @@ async function revokeAccessToken(
   token: string,
 ): Promise<void> {
   const { database } = client;
-  const claims = await accessTokens.verify(database.region, token);
+  const claims = await accessTokens.verify(database.region, token, accessTokens.audiences);
   if (!claims || claims.client_id !== client.id) return;
   if (await tokenVerifier.isLive(claims, database.region)) await chargeClient();
   const row = { jti: claims.jti, expiresAt: new Date(claims.exp * 1000).toISOString() };

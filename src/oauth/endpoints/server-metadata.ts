@@ -1,6 +1,7 @@
 import { ChallengeMethod } from '../../../entities/authorization-code.entity.ts';
 import { GRANTS } from '../../../entities/oauth-client.entity.ts';
 import { SCOPES } from '../../../schema/scopes.ts';
+import { MCP_PATH } from '../../auth/access-tokens.ts';
 
 /** Creates the metadata document of `/.well-known/oauth-authorization-server`. RFC 8414 section 2. */
 export const createServerMetadata = (baseUrl: string) => ({
@@ -24,3 +25,16 @@ export const createServerMetadata = (baseUrl: string) => ({
 });
 
 const CLIENT_SECRET_METHODS = ['client_secret_basic', 'client_secret_post'];
+
+/** Path of the metadata of the tools for agents. RFC 9728 section 3.1. */
+export const RESOURCE_PATH = `/.well-known/oauth-protected-resource${MCP_PATH}`;
+
+/** Creates the metadata document of the tools for agents. RFC 9728 section 2, OAU-49. */
+export const createResourceMetadata = (baseUrl: string) => ({
+  resource: `${baseUrl}${MCP_PATH}`,
+  authorization_servers: [baseUrl],
+  scopes_supported: SCOPES,
+  bearer_methods_supported: ['header'],
+  resource_name: 'Builder Integration API',
+  resource_documentation: `${baseUrl}/docs/guides/agents`,
+});

@@ -8,6 +8,7 @@ import type { OAuthDependencies } from '../dependencies.ts';
 import { invalidRequest, invalidScope, unauthorizedClient, unsupportedResponseType } from '../errors.ts';
 import {
   parseFormPairs,
+  parseResource,
   type RequestParameters,
   rejectRepeatedParameters,
   requireAudience,
@@ -37,6 +38,8 @@ export interface AuthorizationRequest extends CodeBinding {
   client: RegisteredClient;
   state: string;
   scopes: string[];
+  /** Audience of the tokens; null for the API. */
+  resource: string | null;
   /** Preselects the builder. */
   builderId: string | null;
 }
@@ -89,9 +92,11 @@ export function parseAuthorizationRequest(
   if (client.integratorId === null) throw unauthorizedClient('An internal client signs no people in.');
   requireAudience(parameters, baseUrl);
   const challenge = requireCodeChallenge(parameters);
-  const scope = parameters.get('scope');
+  const resource = parseResource(parameters, baseUrl);
+  const scope = parameters.get('scope') ?? (resource === null ? undefined : client.scopes.join(' '));
   if (scope === undefined) throw invalidScope('The parameter scope is missing.');
   const builderId = parameters.get('builder_id') ?? null;
   if (builderId !== null && !isId('builder', builderId)) throw invalidRequest('The builder_id is not a builder id.');
-  return { client, redirectUri, state, scopes: requireClientScopes(scope, client), builderId, ...challenge };
+  const scopes = requireClientScopes(scope, client);
+  return { client, redirectUri, state, scopes, resource, builderId, ...challenge };
 }

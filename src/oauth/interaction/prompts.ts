@@ -36,11 +36,12 @@ export async function showPrompt(interaction: AuthorizationInteraction): Promise
     const selection = { user, choices, scopes, isPreselectionInvalid: builderId !== null };
     return interaction.show(createSelectBuilderPage(interaction.formContext(), selection));
   }
-  const { client, redirectUri } = interaction.authorization;
+  const { client, redirectUri, resource } = interaction.authorization;
   const page = createConsentPage(interaction.formContext(), {
     user,
     choice,
     scopes,
+    isAssistant: resource !== null,
     vendor: client.integratorName,
     destination: describeRedirectUri(redirectUri),
     canRefresh: client.grants.includes('refresh_token'),
@@ -71,10 +72,10 @@ async function grantConsent(
   user: SignedInUser,
   builderId: string,
 ): Promise<FastifyReply> {
-  const { client, scopes, redirectUri, codeChallenge, codeChallengeMethod } = interaction.authorization;
+  const { client, scopes, resource, redirectUri, codeChallenge, codeChallengeMethod } = interaction.authorization;
   const found = await findBuilderMembership(client, { userId: user.id, builderId });
   requireConnectionScopes(scopes, requireConnectedMembership(found, accessDenied));
-  const consent = { clientId: client.id, userId: user.id, builderId, scopes };
+  const consent = { clientId: client.id, userId: user.id, builderId, scopes, resource };
   const binding = { redirectUri, codeChallenge, codeChallengeMethod };
   const context = interaction.createChangeContext(interaction.database, user.id);
   const code = await issueAuthorizationCode(context, consent, binding);

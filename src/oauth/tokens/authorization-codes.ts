@@ -14,7 +14,7 @@ const CODE_SECONDS = 600;
 /** Creates the token family of a user's consent and returns its code, of which the database stores only the digest. */
 export const issueAuthorizationCode = (
   context: ChangeContext,
-  consent: Pick<TokenFamily, 'clientId' | 'userId' | 'builderId' | 'scopes'>,
+  consent: Pick<TokenFamily, 'clientId' | 'userId' | 'builderId' | 'scopes' | 'resource'>,
   binding: CodeBinding,
 ): Promise<string> =>
   inTransaction(context, async (em, now, record) => {

@@ -15,6 +15,7 @@ export interface StoredTokenFamily {
   userId: string;
   builderId: string;
   scopes: string[];
+  resource: string | null;
   revoked: boolean;
 }
 
@@ -34,7 +35,7 @@ export function createTokenLookup<T extends object>(name: string, table: string,
   const statement: Statement = {
     name,
     text: `select json_build_object('familyId', family.id, 'clientId', family.client_id, 'userId', family.user_id,
-      'builderId', family.builder_id, 'scopes', family.scopes, 'revoked', family.revoked_at is not null,
+      'builderId', family.builder_id, 'scopes', family.scopes, 'resource', family.resource, 'revoked', family.revoked_at is not null,
       'digest', token.digest, 'issuedAt', extract(epoch from token.created_at) * 1000,
       'tokenExpiresAt', extract(epoch from token.expires_at) * 1000, ${properties})
     from ${table} token join oauth_token_family family on family.id = token.family_id

@@ -1,12 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { TokenFamily } from '../../../entities/token-family.entity.ts';
-import { ACCESS_TOKEN_SECONDS, type AccessClaims } from '../../auth/access-tokens.ts';
+import { ACCESS_TOKEN_SECONDS, type AccessTokens } from '../../auth/access-tokens.ts';
 import type { ClientRequest } from '../authenticate-client.ts';
 import { type ConnectedMembership, findBuilderMembership, requireConnectedMembership } from '../builder-memberships.ts';
 import { requireConnectionScopes, requireConsentedScopes } from '../checks/scope.check.ts';
 import type { RegisteredClient } from '../clients.ts';
 import type { OAuthDependencies } from '../dependencies.ts';
-import { expiredOrRevokedGrant, invalidGrant, invalidScope } from '../errors.ts';
+import { expiredOrRevokedGrant, invalidGrant, invalidScope, invalidTarget } from '../errors.ts';
+import { parseResource } from '../parameters.ts';
 import { issueRefreshToken, REFRESH_TOKEN_SECONDS } from './refresh-tokens.ts';
 import type { StoredToken, StoredTokenFamily } from './token-families.ts';
 
@@ -32,7 +33,7 @@ export interface TokenResponse {
 export function issueAccessToken(
   { accessTokens }: Pick<OAuthDependencies, 'accessTokens'>,
   { database }: RegisteredClient,
-  claims: Pick<AccessClaims, 'sub' | 'client_id' | 'builder_id' | 'scope'>,
+  claims: Parameters<AccessTokens['sign']>[1],
   familyId: string | null = null,
 ): TokenResponse {
   const { token } = accessTokens.sign(database.region, claims, familyId);
@@ -50,18 +51,20 @@ export const listAllowedScopes = (
 /**
  * Exchanges a code or refresh token for the user's tokens: those of the requested scopes, or of all that are still allowed, which the
  * response lists in `scope` (RFC 6749 section 5.1). Returns null when another request has consumed it first. Throws `invalid_grant` for one
- * that is expired or revoked, or whose membership or connection has ended, and `invalid_scope` when no scope is left.
+ * that is expired or revoked, or whose membership or connection has ended, `invalid_target` for another `resource`, and `invalid_scope` when no scope is left.
  *
  * @param consume marks it as used in the transaction that issues the tokens
  */
 export async function exchangeForUserTokens(
-  { client, chargeClient }: ClientRequest,
+  { client, parameters, chargeClient }: ClientRequest,
   dependencies: OAuthDependencies,
   stored: StoredToken,
   requested: readonly string[] | null,
   consume: (em: EntityManager) => Promise<boolean>,
 ): Promise<TokenResponse | null> {
   if (stored.revoked || dependencies.clock.now() >= stored.tokenExpiresAt) throw expiredOrRevokedGrant();
+  if (parameters.has('resource') && parseResource(parameters, dependencies.baseUrl) !== stored.resource)
+    throw invalidTarget('The resource is not that of the authorization.');
   if (requested) requireConsentedScopes(requested, stored.scopes);
   const membership = requireConnectedMembership(await findBuilderMembership(client, stored), invalidGrant);
   if (requested) requireConnectionScopes(requested, membership);
@@ -83,7 +86,7 @@ async function issueUserTokens(
   em: EntityManager,
   dependencies: OAuthDependencies,
   client: RegisteredClient,
-  { familyId, userId, builderId }: StoredTokenFamily,
+  { familyId, userId, builderId, resource }: StoredTokenFamily,
   scopes: readonly string[],
 ): Promise<TokenResponse> {
   const now = dependencies.clock.now();
@@ -94,5 +97,6 @@ async function issueUserTokens(
     throw expiredOrRevokedGrant();
   const refreshToken = canRefresh ? await issueRefreshToken(em, familyId, now) : undefined;
   const claims = { sub: userId, client_id: client.id, builder_id: builderId, scope: scopes.join(' ') };
-  return { ...issueAccessToken(dependencies, client, claims, familyId), refresh_token: refreshToken };
+  const response = issueAccessToken(dependencies, client, { ...claims, aud: resource ?? undefined }, familyId);
+  return { ...response, refresh_token: refreshToken };
 }

@@ -9,6 +9,8 @@ interface ConsentRequest {
   user: SignedInUser;
   choice: BuilderChoice;
   scopes: readonly string[];
+  /** Whether its tokens are for the tools of agents. */
+  isAssistant: boolean;
   /** Name of the client's integrator. */
   vendor: string | null;
   /** Destination of the redirect, such as `app.example`. */
@@ -23,7 +25,7 @@ interface ConsentRequest {
  * Returns the consent page, which lists what the client will be able to read and change, and for which builder. OAU-24.
  */
 export function createConsentPage(context: ClientFormContext, request: ConsentRequest): Page {
-  const { user, choice, scopes, vendor, destination, canRefresh, hasOtherBuilders } = request;
+  const { user, choice, scopes, isAssistant, vendor, destination, canRefresh, hasOtherBuilders } = request;
   const { builderId, builderName, logoUrl } = choice;
   const { clientName } = context;
   const { readable, changeable } = describeScopes(scopes);
@@ -40,6 +42,10 @@ export function createConsentPage(context: ClientFormContext, request: ConsentRe
     }It gets access to <strong>${builderName}</strong> only.${
       hasOtherBuilders && ' It gets no access to your other companies.'
     }</p>
+${
+  isAssistant &&
+  html`<p class="lead"><strong>An assistant will act in your name</strong>, with these permissions. What it changes is recorded with your name.</p>`
+}
 ${readable.length > 0 && renderPermissions('It will be able to see', readable, EYE_ICON, '')}
 ${changeable.length > 0 && renderPermissions('It will be able to make changes', changeable, PENCIL_ICON, ' change')}
 <p class="small">${

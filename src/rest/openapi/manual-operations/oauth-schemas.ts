@@ -9,6 +9,10 @@ const { pattern } = getScalarSchema(BuilderId);
 
 export const SCOPE_DESCRIPTION = `The requested scopes, separated by spaces: ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}.`;
 
+/** RFC 8707. */
+export const RESOURCE_DESCRIPTION =
+  'Address that the tokens are for: the base address, or that of the tools for agents, which ends in `/mcp` (an addition to v1).';
+
 const text = (description: string, keywords: JsonSchema = {}) => ({ type: 'string', description, ...keywords });
 
 const integer = (description: string, keywords: JsonSchema = {}) => ({ type: 'integer', description, ...keywords });
@@ -51,10 +55,17 @@ export const oauthSchemas: Record<string, JsonSchema> = {
       mapping: Object.fromEntries(Object.entries(GRANTS).map(([type, name]) => [type, referToSchema(name).$ref])),
     },
   },
-  ClientCredentialsGrant: grant('client_credentials', {
-    audience: text('Base address of the API.'),
-    scope: text(SCOPE_DESCRIPTION),
-  }),
+  ClientCredentialsGrant: grant(
+    'client_credentials',
+    {},
+    {
+      audience: text('Base address of the API. Required without `resource`.'),
+      scope: text(
+        `${SCOPE_DESCRIPTION} Required without \`resource\`; with it, the default is all scopes of the client.`,
+      ),
+      resource: text(RESOURCE_DESCRIPTION, URI),
+    },
+  ),
   AuthorizationCodeGrant: grant(
     'authorization_code',
     {
@@ -62,7 +73,10 @@ export const oauthSchemas: Record<string, JsonSchema> = {
       redirect_uri: text('The same as at `/oauth/authorize`.', URI),
       code_verifier: text('The PKCE verifier that the challenge was computed from.', VERIFIER),
     },
-    { audience: text('Base address of the API; may be left out.') },
+    {
+      audience: text('Base address of the API; may be left out.'),
+      resource: text('That of the authorization request; may be left out.', URI),
+    },
   ),
   RefreshTokenGrant: grant(
     'refresh_token',
@@ -70,6 +84,7 @@ export const oauthSchemas: Record<string, JsonSchema> = {
     {
       scope: text('A subset of the consented scopes. Default: all of them.'),
       audience: text('Base address of the API; may be left out.'),
+      resource: text('That of the authorization request; may be left out.', URI),
     },
   ),
   Token: toObjectSchema(

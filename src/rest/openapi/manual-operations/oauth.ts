@@ -17,7 +17,7 @@ import { referToParameter } from '../parameters.ts';
 import { createErrorSchema, describeHeaders, describeJsonResponse, LIMIT_HEADERS } from '../responses.ts';
 import { getScalarSchema, referToSchema, toObjectSchema } from '../schemas.ts';
 import type { ManualOperation } from './manual-operation.ts';
-import { SCOPE_DESCRIPTION } from './oauth-schemas.ts';
+import { RESOURCE_DESCRIPTION, SCOPE_DESCRIPTION } from './oauth-schemas.ts';
 
 const CLIENT_ID = 'cli_a0mkq3v8t2n4c7x1p9r5w6yzb';
 const CODE = 'Jt3vS8mQx1Zk5Rw0Yb7Nc2Fd9Hg4Lp6Ua0Es8Wi1Ko';
@@ -42,6 +42,7 @@ export const createOAuthOperations = (baseUrl: string): ManualOperation[] => [
       'invalid_scope',
       'unauthorized_client',
       'unsupported_grant_type',
+      'invalid_target',
     ]),
   }),
   {
@@ -56,10 +57,10 @@ export const createOAuthOperations = (baseUrl: string): ManualOperation[] => [
     parameters: AUTHORIZE_PARAMETERS.map(([name, description, example, schema]) => ({
       name,
       in: 'query',
-      required: name !== 'builder_id',
+      required: name !== 'builder_id' && name !== 'resource',
       description,
       schema: { type: 'string', ...schema },
-      example,
+      example: example ?? baseUrl,
     })),
     responses: {
       200: htmlResponse('The page where the user signs in, selects a builder or consents.'),
@@ -122,7 +123,8 @@ export const createOAuthOperations = (baseUrl: string): ManualOperation[] => [
 ];
 
 /** Parameters of an authorization request. All but the last are required. */
-const AUTHORIZE_PARAMETERS: readonly [name: string, description: string, example: string, schema?: JsonSchema][] = [
+/** The example is the base address where there is none. */
+const AUTHORIZE_PARAMETERS: readonly [name: string, description: string, example?: string, schema?: JsonSchema][] = [
   ['response_type', 'Response type. Always `code`.', 'code', { enum: ['code'] }],
   ['client_id', 'The client.', CLIENT_ID],
   ['redirect_uri', 'A registered redirect URI of the client, compared exactly.', REDIRECT_URI, { format: 'uri' }],
@@ -135,6 +137,7 @@ const AUTHORIZE_PARAMETERS: readonly [name: string, description: string, example
     { pattern: VERIFIER_SYNTAX.source },
   ],
   ['code_challenge_method', 'Method of the PKCE challenge.', 'S256', { enum: ['S256', 'PLAIN', 'plain'] }],
+  ['resource', RESOURCE_DESCRIPTION, undefined, { format: 'uri' }],
   ['builder_id', 'Builder that is preselected on the page.', examples[0]!, { pattern }],
 ];
 
