@@ -2,7 +2,6 @@ import { ArgsType, type ClassType, Extensions, Field, Int, ObjectType } from 'ty
 import { ListOrder } from './enums.ts';
 import { Default, isSent, Rule } from './input-rules.ts';
 import { ListCursor } from './list-cursor.scalar.ts';
-import { toDateRange } from './range.ts';
 import { OmittedUnlessCursor } from './rest.ts';
 import { DEFAULT_LIMIT, MAX_LIMIT, PageLimit, PageOffset, RangeStart } from './scalars.ts';
 
@@ -65,7 +64,7 @@ export function toPageWindow({ offset, limit, cursor, updatedSince, order }: Pag
     offset: offset ?? 0,
     limit: limit ?? DEFAULT_LIMIT,
     cursor: cursor ?? null,
-    updatedSince: toDateRange({ startDate: updatedSince }).startDate ?? null,
+    updatedSince: updatedSince ?? null,
     order: order ?? null,
   };
 }

@@ -51,36 +51,39 @@ const DAY_MS = 86_400_000;
 const [FIRST_INSTANT, LAST_INSTANT] = [Date.parse('0001-01-01T00:00:00.000Z'), Date.parse('9999-12-31T23:59:59.999Z')];
 
 const toPlainInstant = (time: number) => new Date(Math.min(Math.max(time, FIRST_INSTANT), LAST_INSTANT)).toISOString();
-const isDay = (bound: string) => !bound.includes('T');
 
-/** Values of the filters of `toDateRangeFilters`. */
+/** Returns the day of a bound that is one: a date, or that of `RangeStart` and `RangeEnd` in microseconds. Null for an instant. */
+const findDay = (bound?: string | null) => (bound && !/T.{8}\.\d{3}Z$/.test(bound) ? bound.slice(0, 10) : null);
+
+/** Filters of a reader, which adds the last two to those of its own. */
 interface DateRange {
-  startDate?: string;
-  endDate?: string;
+  startDate?: string | null;
+  endDate?: string | null;
   dayBegin?: string;
   nextDay?: string;
 }
 
 /**
- * Returns the filters of a range, of which a bare date is a day of the time zone (LST-11). Midnight UTC is a day without a time zone and counts
- * on that day in every one (RED-31): where a day begins after it, it is the only instant before the day that counts on it, and where a day ends
- * after the next one, the only instant in it that does not.
+ * Returns the filters of a range whose bare dates are days of the time zone, by default UTC (LST-16). Midnight UTC is a day without a time zone
+ * and counts on that day in every one (RED-31): where a day begins after it, it is the only instant before the day that counts on it, and where
+ * a day ends after the next one, the only instant in it that does not.
  */
 export function toDateRange({ startDate, endDate, timeZone }: DateRangeArgs): DateRange {
   const toInstant = (midnight: number) => (timeZone ? fromLocalTime(midnight, timeZone) : midnight);
-  const range: DateRange = {};
-  if (startDate && isDay(startDate)) {
-    const midnight = Date.parse(startDate);
+  const range: DateRange = { startDate, endDate };
+  const [firstDay, lastDay] = [findDay(startDate), findDay(endDate)];
+  if (firstDay) {
+    const midnight = Date.parse(firstDay);
     const begin = toInstant(midnight);
     range.startDate = toPlainInstant(Math.min(begin, midnight));
     if (begin > midnight) range.dayBegin = toPlainInstant(begin);
-  } else if (startDate) range.startDate = startDate;
-  if (endDate && isDay(endDate)) {
-    const midnight = Date.parse(endDate) + DAY_MS;
+  }
+  if (lastDay) {
+    const midnight = Date.parse(lastDay) + DAY_MS;
     const end = toInstant(midnight) - 1;
     range.endDate = toPlainInstant(end);
     if (end >= midnight && midnight <= LAST_INSTANT) range.nextDay = toPlainInstant(midnight);
-  } else if (endDate) range.endDate = endDate;
+  }
   return range;
 }
 
@@ -89,7 +92,7 @@ export const toDayRange = ({ firstDay, lastDay, timeZone }: DayRangeArgs): DateR
   toDateRange({ startDate: firstDay, endDate: lastDay, timeZone });
 
 function isBefore(end: string, start: string, timeZone?: string | null): boolean {
-  if (isDay(end) === isDay(start)) return end < start;
+  if (Boolean(findDay(end)) === Boolean(findDay(start))) return end < start;
   const { startDate, endDate } = toDateRange({ startDate: start, endDate: end, timeZone });
   return endDate! < startDate!;
 }

@@ -82,11 +82,10 @@ function isCalendarDate(text: string): boolean {
 const DATE_OR_DATE_TIME = '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,9})?)?(Z|[+-]\\d{2}:\\d{2}))?$';
 
 /**
- * A bare date stays one: `toDateRange` finds the instant at which its day begins or ends.
- *
+ * @param time Time of a bare date in microseconds, by which `toDateRange` recognises one.
  * @param parseInstant Returns an instant in milliseconds; null for an invalid text.
  */
-const rangeBound = (name: string, which: string, parseInstant: (text: string) => string | null) =>
+const rangeBound = (name: string, which: string, time: string, parseInstant: (text: string) => string | null) =>
   scalar<string>({
     name,
     description: `ISO 8601 date or date-time; ${which}, inclusive. A bare date is the whole day, in UTC unless a time zone is given.`,
@@ -98,7 +97,7 @@ const rangeBound = (name: string, which: string, parseInstant: (text: string) =>
     specifiedBy: STANDARDS.dateTime,
     parse: (value) => {
       if (typeof value !== 'string') return fail('must be an ISO 8601 date or date-time');
-      if (DATE.test(value)) return isCalendarDate(value) ? value : fail('is not a date of the calendar');
+      if (DATE.test(value)) return isCalendarDate(value) ? `${value}T${time}Z` : fail('is not a date of the calendar');
       return parseInstant(value) ?? fail('must be an ISO 8601 date or date-time');
     },
   });
@@ -114,9 +113,9 @@ function toNextInstant(text: string): string | null {
   return next.length === instant.length ? next : instant;
 }
 
-/** Bounds of a range: days or instants. LST-11. */
-export const RangeStart = rangeBound('RangeStart', 'the beginning of the range', toNextInstant);
-export const RangeEnd = rangeBound('RangeEnd', 'the end of the range', toInstant);
+/** Bounds of a range, as instants; a date without time is the first or last microsecond of its day. LST-11. */
+export const RangeStart = rangeBound('RangeStart', 'the beginning of the range', '00:00:00.000000', toNextInstant);
+export const RangeEnd = rangeBound('RangeEnd', 'the end of the range', '23:59:59.999999', toInstant);
 
 export const JsonObject = scalar<Record<string, unknown>>({
   name: 'JsonObject',

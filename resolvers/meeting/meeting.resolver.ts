@@ -5,7 +5,7 @@ import { MeetingNote } from '../../entities/meeting-note.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
 import { MeetingStatus } from '../../schema/enums.ts';
 import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
-import { DateRangeArgs, toDateRange } from '../../schema/range.ts';
+import { DateRangeArgs } from '../../schema/range.ts';
 import { Rest, Scoped } from '../../schema/rest.ts';
 import { BuilderId, MeetingId, ProjectId } from '../../schema/scalars.ts';
 import { Selected, type Selection } from '../../schema/selection.ts';
@@ -41,7 +41,7 @@ export class MeetingResolver {
   ): Promise<Page<Meeting>> {
     return meetings
       .select(selection)
-      .findPage(database, { builderId, projectId, status, ...toDateRange(range) }, toPageWindow(page));
+      .findPage(database, { builderId, projectId, status, ...range }, toPageWindow(page));
   }
 
   @Query(() => Meeting, { description: 'One meeting.' })
@@ -76,7 +76,6 @@ export class MeetingResolver {
 const meetingPage = {
   reader: meetings,
   args: [{ status: [MeetingStatus] }, DateRangeArgs],
-  where: ({ status, ...range }: DateRangeArgs & { status: MeetingStatus[] }) => ({ status, ...toDateRange(range) }),
 };
 
 export const meetingEdges = [

@@ -7,7 +7,7 @@ import { Timesheet } from '../../entities/timesheet.entity.ts';
 import { TimesheetStatus } from '../../schema/enums.ts';
 import { createListType } from '../../schema/list.ts';
 import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
-import { DateRangeArgs, DayRangeArgs, toDateRange, toDayRange } from '../../schema/range.ts';
+import { DateRangeArgs, DayRangeArgs, toDayRange } from '../../schema/range.ts';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId, CostCodeId, ProjectId, TimesheetId } from '../../schema/scalars.ts';
 import { Selected, type Selection } from '../../schema/selection.ts';
@@ -35,7 +35,7 @@ export class TimesheetResolver {
   ): Promise<Page<Timesheet>> {
     return timesheets
       .select(selection)
-      .findPage(database, { builderId, projectId, status, ...toDateRange(range) }, toPageWindow(page));
+      .findPage(database, { builderId, projectId, status, ...range }, toPageWindow(page));
   }
 
   @Query(() => Timesheet, { description: 'One timesheet.' })
@@ -79,6 +79,5 @@ export const timesheetEdges = [
     reader: timesheets,
     by: 'projectId',
     args: [{ status: TimesheetStatus }, DateRangeArgs],
-    where: ({ status, ...range }: DateRangeArgs & { status: TimesheetStatus }) => ({ status, ...toDateRange(range) }),
   }),
 ];

@@ -1,5 +1,6 @@
 import { Tracked } from '../../../entities/columns.ts';
 import { createPage, type Page, type PageWindow, PageWithoutTotal } from '../../../schema/page.ts';
+import { type DateRangeArgs, toDateRange } from '../../../schema/range.ts';
 import type { Selection } from '../../../schema/selection.ts';
 import { getErrorCode } from '../errors.ts';
 import type { TextRow } from '../pool/pg-pipeline.ts';
@@ -16,6 +17,7 @@ import {
 import type { ReadDatabase } from './read-database.ts';
 import { type PreparedRead, prepareRead, type ReadKind, type ReadOptions, shortDigest } from './read-statement.ts';
 import { RowMapper } from './row-mapper.ts';
+import { toZoneFilters } from './zone-day.ts';
 
 export interface ReaderOptions<Filter extends string> extends ReadOptions<Filter> {
   /** Filters whose values depend on the caller's connections, to which a cursor is not bound. */
@@ -79,7 +81,10 @@ export class Reader<T extends object, Filter extends string = never> {
     this.name = options.name ?? entity.name;
     this.entity = entity;
     const updatedSince = entity.prototype instanceof Tracked ? UPDATED_SINCE : {};
-    this.#options = { ...options, filters: { ...options.filters, ...updatedSince } as ReadOptions<Filter>['filters'] };
+    const { startDate } = (options.filters ?? {}) as Record<string, FilterDefinition>;
+    const zone = startDate && 'column' in startDate ? toZoneFilters(startDate.column) : {};
+    const filters = { ...options.filters, ...zone, ...updatedSince } as ReadOptions<Filter>['filters'];
+    this.#options = { ...options, filters };
     this.#filters = Object.entries<FilterDefinition>(this.#options.filters ?? {});
     this.#isSelection = isSelection;
   }
@@ -158,7 +163,8 @@ export class Reader<T extends object, Filter extends string = never> {
     if (updatedSince != null && !(this.entity.prototype instanceof Tracked)) {
       throw new Error(`${this.entity.name} has no time of change: let it extend Tracked.`);
     }
-    const all = updatedSince == null ? where : { ...where, updatedSince };
+    const zoned = where.timeZone == null ? where : { ...where, ...toDateRange(where as DateRangeArgs) };
+    const all = updatedSince == null ? zoned : { ...zoned, updatedSince };
     const applied = this.#applyFilters(all, keys?.name);
     if (cursor != null) return this.#fetchPagesByCursor(database, applied, window, keys);
     const { filters, names, values } = applied;

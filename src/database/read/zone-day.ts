@@ -5,10 +5,8 @@
 export const toZoneDaySql = (instant: string, zone: string): string =>
   `case when timezone('UTC', ${instant})::time = '00:00' then timezone('UTC', ${instant})::date else timezone(${zone}, ${instant})::date end`;
 
-/** Filters of a reader for the values of `toDateRange`, of a column of the row `t`. The rows are found by an index of the column. */
-export const toDateRangeFilters = (column: string) => ({
-  startDate: { column, op: 'from' as const },
-  endDate: { column, op: 'until' as const },
+/** Filters that `toDateRange` adds to `startDate` and `endDate`, by whose column an index finds the rows. */
+export const toZoneFilters = (column: string) => ({
   /** Beginning of the first day, where that is after midnight UTC of the day, which is `startDate`. */
   dayBegin: { sql: `(t.${column} >= :dayBegin::timestamptz or t.${column} = :startDate::timestamptz)` },
   /** Midnight UTC of the day after the last one. */

@@ -1,6 +1,5 @@
 import { Insurance } from '../../../entities/insurance.entity.ts';
 import { Reader } from '../../database/read/reader.ts';
-import { toDateRangeFilters } from '../../database/read/zone-day.ts';
 import { belongsToActiveSubcontractor } from './subcontractor.reader.ts';
 
 export const insurances = new Reader(Insurance, {
@@ -18,6 +17,7 @@ export const insurances = new Reader(Insurance, {
     customType: { column: 'custom_type', op: 'eq' },
     expiresAfter: { column: 'expiry', op: 'from' },
     expiresBefore: { column: 'expiry', op: 'before' },
-    ...toDateRangeFilters('expiry'),
+    startDate: { column: 'expiry', op: 'from' },
+    endDate: { column: 'expiry', op: 'until' },
   },
 });

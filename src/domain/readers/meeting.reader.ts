@@ -2,7 +2,6 @@ import { Meeting } from '../../../entities/meeting.entity.ts';
 import { MeetingNote } from '../../../entities/meeting-note.entity.ts';
 import { MeetingTemplate } from '../../../entities/meeting-template.entity.ts';
 import { Reader } from '../../database/read/reader.ts';
-import { toDateRangeFilters } from '../../database/read/zone-day.ts';
 
 export const meetings = new Reader(Meeting, {
   largeColumns: ['agenda', 'plainNotes', 'noteBlocks', 'templateResponse'],
@@ -10,7 +9,8 @@ export const meetings = new Reader(Meeting, {
     builderId: { column: 'builder_id', op: 'eq' },
     projectId: { column: 'project_id', op: 'eq' },
     status: { column: 'status', op: 'in' },
-    ...toDateRangeFilters('date'),
+    startDate: { column: 'date', op: 'from' },
+    endDate: { column: 'date', op: 'until' },
   },
 });
 

@@ -3,7 +3,6 @@ import { TimeType } from '../../../entities/time-type.entity.ts';
 import { Timesheet } from '../../../entities/timesheet.entity.ts';
 import { Reader } from '../../database/read/reader.ts';
 import { keepText } from '../../database/read/row-mapper.ts';
-import { toDateRangeFilters } from '../../database/read/zone-day.ts';
 
 export const timesheets = new Reader(Timesheet, {
   largeColumns: ['notes'],
@@ -24,7 +23,8 @@ export const timesheets = new Reader(Timesheet, {
     projectId: { column: 'project_id', op: 'eq' },
     costCodeId: { column: 'cost_code_id', op: 'eq' },
     status: { column: 'status', op: 'eq' },
-    ...toDateRangeFilters('date'),
+    startDate: { column: 'date', op: 'from' },
+    endDate: { column: 'date', op: 'until' },
   },
 });
 
