@@ -84,7 +84,8 @@ function createApi({ baseUrl, region, transport, authorization }: Connection): {
 
 interface AnyPage {
   data: unknown[];
-  meta: { nextCursor: string | null };
+  /** Lists of changes have a cursor after the last page too, and `hasMore`. */
+  meta: { nextCursor: string | null; hasMore?: boolean };
 }
 
 /** Reads page after page by cursor, which takes the same time wherever the page is. */
@@ -95,7 +96,7 @@ function createPages(read: (cursor?: { cursor: string }) => Promise<unknown>): P
       for (let cursor: string | null = ''; cursor !== null; ) {
         const page = (await read({ cursor })) as AnyPage;
         yield* page.data;
-        cursor = page.meta.nextCursor;
+        cursor = page.meta.hasMore === false ? null : page.meta.nextCursor;
       }
     },
   };

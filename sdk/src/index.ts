@@ -13,12 +13,4 @@ export {
   type UserCredentials,
 } from './tokens.ts';
 export type { CallOptions } from './transport.ts';
-export {
-  createFetchReceiver,
-  createNodeReceiver,
-  type ReceiverOptions,
-  verifyWebhook,
-  type WebhookEvent,
-  WebhookVerificationError,
-  webhookReceiver,
-} from './webhooks.ts';
+export * from './webhooks.ts';

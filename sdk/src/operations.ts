@@ -76,13 +76,13 @@ export const OPERATIONS = {
     list: op('get', '/builders/{builderId}/defects', 'pages'),
     get: op('get', '/builders/{builderId}/defects/{defectId}'),
   },
-  siteAccess: { list: op('get', '/builders/{builderId}/projects/{projectId}/site-access') },
+  siteAccess: { list: op('get', '/builders/{builderId}/projects/{projectId}/site-access', 'pages') },
   signOnEvents: {
     record: op('post', '/builders/{builderId}/projects/{projectId}/sign-on-events'),
-    list: op('get', '/builders/{builderId}/projects/{projectId}/sign-on-events'),
+    list: op('get', '/builders/{builderId}/projects/{projectId}/sign-on-events', 'pages'),
     get: op('get', '/builders/{builderId}/projects/{projectId}/sign-on-events/{signOnEventId}'),
   },
-  signOnConflicts: { list: op('get', '/builders/{builderId}/projects/{projectId}/sign-on-conflicts') },
+  signOnConflicts: { list: op('get', '/builders/{builderId}/projects/{projectId}/sign-on-conflicts', 'pages') },
   events: { page: op('get', '/events') },
   webhookEndpoints: {
     list: op('get', '/webhook-endpoints'),
@@ -141,21 +141,20 @@ export const allOperations: Exclude<RouteOfContract, RouteOfTable> extends never
 
 type Definition<P extends keyof paths, M> = paths[P][M & keyof paths[P]];
 type Json<C> = C extends { content: { 'application/json': infer B } } ? B : never;
+type Success = 200 | 201 | 202;
 /** The JSON of the successful responses; undefined for 204. */
 type Result<D> = D extends { responses: infer R }
-  ? { [S in keyof R & (200 | 201)]: Json<R[S]> }[keyof R & (200 | 201)] extends infer B
+  ? { [S in keyof R & Success]: Json<R[S]> }[keyof R & Success] extends infer B
     ? [B] extends [never]
       ? undefined
       : B
     : never
   : never;
 
-/** Name of the parameter `id` of a path. */
-type IdName<P> = P extends `/builders/{id}${string}`
-  ? 'builderId'
-  : P extends `/subcontractors/{id}${string}`
-    ? 'subcontractorId'
-    : 'webhookEndpointId';
+/** Name of the parameter `id` of a path: `webhookEndpointId` of `/webhook-endpoints/{id}`. */
+type IdName<P> = P extends `/${infer R}s/{id}${string}`
+  ? `${R extends `${infer First}-${infer Second}` ? `${First}${Capitalize<Second>}` : R}Id`
+  : never;
 type RenameId<P, T> = { [N in keyof T as N extends 'id' ? IdName<P> : N]: T[N] };
 type Path<P, D> = D extends { parameters: { path: infer T } } ? RenameId<P, T> : unknown;
 type Query<D> = D extends { parameters: { query?: infer T } } ? (T extends object ? T : unknown) : unknown;
@@ -222,11 +221,8 @@ interface RequestParts {
   body?: Record<string, unknown>;
 }
 
-const ID_NAMES: [prefix: string, name: string][] = [
-  ['/builders/{id}', 'builderId'],
-  ['/subcontractors/{id}', 'subcontractorId'],
-  ['/webhook-endpoints/{id}', 'webhookEndpointId'],
-];
+const toIdName = (path: string) =>
+  `${path.slice(1, path.indexOf('s/{id}')).replace(/-(.)/, (_, letter: string) => letter.toUpperCase())}Id`;
 
 /** Distributes parameters to path, header, query and body. */
 export function toRequestParts({ method, path, kind }: Operation, parameters: Record<string, unknown>): RequestParts {
@@ -238,8 +234,7 @@ export function toRequestParts({ method, path, kind }: Operation, parameters: Re
   };
   const parts: RequestParts = { path: {}, query: {}, header: {} };
   for (const [, name] of path.matchAll(/\{(\w+)\}/g)) {
-    const idName = name === 'id' ? ID_NAMES.find(([prefix]) => path.startsWith(prefix))![1] : name!;
-    parts.path[name!] = take(idName);
+    parts.path[name!] = take(name === 'id' ? toIdName(path) : name!);
   }
   if (/^\/(timesheets|subcontractors)/.test(path) && rest.builderId !== undefined)
     parts.header['x-service-builder-id'] = String(take('builderId'));

@@ -21,16 +21,6 @@ export interface UploadAllOptions extends UploadOptions {
 /** What became of one file of `uploadAll`. */
 export type UploadResult = { source: ImageSource; photo: Photo } | { source: ImageSource; error: Error };
 
-const TYPES: Record<string, string> = {
-  jpg: 'image/jpeg',
-  jpeg: 'image/jpeg',
-  png: 'image/png',
-  webp: 'image/webp',
-  gif: 'image/gif',
-  heic: 'image/heic',
-  heif: 'image/heif',
-};
-
 export function createPhotoUploads(api: Api, transport: Transport) {
   return { upload, uploadAll };
 
@@ -41,7 +31,7 @@ export function createPhotoUploads(api: Api, transport: Transport) {
       typeof source === 'string' ? source.split(/[\\/]/).pop() : source instanceof File ? source.name : undefined;
     const fileName = options.fileName ?? sourceName;
     if (fileName === undefined) throw new TypeError('The option fileName is required for bytes without a name.');
-    const contentType = options.contentType ?? (blob.type || TYPES[fileName.split('.').pop()!.toLowerCase()]);
+    const contentType = options.contentType ?? (blob.type || toContentType(fileName));
     if (!contentType) throw new TypeError(`The option contentType is required: ${fileName} does not say its type.`);
     const { builderId } = options;
     const announcement = { builderId, type: 'attachment' as const, fileName, contentType, size: blob.size };
@@ -97,4 +87,10 @@ async function readFile(path: string): Promise<Blob> {
   const fs = globalThis.process?.getBuiltinModule?.('node:fs');
   if (!fs) throw new TypeError(`This platform cannot open ${JSON.stringify(path)}: pass a File.`);
   return new Blob([await fs.promises.readFile(path)]);
+}
+
+/** Returns the type of an image by the end of its name. */
+function toContentType(name: string): string | undefined {
+  const [, end] = /\.(jpe?g|png|webp|gif|hei[cf])$/i.exec(name) ?? [];
+  return end && `image/${end.toLowerCase().replace('jpg', 'jpeg')}`;
 }

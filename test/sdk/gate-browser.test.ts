@@ -5,6 +5,7 @@ import { build } from 'rolldown';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { OAuthClient } from '../../entities/oauth-client.entity.ts';
 import type { GateQueue } from '../../sdk/src/gate/queue.ts';
+import type { Roster } from '../../sdk/src/gate/roster.ts';
 import { executablePath, launchChromium } from '../oauth/chromium.ts';
 import { addApplication } from '../oauth/fixtures.ts';
 import { createGateFixture, readAttendance } from '../support/attendance.ts';
@@ -23,6 +24,7 @@ let page: Page;
 let opened: string[];
 
 declare const gate: GateQueue;
+declare const roster: Roster;
 declare const record: (workerId: string, times: string[]) => Promise<void>;
 
 beforeAll(async () => {
@@ -102,5 +104,13 @@ describe.skipIf(!executablePath)('the queue of a gate in a browser', () => {
     service.clock.advance(300_000);
     await page.evaluate(() => gate.deliver());
     expect(await readResults()).toEqual(['APPLIED']);
+  });
+
+  it('has the roster without a network, over a new load', async () => {
+    const entries = await page.evaluate(() => roster.refresh());
+    expect(entries.length).toBeGreaterThan(2);
+    await load(() => page.reload());
+    expect(await page.evaluate(() => roster.entries)).toEqual(entries);
+    expect(await page.evaluate(() => roster.refresh())).toEqual([]);
   });
 });

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createFileStore } from '../../sdk/src/gate/file-store.ts';
 import { type GateEvent, type GateOptions, GateQueue } from '../../sdk/src/gate/queue.ts';
-import { createClient } from '../../sdk/src/index.ts';
+import { Roster } from '../../sdk/src/gate/roster.ts';
+import { ConnectionError, createClient } from '../../sdk/src/index.ts';
 import { createGateFixture, readAttendance } from '../support/attendance.ts';
 import { BASE_URL, type Service, startService } from '../support/harness.ts';
 import { FaultyNetwork } from './faulty-network.ts';
@@ -34,28 +35,17 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }));
 
-function openGate(options: Partial<GateOptions> = {}): Promise<GateQueue> {
-  const baseUrl = network.url;
+/** The gate's client, site and store. */
+function createGateOptions() {
   const { clientId, clientSecret } = service.findDemoClient('A');
-  const scopes = ['write:sign_on_events'];
-  const client = createClient({
-    baseUrl,
-    audience: BASE_URL,
-    clientId,
-    clientSecret: clientSecret!,
-    scopes,
-    retryDelayMs: 1,
-  });
+  const credentials = { clientId, clientSecret: clientSecret!, scopes: ['write:sign_on_events'] };
+  const client = createClient({ baseUrl: network.url, audience: BASE_URL, ...credentials, retryDelayMs: 1 });
   const { builderId, projectId } = createGateFixture();
-  return GateQueue.open({
-    client,
-    builderId,
-    projectId,
-    store: createFileStore(folder),
-    deviceId: 'turnstile-2',
-    ...options,
-  });
+  return { client, builderId, projectId, store: createFileStore(folder) };
 }
+
+const openGate = (options: Partial<GateOptions> = {}): Promise<GateQueue> =>
+  GateQueue.open({ ...createGateOptions(), deviceId: 'turnstile-2', ...options });
 
 /** Bodies of the received requests, in order. */
 const bodies = () => network.requests.map(({ body }) => body);
@@ -259,5 +249,46 @@ describe('the queue of a gate', () => {
     ending.abort();
     await expect(delivering).rejects.toThrow();
     expect((await openGate()).pending.length).toBe(1);
+  });
+});
+
+describe('the roster of a gate', () => {
+  const revoke = (workerId: string) =>
+    service.databases.au1.fork().execute('update site_access set revoked_at = now() where worker_id = ?', [workerId]);
+
+  it('has the workers with and without access, then what has changed, also without a network and after a restart', async () => {
+    const { active, revoked } = createGateFixture().workers;
+    const roster = await Roster.open(createGateOptions());
+    expect([roster.entries, roster.refreshedAt]).toEqual([[], null]);
+    expect((await roster.refresh()).length).toBeGreaterThanOrEqual(active.length + revoked.length);
+    expect(roster.find(worker)).toMatchObject({ status: 'ACTIVE', fullName: expect.any(String) });
+    expect(roster.find(revoked[0]!)).toMatchObject({ status: 'REVOKED' });
+    expect(await roster.refresh()).toEqual([]);
+
+    await revoke(active.at(-1)!);
+    expect((await roster.refresh()).map(({ workerId, status }) => [workerId, status])).toEqual([
+      [active.at(-1), 'REVOKED'],
+    ]);
+    network.faults = Array(6).fill('refused');
+    const next = await Roster.open(createGateOptions());
+    await expect(next.refresh()).rejects.toThrow(ConnectionError);
+    expect(next.entries).toEqual(roster.entries);
+    expect(next.refreshedAt).toEqual(roster.refreshedAt);
+    expect(await next.refresh()).toEqual([]);
+  });
+
+  it('is read from the beginning when its cursor is not accepted', async () => {
+    const { store, ...options } = createGateOptions();
+    const first = await Roster.open({ store, ...options });
+    await first.refresh();
+    await store.saveRoster({
+      entries: [{ ...first.entries[0]!, workerId: 'wkr_gone' }],
+      cursor: 'other',
+      refreshedAt: 0,
+    });
+    const next = await Roster.open({ store, ...options });
+    expect(next.find('wkr_gone')).toBeDefined();
+    await next.refresh();
+    expect(next.entries).toEqual(first.entries);
   });
 });

@@ -104,7 +104,7 @@ describe.concurrent('the examples of the README of the client package', () => {
     ['report', ['synced']],
     ['events', ['meeting.created meeting']],
     ['sync', ['true true']],
-    ['gate', ['0 0']],
+    ['gate', ['ACTIVE', '0 0']],
   ])('%s', async (name, output) => {
     expect(await run(name)).toEqual(output);
   });

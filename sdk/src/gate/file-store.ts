@@ -1,13 +1,15 @@
 import { mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { GateEvent, GateResult, GateStore } from './queue.ts';
+import type { RosterState, RosterStore } from './roster.ts';
 
 /** One line of the journal. */
 type Entry = { event: GateEvent } | { result: GateResult } | { removed: string[] };
 
 /** Returns a store in a folder of this computer, for one process at a time. */
-export function createFileStore(folder: string): GateStore {
+export function createFileStore(folder: string): GateStore & RosterStore {
   const path = join(folder, 'events.ndjson');
+  const rosterPath = join(folder, 'roster.json');
   let writing: Promise<void> = Promise.resolve();
 
   function append(entries: Entry[], isDurable: boolean): Promise<void> {
@@ -29,13 +31,10 @@ export function createFileStore(folder: string): GateStore {
 
   return {
     async load() {
-      await mkdir(dirname(path), { recursive: true });
+      await mkdir(folder, { recursive: true });
       const events = new Map<string, GateEvent>();
       const results = new Map<string, GateResult>();
-      const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== 'ENOENT') throw error;
-        return '';
-      });
+      const text = await readText(path);
       for (const line of text.split('\n')) {
         const entry = parseLine(line);
         if (entry === null) continue;
@@ -43,14 +42,12 @@ export function createFileStore(folder: string): GateStore {
         else if ('result' in entry) results.set(entry.result.sourceEventId, entry.result);
         else for (const id of entry.removed) for (const kept of [events, results]) kept.delete(id);
       }
-      // The file becomes as short as what it holds. The rename is atomic: before it the old file is whole, after it the new one.
+      // The file becomes as short as what it holds.
       const entries = [
         ...[...events.values()].map((event) => ({ event })),
         ...[...results.values()].map((result) => ({ result })),
       ];
-      await writeFile(`${path}.new`, toLines(entries), { flush: true });
-      await rename(`${path}.new`, path);
-      await syncFolder(dirname(path));
+      await replaceFile(path, toLines(entries));
       return { events: [...events.values()], results: [...results.values()] };
     },
     addEvents: (events) =>
@@ -60,6 +57,14 @@ export function createFileStore(folder: string): GateStore {
       ),
     addResult: (result) => append([{ result }], false),
     remove: (removed) => append([{ removed }], false),
+    async loadRoster() {
+      const text = await readText(rosterPath);
+      return text === '' ? null : (JSON.parse(text) as RosterState);
+    },
+    async saveRoster(state) {
+      await mkdir(folder, { recursive: true });
+      await replaceFile(rosterPath, JSON.stringify(state));
+    },
   };
 }
 
@@ -74,10 +79,19 @@ function parseLine(line: string): Entry | null {
   }
 }
 
-/** Makes a rename survive a power failure, after which what is appended would be in a file without a name. */
-async function syncFolder(path: string): Promise<void> {
+/** Returns the text of a file, which is empty when there is none. */
+const readText = (path: string): Promise<string> =>
+  readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    return '';
+  });
+
+/** Replaces a file at once: after a power failure it is the old or the new one, and the new one when this has resolved. */
+async function replaceFile(path: string, text: string): Promise<void> {
+  await writeFile(`${path}.new`, text, { flush: true });
+  await rename(`${path}.new`, path);
   // Windows opens no folders, and writes their entries itself.
-  const folder = await open(path, 'r').catch(() => null);
+  const folder = await open(dirname(path), 'r').catch(() => null);
   await folder?.sync().catch(() => {});
   await folder?.close();
 }

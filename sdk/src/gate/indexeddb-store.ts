@@ -1,16 +1,20 @@
 import type { GateEvent, GateResult, GateStore } from './queue.ts';
+import type { RosterState, RosterStore } from './roster.ts';
 
 const EVENTS = 'events';
 const RESULTS = 'results';
+/** Has one value, under its own name. */
+const ROSTER = 'roster';
 
 /** Returns a store in the browser's database, for one tab at a time. */
-export function createIndexedDbStore(name = 'builder-integration-gate'): GateStore {
+export function createIndexedDbStore(name = 'builder-integration-gate'): GateStore & RosterStore {
   let opened: Promise<IDBDatabase> | undefined;
   const openDatabase = () => {
     opened ??= new Promise((resolve, reject) => {
       const request = indexedDB.open(name, 1);
       request.onupgradeneeded = () => {
         for (const store of [EVENTS, RESULTS]) request.result.createObjectStore(store, { keyPath: 'sourceEventId' });
+        request.result.createObjectStore(ROSTER);
       };
       request.onsuccess = () => resolve(request.result);
       request.onerror = () => reject(request.error);
@@ -22,7 +26,7 @@ export function createIndexedDbStore(name = 'builder-integration-gate'): GateSto
     const database = await openDatabase();
     await new Promise<void>((resolve, reject) => {
       // `strict`: on the disk when the transaction is complete.
-      const transaction = database.transaction([EVENTS, RESULTS], 'readwrite', { durability: 'strict' });
+      const transaction = database.transaction([EVENTS, RESULTS, ROSTER], 'readwrite', { durability: 'strict' });
       transaction.oncomplete = () => resolve();
       transaction.onerror = () => reject(transaction.error);
       transaction.onabort = () => reject(transaction.error);
@@ -56,5 +60,7 @@ export function createIndexedDbStore(name = 'builder-integration-gate'): GateSto
         for (const store of [EVENTS, RESULTS])
           for (const id of sourceEventIds) transaction.objectStore(store).delete(id);
       }),
+    loadRoster: async () => (await readAll<RosterState>(ROSTER))[0] ?? null,
+    saveRoster: (state) => write((transaction) => transaction.objectStore(ROSTER).put(state, ROSTER)),
   };
 }
