@@ -10,6 +10,7 @@ import { addAuditCommands } from './commands/audit.ts';
 import { addBackupCommands } from './commands/backup.ts';
 import { CommandGroup } from './commands/command-group.ts';
 import { addDataCommands } from './commands/data.ts';
+import { addGateCommands } from './commands/gate.ts';
 import { addOperationCommands } from './commands/operation.ts';
 import { addPeopleCommands } from './commands/people.ts';
 import { addPersonCommands } from './commands/privacy.ts';
@@ -80,6 +81,7 @@ function buildProgram(io: CliIo): Command {
   addStorageCommands(commands);
   program.commandsGroup('Operation:');
   addOperationCommands(commands);
+  addGateCommands(commands);
   addBackupCommands(commands);
   return program;
 }

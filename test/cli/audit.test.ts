@@ -85,7 +85,7 @@ const COMMANDS: [command: string, ...actions: string[]][] = [
 /** Commands that change no access, or whose entries other tests check. */
 const OTHERS =
   `audit list, person find, person export, person erase, person texts, person replay-erasures, renditions retry,
-  builder export, builder erase, builder erasures, webhook test, webhook deliveries,
+  builder export, builder erase, builder erasures, webhook test, webhook deliveries, gate simulate,
   migrate up, migrate status, migrate create, totals rebuild, events renew-epoch, schema emit, backup verify, storage claim`.split(
     /,\s+/,
   );

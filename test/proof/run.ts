@@ -29,6 +29,7 @@ import { requestPath } from './request-path.ts';
 import { psqlUnavailableReason, restore } from './restore.ts';
 import { soak } from './soak.ts';
 import { findPreviousRelease, upgrade } from './upgrade.ts';
+import { weekOffline } from './week-offline.ts';
 
 const log = (line: string) => process.stderr.write(`${line}\n`);
 
@@ -89,6 +90,15 @@ const PROOFS: Record<string, Proof> = {
   'attendance-faults': {
     about: '10,000 gate events while PostgreSQL and instances are killed: nothing lost, nothing doubled',
     run: () => attendanceFaults({ events: 10_000, workers: 500, gates: 32, pause: 1_500, log }),
+  },
+  'week-offline': {
+    about: '20 gates and 2,000 workers, a week without a network, through the client package: nothing lost; --short',
+    run: ({ short = false }) =>
+      weekOffline(
+        short
+          ? { gates: 4, workers: 50, days: 7, pause: 1_000, log }
+          : { gates: 20, workers: 2_000, days: 7, pause: 5_000, log },
+      ),
   },
   'event-log': {
     about:

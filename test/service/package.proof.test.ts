@@ -76,6 +76,14 @@ describe('the packed project, installed in an empty folder', () => {
     expect(await cli('integrator', 'create', '--name', 'Site Sync')).toMatchObject({ name: 'Site Sync' });
   });
 
+  it('contains what the simulator of gates uses of the client package', async () => {
+    const simulate = ['gate', 'simulate', '--project', 'proj_a1'];
+    await expect(cli(...simulate)).rejects.toMatchObject({ stderr: expect.stringContaining('--client: is required') });
+    const packed = join(folder, 'installed/node_modules/builder-integration-api');
+    await expect(access(join(packed, 'dist/sdk/src/gate/queue.js'))).resolves.toBeUndefined();
+    await expect(access(join(packed, 'sdk'))).rejects.toThrow('ENOENT');
+  });
+
   it('calls itself builder-api in its help', async () => {
     const { stdout } = await run(process.execPath, [program, '--help'], { env });
     expect(stdout).toContain('Usage: builder-api <command> [options]');

@@ -121,6 +121,11 @@ const LAYERS: readonly (readonly Module[])[] = [
       paths: ['src/console/browser/', 'src/console/build/'],
     },
     {
+      name: 'sdk',
+      about: "The integrators' client package: imports nothing of the service",
+      paths: ['sdk/src/'],
+    },
+    {
       name: 'shared',
       about:
         'Errors, regions, clock, secrets, folders, jobs, worker threads and processes: imports nothing of the service',

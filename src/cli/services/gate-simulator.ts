@@ -1,0 +1,141 @@
+import { join } from 'node:path';
+import { createClient } from '../../../sdk/src/client.ts';
+import { createFileStore } from '../../../sdk/src/gate/file-store.ts';
+import { type GateEvent, GateQueue } from '../../../sdk/src/gate/queue.ts';
+import { Random } from '../../demo/random.ts';
+import { CliError } from '../cli-error.ts';
+
+/** No network until the last day; lost responses; doubled requests; clocks that are wrong by up to five minutes; power cuts. */
+export const GATE_FAULTS = ['offline', 'lost', 'duplicate', 'clock', 'power'] as const;
+type GateFault = (typeof GATE_FAULTS)[number];
+
+export interface SimulationOptions {
+  /** Credentials of the integrator whose gates these are. */
+  connection: Parameters<typeof createClient>[0];
+  builderId: string;
+  projectId: string;
+  gates: number;
+  workers: number;
+  days: number;
+  faults: readonly string[];
+  seed: number;
+  /** For the journals of the gates. */
+  folder: string;
+  log(line: string): void;
+}
+
+interface Gate {
+  queue: GateQueue;
+  isOffline: boolean;
+  /** Milliseconds by which its clock is wrong. */
+  clockError: number;
+  /** Opens the queue from its journal, as after a power cut. */
+  open(): Promise<void>;
+}
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+/**
+ * Plays gates in the days before now: workers come in the morning and leave in the afternoon, by any of the gates. Then compares what the gates
+ * have recorded with what the service has of them: `surprises` says which events were lost, doubled, changed, refused or left pending.
+ */
+export async function simulateGates(options: SimulationOptions) {
+  const { builderId, projectId, days, faults, log } = options;
+  const startedAt = Date.now();
+  const random = new Random('gates', options.seed);
+  /** Prefix of the devices of this run. */
+  const run = `sim-${startedAt.toString(36)}-`;
+  const site = { builderId, projectId };
+  const network = { requests: 0, lost: 0, duplicates: 0 };
+  const client = createClient(options.connection);
+  const workers: string[] = [];
+  for await (const { status, workerId } of client.siteAccess.list(site))
+    if (status === 'ACTIVE') workers.push(workerId);
+  if (workers.length < options.workers)
+    throw CliError.forOption('--workers', `${workers.length} workers have access to the site`);
+  workers.length = options.workers;
+  const gates = await Promise.all(Array.from({ length: options.gates }, (_, index) => openGate(index)));
+
+  const recorded: GateEvent[] = [];
+  for (let day = 0; day < days; day++) {
+    for (const gate of gates) gate.isOffline = faults.includes('offline') && day < days - 1;
+    const morning = startedAt - (days - day) * DAY;
+    const comeIn = (workerId: string) => {
+      const { queue, clockError } = random.pick(gates);
+      return queue.signOn(workerId, new Date(morning + random.between(0, 90) * MINUTE + clockError));
+    };
+    const leave = (on: GateEvent) =>
+      random.pick(gates).queue.signOff(on, new Date(Date.parse(on.occurredAt) + random.between(480, 540) * MINUTE));
+    const signedOn = await Promise.all(random.sample(workers, workers.length).map(comeIn));
+    const ending = new AbortController();
+    const delivering = gates.map(({ queue }) => queue.deliver(ending.signal).catch(() => {}));
+    if (faults.includes('power')) {
+      ending.abort();
+      for (const [index, gate] of gates.entries()) await delivering[index]!.then(gate.open);
+    }
+    // Some forget to sign off.
+    const signedOff = await Promise.all(signedOn.filter(() => !random.chance(0.02)).map(leave));
+    ending.abort();
+    await Promise.all(delivering);
+    recorded.push(...signedOn, ...signedOff);
+    const pending = gates.reduce((sum, { queue }) => sum + queue.pending.length, 0);
+    log(`Day ${day + 1} of ${days}: ${recorded.length} events, of which ${pending} are not delivered.`);
+  }
+  // Ahead of the service's clock, which accepts five seconds: the gate sends it two seconds later.
+  if (faults.includes('clock')) recorded.push(await gates[0]!.queue.signOn(workers[0]!, new Date(Date.now() + 7_000)));
+  await Promise.all(gates.map(({ queue }) => queue.deliver()));
+  const surprises = await findSurprises();
+  return { recorded: recorded.length, ...network, seconds: Math.round((Date.now() - startedAt) / 1000), surprises };
+
+  async function openGate(index: number): Promise<Gate> {
+    const deviceId = `${run}${index}`;
+    const store = createFileStore(join(options.folder, deviceId));
+    const chances = new Random('network', options.seed, index);
+    const happens = (fault: GateFault) => faults.includes(fault) && chances.chance(0.1);
+    const failing: typeof fetch = async (request, init) => {
+      if (gate.isOffline) throw new TypeError('The gate is offline.');
+      network.requests++;
+      if (happens('duplicate')) {
+        network.duplicates++;
+        await fetch((request as Request).clone(), init);
+      }
+      const response = await fetch(request, init);
+      if (!happens('lost')) return response;
+      network.lost++;
+      throw new TypeError('The response was lost.');
+    };
+    const gateClient = createClient({ ...options.connection, fetch: failing, retryDelayMs: 10 });
+    const clockError = faults.includes('clock') ? random.between(-5, 5) * MINUTE : 0;
+    const open = async () => {
+      gate.queue = await GateQueue.open({ ...site, client: gateClient, store, deviceId, maxRetryDelayMs: 1_000 });
+    };
+    const gate = { isOffline: false, clockError, open } as Gate;
+    await open();
+    return gate;
+  }
+
+  /** Compares with the integrator's own events and conflicts. */
+  async function findSurprises(): Promise<string[]> {
+    const surprises: string[] = [];
+    const updatedSince = new Date(startedAt - MINUTE).toISOString();
+    const missing = new Map(recorded.map((event) => [event.sourceEventId, event]));
+    for await (const event of client.signOnEvents.list({ ...site, updatedSince })) {
+      const { sourceEventId: id, status, deviceId } = event;
+      if (!deviceId?.startsWith(run)) continue;
+      const sent = missing.get(id);
+      missing.delete(id);
+      if (!sent) surprises.push(`${id} is there twice, or of no gate.`);
+      else if (status !== 'APPLIED') surprises.push(`${id} is ${status}.`);
+      else if (describe(sent) !== describe(event)) surprises.push(`${id} is not as it was sent.`);
+    }
+    for (const id of missing.keys()) surprises.push(`${id} is missing.`);
+    for await (const { event, code } of client.signOnConflicts.list({ ...site, updatedSince }))
+      if (event.deviceId?.startsWith(run)) surprises.push(`${event.sourceEventId} is in conflict: ${code}.`);
+    const refused = gates.flatMap(({ queue }) => queue.refused);
+    return [...surprises, ...refused.map(({ sourceEventId, code }) => `${sourceEventId} is refused: ${code}.`)];
+  }
+}
+
+const describe = ({ workerId, type, sourceSignOnEventId, occurredAt, deviceId }: GateEvent) =>
+  JSON.stringify([workerId, type, sourceSignOnEventId ?? null, Date.parse(occurredAt), deviceId]);
