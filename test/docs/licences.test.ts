@@ -12,7 +12,8 @@ const packages = Object.entries(readJson('package-lock.json').packages as Record
   ([path, { link }]) => path.startsWith('node_modules/') && !link,
 );
 /** Packages that only develop and test, with other licences. The console contains code of other packages of development, such as React. */
-const TOOLS = /^node_modules\/(axe-core|fast-sha256|lightningcss(-[\w-]+)?)$/;
+const TOOLS =
+  /^node_modules\/(argparse|axe-core|compute-(gcd|lcm)|fast-sha256|lightningcss(-[\w-]+)?|validate\.io-[\w-]+)$/;
 
 const ALLOWED = new Set([
   'MIT',
