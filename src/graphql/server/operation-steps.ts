@@ -219,7 +219,8 @@ async function authorizeRootFields(context: RequestContext, roots: readonly Sele
       const builderId = argument && valueFromASTUntyped(argument.value, variables);
       try {
         // An id that is none is an error of the input.
-        await context.authorize(extensions, BUILDER_ID.test(String(builderId)) ? String(builderId) : undefined);
+        const isId = typeof builderId === 'string' && BUILDER_ID.test(builderId);
+        await context.authorize(extensions, isId ? builderId : undefined);
       } catch (error) {
         throw error instanceof ApiError ? toGraphqlError(error, [key]) : error;
       }
