@@ -19,6 +19,7 @@ export type ErasureKind = keyof typeof ErasureKind;
 @Entity()
 @PersonalData<Erasure>({ none: ['subjectIds', 'builderIds', 'pseudonym', 'pendingKeys', 'places'] })
 @Index({ properties: ['subjectIds'], type: 'gin' })
+@Index({ properties: ['kind', 'completedAt'] })
 @Unique({
   name: 'erasure_open_builder_unique',
   expression: `create unique index "erasure_open_builder_unique" on "erasure" ("subject_ids")

@@ -38,6 +38,7 @@ import { SignOnConflict } from './sign-on-conflict.entity.ts';
 import { SignOnEvent } from './sign-on-event.entity.ts';
 import { SignOnVisit } from './sign-on-visit.entity.ts';
 import { SiteAccess } from './site-access.entity.ts';
+import { Snapshot } from './snapshot.entity.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 import { SubcontractorProject } from './subcontractor-project.entity.ts';
 import { SwmsDocument } from './swms-document.entity.ts';
@@ -105,6 +106,7 @@ export const entities = [
   ImageHost,
   PhotoReport,
   PhotoReportPage,
+  Snapshot,
   WebhookEndpoint,
   WebhookProgress,
   WebhookDelivery,

@@ -37,6 +37,7 @@ export const ID_PREFIXES = {
   webhookEndpoint: 'whe',
   webhookDelivery: 'whd',
   erasure: 'era',
+  snapshot: 'snap',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

@@ -46,8 +46,8 @@ export interface RestRoute {
   tag: string;
   /** Whether it is an addition to v1. */
   extension?: boolean;
-  /** Whether the argument `builderId` is a query parameter. */
-  builderInQuery?: boolean;
+  /** Whether the argument `builderId` is a query parameter or a field of the body, as other arguments. */
+  builderIsInput?: boolean;
   /** Whether its cursor can expire, which is 410. */
   cursorExpires?: boolean;
   /** Declared together with the `deprecationReason` of the field, which names the replacement. */
@@ -56,7 +56,7 @@ export interface RestRoute {
 
 type RestOptions = Pick<RestRoute, 'scope' | 'tag'> &
   Partial<Pick<RestRoute, 'params' | 'status' | 'outcomes' | 'conflicts' | 'bodyLimit' | 'budget'>> &
-  Pick<RestRoute, 'clientCredentials' | 'extension' | 'builderInQuery' | 'cursorExpires' | 'deprecated'>;
+  Pick<RestRoute, 'clientCredentials' | 'extension' | 'builderIsInput' | 'cursorExpires' | 'deprecated'>;
 
 /**
  * Publishes a query or mutation as a REST operation: `@Rest('GET /builders/{id}', { scope: 'read:builders', tag: 'Builders' })`.

@@ -28,6 +28,8 @@ import { generateOperationDocuments } from './rest/sofa.ts';
 import { registerUploads } from './rest/uploads.ts';
 import { createServices, type ServiceDependencies } from './services.ts';
 
+export { createListReader } from './rest/list-reader.ts';
+
 /** What every application serves, whatever its settings. */
 export interface ServiceDefinition {
   schema: GraphQLSchema;

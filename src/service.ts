@@ -10,12 +10,14 @@ import { runPendingMigrations } from './database/run-migrations.ts';
 import { createCompactionJob } from './database/write/list-counters.ts';
 import { type DemoSummary, loadDemo } from './demo/load.ts';
 import { storeDemoPictures } from './demo/store-pictures.ts';
-import { openDatabases } from './dev-postgres/open-databases.ts';
+import { type OpenDatabases, openDatabases } from './dev-postgres/open-databases.ts';
 import { startListingChanges } from './domain/attendance/change-lists.ts';
 import { createRetentionJob } from './domain/events/retention.job.ts';
 import { startSequencer } from './domain/events/sequencer.ts';
 import { createErasureJob } from './domain/privacy/replay-erasures.ts';
 import { createPurgeJob } from './domain/retention/purge.job.ts';
+import { startSnapshots } from './domain/snapshots/start-snapshots.ts';
+import type { ReadList } from './domain/snapshots/write-snapshot.ts';
 import { createSweepJob } from './domain/uploads/sweep.ts';
 import { startDispatchers } from './domain/webhooks/delivery/start-dispatchers.ts';
 import { createReencryptionJob } from './domain/webhooks/reencrypt-secrets.job.ts';
@@ -23,6 +25,7 @@ import { SecretBox } from './domain/webhooks/secret-box.ts';
 import { createWebhookTools, type WebhookTools } from './domain/webhooks/webhook-context.ts';
 import { logUnhandledRejections } from './http/metrics/log-lines.ts';
 import { loggerOptions } from './http/metrics/logger-options.ts';
+import { registerSnapshotMetrics } from './http/metrics/snapshots.ts';
 import { registerWebhookMetrics } from './http/metrics/webhooks.ts';
 import { findMissingInternals } from './node-internals/self-tests.ts';
 import { systemClock } from './shared/clock.ts';
@@ -106,7 +109,7 @@ async function start(config: Config, log: Logger): Promise<RunningService> {
     const loadsDemo = config.demo && opened.embedded;
     const demo = loadsDemo ? await loadDemo(databases, config, tokenKeys[0]!, systemClock, storePictures) : null;
     if (app) {
-      const { drain, stop: stopApp } = await serve(config, databases, app);
+      const { drain, stop: stopApp } = await serve(config, opened, app);
       stopServing = async () => {
         drain();
         // Load balancers see `/health/ready` fail before connections are refused.
@@ -138,9 +141,9 @@ async function start(config: Config, log: Logger): Promise<RunningService> {
 
 /** Loads the code that serves requests, and builds the schemas. This blocks the event loop, beyond time limits of connections. */
 async function loadApp() {
-  const { buildApp, createServiceDefinition } = await import('./app.ts');
+  const { buildApp, createListReader, createServiceDefinition } = await import('./app.ts');
   const definition = await createServiceDefinition();
-  return { buildApp, definition };
+  return { buildApp, createListReader, definition };
 }
 
 /** Returns the settings with which workers connect to the embedded databases. */
@@ -157,7 +160,7 @@ async function startWorker(config: Config): Promise<void> {
   });
   const app = await loadApp();
   const opened = await openDatabases(config, 'service');
-  const { drain, stop } = await serve(config, opened.databases, app);
+  const { drain, stop } = await serve(config, opened, app);
   started.resolve({
     drain,
     async stop() {
@@ -175,11 +178,11 @@ interface RunningServer {
   stop: Stop;
 }
 
-/** Serves requests, delivers webhooks and renders photos. */
+/** Serves requests, delivers webhooks, renders photos and writes snapshots. */
 async function serve(
   config: Config,
-  databases: Databases,
-  { buildApp, definition }: Awaited<ReturnType<typeof loadApp>>,
+  { databases, direct }: Pick<OpenDatabases, 'databases' | 'direct'>,
+  { buildApp, createListReader, definition }: Awaited<ReturnType<typeof loadApp>>,
 ): Promise<RunningServer> {
   let isStopping = false;
   const tokenKeys = await loadTokenKeys(config);
@@ -192,6 +195,7 @@ async function serve(
     isStopping: () => isStopping,
   });
   deliverWebhooks(app, databases, createWebhookTools(config, tokenKeys), config.workers);
+  writeSnapshots(app, direct, config, tokenKeys, createListReader(definition));
   logUnhandledRejections(app);
   try {
     await listen(app, config);
@@ -220,6 +224,23 @@ function deliverWebhooks(app: FastifyInstance, databases: Databases, webhooks: W
     await running.stop();
     webhooks.receivers.close();
   });
+}
+
+/**
+ * Writes snapshots until the app closes. A process that serves does it, because it has the schema, which determines what records look like. Their
+ * long transactions go around a pooler.
+ */
+function writeSnapshots(
+  app: FastifyInstance,
+  direct: Databases,
+  config: Config,
+  tokenKeys: readonly string[],
+  readList: ReadList,
+): void {
+  const storages = openStorages(config, { secrets: tokenKeys, clock: systemClock });
+  const onFile = registerSnapshotMetrics(direct);
+  const options = { readList, uploadQuota: config.uploadQuota, now: systemClock.now, onFile };
+  app.addHook('preClose', startSnapshots(direct, storages, options, app.log));
 }
 
 /** Listens without Fastify's log line, because the welcome message has the address. */

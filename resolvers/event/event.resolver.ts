@@ -26,7 +26,7 @@ export class EventResolver {
       'Changes of records, in the order of the feed, of the resources whose read scope the token has. Without `after`, the feed starts from now.',
   })
   @Extensions({ cost: EVENT_PAGE_COST })
-  @Rest('GET /events', { scope: null, tag: 'Events', extension: true, builderInQuery: true, cursorExpires: true })
+  @Rest('GET /events', { scope: null, tag: 'Events', extension: true, builderIsInput: true, cursorExpires: true })
   async events(
     @Arg('after', () => EventCursor, { nullable: true, description: '`nextCursor` of the page before.' })
     after: string | null,

@@ -95,6 +95,12 @@ export const OPERATIONS = {
     rotateSecret: op('post', '/webhook-endpoints/{id}/rotate-secret', 'once'),
     test: op('post', '/webhook-endpoints/{id}/test', 'once'),
   },
+  snapshots: {
+    list: op('get', '/snapshots', 'pages'),
+    create: op('post', '/snapshots', 'key'),
+    get: op('get', '/snapshots/{id}'),
+    delete: op('delete', '/snapshots/{id}'),
+  },
 } as const;
 
 type Method = 'get' | 'post' | 'patch' | 'delete';

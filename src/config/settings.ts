@@ -150,7 +150,7 @@ const SETTINGS = {
   S3_SECRET_ACCESS_KEY: secret('none', 'Secret of the access key.', parseText),
   UPLOAD_QUOTA: withDefault(
     '16384',
-    'Maximum MiB of unused and announced uploads per integrator; `0` for no limit.',
+    'Maximum MiB of unused and announced uploads and of snapshots per integrator; `0` for no limit.',
     parseQuota,
   ),
   ERASURE_GRACE_DAYS: withDefault(

@@ -17,6 +17,7 @@ import { PhotoReportPage } from '../../entities/photo-report-page.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
 import { SignOnConflict } from '../../entities/sign-on-conflict.entity.ts';
 import { SiteAccess } from '../../entities/site-access.entity.ts';
+import { Snapshot } from '../../entities/snapshot.entity.ts';
 import { Subcontractor } from '../../entities/subcontractor.entity.ts';
 import { SubcontractorProject } from '../../entities/subcontractor-project.entity.ts';
 import { SwmsDocument } from '../../entities/swms-document.entity.ts';
@@ -194,7 +195,7 @@ const declarations: (Partial<FileDefinition> & Pick<FileDefinition, 'entity'>)[]
 ];
 
 /** Entities with an identifier that are not transferred. */
-const excludedEntities: EntityClass<object>[] = [AuditEntry, Erasure, WebhookEndpoint, WebhookDelivery];
+const excludedEntities: EntityClass<object>[] = [AuditEntry, Erasure, Snapshot, WebhookEndpoint, WebhookDelivery];
 
 /**
  * Every file, parents before children: one for each entity that is declared above or has an identifier of its own. Integrators are included,

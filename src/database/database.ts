@@ -91,6 +91,12 @@ export class Database implements ReadDatabase {
     return Object.create(this, { ...this.replicaRunners, primary: { value: this.primary } });
   }
 
+  /** Returns the same database with every prepared read by the runner, such as that of a transaction. */
+  withRunner(runner: StatementRunner): Database {
+    const own = { runner: { value: runner }, slowRunner: { value: runner }, limits: { value: null } };
+    return Object.create(this, own);
+  }
+
   /** The same database with every read from the primary. */
   get primary(): Database {
     return this;

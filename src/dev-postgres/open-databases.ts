@@ -12,7 +12,7 @@ const RESERVED_CONNECTIONS = 140;
 /** Callbacks about the embedded PostgreSQL. */
 type ClusterCallbacks = Pick<ClusterOptions, 'onStarting' | 'onEnded'>;
 
-interface OpenDatabases {
+export interface OpenDatabases {
   databases: Databases;
   /** The databases for migrations and jobs: the `DATABASE_URL_*_DIRECT` that bypass a pooler, where configured. */
   direct: Databases;

@@ -44,7 +44,7 @@ export function locateArguments(operation: Operation, schema: GraphQLSchema): Ar
     };
     const pathName = inPath.get(argument.name);
     if (pathName) return locate('path', pathName);
-    if (argument.name === 'builderId' && !operation.builderInQuery) return locate('header', 'X-Service-Builder-Id');
+    if (argument.name === 'builderId' && !operation.builderIsInput) return locate('header', 'X-Service-Builder-Id');
     if (argument.name === IDEMPOTENCY_ARGUMENT) return locate('header', 'Idempotency-Key');
     return locate(LOCATIONS[operation.method] ?? 'body');
   });

@@ -8,6 +8,7 @@ import {
   getNamedType,
   isObjectType,
 } from 'graphql';
+import { idPattern } from '../../schema/ids.ts';
 import type { PageMeta } from '../../schema/page.ts';
 import type { Operation } from '../../schema/route-table.ts';
 import { lookUpBuilder } from '../auth/authorization.ts';
@@ -82,6 +83,8 @@ export const createRestContext =
 
 type Variables = Record<string, unknown>;
 
+const BUILDER_ID = idPattern('builder');
+
 interface RestDependencies {
   schema: GraphQLSchema;
   /** GraphQL operation. */
@@ -95,8 +98,9 @@ class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, Executi
   readonly createContext: ReturnType<typeof createRestContext>;
   readonly spanName: string;
   readonly #operation: Operation;
-  /** Parses the builder, before the body; null without one. */
+  /** Parses the builder, before the body; null without one, or where it is a field of the body. */
   readonly #parseBuilder: ReturnType<typeof createInputParser> | null;
+  readonly #hasBuilderInBody: boolean;
   /** The other arguments. */
   readonly #locations: ArgumentLocation[];
   readonly #parseOthers: ReturnType<typeof createInputParser>;
@@ -114,8 +118,10 @@ class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, Executi
     this.#dependencies = dependencies;
     this.#operation = operation;
     const locations = locateArguments(operation, schema);
-    this.#locations = locations.filter(({ argument }) => argument.name !== 'builderId');
-    const builder = locations.filter(({ argument }) => argument.name === 'builderId');
+    const isBuilder = ({ argument }: ArgumentLocation) => argument.name === 'builderId';
+    this.#hasBuilderInBody = locations.some((each) => isBuilder(each) && each.location === 'body');
+    const builder = this.#hasBuilderInBody ? [] : locations.filter(isBuilder);
+    this.#locations = locations.filter((each) => !builder.includes(each));
     this.#parseBuilder = builder.length > 0 ? createInputParser(builder) : null;
     this.#parseOthers = createInputParser(this.#locations);
     this.spanName = `operation ${operation.field}`;
@@ -131,20 +137,31 @@ class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, Executi
   }
 
   authorize(request: FastifyRequest, context: RequestContext): Promise<void> | undefined {
-    const { budget, scope } = this.#operation;
-    let pending: Promise<void> | undefined;
-    if (this.#parseBuilder) {
-      const { builderId } = this.#parseBuilder(request);
-      context.builderId = builderId as string | undefined;
-      const { caller, builderHeader } = context;
-      if (context.builderId !== undefined && !caller.checkBuilder(context.builderId, builderHeader, scope))
-        pending = lookUpBuilder(context, context.builderId, scope);
-    }
+    const { budget } = this.#operation;
+    const { builderId } = this.#parseBuilder?.(request) ?? {};
+    const pending = this.#authorizeBuilder(context, builderId as string | undefined);
     if (!budget) return pending;
     return pending ? pending.then(() => context.charge(budget)) : context.charge(budget);
   }
 
-  parseInput(request: FastifyRequest): Variables {
+  #authorizeBuilder(context: RequestContext, builderId: string | undefined): Promise<void> | undefined {
+    const { scope } = this.#operation;
+    context.builderId = builderId;
+    const isAuthorized =
+      builderId === undefined || context.caller.checkBuilder(builderId, context.builderHeader, scope);
+    return isAuthorized ? undefined : lookUpBuilder(context, builderId, scope);
+  }
+
+  parseInput(request: FastifyRequest): Variables | Promise<Variables> {
+    if (!this.#hasBuilderInBody) return this.#parseOtherInput(request);
+    const { builderId } = (request.body ?? {}) as { builderId?: unknown };
+    // Another value is an error of the input.
+    const isId = typeof builderId === 'string' && BUILDER_ID.test(builderId);
+    const pending = this.#authorizeBuilder(request.context!, isId ? builderId : undefined);
+    return pending ? pending.then(() => this.#parseOtherInput(request)) : this.#parseOtherInput(request);
+  }
+
+  #parseOtherInput(request: FastifyRequest): Variables {
     const variables = this.#parseOthers(request);
     const context = request.context!;
     if (this.#operation.takesKey) context.sentInput = request;
@@ -173,10 +190,10 @@ class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, Executi
   }
 }
 
-type NullOmitter = (value: unknown) => unknown;
+export type NullOmitter = (value: unknown) => unknown;
 
 /** Returns a function that removes the null fields marked `@OmittedWhenNull`; null when the type has no such field. */
-function createNullOmitter(type: GraphQLOutputType): NullOmitter | null {
+export function createNullOmitter(type: GraphQLOutputType): NullOmitter | null {
   const named = getNamedType(type);
   if (!isObjectType(named)) return null;
   const fields = Object.values(named.getFields()).filter((field) => !field.extensions.graphOnly);

@@ -187,11 +187,11 @@ export const unsupportedEncoding = () =>
 export const rateLimited = (retryAfterSeconds: number) =>
   new ApiError('RATE_LIMITED', 'Too many requests.', { headers: { 'Retry-After': String(retryAfterSeconds) } });
 
-/** 429: the integrator's unused uploads have reached its quota. @param limit bytes. */
+/** 429: the integrator's unused uploads and snapshots have reached its quota. @param limit bytes. */
 export const uploadQuotaExceeded = (limit: number) =>
   new ApiError(
     'UPLOAD_QUOTA',
-    `Uploads that no photo uses may take at most ${limit} bytes. Use them in photos, or wait until they expire.`,
+    `Uploads that no photo uses and snapshots may take at most ${limit} bytes. Use the uploads in photos, delete snapshots, or wait until they expire.`,
     { headers: { 'Retry-After': '60' } },
   );
 

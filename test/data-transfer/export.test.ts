@@ -109,7 +109,7 @@ const EXCLUDED = [
   ...['OAuthClient', 'ClientSecret', 'Connection', 'TokenFamily', 'AuthorizationCode', 'RefreshToken', 'RevokedToken'],
   ...['Session', 'ConsoleSession', 'PasswordLink', 'SignInAttempt', 'AuditEntry', 'Erasure', 'ImageHost'],
   ...['UsageDay', 'Rejection', 'RateBudget', 'IdempotencyKey', 'ListTotal', 'Upload'],
-  ...['PhotoRendition', 'WebhookEndpoint', 'WebhookProgress', 'WebhookDelivery'],
+  ...['PhotoRendition', 'Snapshot', 'WebhookEndpoint', 'WebhookProgress', 'WebhookDelivery'],
 ];
 
 describe('the format', () => {

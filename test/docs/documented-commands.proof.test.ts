@@ -158,7 +158,7 @@ describe('the requests of the guide', () => {
     ['docs/rest.md', ['token'], ['first']],
     ['docs/graphql.md', ['token'], ['first']],
     ['docs/webhooks.md', ['token'], ['first']],
-    ['docs/stay-in-sync.md', ['token'], ['first']],
+    ['docs/stay-in-sync.md', ['token'], ['first', 'snapshot']],
     ['docs/gallery-sync.md', ['token', 'project', 'upload'], ['first']],
     ['docs/photo-reports.md', ['token', 'project'], ['first']],
     ['docs/meetings.md', ['token', 'project'], ['first', 'note']],

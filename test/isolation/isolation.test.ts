@@ -40,7 +40,7 @@ afterAll(async () => {
 
 /** Returns whether an operation needs no sample, so that every integrator may call it, and whether its records belong to an integrator. */
 const accessOf = (field: string, tag?: string) => ({
-  listsReachable: ['builders', 'me', 'webhookEndpoints', 'createWebhookEndpoint'].includes(field),
+  listsReachable: ['builders', 'me', 'webhookEndpoints', 'createWebhookEndpoint', 'snapshots'].includes(field),
   isOfIntegrator: tag === 'Webhooks',
 });
 

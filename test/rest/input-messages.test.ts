@@ -323,7 +323,7 @@ describe.each(operations)('$method $path with wrong input', (operation) => {
     await expectSameDenial(await callerWithoutScope(operation), { status: 403, code: 'INSUFFICIENT_SCOPE' });
   });
 
-  it.runIf(hasBuilder(operation) && !operation.builderInQuery)(
+  it.runIf(hasBuilder(operation) && !operation.builderIsInput)(
     'is the same 403 for a builder that is not connected (ERR-23, ERR-24)',
     async () => {
       await expectSameDenial(callerOfAnotherBuilder(), { status: 403, code: 'FORBIDDEN' });

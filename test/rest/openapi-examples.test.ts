@@ -90,6 +90,7 @@ const OPERATIONS_WITH_OWN_TEST = [
   'getFile',
   'testWebhookEndpoint',
   'replayWebhookEndpoint',
+  'createSnapshot',
 ];
 
 const usualOperations = operations.filter(({ operationId }) => !OPERATIONS_WITH_OWN_TEST.includes(operationId));
@@ -131,6 +132,17 @@ describe.each(deletions)('the example of $operationId', ({ operationId }) => {
     const response = await calls.send(operationId, { optional: true, body: undefined });
     expect(response.status, response.body).toBe(200);
     expect(toExampleBody(response)).toEqual(responses.get(`${operationId} 200`)!.body);
+  });
+});
+
+describe('the example of createSnapshot', () => {
+  it('gets 202, and 200 for a repeated key', async () => {
+    await fixture.reset();
+    for (const status of [202, 200]) {
+      const response = await calls.send('createSnapshot');
+      expect(response.status, response.body).toBe(status);
+      record(`createSnapshot ${status}`, response);
+    }
   });
 });
 

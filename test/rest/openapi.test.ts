@@ -61,7 +61,7 @@ describe('the OpenAPI document', () => {
         operation.status,
         ...Object.values(operation.outcomes),
         ...[400, 401, 403, 429, 500, 503],
-        ...(path.includes('{') || needsBuilder || operation.builderInQuery ? [404] : []),
+        ...(path.includes('{') || needsBuilder || operation.builderIsInput ? [404] : []),
         ...(operation.cursorExpires ? [410] : []),
         ...(operation.takesKey ? [410, 422] : []),
         ...(operation.conflicts.length > 0 ? [409] : []),

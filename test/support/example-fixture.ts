@@ -4,6 +4,7 @@ import { ClientSecret } from '../../entities/client-secret.entity.ts';
 import { Connection } from '../../entities/connection.entity.ts';
 import { Integrator } from '../../entities/integrator.entity.ts';
 import { type Grant, OAuthClient } from '../../entities/oauth-client.entity.ts';
+import { Snapshot } from '../../entities/snapshot.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { WebhookDelivery } from '../../entities/webhook-delivery.entity.ts';
 import { WebhookEndpoint } from '../../entities/webhook-endpoint.entity.ts';
@@ -93,6 +94,7 @@ export async function startExampleFixture(): Promise<ExampleFixture> {
     for (const table of RESTORED_TABLES) await sql(`insert into ${table} select * from kept_${table}`);
     await sql('delete from idempotency_key');
     await resetEndpoint(service);
+    await resetSnapshot(service);
   };
   const stop = async () => {
     for (const end of cleanups.toReversed()) await end();
@@ -144,6 +146,30 @@ async function resetEndpoint({ databases: { au1: database } }: Service): Promise
     nextAttemptAt: '2026-02-02T22:16:05.000Z',
     ...{ responseStatus: 503, responseBody: 'The queue is full.', error: null },
   } as WebhookDelivery);
+}
+
+/** A complete snapshot with one file. */
+async function resetSnapshot({ databases: { au1: database } }: Service): Promise<void> {
+  const em = database.fork();
+  const id = `snap_${ID_BODY}`;
+  await em.execute('delete from snapshot');
+  const file = {
+    resource: 'projects',
+    records: 12,
+    bytes: 1_876,
+    sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+  };
+  await em.insert(Snapshot, {
+    ...{ id, integratorId: `intg_${ID_BODY}`, clientId: CLIENT_ID, builderId: BUILDER_ID, status: 'READY' as const },
+    ...{ resources: ['projects'], scopes: ['read:projects'], progress: { done: 12, total: 12 }, erasures: 0 },
+    ...{
+      eventCursor: '3q2-7wABcf1Wb2T0mY9uJx5k1oQ3vHk8Zr0',
+      createdAt: stamps.createdAt,
+      finishedAt: stamps.createdAt,
+    },
+    files: [{ ...file, key: `snapshots/${BUILDER_ID}/${id}/1/projects.ndjson.gz` }],
+    expiresAt: '2099-02-03T22:16:00.000Z',
+  } as never);
 }
 
 /** The client of the examples, one of another integrator with fewer scopes, and one with the code flow only. */

@@ -256,6 +256,13 @@ export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): R
       },
     ],
     ...webhookConflicts,
+    [
+      'createSnapshot 409 SNAPSHOT_RUNNING',
+      async () => {
+        await sendOk('createSnapshot');
+        return send('createSnapshot', { headers: { 'Idempotency-Key': 'another' } });
+      },
+    ],
     ...Object.entries(conflicts).map(([code, call]): Recording => [`recordSignOnEvent 409 ${code}`, call]),
     ['issueToken 400 invalid_request', grant({})],
     ['issueToken 400 invalid_grant', grant({ grant_type: 'refresh_token', refresh_token: CODE })],

@@ -13,7 +13,7 @@ const restSchema = createRestSchema(schema);
 
 /** Whether an operation deletes or changes the sample that it needs, or needs one that another operation changes. */
 const needsRestoring = (field: string) =>
-  ['deletePhoto', 'deletePhotoFolder', 'updateMeetingNotes'].includes(field) || field.includes('ebhook');
+  ['deletePhoto', 'deletePhotoFolder', 'updateMeetingNotes'].includes(field) || /ebhook|napshot/.test(field);
 
 /** The parts of a response that depend on authorization. */
 export interface OperationResult {
@@ -49,7 +49,7 @@ export class OperationCalls {
     const builder = locations.some(({ location }) => location === 'header') && {
       'x-service-builder-id': samples.BuilderId!,
     };
-    const query = new URLSearchParams(operation.builderInQuery ? { builderId: samples.BuilderId! } : {});
+    const query = new URLSearchParams(operation.builderIsInput ? { builderId: samples.BuilderId! } : {});
     for (const { name, location } of locations)
       if (location === 'query' && this.parameters[name]) query.set(name, this.parameters[name]);
     const authorization = token === null ? {} : { authorization: `Bearer ${token}` };

@@ -27,6 +27,7 @@ const UPLOADS = ['uploadAttachment', 'bulkUploadAttachments'];
 const IDS_BY_ROUTE: Record<string, string> = {
   subcontractors: 'SubcontractorId',
   'webhook-endpoints': 'WebhookEndpointId',
+  snapshots: 'SnapshotId',
 };
 const MIB = 1024 * 1024;
 const BYTES = Buffer.from('nine bytes');
@@ -122,6 +123,10 @@ export class RequestFactory {
       'createMeeting 200': () =>
         this.#sendOnce(this.#post(path, { title: 'Weekly', sourceApp: 'notes', externalSourceId: 'm-1' })),
       'createPhotoFolder 200': async () => this.#sendOnce(this.#withKey(this.#post(path, { name: 'Level 3' }))),
+      'createSnapshot 200': async () => this.#sendOnce(this.#withKey(await this.#createSnapshotRequest())),
+      'createSnapshot 202': () => this.#createSnapshotRequest(),
+      'createSnapshot 404': async () => this.#post(path, { builderId: 'buil_anobody' }),
+      'createSnapshot 409': async () => this.#sendOnce(await this.#createSnapshotRequest()),
       'upsertMeetingNote 200': () => this.#sendOnce(this.#post(path, REQUEST_BODIES.upsertMeetingNote!(this.#samples))),
       'upsertMeetingNote 409': async () => {
         await this.#sql(`update meeting set notes = repeat('x', 1000000) where id = ?`, this.#samples.MeetingId!);
@@ -341,6 +346,12 @@ export class RequestFactory {
     return this.#post('/builders/{builderId}/photos', body);
   }
 
+  /** Removes the snapshots of earlier requests, of which one may be written at a time. */
+  async #createSnapshotRequest(): Promise<TestRequest> {
+    await this.#sql(`delete from snapshot where id not like 'snap_sample%'`);
+    return this.#post('/snapshots', { builderId: this.#samples.BuilderId, resources: ['projects'] });
+  }
+
   /** Returns the download of a new photo, and the entity tag of its bytes. */
   async #createTaggedFile(): Promise<{ sent: TestRequest; tag: string }> {
     const { imageUrl } = await this.#sendOk(await this.#createPhotoRequest());
@@ -379,7 +390,7 @@ export class RequestFactory {
   /** Returns a bearer token that lacks the scope, or whose client may not call the operation at all. */
   async #createUnauthorizedToken({ path, method }: ContractOperation): Promise<string> {
     const service = this.#service;
-    if (/^\/(me|events|webhook-endpoints)\b/.test(path)) return `Bearer ${await service.tokenOf('internal')}`;
+    if (/^\/(me|events|webhook-endpoints|snapshots)\b/.test(path)) return `Bearer ${await service.tokenOf('internal')}`;
     if (path.includes('/attachments/')) return `Bearer ${await service.tokenOf('B')}`;
     const isWrite = method !== 'GET';
     const scopes = service.findDemoClient('A').scopes.filter((scope) => scope.startsWith('write:') !== isWrite);
@@ -389,7 +400,7 @@ export class RequestFactory {
 
   #withUnknownId({ path }: ContractOperation, valid: TestRequest): TestRequest {
     if (!path.includes('{')) return { ...valid, headers: { ...valid.headers, 'x-service-builder-id': 'buil_anobody' } };
-    return { ...valid, url: valid.url.replace(/\/(buil|sub|ts|whe)_[a-z0-9]+/, '/$1_anobody') };
+    return { ...valid, url: valid.url.replace(/\/(buil|sub|ts|whe|snap)_[a-z0-9]+/, '/$1_anobody') };
   }
 
   #withKey(sent: TestRequest): TestRequest {
@@ -398,13 +409,14 @@ export class RequestFactory {
 
   /** Returns a request with a key that was used for another one (422), or whose record is deleted (410). */
   async #createRepeatedRequest({ operationId, path }: ContractOperation, status: number): Promise<TestRequest> {
-    const isPhoto = operationId === 'createPhoto';
-    const sent = this.#withKey(
-      isPhoto ? await this.#createPhotoRequest() : this.#post(path, { title: 'a', name: 'a' }),
-    );
+    const requests: Record<string, () => Promise<TestRequest>> = {
+      createPhoto: () => this.#createPhotoRequest(),
+      createSnapshot: () => this.#createSnapshotRequest(),
+    };
+    const sent = this.#withKey((await requests[operationId]?.()) ?? this.#post(path, { title: 'a', name: 'a' }));
     await this.#sendOk(sent);
     if (status === 410) await this.#sql(`update idempotency_key set record_id = 'deleted'`);
-    else sent.body = Buffer.from(sent.body!.toString().replace('"a', '"b'));
+    else sent.body = Buffer.from(sent.body!.toString().replace('"a', '"b').replace('projects', 'defects'));
     return sent;
   }
 

@@ -91,9 +91,11 @@ export async function createSamples(
   await em.execute(SAMPLE_ENDPOINT, [endpointId, secret, integrator]);
   await em.execute(SAMPLE_PROGRESS, [endpointId]);
   await em.execute(SAMPLE_EVENT, [`saevt_${name}`, builderId, row.ProjectId!, row.WorkerId!, name, integrator]);
+  await em.execute(SAMPLE_SNAPSHOT, [`snap_${name}`, builderId, integrator]);
   const head = await readHead(database);
   const ids = {
     SignOnEventId: `saevt_${name}`,
+    SnapshotId: `snap_${name}`,
     WebhookEndpointId: endpointId,
     ReplayAfter: encodeEventCursor(database.region, head, head),
   };
@@ -117,6 +119,10 @@ const SAMPLE_ENDPOINT = `insert into webhook_endpoint (id, secret, integrator_id
 const SAMPLE_PROGRESS = `insert into webhook_progress (endpoint_id, day, number)
   select id, current_date, 0 from webhook_endpoint where id = ? on conflict do nothing`;
 
+const SAMPLE_SNAPSHOT = `insert into snapshot (id, builder_id, integrator_id, client_id, status, resources, scopes, created_at, finished_at, expires_at, has_files, erasures)
+  select ?, ?, client.integrator_id, client.id, 'READY', '{projects}', '{read:projects}', '2026-05-01Z', '2026-05-01Z', '2099-01-01Z', true, 0
+  from oauth_client client where client.name = ? on conflict do nothing`;
+
 /** Time of the last change of the sample meeting. */
 const MEETING_UPDATED_AT = '2026-05-04T06:30:00.000Z';
 
@@ -133,6 +139,8 @@ const RESTORE = `
   update webhook_endpoint set deleted_at = null, builder_ids = null
     where id like 'whe_sample%' and (deleted_at is not null or builder_ids is not null);
   delete from webhook_endpoint where id not like 'whe_sample%';
+  update snapshot set deleted_at = null, status = 'READY', has_files = true where id like 'snap_sample%' and (deleted_at is not null or status <> 'READY');
+  delete from snapshot where id not like 'snap_sample%';
   update meeting set updated_at = '${MEETING_UPDATED_AT}' where updated_at <> '${MEETING_UPDATED_AT}'`;
 
 let revision = 1_000;
@@ -192,5 +200,6 @@ export const REQUEST_BODIES: Record<string, (samples: Samples) => Record<string,
   createWebhookEndpoint: () => ({ url: `https://app.example.com/${randomUUID()}` }),
   updateWebhookEndpoint: () => ({ types: ['timesheet.updated'] }),
   replayWebhookEndpoint: ({ ReplayAfter }) => ({ after: ReplayAfter }),
+  createSnapshot: ({ BuilderId }) => ({ builderId: BuilderId, resources: null }),
   upsertMeetingNote: () => ({ externalSourceId: `note-${randomUUID()}`, title: 'Actions', summaryMarkdown: 'None.' }),
 };

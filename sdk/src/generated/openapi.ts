@@ -1296,6 +1296,62 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/snapshots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List snapshots
+         * @description The snapshots of the integrator in the last 7 days whose builder is connected and whose scopes the client has, without URLs.
+         *
+         *     Needs an access token of the client-credentials grant; no scope is needed.
+         */
+        get: operations["listSnapshots"];
+        put?: never;
+        /**
+         * Create snapshot
+         * @description Starts a copy of a builder's records, as files of gzipped JSON lines. The client needs the scope of each resource, in the token and in the builder's connection.
+         *
+         *     Needs an access token of the client-credentials grant; no scope is needed.
+         */
+        post: operations["createSnapshot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/snapshots/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get snapshot
+         * @description One snapshot, with URLs of its files once it is `READY`.
+         *
+         *     Needs an access token of the client-credentials grant; no scope is needed.
+         */
+        get: operations["getSnapshot"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete snapshot
+         * @description Cancels or removes a snapshot, and deletes its files.
+         *
+         *     Needs an access token of the client-credentials grant; no scope is needed.
+         */
+        delete: operations["deleteSnapshot"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health/live": {
         parameters: {
             query?: never;
@@ -1896,6 +1952,15 @@ export interface components {
             externalSourceId?: string | null;
             /** @description An uploaded image, which a photo may use once. */
             imageAttachment?: components["schemas"]["AttachmentReference"] | null;
+        };
+        CreateSnapshotRequest: {
+            /**
+             * @description The builder whose records are copied.
+             * @example buil_a0mkq3v8t2n4c7x1p9r5w6yzb
+             */
+            builderId: string;
+            /** @description What is copied; null for all that the client may read. */
+            resources?: components["schemas"]["SnapshotResource"][] | null;
         };
         CreateWebhookEndpointRequest: {
             /**
@@ -3354,6 +3419,96 @@ export interface components {
          * @enum {string}
          */
         SiteAccessStatus: "ACTIVE" | "REVOKED";
+        /** @description A copy of a builder's records, as files. */
+        Snapshot: {
+            /**
+             * @description Identifies the snapshot in paths.
+             * @example snap_a0mkq3v8t2n4c7x1p9r5w6yzb
+             */
+            id: string;
+            /**
+             * @description The builder whose records it has.
+             * @example buil_a0mkq3v8t2n4c7x1p9r5w6yzb
+             */
+            builderId: string;
+            /** @description State of a snapshot. `FAILED` was not completed, `EXPIRED` has no files any more. */
+            status: components["schemas"]["SnapshotStatus"];
+            /** @description What it has, in the order of the files. */
+            resources: components["schemas"]["SnapshotResource"][];
+            /** @description How much of a snapshot is written. */
+            progress: components["schemas"]["SnapshotProgress"];
+            /** @description `after` of `GET /events`: the files, then the events after it, are an exact copy. Null before it begins. */
+            eventCursor: string | null;
+            /** @description The files that are complete. */
+            files: components["schemas"]["SnapshotFile"][];
+            /**
+             * Format: date-time
+             * @description When it was requested.
+             * @example 2026-03-02T07:30:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was complete or failed.
+             * @example 2026-03-02T07:30:00.000Z
+             */
+            finishedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When its files are deleted; null before it is complete.
+             * @example 2026-03-02T07:30:00.000Z
+             */
+            expiresAt: string | null;
+        };
+        /** @description A file of a snapshot: gzip of newline-delimited JSON. */
+        SnapshotFile: {
+            /** @description What the records are. */
+            resource: components["schemas"]["SnapshotResource"];
+            /**
+             * Format: int32
+             * @description Lines of the file.
+             */
+            records: number;
+            /**
+             * @description Bytes of the file, compressed.
+             * @example 1048576
+             */
+            bytes: number;
+            /** @description SHA-256 of these bytes, in hexadecimal. */
+            sha256: string;
+            /** @description Signed URL to download the file, for 15 minutes; null in lists. */
+            url: string | null;
+        };
+        /** @description A page of a list of Snapshot. */
+        SnapshotPage: {
+            /** @description Items of the page, by time of creation. */
+            data: components["schemas"]["Snapshot"][];
+            /** @description Position of the page in the list. */
+            meta: components["schemas"]["PageMeta"];
+        };
+        /** @description How much of a snapshot is written. */
+        SnapshotProgress: {
+            /**
+             * Format: int32
+             * @description Records that are written.
+             */
+            done: number;
+            /**
+             * Format: int32
+             * @description Records that there were when it began; 0 before.
+             */
+            total: number;
+        };
+        /**
+         * @description A v1 list of a builder. Its scope is that of the list.
+         * @enum {string}
+         */
+        SnapshotResource: "projects" | "subcontractors" | "subcontractor_projects" | "swms_documents" | "prequalifications" | "insurances" | "contacts" | "inductions" | "timesheets" | "cost_codes" | "time_types" | "photo_folders" | "photos" | "meetings" | "meeting_notes" | "defects";
+        /**
+         * @description State of a snapshot. `FAILED` was not completed, `EXPIRED` has no files any more.
+         * @enum {string}
+         */
+        SnapshotStatus: "PENDING" | "RUNNING" | "READY" | "FAILED" | "EXPIRED";
         /** @description Who made the report in its application. */
         SourceAuthorInput: {
             /**
@@ -11725,6 +11880,369 @@ export interface operations {
                     };
                 };
             };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSnapshots: {
+        parameters: {
+            query?: {
+                /** @description Items to skip. Default 0. */
+                offset?: number;
+                /** @description Items to return, 1 to 25. Default 25. */
+                limit?: number;
+                /** @description `nextCursor` of the previous page, or empty for the first page; in place of `offset`. Every page takes the same time, wherever it is in the list. */
+                cursor?: string;
+                /** @description `desc` returns the newest records first. A cursor is valid for the order that it was made with. */
+                order?: components["schemas"]["ListOrder"];
+            };
+            header?: {
+                /** @description Version of the API. Default `v1`. */
+                "X-Service-Api-Version"?: components["parameters"]["ApiVersion"];
+                /** @description Region that issued the access token. Default `au1`. */
+                "X-Service-Region-Id"?: components["parameters"]["RegionId"];
+                /** @description Not needed here. When sent, it must be the builder of the resource, else 403. */
+                "X-Service-Builder-Id"?: components["parameters"]["OptionalBuilderId"];
+                /** @description Identifier that the client chooses for the request, 1 to 128 visible ASCII characters. It is returned in the response. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The snapshots of the integrator in the last 7 days whose builder is connected and whose scopes the client has, without URLs. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Service-Api-Version": components["headers"]["X-Service-Api-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "snap_a0mkq3v8t2n4c7x1p9r5w6yzb",
+                     *           "builderId": "buil_a0mkq3v8t2n4c7x1p9r5w6yzb",
+                     *           "status": "READY",
+                     *           "resources": [
+                     *             "projects"
+                     *           ],
+                     *           "progress": {
+                     *             "done": 12,
+                     *             "total": 12
+                     *           },
+                     *           "eventCursor": "3q2-7wABcf1Wb2T0mY9uJx5k1oQ3vHk8Zr0",
+                     *           "files": [
+                     *             {
+                     *               "resource": "projects",
+                     *               "records": 12,
+                     *               "bytes": 1876,
+                     *               "sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+                     *               "url": null
+                     *             }
+                     *           ],
+                     *           "createdAt": "2026-02-02T22:16:00.000Z",
+                     *           "finishedAt": "2026-02-02T22:16:00.000Z",
+                     *           "expiresAt": "2099-02-03T22:16:00.000Z"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "totalCount": 1,
+                     *         "totalPages": 1,
+                     *         "offset": 0,
+                     *         "limit": 25
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SnapshotPage"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ForbiddenBuilder"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createSnapshot: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Version of the API. Default `v1`. */
+                "X-Service-Api-Version"?: components["parameters"]["ApiVersion"];
+                /** @description Region that issued the access token. Default `au1`. */
+                "X-Service-Region-Id"?: components["parameters"]["RegionId"];
+                /** @description Not needed here. When sent, it must be the builder of the resource, else 403. */
+                "X-Service-Builder-Id"?: components["parameters"]["OptionalBuilderId"];
+                /** @description Identifier that the client chooses for the request, 1 to 128 visible ASCII characters. It is returned in the response. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /** @description Key that the client chooses for a creation. For 24 hours, a repeated request with it returns the record that the first one created, as it is now, with status 200. Requests that carry an `externalSourceId` ignore it. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "builderId": "buil_a0mkq3v8t2n4c7x1p9r5w6yzb",
+                 *       "resources": [
+                 *         "projects"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateSnapshotRequest"];
+            };
+        };
+        responses: {
+            /** @description A repeated request: nothing was changed, and the body is the earlier result. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Service-Api-Version": components["headers"]["X-Service-Api-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "snap_a0mkq3v8t2n4c7x1p9r5w6yzb",
+                     *       "builderId": "buil_a0mkq3v8t2n4c7x1p9r5w6yzb",
+                     *       "status": "PENDING",
+                     *       "resources": [
+                     *         "projects"
+                     *       ],
+                     *       "progress": {
+                     *         "done": 0,
+                     *         "total": 0
+                     *       },
+                     *       "eventCursor": null,
+                     *       "files": [],
+                     *       "createdAt": "2026-06-01T00:00:00.000Z",
+                     *       "finishedAt": null,
+                     *       "expiresAt": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Snapshot"];
+                };
+            };
+            /** @description A copy of a builder's records, as files. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Service-Api-Version": components["headers"]["X-Service-Api-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "snap_a0mkq3v8t2n4c7x1p9r5w6yzb",
+                     *       "builderId": "buil_a0mkq3v8t2n4c7x1p9r5w6yzb",
+                     *       "status": "PENDING",
+                     *       "resources": [
+                     *         "projects"
+                     *       ],
+                     *       "progress": {
+                     *         "done": 0,
+                     *         "total": 0
+                     *       },
+                     *       "eventCursor": null,
+                     *       "files": [],
+                     *       "createdAt": "2026-06-01T00:00:00.000Z",
+                     *       "finishedAt": null,
+                     *       "expiresAt": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Snapshot"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ForbiddenBuilder"];
+            404: components["responses"]["NotFound"];
+            /** @description The request conflicts with stored data; nothing was changed. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Service-Api-Version": components["headers"]["X-Service-Api-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description Stable error code.
+                         * @enum {string}
+                         */
+                        code: "SNAPSHOT_RUNNING";
+                        /** @description Description of the error in English. It may change. */
+                        message: string;
+                    };
+                };
+            };
+            410: components["responses"]["IdempotentRecordGone"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSnapshot: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Version of the API. Default `v1`. */
+                "X-Service-Api-Version"?: components["parameters"]["ApiVersion"];
+                /** @description Region that issued the access token. Default `au1`. */
+                "X-Service-Region-Id"?: components["parameters"]["RegionId"];
+                /** @description Not needed here. When sent, it must be the builder of the resource, else 403. */
+                "X-Service-Builder-Id"?: components["parameters"]["OptionalBuilderId"];
+                /** @description Identifier that the client chooses for the request, 1 to 128 visible ASCII characters. It is returned in the response. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /**
+                 * @description Identifier of a snapshot, which begins with `snap_`.
+                 * @example snap_a0mkq3v8t2n4c7x1p9r5w6yzb
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One snapshot, with URLs of its files once it is `READY`. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Service-Api-Version": components["headers"]["X-Service-Api-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "snap_a0mkq3v8t2n4c7x1p9r5w6yzb",
+                     *       "builderId": "buil_a0mkq3v8t2n4c7x1p9r5w6yzb",
+                     *       "status": "READY",
+                     *       "resources": [
+                     *         "projects"
+                     *       ],
+                     *       "progress": {
+                     *         "done": 12,
+                     *         "total": 12
+                     *       },
+                     *       "eventCursor": "3q2-7wABcf1Wb2T0mY9uJx5k1oQ3vHk8Zr0",
+                     *       "files": [
+                     *         {
+                     *           "resource": "projects",
+                     *           "records": 12,
+                     *           "bytes": 1876,
+                     *           "sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+                     *           "url": "https://api.example.com/storage/au1/snapshots/buil_a0mkq3v8t2n4c7x1p9r5w6yzb/snap_a0mkq3v8t2n4c7x1p9r5w6yzb/1/projects.ndjson.gz?type=application%2Fgzip&name=projects.ndjson.gz&issuer=intg_a0mkq3v8t2n4c7x1p9r5w6yzb&expires=1780272900&signature=9b2d47"
+                     *         }
+                     *       ],
+                     *       "createdAt": "2026-02-02T22:16:00.000Z",
+                     *       "finishedAt": "2026-02-02T22:16:00.000Z",
+                     *       "expiresAt": "2099-02-03T22:16:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Snapshot"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ForbiddenBuilder"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteSnapshot: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Version of the API. Default `v1`. */
+                "X-Service-Api-Version"?: components["parameters"]["ApiVersion"];
+                /** @description Region that issued the access token. Default `au1`. */
+                "X-Service-Region-Id"?: components["parameters"]["RegionId"];
+                /** @description Not needed here. When sent, it must be the builder of the resource, else 403. */
+                "X-Service-Builder-Id"?: components["parameters"]["OptionalBuilderId"];
+                /** @description Identifier that the client chooses for the request, 1 to 128 visible ASCII characters. It is returned in the response. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /**
+                 * @description Identifier of a snapshot, which begins with `snap_`.
+                 * @example snap_a0mkq3v8t2n4c7x1p9r5w6yzb
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A copy of a builder's records, as files. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Service-Api-Version": components["headers"]["X-Service-Api-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "snap_a0mkq3v8t2n4c7x1p9r5w6yzb",
+                     *       "builderId": "buil_a0mkq3v8t2n4c7x1p9r5w6yzb",
+                     *       "status": "EXPIRED",
+                     *       "resources": [
+                     *         "projects"
+                     *       ],
+                     *       "progress": {
+                     *         "done": 12,
+                     *         "total": 12
+                     *       },
+                     *       "eventCursor": "3q2-7wABcf1Wb2T0mY9uJx5k1oQ3vHk8Zr0",
+                     *       "files": [],
+                     *       "createdAt": "2026-02-02T22:16:00.000Z",
+                     *       "finishedAt": "2026-02-02T22:16:00.000Z",
+                     *       "expiresAt": "2099-02-03T22:16:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Snapshot"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ForbiddenBuilder"];
+            404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];

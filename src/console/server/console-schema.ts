@@ -22,8 +22,16 @@ type Field = GraphQLFieldConfig<unknown, ConsoleContext>;
 
 const AREAS: ConsoleArea[] = [sessionArea, accessArea, peopleArea, attendanceArea, usageArea, webhookArea, figuresArea];
 
-/** Queries of integrators about themselves, in place of which the console has its own. */
-const REPLACED_QUERIES = new Set(['events', 'me', 'webhookDeliveries', 'webhookEndpoint', 'webhookEndpoints']);
+/** Queries of integrators about themselves, in place of which the console has its own, or the audit log. */
+const REPLACED_QUERIES = new Set([
+  'events',
+  'me',
+  'webhookDeliveries',
+  'webhookEndpoint',
+  'webhookEndpoints',
+  'snapshot',
+  'snapshots',
+]);
 
 /** The action that reading builders' records is. */
 const READ_RECORDS: StaffAction = 'records.read';

@@ -152,6 +152,7 @@ create table erasure (
   places jsonb not null default '[]'
 );
 create index erasure_subject_ids_index on erasure using gin (subject_ids);
+create index erasure_kind_completed_at_index on erasure (kind, completed_at);
 create unique index erasure_open_builder_unique on erasure (subject_ids)
   where kind = 'BUILDER' and cancelled_at is null and completed_at is null;
 create table audit_entry (
@@ -799,6 +800,22 @@ create index webhook_delivery_endpoint_id_id_index on webhook_delivery (endpoint
 create index webhook_delivery_endpoint_id_next_attempt_at_index on webhook_delivery (endpoint_id, next_attempt_at) where status = 'PENDING';
 create index webhook_delivery_endpoint_id_record_id_number_index on webhook_delivery (endpoint_id, record_id, number) where status = 'PENDING';
 create index webhook_delivery_endpoint_id_status_id_index on webhook_delivery (endpoint_id, status, id) where status <> 'DELIVERED';
+create table snapshot (
+  id text primary key,
+  integrator_id text not null references integrator,
+  client_id text not null references oauth_client,
+  builder_id text not null references builder,
+  status text not null check (status in ('PENDING', 'RUNNING', 'READY', 'FAILED', 'EXPIRED')),
+  resources text[] not null, scopes text[] not null,
+  progress jsonb not null default '{"done": 0, "total": 0}', event_cursor text, files jsonb not null default '[]',
+  created_at timestamptz(3) not null, finished_at timestamptz(3), expires_at timestamptz(3), deleted_at timestamptz(3),
+  downloaded_at timestamptz(3),
+  attempts int not null default 0, leased_until timestamptz(3), erasures int,
+  bytes bigint not null default '0', has_files boolean not null default false
+);
+create index snapshot_integrator_id_created_at_id_index on snapshot (integrator_id, created_at, id);
+create index snapshot_status_has_files_index on snapshot (status, has_files);
+create unique index snapshot_running_unique on snapshot (integrator_id, builder_id) where status in ('PENDING', 'RUNNING');
 
 -- Tables of the event log, which the triggers of toEventSql write.
 -- One row, which the first numbering creates, so that a restore of data alone finds none.

@@ -25,7 +25,7 @@ const BATCH_ROWS = 5_000;
 const ATTEMPTS = 5;
 const FOREIGN_KEY_VIOLATION = '23503';
 /** Folders of the storage whose objects are below the id of their builder. */
-const FOLDERS = ['uploads', 'photos', 'renditions', 'logos', 'documents'];
+const FOLDERS = ['uploads', 'photos', 'renditions', 'logos', 'documents', 'snapshots'];
 
 /**
  * Schedules the erasure of a builder by the database's clock (PRV-8). Returns the erasure that is scheduled already, if there is one. It is

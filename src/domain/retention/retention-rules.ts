@@ -12,7 +12,7 @@ export interface RetentionRule {
   /** Days after that until the data is deleted. */
   days: number;
   /** The part of the service that deletes it, where it is not the purge job. */
-  by?: 'sweep' | 'rate limiter' | 'event retention';
+  by?: 'sweep' | 'rate limiter' | 'event retention' | 'snapshots';
   /**
    * Statement of the purge job, in which `:now` is the current instant and `:before` the one `days` earlier, or a function that returns the
    * number of deleted rows. SQL: it deletes many rows that it need not read, by conditions on other tables.
@@ -146,6 +146,19 @@ export const RETENTION_RULES = {
     days: 0,
     purge: `delete from webhook_endpoint endpoint where deleted_at is not null
       and not exists (select from webhook_delivery where endpoint_id = endpoint.id)`,
+  },
+  snapshotFiles: {
+    data: "Files of snapshots of a builder's records",
+    since: 'the completion',
+    days: 1,
+    by: 'snapshots',
+  },
+  // Those of the last day count against the limit of a day.
+  snapshots: {
+    data: "Snapshots of a builder's records, without their files",
+    since: 'the request',
+    days: 7,
+    purge: 'delete from snapshot where created_at < :before and finished_at is not null and not has_files',
   },
   uploads: { data: 'Uploads that no photo uses, with their bytes', since: 'the announcement', days: 7, by: 'sweep' },
   objects: { data: 'Stored files that no record uses', since: 'the last change', days: 1, by: 'sweep' },

@@ -62,9 +62,15 @@ async function requireWithinQuota(
   bytes: number,
 ): Promise<void> {
   if (uploadQuota === null) return;
-  const sum = em.createQueryBuilder(Upload).select(raw('coalesce(sum(size), 0) as bytes'));
-  const usage = await sum.where({ ...COUNTED, integratorId }).execute<{ bytes: string }>('get');
-  if (Number(usage.bytes) + bytes > uploadQuota) throw uploadQuotaExceeded(uploadQuota);
+  if ((await readQuotaUse(em, integratorId)) + bytes > uploadQuota) throw uploadQuotaExceeded(uploadQuota);
+}
+
+/** Returns the bytes of unused uploads and of snapshots. */
+export async function readQuotaUse(em: EntityManager, integratorId: string | null): Promise<number> {
+  const snapshots = raw('(select coalesce(sum(bytes), 0) from snapshot where integrator_id = ?)', [integratorId]);
+  const sum = em.createQueryBuilder(Upload).select([raw('coalesce(sum(size), 0) as bytes'), snapshots.as('kept')]);
+  const use = await sum.where({ ...COUNTED, integratorId }).execute<{ bytes: string; kept: string }>('get');
+  return Number(use.bytes) + Number(use.kept);
 }
 
 /**

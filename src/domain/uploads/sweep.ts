@@ -29,6 +29,9 @@ const UNREFERENCED: Record<string, string> = {
     `select from photo where id = split_part(k, '/', 3) and builder_id = split_part(k, '/', 2)
       and split_part(split_part(k, '/', 4), '-', 1) = left(encode(sha256(convert_to(key, 'UTF8')), 'hex'), 16)`,
   ),
+  snapshots: selectUnreferenced(
+    "select from snapshot where has_files and starts_with(k, 'snapshots/' || builder_id || '/' || id || '/')",
+  ),
   logos: selectUnreferenced('select from builder where logo_key = k'),
   pictures: selectUnreferenced('select from app_user where picture_key = k'),
   documents: selectUnreferenced(

@@ -2,12 +2,20 @@ import type { Databases } from '../../database/database.ts';
 import { uncompactedCounters } from '../../database/write/list-counters.ts';
 import { unnumberedEvents } from '../../domain/events/event-log.ts';
 import { pendingRenditions } from '../../domain/photos/renditions.ts';
+import { pendingSnapshots } from '../../domain/snapshots/snapshot-claims.ts';
 import { unusedUploads } from '../../domain/uploads/quota.ts';
 import { pendingDeliveries } from '../../domain/webhooks/deliveries.ts';
 import { REGIONS, type RegionId } from '../../shared/regions.ts';
 import { collectGauge, type Sample } from './collected.ts';
 
-const BACKLOGS = [unusedUploads, uncompactedCounters, unnumberedEvents, pendingDeliveries, pendingRenditions];
+const BACKLOGS = [
+  unusedUploads,
+  uncompactedCounters,
+  unnumberedEvents,
+  pendingDeliveries,
+  pendingRenditions,
+  pendingSnapshots,
+];
 
 /** Milliseconds for which the values of a backlog are kept: both of its metrics, and several readers, share a query. */
 const CACHE_MS = 5_000;

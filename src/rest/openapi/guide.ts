@@ -23,6 +23,8 @@ export const TAGS: Record<string, string> = {
   Events:
     'An addition to v1: every change of a record, as a feed that can be replayed completely and without gaps. The guide "Stay in sync" shows how to keep a copy.',
   Webhooks: 'Addresses to which events are delivered. An addition to v1.',
+  Snapshots:
+    "An addition to v1: a first copy of a builder's records as files, with the position of the feed from which events continue it.",
   Service: 'Whether the service runs. No token needed.',
 };
 
@@ -43,6 +45,7 @@ export const TAG_GUIDES: Record<string, string> = {
   'Gate attendance': 'attendance',
   Events: 'stay-in-sync',
   Webhooks: 'webhooks',
+  Snapshots: 'stay-in-sync',
 };
 
 /** Returns the introduction of the document, a summary of docs/contract in Markdown. */

@@ -36,9 +36,7 @@ export function describeOperation(operation: Operation, schema: GraphQLSchema, s
       ...successResponses(operation, field, schemas),
       ...describeErrorResponses({
         hasScope: operation.scope !== null,
-        hasResource: locations.some(
-          ({ location, argument }) => location === 'path' || argument.name === 'builderId' || operation.builderInQuery,
-        ),
+        hasResource: locations.some(({ location, argument }) => location === 'path' || argument.name === 'builderId'),
         hasBody: operation.method !== 'GET',
         conflicts: operation.conflicts,
         cursorExpires: operation.cursorExpires,

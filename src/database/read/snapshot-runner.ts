@@ -1,0 +1,51 @@
+import type pg from 'pg';
+import { omitDescribe, queryTextRows, type Statement, type TextRow } from '../../node-internals/pg-pipeline.ts';
+import { connectWithSettings, READER_SETTINGS } from '../pool/session-settings.ts';
+import { StatementRunner } from '../pool/statement-runner.ts';
+import { CONNECT_TIMEOUT_MS, QUERY_MARGIN_MS } from '../pool/timeouts.ts';
+
+/** A statement of a snapshot counts the records of a builder, or reads a page of them. */
+const STATEMENT_TIMEOUT_MS = 60_000;
+
+/** The transaction is idle while a file is sent to the store. */
+const IDLE_TIMEOUT_MS = 600_000;
+
+const SETTINGS = {
+  ...READER_SETTINGS,
+  statement_timeout: String(STATEMENT_TIMEOUT_MS),
+  idle_in_transaction_session_timeout: String(IDLE_TIMEOUT_MS),
+};
+
+const CONFIG: pg.ClientConfig = {
+  connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  query_timeout: STATEMENT_TIMEOUT_MS + QUERY_MARGIN_MS,
+};
+
+/** Runs prepared reads in one transaction, on a connection of its own. */
+class SnapshotRunner extends StatementRunner {
+  readonly #client: pg.Client;
+
+  constructor(client: pg.Client) {
+    super('', { regular: 0, reserve: 0 });
+    this.#client = client;
+  }
+
+  override run(statement: Statement, values: unknown[]): Promise<TextRow[]> {
+    return queryTextRows(this.#client, statement, values);
+  }
+}
+
+/** Begins a transaction whose reads all see the database as it is at the first of them. The caller ends it. */
+export async function connectForSnapshot(url: string) {
+  const client = await connectWithSettings(url, SETTINGS, CONFIG);
+  omitDescribe(client);
+  const runner = new SnapshotRunner(client);
+  const end = () => client.end();
+  try {
+    await runner.run({ name: '', text: 'begin isolation level repeatable read read only' }, []);
+    return { runner, end };
+  } catch (error) {
+    await end().catch(() => undefined);
+    throw error;
+  }
+}

@@ -1,0 +1,59 @@
+import type { Databases } from '../../database/database.ts';
+import { mapRegions, type RegionId } from '../../shared/regions.ts';
+import { SizeLimitError } from '../../storage/spool.ts';
+import type { Storages } from '../../storage/storage.ts';
+import { repeatTask, type TaskLog } from '../repeated-task.ts';
+import { endSnapshots, removeEndedFiles, removeFolder, toFolder } from './end-snapshots.ts';
+import { ClaimLost, claimSnapshot, failSnapshot, releaseSnapshot } from './snapshot-claims.ts';
+import { type SnapshotWriter, writeSnapshot } from './write-snapshot.ts';
+
+const POLL_MS = 1_000;
+
+/** Writes snapshots of each region, one after the other, until it is stopped. */
+export function startSnapshots(
+  databases: Databases,
+  storages: Storages,
+  options: Pick<SnapshotWriter, 'readList' | 'uploadQuota' | 'now' | 'onFile'>,
+  log: TaskLog,
+): () => Promise<void> {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const running = mapRegions((region: RegionId) => {
+    const writer = { ...options, database: databases[region], storage: storages[region], signal };
+    writer.database.replicas?.startMeasuring();
+    const repeat = (name: string, run: () => Promise<number>) => repeatTask({ name, region, run }, log, signal);
+    const write = async () => ((await writeNextSnapshot(writer)) ? 0 : POLL_MS);
+    const end = async () => {
+      await endAndRemove(writer);
+      return POLL_MS;
+    };
+    return Promise.all([repeat('write snapshots', write), repeat('end snapshots', end)]);
+  });
+  return async () => {
+    stopping.abort();
+    await Promise.all(Object.values(running));
+  };
+}
+
+/** Ends the snapshots that may not be kept, and deletes their files. */
+export async function endAndRemove({ database, storage, now }: Pick<SnapshotWriter, 'database' | 'storage' | 'now'>) {
+  await endSnapshots(database, now());
+  await removeEndedFiles(database, storage);
+}
+
+/** Writes the snapshot that waits next. Returns whether there was one. A failed one is tried again when its lease ends. */
+export async function writeNextSnapshot(writer: SnapshotWriter): Promise<boolean> {
+  const { database, storage, signal } = writer;
+  const snapshot = await claimSnapshot(database);
+  if (!snapshot) return false;
+  try {
+    await writeSnapshot(writer, snapshot);
+  } catch (error) {
+    // Who ended it has removed the files that were there then.
+    if (error instanceof ClaimLost) await removeFolder(storage, toFolder(snapshot, snapshot.attempts));
+    else if (signal.aborted) await releaseSnapshot(database, snapshot);
+    else if (error instanceof SizeLimitError) await failSnapshot(database, snapshot, writer.now());
+    else throw error;
+  }
+  return true;
+}

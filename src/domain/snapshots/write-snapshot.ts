@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto';
+import { pipeline, Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createGzip } from 'node:zlib';
+import type { Snapshot, SnapshotFile } from '../../../entities/snapshot.entity.ts';
+import type { Page } from '../../../schema/page.ts';
+import type { SnapshotResource } from '../../../schema/snapshot.scalars.ts';
+import type { Database } from '../../database/database.ts';
+import { connectForSnapshot } from '../../database/read/snapshot-runner.ts';
+import { SizeLimitError } from '../../storage/spool.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { encodeEventCursor } from '../events/event-cursor.ts';
+import { readHead } from '../events/event-log.ts';
+import { readQuotaUse } from '../uploads/quota.ts';
+import { countErasures, toFolder } from './end-snapshots.ts';
+import { ClaimLost, completeSnapshot, type SnapshotState, saveProgress } from './snapshot-claims.ts';
+import { PAGE_SIZE, SIGNED_URL, SNAPSHOT_LISTS } from './snapshot-lists.ts';
+
+/** Characters of lines that are compressed at once, and milliseconds after which fewer are: the claim is checked as often. */
+const MAX_LENGTH = 128 * 1024;
+const MAX_MS = 200;
+
+const IDENTIFIERS = { paths: new Set(['id']), total: true, key: 'snapshot' };
+
+/** Reads a page of a v1 list as REST returns it. */
+export type ReadList = (
+  database: Database,
+  request: {
+    /** Root field of the schema. */
+    field: string;
+    variables: Record<string, unknown>;
+    snapshot: Pick<Snapshot, 'integratorId' | 'clientId' | 'builderId' | 'scopes'>;
+  },
+) => Promise<{ data: Record<string, unknown>[]; meta?: { nextCursor?: string | null } }>;
+
+/** What a process writes snapshots with. */
+export interface SnapshotWriter {
+  database: Database;
+  storage: Storage;
+  readList: ReadList;
+  /** Maximum bytes of an integrator; null for no limit. */
+  uploadQuota: number | null;
+  now: () => number;
+  /** Ends the work when the process stops. */
+  signal: AbortSignal;
+  /** Called with each complete file and the milliseconds that it took. */
+  onFile: (file: SnapshotFile, milliseconds: number) => void;
+}
+
+/**
+ * Writes a claimed snapshot: all files from one transaction of a standby, or of the primary where there is none or it fails. Throws `ClaimLost`
+ * when it has ended meanwhile or another process writes it, and `SizeLimitError` at the quota of the integrator.
+ */
+export async function writeSnapshot(writer: SnapshotWriter, snapshot: Snapshot): Promise<void> {
+  const { database } = writer;
+  const standby = database.replicas?.choose();
+  if (standby) {
+    try {
+      return await writeFrom(standby.url, writer, snapshot);
+    } catch (error) {
+      // Anything else may be the standby's reason: it cancels a transaction that conflicts with its recovery.
+      if (error instanceof ClaimLost || error instanceof SizeLimitError || writer.signal.aborted) throw error;
+    }
+  }
+  await writeFrom(database.url, writer, snapshot);
+}
+
+async function writeFrom(url: string, writer: SnapshotWriter, snapshot: Snapshot): Promise<void> {
+  const { database, now } = writer;
+  const { builderId, resources } = snapshot;
+  // Creates the log where there is none yet, which the transaction cannot.
+  await readHead(database);
+  const { runner, end } = await connectForSnapshot(url);
+  try {
+    const reading = database.withRunner(runner);
+    // In the same transaction as the records: every event that it sees, and no later one, has its change in them.
+    const head = await readHead(reading);
+    // SQL: figures.
+    const counts = resources.map(
+      (resource) => `(select count(*) from ${SNAPSHOT_LISTS[resource].table} where builder_id = $1)`,
+    );
+    const text = `select ${countErasures('$1')}, ${counts.join(' + ')}`;
+    const [row] = await runner.run({ name: '', text }, [builderId]);
+    const state: SnapshotState = {
+      eventCursor: encodeEventCursor(database.region, head, head),
+      erasures: Number(row![0]),
+      progress: { done: 0, total: Number(row![1]) },
+      files: [],
+    };
+    for (const resource of resources) {
+      const startedAt = performance.now();
+      const file = await writeFile({ writer, snapshot, reading, state }, resource);
+      state.files.push(file);
+      await saveProgress(database, snapshot, state);
+      writer.onFile(file, performance.now() - startedAt);
+    }
+    state.progress.total = state.progress.done;
+    await completeSnapshot(database, snapshot, state, now());
+  } finally {
+    await end();
+  }
+}
+
+interface FileWork {
+  writer: SnapshotWriter;
+  snapshot: Snapshot;
+  /** The transaction that all records are read in. */
+  reading: Database;
+  state: SnapshotState;
+}
+
+async function writeFile(work: FileWork, resource: SnapshotResource): Promise<SnapshotFile> {
+  const { snapshot, state, writer } = work;
+  const { database, signal, storage, uploadQuota } = writer;
+  const { integratorId } = snapshot;
+  const before = state.progress.done;
+  const used = uploadQuota === null ? 0 : await readQuotaUse(database.fork(), integratorId);
+  const limit = uploadQuota === null ? Number.POSITIVE_INFINITY : Math.max(0, uploadQuota - used);
+  const hash = createHash('sha256');
+  // `pipeline` passes errors of the lines on to the reader of the compressed bytes.
+  const compressed = pipeline(Readable.from(readLines(work, resource)), createGzip(), () => undefined);
+  async function* hashed() {
+    for await (const chunk of compressed as AsyncIterable<Buffer>) {
+      hash.update(chunk);
+      yield chunk;
+    }
+  }
+  const { path, size } = await storage.spool.receive(hashed(), limit, { signal, shareKey: integratorId });
+  const key = `${toFolder(snapshot, snapshot.attempts)}${resource}.ndjson.gz`;
+  try {
+    await storage.byteStore.put(key, path, 'application/gzip');
+  } finally {
+    await storage.spool.discard(path);
+  }
+  const records = state.progress.done - before;
+  return { resource, records, bytes: size, sha256: hash.digest('hex'), url: null, key };
+}
+
+/** Returns the lines of a file, some at a time. Pauses as long as it has worked, which leaves half of the time to others. */
+async function* readLines({ writer, snapshot, reading, state }: FileWork, resource: SnapshotResource) {
+  const { database, readList, signal } = writer;
+  const { field, arguments: fixed, parents, pageSize = PAGE_SIZE, signedUrl } = SNAPSHOT_LISTS[resource];
+  let lines = '';
+  let startedAt = performance.now();
+  for await (const parent of listParents(reading, resource, snapshot.builderId)) {
+    const owner = parent && parents ? { [parents.argument]: parent.id } : {};
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const variables = { builderId: snapshot.builderId, ...fixed, ...owner, limit: pageSize, cursor };
+      const page = await readList(reading, { field, variables, snapshot });
+      for (const record of page.data) {
+        if (signedUrl && record[signedUrl] === SIGNED_URL) delete record[signedUrl];
+        lines += `${JSON.stringify({ parent, record })}\n`;
+      }
+      state.progress.done += page.data.length;
+      cursor = page.meta?.nextCursor ?? null;
+      const workedMs = performance.now() - startedAt;
+      if (lines.length < MAX_LENGTH && workedMs < MAX_MS) continue;
+      await saveProgress(database, snapshot, state);
+      yield lines;
+      lines = '';
+      await sleep(workedMs, undefined, { signal });
+      startedAt = performance.now();
+    }
+  }
+  yield lines;
+}
+
+/** Returns the records in whose lists the records of the resource are; one null where the list is that of the builder. */
+async function* listParents(reading: Database, resource: SnapshotResource, builderId: string) {
+  const { parents } = SNAPSHOT_LISTS[resource];
+  if (!parents) {
+    yield null;
+    return;
+  }
+  const { type, reader } = parents;
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page: Page<{ id: string }> = await reader
+      .select(IDENTIFIERS)
+      .findPage(reading, { builderId }, { offset: 0, limit: PAGE_SIZE, cursor });
+    for (const { id } of page.data) yield { type, id };
+    cursor = page.meta.nextCursor ?? null;
+  }
+}
