@@ -9,7 +9,23 @@ const PUBLISHED = [
   ...['buil', 'proj', 'sub', 'swms', 'prequal', 'ind', 'wkr', 'pers', 'ts', 'tsg', 'tscc', 'tstt', 'phrep', 'page'],
   ...['att', 'defect', 'loc', 'user', 'saevt', 'signon'],
 ];
-const CHOSEN = ['meet', 'mnote', 'fold', 'doc', 'con', 'mtpl', 'intg', 'cli', 'tag', 'aud', 'era', 'evt', 'whe', 'whd'];
+const CHOSEN = [
+  'meet',
+  'mnote',
+  'fold',
+  'doc',
+  'con',
+  'mtpl',
+  'intg',
+  'cli',
+  'tag',
+  'aud',
+  'era',
+  'evt',
+  'whe',
+  'whd',
+  'access',
+];
 
 describe('the prefixes of identifiers', () => {
   it('are those of the contract, and those that the service adds (IDN-1, IDN-2)', () => {
