@@ -4,6 +4,7 @@ import { useFilters } from '../../shared/filters.ts';
 import { formatDuration, formatPlural, formatTime, toCalendarDate } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
 import { type BoardRow, getEnd, getState, toHourRange, toPosition, type Visit } from './board-rows.ts';
+import { findWrongClocks, type WrongClock } from './gate-clocks.ts';
 
 const LEGEND = [
   ['open', 'On site'],
@@ -30,6 +31,7 @@ export function Board({ rows, date, now }: { rows: readonly BoardRow[]; date: st
   const visits = rows.flatMap((row) => row.visits);
   const open = visits.filter((visit) => getEnd(visit) === null).length;
   const conflicts = rows.reduce((sum, row) => sum + row.conflicts.length, 0);
+  const clocks = findWrongClocks(visits);
   return (
     <section className="panel board" aria-label="Board">
       <header>
@@ -46,6 +48,12 @@ export function Board({ rows, date, now }: { rows: readonly BoardRow[]; date: st
           ))}
         </ul>
       </header>
+      {clocks.map((clock) => (
+        <p key={clock.name} className="notice" role="status">
+          The clock of gate {clock.name} is {describeClock(clock)}. It reported{' '}
+          {formatPlural(clock.visitIds.size, 'visit')} of this day, whose times stay as they are.
+        </p>
+      ))}
       <div className="board-body">
         <div className="board-hours" aria-hidden="true">
           {marks.map((hour) => (
@@ -56,7 +64,7 @@ export function Board({ rows, date, now }: { rows: readonly BoardRow[]; date: st
         </div>
         <ul>
           {rows.map((row) => (
-            <Row key={row.workerId} row={row} hours={hours} date={date} now={now} isToday={isToday} />
+            <Row key={row.workerId} row={row} hours={hours} date={date} now={now} isToday={isToday} clocks={clocks} />
           ))}
         </ul>
       </div>
@@ -70,9 +78,10 @@ interface RowProps {
   date: string;
   now: number;
   isToday: boolean;
+  clocks: readonly WrongClock[];
 }
 
-function Row({ row: { fullName, visits, pending, conflicts }, hours, date, now, isToday }: RowProps) {
+function Row({ row: { fullName, visits, pending, conflicts }, hours, date, now, isToday, clocks }: RowProps) {
   const { timeZone } = useScope();
   const filters = useFilters();
   const at = (instant: string | number) => toPosition(instant, hours, date, timeZone);
@@ -84,13 +93,18 @@ function Row({ row: { fullName, visits, pending, conflicts }, hours, date, now, 
         {visits.map((visit) => {
           const left = at(visit.signedOnAt);
           const right = at(getEnd(visit) ?? now);
+          const wrong = clocks.filter(({ visitIds }) => visitIds.has(visit.id));
+          const description = [
+            describeVisit(visit, time, now),
+            ...wrong.map((clock) => `clock of gate ${clock.name} ${describeClock(clock)}`),
+          ].join('; ');
           return (
             <Button
               key={visit.id}
-              className={`bar ${getState(visit)}`}
+              className={`bar ${getState(visit)}${wrong.length > 0 ? ' wrong-clock' : ''}`}
               style={{ left: `${Math.min(left, right)}%`, width: `max(${Math.abs(right - left)}%, 10px)` }}
-              aria-label={`${fullName}: ${describeVisit(visit, time, now)}`}
-              title={describeVisit(visit, time, now)}
+              aria-label={`${fullName}: ${description}`}
+              title={description}
               onClick={() => filters.set({ visit: visit.id })}
             />
           );
@@ -120,6 +134,9 @@ function Row({ row: { fullName, visits, pending, conflicts }, hours, date, now, 
     </li>
   );
 }
+
+const describeClock = ({ aheadMs }: WrongClock) =>
+  `about ${formatDuration(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead' : 'behind'}`;
 
 /** Describes a visit in words, such as `06:42 to 15:01, 8 h 19 min`. */
 function describeVisit(visit: Visit, time: (instant: string) => string, now: number): string {
