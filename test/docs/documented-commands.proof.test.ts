@@ -162,7 +162,11 @@ describe('the requests of the guide', () => {
     ['docs/gallery-sync.md', ['token', 'project', 'upload'], ['first']],
     ['docs/photo-reports.md', ['token', 'project'], ['first']],
     ['docs/meetings.md', ['token', 'project'], ['first', 'note']],
-    ['docs/attendance.md', ['token', 'project'], ['first', 'sign-off']],
+    [
+      'docs/attendance.md',
+      ['token', 'project'],
+      ['first', 'sign-on', 'sign-off', 'offline', 'conflicts', 'day', 'clock'],
+    ],
   ])('%s have the responses that are printed', async (page, steps, names) => {
     const output = await runScript(`${commandsOf(TUTORIAL, ...steps)}\n${commandsOf(page, ...names)}`);
     const responses = parseDocuments(output);

@@ -25,7 +25,7 @@ const RUN: [page: string, blocks: string, file: string][] = [
   ['docs/gallery-sync.md', 'first', REQUESTS],
   ['docs/photo-reports.md', 'first', REQUESTS],
   ['docs/meetings.md', 'first note', REQUESTS],
-  ['docs/attendance.md', 'first sign-off gate', REQUESTS],
+  ['docs/attendance.md', 'first sign-on sign-off offline gate conflicts day clock', REQUESTS],
   ['docs/code-flow.md', 'authorize code exchange refresh program', REQUESTS],
   ['docs/operations.md', 'roles first-hour', 'test/docs/first-hour.proof.test.ts'],
   ['docs/backup.md', 'archive base-backup store restore verify claim', 'test/proof/restore.ts'],
