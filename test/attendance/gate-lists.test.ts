@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { grantSiteAccess, revokeSiteAccess } from '../../src/domain/access/site-access.ts';
-import { listChanges } from '../../src/domain/attendance/change-lists.ts';
+import { listChanges, startListingChanges } from '../../src/domain/attendance/change-lists.ts';
 import { closeVisit } from '../../src/domain/attendance/manual-changes.ts';
 import { resolveConflict } from '../../src/domain/attendance/resolve-conflict.ts';
 import { aSignOff, aSignOn, createGateFixture, type GateEvent, sendEvent } from '../support/attendance.ts';
@@ -174,6 +174,7 @@ describe('GET …/site-access', () => {
 describe('the order of changes (ATT-36)', () => {
   it('has a change that was open when the cursor and the time were taken', async () => {
     const slow = await ConcurrentTransaction.open(service.databases.au1.url);
+    await readAll('site-access');
     let cursor = '';
     let time = '';
     await slow.whileOpen(updateWorker, [colleague, 'Slow Name'], async () => {
@@ -228,6 +229,13 @@ describe('the order of changes (ATT-36)', () => {
     expect(later.data).toMatchObject([{ workerId: worker, fullName: 'Second' }]);
     await execute(`update worker set full_name = 'Third' where id = ?`, [worker]);
     expect((await changedSince('site-access', later.meta.nextCursor)).data).toMatchObject([{ fullName: 'Third' }]);
+  });
+
+  it('lists changes although nobody reads', async () => {
+    const stop = startListingChanges(service.databases, { error: () => undefined, info: () => undefined });
+    await execute(`update worker set full_name = 'Unread' where id = ?`, [worker]);
+    await expect.poll(() => execute('select from roster_change'), { interval: 50 }).toEqual([]);
+    await stop();
   });
 
   it('lists a thousand changes at a time', async () => {

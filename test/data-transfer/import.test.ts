@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, describe, expect, it } from 'vitest';
 import { importFolder } from '../../src/data-transfer/import.ts';
 import type { Phase } from '../../src/data-transfer/import-file.ts';
+import { listChanges } from '../../src/domain/attendance/change-lists.ts';
 import { countRows, DataTransferFixture, importAndCollect, readSample } from './data-transfer-fixture.ts';
 
 const fixture = new DataTransferFixture();
@@ -135,6 +136,33 @@ describe('an import of a large file', () => {
     const changed = await fixture.createLargeFolder(12_000, (index) => ({ ...timesheetRow(index), notes: 'Changed' }));
     expect((await importAndCollect(database, changed)).files).toMatchObject([{ inserted: 1, updated: 11_999 }]);
     expect(await countRows(database, `timesheet where changed_at >= '${begin}'`)).toBe(12_000);
+  });
+
+  it('has changed events of gates and workers listed again (ATT-36)', async () => {
+    const database = await fixture.createSampleDatabase();
+    const [event] = await readSample('sign-on-events');
+    const [worker] = await readSample('workers');
+    const importFiles = async (values: object, workerValues: object) => {
+      const events = Array.from({ length: 10_000 }, (_, index) => ({
+        ...event,
+        id: `saevt_a${String(index).padStart(9, '0')}`,
+        sourceEventId: `event-${index}`,
+        ...values,
+      }));
+      const folder = await fixture.createFolder({
+        workers: [{ ...worker, ...workerValues }],
+        'sign-on-events': events,
+      });
+      return (await importAndCollect(database, folder)).files;
+    };
+    await importFiles({}, {});
+    while ((await listChanges(database)) > 0);
+    expect(await importFiles({ deviceId: 'gate-9' }, { fullName: 'Sam Okafor' })).toMatchObject([
+      { updated: 1 },
+      { updated: 10_000 },
+    ]);
+    expect(await countRows(database, 'sign_on_event where listed_at is null')).toBe(10_000);
+    expect(await countRows(database, `roster_change where worker_id = '${worker!.id}'`)).toBe(1);
   });
 
   it('runs the triggers of the table', async () => {

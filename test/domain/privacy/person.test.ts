@@ -216,7 +216,8 @@ describe.each(['local', 's3'])('with the %s store', (kind) => {
       await elsewhere.stop();
     });
 
-    it('deletes a contact, and clears the inductions of a worker', async () => {
+    it('deletes a contact, and clears the inductions of a worker, whose entry of the roster has then changed (ATT-36)', async () => {
+      await database.fork().execute('delete from roster_change');
       await erasePerson(contextOf(database, storage), [CONTACT.id, WORKER.id]);
       expect(await findTablesWith(database, CONTACT.name)).toEqual([]);
       expect(await selectOne(database, 'select full_name from worker where id = ?', [WORKER.id])).not.toEqual({
@@ -225,6 +226,7 @@ describe.each(['local', 's3'])('with the %s store', (kind) => {
       expect(await selectOne(database, 'select data from induction where worker_id = ?', [WORKER.id])).toEqual({
         data: [],
       });
+      expect(await selectOne(database, 'select worker_id from roster_change')).toEqual({ worker_id: WORKER.id });
     });
   });
 
