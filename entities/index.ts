@@ -46,7 +46,7 @@ import { TimeType } from './time-type.entity.ts';
 import { Timesheet } from './timesheet.entity.ts';
 import { TokenFamily } from './token-family.entity.ts';
 import { Upload } from './upload.entity.ts';
-import { Rejection, UsageDay } from './usage.entity.ts';
+import { LoggedRequest, UsageDay } from './usage.entity.ts';
 import { User } from './user.entity.ts';
 import { WebhookDelivery } from './webhook-delivery.entity.ts';
 import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
@@ -69,7 +69,7 @@ export const entities = [
   Session,
   ConsoleSession,
   UsageDay,
-  Rejection,
+  LoggedRequest,
   PasswordLink,
   SignInAttempt,
   AuditEntry,

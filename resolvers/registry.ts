@@ -22,6 +22,7 @@ import {
 } from './photo-report/photo-report.resolver.ts';
 import { PhotoReportSyncResolver } from './photo-report/photo-report-sync.resolver.ts';
 import { ProjectResolver, projectEdges } from './project/project.resolver.ts';
+import { RequestLogResolver } from './request-log/request-log.resolver.ts';
 import { SnapshotResolver } from './snapshot/snapshot.resolver.ts';
 import { ContactResolver, contactEdges } from './subcontractor/contact.resolver.ts';
 import { InsuranceResolver, insuranceEdges } from './subcontractor/insurance.resolver.ts';
@@ -56,6 +57,7 @@ export const resolvers: NonEmptyArray<new () => object> = [
   ProjectResolver,
   ReportImageResolver,
   ReportPageResolver,
+  RequestLogResolver,
   SignOnEventResolver,
   SnapshotResolver,
   SubcontractorResolver,

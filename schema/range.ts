@@ -50,13 +50,15 @@ const DAY_MS = 86_400_000;
 /** The first and the last instant in years of four digits, which PostgreSQL accepts as text. */
 const [FIRST_INSTANT, LAST_INSTANT] = [Date.parse('0001-01-01T00:00:00.000Z'), Date.parse('9999-12-31T23:59:59.999Z')];
 
-const toPlainInstant = (time: number) => new Date(Math.min(Math.max(time, FIRST_INSTANT), LAST_INSTANT)).toISOString();
+/** Returns the instant as text that PostgreSQL accepts: in a year of four digits. */
+export const toPlainInstant = (time: number) =>
+  new Date(Math.min(Math.max(time, FIRST_INSTANT), LAST_INSTANT)).toISOString();
 
 /** Returns the day of a bound that is one: a date, or that of `RangeStart` and `RangeEnd` in microseconds. Null for an instant. */
 const findDay = (bound?: string | null) => (bound && !/T.{8}\.\d{3}Z$/.test(bound) ? bound.slice(0, 10) : null);
 
 /** Filters of a reader, which adds the last two to those of its own. */
-interface DateRange {
+export interface DateRange {
   startDate?: string | null;
   endDate?: string | null;
   dayBegin?: string;

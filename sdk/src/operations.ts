@@ -84,6 +84,7 @@ export const OPERATIONS = {
   },
   signOnConflicts: { list: op('get', '/builders/{builderId}/projects/{projectId}/sign-on-conflicts', 'pages') },
   events: { page: op('get', '/events') },
+  requestLog: { page: op('get', '/request-log'), usage: op('get', '/usage') },
   webhookEndpoints: {
     list: op('get', '/webhook-endpoints'),
     get: op('get', '/webhook-endpoints/{id}'),

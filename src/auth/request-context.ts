@@ -3,6 +3,7 @@ import type { AuditSource } from '../domain/audit/record-audit.ts';
 import type { EventSelection } from '../domain/events/event-filter.ts';
 import type { LogPosition } from '../domain/events/event-log.ts';
 import type { OperationContext } from '../domain/operation-context.ts';
+import type { FailureReason } from '../domain/request-log/request-log.ts';
 import type { ResponseMeter } from '../limits/response-meter.ts';
 import type { ApiError, FieldError } from '../shared/errors.ts';
 import type { AuthorizationContext, OperationRequirements } from './authorization.ts';
@@ -17,8 +18,12 @@ interface ExecutedOperation {
   hasErrors: boolean;
   /** Cost of a GraphQL operation; 0 before it is known. */
   cost: number;
-  /** The first GraphQL error that is the client's. */
-  rejection?: { status: number; code: string; reason: string };
+  /** The first GraphQL error. */
+  failure?: FailureReason;
+  /** The first builder that a GraphQL operation names. */
+  builderId?: string;
+  /** Name of the tool that calls the operation. */
+  tool?: string;
   /** Whether an earlier request with its `Idempotency-Key` has created the record. */
   isReplay?: boolean;
   /** Result that is sent in chunks, in place of the response of Apollo Server. */

@@ -3,7 +3,7 @@ import { Connection } from '../../entities/connection.entity.ts';
 import { Integrator } from '../../entities/integrator.entity.ts';
 import { Membership } from '../../entities/membership.entity.ts';
 import { GRANTS, type Grant, OAuthClient } from '../../entities/oauth-client.entity.ts';
-import { Rejection, UsageDay } from '../../entities/usage.entity.ts';
+import { LoggedRequest, UsageDay } from '../../entities/usage.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { SCOPES } from '../../schema/scopes.ts';
 import { hashPassword } from '../domain/access/passwords.ts';
@@ -84,16 +84,18 @@ export function addLimitedIntegrator(rows: Rows, now: number): void {
   const allowed = scopes.filter((scope) => !scope.endsWith(':photos'));
   const builderId = generateBuilder('au1', 0).id;
   rows.add(Connection, { ...dates, integratorId, builderId, status: ACTIVE, scopes: allowed });
+  const path = '/builders/{builderId}/photos';
   for (let day = 0; day <= USAGE_DAYS; day++) {
     const date = iso(now - day * DAY).slice(0, 10);
     const [requests, rejections] = [random.between(120, 260), random.between(20, 40)];
-    rows.add(UsageDay, { integratorId, date, requests, errors: 0, rejections });
+    const operation = `GET ${path}`;
+    rows.add(UsageDay, { integratorId, date, clientId, operation, requests, rejections, failures: 0 });
   }
-  const operation = 'GET /builders/{builderId}/photos';
-  const reason = 'scope missing in the connection: read:photos';
+  const message = "The builder's connection does not allow read:photos.";
+  const failure = { status: 403, code: 'INSUFFICIENT_SCOPE', message, errors: null };
   for (let minutes = 95; minutes > 0; minutes -= 10) {
     const [at, requestId] = [iso(now - minutes * MINUTE), `req-${random.digits(12)}`];
-    const request = { at, integratorId, clientId, operation, requestId };
-    rows.add(Rejection, { ...request, status: 403, code: 'INSUFFICIENT_SCOPE', reason });
+    const request = { requestId, at, integratorId, clientId, builderId, method: 'GET', path };
+    rows.add(LoggedRequest, { ...request, ...failure, graphqlOperation: null, tool: null, durationMs: 4 });
   }
 }

@@ -10,7 +10,7 @@ import {
   ValidationError,
 } from '../shared/errors.ts';
 import { bodyEndedEarly } from './bodies/receive-body.ts';
-import { describeRejection } from './metrics/rejections.ts';
+import { describeFailure } from './metrics/failed-request.ts';
 
 /** Sends an error in the documented format. ERR-1, ERR-10, ERR-29. */
 export function sendError(reply: FastifyReply, error: ApiError): FastifyReply {
@@ -35,7 +35,7 @@ export function installErrorHandler(app: FastifyInstance): void {
 /** Returns the public error for an error of a route, and logs the cause of a failure. */
 export function publicError(thrown: FastifyError, request: FastifyRequest): ApiError {
   const error = toTransportError(thrown, request) ?? toApiError(thrown);
-  if (error.isRejection) request.rejection = describeRejection(error);
+  request.failure = describeFailure(error);
   if (!error.isRejection) request.log.error({ err: error.cause ?? error }, error.message);
   return error;
 }

@@ -9,6 +9,8 @@ interface ErrorOptions {
   cause?: unknown;
   /** Response headers that belong to the error, such as `Allow` or `WWW-Authenticate`. */
   headers?: Record<string, string>;
+  /** The message without values of the request, for the request log. Default: the message. REQ-4. */
+  rule?: string;
 }
 
 /** Maximum field errors in one response. ERR-3. */
@@ -51,12 +53,14 @@ const STATUSES: Readonly<Record<string, number>> = {
 export class ApiError extends Error {
   readonly code: string;
   readonly headers: Record<string, string>;
+  readonly rule: string;
 
   constructor(code: string, message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ApiError';
     this.code = code;
     this.headers = options.headers ?? {};
+    this.rule = options.rule ?? message;
   }
 
   /** HTTP status of the response. */
@@ -158,7 +162,7 @@ export const methodNotAllowed = (allow: string[]) =>
     headers: { Allow: allow.join(', ') },
   });
 
-export const conflict = (code: string, message: string) => new ApiError(code, message);
+export const conflict = (code: string, message: string, rule?: string) => new ApiError(code, message, { rule });
 
 /** 410: the events after a cursor are no longer kept. EVT-11, EVT-12. */
 export const cursorExpired = () =>

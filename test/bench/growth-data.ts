@@ -64,8 +64,9 @@ export async function loadGrowthData(url: string, size: GrowthSize, period: Grow
     if (rows.length > 0) return rows[0].data;
     const base = await loadBenchData(url, { builders: BUILDERS, timesheets: 0 });
     await client.query('delete from photo');
-    await client.query(`insert into usage_day (integrator_id, date, requests, errors, rejections)
-      select id, day, 1000, 1, 10 from integrator, generate_series(date '2025-11-16', date '2026-12-20', interval '1 day') day`);
+    await client.query(`insert into usage_day (integrator_id, date, client_id, operation, requests, rejections, failures)
+      select integrator_id, day, id, 'GET /operation/' || n, 100, 1, 1 from oauth_client, generate_series(1, 10) n, generate_series(date '2025-11-16', date '2026-12-20', interval '1 day') day
+      where integrator_id is not null`);
     await client.query(`insert into photo_folder (id, created_at, updated_at, builder_id, name)
       select ${toIdExpression('fold', 'n')}, ${BEGIN}, ${BEGIN}, ${toIdExpression('buil', `(n - 1) / ${FOLDERS_PER_BUILDER} + 1`)}, 'Level ' || n
       from generate_series(1, ${BUILDERS * FOLDERS_PER_BUILDER}) n`);

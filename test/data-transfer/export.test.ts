@@ -108,7 +108,7 @@ describe('an export', () => {
 const EXCLUDED = [
   ...['OAuthClient', 'ClientSecret', 'Connection', 'TokenFamily', 'AuthorizationCode', 'RefreshToken', 'RevokedToken'],
   ...['Session', 'ConsoleSession', 'PasswordLink', 'SignInAttempt', 'AuditEntry', 'Erasure', 'ImageHost'],
-  ...['UsageDay', 'Rejection', 'RateBudget', 'IdempotencyKey', 'ListTotal', 'Upload'],
+  ...['UsageDay', 'LoggedRequest', 'RateBudget', 'IdempotencyKey', 'ListTotal', 'Upload'],
   ...['PhotoRendition', 'Snapshot', 'WebhookEndpoint', 'WebhookProgress', 'WebhookDelivery'],
 ];
 

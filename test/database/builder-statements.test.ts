@@ -22,7 +22,7 @@ const OPTIONAL = /is null or [\w."]*builder_id/i;
 const CHANGE = /\b(insert into|delete from|update(?= "?\w+"?(?: \w+)? set\b)) "?(\w+)/i;
 
 /** Tables that a timer writes, which may run during a request. */
-const TIMED = new Set(['usage_day', 'rejection']);
+const TIMED = new Set(['usage_day', 'request_log']);
 
 const service = useService();
 let samples: Samples;

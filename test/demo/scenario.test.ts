@@ -122,11 +122,11 @@ describe.each(INSTANTS)('the demo data that is loaded at $now', ({ now, isWorkin
       join oauth_client o on o.integrator_id = i.id where 'read:photos' = any(o.scopes) and 'read:photos' <> all(c.scopes)`);
     expect(lacking).toEqual([{ name: 'SnapSite Photos' }]);
     const [{ reasons, days }] =
-      (await query(`select (select string_agg(distinct reason, ', ') from rejection) as reasons,
+      (await query(`select (select string_agg(distinct message, ', ') from request_log) as reasons,
       (select count(*) from usage_day where requests > rejections and rejections > 0) as days`)) as [
         Record<string, string>,
       ];
-    expect([reasons, Number(days)]).toEqual(['scope missing in the connection: read:photos', 15]);
+    expect([reasons, Number(days)]).toEqual(["The builder's connection does not allow read:photos.", 15]);
   });
 
   it('has totals that equal the rows', async () => {

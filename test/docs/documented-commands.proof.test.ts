@@ -159,6 +159,7 @@ describe('the requests of the guide', () => {
     ['docs/graphql.md', ['token'], ['first']],
     ['docs/webhooks.md', ['token'], ['first']],
     ['docs/stay-in-sync.md', ['token'], ['first', 'snapshot']],
+    ['docs/debugging.md', ['token'], ['first']],
     ['docs/gallery-sync.md', ['token', 'project', 'upload'], ['first']],
     ['docs/photo-reports.md', ['token', 'project'], ['first']],
     ['docs/meetings.md', ['token', 'project'], ['first', 'note']],
@@ -212,7 +213,13 @@ function toPrinted(value: unknown, printed: unknown): unknown {
   if (!value || !printed || typeof value !== 'object' || typeof printed !== 'object') return value;
   if (Array.isArray(value)) return value.map((item, index) => toPrinted(item, Object.values(printed)[index]));
   const others = printed as Record<string, unknown>;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, toPrinted(each, others[name])]));
+  const isVariable = (name: string) => name === 'durationMs';
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [
+      name,
+      isVariable(name) ? others[name] : toPrinted(each, others[name]),
+    ]),
+  );
 }
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/;

@@ -22,6 +22,7 @@ const RUN: [page: string, blocks: string, file: string][] = [
   ['docs/graphql.md', 'codegen', 'test/rest/clients.proof.test.ts'],
   ['docs/webhooks.md', 'first receiver', REQUESTS],
   ['docs/stay-in-sync.md', 'first snapshot sync', REQUESTS],
+  ['docs/debugging.md', 'first', REQUESTS],
   ['docs/gallery-sync.md', 'first', REQUESTS],
   ['docs/photo-reports.md', 'first', REQUESTS],
   ['docs/meetings.md', 'first note', REQUESTS],

@@ -40,8 +40,16 @@ afterAll(async () => {
 
 /** Returns whether an operation needs no sample, so that every integrator may call it, and whether its records belong to an integrator. */
 const accessOf = (field: string, tag?: string) => ({
-  listsReachable: ['builders', 'me', 'webhookEndpoints', 'createWebhookEndpoint', 'snapshots'].includes(field),
-  isOfIntegrator: tag === 'Webhooks',
+  listsReachable: [
+    'builders',
+    'me',
+    'webhookEndpoints',
+    'createWebhookEndpoint',
+    'snapshots',
+    'requestLog',
+    'usage',
+  ].includes(field),
+  isOfIntegrator: tag === 'Webhooks' || tag === 'Request log',
 });
 
 type Call = (token: string | null, headers?: Record<string, string>) => Promise<OperationResult>;

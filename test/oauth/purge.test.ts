@@ -53,7 +53,7 @@ test('the purge deletes rows at their expiry, and none before', async () => {
   expect(await countRows()).toEqual(all);
   expect(await purge()).toEqual({
     ...{ families: 0, refreshTokens: 0, revokedTokens: 0, passwordLinks: 0, sessions: 0, attempts: 0 },
-    ...{ conflicts: 0, audit: 0, consoleSessions: 0, usage: 0, rejections: 0 },
+    ...{ conflicts: 0, audit: 0, consoleSessions: 0, usage: 0, requestLog: 0 },
     ...{ deliveries: 0, deletedDeliveries: 0, endpoints: 0 },
   });
   expect(await countRows()).toEqual(all);

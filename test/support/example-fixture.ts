@@ -109,6 +109,7 @@ export async function startExampleFixture(): Promise<ExampleFixture> {
     await sql(`create table kept_${table} as select * from ${table} where builder_id = '${BUILDER_ID}'`);
   }
   await addClients(service);
+  await addRequests(sql);
   await numberPendingEvents(database);
   return { service, apps, reset, sql, stop };
 }
@@ -170,6 +171,25 @@ async function resetSnapshot({ databases: { au1: database } }: Service): Promise
     files: [{ ...file, key: `snapshots/${BUILDER_ID}/${id}/1/projects.ndjson.gz` }],
     expiresAt: '2099-02-03T22:16:00.000Z',
   } as never);
+}
+
+/** A failed request and its counts, to which the requests of the fixture itself, which depend on time, are not added. */
+async function addRequests(sql: ExampleFixture['sql']): Promise<void> {
+  const client = [`intg_${ID_BODY}`, CLIENT_ID];
+  await sql(
+    `insert into usage_day (integrator_id, client_id, date, operation, requests, rejections, failures)
+      values (?, ?, '2026-06-01', 'GET /timesheets', 4210, 1, 0), (?, ?, '2026-06-01', 'graphql SitesToday', 96, 0, 0)`,
+    [...client, ...client],
+  );
+  await sql(
+    `insert into request_log (integrator_id, client_id, request_id, at, method, path, status, code, errors, builder_id, duration_ms)
+      values (?, ?, '8c1f0d9e-6f0b-4a53-9d54-0f4f6d2a7b11', '2026-05-31T22:16:05.120Z', 'GET', '/timesheets', 400, 'BAD_USER_INPUT',
+        '[{"fieldName":"limit","message":"must be an integer from 1 to 25"}]', ?, 3)`,
+    [...client, BUILDER_ID],
+  );
+  await sql('create function discard_row() returns trigger language plpgsql as $$ begin return null; end $$');
+  for (const table of ['usage_day', 'request_log'])
+    await sql(`create trigger discard before insert on ${table} for each row execute function discard_row()`);
 }
 
 /** The client of the examples, one of another integrator with fewer scopes, and one with the code flow only. */

@@ -390,7 +390,8 @@ export class RequestFactory {
   /** Returns a bearer token that lacks the scope, or whose client may not call the operation at all. */
   async #createUnauthorizedToken({ path, method }: ContractOperation): Promise<string> {
     const service = this.#service;
-    if (/^\/(me|events|webhook-endpoints|snapshots)\b/.test(path)) return `Bearer ${await service.tokenOf('internal')}`;
+    if (/^\/(me|events|webhook-endpoints|request-log|snapshots|usage)\b/.test(path))
+      return `Bearer ${await service.tokenOf('internal')}`;
     if (path.includes('/attachments/')) return `Bearer ${await service.tokenOf('B')}`;
     const isWrite = method !== 'GET';
     const scopes = service.findDemoClient('A').scopes.filter((scope) => scope.startsWith('write:') !== isWrite);

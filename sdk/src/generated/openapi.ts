@@ -1352,6 +1352,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/request-log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List request log
+         * @description The requests of the integrator's clients that failed in the last seven days, the newest first.
+         *
+         *     Needs an access token of the client-credentials grant; no scope is needed.
+         */
+        get: operations["listRequestLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List usage
+         * @description The requests of the integrator's clients by day, client and operation, in at most 31 days: by default the last ones.
+         *
+         *     Needs an access token of the client-credentials grant; no scope is needed.
+         */
+        get: operations["listUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health/live": {
         parameters: {
             query?: never;
@@ -2549,6 +2593,55 @@ export interface components {
             /** @description Name of the place, such as a level or a room. */
             name: string;
         };
+        /** @description What is wrong with a field of the input. */
+        LoggedFieldError: {
+            /** @description Path into the input. Names that are not of the contract are `*`. */
+            fieldName: string;
+            /** @description The rule that is broken. */
+            message: string;
+        };
+        /** @description A request that failed. */
+        LoggedRequest: {
+            /** @description `X-Request-Id` of the response. */
+            requestId: string;
+            /**
+             * Format: date-time
+             * @description When the response was sent.
+             * @example 2026-03-02T07:30:00.000Z
+             */
+            at: string;
+            /** @description The client that sent them. */
+            clientId: string;
+            /** @description HTTP method. */
+            method: string;
+            /** @description Path of the operation, without ids; `*` for one that does not exist. */
+            path: string;
+            /** @description Name of the GraphQL operation, at most 100 characters. */
+            graphqlOperation: string | null;
+            /** @description Name of the tool that was called. */
+            tool: string | null;
+            /**
+             * Format: int32
+             * @description HTTP status; in GraphQL that of the first error.
+             */
+            status: number;
+            /** @description Code of the error; `BAD_USER_INPUT` for errors of fields. */
+            code: string;
+            /** @description What is wrong, where it is no field. */
+            message: string | null;
+            /** @description Errors of fields. */
+            errors: components["schemas"]["LoggedFieldError"][] | null;
+            /**
+             * @description The connected builder that was called for.
+             * @example buil_a0mkq3v8t2n4c7x1p9r5w6yzb
+             */
+            builderId: string | null;
+            /**
+             * Format: int32
+             * @description Milliseconds until the response.
+             */
+            durationMs: number;
+        };
         /** @description A meeting of a builder, on a project or across projects. */
         Meeting: {
             /**
@@ -3270,6 +3363,26 @@ export interface components {
              * @example 3q2-7wABcf1Wb2T0mY9uJx5k1oQ3vHk8Zr0
              */
             after: string;
+        };
+        /** @description A page of the requests that failed. */
+        RequestLogPage: {
+            /** @description Requests, the newest first. */
+            data: components["schemas"]["LoggedRequest"][];
+            /** @description Cursor of a page of the request log. */
+            meta: components["schemas"]["RequestLogPageMeta"];
+        };
+        /** @description Cursor of a page of the request log. */
+        RequestLogPageMeta: {
+            /**
+             * @description `cursor` of the next page; null at the end.
+             * @example
+             */
+            nextCursor: string | null;
+            /**
+             * Format: int32
+             * @description Failed requests of the days of the range, whatever their status, that the log does not hold.
+             */
+            dropped: number;
         };
         RevocationRequest: {
             /** @description An access or refresh token. */
@@ -4005,6 +4118,39 @@ export interface components {
              * @example 2026-03-02T07:30:00.000Z
              */
             capturedEndedAt?: string | null;
+        };
+        /** @description Numbers of requests of a client for an operation on a day. */
+        UsageDay: {
+            /**
+             * Format: date
+             * @description Day in UTC.
+             * @example 2026-03-02
+             */
+            date: string;
+            /** @description The client that sent them. */
+            clientId: string;
+            /** @description Method and path, or `graphql` and the name of the operation; `*` for those beyond 200 of a day. */
+            operation: string;
+            /**
+             * Format: int32
+             * @description All requests.
+             */
+            requests: number;
+            /**
+             * Format: int32
+             * @description Requests that failed with a status of 400 to 499.
+             */
+            rejections: number;
+            /**
+             * Format: int32
+             * @description Requests that failed with a status of 500 or more.
+             */
+            failures: number;
+        };
+        /** @description Every UsageDay of the integrator. */
+        UsageDayList: {
+            /** @description All items. */
+            data: components["schemas"]["UsageDay"][];
         };
         /** @description Every failing field of the input at once. */
         ValidationErrors: {
@@ -12245,6 +12391,158 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listRequestLog: {
+        parameters: {
+            query?: {
+                /** @description Only requests that failed with this code. */
+                code?: string;
+                /** @description Only requests that failed with this status. */
+                status?: number;
+                /** @description Only the requests with this id. */
+                requestId?: string;
+                /** @description Earliest date or date-time, inclusive. */
+                startDate?: string;
+                /** @description Latest date or date-time, inclusive; a bare date is the whole UTC day. */
+                endDate?: string;
+                /** @description Requests to return, 1 to 100. Default 25. */
+                limit?: number;
+                /** @description `meta.nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Version of the API. Default `v1`. */
+                "X-Service-Api-Version"?: components["parameters"]["ApiVersion"];
+                /** @description Region that issued the access token. Default `au1`. */
+                "X-Service-Region-Id"?: components["parameters"]["RegionId"];
+                /** @description Not needed here. When sent, it must be the builder of the resource, else 403. */
+                "X-Service-Builder-Id"?: components["parameters"]["OptionalBuilderId"];
+                /** @description Identifier that the client chooses for the request, 1 to 128 visible ASCII characters. It is returned in the response. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The requests of the integrator's clients that failed in the last seven days, the newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Service-Api-Version": components["headers"]["X-Service-Api-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "requestId": "7d1f3c52-8a6e-4a0e-9d0b-2f6f5c1f0b9e",
+                     *           "at": "2026-05-31T22:16:05.120Z",
+                     *           "clientId": "cli_a0mkq3v8t2n4c7x1p9r5w6yzb",
+                     *           "method": "GET",
+                     *           "path": "/timesheets",
+                     *           "graphqlOperation": null,
+                     *           "tool": null,
+                     *           "status": 400,
+                     *           "code": "BAD_USER_INPUT",
+                     *           "message": null,
+                     *           "errors": [
+                     *             {
+                     *               "fieldName": "limit",
+                     *               "message": "must be an integer from 1 to 25"
+                     *             }
+                     *           ],
+                     *           "builderId": "buil_a0mkq3v8t2n4c7x1p9r5w6yzb",
+                     *           "durationMs": 3
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "nextCursor": null,
+                     *         "dropped": 0
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RequestLogPage"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ForbiddenBuilder"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listUsage: {
+        parameters: {
+            query?: {
+                /** @description Earliest date or date-time, inclusive. */
+                startDate?: string;
+                /** @description Latest date or date-time, inclusive; a bare date is the whole UTC day. */
+                endDate?: string;
+            };
+            header?: {
+                /** @description Version of the API. Default `v1`. */
+                "X-Service-Api-Version"?: components["parameters"]["ApiVersion"];
+                /** @description Region that issued the access token. Default `au1`. */
+                "X-Service-Region-Id"?: components["parameters"]["RegionId"];
+                /** @description Not needed here. When sent, it must be the builder of the resource, else 403. */
+                "X-Service-Builder-Id"?: components["parameters"]["OptionalBuilderId"];
+                /** @description Identifier that the client chooses for the request, 1 to 128 visible ASCII characters. It is returned in the response. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The requests of the integrator's clients by day, client and operation, in at most 31 days: by default the last ones. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Service-Api-Version": components["headers"]["X-Service-Api-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "date": "2026-06-01",
+                     *           "clientId": "cli_a0mkq3v8t2n4c7x1p9r5w6yzb",
+                     *           "operation": "GET /timesheets",
+                     *           "requests": 4210,
+                     *           "rejections": 1,
+                     *           "failures": 0
+                     *         },
+                     *         {
+                     *           "date": "2026-06-01",
+                     *           "clientId": "cli_a0mkq3v8t2n4c7x1p9r5w6yzb",
+                     *           "operation": "graphql SitesToday",
+                     *           "requests": 96,
+                     *           "rejections": 0,
+                     *           "failures": 0
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UsageDayList"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ForbiddenBuilder"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

@@ -26,6 +26,8 @@ const AREAS: ConsoleArea[] = [sessionArea, accessArea, peopleArea, attendanceAre
 const REPLACED_QUERIES = new Set([
   'events',
   'me',
+  'requestLog',
+  'usage',
   'webhookDeliveries',
   'webhookEndpoint',
   'webhookEndpoints',

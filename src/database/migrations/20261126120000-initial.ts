@@ -339,22 +339,27 @@ create table idempotency_key (
 );
 create index idempotency_key_created_at_index on idempotency_key (created_at);
 
--- Requests of integrators, and those that were rejected.
+-- Requests of integrators, and those that failed.
 create table usage_day (
   integrator_id text not null references integrator,
-  date date not null, requests int not null, errors int not null, rejections int not null,
-  primary key (integrator_id, date)
+  date date not null,
+  client_id text not null references oauth_client,
+  operation text not null, requests int not null, rejections int not null, failures int not null,
+  primary key (integrator_id, date, client_id, operation)
 );
 create index usage_day_date_index on usage_day (date);
-create table rejection (
+create table request_log (
   id bigserial primary key,
-  at timestamptz(3) not null,
   integrator_id text not null references integrator,
+  request_id text not null,
+  at timestamptz(3) not null,
   client_id text not null references oauth_client,
-  operation text not null, status int not null, code text not null, reason text not null,
-  request_id text not null
+  method text not null, path text not null, graphql_operation text, tool text,
+  status int not null, code text not null, message text, errors jsonb, builder_id text, duration_ms int not null
 );
-create index rejection_integrator_id_id_index on rejection (integrator_id, id);
+create index request_log_at_index on request_log (at);
+create index request_log_request_id_index on request_log (request_id);
+create index request_log_integrator_id_at_index on request_log (integrator_id, at);
 
 -- Projects, people who work on them, and timesheets.
 create table project (

@@ -39,5 +39,6 @@ export function requirePhotos(
   });
   if (problems.length === 0) return;
   const more = problems.length > MAX_NAMED ? [`and ${problems.length - MAX_NAMED} more`] : [];
-  throw conflict('ATTACHMENT_CONFLICT', `${[...problems.slice(0, MAX_NAMED), ...more].join('; ')}.`);
+  const message = `${[...problems.slice(0, MAX_NAMED), ...more].join('; ')}.`;
+  throw conflict('ATTACHMENT_CONFLICT', message, 'Each image must be an active photo of the builder and project.');
 }

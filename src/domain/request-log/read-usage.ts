@@ -1,14 +1,18 @@
+import type { UsageDay } from '../../../entities/usage.entity.ts';
+import { type DateRange, toPlainInstant } from '../../../schema/range.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import type { ReadDatabase } from '../../database/read/read-database.ts';
 import { parseObjects } from '../../database/read/select-objects.ts';
 import { runSlowStatement } from '../../database/read/slow-read.ts';
+import { invalidField } from '../../shared/errors.ts';
 
 /** Numbers of requests. */
-interface Usage {
-  requests: number;
-  errors: number;
-  rejections: number;
-}
+type Usage = Pick<UsageDay, 'requests' | 'rejections' | 'failures'>;
+
+const DAY_MS = 86_400_000;
+
+/** Days of the usage that an integrator reads at once. REQ-6. */
+const MAX_DAYS = 31;
 
 /** Days in UTC, both included. */
 export interface UsageRange {
@@ -16,7 +20,23 @@ export interface UsageRange {
   until: string;
 }
 
-const SUMS = `'requests', sum(requests), 'errors', sum(errors), 'rejections', sum(rejections)`;
+/** Throws 400 on the field for a range of no days or of more than the maximum. */
+export function requireFewDays({ since, until }: UsageRange, maxDays: number, field: string): void {
+  const days = (Date.parse(until) - Date.parse(since)) / DAY_MS + 1;
+  if (days < 1 || days > maxDays) throw invalidField(field, `must be at most ${maxDays} days after the first day`);
+}
+
+/** Returns the days of a range of instants, by default the last 31. Throws 400 for more. */
+export function toUsageRange({ startDate, endDate }: DateRange, now: number): UsageRange {
+  const toDay = (time: number) => toPlainInstant(time).slice(0, 10);
+  const afterStart = startDate ? Date.parse(startDate) + (MAX_DAYS - 1) * DAY_MS : now;
+  const until = toDay(endDate ? Date.parse(endDate) : Math.min(now, afterStart));
+  const since = toDay(startDate ? Date.parse(startDate) : Date.parse(until) - (MAX_DAYS - 1) * DAY_MS);
+  if (endDate) requireFewDays({ since, until }, MAX_DAYS, 'endDate');
+  return { since, until };
+}
+
+const SUMS = `'requests', sum(requests), 'rejections', sum(rejections), 'failures', sum(failures)`;
 
 const SELECT_BY_DAY: Statement = {
   name: 'usage.by-day',
@@ -45,25 +65,22 @@ export async function readUsageOf(
   { since, until }: UsageRange,
 ): Promise<Map<string, Usage>> {
   const rows = await runSlowStatement(database, SELECT_BY_INTEGRATOR, [since, until, integratorIds]);
-  const sums = new Map(integratorIds.map((id) => [id, { requests: 0, errors: 0, rejections: 0 }]));
+  const sums = new Map(integratorIds.map((id) => [id, { requests: 0, rejections: 0, failures: 0 }]));
   for (const { id, ...sum } of parseObjects<Usage & { id: string }>(rows)) sums.set(id, sum);
   return sums;
 }
 
-const SELECT_REJECTIONS: Statement = {
-  name: 'usage.rejections',
-  text: `select json_build_object('at', to_char(rejection.at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-      'integratorId', rejection.integrator_id, 'integratorName', integrator.name, 'clientId', rejection.client_id,
-      'clientName', client.name, 'operation', rejection.operation, 'status', rejection.status, 'code', rejection.code,
-      'reason', rejection.reason, 'requestId', rejection.request_id)
-    from rejection join integrator on integrator.id = rejection.integrator_id
-      join oauth_client client on client.id = rejection.client_id
-    where ($1::text is null or rejection.integrator_id = $1) and ($2::text is null or rejection.code = $2)
-    order by rejection.id desc limit $3::int`,
+const SELECT_OPERATIONS: Statement = {
+  name: 'usage.by-operation',
+  text: `select json_build_object('date', date, 'clientId', client_id, 'operation', operation, 'requests', requests,
+      'rejections', rejections, 'failures', failures)
+    from usage_day where integrator_id = $1 and date between $2::date and $3::date order by date, client_id, operation`,
 };
 
-/** Returns the latest rejections, the newest first. */
-export const readRejections = async (
+/** Returns the requests of an integrator by day, client and operation. */
+export const readUsageByOperation = async (
   database: ReadDatabase,
-  { integratorId, code, limit }: { integratorId: string | null; code: string | null; limit: number },
-): Promise<object[]> => parseObjects(await runSlowStatement(database, SELECT_REJECTIONS, [integratorId, code, limit]));
+  integratorId: string,
+  { since, until }: UsageRange,
+): Promise<UsageDay[]> =>
+  parseObjects(await runSlowStatement(database, SELECT_OPERATIONS, [integratorId, since, until]));

@@ -1,75 +1,95 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { LoggedRequest, UsageDay } from '../../../entities/usage.entity.ts';
 import type { Databases } from '../../database/database.ts';
+import { acquireRecordLock } from '../../database/write/advisory-lock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { mapRegions, REGIONS, type RegionId } from '../../shared/regions.ts';
 
-/** Milliseconds between two writes. The counts of a killed process since its last write are lost. CON-10. */
-const WRITE_INTERVAL_MS = 5_000;
+/** Milliseconds between two writes. What a killed process has not written since its last one is lost. REQ-7. */
+const WRITE_INTERVAL_MS = 1_000;
 
-/** Rejections that are kept of each integrator. CON-11. */
-export const KEPT_REJECTIONS = 200;
+/** Failed requests of an integrator that are kept of a day. REQ-2. */
+export const MAX_LOGGED = 10_000;
 
-/** Rejections of one integrator that a process holds until they are written. */
-const MAX_BUFFERED = 50;
+/** Operations of a client that a process counts apart on a day: clients choose the names of GraphQL operations. REQ-6. */
+const MAX_OPERATIONS = 200;
+const OTHER_OPERATIONS = '*';
 
-/** Characters of a rejection's reason and operation. */
-const MAX_TEXT = 300;
+/** Characters of failed requests, as JSON, that a region's buffer holds until they are written: of an integrator, and in all. */
+const MAX_INTEGRATOR_BUFFER = 1_000_000;
+const MAX_BUFFER = 16_000_000;
 
-/** A request that was rejected, with the reason in words. */
-export interface RejectedRequest {
+const DAY_MS = 86_400_000;
+
+/** Whose request it is, and for which operation. */
+export interface CountedRequest {
+  integratorId: string;
   clientId: string;
   operation: string;
-  status: number;
-  code: string;
-  reason: string;
-  requestId: string;
 }
 
-interface BufferedRejection extends RejectedRequest {
-  at: string;
-  integratorId: string;
+/** What the log keeps of a request that failed. */
+export type FailedRequest = Omit<LoggedRequest, 'id' | 'at' | 'integratorId' | 'clientId'>;
+
+/** Why a request failed. */
+export type FailureReason = Pick<LoggedRequest, 'status' | 'code' | 'message' | 'errors'>;
+
+interface Buffer {
+  rows: string[];
+  characters: number;
 }
 
-/** Requests of an integrator on a day, in UTC: a row of the table. */
-interface DayCounts {
-  integrator_id: string;
-  date: string;
-  requests: number;
-  errors: number;
-  rejections: number;
+/** What a region has to write. */
+class Pending {
+  readonly counts = new Map<string, UsageDay>();
+  /** By integrator. */
+  readonly buffers = new Map<string, Buffer>();
+  characters = 0;
 }
 
-/** Rows are locked in one order, so that concurrent writers do not deadlock. */
-const ADD_COUNTS = `insert into usage_day as day (integrator_id, date, requests, errors, rejections)
-  select integrator_id, date, requests, errors, rejections from jsonb_to_recordset(?::jsonb)
-      as counted (integrator_id text, date date, requests int, errors int, rejections int)
-    where exists (select from integrator where id = integrator_id) order by integrator_id, date
-  on conflict (integrator_id, date) do update set requests = day.requests + excluded.requests,
-    errors = day.errors + excluded.errors, rejections = day.rejections + excluded.rejections`;
+/** The lock is held until the transaction ends, so that processes neither deadlock nor pass the limit of a day together. */
+const LOCK = 'request log';
 
-const ADD_REJECTIONS = `insert into rejection (at, integrator_id, client_id, operation, status, code, reason, request_id)
-  select at, "integratorId", "clientId", operation, status, code, reason, "requestId" from jsonb_to_recordset(?::jsonb) as given
-    (at timestamptz, "integratorId" text, "clientId" text, operation text, status int, code text, reason text, "requestId" text)
-  where exists (select from oauth_client where id = "clientId")`;
+const ADD_COUNTS = `insert into usage_day as day (integrator_id, date, client_id, operation, requests, rejections, failures)
+  select "integratorId", date, "clientId", operation, requests, rejections, failures from jsonb_to_recordset(?::jsonb) as counted
+    ("integratorId" text, date date, "clientId" text, operation text, requests int, rejections int, failures int)
+  where exists (select from oauth_client where id = "clientId")
+  on conflict (integrator_id, date, client_id, operation) do update set requests = day.requests + excluded.requests,
+    rejections = day.rejections + excluded.rejections, failures = day.failures + excluded.failures`;
 
-const DROP_OLD = `delete from rejection using unnest(?::text[]) as integrator (id)
-  where rejection.integrator_id = integrator.id and rejection.id <= (select kept.id from rejection kept
-    where kept.integrator_id = integrator.id order by kept.id desc offset ${KEPT_REJECTIONS} limit 1)`;
+const ADD_FAILED = `with given as (
+    select *, date_trunc('day', at) as day, row_number() over (partition by "integratorId", date_trunc('day', at) order by at) as position
+    from jsonb_to_recordset(?::jsonb) as request ("integratorId" text, "requestId" text, at timestamptz, "clientId" text, method text,
+      path text, "graphqlOperation" text, tool text, status int, code text, message text, errors jsonb, "builderId" text, "durationMs" int)
+    where exists (select from oauth_client where id = "clientId")
+  ), room as (
+    select "integratorId", day, ${MAX_LOGGED} - (select count(*) from request_log
+      where integrator_id = "integratorId" and at >= day and at < day + interval '1 day') as free
+    from (select distinct "integratorId", day from given) days
+  )
+  insert into request_log (integrator_id, request_id, at, client_id, method, path, graphql_operation, tool, status, code, message, errors,
+    builder_id, duration_ms)
+  select "integratorId", "requestId", at, "clientId", method, path, "graphqlOperation", tool, status, code, message, errors,
+    "builderId", "durationMs"
+  from given join room using ("integratorId", day) where position <= free order by at returning id`;
 
 /**
- * Counts the requests of integrators in memory and adds the counts to the tables once every few seconds, so that a request costs no
+ * Counts the requests of integrators in memory, and writes the counts and the failed requests every second, so that a request costs no
  * statement.
  */
 export class RequestLog {
   readonly #databases: Databases;
   readonly #clock: Clock;
   readonly #report: (error: unknown) => void;
-  /** By day and integrator. */
-  readonly #counts = mapRegions(() => new Map<string, DayCounts>());
-  /** By integrator. */
-  readonly #rejections = mapRegions(() => new Map<string, BufferedRejection[]>());
+  readonly #pending = mapRegions(() => new Pending());
   readonly #timer: NodeJS.Timeout;
+  /** Operations that were counted on the current day, by client. */
+  readonly #operations = new Map<string, Set<string>>();
+  #day = 0;
+  #date = '';
   #writing: Promise<void> = Promise.resolve();
-  #droppedRejections = 0;
+  /** Failed requests that are counted and not kept: the day or the buffer was full. */
+  dropped = 0;
 
   constructor(databases: Databases, clock: Clock, report: (error: unknown) => void) {
     this.#databases = databases;
@@ -78,32 +98,21 @@ export class RequestLog {
     this.#timer = setInterval(() => this.write(), WRITE_INTERVAL_MS).unref();
   }
 
-  /** Counts a request. @param rejection The reason for which it was rejected; null for other requests. */
-  add(region: RegionId, integratorId: string, isError: boolean, rejection: RejectedRequest | null): void {
-    const at = new Date(this.#clock.now()).toISOString();
-    const counts = { requests: 1, errors: isError ? 1 : 0, rejections: rejection ? 1 : 0 };
-    this.#count(region, { integrator_id: integratorId, date: at.slice(0, 10), ...counts });
-    if (!rejection) return;
-    const operation = toStorable(rejection.operation);
-    const reason = toStorable(rejection.reason);
-    this.#buffer(region, integratorId, [{ ...rejection, at, integratorId, operation, reason }]);
+  /** Counts a request. @param failed What to keep of it; null for a request that succeeded. */
+  add(region: RegionId, request: CountedRequest, failed: FailedRequest | null): void {
+    const now = this.#clock.now();
+    this.#setDay(now);
+    const isFailure = failed !== null && failed.status >= 500;
+    const counts = this.#findCounts(this.#pending[region], request);
+    counts.requests++;
+    if (!failed) return;
+    counts[isFailure ? 'failures' : 'rejections']++;
+    const { integratorId, clientId } = request;
+    const row = JSON.stringify({ ...failed, integratorId, clientId, at: new Date(now).toISOString() });
+    this.#buffer(this.#pending[region], integratorId, [row]);
   }
 
-  #count(region: RegionId, { integrator_id, date, requests, errors, rejections }: DayCounts): void {
-    const key = `${date} ${integrator_id}`;
-    const counts = this.#counts[region].get(key) ?? { integrator_id, date, requests: 0, errors: 0, rejections: 0 };
-    counts.requests += requests;
-    counts.errors += errors;
-    counts.rejections += rejections;
-    this.#counts[region].set(key, counts);
-  }
-
-  /** Rejections that were not written, because there were too many of an integrator between two successful writes. */
-  get droppedRejections(): number {
-    return this.#droppedRejections;
-  }
-
-  /** Writes what was counted since the last write. What cannot be written is kept for the next time. */
+  /** Writes what was added since the last write. What cannot be written is kept for the next time. */
   write(): Promise<void> {
     this.#writing = this.#writing.then(async () => {
       for (const region of REGIONS) await this.#writeRegion(region).catch(this.#report);
@@ -117,36 +126,72 @@ export class RequestLog {
     return this.write();
   }
 
-  async #writeRegion(region: RegionId): Promise<void> {
-    const counts = [...this.#counts[region].values()];
-    const rejections = [...this.#rejections[region]];
-    if (counts.length === 0 && rejections.length === 0) return;
-    this.#counts[region].clear();
-    this.#rejections[region].clear();
-    const work = this.#databases[region].transaction(async (em) => {
-      await em.execute(ADD_COUNTS, [JSON.stringify(counts)]);
-      if (rejections.length === 0) return;
-      await em.execute(ADD_REJECTIONS, [JSON.stringify(rejections.flatMap(([, entries]) => entries))]);
-      await em.execute(DROP_OLD, [`{${rejections.map(([integratorId]) => integratorId).join()}}`]);
-    });
-    await work.catch((error) => {
-      for (const each of counts) this.#count(region, each);
-      for (const [integratorId, entries] of rejections) {
-        const since = this.#rejections[region].get(integratorId) ?? [];
-        this.#rejections[region].delete(integratorId);
-        this.#buffer(region, integratorId, [...entries, ...since]);
-      }
-      throw error;
-    });
+  #setDay(now: number): void {
+    const day = Math.floor(now / DAY_MS);
+    if (day === this.#day) return;
+    this.#day = day;
+    this.#date = new Date(now).toISOString().slice(0, 10);
+    this.#operations.clear();
   }
 
-  /** Keeps the latest rejections until the next write. */
-  #buffer(region: RegionId, integratorId: string, added: readonly BufferedRejection[]): void {
-    const entries = [...(this.#rejections[region].get(integratorId) ?? []), ...added];
-    this.#droppedRejections += Math.max(0, entries.length - MAX_BUFFERED);
-    this.#rejections[region].set(integratorId, entries.slice(-MAX_BUFFERED));
+  #findCounts(pending: Pending, { integratorId, clientId, operation }: CountedRequest): UsageDay {
+    const key = `${this.#date} ${clientId} ${operation}`;
+    const known = pending.counts.get(key);
+    if (known) return known;
+    const operations = this.#operations.get(clientId) ?? new Set();
+    this.#operations.set(clientId, operations);
+    if (operation !== OTHER_OPERATIONS && !operations.has(operation)) {
+      if (operations.size === MAX_OPERATIONS)
+        return this.#findCounts(pending, { integratorId, clientId, operation: OTHER_OPERATIONS });
+      operations.add(operation);
+    }
+    const counts = { integratorId, date: this.#date, clientId, operation, requests: 0, rejections: 0, failures: 0 };
+    pending.counts.set(key, counts);
+    return counts;
+  }
+
+  async #writeRegion(region: RegionId): Promise<void> {
+    const written = this.#pending[region];
+    if (written.counts.size === 0) return;
+    this.#pending[region] = new Pending();
+    const rows = [...written.buffers.values()].flatMap((buffer) => buffer.rows);
+    try {
+      const kept = await this.#databases[region].transaction((em) => insert(em, [...written.counts.values()], rows));
+      this.dropped += rows.length - kept;
+    } catch (error) {
+      this.#restore(written, this.#pending[region]);
+      throw error;
+    }
+  }
+
+  /** Adds what was not written to what has been added since. */
+  #restore(written: Pending, pending: Pending): void {
+    for (const [key, counts] of written.counts) {
+      const since = pending.counts.get(key);
+      if (!since) pending.counts.set(key, counts);
+      else for (const name of ['requests', 'rejections', 'failures'] as const) since[name] += counts[name];
+    }
+    for (const [integratorId, { rows }] of written.buffers) this.#buffer(pending, integratorId, rows);
+  }
+
+  #buffer(pending: Pending, integratorId: string, rows: readonly string[]): void {
+    const buffer = pending.buffers.get(integratorId) ?? { rows: [], characters: 0 };
+    pending.buffers.set(integratorId, buffer);
+    for (const row of rows) {
+      if (buffer.characters + row.length > MAX_INTEGRATOR_BUFFER || pending.characters + row.length > MAX_BUFFER) {
+        this.dropped++;
+        continue;
+      }
+      buffer.rows.push(row);
+      buffer.characters += row.length;
+      pending.characters += row.length;
+    }
   }
 }
 
-/** Returns the beginning of a text without what JSON of PostgreSQL rejects: it may repeat the input of a request. */
-const toStorable = (text: string): string => text.slice(0, MAX_TEXT).toWellFormed().replaceAll('\0', '');
+/** Returns the number of failed requests that are kept. */
+async function insert(em: EntityManager, counts: readonly UsageDay[], rows: readonly string[]): Promise<number> {
+  await acquireRecordLock(em, LOCK);
+  await em.execute(ADD_COUNTS, [JSON.stringify(counts)]);
+  return rows.length === 0 ? 0 : (await em.execute(ADD_FAILED, [`[${rows.join()}]`])).length;
+}

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { MIN_AUDIT_DAYS, purgeAuditLog } from '../audit/maintain-audit-log.ts';
 import { RETENTION_DAYS as IDEMPOTENCY_DAYS } from '../create-once.ts';
 import { RETENTION_DAYS as EVENT_DAYS } from '../events/retention.job.ts';
+import { LOG_DAYS } from '../request-log/read-request-log.ts';
 
 /** What is deleted by itself, and when. */
 export interface RetentionRule {
@@ -86,16 +87,18 @@ export const RETENTION_RULES = {
     purge: 'delete from console_session where expires_at < :before',
   },
   usage: {
-    data: 'Numbers of requests by integrator and day',
+    data: 'Numbers of requests by client, operation and day',
     since: 'the day',
     days: 400,
     purge: 'delete from usage_day where date < (:before)::timestamptz::date',
   },
-  rejections: {
-    data: 'Rejected requests; the latest of each integrator',
-    since: 'the request',
-    days: 30,
-    purge: 'delete from rejection where at < :before',
+  // By whole days, which are counted together with those of `usage`.
+  requestLog: {
+    data: 'Requests that failed',
+    since: 'the end of their day',
+    days: LOG_DAYS,
+    purge: `delete from request_log where id in (select id from request_log
+      where at < date_trunc('day', (:before)::timestamptz) order by at limit ${MAX_ROWS})`,
   },
   attempts: {
     data: 'Failed sign-ins, by digest of address and account',

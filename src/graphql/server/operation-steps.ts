@@ -155,6 +155,7 @@ export function operationSteps(
           // The response of a mutation says what was done.
           if (meter.rejection && operation?.operation === 'query') {
             const error = toGraphqlError(meter.rejection);
+            noteErrors(log, [error], context);
             response.http.status = 400;
             response.body = { kind: 'single', singleResult: { errors: [formatError(error.toJSON(), error)] } };
           }
@@ -216,11 +217,12 @@ async function authorizeRootFields(context: RequestContext, roots: readonly Sele
   await Promise.all(
     roots.map(async ({ key, node, field: { extensions } }) => {
       const argument = node.arguments?.find(({ name }) => name.value === 'builderId');
-      const builderId = argument && valueFromASTUntyped(argument.value, variables);
+      const value = argument && valueFromASTUntyped(argument.value, variables);
+      // An id that is none is an error of the input.
+      const builderId = typeof value === 'string' && BUILDER_ID.test(value) ? value : undefined;
+      context.operation.builderId ??= builderId;
       try {
-        // An id that is none is an error of the input.
-        const isId = typeof builderId === 'string' && BUILDER_ID.test(builderId);
-        await context.authorize(extensions, isId ? builderId : undefined);
+        await context.authorize(extensions, builderId);
       } catch (error) {
         throw error instanceof ApiError ? toGraphqlError(error, [key]) : error;
       }

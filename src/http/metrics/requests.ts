@@ -1,25 +1,28 @@
 import type { FastifyInstance } from 'fastify';
+import type { GraphQLSchema } from 'graphql';
 import promClient from 'prom-client';
 import { parseRegion } from '../../auth/request-authenticator.ts';
 import type { Config } from '../../config.ts';
 import type { RequestLog } from '../../domain/request-log/request-log.ts';
 import { DurationCounts } from '../../shared/duration-counts.ts';
 import { collectCounter, collectDurations } from './collected.ts';
+import { toCountedRequest, toFailedRequest } from './failed-request.ts';
+import { collectInputNames } from './input-names.ts';
 import { logFailure, logRequest } from './log-lines.ts';
-import { toRejectedRequest } from './rejections.ts';
 
 /** Clients choose the names of GraphQL operations, so their number is bounded. */
 const MAX_OPERATIONS = 100;
 const MAX_INTEGRATORS = 200;
 
 /**
- * Adds the hook that counts every request once its response has been sent: in the metrics by route, GraphQL operation and integrator, and with the
- * reason of its rejection in the request log (CON-10). It logs a line for each request, and one for each failure.
+ * Adds the hook that counts every request once its response has been sent: in the metrics by route, GraphQL operation and integrator, and in the
+ * request log (REQ-1). It logs a line for each request, and one for each failure.
  */
 export function countRequests(
   app: FastifyInstance,
-  { config, requestLog }: { config: Config; requestLog: RequestLog },
+  { config, requestLog, schema }: { config: Config; requestLog: RequestLog; schema: GraphQLSchema },
 ): void {
+  const names = collectInputNames(schema);
   // The registry is global: another app of the process may have registered the same metrics.
   promClient.register.clear();
   promClient.collectDefaultMetrics();
@@ -31,7 +34,7 @@ export function countRequests(
     labelNames: ['method', 'route', 'status_code'],
   });
   const logsRequests = ['trace', 'debug', 'info'].includes(config.logLevel);
-  app.decorateRequest('rejection', undefined);
+  app.decorateRequest('failure', undefined);
   app.addHook('onResponse', (request, reply, done) => {
     const { context, caller } = request;
     const { statusCode, elapsedTime } = reply;
@@ -46,14 +49,8 @@ export function countRequests(
       operations.add(toLabel(context.operation.name), hasErrors ? 'client_error' : outcome, seconds);
     }
     if (caller?.integratorId) {
-      const reason = request.rejection ?? context?.operation.rejection;
-      const rejection = reason || outcome === 'client_error' ? toRejectedRequest(request, statusCode, reason) : null;
-      requestLog.add(
-        context?.region ?? parseRegion(request),
-        caller.integratorId,
-        outcome === 'server_error',
-        rejection,
-      );
+      const region = context?.region ?? parseRegion(request);
+      requestLog.add(region, toCountedRequest(request), toFailedRequest(request, reply, names));
     }
     if (logsRequests) logRequest(request, reply);
     if (outcome === 'server_error' && !request.isExpectedToFail) logFailure(request, statusCode);
@@ -65,9 +62,9 @@ export function countRequests(
   const integrator = { name: 'integrator_request', what: 'authenticated requests', labelNames: ['integrator'] };
   collectDurations(integrator, () => [[{}, integrators]]);
   collectCounter({
-    name: 'usage_rejections_dropped_total',
-    help: 'Rejections that were not kept, because an integrator had too many of them before they could be written.',
-    collect: () => [[{}, requestLog.droppedRejections]],
+    name: 'request_log_dropped_total',
+    help: 'Failed requests that are counted and not in the request log, because an integrator had too many of them.',
+    collect: () => [[{}, requestLog.dropped]],
   });
 }
 

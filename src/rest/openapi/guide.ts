@@ -25,6 +25,7 @@ export const TAGS: Record<string, string> = {
   Webhooks: 'Addresses to which events are delivered. An addition to v1.',
   Snapshots:
     "An addition to v1: a first copy of a builder's records as files, with the position of the feed from which events continue it.",
+  'Request log': "An addition to v1: the integrator's own requests that failed, and the numbers of all.",
   Service: 'Whether the service runs. No token needed.',
 };
 
@@ -46,6 +47,7 @@ export const TAG_GUIDES: Record<string, string> = {
   Events: 'stay-in-sync',
   Webhooks: 'webhooks',
   Snapshots: 'stay-in-sync',
+  'Request log': 'debugging',
 };
 
 /** Returns the introduction of the document, a summary of docs/contract in Markdown. */

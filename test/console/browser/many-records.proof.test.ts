@@ -36,8 +36,9 @@ async function addRecords(): Promise<void> {
       select 'intg_many' || n, now(), now(), 'Vendor number ' || n, '{}' from generate_series(1, 500) n`,
   );
   await select(
-    `insert into usage_day (date, integrator_id, requests, errors, rejections)
-      select ?::date - day, 'intg_many' || n, 1000 + n, 2, 5 from generate_series(1, 500) n, generate_series(0, 29) day`,
+    `insert into usage_day (date, integrator_id, client_id, operation, requests, rejections, failures)
+      select ?::date - day, 'intg_many' || n, (select id from oauth_client limit 1), 'GET /builders', 1000 + n, 5, 2
+      from generate_series(1, 500) n, generate_series(0, 29) day`,
     [new Date(staffConsole.clock.now()).toISOString().slice(0, 10)],
   );
   await select(

@@ -330,17 +330,18 @@ export type ConnectionPartFragment = { integratorId: string, builderId: string, 
 
 export type EndpointPartFragment = { id: string, url: string, types: Array<string> | null, builderIds: Array<string> | null, status: WebhookEndpointStatus, disabledReason: WebhookDisabledReason | null, failures: number, failingSince: string | null, suspendedUntil: string | null, replaying: boolean, createdAt: string, updatedAt: string, integratorId: string, integrator: { name: string }, client: { id: string, name: string } };
 
-export type RejectionPartFragment = { at: string, integratorId: string, integratorName: string, clientName: string, operation: string, status: number, code: string, reason: string, requestId: string };
+export type LoggedRequestPartFragment = { requestId: string, at: string, method: string, path: string, graphqlOperation: string | null, status: number, code: string, message: string | null, integrator: { name: string }, client: { id: string, name: string }, errors: Array<{ fieldName: string, message: string }> | null };
 
 export type IntegratorsQueryVariables = Exact<{
   name?: string | null | undefined;
   after?: string | null | undefined;
+  requestId?: string | null | undefined;
   since: string;
   until: string;
 }>;
 
 
-export type IntegratorsQuery = { integrators: { data: Array<{ id: string, name: string, createdAt: string, activeClients: number, activeConnections: number, webhookEndpoints: Array<{ id: string, status: WebhookEndpointStatus, failures: number }>, usage: { requests: number, errors: number, rejections: number } }>, meta: { nextCursor: string | null } }, usageByDay: Array<{ date: string, requests: number, errors: number, rejections: number }>, rejections: Array<{ at: string, integratorId: string, integratorName: string, clientName: string, operation: string, status: number, code: string, reason: string, requestId: string }> };
+export type IntegratorsQuery = { integrators: { data: Array<{ id: string, name: string, createdAt: string, activeClients: number, activeConnections: number, webhookEndpoints: Array<{ id: string, status: WebhookEndpointStatus, failures: number }>, usage: { requests: number, rejections: number, failures: number } }>, meta: { nextCursor: string | null } }, usageByDay: Array<{ date: string, requests: number, rejections: number, failures: number }>, requestLog: Array<{ requestId: string, at: string, method: string, path: string, graphqlOperation: string | null, status: number, code: string, message: string | null, integrator: { name: string }, client: { id: string, name: string }, errors: Array<{ fieldName: string, message: string }> | null }> };
 
 export type OneIntegratorQueryVariables = Exact<{
   id: string | number;
@@ -348,12 +349,13 @@ export type OneIntegratorQueryVariables = Exact<{
   clientsAfter?: string | null | undefined;
   connectedTo?: string | null | undefined;
   connectionsAfter?: string | null | undefined;
+  requestId?: string | null | undefined;
   since: string;
   until: string;
 }>;
 
 
-export type OneIntegratorQuery = { integrator: { id: string, name: string, deepLinkSchemes: Array<string>, createdAt: string, updatedAt: string, webhookEndpoints: Array<{ id: string, url: string, types: Array<string> | null, builderIds: Array<string> | null, status: WebhookEndpointStatus, disabledReason: WebhookDisabledReason | null, failures: number, failingSince: string | null, suspendedUntil: string | null, replaying: boolean, createdAt: string, updatedAt: string, integratorId: string, integrator: { name: string }, client: { id: string, name: string } }> }, clients: { data: Array<{ id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> }>, meta: { nextCursor: string | null } }, enabled: { data: Array<{ id: string, name: string, type: ClientType, scopes: Array<string> }>, meta: { nextCursor: string | null } }, connections: { data: Array<{ integratorId: string, builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { id: string, name: string } }>, meta: { nextCursor: string | null } }, usageByDay: Array<{ date: string, requests: number, errors: number, rejections: number }>, rejections: Array<{ at: string, integratorId: string, integratorName: string, clientName: string, operation: string, status: number, code: string, reason: string, requestId: string }> };
+export type OneIntegratorQuery = { integrator: { id: string, name: string, deepLinkSchemes: Array<string>, createdAt: string, updatedAt: string, webhookEndpoints: Array<{ id: string, url: string, types: Array<string> | null, builderIds: Array<string> | null, status: WebhookEndpointStatus, disabledReason: WebhookDisabledReason | null, failures: number, failingSince: string | null, suspendedUntil: string | null, replaying: boolean, createdAt: string, updatedAt: string, integratorId: string, integrator: { name: string }, client: { id: string, name: string } }> }, clients: { data: Array<{ id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> }>, meta: { nextCursor: string | null } }, enabled: { data: Array<{ id: string, name: string, type: ClientType, scopes: Array<string> }>, meta: { nextCursor: string | null } }, connections: { data: Array<{ integratorId: string, builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { id: string, name: string } }>, meta: { nextCursor: string | null } }, usageByDay: Array<{ date: string, requests: number, rejections: number, failures: number }>, requestLog: Array<{ requestId: string, at: string, method: string, path: string, graphqlOperation: string | null, status: number, code: string, message: string | null, integrator: { name: string }, client: { id: string, name: string }, errors: Array<{ fieldName: string, message: string }> | null }> };
 
 export type ScopesQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1410,7 +1412,7 @@ export const FailingEndpointsDocument = `query FailingEndpoints($builderId: Buil
     }
   }
 }` as unknown as TypedDocumentNode<FailingEndpointsQuery, FailingEndpointsQueryVariables>;
-export const IntegratorsDocument = `query Integrators($name: String, $after: String, $since: CalendarDate!, $until: CalendarDate!) {
+export const IntegratorsDocument = `query Integrators($name: String, $after: String, $requestId: String, $since: CalendarDate!, $until: CalendarDate!) {
   integrators(name: $name, after: $after) {
     data {
       id
@@ -1425,8 +1427,8 @@ export const IntegratorsDocument = `query Integrators($name: String, $after: Str
       }
       usage(since: $since, until: $until) {
         requests
-        errors
         rejections
+        failures
       }
     }
     meta {
@@ -1436,25 +1438,35 @@ export const IntegratorsDocument = `query Integrators($name: String, $after: Str
   usageByDay(since: $since, until: $until) {
     date
     requests
-    errors
     rejections
+    failures
   }
-  rejections(limit: 100) {
-    ...RejectionPart
+  requestLog(requestId: $requestId, limit: 100) {
+    ...LoggedRequestPart
   }
 }
-fragment RejectionPart on Rejection {
+fragment LoggedRequestPart on LoggedRequest {
+  requestId
   at
-  integratorId
-  integratorName
-  clientName
-  operation
+  integrator {
+    name
+  }
+  client {
+    id
+    name
+  }
+  method
+  path
+  graphqlOperation
   status
   code
-  reason
-  requestId
+  message
+  errors {
+    fieldName
+    message
+  }
 }` as unknown as TypedDocumentNode<IntegratorsQuery, IntegratorsQueryVariables>;
-export const OneIntegratorDocument = `query OneIntegrator($id: ID!, $clientName: String, $clientsAfter: String, $connectedTo: BuilderId, $connectionsAfter: String, $since: CalendarDate!, $until: CalendarDate!) {
+export const OneIntegratorDocument = `query OneIntegrator($id: ID!, $clientName: String, $clientsAfter: String, $connectedTo: BuilderId, $connectionsAfter: String, $requestId: String, $since: CalendarDate!, $until: CalendarDate!) {
   integrator(id: $id) {
     id
     name
@@ -1499,11 +1511,11 @@ export const OneIntegratorDocument = `query OneIntegrator($id: ID!, $clientName:
   usageByDay(integratorId: $id, since: $since, until: $until) {
     date
     requests
-    errors
     rejections
+    failures
   }
-  rejections(integratorId: $id, limit: 100) {
-    ...RejectionPart
+  requestLog(integratorId: $id, requestId: $requestId, limit: 100) {
+    ...LoggedRequestPart
   }
 }
 fragment EndpointPart on WebhookEndpoint {
@@ -1557,16 +1569,26 @@ fragment ConnectionPart on Connection {
     name
   }
 }
-fragment RejectionPart on Rejection {
+fragment LoggedRequestPart on LoggedRequest {
+  requestId
   at
-  integratorId
-  integratorName
-  clientName
-  operation
+  integrator {
+    name
+  }
+  client {
+    id
+    name
+  }
+  method
+  path
+  graphqlOperation
   status
   code
-  reason
-  requestId
+  message
+  errors {
+    fieldName
+    message
+  }
 }` as unknown as TypedDocumentNode<OneIntegratorQuery, OneIntegratorQueryVariables>;
 export const ScopesDocument = `query Scopes {
   scopes {

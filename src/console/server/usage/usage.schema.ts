@@ -1,21 +1,21 @@
-/** Requests of integrators by day, and the latest rejections. */
+/** Requests of integrators by day, and those that failed. */
 export const usageTypes = /* GraphQL */ `
   "Requests on one day, in UTC."
   type UsageByDay {
     date: CalendarDate!
     "All requests with a valid token."
     requests: Int!
-    "Responses with a status of 500 or more."
-    errors: Int!
-    "Responses with a status of 400 to 499, and GraphQL responses with errors of these statuses."
+    "Requests that failed with a status of 400 to 499."
     rejections: Int!
+    "Requests that failed with a status of 500 or more."
+    failures: Int!
   }
 
   "Requests of one integrator."
   type UsageSum {
     requests: Int!
-    errors: Int!
     rejections: Int!
+    failures: Int!
   }
 
   extend type Integrator {
@@ -23,27 +23,16 @@ export const usageTypes = /* GraphQL */ `
     usage(since: CalendarDate!, until: CalendarDate!): UsageSum!
   }
 
-  "A request that was rejected."
-  type Rejection {
-    at: Timestamp!
+  extend type LoggedRequest {
     integratorId: ID!
-    integratorName: String!
-    clientId: ID!
-    clientName: String!
-    "The route or the GraphQL operation."
-    operation: String!
-    status: Int!
-    code: String!
-    "In words, such as 'scope missing: read:photos'."
-    reason: String!
-    "Value of X-Request-Id."
-    requestId: String!
+    integrator: Integrator!
+    client: Client!
   }
 
   extend type Query {
-    "Requests, errors and rejections of all integrators or of one by day, in at most 400 days. Days without requests are left out."
+    "Requests, rejections and failures of all integrators or of one by day, in at most 400 days. Days without requests are left out."
     usageByDay(integratorId: ID, since: CalendarDate!, until: CalendarDate!): [UsageByDay!]!
-    "The latest rejections, the newest first."
-    rejections(integratorId: ID, code: String, limit: Int = 50): [Rejection!]!
+    "The requests that failed in the last seven days, the newest first."
+    requestLog(integratorId: ID, requestId: String, code: String, limit: Int = 50): [LoggedRequest!]!
   }
 `;

@@ -5,10 +5,11 @@ import { renderInline, renderMarkdown, toAnchor, toText } from './markdown.ts';
 import { nameOf, type ReferenceDocument, type ReferenceResponse, toOperationAnchor } from './reference-page.ts';
 
 /** Pages for integrators below `docs/`, in the order of the contents. Those for operators and engineers are not served. */
-const FILES = `tutorial rest code-flow graphql stay-in-sync webhooks gallery-sync photo-reports meetings attendance
+const FILES =
+  `tutorial rest code-flow graphql stay-in-sync webhooks gallery-sync photo-reports meetings attendance debugging
   contract/access contract/oauth contract/headers contract/versions contract/identifiers contract/lists contract/reads contract/limits
   contract/errors contract/uploads contract/photos contract/photo-reports contract/meetings contract/attendance contract/events
-  contract/webhooks`.split(/\s+/);
+  contract/webhooks contract/request-log`.split(/\s+/);
 
 /** Path of the guides. */
 const GUIDES = '/docs/guides';

@@ -14,10 +14,10 @@ import { useRequest } from '../../graphql/use-request.ts';
 import { useAddress, useFilters } from '../../shared/filters.ts';
 import { addDays, formatCount, toCalendarDate } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
-import { RejectionTable } from './rejection-table.tsx';
+import { RequestLogTable } from './request-log-table.tsx';
 import { USAGE_DAYS, UsageChart } from './usage-chart.tsx';
 
-/** All integrators, with their usage and the latest rejections. */
+/** All integrators, with their usage and failed requests. */
 export function IntegratorList() {
   const { can } = useScope();
   const filters = useFilters();
@@ -26,7 +26,13 @@ export function IntegratorList() {
   const until = toCalendarDate(Date.now(), 'UTC');
   const name = filters.get('name');
   const after = filters.get('after') ?? null;
-  const request = useRequest(IntegratorsDocument, { name, after, since: addDays(until, 1 - USAGE_DAYS), until });
+  const request = useRequest(IntegratorsDocument, {
+    name,
+    after,
+    requestId: filters.get('request'),
+    since: addDays(until, 1 - USAGE_DAYS),
+    until,
+  });
   return (
     <>
       <PageHead title="Integrations" description="Integrators, their clients and connections, and what they are doing">
@@ -38,7 +44,7 @@ export function IntegratorList() {
         )}
       </PageHead>
       <Loaded request={request} lines={14}>
-        {({ integrators: { data, meta }, usageByDay, rejections }) => (
+        {({ integrators: { data, meta }, usageByDay, requestLog }) => (
           <>
             <UsageChart usage={usageByDay} until={until} />
             <Panel title="Integrators">
@@ -65,7 +71,7 @@ export function IntegratorList() {
                     number: true,
                   },
                   { header: 'Rejected', cell: ({ usage }) => formatCount(usage.rejections), number: true },
-                  { header: 'Failed', cell: ({ usage }) => formatCount(usage.errors), number: true },
+                  { header: 'Failed', cell: ({ usage }) => formatCount(usage.failures), number: true },
                 ]}
               />
             </Panel>
@@ -73,7 +79,7 @@ export function IntegratorList() {
               action="integrator.created"
               to="register integrators, clients, connections and webhook endpoints"
             />
-            <RejectionTable rejections={rejections} />
+            <RequestLogTable requests={requestLog} />
           </>
         )}
       </Loaded>

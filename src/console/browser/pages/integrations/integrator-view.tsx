@@ -16,13 +16,13 @@ import { ClientForm } from './client-form.tsx';
 import { ConnectionDrawer } from './connection-drawer.tsx';
 import { EndpointDrawer } from './endpoint-drawer.tsx';
 import { EndpointForm } from './endpoint-form.tsx';
-import { RejectionTable } from './rejection-table.tsx';
+import { RequestLogTable } from './request-log-table.tsx';
 import { USAGE_DAYS, UsageChart } from './usage-chart.tsx';
 
 /** Removes the parameters of the URL that open a drawer, and those of the drawer of an endpoint. */
 const WITHOUT_DRAWER = { client: null, connection: null, endpoint: null, add: null, delivery: null, before: null };
 
-/** One integrator: clients, connections, webhook endpoints, usage and rejections. */
+/** One integrator: clients, connections, webhook endpoints, usage and failed requests. */
 export function IntegratorView() {
   const { integratorId = '' } = useParams();
   const { timeZone } = useScope();
@@ -35,6 +35,7 @@ export function IntegratorView() {
     id: integratorId,
     since: addDays(until, 1 - USAGE_DAYS),
     until,
+    requestId: filters.get('request'),
     clientName,
     clientsAfter: filters.get('clients'),
     connectedTo,
@@ -47,7 +48,7 @@ export function IntegratorView() {
   };
   return (
     <Loaded request={request} lines={16}>
-      {({ integrator, clients, connections, enabled, usageByDay, rejections }) => {
+      {({ integrator, clients, connections, enabled, usageByDay, requestLog }) => {
         const client = clients.data.find(({ id }) => id === filters.get('client'));
         const connection = connections.data.find(({ builderId }) => builderId === filters.get('connection'));
         const endpointId = filters.get('endpoint');
@@ -129,7 +130,7 @@ export function IntegratorView() {
               />
             </Panel>
             <Restricted action="client.created" to="add clients, connections and webhook endpoints" />
-            <RejectionTable rejections={rejections} />
+            <RequestLogTable requests={requestLog} />
             {client && <ClientDrawer key={client.id} client={client} onClose={close} onChanged={request.retry} />}
             {connection && <ConnectionDrawer connection={connection} {...connectionProps} />}
             {endpointId && <EndpointDrawer endpointId={endpointId} onClose={close} />}

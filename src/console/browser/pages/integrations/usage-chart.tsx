@@ -19,7 +19,7 @@ export function UsageChart({ usage, until }: { usage: readonly UsageDay[]; until
       summary={
         <>
           {total(({ requests }) => requests)} requests, {total(({ rejections }) => rejections)} rejected,{' '}
-          {total(({ errors }) => errors)} failed in {USAGE_DAYS} days
+          {total(({ failures }) => failures)} failed in {USAGE_DAYS} days
         </>
       }
       title="Requests by day and outcome"
@@ -27,9 +27,9 @@ export function UsageChart({ usage, until }: { usage: readonly UsageDay[]; until
       unit="Requests"
       labels={days.map(formatShortDay)}
       series={[
-        { name: 'Succeeded', values: perDay(({ requests, errors, rejections }) => requests - errors - rejections) },
+        { name: 'Succeeded', values: perDay(({ requests, rejections, failures }) => requests - rejections - failures) },
         { name: 'Rejected', values: perDay(({ rejections }) => rejections) },
-        { name: 'Failed', values: perDay(({ errors }) => errors) },
+        { name: 'Failed', values: perDay(({ failures }) => failures) },
       ]}
     />
   );

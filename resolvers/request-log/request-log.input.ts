@@ -1,0 +1,58 @@
+import { ArgsType, Field } from 'type-graphql';
+import { ListCursor } from '../../schema/list-cursor.scalar.ts';
+import { NotBefore } from '../../schema/range.ts';
+import { createIntegerScalar, DEFAULT_LIMIT, RangeEnd, RangeStart, text } from '../../schema/scalars.ts';
+
+const RequestId = text('RequestId', 'Value of `X-Request-Id`, 1 to 128 characters.', {
+  min: 1,
+  max: 128,
+  example: '8c1f0d9e-6f0b-4a53-9d54-0f4f6d2a7b11',
+});
+
+const ErrorCode = text('ErrorCode', 'Code of an error, 1 to 100 characters.', {
+  min: 1,
+  max: 100,
+  example: 'INSUFFICIENT_SCOPE',
+});
+
+const ErrorStatus = createIntegerScalar('ErrorStatus', 'HTTP status of an error', 400, 599, { examples: [403] });
+
+const LogLimit = createIntegerScalar('LogLimit', 'Requests to return', 1, 100, {
+  default: DEFAULT_LIMIT,
+  examples: [DEFAULT_LIMIT],
+});
+
+/** Range of dates in UTC, both ends inclusive. */
+@ArgsType()
+export class UtcRangeArgs {
+  @Field(() => RangeStart, { nullable: true, description: 'Earliest date or date-time, inclusive.' })
+  startDate?: string | null;
+
+  @Field(() => RangeEnd, {
+    nullable: true,
+    description: 'Latest date or date-time, inclusive; a bare date is the whole UTC day.',
+  })
+  @NotBefore('startDate', 'endDate')
+  endDate?: string | null;
+}
+
+@ArgsType()
+export class RequestLogArgs extends UtcRangeArgs {
+  @Field(() => RequestId, { nullable: true, description: 'Only the requests with this id.' })
+  requestId?: string | null;
+
+  @Field(() => ErrorStatus, { nullable: true, description: 'Only requests that failed with this status.' })
+  status?: number | null;
+
+  @Field(() => ErrorCode, { nullable: true, description: 'Only requests that failed with this code.' })
+  code?: string | null;
+
+  @Field(() => ListCursor, { nullable: true, description: '`meta.nextCursor` of the page before.' })
+  cursor?: string | null;
+
+  @Field(() => LogLimit, {
+    nullable: true,
+    description: `Requests to return, 1 to 100. Default ${DEFAULT_LIMIT}.`,
+  })
+  limit?: number | null;
+}

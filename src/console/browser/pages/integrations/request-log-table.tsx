@@ -1,0 +1,84 @@
+import { Fragment } from 'react';
+import { DataTable } from '../../components/data-table.tsx';
+import { SearchFilter } from '../../components/filters.tsx';
+import { Panel } from '../../components/page.tsx';
+import type { LoggedRequestPartFragment } from '../../graphql/generated.ts';
+import { formatAge, formatCount } from '../../shared/format.ts';
+import { useNow } from '../../shared/use-now.ts';
+
+interface Group extends LoggedRequestPartFragment {
+  times: number;
+}
+
+const describe = ({ message, errors, code }: LoggedRequestPartFragment) =>
+  errors?.map((error) => `${error.fieldName}: ${error.message}`).join('; ') ?? message ?? code;
+
+/** Returns one row for requests of a client that failed in the same way, with the latest of them. */
+function groupRequests(requests: readonly LoggedRequestPartFragment[]): Group[] {
+  const groups = new Map<string, Group>();
+  for (const request of requests) {
+    const { client, method, path, graphqlOperation, status } = request;
+    const key = JSON.stringify([client.id, method, path, graphqlOperation, status, describe(request)]);
+    const group = groups.get(key);
+    if (group) group.times++;
+    else groups.set(key, { ...request, times: 1 });
+  }
+  return [...groups.values()];
+}
+
+/** The latest requests that failed, or those with the id that the parameter `request` of the URL has; equal ones are counted. */
+export function RequestLogTable({ requests }: { requests: readonly LoggedRequestPartFragment[] }) {
+  const now = useNow(60_000);
+  return (
+    <Panel title="Failed requests" aside={<SearchFilter name="request" label="Request id" />}>
+      <DataTable
+        name="Failed requests"
+        empty="No request failed in seven days"
+        rows={groupRequests(requests)}
+        rowKey={({ requestId, at }) => `${requestId} ${at}`}
+        columns={[
+          { header: 'Reason', cell: (request) => <strong className="wrap">{describe(request)}</strong> },
+          {
+            header: 'Client',
+            cell: ({ integrator, client }) => (
+              <span>
+                {client.name} <span className="soft">of {integrator.name}</span>
+              </span>
+            ),
+          },
+          {
+            header: 'Operation',
+            cell: ({ method, path, graphqlOperation }) => (
+              <Operation operation={graphqlOperation ? `graphql ${graphqlOperation}` : `${method} ${path}`} />
+            ),
+          },
+          { header: 'Status', cell: ({ status }) => status, number: true },
+          { header: 'Times', cell: ({ times }) => formatCount(times), number: true },
+          {
+            header: 'Last',
+            nowrap: true,
+            cell: ({ at }) => (
+              <time dateTime={at} title={at}>
+                {formatAge(at, now)}
+              </time>
+            ),
+          },
+          { header: 'Request id', cell: ({ requestId }) => <code className="wrap">{requestId}</code> },
+        ]}
+      />
+    </Panel>
+  );
+}
+
+/** The operation, with breaks of lines at its slashes. */
+const Operation = ({ operation }: { operation: string }) => (
+  <code className="operation">
+    {operation.split(/(?=\/)/).map((part, index) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: parts have no identity.
+      <Fragment key={index}>
+        {part}
+        <wbr />
+      </Fragment>
+    ))}
+  </code>
+);
