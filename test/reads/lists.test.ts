@@ -169,18 +169,23 @@ describe('a list inside a GraphQL response', () => {
   it('is a page of its own for each parent, in the order of the list of REST (LST-7)', async () => {
     const query = `query ($builderId: BuilderId!) { projects(builderId: $builderId) { data { id
       timesheets(limit: 2, offset: 1) { meta { totalCount totalPages offset limit } data { id } }
-      newest: timesheets(limit: 2, order: desc) { data { id } } } } }`;
+      oldest: timesheets(limit: 2) { data { id } } newest: timesheets(limit: 2, order: desc) { data { id } } } } }`;
     const { data, errors } = await service.graphql(await service.tokenOf('A'), query, { builderId: samples.BuilderId });
     expect(errors).toBeUndefined();
-    type Lists = { id: string; timesheets: unknown; newest: unknown };
+    type Lists = { id: string; timesheets: unknown; oldest: unknown; newest: unknown };
     const projects = (data as { projects: { data: Lists[] } }).projects.data;
     expect(projects.length).toBeGreaterThan(1);
-    for (const { id, timesheets, newest } of projects) {
+    for (const { id, timesheets, oldest, newest } of projects) {
       const { operation } = lists.find(({ path }) => path === '/timesheets')!;
       const rest = await readPage(operation, `?projectId=${id}&limit=2&offset=1`);
       expect(timesheets).toEqual({ meta: rest.meta, data: rest.data.map((row) => ({ id: row.id })) });
-      const newestOfRest = await readPage(operation, `?projectId=${id}&limit=2&order=desc`);
-      expect(newest).toEqual({ data: newestOfRest.data.map((row) => ({ id: row.id })) });
+      for (const [list, order] of [
+        [oldest, 'asc'],
+        [newest, 'desc'],
+      ]) {
+        const ofRest = await readPage(operation, `?projectId=${id}&limit=2&order=${order}`);
+        expect(list).toEqual({ data: ofRest.data.map((row) => ({ id: row.id })) });
+      }
     }
   });
 });
