@@ -113,9 +113,9 @@ export class Snapshot {
   @Instant({ nullable: true })
   leasedUntil!: string | null;
 
-  /** Erasures of people in the builder's records that its transaction has seen. A later one ends the snapshot. */
-  @Property({ type: 'integer', nullable: true })
-  erasures!: number | null;
+  /** Erasures of people in the builder's records that its transaction has seen. A later one, or one that is repeated, ends the snapshot. */
+  @Property({ type: 'text', nullable: true })
+  erasures!: string | null;
 
   /** Bytes of its files, which count against the quota of the integrator. */
   @Property({ type: 'bigint', default: 0 })

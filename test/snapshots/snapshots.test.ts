@@ -3,9 +3,13 @@ import type { SnapshotFile } from '../../entities/snapshot.entity.ts';
 import { PhotoSource } from '../../schema/enums.ts';
 import { SNAPSHOT_RESOURCES, SNAPSHOT_SCOPES } from '../../schema/snapshot.scalars.ts';
 import { createIntegratorId } from '../../src/demo/accounts.ts';
+import { erasePerson } from '../../src/domain/privacy/erase-person.ts';
+import { replayErasures } from '../../src/domain/privacy/replay-erasures.ts';
 import { removeFolder } from '../../src/domain/snapshots/end-snapshots.ts';
 import { SNAPSHOT_LISTS } from '../../src/domain/snapshots/snapshot-lists.ts';
+import { endAndRemove } from '../../src/domain/snapshots/start-snapshots.ts';
 import type { SnapshotWriter } from '../../src/domain/snapshots/write-snapshot.ts';
+import { OPERATOR } from '../support/audit.ts';
 import { sharedDefinition, useService } from '../support/harness.ts';
 import { addTimesheets } from '../support/rows.ts';
 import { createSnapshotWriter, downloadLines, runSnapshots, type SnapshotLine } from '../support/snapshots.ts';
@@ -271,6 +275,16 @@ describe('GET /snapshots/{id} 403', () => {
     expect(response.statusCode).toBe(403);
     expect(response.headers['www-authenticate']).toContain('scope="read:defects"');
   });
+
+  it('is the response to a repeated request too, of a client with fewer scopes (SNP-3)', async () => {
+    const repeat = async (token: string) => {
+      const headers = { authorization: `Bearer ${token}`, 'idempotency-key': 'first-copy' };
+      return service.request({ method: 'POST', url: '/snapshots', headers, payload: { builderId } });
+    };
+    expect((await repeat(await service.tokenOf('A'))).statusCode).toBe(202);
+    expect((await repeat(await service.tokenOf('A'))).statusCode).toBe(200);
+    expect((await repeat(await service.tokenOf('A', ['read:projects']))).statusCode).toBe(403);
+  });
 });
 
 describe('GET /snapshots 200', () => {
@@ -343,6 +357,26 @@ describe('access that ends', () => {
       service.clock.advance(1_000);
     }
     expect((await get(id)).json()).toMatchObject({ status: 'EXPIRED', files: [] });
+  });
+
+  it('deletes the files after the erasure of a person, also where it is repeated (SNP-7)', async () => {
+    const context = { ...writer, clock: service.clock, source: OPERATOR };
+    const [worker] = await sql<{ id: string; name: string }>(
+      'select id, full_name as name from worker where builder_id = ? order by id limit 1',
+      builderId,
+    );
+    const copy = () => completeSnapshot({ builderId, resources: ['inductions'] });
+    const before = await copy();
+    await erasePerson(context, [worker!.id]);
+    await endAndRemove(writer);
+    await expectNoFiles(before.files);
+    // As an import of an older export does, until the erasure is repeated.
+    await sql('update worker set full_name = ? where id = ?', worker!.name, worker!.id);
+    const between = await copy();
+    service.clock.advance(1_000);
+    await replayErasures(context);
+    await endAndRemove(writer);
+    await expectNoFiles(between.files);
   });
 
   it('ends a snapshot that is written (SNP-3)', async () => {

@@ -815,7 +815,7 @@ create table snapshot (
   progress jsonb not null default '{"done": 0, "total": 0}', event_cursor text, files jsonb not null default '[]',
   created_at timestamptz(3) not null, finished_at timestamptz(3), expires_at timestamptz(3), deleted_at timestamptz(3),
   downloaded_at timestamptz(3),
-  attempts int not null default 0, leased_until timestamptz(3), erasures int,
+  attempts int not null default 0, leased_until timestamptz(3), erasures text,
   bytes bigint not null default '0', has_files boolean not null default false
 );
 create index snapshot_integrator_id_created_at_id_index on snapshot (integrator_id, created_at, id);

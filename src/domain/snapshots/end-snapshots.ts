@@ -17,8 +17,10 @@ export const IS_ALLOWED = `exists (select from connection join oauth_client clie
   where client.id = snapshot.client_id and client.disabled_at is null and snapshot.scopes <@ client.scopes
     and connection.builder_id = snapshot.builder_id and connection.status = 'ACTIVE' and snapshot.scopes <@ connection.scopes)`;
 
-/** Number of the erasures of people in the records of a builder. */
-export const countErasures = (builder: string) => `(select count(*)::int from erasure
+/** Number of the erasures of people in the records of a builder, and the time of the last: an import or restore may have one repeated. */
+export const countErasures = (
+  builder: string,
+) => `(select concat(count(*), ' ', extract(epoch from max(completed_at))) from erasure
   where kind = 'PERSON' and completed_at is not null and ${builder} = any(builder_ids))`;
 
 const END_FORBIDDEN: Statement = {

@@ -20,7 +20,7 @@ export class ClaimLost extends Error {
 /** What a process has written of a snapshot. */
 export interface SnapshotState {
   eventCursor: string;
-  erasures: number;
+  erasures: string;
   progress: SnapshotProgress;
   files: SnapshotFile[];
 }
@@ -58,7 +58,7 @@ export const storedSnapshots: Statement = {
 
 const SAVE: Statement = {
   name: 'snapshots.save',
-  text: `update snapshot set ${LEASE}, event_cursor = $3, erasures = $4::int, progress = $5::jsonb, files = $6::jsonb, bytes = $7::bigint
+  text: `update snapshot set ${LEASE}, event_cursor = $3, erasures = $4, progress = $5::jsonb, files = $6::jsonb, bytes = $7::bigint
     where id = $1 and attempts = $2::int and status = 'RUNNING' and ${IS_ALLOWED} returning id`,
 };
 

@@ -76,7 +76,11 @@ export function createSnapshot(
 ): Promise<Snapshot> {
   const resources = chooseResources(context.caller, input);
   const { integratorId } = context.caller;
-  const find = (em: EntityManager, id: string) => em.findOne(Snapshot, { id, integratorId, deletedAt: null });
+  const find = async (em: EntityManager, id: string) => {
+    const earlier = await em.findOne(Snapshot, { id, integratorId, deletedAt: null });
+    if (earlier) requireScopesOf(context.caller, earlier);
+    return earlier;
+  };
   const create = (claim: ClaimKey) => insertSnapshot(context, input.builderId, resources, claim);
   return createOnce(context.database, request, find, create);
 }
@@ -201,7 +205,11 @@ async function requireOwnSnapshot({ database, caller }: SnapshotContext, id: str
   const { integratorId, connections } = caller;
   const snapshot = await database.fork().findOne(Snapshot, { id, integratorId, deletedAt: null });
   if (!snapshot || !connections.has(snapshot.builderId)) throw notFound('Snapshot');
-  const missing = findMissingScopes(caller, snapshot.builderId, snapshot.scopes);
-  if (missing.length > 0) throw missingScopes(missing);
+  requireScopesOf(caller, snapshot);
   return snapshot;
+}
+
+function requireScopesOf(caller: SnapshotCaller, { builderId, scopes }: Snapshot): void {
+  const missing = findMissingScopes(caller, builderId, scopes);
+  if (missing.length > 0) throw missingScopes(missing);
 }

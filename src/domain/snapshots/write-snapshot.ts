@@ -83,7 +83,7 @@ async function writeFrom(url: string, writer: SnapshotWriter, snapshot: Snapshot
     const [row] = await runner.run({ name: '', text }, [builderId]);
     const state: SnapshotState = {
       eventCursor: encodeEventCursor(database.region, head, head),
-      erasures: Number(row![0]),
+      erasures: row![0]!,
       progress: { done: 0, total: Number(row![1]) },
       files: [],
     };
