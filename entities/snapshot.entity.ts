@@ -43,7 +43,7 @@ export class SnapshotFile {
 
 /** A copy of a builder's records for an integrator (SNP-1). Its files are below `snapshots/{builder}/{id}` in the storage. */
 @EntityType({ description: "A copy of a builder's records, as files." })
-@PersonalData<Snapshot>({ none: ['resources', 'scopes', 'eventCursor', 'progress', 'files'] })
+@PersonalData<Snapshot>({ none: ['resources', 'scopes', 'eventCursor', 'progress', 'files', 'erasures'] })
 @Index({ properties: ['integratorId', 'createdAt', 'id'] })
 @Index({ properties: ['status', 'hasFiles'] })
 @Unique({
