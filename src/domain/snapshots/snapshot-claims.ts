@@ -44,9 +44,9 @@ export async function claimSnapshot(database: Database): Promise<Snapshot | null
 
 /** Snapshots that wait or are written. SQL: a figure. */
 export const pendingSnapshots: Backlog = {
-  name: 'pending_snapshots',
+  name: 'snapshots',
   statement: {
-    name: 'backlog.pending_snapshots',
+    name: 'backlog.snapshots',
     text: `select count(*), extract(epoch from now() - min(created_at)) from snapshot where status in ('PENDING', 'RUNNING')`,
   },
 };
