@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SnapshotFile } from '../../entities/snapshot.entity.ts';
@@ -10,8 +11,8 @@ import { BASE_URL, type Service, startService } from '../support/harness.ts';
 import { createSnapshotWriter, downloadLines, runSnapshots } from '../support/snapshots.ts';
 
 const WRITERS = 16;
-/** Changes that are committed before each page of the snapshot at least. */
-const CHANGES_PER_PAGE = 1;
+/** Changes of all writers before each page of the snapshot. Each has up to a hundred events. */
+const CHANGES_PER_PAGE = 2;
 const DEADLOCK = '40P01';
 
 let service: Service;
@@ -35,13 +36,15 @@ async function connect(): Promise<pg.Client> {
   return client;
 }
 
-/** Changes records of every resource from many connections until it is stopped. */
-async function startWriters() {
+/** Changes records of every resource from many connections, as many as are allowed, until it is stopped. */
+function startWriters() {
+  let allowed = 0;
   let changes = 0;
   let isStopping = false;
   const write = async (writer: number) => {
     const client = await connect();
     for (let count = writer; !isStopping; count++) {
+      while (changes >= allowed && !isStopping) await sleep(1);
       await client.query(CHANGES[count % CHANGES.length]!, [String(1_000 * writer + count)]).catch((error) => {
         if (error.code !== DEADLOCK) throw error;
       });
@@ -49,12 +52,17 @@ async function startWriters() {
     }
     await client.end();
   };
-  const writing = Array.from({ length: WRITERS }, (_, writer) => write(writer));
+  const writing = Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer)));
   return {
     count: () => changes,
+    /** Resolves when the writers have made so many more changes; others are under way. */
+    change: async (more: number) => {
+      allowed = changes + more;
+      while (changes < allowed) await Promise.race([sleep(1), writing]);
+    },
     stop: async () => {
       isStopping = true;
-      await Promise.all(writing);
+      await writing;
     },
   };
 }
@@ -81,12 +89,11 @@ describe('a snapshot and the events after its cursor', () => {
     await importing.query('begin');
     for (const statement of LONG_IMPORT) await importing.query(statement);
     const stopSequencer = startSequencer(service.databases, { error: () => undefined, info: () => undefined });
-    const writers = await startWriters();
+    const writers = startWriters();
     const writer = await createSnapshotWriter(service);
     let pages = 0;
     const readList: SnapshotWriter['readList'] = async (...request) => {
-      const enough = writers.count() + CHANGES_PER_PAGE;
-      while (writers.count() < enough) await new Promise(setImmediate);
+      await writers.change(CHANGES_PER_PAGE);
       if (++pages === 10) await importing.query('commit');
       return writer.readList(...request);
     };
