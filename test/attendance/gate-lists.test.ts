@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { grantSiteAccess, revokeSiteAccess } from '../../src/domain/access/site-access.ts';
 import { listChanges, startListingChanges } from '../../src/domain/attendance/change-lists.ts';
@@ -229,6 +230,17 @@ describe('the order of changes (ATT-36)', () => {
     expect(later.data).toMatchObject([{ workerId: worker, fullName: 'Second' }]);
     await execute(`update worker set full_name = 'Third' where id = ?`, [worker]);
     expect((await changedSince('site-access', later.meta.nextCursor)).data).toMatchObject([{ fullName: 'Third' }]);
+  });
+
+  it('stays readable in a database that cannot be written', async () => {
+    const { cursor } = await readAll('site-access');
+    await execute(`update worker set full_name = 'Unlisted' where id = ?`, [worker]);
+    const readOnly = new pg.Client({ connectionString: service.databases.au1.url });
+    await readOnly.connect();
+    await readOnly.query('set default_transaction_read_only = on');
+    expect((await readOnly.query('select list_changes(1000)')).rows).toEqual([{ list_changes: 0 }]);
+    await readOnly.end();
+    expect((await changedSince('site-access', cursor)).data).toMatchObject([{ fullName: 'Unlisted' }]);
   });
 
   it('lists changes although nobody reads', async () => {

@@ -1059,7 +1059,7 @@ end $$;
 -- Milliseconds since the epoch of the latest place, which a clock that was set back does not repeat.
 create sequence change_time;
 -- Workers, or all workers of subcontractors, whose entries of the roster have changed.
-create table roster_change (id bigserial primary key, worker_id text, subcontractor_id text);
+create table roster_change (worker_id text, subcontractor_id text);
 create function reset_listed_at() returns trigger language plpgsql set search_path = '' as $$
 begin
   new.listed_at := null;
@@ -1075,23 +1075,25 @@ declare
   changed int;
   total int := 0;
 begin
+  -- Also a standby, whose readers have what the primary has listed.
+  if current_setting('transaction_read_only')::boolean then return 0; end if;
   if not exists (select from public.roster_change) and not exists (select from public.site_access where listed_at is null)
     and not exists (select from public.sign_on_event where listed_at is null)
     and not exists (select from public.sign_on_conflict where listed_at is null) then return 0; end if;
   perform pg_advisory_xact_lock(hashtextextended('list_changes', 0));
   select to_timestamp(setval('public.change_time',
     greatest(ceil(extract(epoch from clock_timestamp()) * 1000)::bigint, last_value + 1)) / 1000.0) into place from public.change_time;
-  with taken as materialized (select * from public.roster_change order by id limit max_rows),
+  with taken as materialized (select ctid as change, * from public.roster_change limit max_rows),
     entry as materialized (
-      select taken.id as change, access.id from taken join public.site_access access using (worker_id)
+      select change, access.id from taken join public.site_access access using (worker_id)
       union all
-      select taken.id, access.id from taken join public.worker on worker.subcontractor_id = taken.subcontractor_id
+      select change, access.id from taken join public.worker on worker.subcontractor_id = taken.subcontractor_id
         join public.site_access access on access.worker_id = worker.id),
     available as materialized (
       select id from public.site_access where id = any(array(select id from entry)) for no key update skip locked),
     listed as (update public.site_access set listed_at = place where id = any(array(select id from available)))
-    delete from public.roster_change where id in (select id from taken
-      except select change from entry where id not in (select id from available));
+    delete from public.roster_change where ctid = any(array(select change from taken
+      except select change from entry where id not in (select id from available)));
   get diagnostics total = row_count;
   update public.site_access set listed_at = place where id = any(array(
     select id from public.site_access where listed_at is null limit max_rows for no key update skip locked));
