@@ -54,7 +54,7 @@ test('the purge deletes rows at their expiry, and none before', async () => {
   expect(await purge()).toEqual({
     ...{ families: 0, refreshTokens: 0, revokedTokens: 0, passwordLinks: 0, sessions: 0, attempts: 0 },
     ...{ conflicts: 0, audit: 0, consoleSessions: 0, usage: 0, requestLog: 0 },
-    ...{ deliveries: 0, deletedDeliveries: 0, endpoints: 0 },
+    ...{ deliveries: 0, deletedDeliveries: 0, endpoints: 0, idempotencyKeys: 0, snapshots: 0 },
   });
   expect(await countRows()).toEqual(all);
 

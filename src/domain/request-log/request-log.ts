@@ -101,15 +101,17 @@ export class RequestLog {
   /** Counts a request. @param failed What to keep of it; null for a request that succeeded. */
   add(region: RegionId, request: CountedRequest, failed: FailedRequest | null): void {
     const now = this.#clock.now();
-    this.#setDay(now);
-    const isFailure = failed !== null && failed.status >= 500;
-    const counts = this.#findCounts(this.#pending[region], request);
+    if (Math.floor(now / DAY_MS) !== this.#day) this.#beginDay(now);
+    const pending = this.#pending[region];
+    const key = `${this.#date} ${request.clientId} ${request.operation}`;
+    const counts = pending.counts.get(key) ?? this.#createCounts(pending, request, key);
     counts.requests++;
-    if (!failed) return;
-    counts[isFailure ? 'failures' : 'rejections']++;
-    const { integratorId, clientId } = request;
-    const row = JSON.stringify({ ...failed, integratorId, clientId, at: new Date(now).toISOString() });
-    this.#buffer(this.#pending[region], integratorId, [row]);
+    if (failed) {
+      counts[failed.status >= 500 ? 'failures' : 'rejections']++;
+      const { integratorId, clientId } = request;
+      const row = JSON.stringify({ ...failed, integratorId, clientId, at: new Date(now).toISOString() });
+      this.#buffer(pending, integratorId, [row]);
+    }
   }
 
   /** Writes what was added since the last write. What cannot be written is kept for the next time. */
@@ -126,23 +128,22 @@ export class RequestLog {
     return this.write();
   }
 
-  #setDay(now: number): void {
-    const day = Math.floor(now / DAY_MS);
-    if (day === this.#day) return;
-    this.#day = day;
+  #beginDay(now: number): void {
+    this.#day = Math.floor(now / DAY_MS);
     this.#date = new Date(now).toISOString().slice(0, 10);
     this.#operations.clear();
   }
 
-  #findCounts(pending: Pending, { integratorId, clientId, operation }: CountedRequest): UsageDay {
-    const key = `${this.#date} ${clientId} ${operation}`;
-    const known = pending.counts.get(key);
-    if (known) return known;
+  /** Returns the counts of an operation, or those of all that are beyond the maximum. */
+  #createCounts(pending: Pending, { integratorId, clientId, operation }: CountedRequest, key: string): UsageDay {
     const operations = this.#operations.get(clientId) ?? new Set();
     this.#operations.set(clientId, operations);
     if (operation !== OTHER_OPERATIONS && !operations.has(operation)) {
-      if (operations.size === MAX_OPERATIONS)
-        return this.#findCounts(pending, { integratorId, clientId, operation: OTHER_OPERATIONS });
+      if (operations.size === MAX_OPERATIONS) {
+        const others = { integratorId, clientId, operation: OTHER_OPERATIONS };
+        const othersKey = `${this.#date} ${clientId} ${OTHER_OPERATIONS}`;
+        return pending.counts.get(othersKey) ?? this.#createCounts(pending, others, othersKey);
+      }
       operations.add(operation);
     }
     const counts = { integratorId, date: this.#date, clientId, operation, requests: 0, rejections: 0, failures: 0 };

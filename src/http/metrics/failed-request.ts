@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { CountedRequest, FailedRequest, FailureReason } from '../../domain/request-log/request-log.ts';
+import type { FailedRequest, FailureReason } from '../../domain/request-log/request-log.ts';
 import { type ApiError, ValidationError } from '../../shared/errors.ts';
 import { type InputNames, maskFieldName } from './input-names.ts';
 
@@ -13,9 +13,6 @@ declare module 'fastify' {
 /** Characters of a message and of a path into the input. */
 const MAX_TEXT = 300;
 
-/** Path of a request to no route. */
-const UNKNOWN_PATH = '*';
-
 /** Returns why a request failed, without values of it. REQ-4. */
 export function describeFailure(error: ApiError): FailureReason {
   const { status, code } = error;
@@ -24,44 +21,21 @@ export function describeFailure(error: ApiError): FailureReason {
     : { status, code, message: error.rule, errors: null };
 }
 
-/** Path templates of the contract, by those of Fastify, which are `/builders/:id`. */
-const templates = new Map<string, string>();
-
-function toTemplate(url: string | undefined): string {
-  if (url === undefined) return UNKNOWN_PATH;
-  let template = templates.get(url);
-  if (template === undefined) {
-    template = url.replace(/:(\w+)/g, '{$1}');
-    templates.set(url, template);
-  }
-  return template;
-}
-
-/** Returns whose request it is, and for which operation. */
-export function toCountedRequest({ method, routeOptions, context, caller }: FastifyRequest): CountedRequest {
-  const name = routeOptions.url === '/graphql' ? toGraphqlName(context?.operation.name) : null;
-  return {
-    integratorId: caller!.integratorId!,
-    clientId: caller!.clientId,
-    operation: name ? `graphql ${name}` : `${method} ${toTemplate(routeOptions.url)}`,
-  };
-}
-
-/** Returns what the request log keeps of a request; null for one that succeeded. REQ-1, REQ-4. */
+/** Returns what the request log keeps of a request that failed. REQ-1, REQ-4. */
 export function toFailedRequest(
   request: FastifyRequest,
   { statusCode, elapsedTime }: FastifyReply,
+  path: string,
   names: InputNames,
-): FailedRequest | null {
+): FailedRequest {
   const { id: requestId, method, routeOptions, context, caller } = request;
   const reason = request.failure ?? context?.operation.failure;
-  if (!reason && statusCode < 400) return null;
   const { status, code, message, errors } = reason ?? UNEXPLAINED(statusCode);
   const builderId = context?.builderHeader ?? context?.builderId ?? context?.operation.builderId ?? caller!.builderId;
   return {
     requestId,
     method,
-    path: toTemplate(routeOptions.url),
+    path,
     graphqlOperation: routeOptions.url === '/graphql' ? toGraphqlName(context?.operation.name) : null,
     tool: context?.operation.tool ?? null,
     status,

@@ -6,13 +6,16 @@ import type { Config } from '../../config.ts';
 import type { RequestLog } from '../../domain/request-log/request-log.ts';
 import { DurationCounts } from '../../shared/duration-counts.ts';
 import { collectCounter, collectDurations } from './collected.ts';
-import { toCountedRequest, toFailedRequest } from './failed-request.ts';
+import { toFailedRequest } from './failed-request.ts';
 import { collectInputNames } from './input-names.ts';
 import { logFailure, logRequest } from './log-lines.ts';
 
 /** Clients choose the names of GraphQL operations, so their number is bounded. */
 const MAX_OPERATIONS = 100;
 const MAX_INTEGRATORS = 200;
+
+/** Path of a request to no route. */
+const UNKNOWN_PATH = '*';
 
 /**
  * Adds the hook that counts every request once its response has been sent: in the metrics by route, GraphQL operation and integrator, and in the
@@ -35,22 +38,33 @@ export function countRequests(
   });
   const logsRequests = ['trace', 'debug', 'info'].includes(config.logLevel);
   app.decorateRequest('failure', undefined);
+  /** Paths as the contract writes them, by those of Fastify, which are `/builders/:id`. */
+  const paths = new Map<string | undefined, string>();
+  app.addHook('onRoute', ({ url }) => void paths.set(url, url.replace(/:(\w+)/g, '{$1}')));
   app.addHook('onResponse', (request, reply, done) => {
     const { context, caller } = request;
     const { statusCode, elapsedTime } = reply;
     const route = request.routeOptions.url;
     const seconds = elapsedTime / 1000;
-    const outcome = toOutcome(statusCode);
+    const outcome = statusCode >= 500 ? 'server_error' : statusCode >= 400 ? 'client_error' : 'ok';
     request.usage?.end();
     if (route !== undefined) durations.observe({ method: request.method, route, status_code: statusCode }, seconds);
     if (context) integrators.add(context.caller.integratorId ?? 'internal', outcome, seconds);
-    if (context && route === '/graphql') {
-      const hasErrors = context.operation.hasErrors && outcome === 'ok';
-      operations.add(toLabel(context.operation.name), hasErrors ? 'client_error' : outcome, seconds);
-    }
+    const label = context && route === '/graphql' ? toLabel(context.operation.name) : null;
+    if (label)
+      operations.add(label, context!.operation.hasErrors && outcome === 'ok' ? 'client_error' : outcome, seconds);
     if (caller?.integratorId) {
-      const region = context?.region ?? parseRegion(request);
-      requestLog.add(region, toCountedRequest(request), toFailedRequest(request, reply, names));
+      const path = paths.get(route) ?? UNKNOWN_PATH;
+      const hasFailed = outcome !== 'ok' || context?.operation.failure !== undefined;
+      requestLog.add(
+        context?.region ?? parseRegion(request),
+        {
+          integratorId: caller.integratorId,
+          clientId: caller.clientId,
+          operation: label ? `graphql ${label}` : `${request.method} ${path}`,
+        },
+        hasFailed ? toFailedRequest(request, reply, path, names) : null,
+      );
     }
     if (logsRequests) logRequest(request, reply);
     if (outcome === 'server_error' && !request.isExpectedToFail) logFailure(request, statusCode);
@@ -72,9 +86,4 @@ export function countRequests(
 function toLabel(name: string | null): string {
   if (!name) return 'anonymous';
   return /^\w{1,100}$/.test(name) ? name : 'invalid';
-}
-
-function toOutcome(status: number): string {
-  if (status >= 500) return 'server_error';
-  return status >= 400 ? 'client_error' : 'ok';
 }
