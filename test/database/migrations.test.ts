@@ -37,6 +37,12 @@ describe('the migrations', { timeout }, () => {
     expect(await database.orm.schema.getUpdateSchemaSQL({ wrap: false })).toBe('');
   });
 
+  it('give each table a key, without which a publication of all tables rejects deletions', async () => {
+    const withoutKey = `select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
+      and not exists (select from pg_index where indrelid = pg_class.oid and indisprimary)`;
+    expect(await database.fork().execute(withoutKey)).toEqual([]);
+  });
+
   it('end with one line for a database of a release before 0.2.0', async () => {
     const em = database.fork();
     await em.execute(`insert into mikro_orm_migrations (name) values ('Migration20261120173400Initial')`);

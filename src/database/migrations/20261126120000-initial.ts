@@ -1059,7 +1059,8 @@ end $$;
 -- Milliseconds since the epoch of the latest place, which a clock that was set back does not repeat.
 create sequence change_time;
 -- Workers, or all workers of subcontractors, whose entries of the roster have changed.
-create table roster_change (worker_id text, subcontractor_id text);
+-- Keys that no other database makes: a restore of data alone may have rows of both.
+create table roster_change (id uuid primary key default gen_random_uuid(), worker_id text, subcontractor_id text);
 create function reset_listed_at() returns trigger language plpgsql set search_path = '' as $$
 begin
   new.listed_at := null;
@@ -1083,7 +1084,7 @@ begin
   perform pg_advisory_xact_lock(hashtextextended('list_changes', 0));
   select to_timestamp(setval('public.change_time',
     greatest(ceil(extract(epoch from clock_timestamp()) * 1000)::bigint, last_value + 1)) / 1000.0) into place from public.change_time;
-  with taken as materialized (select ctid as change, * from public.roster_change limit max_rows),
+  with taken as materialized (select id as change, worker_id, subcontractor_id from public.roster_change limit max_rows),
     entry as materialized (
       select change, access.id from taken join public.site_access access using (worker_id)
       union all
@@ -1092,7 +1093,7 @@ begin
     available as materialized (
       select id from public.site_access where id = any(array(select id from entry)) for no key update skip locked),
     listed as (update public.site_access set listed_at = place where id = any(array(select id from available)))
-    delete from public.roster_change where ctid = any(array(select change from taken
+    delete from public.roster_change where id = any(array(select change from taken
       except select change from entry where id not in (select id from available)));
   get diagnostics total = row_count;
   update public.site_access set listed_at = place where id = any(array(
