@@ -5,6 +5,7 @@ import { createRouteTable, type Operation } from '../schema/route-table.ts';
 import type { Config } from './config.ts';
 import { buildConsoleSchema } from './console/server/console-schema.ts';
 import { registerConsole } from './console/server/plugin.ts';
+import { findExampleIds } from './demo/example-ids.ts';
 import { startRendering } from './domain/photos/rendition.job.ts';
 import { registerGraphql } from './graphql/server/plugin.ts';
 import { installJsonParser } from './http/bodies/json.ts';
@@ -73,6 +74,8 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
       definition.restSchema,
     ),
     baseUrl: config.baseUrl,
+    production: config.production,
+    findExampleIds: () => findExampleIds(services.databases.au1),
     limitVisitor: services.limitPageRequest,
   });
   await app.register(createOAuthPlugin(services));

@@ -23,7 +23,7 @@ export function formatWelcome({ baseUrl, production }: Config, demo: DemoSummary
     ...describeStaff(demo),
     `  REST reference            ${baseUrl}/docs`,
     `  OpenAPI document          ${baseUrl}/openapi.json`,
-    `  ${production ? 'GraphQL          ' : 'GraphQL, GraphiQL'}         ${baseUrl}/graphql`,
+    `  ${production ? 'GraphQL                ' : 'GraphQL, Apollo Sandbox'}   ${baseUrl}/graphql`,
     `  Health                    ${baseUrl}/health/ready`,
   ];
   if (demo) {

@@ -22,9 +22,9 @@ describe('GraphQL over HTTP', () => {
     expect(audits.filter(({ status }) => status === 'error')).toEqual([]);
   });
 
-  it('leads a browser to GraphiQL, without a token (ACC-17)', async () => {
+  it('shows a browser the Sandbox page, without a token (ACC-17)', async () => {
     const response = await fetch(url, { headers: { accept: 'text/html' } });
     expect(response.status).toBe(200);
-    expect(await response.text()).toContain('url=/graphiql');
+    expect(await response.text()).toContain('Apollo');
   });
 });

@@ -84,8 +84,7 @@ describe('GET /graphql by a browser', () => {
     expect(body).toContain('href="/docs"');
   });
 
-  it('leads to GraphiQL outside production, and nowhere in it', async () => {
-    expect((await page(service.app)).body).toContain('url=/graphiql');
-    expect((await page(production)).body).not.toContain('refresh');
+  it('is Apollo Sandbox outside production', async () => {
+    expect((await page(service.app)).body).toContain('apollo');
   });
 });

@@ -111,14 +111,15 @@ describe('the OpenAPI document and the reference page (HDR-17)', () => {
     expect(compressed.headers).toMatchObject({ 'content-encoding': 'br', vary: 'Accept-Encoding' });
   });
 
-  it('refers to a stylesheet that browsers keep for ever', async () => {
+  it('refers to a script that browsers keep for ever, of a quarter of its size', async () => {
     const page = await service.request({ url: '/docs/' });
-    const [url] = /\/docs\/pages-[0-9a-f]{16}\.css/.exec(page.body)!;
-    const plain = await service.request({ url });
+    const [name] = /js\/scalar-[0-9a-f]{16}\.js/.exec(page.body)!;
+    const plain = await service.request({ url: `/docs/${name}` });
     expect(plain.headers['cache-control']).toBe('public, max-age=31536000, immutable');
-    const compressed = await service.request({ url, headers: { 'accept-encoding': 'gzip, br' } });
-    expect(brotliDecompressSync(compressed.rawPayload).equals(plain.rawPayload)).toBe(true);
-    expect((await service.request({ url: '/docs/pages-0000000000000000.css' })).statusCode).toBe(404);
+    const script = await service.request({ url: `/docs/${name}`, headers: { 'accept-encoding': 'gzip, br' } });
+    expect(brotliDecompressSync(script.rawPayload).equals(plain.rawPayload)).toBe(true);
+    expect(script.rawPayload.length).toBeLessThan(plain.rawPayload.length / 3);
+    expect((await service.request({ url: '/docs/js/scalar-0000000000000000.js' })).statusCode).toBe(404);
   });
 });
 

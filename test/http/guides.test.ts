@@ -21,7 +21,7 @@ const get = async (url: string) => {
 beforeAll(async () => {
   const document = JSON.parse(await readFile(join(PACKAGE_ROOT, 'schema', 'openapi.json'), 'utf8'));
   app = Fastify();
-  await registerDocs(app, { document, baseUrl: 'http://service' });
+  await registerDocs(app, { document, baseUrl: 'http://service', production: true });
   const paths = ['/docs/', '/docs/guides'];
   for (const path of paths) {
     const html = (await get(path)).body;

@@ -12,7 +12,7 @@ describe.each([
   ['/openapi.json', 'GET, HEAD'],
   ['/docs', 'GET, HEAD'],
   ['/docs/', 'GET, HEAD'],
-  ['/docs/postman.json', 'GET, HEAD'],
+  ['/docs/js/scalar.js', 'GET, HEAD'],
   ['/health/live', 'GET, HEAD'],
   ['/health/ready', 'GET, HEAD'],
   ['/metrics', 'GET, HEAD'],

@@ -1,3 +1,4 @@
+import axe from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DESKTOP, executablePath, expectUsable, launchChromium, savePicture } from '../oauth/chromium.ts';
@@ -82,6 +83,68 @@ describe.skipIf(!executablePath)('a guide, the index and a search', () => {
       await page.goto(baseUrl + path);
       await expectUsable(page, `${name}-${colorScheme}`);
     }
+    expect(external).toEqual([]);
+    await context.close();
+  });
+});
+
+describe.skipIf(!executablePath)('the interactive reference', () => {
+  it('leads to the guides and back, and shows no lines around the target of a link', async () => {
+    const { context, page, external } = await openOffline();
+    await page.goto(`${baseUrl}/docs/`);
+    await page.getByRole('link', { name: 'Guides', exact: true }).click();
+    await page.getByRole('link', { name: 'Error codes' }).first().click();
+    const path = '/builders/{builderId}/photo-folders/{folderId}';
+    await page
+      .getByRole('link', { name: `PATCH ${path}` })
+      .first()
+      .click();
+    const target = page.locator(`[id$="tag/photos/PATCH${path}"]`);
+    await expect.poll(() => target.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+    expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('none');
+    await page.goto('about:blank');
+    await page.goto(`${baseUrl}/docs/#tag/photos`);
+    const guide = page.getByRole('link', { name: 'Guide', exact: true }).first();
+    expect(await guide.getAttribute('href')).toMatch(/\/docs\/guides\/[a-z/-]+$/);
+    expect(external).toEqual([]);
+    await context.close();
+  });
+
+  it('declares its language and names its buttons, those of a request too', async () => {
+    const { context, page, external } = await openOffline();
+    await page.goto(`${baseUrl}/docs/#tag/builders/GET/builders/{id}`);
+    const expectNames = async () => {
+      await page.evaluate(axe.source);
+      const { violations, passes } = (await page.evaluate(
+        "axe.run({ runOnly: ['button-name', 'html-has-lang', 'html-lang-valid'] })",
+      )) as axe.AxeResults;
+      expect(violations.flatMap(({ nodes }) => nodes.map(({ html }) => html))).toEqual([]);
+      expect(passes.map(({ id }) => id)).toEqual(expect.arrayContaining(['button-name', 'html-has-lang']));
+    };
+    await page.getByRole('button', { name: 'Test Request' }).first().waitFor();
+    await expectNames();
+    await page.getByRole('button', { name: 'Test Request' }).first().click();
+    await page.getByRole('button', { name: 'Send' }).first().waitFor();
+    await expectNames();
+    expect(external).toEqual([]);
+    await context.close();
+  });
+
+  it('keeps the token over a reload', async () => {
+    const { context, page, external } = await openOffline();
+    const { clientId, clientSecret } = service.findDemoClient('A');
+    await page.goto(`${baseUrl}/docs/`);
+    await page.locator('[data-placeholder="12345"]').click();
+    await page.keyboard.insertText(clientId);
+    await page.getByPlaceholder('XYZ123').fill(clientSecret!);
+    await page.getByText('Select All').click();
+    await page.getByRole('button', { name: 'Authorize' }).click();
+    const token = page.getByText('Access Token:').first();
+    await token.waitFor();
+    // Scalar keeps credentials a moment after their last change.
+    await page.waitForTimeout(1_000);
+    await page.reload();
+    await token.waitFor();
     expect(external).toEqual([]);
     await context.close();
   });

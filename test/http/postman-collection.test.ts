@@ -18,9 +18,9 @@ const BASE_URL = 'https://api.builder.test/"';
 
 const listRequests = (items: Item[]): Item[] => items.flatMap((each) => (each.item ? listRequests(each.item) : [each]));
 
-const send = async (baseUrl = BASE_URL) => {
+const send = async (production: boolean, baseUrl = BASE_URL) => {
   const app = Fastify();
-  await registerDocs(app, { document, baseUrl });
+  await registerDocs(app, { document, baseUrl, production });
   const response = await app.inject('/docs/postman.json');
   await app.close();
   return response;
@@ -31,13 +31,13 @@ describe('GET /docs/postman.json', () => {
   let variables: Record<string, string>;
 
   beforeAll(async () => {
-    const { item, variable } = (await send()).json();
+    const { item, variable } = (await send(true)).json();
     requests = listRequests(item);
     variables = Object.fromEntries(variable.map(({ key, value }: { key: string; value: string }) => [key, value]));
   });
 
-  it('serves a Postman collection to every origin', async () => {
-    const { statusCode, headers, json } = await send();
+  it.each([true, false])('serves a Postman collection to every origin (production: %s)', async (production) => {
+    const { statusCode, headers, json } = await send(production);
     expect([statusCode, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
     expect(headers).toMatchObject({ 'access-control-allow-origin': '*', etag: expect.any(String) });
     expect(json().info).toMatchObject({
@@ -47,7 +47,7 @@ describe('GET /docs/postman.json', () => {
   });
 
   it('is that of the OpenAPI document, which always gives the same one (`npm run build`)', async () => {
-    expect((await send(PLACEHOLDER_URL)).body).toBe(await createPostmanCollection(document));
+    expect((await send(true, PLACEHOLDER_URL)).body).toBe(await createPostmanCollection(document));
   });
 
   it('has one request for each operation of the OpenAPI document, at the address of the service', () => {

@@ -20,7 +20,7 @@ import { limitDocument } from './document-limits.ts';
 import { DocumentStore } from './document-store.ts';
 import { formatError, MAX_TOKENS, toExtensions } from './errors.ts';
 import { deferInputErrors } from './input.ts';
-import { createLandingPage } from './landing-page.ts';
+import { createLandingPage, createLandingPageHeaders } from './landing-page.ts';
 import { LargeBodyRules } from './large-body-rules.ts';
 import { type ExecuteQuery, operationSteps } from './operation-steps.ts';
 import { registerSchemaDocument, SCHEMA_DOCUMENT_PATH } from './schema-document.ts';
@@ -71,7 +71,9 @@ export async function registerGraphql(
     readsFromReplica: true,
     steps: {
       authenticate(request, reply) {
-        return isPageRequest(request) ? null : authenticator.authenticate(request, reply);
+        if (!isPageRequest(request)) return authenticator.authenticate(request, reply);
+        reply.headers(createLandingPageHeaders(production));
+        return null;
       },
       createContext: (request, authenticated) => authenticator.createContext(request, authenticated),
     },

@@ -5,6 +5,7 @@ import { notFound } from '../../shared/errors.ts';
 import { loadOnce } from '../../shared/load-once.ts';
 import { PACKAGE_ROOT } from '../../shared/version.ts';
 import { rejectOtherMethods } from '../method-not-allowed.ts';
+import { renderInteractiveReference } from './interactive-reference.ts';
 import {
   type BuiltContents,
   escapeHtml,
@@ -20,6 +21,10 @@ import { StaticDocument } from './static-document.ts';
 interface DocsParts {
   document: object;
   baseUrl: string;
+  /** Whether the reference is a page without scripts, and not the interactive one, which evaluates code and holds tokens. */
+  production: boolean;
+  /** Finds ids of records by prefix, for the examples of the interactive reference. */
+  findExampleIds?: () => Promise<Partial<Record<string, string>>>;
   /** Takes a request from the address's budget. Without it everybody may ask as often as they like. */
   limitVisitor?: (request: FastifyRequest) => Promise<void>;
 }
@@ -27,7 +32,8 @@ interface DocsParts {
 /** Where the files of the reference page are served. */
 const PREFIX = '/docs' as const;
 /** Requests of other paths do not load the files. */
-const FILE_PATH = /^\/docs\/(?:postman\.json|pages-[0-9a-f]{16}\.css|guides(?:\/[a-z-]+)*)?$/;
+const FILE_PATH =
+  /^\/docs\/(?:openapi\.json|postman\.json|js\/scalar-[0-9a-f]{16}\.js|pages-[0-9a-f]{16}\.css|guides(?:\/[a-z-]+)*)?$/;
 /** What `build/build-docs.ts` writes. */
 const FOLDER = join(PACKAGE_ROOT, 'dist/documentation');
 
@@ -45,14 +51,15 @@ const MAX_QUERY = 100;
 /** Registers `/openapi.json`, and `/docs` with its reference, the guides for integrators and a Postman collection. */
 export async function registerDocs(
   app: FastifyInstance,
-  { document, baseUrl, limitVisitor }: DocsParts,
+  { document, baseUrl, production, findExampleIds = async () => ({}), limitVisitor }: DocsParts,
 ): Promise<void> {
   const openApi = new StaticDocument(Buffer.from(JSON.stringify(document)), JSON_TYPE, 'revalidated', ANY_ORIGIN);
   const loadBuiltPages = loadOnce(() => readBuiltPages(baseUrl));
   const loadFiles = loadOnce(async () => {
     const files = new Map((await loadBuiltPages()).pages);
     files.set(STYLESHEET, new StaticDocument(Buffer.from(PAGE_STYLES), 'text/css; charset=utf-8', 'immutable'));
-    return files;
+    if (production) return files;
+    return new Map([...files, ...(await renderInteractiveReference(document, await findExampleIds()))]);
   });
   // Browsers request it for pages without an icon.
   app.get('/favicon.ico', async (_request, reply) => reply.code(204).send());

@@ -16,7 +16,7 @@ const {
   ...keySchema
 } = IdempotencyKey.extensions.jsonSchema as JsonSchema & { examples: string[] };
 
-/** Example of an optional parameter. Some tools leave what `x-disabled` marks out of sample requests. */
+/** Example of an optional parameter. Scalar's reference page leaves it out of sample requests until the reader selects it. */
 export const createUnselectedExample = (value: unknown) => ({ usual: { value, 'x-disabled': true } });
 
 /** Header parameters, as components of the document. */

@@ -11,13 +11,15 @@ export function createSecuritySchemes(baseUrl: string): object {
     Object.entries(SCOPE_DECLARATIONS).map(([scope, { description }]) => [scope, description]),
   );
   const tokenUrl = `${baseUrl}/oauth/token`;
+  // Scalar's reference page sends these with its token request; other tools ignore `x-` fields.
+  const scalar = { 'x-scalar-security-body': { audience: baseUrl } };
   return {
     oauth2: {
       type: 'oauth2',
       description:
         'A bearer token in the `Authorization` header. Server-to-server clients use the client-credentials flow, applications with users the authorization-code flow with PKCE.',
       flows: {
-        clientCredentials: { tokenUrl, scopes },
+        clientCredentials: { tokenUrl, scopes, ...scalar },
         authorizationCode: {
           authorizationUrl: `${baseUrl}/oauth/authorize`,
           tokenUrl,
@@ -29,7 +31,7 @@ export function createSecuritySchemes(baseUrl: string): object {
     oauth2ClientCredentials: {
       type: 'oauth2',
       description: 'A bearer token of the client-credentials flow; tokens of users are rejected with 403.',
-      flows: { clientCredentials: { tokenUrl, scopes } },
+      flows: { clientCredentials: { tokenUrl, scopes, ...scalar } },
     },
     clientCredentials: {
       type: 'http',

@@ -55,10 +55,10 @@ export interface ReferenceDocument {
 
 export const nameOf = (ref: string): string => ref.slice(ref.lastIndexOf('/') + 1);
 
-/** Returns the anchor of a tag. */
+/** Returns the anchor of a tag, which is that of the interactive reference. */
 const toTagAnchor = (name: string): string => `tag/${toAnchor(name)}`;
 
-/** Returns the anchor of an operation. */
+/** Returns the anchor of an operation, which is that of the interactive reference. */
 export const toOperationAnchor = (method: string, path: string, { tags = [] }: Operation): string =>
   `${toTagAnchor(tags[0] ?? '')}/${method.toUpperCase()}${path}`;
 
