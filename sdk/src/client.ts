@@ -3,6 +3,7 @@ import { type FollowOptions, followEvents } from './events.ts';
 import type { paths } from './generated/openapi.ts';
 import { type Api, getRetryPolicy, OPERATIONS, type Operation, type Pages, toRequestParts } from './operations.ts';
 import { createPhotoUploads } from './photos.ts';
+import { createSnapshotDownloads } from './snapshots.ts';
 import { type Get, type SyncStore, synchronize } from './sync.ts';
 import { type ClientCredentials, createAuthorization, type UserCredentials } from './tokens.ts';
 import { type Authorization, type CallOptions, Transport, type TransportOptions } from './transport.ts';
@@ -25,12 +26,15 @@ export function createClient(options: ClientOptions & (ClientCredentials | UserC
   const authorization = createAuthorization(endpoint, options);
   const { api, get } = createApi({ baseUrl, region, transport, authorization });
   const follow = (followOptions?: FollowOptions) => followEvents(api, followOptions);
+  const { download } = createSnapshotDownloads(api, transport);
   return {
     ...api,
     photos: { ...api.photos, ...createPhotoUploads(api, transport) },
     events: { ...api.events, follow },
+    snapshots: { ...api.snapshots, download },
     /** Keeps a copy of everything that the client reads: yields after each step, and goes on until the signal ends it. */
-    sync: (store: SyncStore, callOptions: CallOptions = {}) => synchronize(get, follow, store, callOptions),
+    sync: (store: SyncStore, callOptions: CallOptions = {}) =>
+      synchronize({ get, follow, download }, store, callOptions),
   };
 }
 

@@ -1,5 +1,6 @@
-import { CursorExpiredError, ForbiddenError, NotFoundError } from './errors.ts';
+import { ApiError, CursorExpiredError, ForbiddenError, NotFoundError } from './errors.ts';
 import type { Event, FollowedEvents, FollowOptions } from './events.ts';
+import { type DownloadOptions, type SnapshotDownload, SnapshotError } from './snapshots.ts';
 import type { CallOptions } from './transport.ts';
 
 /** A record of the copy, exactly as the API returns it. */
@@ -60,32 +61,46 @@ interface Answer {
 }
 
 const SOURCES = ['GALLERY', 'SITE_DIARY', 'PRE_START', 'CHECKLIST', 'ITP', 'PLATFORM_ACTION', 'DEFECT'];
-const BUILDER = '/builders/BUILDER';
-/** Paths of the lists of a record, by the prefix of its id. */
-const LISTS: Record<string, string[]> = {
-  buil: [
-    `${BUILDER}/projects`,
-    `${BUILDER}/meetings`,
-    `${BUILDER}/defects`,
-    `${BUILDER}/photo-folders`,
-    `${BUILDER}/photos?source=${SOURCES.join('&source=')}`,
-    '/timesheets',
-    '/timesheets/cost-codes',
-    '/timesheets/time-types',
-    '/subcontractors',
-  ],
-  proj: [`${BUILDER}/projects/ID/inductions`],
-  meet: [`${BUILDER}/meetings/ID/notes`],
-  sub: ['swms', 'prequalifications', 'insurances', 'contacts'].map((name) => `/subcontractors/ID/${name}`),
+/** Paths of the lists of a record, by the prefix of its id and the resource of a snapshot. */
+const LISTS: Record<string, Record<string, string>> = {
+  buil: {
+    projects: '/builders/BUILDER/projects',
+    meetings: '/builders/BUILDER/meetings',
+    defects: '/builders/BUILDER/defects',
+    photo_folders: '/builders/BUILDER/photo-folders',
+    photos: `/builders/BUILDER/photos?source=${SOURCES.join('&source=')}`,
+    timesheets: '/timesheets',
+    cost_codes: '/timesheets/cost-codes',
+    time_types: '/timesheets/time-types',
+    subcontractors: '/subcontractors',
+  },
+  proj: { inductions: '/builders/BUILDER/projects/ID/inductions' },
+  meet: { meeting_notes: '/builders/BUILDER/meetings/ID/notes' },
+  sub: {
+    swms_documents: '/subcontractors/ID/swms',
+    prequalifications: '/subcontractors/ID/prequalifications',
+    insurances: '/subcontractors/ID/insurances',
+    contacts: '/subcontractors/ID/contacts',
+  },
 };
+const LIST_OF_RESOURCE: Record<string, string> = Object.assign({}, ...Object.values(LISTS));
+const toPath = (list: string, builderId: string, id: string) => list.replace('BUILDER', builderId).replace('ID', id);
+/** Records that a snapshot puts at once. */
+const BATCH_SIZE = 500;
+
+/** What a copy reads from. */
+interface Sources {
+  get: Get;
+  follow(options: FollowOptions): AsyncGenerator<FollowedEvents>;
+  download(options: DownloadOptions, callOptions: CallOptions): Promise<SnapshotDownload>;
+}
 
 /**
  * Keeps a copy of everything that the client's token reads: copies, then applies every change. Yields after each step, when the copy has all
  * changes before the cursor; ends with the signal.
  */
 export async function* synchronize(
-  get: Get,
-  follow: (options: FollowOptions) => AsyncGenerator<FollowedEvents>,
+  { get, follow, download }: Sources,
   store: SyncStore,
   options: CallOptions,
 ): AsyncGenerator<FollowedEvents> {
@@ -104,13 +119,32 @@ export async function* synchronize(
     }
   }
 
-  /** Copies all lists into the emptied store. The cursor is from before: what changes meanwhile comes again as an event. */
+  /** Copies everything into the emptied store. The cursor is from before: what changes meanwhile comes again as an event. */
   async function copy(): Promise<string> {
     const { value } = (await follow(options).next()) as { value: FollowedEvents };
     await store.clear();
     await read('/builders');
     await store.saveCursor(value.cursor);
     return value.cursor;
+  }
+
+  /** Puts the records of a snapshot of the builder. Returns false where the client gets none: the lists have the same records. */
+  async function copySnapshot(builderId: string): Promise<boolean> {
+    const copied = await download({ builderId }, options).catch((error: unknown) => {
+      // In the name of a person, or after the snapshots of the day.
+      if (error instanceof SnapshotError || (error instanceof ApiError && error.status < 500)) return null;
+      throw error;
+    });
+    const batch: SyncedRecord[] = [];
+    for await (const { resource, parent, record } of copied?.records ?? []) {
+      const { [resource]: list } = LIST_OF_RESOURCE;
+      // Projects of a subcontractor are records of the builder too.
+      if (list === undefined) continue;
+      batch.push({ id: record.id, path: toPath(list, builderId, parent?.id ?? ''), builderId, record });
+      if (batch.length === BATCH_SIZE) await store.put(batch.splice(0));
+    }
+    await store.put(batch);
+    return copied !== null;
   }
 
   async function apply(events: Event[]): Promise<void> {
@@ -153,8 +187,9 @@ export async function* synchronize(
       await store.put(rows.map((record) => ({ id: record.id, path, builderId: builderId ?? record.id, record })));
       for (const id of added) {
         const builder = builderId ?? id;
-        for (const list of LISTS[id.split('_', 1)[0]!] ?? [])
-          await read(list.replace('BUILDER', builder).replace('ID', id), builder);
+        if (id === builder && (await copySnapshot(id))) continue;
+        for (const list of Object.values(LISTS[id.split('_', 1)[0]!] ?? {}))
+          await read(toPath(list, builder, id), builder);
       }
       cursor = isRecord ? null : (page.meta?.nextCursor ?? null);
     }

@@ -87,6 +87,13 @@ export class Transport {
     }
   }
 
+  /** Returns a response whose body is read as it arrives, of one attempt without a time limit. */
+  async open(request: Request, signal?: AbortSignal): Promise<Response> {
+    const response = await this.#options.fetch(request, { signal });
+    if (!response.ok) throw createError(response, await response.text());
+    return response;
+  }
+
   #attempt(request: Request, token: string | undefined, signal: AbortSignal | undefined, timeoutMs: number) {
     if (token !== undefined) request.headers.set('authorization', `Bearer ${token}`);
     const signals = [AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])];

@@ -15,6 +15,7 @@ import { numberPendingEvents } from '../support/events.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { freePort } from '../support/ports.ts';
 import { readBlock, readResponse } from '../support/printed-blocks.ts';
+import { startSnapshotWriter } from '../support/snapshots.ts';
 
 const run = promisify(execFile);
 
@@ -22,6 +23,7 @@ let service: Service;
 let port: number;
 let folder: string;
 let stopSequencer: () => Promise<void>;
+let stopSnapshots: () => Promise<void>;
 
 beforeAll(async () => {
   port = await freePort();
@@ -37,11 +39,13 @@ beforeAll(async () => {
   for (const name of ['docs', 'node_modules', 'test']) await symlink(join(PACKAGE_ROOT, name), join(folder, name));
   await numberPendingEvents(service.databases.au1);
   stopSequencer = startSequencer(service.databases, { error: () => undefined, info: () => undefined });
+  stopSnapshots = await startSnapshotWriter(service);
   advanceClock();
 });
 
 afterAll(async () => {
   await stopSequencer();
+  await stopSnapshots();
   await service.stop();
   await rm(folder, { recursive: true, force: true });
 });

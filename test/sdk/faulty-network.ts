@@ -15,8 +15,8 @@ export interface ReceivedRequest {
 
 /** A network between clients and a service, with one fault after the other. */
 export class FaultyNetwork {
-  /** Faults of the next requests. */
-  faults: Fault[] = [];
+  /** Faults of the next requests; null for none. */
+  faults: (Fault | null)[] = [];
   /** The requests so far, in order. */
   requests: ReceivedRequest[] = [];
   /** Header `Retry-After` of the answers of the proxy. */

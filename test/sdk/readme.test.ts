@@ -13,12 +13,14 @@ import { createGateFixture } from '../support/attendance.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { freePort } from '../support/ports.ts';
 import { createSitePhoto } from '../support/site-photo.ts';
+import { startSnapshotWriter } from '../support/snapshots.ts';
 
 let service: Service;
 let folder: string;
 let env: NodeJS.ProcessEnv;
 let readme: string;
 let stopSequencer: () => Promise<void>;
+let stopSnapshots: () => Promise<void>;
 const webhookSecret = `whsec_${Buffer.alloc(24, 'a').toString('base64')}`;
 
 beforeAll(async () => {
@@ -27,6 +29,7 @@ beforeAll(async () => {
   service = await startService({ BASE_URL: baseUrl });
   await service.app.listen({ port });
   stopSequencer = startSequencer(service.databases, { error: () => undefined, info: () => undefined });
+  stopSnapshots = await startSnapshotWriter(service);
   readme = await readFile('sdk/README.md', 'utf8');
   folder = await mkdtemp(join(tmpdir(), 'sdk-readme-'));
   await symlink(resolve('node_modules'), join(folder, 'node_modules'));
@@ -49,6 +52,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await stopSequencer?.();
+  await stopSnapshots?.();
   await service?.stop();
   await rm(folder, { recursive: true, force: true });
 });
@@ -100,19 +104,19 @@ describe.concurrent('the examples of the README of the client package', () => {
     ['lists', ['true 5 true']],
     ['errors', ['NOT_FOUND', 'limit']],
     ['write', ['COMPLETED']],
-    ['upload', ['site.png']],
     ['report', ['synced']],
     ['events', ['meeting.created meeting']],
     ['sync', ['true true']],
+    ['snapshot', ['READY true true']],
     ['gate', ['ACTIVE', '0 0']],
   ])('%s', async (name, output) => {
     expect(await run(name)).toEqual(output);
   });
 
-  it('upload many, and say which failed', async () => {
-    const lines = await run('uploads');
-    expect(lines.slice(0, 2)).toEqual(['1 of 2', '2 of 2']);
-    expect(lines[2]).toContain('README.md');
+  it('upload one and many, and say which failed', async () => {
+    const lines = await run('upload');
+    expect(lines.slice(0, 3)).toEqual(['site.png', '1 of 2', '2 of 2']);
+    expect(lines[3]).toContain('README.md');
   });
 
   it('receive a signed webhook', async ({ expect }) => {

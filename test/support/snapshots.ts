@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import type { SnapshotFile } from '../../entities/snapshot.entity.ts';
-import { endAndRemove, writeNextSnapshot } from '../../src/domain/snapshots/start-snapshots.ts';
+import { endAndRemove, startSnapshots, writeNextSnapshot } from '../../src/domain/snapshots/start-snapshots.ts';
 import type { SnapshotWriter } from '../../src/domain/snapshots/write-snapshot.ts';
 import { createListReader } from '../../src/rest/list-reader.ts';
 import { type Service, sharedDefinition } from './harness.ts';
@@ -28,6 +28,26 @@ export async function createSnapshotWriter(
 export async function runSnapshots(writer: SnapshotWriter): Promise<void> {
   await endAndRemove(writer);
   while (await writeNextSnapshot(writer));
+}
+
+/**
+ * Writes the snapshots of a service as the service does, until the returned function is called.
+ *
+ * @param beforePage Called before each page of a list is read.
+ */
+export async function startSnapshotWriter(service: Service, beforePage = async () => {}): Promise<() => Promise<void>> {
+  const readList = createListReader(await sharedDefinition());
+  const options = {
+    readList: async (...request: Parameters<typeof readList>) => {
+      await beforePage();
+      return readList(...request);
+    },
+    uploadQuota: null,
+    now: service.clock.now,
+    onFile: () => undefined,
+  };
+  const log = { error: () => undefined, info: () => undefined };
+  return startSnapshots(service.databases, openTestStorages(service), options, log);
 }
 
 /** A line of a file. */
