@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listSettings } from '../../src/config/settings.ts';
 import { ConfigError, loadConfig } from '../../src/config.ts';
 import { serverOptions } from '../../src/http/options.ts';
+import { TLS_SETTINGS } from '../support/tls-certificate.ts';
 
 const DATABASES = {
   DATABASE_URL_AU1: 'postgresql://api:secret@db.example.com/au1',
@@ -223,6 +224,24 @@ describe('no message about a setting', () => {
     expect(() => serverFactory!(() => undefined, {})).toThrow(
       'TLS_CERT must be the path of a file that can be read (ENOENT).',
     );
+  });
+
+  it('is one line for files that are no certificate and its key', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'builder-api-tls-'));
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const pem = { type: 'pkcs8', format: 'pem' } as const;
+    const keys = {
+      'other.pem': privateKey.export(pem),
+      'locked.pem': privateKey.export({ ...pem, cipher: 'aes-128-cbc', passphrase: 'secret' }),
+      'none.pem': 'no key',
+    };
+    for (const [name, key] of Object.entries(keys)) {
+      writeFileSync(join(folder, name), key);
+      const { serverFactory } = serverOptions(loadConfig({ ...TLS_SETTINGS, TLS_KEY: join(folder, name) }));
+      const message = /^TLS_KEY must be the key of TLS_CERT, both in PEM and without a passphrase \(\w+\)\.$/;
+      expect(() => serverFactory!(() => undefined, {})).toThrow(message);
+    }
+    rmSync(folder, { recursive: true });
   });
 });
 

@@ -1,5 +1,6 @@
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
+import { createSecureContext } from 'node:tls';
 import { readSecretFile } from '../../config/read-secret-file.ts';
 import { type Config, ConfigError } from '../../config.ts';
 import { limitConnections } from './connections.ts';
@@ -27,12 +28,7 @@ export const createServerFactory =
     // Node would answer a request without the header itself, with 400, and as many as a connection sends.
     const requireHostHeader = false;
     const server = tls
-      ? createHttpsServer({
-          cert: readPem('TLS_CERT', tls.cert),
-          key: readPem('TLS_KEY', tls.key),
-          handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-          requireHostHeader,
-        })
+      ? createHttpsServer({ ...readCertificate(tls), handshakeTimeout: HANDSHAKE_TIMEOUT_MS, requireHostHeader })
       : createHttpServer({ requireHostHeader });
     server.on('request', limitConnections(server, handler, 2_000 * requestSeconds));
     // An upload of 40 MiB over a slow connection takes minutes. Connections without traffic are closed earlier.
@@ -44,6 +40,18 @@ export const createServerFactory =
     limitParsing(server);
     return server;
   };
+
+/** Reads the files that the settings name. Throws `ConfigError` unless they have a certificate and its key. */
+function readCertificate(tls: NonNullable<Config['tls']>) {
+  const certificate = { cert: readPem('TLS_CERT', tls.cert), key: readPem('TLS_KEY', tls.key) };
+  try {
+    createSecureContext(certificate);
+  } catch (error) {
+    const message = `must be the key of TLS_CERT, both in PEM and without a passphrase (${(error as NodeJS.ErrnoException).code})`;
+    throw new ConfigError([{ name: 'TLS_KEY', message }]);
+  }
+  return certificate;
+}
 
 /** Reads a file that a setting names. */
 function readPem(name: 'TLS_CERT' | 'TLS_KEY', path: string): Buffer {
