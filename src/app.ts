@@ -19,6 +19,7 @@ import { countRequests } from './http/metrics/requests.ts';
 import { serverOptions } from './http/options.ts';
 import { addRequestHook, addResponseHook } from './http/request-hooks.ts';
 import { registerStorage } from './http/storage/signed-urls.ts';
+import { registerMcp } from './mcp/plugin.ts';
 import { createOAuthPlugin } from './oauth/plugin.ts';
 import { registerReportPages } from './reports/plugin.ts';
 import { createOpenApiDocument } from './rest/openapi.ts';
@@ -66,13 +67,10 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
 
   await app.register(registerHealth, services);
   await app.register(registerMetrics, services);
+  const { schema, operations, restSchema } = definition;
+  const document = await createOpenApiDocument(schema, operations, config.baseUrl, restSchema);
   await app.register(registerDocs, {
-    document: await createOpenApiDocument(
-      definition.schema,
-      definition.operations,
-      config.baseUrl,
-      definition.restSchema,
-    ),
+    document,
     baseUrl: config.baseUrl,
     production: config.production,
     findExampleIds: () => findExampleIds(services.databases.au1),
@@ -83,6 +81,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   await app.register(registerReportPages, services);
   await app.register(registerRest, { ...services, ...definition });
   await app.register(registerUploads, services);
+  await app.register(registerMcp, { ...services, ...definition, document });
   await app.register(registerGraphql, { ...services, ...definition });
   await app.register(registerConsole, { ...services, schema: definition.consoleSchema });
   return app;

@@ -44,7 +44,9 @@ export async function createServices(app: FastifyInstance, config: Config, depen
   const { databases, clock, tokenKeys, isStopping = () => false } = dependencies;
   const { baseUrl, rateLimits, uploadQuota } = config;
   const accessTokens = new AccessTokens({ keys: tokenKeys, issuer: baseUrl, clock });
-  const tokenVerifier = new AccessTokenVerifier({ tokens: accessTokens, databases, clock });
+  const verification = { tokens: accessTokens, databases, clock };
+  const tokenVerifier = new AccessTokenVerifier(verification);
+  const toolTokenVerifier = new AccessTokenVerifier({ ...verification, audience: accessTokens.audiences[1] });
   const storages = openStorages(config, { secrets: tokenKeys, clock, network: dependencies.outside });
   const limits = new RateLimiter('api', rateLimits.api, clock);
   const tokenLimits = new RateLimiter('token', rateLimits.token, clock);
@@ -52,6 +54,17 @@ export async function createServices(app: FastifyInstance, config: Config, depen
   const shares = createFairShares(config.workers, splitConnections(config.databaseConnections));
   const webhooks = createWebhookTools(config, tokenKeys, dependencies.receivers);
   const eventTail = new EventTail(databases, isStopping);
+  const authentication = {
+    databases,
+    storages,
+    limits,
+    budgets,
+    shares,
+    uploadQuota,
+    eventTail,
+    clock,
+    webhooks,
+  };
   const largeBodies = new LargeBodyParser(BODY_LIMIT);
   app.addHook('preClose', async () => eventTail.close());
   app.addHook('onClose', async () => webhooks.receivers.close());
@@ -70,19 +83,14 @@ export async function createServices(app: FastifyInstance, config: Config, depen
     rateLimiters: [limits, tokenLimits, budgets.sync],
     largeBodies,
     accessTokens,
-    tokenVerifier,
-    authenticator: new RequestAuthenticator({
-      tokens: tokenVerifier,
-      databases,
-      storages,
-      limits,
-      budgets,
-      shares,
-      uploadQuota,
-      eventTail,
-      clock,
-      webhooks,
-    }),
+    tokenVerifier: {
+      isLive: tokenVerifier.isLive.bind(tokenVerifier),
+      evict(id: string) {
+        for (const verifier of [tokenVerifier, toolTokenVerifier]) verifier.evict(id);
+      },
+    },
+    authenticator: new RequestAuthenticator({ ...authentication, tokens: tokenVerifier }),
+    toolAuthenticator: new RequestAuthenticator({ ...authentication, tokens: toolTokenVerifier }),
     origins: new RegisteredOrigins({ databases, clock }),
     requestLog: new RequestLog(databases, clock, (err) => app.log.error({ err }, 'usage was not written')),
     createLogoUrl: (region: RegionId, key: string) => storages[region].createDownloadUrl(key),

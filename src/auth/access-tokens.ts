@@ -1,7 +1,7 @@
 import { createHmac, hkdfSync, randomUUID } from 'node:crypto';
-import { errors, jwtVerify } from 'jose';
+import { decodeProtectedHeader, errors, jwtVerify } from 'jose';
 import type { Clock } from '../shared/clock.ts';
-import { mapRegions, type RegionId } from '../shared/regions.ts';
+import { mapRegions, REGIONS, type RegionId } from '../shared/regions.ts';
 
 /** Lifetime of an access token in seconds. OAU-14. */
 export const ACCESS_TOKEN_SECONDS = 3600;
@@ -29,6 +29,16 @@ export interface AccessClaims {
 export function parseTokenFamily(jti: string): string | null {
   const dot = jti.indexOf('.');
   return dot < 0 ? null : jti.slice(0, dot);
+}
+
+/** Returns the region that the `kid` of a token names, whose key has to verify it; the default region for any other text. */
+export function findTokenRegion(token: string): RegionId {
+  try {
+    const { kid } = decodeProtectedHeader(token);
+    return REGIONS.find((region) => kid?.startsWith(`${region}.`)) ?? REGIONS[0];
+  } catch {
+    return REGIONS[0];
+  }
 }
 
 /** A key of access tokens of one region. */

@@ -21,7 +21,7 @@ import { type FieldError, invalidField, notFound } from '../shared/errors.ts';
 type Query = Record<string, string | string[] | undefined>;
 
 /** The parts of a request that hold arguments. */
-type RawInput = Pick<FastifyRequest, 'params' | 'query' | 'headers' | 'body' | 'context'>;
+export type RawInput = Pick<FastifyRequest, 'params' | 'query' | 'headers' | 'body' | 'context'>;
 
 type ReadValue = NamedArgument<RawInput>['readValue'];
 
@@ -49,6 +49,23 @@ export function locateArguments(operation: Operation, schema: GraphQLSchema): Ar
     return locate(LOCATIONS[operation.method] ?? 'body');
   });
 }
+
+/**
+ * Returns the arguments of an operation as fields of one object, under the names of the parameters; those of headers under the names of the
+ * arguments. For callers without paths and queries.
+ */
+export const locateInObject = (operation: Operation, schema: GraphQLSchema): ArgumentLocation[] =>
+  locateArguments(operation, schema).map(({ argument, name, location }) => {
+    const field = location === 'header' ? argument.name : name;
+    const readField = createReader('body', field, argument.type);
+    const readValue: ReadValue =
+      argument.name === 'builderId'
+        ? (input, addErrors) => readField(input, addErrors) ?? input.context!.caller.builderId ?? undefined
+        : readField;
+    // A builder that is not in a body is authorized before the other arguments are parsed.
+    const other = argument.name === 'builderId' && location !== 'body' ? 'header' : 'body';
+    return { ...toNamedArgument(argument, readValue, field), location: location === 'path' ? 'path' : other };
+  });
 
 const LOCATIONS: Record<string, Location> = { GET: 'query', DELETE: 'bodyOrQuery' };
 

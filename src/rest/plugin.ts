@@ -25,7 +25,7 @@ import type { LargeBodyParser } from '../http/bodies/large-body-parser.ts';
 import { rejectOtherMethods } from '../http/method-not-allowed.ts';
 import { forbidden } from '../shared/errors.ts';
 import { createDeprecationHeaders } from './deprecation.ts';
-import { type ArgumentLocation, createInputParser, getRootField, locateArguments } from './input.ts';
+import { type ArgumentLocation, createInputParser, getRootField, locateArguments, type RawInput } from './input.ts';
 
 /** Registers a route for every REST operation of the schema. */
 export async function registerRest(
@@ -85,7 +85,7 @@ type Variables = Record<string, unknown>;
 
 const BUILDER_ID = idPattern('builder');
 
-interface RestDependencies {
+export interface RestDependencies {
   schema: GraphQLSchema;
   /** GraphQL operation. */
   document: DocumentNode;
@@ -93,7 +93,7 @@ interface RestDependencies {
 }
 
 /** The steps of one REST operation. Its rules are those of the schema. */
-class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, ExecutionResult> {
+export class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, ExecutionResult> {
   readonly authenticate: RequestAuthenticator['authenticate'];
   readonly createContext: ReturnType<typeof createRestContext>;
   readonly spanName: string;
@@ -109,15 +109,18 @@ class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, Executi
   #compiled: CompiledOperation | null | undefined;
   readonly #omitNulls: NullOmitter | null;
   /** Whether it is a list with pages by offset. Those that have a cursor alone always return the next one. */
-  readonly #hasOffset: boolean;
+  readonly hasOffset: boolean;
 
-  constructor(operation: Operation, dependencies: RestDependencies) {
+  constructor(
+    operation: Operation,
+    dependencies: RestDependencies,
+    locations = locateArguments(operation, dependencies.schema),
+  ) {
     const { schema, authenticator } = dependencies;
     this.authenticate = authenticator.authenticate;
     this.createContext = createRestContext(authenticator, operation.scope, operation.field, operation.takesKey);
     this.#dependencies = dependencies;
     this.#operation = operation;
-    const locations = locateArguments(operation, schema);
     const isBuilder = ({ argument }: ArgumentLocation) => argument.name === 'builderId';
     this.#hasBuilderInBody = locations.some((each) => isBuilder(each) && each.location === 'body');
     const builder = this.#hasBuilderInBody ? [] : locations.filter(isBuilder);
@@ -125,7 +128,7 @@ class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, Executi
     this.#parseBuilder = builder.length > 0 ? createInputParser(builder) : null;
     this.#parseOthers = createInputParser(this.#locations);
     this.spanName = `operation ${operation.field}`;
-    this.#hasOffset = this.#locations.some(({ argument }) => argument.name === 'offset');
+    this.hasOffset = this.#locations.some(({ argument }) => argument.name === 'offset');
     this.#omitNulls = createNullOmitter(getRootField(operation, schema).type);
   }
 
@@ -136,7 +139,7 @@ class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, Executi
     return { kind: 'fields', fields: inBody.map(({ name }) => name), documents: documents.map(({ name }) => name) };
   }
 
-  authorize(request: FastifyRequest, context: RequestContext): Promise<void> | undefined {
+  authorize(request: RawInput, context: RequestContext): Promise<void> | undefined {
     const { budget } = this.#operation;
     const { builderId } = this.#parseBuilder?.(request) ?? {};
     const pending = this.#authorizeBuilder(context, builderId as string | undefined);
@@ -152,7 +155,7 @@ class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, Executi
     return isAuthorized ? undefined : lookUpBuilder(context, builderId, scope);
   }
 
-  parseInput(request: FastifyRequest): Variables | Promise<Variables> {
+  parseInput(request: RawInput): Variables | Promise<Variables> {
     if (!this.#hasBuilderInBody) return this.#parseOtherInput(request);
     const { builderId } = (request.body ?? {}) as { builderId?: unknown };
     // Another value is an error of the input.
@@ -161,7 +164,7 @@ class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, Executi
     return pending ? pending.then(() => this.#parseOtherInput(request)) : this.#parseOtherInput(request);
   }
 
-  #parseOtherInput(request: FastifyRequest): Variables {
+  #parseOtherInput(request: RawInput): Variables {
     const variables = this.#parseOthers(request);
     const context = request.context!;
     if (this.#operation.takesKey) context.sentInput = request;
@@ -170,22 +173,30 @@ class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, Executi
     return variables;
   }
 
-  async execute(variableValues: Variables, { context: contextValue }: FastifyRequest): Promise<ExecutionResult> {
+  async execute(
+    variableValues: Variables,
+    { context: contextValue }: Pick<RawInput, 'context'>,
+  ): Promise<ExecutionResult> {
     const { schema, document } = this.#dependencies;
     if (this.#compiled === undefined) this.#compiled = compileOperation(schema, document);
     const result = await this.#compiled?.execute(contextValue!, variableValues);
     return result ?? execute({ schema, document, contextValue, variableValues, fieldResolver: meteredFieldResolver });
   }
 
-  respond({ data, errors }: ExecutionResult, { cursor }: Variables, request: FastifyRequest, reply: FastifyReply) {
+  /** Returns the status and body of the response. Throws the error of the operation. */
+  toResponse({ data, errors }: ExecutionResult, { cursor }: Variables, { outcome }: RequestContext) {
     if (errors?.length) throw errors[0]!.originalError ?? errors[0];
-    const { outcome, meter } = request.context!;
     const { field, outcomes, status } = this.#operation;
     const body = data![field];
     // Responses of v1 stay as they are: `nextCursor` belongs to requests with a cursor, where it may be null (LST-13).
-    if (this.#hasOffset && cursor == null) (body as { meta: PageMeta }).meta.nextCursor = undefined;
-    reply.code((outcome && outcomes[outcome]) ?? status);
-    const sent = this.#omitNulls?.(body) ?? body;
+    if (this.hasOffset && cursor == null) (body as { meta: PageMeta }).meta.nextCursor = undefined;
+    return { status: (outcome && outcomes[outcome]) ?? status, body: this.#omitNulls?.(body) ?? body };
+  }
+
+  respond(result: ExecutionResult, variables: Variables, request: FastifyRequest, reply: FastifyReply) {
+    const { meter } = request.context!;
+    const { status, body: sent } = this.toResponse(result, variables, request.context!);
+    reply.code(status);
     return meter.bytes < CHUNKED_BYTES ? sent : sendChunked(request, reply, sent, meter.bytes);
   }
 }

@@ -208,7 +208,7 @@ describe('GET /oauth/authorize accepts', () => {
     ['plain', { code_challenge_method: 'plain' }],
     ['the right audience', { audience: BASE_URL }],
     ['a builder_id', { builder_id: 'buil_a' }],
-    ['unsupported parameters', { resource: 'https://x.example', prompt: 'login' }],
+    ['unsupported parameters', { prompt: 'login', display: 'page' }],
     ['a client of us1, found without a header', { client_id: 'cli_us' }],
   ])('%s', async (_name, changes) => {
     expectPage(await open(changes), 200, /^Sign in$/);

@@ -30,6 +30,13 @@ const LAYERS: readonly (readonly Module[])[] = [
   ],
   [
     {
+      name: 'mcp',
+      about: 'Tools for agents: the operations of REST through the Model Context Protocol',
+      paths: ['src/mcp/'],
+    },
+  ],
+  [
+    {
       name: 'rest',
       about: 'REST operations that SOFA generates, validation of requests, the OpenAPI document',
       paths: ['src/rest/'],

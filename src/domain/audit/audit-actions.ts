@@ -48,6 +48,8 @@ export const AUDITED_PROPERTIES = {
   visit: ['workerId', 'projectId', 'closedAt', 'archivedAt', 'closingReason'],
   /** A gate's event that was refused with a conflict. */
   conflict: ['workerId', 'projectId', 'code', 'resolution', 'resolutionReason', 'closedAt'],
+  /** A tool for agents, by name. */
+  tool: ['clientId', 'userId'],
   region: ['files'],
   person: ['categories', 'rows', 'storedFiles', 'texts', 'place', 'reason'],
   builder: ['name', 'timeZone', 'logoKey', 'rows', 'storedFiles', 'effectiveAt', 'reason'],
@@ -120,6 +122,7 @@ const ACTIONS = {
   'visit.closed': ['OPERATOR', 'A visit that no gate had ended was closed manually.'],
   'visit.archived': ['OPERATOR', 'A visit was archived manually.'],
   'conflict.resolved': ['OPERATOR', 'Somebody decided about an event that a gate had sent and that was refused.'],
+  'tool.called': [null, 'An assistant called a tool that changes records.'],
   'region.exported': [null, 'An export of the records of a region began.'],
   'region.imported': [null, 'Records were imported into a region.'],
   'person.exported': ['ADMIN', 'An export of the data of a person began.'],

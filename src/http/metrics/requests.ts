@@ -55,13 +55,14 @@ export function countRequests(
       operations.add(label, context!.operation.hasErrors && outcome === 'ok' ? 'client_error' : outcome, seconds);
     if (caller?.integratorId) {
       const path = paths.get(route) ?? UNKNOWN_PATH;
+      const { tool } = context?.operation ?? {};
       const hasFailed = outcome !== 'ok' || context?.operation.failure !== undefined;
       requestLog.add(
         context?.region ?? parseRegion(request),
         {
           integratorId: caller.integratorId,
           clientId: caller.clientId,
-          operation: label ? `graphql ${label}` : `${request.method} ${path}`,
+          operation: tool ? `tool ${tool}` : label ? `graphql ${label}` : `${request.method} ${path}`,
         },
         hasFailed ? toFailedRequest(request, reply, path, names) : null,
       );

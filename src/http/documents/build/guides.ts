@@ -6,7 +6,7 @@ import { nameOf, type ReferenceDocument, type ReferenceResponse, toOperationAnch
 
 /** Pages for integrators below `docs/`, in the order of the contents. Those for operators and engineers are not served. */
 const FILES =
-  `tutorial rest code-flow graphql stay-in-sync webhooks gallery-sync photo-reports meetings attendance debugging
+  `tutorial rest code-flow graphql stay-in-sync webhooks gallery-sync photo-reports meetings attendance debugging agents
   contract/access contract/oauth contract/headers contract/versions contract/identifiers contract/lists contract/reads contract/limits
   contract/errors contract/uploads contract/photos contract/photo-reports contract/meetings contract/attendance contract/events
   contract/webhooks contract/request-log`.split(/\s+/);

@@ -1,0 +1,188 @@
+import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
+import { isObject } from '../../schema/is-object.ts';
+import type { Operation } from '../../schema/route-table.ts';
+import type { JsonSchema } from '../../schema/scalar.ts';
+import type { RequestContext } from '../auth/request-context.ts';
+import { toApiError } from '../database/errors.ts';
+import { inTransaction } from '../domain/change-context.ts';
+import { describeFailure } from '../http/metrics/failed-request.ts';
+import { locateInObject } from '../rest/input.ts';
+import { type RestDependencies, RestSteps } from '../rest/plugin.ts';
+import type { ApiError } from '../shared/errors.ts';
+
+/** An operation of REST as a tool. */
+export interface AgentTool {
+  definition: Tool;
+  operation: Operation;
+  steps: RestSteps;
+}
+
+/** Operations of machines: uploads of bytes, receivers of webhooks, and gates. */
+const EXCLUDED_TAGS = ['Attachments', 'Webhooks', 'Gate attendance'];
+
+/** Names of the headers that are parameters of tools. */
+const HEADERS: Record<string, string> = { BuilderId: 'builderId', IdempotencyKey: 'idempotencyKey' };
+
+interface ParameterObject {
+  name: string;
+  in: string;
+  required?: boolean;
+  description?: string;
+  schema: JsonSchema;
+}
+
+/** Parts of the OpenAPI document that tools are made of. */
+export interface OpenApiDocument {
+  paths: Record<string, Record<string, OperationObject>>;
+  components: { schemas: Record<string, JsonSchema>; parameters: Record<string, ParameterObject> };
+}
+
+interface OperationObject {
+  summary: string;
+  description: string;
+  parameters: (ParameterObject | { $ref: string })[];
+  requestBody?: { content: { 'application/json': { schema: JsonSchema } } };
+  responses: Record<string, { content?: { 'application/json': { schema: JsonSchema } } }>;
+}
+
+/** Returns the tool of each operation, in the order of the route table, with the schemas of the OpenAPI document. */
+export const createTools = (
+  openApi: OpenApiDocument,
+  operations: readonly Operation[],
+  toDependencies: (operation: Operation) => RestDependencies,
+): AgentTool[] =>
+  operations
+    .filter(({ tag }) => !EXCLUDED_TAGS.includes(tag))
+    .map((operation) => {
+      const dependencies = toDependencies(operation);
+      const steps = new RestSteps(operation, dependencies, locateInObject(operation, dependencies.schema));
+      return { operation, steps, definition: describeTool(openApi, operation) };
+    });
+
+function describeTool(openApi: OpenApiDocument, { operationId, path, method, kind }: Operation): Tool {
+  const { summary, description, ...described } = openApi.paths[path]![method.toLowerCase()]!;
+  const isList = operationId.startsWith('list');
+  const [output] = Object.entries(described.responses).flatMap(([status, { content }]) =>
+    Number(status) < 300 && content ? [content['application/json'].schema] : [],
+  );
+  const paging = 'A page has at most 25 records; `meta.nextCursor`, if any, is the `cursor` of the next one.';
+  const lengths = `Texts of more than ${MAX_TEXT} characters are shortened in pages of several records.`;
+  return {
+    name: toSnakeCase(operationId),
+    title: summary,
+    description: [description, isList && paging, isList && lengths].filter(Boolean).join('\n\n'),
+    inputSchema: withDefinitions(openApi, toInputSchema(openApi, described)) as Tool['inputSchema'],
+    outputSchema: withDefinitions(openApi, resolve(openApi, output!)) as Tool['outputSchema'],
+    annotations: {
+      readOnlyHint: kind === 'Query',
+      idempotentHint: method !== 'POST',
+      destructiveHint: method === 'DELETE',
+      openWorldHint: false,
+    },
+  };
+}
+
+const toSnakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+function toInputSchema(
+  openApi: OpenApiDocument,
+  { parameters, requestBody }: Pick<OperationObject, 'parameters' | 'requestBody'>,
+): JsonSchema {
+  const properties: Record<string, JsonSchema> = {};
+  const required = new Set<string>();
+  for (const parameter of parameters) {
+    const component = '$ref' in parameter ? parameter.$ref.split('/').at(-1)! : null;
+    const {
+      name,
+      required: isRequired,
+      description,
+      schema,
+    } = component === null ? (parameter as ParameterObject) : openApi.components.parameters[component]!;
+    const field = component === null ? name : HEADERS[component];
+    if (field === undefined) continue;
+    properties[field] = { ...schema, ...(description && { description }) };
+    if (isRequired) required.add(field);
+  }
+  const body = requestBody && resolve(openApi, requestBody.content['application/json'].schema);
+  for (const name of (body?.required as string[] | undefined) ?? []) required.add(name);
+  Object.assign(properties, body?.properties);
+  return { type: 'object', properties, required: [...required] };
+}
+
+/** Returns the component that a schema refers to, else the schema. */
+function resolve({ components }: OpenApiDocument, schema: JsonSchema): JsonSchema {
+  return typeof schema.$ref === 'string' ? components.schemas[schema.$ref.split('/').at(-1)!]! : schema;
+}
+
+const COMPONENT = /"#\/components\/schemas\/(\w+)"/g;
+
+/** Returns the schema of an object with the components that it refers to, directly or not, as `$defs`. */
+function withDefinitions({ components }: OpenApiDocument, schema: JsonSchema): JsonSchema {
+  const definitions: Record<string, JsonSchema> = {};
+  const collect = (part: JsonSchema) => {
+    for (const [, name] of JSON.stringify(part).matchAll(COMPONENT)) {
+      if (name! in definitions) continue;
+      definitions[name!] = components.schemas[name!]!;
+      collect(components.schemas[name!]!);
+    }
+  };
+  collect(schema);
+  const whole = { ...schema, type: 'object', ...(Object.keys(definitions).length > 0 && { $defs: definitions }) };
+  return JSON.parse(JSON.stringify(whole).replace(COMPONENT, '"#/$defs/$1"'));
+}
+
+/** Maximum characters of a text in a page of several records. */
+const MAX_TEXT = 2_000;
+
+/** Calls a tool for the caller of the context, as REST calls its operation. A failure is a result with the code and errors of REST. */
+export async function callTool(
+  { operation, steps, definition: { name } }: AgentTool,
+  args: Record<string, unknown>,
+  context: RequestContext,
+): Promise<CallToolResult> {
+  context.operation.tool = name;
+  try {
+    const isFirstPage = steps.hasOffset && args.cursor == null && args.offset == null;
+    const body = isFirstPage ? { ...args, cursor: '' } : args;
+    const input = { params: {}, query: {}, headers: {}, body, context };
+    await steps.authorize(input, context);
+    const variables = await steps.parseInput(input);
+    if (operation.kind === 'Mutation') await recordCall(context, name, variables);
+    const result = await steps.execute(variables, input);
+    return toResult(shortenTexts(steps.toResponse(result, variables, context).body as object));
+  } catch (thrown) {
+    const error: ApiError = toApiError(thrown);
+    context.operation.failure = describeFailure(error);
+    return { ...toResult({ code: error.code, message: error.message, ...error.body() }), isError: true };
+  }
+}
+
+const toResult = (structuredContent: object): CallToolResult => ({
+  content: [{ type: 'text', text: JSON.stringify(structuredContent) }],
+  structuredContent: structuredContent as CallToolResult['structuredContent'],
+});
+
+/** Records a write before it is executed: a process that ends between the two must not leave a write without an entry. */
+const recordCall = (context: RequestContext, objectId: string, { builderId }: Record<string, unknown>) =>
+  inTransaction(context, (_em, _now, record) => {
+    const { clientId, userId, integratorId } = context.caller;
+    const subject = { objectId, integratorId, builderId: (builderId as string | undefined) ?? null, personId: userId };
+    return record({ action: 'tool.called', ...subject, after: { clientId, userId } });
+  });
+
+/** Shortens the large texts of a page of several records. The marker says how to read one whole. */
+function shortenTexts(body: object): object {
+  const { data } = body as { data?: unknown };
+  return Array.isArray(data) && data.length > 1 ? { ...body, data: data.map(shorten) } : body;
+}
+
+function shorten(value: unknown): unknown {
+  if (typeof value === 'string' && value.length > MAX_TEXT) {
+    const rest = value.length - MAX_TEXT;
+    return `${value.slice(0, MAX_TEXT)}… [${rest} more characters: read this record alone, with limit 1]`.toWellFormed();
+  }
+  if (Array.isArray(value)) return value.map(shorten);
+  return isObject(value)
+    ? Object.fromEntries(Object.entries(value).map(([name, item]) => [name, shorten(item)]))
+    : value;
+}

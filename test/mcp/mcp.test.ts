@@ -1,0 +1,147 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { AuditEntry } from '../../entities/audit-entry.entity.ts';
+import { useService } from '../support/harness.ts';
+import { addProject } from '../support/rows.ts';
+import { callMcp, createToolToken } from '../support/tools.ts';
+
+const service = useService();
+let builderId: string;
+let url: URL;
+
+beforeAll(async () => {
+  builderId = service.findDemoClient('A').builderIds[0]!;
+  await service.app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = service.app.server.address() as { port: number };
+  url = new URL(`http://127.0.0.1:${port}/mcp`);
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: tests read results by property name.
+type Json = any;
+
+/** Connects a client, which validates each result against the schema of its tool. */
+async function connect(token: string, versions: 'legacy' | 'modern' = 'modern'): Promise<Client> {
+  const options = versions === 'modern' ? {} : { supportedProtocolVersions: ['2025-11-25'] };
+  const client = new Client({ name: 'test', version: '1' }, options);
+  const requestInit = { headers: { authorization: `Bearer ${token}` } };
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
+  await client.listTools();
+  return client;
+}
+
+const call = async (client: Client, name: string, args: Record<string, unknown> = {}): Promise<Json> =>
+  client.callTool({ name, arguments: args });
+
+describe.each(['modern', 'legacy'] as const)('a client of the protocol (%s)', (versions) => {
+  it('finds who it is and which builders it reads (OAU-50)', async () => {
+    const client = await connect(await createToolToken(service, 'A'), versions);
+    const { structuredContent } = await call(client, 'get_me');
+    expect(structuredContent.memberships.map((one: Json) => one.builderId)).toContain(builderId);
+  });
+
+  it('reads a list page by page, by the cursor that each page returns', async () => {
+    for (let at = 0; at < 3; at++) await addProject(service, builderId);
+    const client = await connect(await createToolToken(service, 'A'), versions);
+    const first = (await call(client, 'list_projects', { id: builderId, limit: 2 })).structuredContent;
+    const { nextCursor: cursor } = first.meta;
+    const second = (await call(client, 'list_projects', { id: builderId, limit: 2, cursor })).structuredContent;
+    expect(new Set([...first.data, ...second.data].map(({ id }: Json) => id)).size).toBe(4);
+  });
+
+  it('finds the inductions of a project that are not reviewed', async () => {
+    const client = await connect(await createToolToken(service, 'A'), versions);
+    const projects = (await call(client, 'list_projects', { id: builderId })).structuredContent.data;
+    const args = { builderId, projectId: projects[0].id, status: 'WAITING_REVIEW' };
+    const { structuredContent } = await call(client, 'list_project_inductions', args);
+    expect(structuredContent.data.every(({ status }: Json) => status === 'WAITING_REVIEW')).toBe(true);
+  });
+
+  it('creates a meeting once by its key and renames it, with an audit entry for each call (OAU-51)', async () => {
+    const client = await connect(await createToolToken(service, 'A'), versions);
+    service.clock.advance(1_000);
+    const args = { builderId, title: 'Toolbox talk', idempotencyKey: `talk-${versions}` };
+    const { id } = (await call(client, 'create_meeting', args)).structuredContent;
+    expect((await call(client, 'create_meeting', args)).structuredContent.id).toBe(id);
+    const renamed = await call(client, 'update_meeting', { builderId, meetingId: id, title: 'Crane talk' });
+    expect(renamed.structuredContent.title).toBe('Crane talk');
+    const at = new Date(service.clock.now()).toISOString();
+    const entries = await service.databases.au1.fork().find(AuditEntry, { action: 'tool.called', at });
+    expect(entries.map(({ objectId }) => objectId).sort()).toEqual([
+      'create_meeting',
+      'create_meeting',
+      'update_meeting',
+    ]);
+    const { clientId } = service.findDemoClient('A');
+    for (const entry of entries) expect(entry).toMatchObject({ builderId, actorId: clientId });
+  });
+
+  it('learns what is wrong with a call as REST says it', async () => {
+    const client = await connect(await createToolToken(service, 'A'), versions);
+    const args = { id: builderId, limit: '5', status: 'NONE' };
+    const { isError, content } = await call(client, 'list_projects', args);
+    expect(isError).toBe(true);
+    const { code, errors } = JSON.parse(content[0].text);
+    expect(code).toBe('BAD_USER_INPUT');
+    expect(errors.map(({ fieldName }: Json) => fieldName).sort()).toEqual(['limit', 'status']);
+  });
+});
+
+describe('tools/call', () => {
+  const callTool = async (name: string, args: object, token?: string) =>
+    (await callMcp(service, token ?? (await createToolToken(service, 'A')), 'tools/call', { name, arguments: args }))
+      .body;
+
+  it('shortens the large texts of a page of several records, and says how to read one whole', async () => {
+    const agenda = 'x'.repeat(3_000);
+    for (const title of ['One', 'Other']) {
+      service.clock.advance(1_000);
+      await callTool('create_meeting', { builderId, title, agenda });
+    }
+    const { structuredContent } = (await callTool('list_meetings', { builderId, order: 'desc', limit: 2 })).result;
+    expect(structuredContent.data[0].agenda).toMatch(/^x{2000}… \[1000 more characters: read this record alone/);
+    const whole = (await callTool('list_meetings', { builderId, order: 'desc', limit: 1 })).result;
+    expect(whole.structuredContent.data[0].agenda).toBe(agenda);
+  });
+
+  it('records a failed call in the request log, with the name of the tool (OAU-51)', async () => {
+    await callTool('get_project', { id: builderId, projectId: 'proj_anobody' });
+    const read = async () =>
+      (await service.databases.au1.fork().execute('select path, tool, status, code from request_log')) as object[];
+    await expect.poll(read, { timeout: 20_000 }).toContainEqual({
+      path: '/mcp',
+      tool: 'get_project',
+      status: 404,
+      code: 'NOT_FOUND',
+    });
+  });
+
+  it('is one message: a list of them is 400, and a text that cannot be stored is an error of its argument', async () => {
+    const headers = { authorization: `Bearer ${await createToolToken(service, 'A')}` };
+    const batch = await service.request({ method: 'POST', url: '/mcp', headers, payload: [] });
+    expect(batch.statusCode).toBe(400);
+    const { result } = await callTool('create_meeting', { builderId, title: 'a\u0000' });
+    expect(result.structuredContent.errors).toEqual([{ fieldName: 'title', message: expect.any(String) }]);
+  });
+
+  it('supplies the builder of a person’s token', async () => {
+    const { clientId, scopes } = service.findDemoClient('A public');
+    const user = service.findDemoUser(({ builderIds }) => builderIds.includes(builderId));
+    const claims = { client_id: clientId, scope: scopes.join(' '), aud: 'http://localhost:4000/mcp' };
+    const { token } = service.tokens.sign('au1', { ...claims, sub: user.id, builder_id: builderId });
+    const { result } = await callTool('list_timesheets', { limit: 1 }, token);
+    expect(result.structuredContent.data).toHaveLength(1);
+    await callTool('create_meeting', { builderId, title: 'By a person' }, token);
+    const entry = await service.databases.au1
+      .fork()
+      .findOneOrFail(AuditEntry, { action: 'tool.called', personId: user.id });
+    expect(entry.valuesAfter).toEqual({ clientId, userId: user.id });
+  });
+});
+
+describe('GET /mcp', () => {
+  it('is 405', async () => {
+    const headers = { authorization: `Bearer ${await createToolToken(service, 'A')}` };
+    const response = await service.request({ method: 'GET', url: '/mcp', headers });
+    expect([response.statusCode, response.headers.allow]).toEqual([405, 'POST']);
+  });
+});
