@@ -64,6 +64,11 @@ describe('POST /builders/{builderId}/photo-folders', () => {
     expect(
       await statusOf('POST', '/photo-folders', { name: 'a', projectId: otherProjectId, parentId: own.id }),
     ).toEqual([400, ['parentId']]);
+    const ofBuilder = await create({ name: 'Of the builder' });
+    expect(await statusOf('POST', '/photo-folders', { name: 'a', projectId, parentId: ofBuilder.id })).toEqual([
+      400,
+      ['parentId'],
+    ]);
     expect(await statusOf('GET', `/photo-folders/${foreign.id}`)).toEqual([404, 'NOT_FOUND']);
   });
 });
