@@ -14,6 +14,7 @@ Parts:
   replicas          dashboards beside integrators' requests, with 0, 1 and 2 standbys
   scale             tables, unique indexes and statements that refer to the builder, and those that do not
   memory            resident memory at rest and after 100,000 mixed requests
+  snapshot          a snapshot of 2,500,000 timesheets beside pages by cursor; memory of the process
   start             duration of npm start with existing databases
   profile           CPU time of the service by package and folder
   against           CPU time per request beside another build; --against selects this part

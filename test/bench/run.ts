@@ -22,6 +22,7 @@ const PARTS: Record<string, () => Promise<BenchPart>> = {
   observability: async () => (await import('./observability.bench.ts')).measureObservability,
   console: async () => (await import('./console.bench.ts')).measureConsole,
   memory: async () => (await import('./memory.bench.ts')).measureMemory,
+  snapshot: async () => (await import('./snapshot.bench.ts')).measureSnapshot,
   start: async () => (await import('./start.bench.ts')).measureStart,
   profile: async () => (await import('./profile.bench.ts')).profileService,
   'photo-report': async () => {
