@@ -108,23 +108,31 @@ export function createPage<T>(
 
 const pageTypes = new Map<ClassType, ClassType>();
 
-/** Returns the list envelope `{ data, meta }` of an item type: `ProjectPage` for `Project`. */
-export function createPageType<T extends object>(item: ClassType<T>): ClassType<Page<T>> {
+/**
+ * Returns the list envelope `{ data, meta }` of an item type: `ProjectPage` for `Project`.
+ *
+ * @param by what the items are in the order of.
+ */
+export function createPageType<T extends object, M extends object = PageMeta>(
+  item: ClassType<T>,
+  metaType: ClassType<M> = PageMeta as never,
+  by = 'time of creation',
+): ClassType<{ data: T[]; meta: M }> {
   let type = pageTypes.get(item);
   if (!type) {
     @ObjectType(`${item.name}Page`, { description: `A page of a list of ${item.name}.`, simpleResolvers: true })
     @Extensions({ envelope: true })
     class ItemPage {
-      @Field(() => [item], { description: 'Items of the page, by time of creation.' })
+      @Field(() => [item], { description: `Items of the page, by ${by}.` })
       data!: T[];
 
-      @Field(() => PageMeta)
-      meta!: PageMeta;
+      @Field(() => metaType)
+      meta!: M;
     }
     type = ItemPage;
     pageTypes.set(item, type);
   }
-  return type as ClassType<Page<T>>;
+  return type as ClassType<{ data: T[]; meta: M }>;
 }
 
 /** A page whose total was not counted. Reading its `meta` is a mistake of the caller, and throws. */

@@ -15,10 +15,11 @@ import type { RequestContext } from '../../src/auth/request-context.ts';
 import {
   type ChangePage,
   type ChangeWindow,
-  listOwnConflicts,
-  listOwnEvents,
   listRoster,
   MAX_CHANGES,
+  OWN_CONFLICTS,
+  OWN_EVENTS,
+  readChanges,
 } from '../../src/domain/attendance/change-lists.ts';
 import { notFound } from '../../src/shared/errors.ts';
 import { GateText, GateWorkerId } from './attendance.input.ts';
@@ -113,7 +114,7 @@ export class GateListsResolver {
   ): Promise<ChangePage<OwnSignOnEvent>> {
     const integratorId = caller.requireIntegrator();
     const filters = { sourceEventId, workerId, status, ...toDateRange(range) };
-    return listOwnEvents(database, { integratorId, builderId, projectId }, filters, window);
+    return readChanges(database, OWN_EVENTS, { integratorId, builderId, projectId }, filters, window);
   }
 
   @Query(() => OwnSignOnEvent, { description: 'One sign-on event that the integrator has sent.' })
@@ -125,7 +126,7 @@ export class GateListsResolver {
     @Ctx() { caller, database }: RequestContext,
   ): Promise<OwnSignOnEvent> {
     const owner = { integratorId: caller.requireIntegrator(), builderId, projectId };
-    const { data } = await listOwnEvents<OwnSignOnEvent>(database, owner, { id }, {});
+    const { data } = await readChanges<OwnSignOnEvent>(database, OWN_EVENTS, owner, { id }, {});
     if (!data[0]) throw notFound('Sign-on event');
     return data[0];
   }
@@ -143,6 +144,6 @@ export class GateListsResolver {
     @Ctx() { caller, database }: RequestContext,
   ): Promise<ChangePage<OwnSignOnConflict>> {
     const integratorId = caller.requireIntegrator();
-    return listOwnConflicts(database, { integratorId, builderId, projectId }, { status }, window);
+    return readChanges(database, OWN_CONFLICTS, { integratorId, builderId, projectId }, { status }, window);
   }
 }

@@ -1,4 +1,5 @@
-import { type ClassType, Extensions, Field, Int, ObjectType } from 'type-graphql';
+import { Field, Int, ObjectType } from 'type-graphql';
+import { SubcontractorSummary } from '../../entities/summaries.type.ts';
 import {
   ConflictResolution,
   InductionStatus,
@@ -8,23 +9,8 @@ import {
   SiteAccessStatus,
 } from '../../schema/enums.ts';
 import { ListCursor } from '../../schema/list-cursor.scalar.ts';
-import {
-  RosterEntryId,
-  SignOnEventId,
-  SignOnVisitId,
-  SubcontractorId,
-  Timestamp,
-  WorkerId,
-} from '../../schema/scalars.ts';
-
-@ObjectType({ description: 'The company that a worker on the roster works for.', simpleResolvers: true })
-class RosterSubcontractor {
-  @Field(() => SubcontractorId, { description: 'Identifies the subcontractor.' })
-  id!: string;
-
-  @Field(() => String, { description: 'Name of the company.' })
-  name!: string;
-}
+import { createPageType } from '../../schema/page.ts';
+import { RosterEntryId, SignOnEventId, SignOnVisitId, Timestamp, WorkerId } from '../../schema/scalars.ts';
 
 /** Time by which the lists of this file are ordered. */
 const ChangeTime = () =>
@@ -47,11 +33,11 @@ export class RosterEntry {
   @Field(() => String, { description: 'First and last name of the worker.' })
   fullName!: string;
 
-  @Field(() => RosterSubcontractor, {
+  @Field(() => SubcontractorSummary, {
     nullable: true,
     description: 'The company that the worker works for; null once it is archived.',
   })
-  subcontractor!: RosterSubcontractor | null;
+  subcontractor!: SubcontractorSummary | null;
 
   @Field(() => SiteAccessStatus)
   status!: SiteAccessStatus;
@@ -174,20 +160,6 @@ class ChangePageMeta {
   hasMore!: boolean;
 }
 
-/** Returns the envelope of a list in the order of changes: `RosterEntryPage` for `RosterEntry`. */
-function createChangePageType<T extends object>(item: ClassType<T>) {
-  @ObjectType(`${item.name}Page`, { description: `A page of a list of ${item.name}.`, simpleResolvers: true })
-  @Extensions({ envelope: true })
-  class ChangePage {
-    @Field(() => [item], { description: 'Items of the page in the order of their last change.' })
-    data!: T[];
-
-    @Field(() => ChangePageMeta)
-    meta!: ChangePageMeta;
-  }
-  return ChangePage;
-}
-
-export const RosterEntryPage = createChangePageType(RosterEntry);
-export const OwnSignOnEventPage = createChangePageType(OwnSignOnEvent);
-export const OwnSignOnConflictPage = createChangePageType(OwnSignOnConflict);
+export const RosterEntryPage = createPageType(RosterEntry, ChangePageMeta, 'time of change');
+export const OwnSignOnEventPage = createPageType(OwnSignOnEvent, ChangePageMeta, 'time of change');
+export const OwnSignOnConflictPage = createPageType(OwnSignOnConflict, ChangePageMeta, 'time of change');

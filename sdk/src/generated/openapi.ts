@@ -2831,7 +2831,7 @@ export interface components {
         };
         /** @description A page of a list of OwnSignOnConflict. */
         OwnSignOnConflictPage: {
-            /** @description Items of the page in the order of their last change. */
+            /** @description Items of the page, by time of change. */
             data: components["schemas"]["OwnSignOnConflict"][];
             /** @description Cursor of a page of changes. */
             meta: components["schemas"]["ChangePageMeta"];
@@ -2885,7 +2885,7 @@ export interface components {
         };
         /** @description A page of a list of OwnSignOnEvent. */
         OwnSignOnEventPage: {
-            /** @description Items of the page in the order of their last change. */
+            /** @description Items of the page, by time of change. */
             data: components["schemas"]["OwnSignOnEvent"][];
             /** @description Cursor of a page of changes. */
             meta: components["schemas"]["ChangePageMeta"];
@@ -3418,7 +3418,7 @@ export interface components {
             /** @description First and last name of the worker. */
             fullName: string;
             /** @description The company that the worker works for; null once it is archived. */
-            subcontractor: components["schemas"]["RosterSubcontractor"] | null;
+            subcontractor: components["schemas"]["SubcontractorSummary"] | null;
             /** @description Whether a worker may enter the site at present. */
             status: components["schemas"]["SiteAccessStatus"];
             /** @description Status of the worker's newest induction to the project; null without one, and unless token and connection have `read:inductions`. */
@@ -3444,20 +3444,10 @@ export interface components {
         };
         /** @description A page of a list of RosterEntry. */
         RosterEntryPage: {
-            /** @description Items of the page in the order of their last change. */
+            /** @description Items of the page, by time of change. */
             data: components["schemas"]["RosterEntry"][];
             /** @description Cursor of a page of changes. */
             meta: components["schemas"]["ChangePageMeta"];
-        };
-        /** @description The company that a worker on the roster works for. */
-        RosterSubcontractor: {
-            /**
-             * @description Identifies the subcontractor.
-             * @example sub_a0mkq3v8t2n4c7x1p9r5w6yzb
-             */
-            id: string;
-            /** @description Name of the company. */
-            name: string;
         };
         /** @description A sign-on event as it was sent. */
         SentSignOnEvent: {

@@ -100,7 +100,7 @@ const ROSTER: ChangeList = {
     id: `'${ID_PREFIXES.rosterEntry}_' || substr(t.worker_id, ${ID_PREFIXES.worker.length + 2})`,
     workerId: 't.worker_id',
     fullName: 'worker.full_name',
-    subcontractor: `case when subcontractor.id is not null then ${object({ id: 'subcontractor.id', name: 'subcontractor.name' })} end`,
+    subcontractor: `case when subcontractor.id is not null then ${object({ id: 'subcontractor.id', name: 'subcontractor.name', builderId: 't.builder_id' })} end`,
     status: `case when t.revoked_at is null then 'ACTIVE' else 'REVOKED' end`,
     inductionStatus: `(select induction.status from induction where induction.worker_id = t.worker_id
       and induction.project_id = t.project_id order by induction.created_at desc, induction.id desc limit 1)`,
@@ -119,7 +119,8 @@ const PAYLOAD = {
   deviceId: 't.device_id',
 };
 
-const OWN_EVENTS: ChangeList = {
+/** The events that an integrator has sent for a project, and what became of them (ATT-37). */
+export const OWN_EVENTS: ChangeList = {
   name: 'gate.events',
   from: 'sign_on_event t left join sign_on_visit visit on visit.id = t.visit_id',
   id: ['t.id', 'text'],
@@ -148,7 +149,8 @@ const OWN_EVENTS: ChangeList = {
   },
 };
 
-const OWN_CONFLICTS: ChangeList = {
+/** The events of an integrator that were rejected with 409 (ATT-38). */
+export const OWN_CONFLICTS: ChangeList = {
   name: 'gate.conflicts',
   from: 'sign_on_conflict t',
   id: ['t.id', 'bigint'],
@@ -179,23 +181,15 @@ export async function listRoster<T extends { inductionStatus: string | null }>(
   window: ChangeWindow,
   showsInductions: boolean,
 ): Promise<ChangePage<T>> {
-  const { data, meta } = await readPage<T>(database, ROSTER, owner, {}, window);
+  const { data, meta } = await readChanges<T>(database, ROSTER, owner, {}, window);
   return { data: showsInductions ? data : data.map((entry) => ({ ...entry, inductionStatus: null })), meta };
 }
-
-/** Returns a page of the events that the integrator has sent for a project, and what became of them (ATT-37). */
-export const listOwnEvents = <T>(database: Database, owner: Owner, filters: FilterValues, window: ChangeWindow) =>
-  readPage<T>(database, OWN_EVENTS, owner, filters, window);
-
-/** Returns a page of the events of the integrator that were rejected with 409 (ATT-38). */
-export const listOwnConflicts = <T>(database: Database, owner: Owner, filters: FilterValues, window: ChangeWindow) =>
-  readPage<T>(database, OWN_CONFLICTS, owner, filters, window);
 
 /**
  * Returns a page in which all changes are in order that were committed before the call. A page costs the same at any position, unless further
  * filters leave few rows. Throws 404 unless the project is the builder's.
  */
-async function readPage<T>(
+export async function readChanges<T>(
   { primary: database }: Database,
   list: ChangeList,
   owner: Partial<Owner>,

@@ -5,10 +5,17 @@ import type { TypedDocumentNode } from '@urql/core';
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+export type InductionType =
+  | 'PROJECT_INDUCTION'
+  | 'COMPANY_INDUCTION';
+
 export type InductionStatus =
   | 'REVIEWED'
   | 'WAITING_REVIEW'
   | 'CHANGES_REQUESTED';
+
+export type VisitAnomaly =
+  | 'SIGN_OFF_BEFORE_SIGN_ON';
 
 export type SignOnType =
   | 'SIGN_ON'
@@ -25,28 +32,6 @@ export type SignOnConflictCode =
   | 'SIGN_ON_REQUIRED'
   | 'ALREADY_SIGNED_OFF'
   | 'ATTENDANCE_CLOSED';
-
-export type ConflictResolution =
-  | 'KEEP_RECORD'
-  | 'USE_EVENT_TIME';
-
-export type VisitAnomaly =
-  | 'SIGN_OFF_BEFORE_SIGN_ON';
-
-export type InductionType =
-  | 'PROJECT_INDUCTION'
-  | 'COMPANY_INDUCTION';
-
-export type InsuranceType =
-  | 'PUBLIC_LIABILITY'
-  | 'WORK_COVER'
-  | 'OTHER';
-
-export type InsuranceStatus =
-  | 'WAITING_REVIEW'
-  | 'REVIEWED'
-  | 'CHANGES_REQUESTED'
-  | 'EXPIRED';
 
 export type PhotoSource =
   | 'GALLERY'
@@ -83,6 +68,21 @@ export type TimesheetStatus =
 export type ProfileType =
   | 'worker'
   | 'admin';
+
+export type InsuranceType =
+  | 'PUBLIC_LIABILITY'
+  | 'WORK_COVER'
+  | 'OTHER';
+
+export type InsuranceStatus =
+  | 'WAITING_REVIEW'
+  | 'REVIEWED'
+  | 'CHANGES_REQUESTED'
+  | 'EXPIRED';
+
+export type ConflictResolution =
+  | 'KEEP_RECORD'
+  | 'USE_EVENT_TIME';
 
 export type RegionId =
   | 'au1'
